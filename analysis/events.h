@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain events: what the collector hands to the analysis. No CUDA type appears here, so that importers, the playback
+// tests and unit tests can build them by hand. Times are ns on CUPTI's clock (CLOCK_REALTIME by default), sizes bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gable {
+
+using LayerId = std::uint32_t;     // index in a LayerTree; 0 is the root (no range open)
+using FunctionId = std::uint32_t;  // index in a FunctionTable
+using WindowId = std::uint32_t;    // 1, 2, …; 0 is "not in a window"
+
+inline constexpr WindowId kNoWindow = 0;
+
+enum class Direction : std::uint8_t { none, forward, backward, recompute };
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  friend bool operator==(const Dim3&, const Dim3&) = default;
+  [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+// The identity under which windows are joined. The direction is a property of the layer.
+struct LaunchKey {
+  LayerId layer = 0;
+  FunctionId function = 0;
+  std::int32_t device = 0;
+  Dim3 grid, block;
+  Dim3 cluster;  // 1,1,1 where no cluster is used
+  std::uint32_t dynamic_shared = 0;
+  friend bool operator==(const LaunchKey&, const LaunchKey&) = default;
+};
+
+// What a window collects. `group` counts the hardware passes from 0 (hw:1 has group 0) and is 0 otherwise.
+enum class PhaseKind : std::uint8_t { off, wait, warmup, hw, flops, time };
+struct Phase {
+  PhaseKind kind = PhaseKind::off;
+  std::uint8_t group = 0;
+  friend bool operator==(const Phase&, const Phase&) = default;
+};
+[[nodiscard]] std::string to_string(Phase phase);  // "hw:2", "flops", "time", "wait", "warmup", "off"
+
+// One kernel launch seen at the driver API.
+struct LaunchEvent {
+  LaunchKey key;
+  WindowId window = kNoWindow;
+  std::uint32_t correlation = 0;  // matches KernelRecord::correlation; 0 is none
+  bool inherited_layer = false;   // the thread had no range open; the layer is the main thread's
+};
+
+// One call that copies or sets memory, so that its record can be given a layer.
+struct CopyCall {
+  LayerId layer = 0;
+  WindowId window = kNoWindow;
+  std::uint32_t correlation = 0;
+};
+
+// One finished range instance of a layer, on the thread that closed it.
+struct LayerSpan {
+  LayerId layer = 0;
+  WindowId window = kNoWindow;
+  std::uint64_t cpu_ns = 0;  // from its push to its pop
+};
+
+// A graph launch: counted, its kernels are not attributed yet.
+struct GraphLaunch {
+  LayerId layer = 0;
+  WindowId window = kNoWindow;
+  std::uint32_t correlation = 0;
+};
+
+// One kernel's activity record. start = end = 0: no time could be taken.
+struct KernelRecord {
+  std::uint64_t start_ns = 0, end_ns = 0;
+  std::uint32_t correlation = 0;
+  std::int32_t device = 0;
+  std::uint32_t context = 0, stream = 0;
+};
+
+enum class CopyKind : std::uint8_t { host_to_device, device_to_host, device_to_device, peer, memset, other };
+struct CopyRecord {
+  std::uint64_t start_ns = 0, end_ns = 0, bytes = 0;
+  std::uint32_t correlation = 0;
+  std::int32_t device = 0;
+  CopyKind kind = CopyKind::other;
+};
+
+// Counter values of one launch, checked by the collector (checksum of CTAs, no dropped ranges) before they get here.
+struct CounterSample {
+  LaunchKey key;
+  const double* values = nullptr;  // one per metric of the phase's metric list; NaN is unknown
+};
+
+// How a window ended. One that is not kept contributes no sample, and its launches only to the launch counts.
+struct WindowEnd {
+  WindowId window = kNoWindow;
+  Phase phase;
+  bool keep = true;
+  std::string reason;               // a sentence, when not kept
+  std::uint64_t start_ns = 0, end_ns = 0;  // on CUPTI's clock
+  std::uint64_t overhead_ns = 0;    // what our callbacks took on the program's threads within it
+  std::uint64_t sequence_hash = 0;  // of the launches in it; classes of steps have different ones
+  std::uint64_t launches = 0;
+};
+
+struct DeviceInfo {
+  std::int32_t id = 0;
+  std::string name, chip;  // chip as CUPTI names it: "GH100"
+  int compute_major = 0, compute_minor = 0;
+  int sm_count = 0;
+  std::uint64_t sm_clock_max_hz = 0, memory_clock_max_hz = 0;  // 0 is unknown
+  std::uint32_t memory_bus_bits = 0;
+  std::uint64_t memory_bytes = 0, l2_bytes = 0;
+};
+
+// What was lost, by kind; every field is shown in the report.
+struct LostCounts {
+  std::uint64_t records = 0;                // dropped by CUPTI or by us
+  std::uint64_t ranges = 0;                 // counter ranges dropped or without a launch
+  std::uint64_t zero_timestamps = 0;        // records without usable times
+  std::uint64_t windows = 0;                // thrown away
+  std::uint64_t unattributed_launches = 0;  // records without a launch, launches without a record, graph launches
+  std::uint64_t folded_keys = 0;            // keys in the row (other)
+  std::uint64_t folded_layers = 0;          // ranges that got no layer of their own (too deep or too many)
+};
+
+}  // namespace gable

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accumulates events into what the report is made of. Streaming: its memory grows with distinct launch keys (bounded by
+// ProfileLimits::max_keys; beyond, the rarest fold into one row "(other)"), never with launches. One thread at a time:
+// the collector holds a lock around every call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/events.h"
+#include "analysis/layer_tree.h"
+
+namespace gable {
+
+struct ProfileLimits {
+  std::size_t max_keys = 20000;
+  std::size_t max_pending = 1u << 20;           // launches that wait for their activity record
+  std::size_t max_window_records = 1u << 20;    // records held per time window for unions; more: the unions are unknown
+  std::uint32_t window_grace = 4;               // time windows that may be open (ended, records still arriving)
+};
+
+class Profile {
+ public:
+  Profile(LayerTree& layers, FunctionTable& functions, ProfileLimits limits = {});
+  ~Profile();
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+
+  // --- the run's set-up -------------------------------------------------------------------------------------------
+  void add_device(const DeviceInfo& device);  // a second call with the same id replaces it
+  // Metric names of a counter phase, in the order of CounterSample::values. Said once per phase before its samples.
+  void set_metrics(Phase phase, std::vector<std::string> metric_names);
+
+  // --- events -----------------------------------------------------------------------------------------------------
+  // Every launch while the collector watches, in any phase (wait and warm-up too).
+  void add(const LaunchEvent& launch);
+  void add(const CopyCall& call);
+  void add(const LayerSpan& span);
+  void add(const GraphLaunch& launch);
+  // Activity records, in any order, also after their window ended.
+  void add(const KernelRecord& record);
+  void add(const CopyRecord& record);
+  // Counter samples of window `window`, before its end_window.
+  void add(Phase phase, WindowId window, const CounterSample& sample);
+  void begin_window(WindowId window, Phase phase);
+  void end_window(const WindowEnd& end);
+  // No further records will come: closes the time windows that still wait for theirs.
+  void finish_records();
+  // Time records a window still waits for; 0 when all have arrived.
+  [[nodiscard]] std::uint64_t pending_records() const;
+
+  // --- steps ------------------------------------------------------------------------------------------------------
+  // From the first border on the unit of the report is the step. A step seen in any phase.
+  void count_step(std::uint64_t sequence_hash);
+  // Forget all samples and counts, keep devices and metrics: the first step border came after windows of launches.
+  void restart();
+
+  void add_lost(const LostCounts& more);
+
+  struct State;  // read by the report builder (profile_state.h)
+  [[nodiscard]] const State& state() const { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gable

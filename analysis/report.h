@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report: the contract between a run and every tool that reads it. Fields that are unknown are std::nullopt here and
+// null in the file; absent by detection is 0. Times ns, sizes byte, rates per second, work FLOP; no prefixes.
+// Sums in `layers` include children (except time_self_ns) and are per RunInfo::unit; values in `kernels` are means of one
+// launch. docs/report.md explains every field; docs/report.schema.json validates the file.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/events.h"
+
+namespace gable {
+
+inline constexpr int kReportSchema = 1;
+
+using Maybe = std::optional<double>;
+
+struct Flops {  // FLOP by type; tensor by input type ("tf32", "bf16", "fp16", "fp8", "fp64" …)
+  Maybe fp64, fp32, fp16;
+  std::map<std::string, Maybe> tensor;
+  Maybe total;
+};
+
+struct Bytes {
+  Maybe dram, dram_read, dram_write, l2, l1;
+};
+
+struct Intensity {  // FLOP/byte at each level
+  Maybe dram, l2, l1;
+};
+
+struct Roof {
+  Maybe fraction;            // time_min / time; above 1 is possible and flagged, never clamped
+  std::string bound;         // "memory" | "compute" | "latency" | "overhead" | "communication" | "unknown"
+  std::string ceiling;       // name of the ceiling that binds: "dram", "fp32", "bf16_tensor" …; empty when unknown
+  std::string level;         // "dram" | "l2" | "l1" when memory binds
+  std::string source;        // "theoretical" | "measured" and where FLOPs and bytes came from
+};
+
+struct Step {
+  Maybe wall_mean_ns, wall_stddev_ns, busy_ns, idle_ns, copy_ns, sync_ns, launch_latency_ns, mfu;
+};
+
+struct Ceiling {
+  std::int32_t device = 0;
+  std::string kind;  // "compute" | "memory"
+  std::string name;  // "fp32", "fp16", "bf16_tensor", "dram" …
+  double value = 0;  // FLOP/s or byte/s
+  std::string source;
+};
+
+struct Coverage {  // share of the row's time whose kernels have the part; 0 to 1
+  Maybe time, flops, bytes;
+};
+
+struct LayerRow {
+  std::int64_t id = 0;
+  std::optional<std::int64_t> parent;
+  std::vector<std::string> path;
+  std::string dotted;     // as PyTorch names the module, where known
+  std::string direction;  // "none" | "forward" | "backward" | "recompute"
+  std::int32_t device = 0;
+  int depth = 0;  // root 0
+  Maybe calls, launches;
+  Maybe time_self_ns, time_total_ns, time_busy_ns, cpu_ns, span_ns, sync_ns;
+  Flops flops;
+  std::map<std::string, Maybe> ops;  // integer operations by type
+  Bytes bytes;
+  Intensity intensity;
+  Maybe flops_per_s, bytes_per_s;
+  Roof roof;
+  Maybe saving_ns, time_share;
+  Coverage coverage;
+};
+
+struct KernelRow {
+  std::int64_t layer = 0;
+  std::string direction;
+  std::int32_t device = 0;
+  std::string name, symbol;
+  Dim3 grid, block;
+  Dim3 cluster;
+  std::uint32_t dynamic_shared = 0;
+  double launches = 0;  // per unit, may be fractional
+  Maybe time_mean_ns, time_median_ns, time_min_ns, time_max_ns, time_stddev_ns, time_total_ns;
+  std::string time_source;  // "activity" | "hw" (gpu__time_duration of counter windows) | ""
+  Flops flops;
+  std::map<std::string, Maybe> ops;
+  Bytes bytes;
+  Intensity intensity;
+  Maybe flops_per_s, bytes_per_s;
+  Roof roof;
+  Maybe saving_ns;  // of one launch times launches per unit
+  std::uint64_t samples_hw = 0, samples_flops = 0, samples_time = 0;
+  std::map<std::string, Maybe> counters;  // raw metrics by full name, mean of one launch
+  std::vector<std::string> flags;         // "above_roof", "tensor_inferred", "hfma_moves", "launches_differ" …
+};
+
+struct CopyRow {
+  std::string kind, direction;
+  std::int32_t device = 0;
+  std::optional<std::int64_t> layer;
+  double count = 0;
+  Maybe bytes, time_ns;
+};
+
+struct RunInfo {
+  std::vector<std::string> command;  // masked already
+  std::string hostname;
+  std::int64_t pid = 0;
+  std::optional<std::int64_t> rank;
+  std::string started_at;  // ISO 8601, UTC
+  Maybe wall_time_s;
+  std::string source = "cupti";  // "cupti" | "playback" | "import"
+  std::string unit = "run";      // "step" | "run"
+  std::string scope = "kernel";  // "kernel" | "range"
+  bool complete = false;         // false in snapshots of a running program
+  struct {
+    Maybe flops, bytes_dram, gpu_time_ns, flops_per_s;
+    std::string basis;  // "measured" | "extrapolated", and a sentence how
+    std::string basis_note;
+  } total;
+  struct {
+    std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;
+  } steps;
+  std::vector<std::int64_t> ranks;
+  struct {
+    Maybe callbacks_ns;
+    std::map<std::string, Maybe> window_wall_ns;  // mean wall time of one window, by phase
+    Maybe gpu_memory_bytes;
+    std::map<std::string, Maybe> slowdown;  // by phase, against warm-up windows
+  } overhead;
+  LostCounts lost;
+  std::vector<std::string> notes;
+};
+
+struct Report {
+  int schema = kReportSchema;
+  std::string version;  // of gable
+  RunInfo run;
+  Step step;
+  std::vector<DeviceInfo> devices;
+  std::map<std::int32_t, Maybe> sm_clock_measured_hz;
+  std::vector<Ceiling> ceilings;
+  std::vector<LayerRow> layers;
+  std::vector<KernelRow> kernels;
+  std::vector<CopyRow> copies;
+};
+
+}  // namespace gable

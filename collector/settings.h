@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a user can ask of a collection. The launcher and GABLE_OPTIONS take the same options: both declare them through
+// add_collection_options, and the launcher hands its settings on as the text that to_options makes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace gable {
+
+struct Settings {
+  std::string output = "gable-%h-%p.json";  // %p pid, %h host, %q{NAME} environment variable
+  bool phase_hw = true, phase_flops = true, phase_time = true;  // --phases hw,flops,time
+  std::uint32_t wait = 1, warmup = 1, active = 3, repeat = 1;
+  std::uint32_t window = 200;            // launches of one window where no step is known
+  std::string step_range;                // --step-range: a regular expression over range names
+  std::vector<std::string> fold;         // --fold: regular expressions; what they match is cut from range names
+  std::vector<std::string> kernels;      // -k: patterns; limits counter windows to matching kernels
+  std::string ranges = "user";           // --ranges user|auto: how counters are told apart by launch
+  std::string then = "continue";         // --then continue|stop
+  std::uint32_t max_keys = 20000;
+  std::string cupti;                     // --cupti: path of the libcupti to load when none is in the process
+  std::string record;                    // --record: write a recording for the playback GPU as well
+  std::string manifest;                  // set by the launcher: a file that gets one line per report written
+  std::string playback;                  // set by the launcher under playback: the recording's path, for run.source
+};
+
+// Declares every collection option on `app`; the values land in `settings`, which must outlive parsing.
+void add_collection_options(CLI::App& app, Settings& settings);
+
+// The settings that differ from the defaults as one line of options, quoted as a shell would; parse_options reads it.
+[[nodiscard]] std::string to_options(const Settings& settings);
+
+struct ParsedOptions {
+  Settings settings;
+  std::string error;  // one sentence when the text was wrong; the settings are then the defaults
+};
+[[nodiscard]] ParsedOptions parse_options(const std::string& text);
+
+// %p, %h and %q{NAME} replaced; an unknown % sequence stays as it is.
+[[nodiscard]] std::string expand_output_name(const std::string& pattern);
+
+}  // namespace gable

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# gable_warnings: what every target of ours is compiled with.
+add_library(gable_warnings INTERFACE)
+target_compile_options(gable_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wundef)
+if(GABLE_WARNINGS_AS_ERRORS)
+  target_compile_options(gable_warnings INTERFACE -Werror)
+endif()
+if(GABLE_SANITIZE)
+  add_compile_options(-fsanitize=${GABLE_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${GABLE_SANITIZE})
+  if(GABLE_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
