@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace gable {
 struct Settings {
   std::string output = "gable-%h-%p.json";  // %p pid, %h host, %q{NAME} environment variable
   bool phase_hw = true, phase_flops = true, phase_time = true;  // --phases hw,flops,time
-  std::uint32_t wait = 1, warmup = 1, active = 3, repeat = 1;
+  std::optional<std::uint32_t> wait, warmup;  // unset: 1 where steps are known, 0 where windows are launches
+  std::uint32_t active = 3, repeat = 1;
   std::uint32_t window = 200;            // launches of one window where no step is known
   std::string step_range;                // --step-range: a regular expression over range names
   std::vector<std::string> fold;         // --fold: regular expressions; what they match is cut from range names
