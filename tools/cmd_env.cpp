@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// gable env: the exports for job scripts and containers that cannot use the launcher.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "collector/settings.h"
+#include "tools/command.h"
+#include "tools/install.h"
+#include "tools/shell.h"
+
+namespace gable {
+namespace {
+
+class EnvCommand final : public Command {
+ public:
+  void declare(CLI::App& app) override { add_collection_options(app, settings_); }
+
+  int run() override {
+    const std::string library = injected_library();
+    if (library.empty()) throw WrongUse(no_injected_library());
+    std::printf("export CUDA_INJECTION64_PATH=%s\n", shell_quoted(library).c_str());
+    std::printf("export NVTX_INJECTION64_PATH=%s\n", shell_quoted(library).c_str());
+    std::printf("export GABLE_OPTIONS=%s\n", shell_quoted(to_options(settings_)).c_str());
+    return kExitGood;
+  }
+
+ private:
+  Settings settings_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_env_command() { return std::make_unique<EnvCommand>(); }
+
+}  // namespace gable

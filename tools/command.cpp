@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+namespace gable {
+namespace {
+
+// CLI11's own messages are no sentences that say what is right.
+std::string sentence_for(const CLI::ParseError& problem, const std::string& name) {
+  const std::string help = "gable " + name + " --help lists what it takes.";
+  const std::string what = problem.what();
+  if (dynamic_cast<const CLI::ValidationError*>(&problem) != nullptr) return what;
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr) {
+    return what.substr(0, what.find(':')) + " needs a value; " + help;
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
+    return "gable " + name + " needs " + what.substr(0, what.find(" is required")) + "; " + help;
+  }
+  return what + "; " + help;
+}
+
+void parse(CLI::App& app, Command& command, const std::string& name,
+           const std::vector<std::string>& words) {
+  const auto dashes =
+      command.takes_program() ? std::find(words.begin(), words.end(), "--") : words.end();
+  std::vector<std::string> own(words.begin(), dashes);
+  std::reverse(own.begin(), own.end());  // as CLI11 wants them
+  app.allow_extras();
+  if (command.takes_program()) app.prefix_command();
+  app.parse(own);
+
+  std::vector<std::string> rest = app.remaining();
+  const bool has_program = command.takes_program() && dashes == words.end() && !rest.empty() &&
+                           rest.front().rfind('-', 0) != 0;
+  if (has_program) {
+    command.program_ = std::move(rest);
+  } else if (!rest.empty()) {
+    throw WrongUse("There is no option or argument '" + rest.front() + "' here; gable " + name +
+                   " --help lists what it takes.");
+  } else if (dashes != words.end()) {
+    command.program_.assign(dashes + 1, words.end());
+  }
+}
+
+int run_command(const CommandEntry& entry, const std::vector<std::string>& words) {
+  const std::unique_ptr<Command> command = entry.make();
+  CLI::App app;
+  app.set_help_flag("-h,--help", "print this page");
+  try {
+    command->declare(app);
+    parse(app, *command, std::string(entry.name), words);
+  } catch (const CLI::CallForHelp&) {
+    std::fwrite(entry.page.data(), 1, entry.page.size(), stdout);
+    return kExitGood;
+  } catch (const CLI::ParseError& problem) {
+    say(sentence_for(problem, std::string(entry.name)));
+    return kExitWrongUse;
+  }
+  return command->run();
+}
+
+}  // namespace
+
+void say(std::string_view sentence) {
+  std::fprintf(stderr, "gable: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
+}
+
+int run_gable(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    const std::string_view page = overview_page();
+    std::fwrite(page.data(), 1, page.size(), stderr);
+    return kExitWrongUse;
+  }
+  const std::string& name = arguments.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    const std::string_view page = overview_page();
+    std::fwrite(page.data(), 1, page.size(), stdout);
+    return kExitGood;
+  }
+  if (name == "--version") {
+    std::puts("gable " GABLE_VERSION);
+    return kExitGood;
+  }
+  std::string known;
+  for (const CommandEntry& entry : all_commands()) {
+    if (entry.name == name) {
+      try {
+        return run_command(entry, {arguments.begin() + 1, arguments.end()});
+      } catch (const WrongUse& problem) {
+        say(problem.what());
+        return kExitWrongUse;
+      }
+    }
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  say("There is no command '" + name + "'; the commands are " + known + ".");
+  return kExitWrongUse;
+}
+
+}  // namespace gable

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the parts of Gable lie, seen from the running program: a build folder has bin/gable and
+// lib/…, an installation bin/gable and lib/gable/….
+#pragma once
+
+#include <string>
+
+namespace gable {
+
+// The full path of libgable_inject.so, or empty where it was not built.
+[[nodiscard]] std::string injected_library();
+[[nodiscard]] std::string no_injected_library();  // the sentence for it
+
+// The folder of the playback GPU (libcuda.so.1, libcupti.so.13, gable-player), or empty.
+[[nodiscard]] std::string playback_folder();
+
+}  // namespace gable

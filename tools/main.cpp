@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+
+#include "tools/command.h"
+
+int main(int argc, char** argv) {
+  try {
+    return gable::run_gable({argv + 1, argv + argc});
+  } catch (const std::exception& problem) {
+    gable::say(problem.what());
+  }
+  return gable::kExitWrongUse;
+}
