@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a libcupti may lie, given what is mapped into the process and its environment. Pure text
+// in, text out, so that the order can be tested without any CUDA.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gable {
+
+struct CuptiSearch {
+  std::vector<std::string> mapped;  // paths of the files mapped into this process
+  std::string
+      own_library;  // path of the file this code lies in; its build folder may hold pip wheels
+  std::string cuda_home;              // CUDA_HOME or CUDA_PATH, may be empty
+  std::vector<std::string> toolkits;  // installed toolkits, newest first: "/usr/local/cuda-13.0"
+};
+
+// What this process has: /proc/self/maps, the environment, /usr/local/cuda*. Never throws for what
+// it cannot read.
+[[nodiscard]] CuptiSearch current_search();
+
+// The paths of mapped files in the text of /proc/<pid>/maps, each once, in order.
+[[nodiscard]] std::vector<std::string> mapped_files(const std::string& maps_text);
+
+// Mapped files that are a libcupti.
+[[nodiscard]] std::vector<std::string> mapped_cuptis(const CuptiSearch& search);
+
+// Names and paths to try with dlopen, best first. A name without a slash goes through the loader's
+// own search (LD_LIBRARY_PATH, the cache). The major version of a mapped libcudart comes first,
+// else the newest.
+[[nodiscard]] std::vector<std::string> cupti_candidates(const CuptiSearch& search);
+
+}  // namespace gable
