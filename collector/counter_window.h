@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// One counter window of one context: ranges around launches, joined to them again and verified when
+// it ends. A window that does not verify is thrown away whole, with the sentence that says why.
+//
+// Threads: begin, end and close from one thread at a time; before_launch and after_launch from any
+// number of threads. In user mode at most one launch per context is between its before_launch and
+// after_launch: a second thread waits up to kTurnTimeout, then its launch stays without a range and
+// the window is thrown away. The mutex inside is held for a few instructions, never during a CUPTI
+// call, and nothing else takes it: the buffer callbacks and the NVTX path never wait for a launch.
+// end() waits up to kTurnTimeout for a launch that is still on its way. No member throws.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "analysis/events.h"
+#include "collector/range_profiler.h"
+
+namespace gable {
+
+struct CounterResult {
+  bool keep = false;
+  std::string reason;                // a sentence, when not kept
+  CUptiResult code = CUPTI_SUCCESS;  // of the call that failed, when one did
+  std::vector<LaunchKey> keys;  // of the launches with values, in launch order; empty when not kept
+  std::vector<std::uint32_t> ordinals;  // as given to before_launch, beside `keys`
+  std::vector<double> values;           // keys.size() rows of `metrics` values; NaN is unknown
+  std::size_t metrics = 0;
+  std::uint64_t dropped = 0;     // ranges CUPTI dropped, or that came back without a launch
+  std::uint64_t missing = 0;     // launches without a range
+  std::uint64_t mismatched = 0;  // launches whose count of thread blocks is not their grid
+  std::uint64_t unranged =
+      0;  // launches that found no turn or no room; their number beyond max_ranges
+};
+
+class CounterWindow {
+ public:
+  static constexpr std::chrono::milliseconds kTurnTimeout{50};
+
+  // `engine` must outlive this. `chip` as CUPTI names it.
+  CounterWindow(ProfilerEngine& engine, CUcontext context, std::string chip);
+  CounterWindow(const CounterWindow&) = delete;
+  CounterWindow& operator=(const CounterWindow&) = delete;
+
+  // `plan` must outlive this object. At most `max_ranges` launches get values; one more and the
+  // window is thrown away.
+  [[nodiscard]] CuptiFailure begin(const PassPlan& plan, std::size_t max_ranges, RangeMode mode);
+
+  // At a launch's ENTER. True when the launch takes part: then after_launch must follow, on the
+  // same thread, at its EXIT. In automatic mode every launch of the context must come here, in user
+  // mode those that are wanted.
+  [[nodiscard]] bool before_launch(std::uint32_t ordinal, const LaunchKey& key);
+  // `launched`: the driver's call succeeded. A launch that failed has no values and is not missed.
+  void after_launch(bool launched);
+
+  // Stops, decodes, joins ranges to launches (user: by name, automatic: by CUPTI's own count) and
+  // verifies.
+  [[nodiscard]] CounterResult end();
+
+  // After the last counter window: disables the profiler.
+  [[nodiscard]] CuptiFailure close();
+  // The context is being destroyed or the process forked: forget everything without calling CUPTI.
+  void abandon();
+
+  [[nodiscard]] bool active() const;   // between begin and end
+  [[nodiscard]] bool enabled() const;  // the profiler is enabled on the context
+  [[nodiscard]] std::uint64_t image_bytes() const;
+
+ private:
+  struct Launch {
+    LaunchKey key;
+    std::uint32_t ordinal = 0;
+    bool launched = true;
+  };
+
+  bool take_turn(std::unique_lock<std::mutex>& lock);
+  const char* name_of(std::size_t index);
+  void fail(const CuptiFailure& failure);
+  void join(const RangeProfiler::Reading& reading, CounterResult& result) const;
+
+  RangeProfiler profiler_;
+  const PassPlan* plan_ = nullptr;
+  RangeMode mode_ = RangeMode::user;
+  std::size_t max_ranges_ = 0;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable turn_free_;
+  bool active_ = false;
+  bool turn_taken_ = false;  // a launch is between its ENTER and its EXIT (user mode)
+  std::thread::id turn_owner_;
+  std::vector<Launch> launches_;  // in the order of their turns
+  std::uint64_t unranged_ = 0;
+  CuptiFailure failure_;           // the first push or pop that failed
+  std::deque<std::string> names_;  // "0", "1" …: CUPTI may keep the pointers
+};
+
+}  // namespace gable

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUPTI's range profiler for one context: single-pass configurations, one after the other. It
+// follows CUPTI's rules of lifetime: configuration images, counter images and range names stay
+// alive until the profiler is disabled, and longer.
+//
+// Threads: no locks here; one call at a time per object (CounterWindow sees to that). push and pop
+// may come from other threads than start. No member throws; what fails comes back as a sentence
+// with its code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "collector/cupti_api.h"
+#include "collector/plan.h"
+#include "collector/remedies.h"
+
+namespace gable {
+
+enum class RangeMode : std::uint8_t {
+  user,       // ranges are pushed and popped around each launch
+  automatic,  // CUPTI makes one range of each kernel and waits for the context after every launch
+};
+
+// The profiler engine of the process. Starting it drops activity subscriptions silently: enable
+// their kinds anew after.
+class ProfilerEngine {
+ public:
+  explicit ProfilerEngine(const CuptiApi& api) : api_(api) {}
+  // cuptiProfilerInitialize, once; later calls return the first answer.
+  [[nodiscard]] CuptiFailure start();
+  [[nodiscard]] bool started() const;
+  [[nodiscard]] const CuptiApi& api() const { return api_; }
+
+ private:
+  const CuptiApi& api_;
+  mutable std::mutex mutex_;  // taken by nothing that CUPTI calls back
+  bool asked_ = false;
+  CuptiFailure answer_;
+};
+
+class RangeProfiler {
+ public:
+  struct Values {
+    std::string name;            // as pushed; "0", "1" … in automatic mode
+    std::vector<double> values;  // one per metric of the plan; NaN is unknown
+  };
+  struct Reading {
+    std::vector<Values> ranges;
+    std::uint64_t dropped = 0;  // ranges that did not fit the counter image
+  };
+
+  // `engine` and everything it refers to must outlive this. `chip` as CUPTI names it: "GH100".
+  RangeProfiler(ProfilerEngine& engine, CUcontext context, std::string chip);
+  ~RangeProfiler();  // disables, then releases images and host objects
+  RangeProfiler(const RangeProfiler&) = delete;
+  RangeProfiler& operator=(const RangeProfiler&) = delete;
+
+  // Enables the profiler when it is not, resets the counter image, sets the configuration (with a
+  // fresh profiler object where a second one is refused) and starts. `plan` must outlive this
+  // object.
+  [[nodiscard]] CuptiFailure start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges);
+  // `name` must stay valid until disable.
+  [[nodiscard]] CuptiFailure push(const char* name);
+  [[nodiscard]] CuptiFailure pop();
+  [[nodiscard]] CuptiFailure stop();
+  // After stop: decodes (this waits for the context) and evaluates every range.
+  [[nodiscard]] CuptiFailure read(Reading& reading);
+  // Ends profiling of the context: its launches run at full speed again.
+  [[nodiscard]] CuptiFailure disable();
+  // The context is gone, or the process is a forked child: forget the profiler object without
+  // calling CUPTI.
+  void abandon();
+
+  [[nodiscard]] bool enabled() const;
+  [[nodiscard]] std::uint64_t image_bytes() const;  // counter images held, host memory
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gable
