@@ -32,17 +32,15 @@ void parse(CLI::App& app, Command& command, const std::string& name,
   if (command.takes_program()) app.prefix_command();
   app.parse(own);
 
-  std::vector<std::string> rest = app.remaining();
-  const bool has_program = command.takes_program() && dashes == words.end() && !rest.empty() &&
-                           rest.front().rfind('-', 0) != 0;
-  if (has_program) {
-    command.program_ = std::move(rest);
-  } else if (!rest.empty()) {
+  const std::vector<std::string> rest = app.remaining();
+  if (!rest.empty() && (!command.takes_program() || rest.front().rfind('-', 0) == 0)) {
     throw WrongUse("There is no option or argument '" + rest.front() + "' here; gable " + name +
                    " --help lists what it takes.");
-  } else if (dashes != words.end()) {
-    command.program_.assign(dashes + 1, words.end());
   }
+  // Without `--` the first word that is no option begins the program; a later `--` is then its own.
+  const bool own_dashes = rest.empty() && dashes != words.end();
+  command.program_ = rest;
+  command.program_.insert(command.program_.end(), own_dashes ? dashes + 1 : dashes, words.end());
 }
 
 int run_command(const CommandEntry& entry, const std::vector<std::string>& words) {

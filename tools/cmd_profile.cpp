@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// gable profile: runs a program with the library injected, then prints one table of all reports
+// that were written.
+#include <dlfcn.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "collector/settings.h"
+#include "tools/command.h"
+#include "tools/injection.h"
+#include "tools/install.h"
+#include "tools/launch.h"
+#include "tools/report_files.h"
+
+namespace gable {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string full_path(const std::string& path) { return fs::absolute(path).lexically_normal(); }
+
+// Reports belong where the user stands, not where the program or a child of it goes.
+std::string anchored(const std::string& output) {
+  const std::string folder = fs::current_path().string();
+  if (output.front() == '/' || folder.find('%') != std::string::npos) return output;
+  return folder + (folder.back() == '/' ? "" : "/") + output;
+}
+
+void check_output_folder(const std::string& output) {
+  const std::string folder = fs::path(output).parent_path().string();
+  if (folder.empty() || folder.find('%') != std::string::npos) return;
+  std::error_code code;
+  if (!fs::is_directory(folder, code)) {
+    throw WrongUse("The folder " + folder + " of --output does not exist: create it first.");
+  }
+}
+
+std::string why_no_report(const Ended& ended, bool playback) {
+  const std::string none = "No report was written: ";
+  if (ended.signal == SIGKILL) {
+    return none + "the program was killed (SIGKILL) before anything had been collected.";
+  }
+  if (!playback && dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
+    return none +
+           "this machine has no NVIDIA driver (libcuda.so.1), so the program launched no kernel; "
+           "gable profile --playback REC shows a recording without a GPU.";
+  }
+  return none + "no CUDA kernel launch was seen in the program or in those it started.";
+}
+
+class ProfileCommand final : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    read_environment();
+    add_collection_options(app, settings_);
+    app.get_option("--playback")->group("Options");
+    app.add_flag("--force-inject", force_inject_, "take another tool's place");
+    app.add_flag("-q,--quiet", quiet_, "print no table");
+  }
+
+  [[nodiscard]] bool takes_program() const override { return true; }
+
+  int run() override {
+    if (!wrong_environment_.empty()) throw WrongUse("GABLE_OPTIONS: " + wrong_environment_);
+    prepare_playback();
+    if (program_.empty()) {
+      throw WrongUse("There is no program to run: gable profile [options] -- program args.");
+    }
+    const std::string library = injected_library();
+    if (library.empty()) throw WrongUse(no_injected_library());
+    settings_.output = anchored(settings_.output);
+    check_output_folder(settings_.output);
+    if (!settings_.cupti.empty()) settings_.cupti = full_path(settings_.cupti);
+    if (!settings_.record.empty()) settings_.record = anchored(settings_.record);
+
+    const std::string holder = injection_holder(library);
+    if (!holder.empty() && !force_inject_) {
+      say("The program runs without being profiled, because another tool is already injected (" +
+          holder + "): end that tool, or take its place with --force-inject.");
+      clear_own_injection(library);
+      return finish_unprofiled(run_program(program_));
+    }
+    const Manifest manifest;
+    settings_.manifest = manifest.path();
+    set_injection(library, settings_);
+    return finish(run_program(program_), manifest.read());
+  }
+
+ private:
+  // GABLE_OPTIONS holds defaults here too; what an outer gable profile put there for its own use
+  // does not count.
+  void read_environment() {
+    const char* text = std::getenv("GABLE_OPTIONS");
+    if (text == nullptr) return;
+    ParsedOptions given = parse_options(text);
+    wrong_environment_ = given.error;
+    settings_ = std::move(given.settings);
+    settings_.manifest.clear();
+    settings_.playback.clear();
+  }
+
+  void prepare_playback() {
+    if (settings_.playback.empty()) return;
+    if (!fs::is_regular_file(settings_.playback)) {
+      throw WrongUse("The recording " + settings_.playback +
+                     " is not a file: --playback takes a recording such as those in "
+                     "tests/recordings.");
+    }
+    const std::string folder = playback_folder();
+    if (folder.empty()) {
+      throw WrongUse(
+          "The playback GPU is not in ../lib/playback beside this program: configure with "
+          "-DGABLE_TESTS=ON and build everything.");
+    }
+    settings_.playback = full_path(settings_.playback);
+    if (settings_.cupti.empty()) settings_.cupti = folder + "/libcupti.so.13";
+    set_playback(folder, settings_.playback);
+    if (program_.empty()) program_ = {folder + "/gable-player", settings_.playback};
+  }
+
+  static int finish_unprofiled(const Ended& ended) {
+    if (!ended.not_started.empty()) say(ended.not_started);
+    return ended.exit_code;
+  }
+
+  int finish(const Ended& ended, const std::vector<Manifest::Entry>& written) const {
+    if (!ended.not_started.empty()) return finish_unprofiled(ended);
+    std::vector<std::string> paths;
+    std::set<std::string> shared;
+    for (const Manifest::Entry& entry : written) {
+      if (std::find(paths.begin(), paths.end(), entry.path) == paths.end()) {
+        paths.push_back(entry.path);
+      } else {
+        shared.insert(entry.path);
+      }
+    }
+    for (const std::string& path : shared) {
+      say("Several processes wrote " + path +
+          " and only the last one is in it: give each its own with %p in --output.");
+    }
+    if (paths.empty()) {
+      say(why_no_report(ended, !settings_.playback.empty()));
+      return ended.exit_code;
+    }
+    const ReportFiles files = read_reports(paths);
+    for (const std::string& problem : files.problems) say(problem);
+    if (!quiet_ && !files.reports.empty()) {
+      const std::string table = table_of(files);
+      std::fwrite(table.data(), 1, table.size(), stderr);
+    }
+    for (const std::string& path : files.paths) std::fprintf(stderr, "Report: %s\n", path.c_str());
+    return ended.exit_code;
+  }
+
+  Settings settings_;
+  std::string wrong_environment_;
+  bool force_inject_ = false, quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_profile_command() { return std::make_unique<ProfileCommand>(); }
+
+}  // namespace gable

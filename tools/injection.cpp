@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/injection.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+namespace gable {
+namespace {
+
+constexpr const char* kEntryVariables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code code;
+  return a == b || std::filesystem::equivalent(a, b, code);
+}
+
+}  // namespace
+
+std::string injection_holder(const std::string& library) {
+  for (const char* name : kEntryVariables) {
+    const std::string held = variable(name);
+    if (!held.empty() && !same_file(held, library)) return std::string(name) + " is " + held;
+  }
+  return {};
+}
+
+void set_injection(const std::string& library, const Settings& settings) {
+  for (const char* name : kEntryVariables) setenv(name, library.c_str(), 1);
+  setenv("GABLE_OPTIONS", to_options(settings).c_str(), 1);
+}
+
+void clear_own_injection(const std::string& library) {
+  for (const char* name : kEntryVariables) {
+    if (same_file(variable(name), library)) unsetenv(name);
+  }
+}
+
+void set_playback(const std::string& folder, const std::string& recording) {
+  const std::string before = variable("LD_LIBRARY_PATH");
+  setenv("LD_LIBRARY_PATH", (before.empty() ? folder : folder + ":" + before).c_str(), 1);
+  setenv("GABLE_PLAYBACK", recording.c_str(), 1);
+}
+
+Manifest::Manifest()
+    : path_((std::filesystem::temp_directory_path() / "gable-reports-XXXXXX").string()) {
+  const int file = mkstemp(path_.data());
+  if (file < 0) {
+    throw std::system_error(errno, std::generic_category(),
+                            "No file can be made in the temporary folder (see TMPDIR)");
+  }
+  close(file);
+}
+
+Manifest::~Manifest() { unlink(path_.c_str()); }
+
+std::vector<Manifest::Entry> Manifest::read() const {
+  std::vector<Entry> entries;
+  std::ifstream file(path_);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string::npos) continue;
+    Entry entry;
+    const auto [end, code] = std::from_chars(line.data(), line.data() + tab, entry.pid);
+    if (code != std::errc() || end != line.data() + tab) continue;
+    entry.path = line.substr(tab + 1);
+    const bool again = std::any_of(entries.begin(), entries.end(), [&entry](const Entry& known) {
+      return known.pid == entry.pid && known.path == entry.path;
+    });
+    if (!again && !entry.path.empty()) entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace gable

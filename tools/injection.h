@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the injected library gets into a program: the environment that `gable profile` gives it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collector/settings.h"
+
+namespace gable {
+
+// Another tool that already asked to be injected: "CUDA_INJECTION64_PATH is …", or empty when there
+// is none. `library` is ours, which may be set already.
+[[nodiscard]] std::string injection_holder(const std::string& library);
+
+// Sets the variables in this process, for the program that it starts next.
+void set_injection(const std::string& library, const Settings& settings);
+
+// Takes a library of ours out of the environment again (an outer `gable profile`, an `eval "$(gable
+// env)"`).
+void clear_own_injection(const std::string& library);
+
+// Puts the playback GPU of `folder` before the machine's own; `recording` is a full path.
+void set_playback(const std::string& folder, const std::string& recording);
+
+// A file in the temporary folder to which the library adds "pid<tab>path" for every report it
+// wrote. Removed at the end.
+class Manifest {
+ public:
+  struct Entry {
+    long pid = 0;
+    std::string path;
+  };
+  Manifest();  // throws std::system_error when there is no place for it
+  ~Manifest();
+  Manifest(const Manifest&) = delete;
+  Manifest& operator=(const Manifest&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // Every report once, in the order in which they were first written. Lines of another form are
+  // left out.
+  [[nodiscard]] std::vector<Entry> read() const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace gable
