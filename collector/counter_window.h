@@ -49,8 +49,9 @@ class CounterWindow {
   CounterWindow(const CounterWindow&) = delete;
   CounterWindow& operator=(const CounterWindow&) = delete;
 
-  // `plan` must outlive this object. At most `max_ranges` launches get values; one more and the
-  // window is thrown away.
+  // `plan` must outlive this object. A failure leaves the window closed; the profiler may be
+  // enabled: close(). At most `max_ranges` launches get values; one more and the window is thrown
+  // away.
   [[nodiscard]] CuptiFailure begin(const PassPlan& plan, std::size_t max_ranges, RangeMode mode);
 
   // At a launch's ENTER. True when the launch takes part: then after_launch must follow, on the
@@ -81,7 +82,6 @@ class CounterWindow {
   };
 
   bool take_turn(std::unique_lock<std::mutex>& lock);
-  const char* name_of(std::size_t index);
   void fail(const CuptiFailure& failure);
   void join(const RangeProfiler::Reading& reading, CounterResult& result) const;
 

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/counter_window.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "analysis/quantities.h"
+#include "collector/host_object.h"
+
+namespace gable {
+namespace {
+
+// The launch a range belongs to: its name is the launch's place in the window, given by us (user)
+// or by CUPTI (automatic). Ranges may come back in another order than the launches.
+std::optional<std::size_t> index_of(const std::string& name) {
+  std::size_t index = 0;
+  const auto* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data(), end, index);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return index;
+}
+
+std::optional<std::size_t> checksum_column(const PassPlan& plan) {
+  for (std::size_t i = 0; i < plan.metrics.size(); ++i)
+    if (const auto* role = role_of(plan.metrics[i]);
+        role != nullptr && role->quantity == Quantity::ctas)
+      return i;
+  return std::nullopt;
+}
+
+std::string counted(std::uint64_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+// Why a window is thrown away, most telling first; empty when it is kept.
+std::string verdict(const CounterResult& result, std::size_t launches, std::size_t max_ranges) {
+  if (result.unranged > 0 && launches >= max_ranges)
+    return "The window had more launches than the " + std::to_string(max_ranges) +
+           " there was room for.";
+  if (result.unranged > 0)
+    return "A launch ran beside another one of the same context and could not be counted alone.";
+  if (result.dropped > 0)
+    return counted(result.dropped, "range was", "ranges were") + " dropped by CUPTI.";
+  if (result.missing > 0)
+    return counted(result.missing, "launch", "launches") + " came back without counters.";
+  if (result.mismatched > 0)
+    return counted(result.mismatched, "launch", "launches") +
+           " came back with a count of thread blocks that is not the grid.";
+  return {};
+}
+
+}  // namespace
+
+CounterWindow::CounterWindow(ProfilerEngine& engine, CUcontext context, std::string chip)
+    : profiler_(engine, context, std::move(chip)) {}
+
+CuptiFailure CounterWindow::begin(const PassPlan& plan, std::size_t max_ranges, RangeMode mode) {
+  return guarded([&]() -> CuptiFailure {
+    plan_ = &plan;
+    mode_ = mode;
+    max_ranges_ = std::max<std::size_t>(max_ranges, 1);
+    {
+      const std::lock_guard<std::mutex> hold(mutex_);
+      if (active_) return {CUPTI_ERROR_INVALID_OPERATION, "A counter window is open already."};
+      launches_.clear();
+      launches_.reserve(max_ranges_);
+      while (names_.size() < max_ranges_) names_.push_back(std::to_string(names_.size()));
+      unranged_ = 0;
+      failure_ = {};
+      turn_taken_ = false;
+    }
+    if (auto failure = profiler_.start(plan, mode, max_ranges_); failure.failed()) return failure;
+    const std::lock_guard<std::mutex> hold(mutex_);
+    active_ = true;
+    return {};
+  });
+}
+
+bool CounterWindow::take_turn(std::unique_lock<std::mutex>& lock) {
+  if (turn_taken_ && turn_owner_ == std::this_thread::get_id())
+    return false;  // a launch within a launch: waiting for ourselves would not help
+  if (!turn_free_.wait_for(lock, kTurnTimeout, [&] { return !turn_taken_ || !active_; }))
+    return false;
+  return active_;
+}
+
+bool CounterWindow::before_launch(std::uint32_t ordinal, const LaunchKey& key) {
+  const char* name = nullptr;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (!active_ || failure_.failed()) return false;
+    // One launch without a range spoils the window: nobody waits for a turn in it any more.
+    if (unranged_ > 0 || !take_turn(lock) || launches_.size() >= max_ranges_) {
+      if (active_) ++unranged_;
+      return false;
+    }
+    name = names_[launches_.size()].c_str();
+    launches_.push_back({key, ordinal, true});  // within what begin reserved: allocates nothing
+    turn_taken_ = true;
+    turn_owner_ = std::this_thread::get_id();
+  }
+  if (mode_ == RangeMode::automatic) return true;
+  auto failure = profiler_.push(name);
+  if (!failure.failed()) return true;
+  fail(failure);
+  return false;
+}
+
+void CounterWindow::after_launch(bool launched) {
+  bool pushed = false;
+  {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    // The window ended without this launch: its range is not ours to pop any more.
+    if (!active_ || !turn_taken_ || turn_owner_ != std::this_thread::get_id()) return;
+    pushed = mode_ == RangeMode::user;
+  }
+  if (pushed)
+    if (const auto failure = profiler_.pop(); failure.failed()) return fail(failure);
+  {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    launches_.back().launched = launched;
+    turn_taken_ = false;
+  }
+  turn_free_.notify_one();
+}
+
+// The first failing push or pop ends the counting of the window; its turn is given back.
+void CounterWindow::fail(const CuptiFailure& failure) {
+  {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    if (!failure_.failed()) failure_ = failure;
+    turn_taken_ = false;
+  }
+  turn_free_.notify_all();
+}
+
+CounterResult CounterWindow::end() {
+  CounterResult result;
+  CuptiFailure first;
+  const auto failure = guarded([&]() -> CuptiFailure {
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      if (!active_) return {CUPTI_ERROR_INVALID_OPERATION, "No counter window is open."};
+      // A launch of this very thread cannot finish while we wait for it.
+      const bool own = turn_taken_ && turn_owner_ == std::this_thread::get_id();
+      if (own || !turn_free_.wait_for(lock, kTurnTimeout, [&] { return !turn_taken_; }))
+        ++unranged_;
+      active_ = false;
+      result.unranged = unranged_;
+      first = failure_;
+    }
+    turn_free_.notify_all();
+    if (auto stopped = profiler_.stop(); stopped.failed() && !first.failed()) first = stopped;
+    if (first.failed()) return first;
+    RangeProfiler::Reading reading;
+    if (auto read = profiler_.read(reading); read.failed()) return read;
+    join(reading, result);
+    result.reason = verdict(result, launches_.size(), max_ranges_);
+    result.keep = result.reason.empty();
+    return {};
+  });
+  if (failure.failed()) {
+    result.keep = false;
+    result.reason = failure.sentence;
+    result.code = failure.code;
+  }
+  if (!result.keep) {
+    result.keys.clear();
+    result.ordinals.clear();
+    result.values.clear();
+  }
+  return result;
+}
+
+void CounterWindow::join(const RangeProfiler::Reading& reading, CounterResult& result) const {
+  result.dropped = reading.dropped;
+  result.metrics = plan_->metrics.size();
+  // CUPTI counts what ran; in automatic mode a launch that failed is no range, in user mode it is
+  // an empty one.
+  std::vector<const Launch*> expected;
+  expected.reserve(launches_.size());
+  for (const auto& launch : launches_)
+    if (mode_ == RangeMode::user || launch.launched) expected.push_back(&launch);
+  std::vector<const std::vector<double>*> found(expected.size(), nullptr);
+  for (const auto& range : reading.ranges) {
+    const auto index = index_of(range.name);
+    if (!index || *index >= found.size() || found[*index] != nullptr)
+      ++result.dropped;
+    else
+      found[*index] = &range.values;
+  }
+  const auto checksum = checksum_column(*plan_);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (!expected[i]->launched) continue;
+    if (found[i] == nullptr) {
+      ++result.missing;
+      continue;
+    }
+    const auto& values = *found[i];
+    // Written so that NaN is a mismatch too.
+    if (checksum && !(values[*checksum] == static_cast<double>(expected[i]->key.grid.count())))
+      ++result.mismatched;
+    result.keys.push_back(expected[i]->key);
+    result.ordinals.push_back(expected[i]->ordinal);
+    result.values.insert(result.values.end(), values.begin(), values.end());
+  }
+}
+
+CuptiFailure CounterWindow::close() {
+  {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    active_ = false;
+  }
+  turn_free_.notify_all();
+  return profiler_.disable();
+}
+
+void CounterWindow::abandon() {
+  {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    active_ = false;
+  }
+  turn_free_.notify_all();
+  profiler_.abandon();
+}
+
+bool CounterWindow::active() const {
+  const std::lock_guard<std::mutex> hold(mutex_);
+  return active_;
+}
+
+bool CounterWindow::enabled() const { return profiler_.enabled(); }
+
+std::uint64_t CounterWindow::image_bytes() const { return profiler_.image_bytes(); }
+
+}  // namespace gable

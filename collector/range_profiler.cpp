@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/range_profiler.h"
+
+#include <cstdlib>
+#include <limits>
+#include <list>
+#include <utility>
+
+#include "collector/host_object.h"
+
+namespace gable {
+namespace {
+
+// CUPTI's parameter structures start with their size and are zero otherwise.
+#define GABLE_PARAMS(type, name) \
+  type##_Params name{};          \
+  name.structSize = type##_Params_STRUCT_SIZE
+
+// Codes that a second attempt in another way cannot change.
+bool is_final(CUptiResult code) { return !remedy_for(code).empty(); }
+
+}  // namespace
+
+CuptiFailure ProfilerEngine::start() {
+  const std::lock_guard<std::mutex> hold(mutex_);
+  if (asked_) return answer_;
+  asked_ = true;
+  if (!api_.can_profile) {
+    answer_.code = CUPTI_ERROR_NOT_INITIALIZED;
+    answer_.sentence = api_.why_not.empty() ? "This CUPTI cannot take counters." : api_.why_not;
+    return answer_;
+  }
+  GABLE_PARAMS(CUpti_Profiler_Initialize, params);
+  if (const auto code = api_.cuptiProfilerInitialize(&params); code != CUPTI_SUCCESS)
+    answer_ = call_failed(api_, "cuptiProfilerInitialize", code);
+  return answer_;
+}
+
+bool ProfilerEngine::started() const {
+  const std::lock_guard<std::mutex> hold(mutex_);
+  return asked_ && !answer_.failed();
+}
+
+struct RangeProfiler::State {
+  // What a plan needs on the host: made at its first window and kept, since making it takes
+  // milliseconds.
+  struct Prepared {
+    const PassPlan* plan = nullptr;
+    std::unique_ptr<HostObject> host;  // has the plan's metrics added, for evaluation
+    std::vector<const char*> names;
+    std::vector<std::uint8_t>* image = nullptr;
+    std::size_t image_ranges = 0;
+  };
+
+  ProfilerEngine& engine;
+  const CuptiApi& api;
+  const CUcontext context;
+  const std::string chip;
+  CUpti_RangeProfiler_Object* object = nullptr;
+  bool configured = false;         // `object` has had a configuration
+  std::uint16_t target_level = 0;  // 0 in NVIDIA's samples; the older API wanted minNestingLevel
+  std::list<Prepared> prepared;
+  std::list<std::vector<std::uint8_t>> images;  // never freed before disable: CUPTI keeps pointers
+  Prepared* current = nullptr;
+  bool pinned = false;  // CUPTI may still use the images: never free them
+
+  State(ProfilerEngine& the_engine, CUcontext the_context, std::string the_chip)
+      : engine(the_engine),
+        api(the_engine.api()),
+        context(the_context),
+        chip(std::move(the_chip)) {}
+
+  CuptiFailure enable() {
+    if (object != nullptr) return {};
+    if (auto failure = engine.start(); failure.failed()) return failure;
+    GABLE_PARAMS(CUpti_RangeProfiler_Enable, params);
+    params.ctx = context;
+    if (const auto code = api.cuptiRangeProfilerEnable(&params); code != CUPTI_SUCCESS)
+      return call_failed(api, "cuptiRangeProfilerEnable", code);
+    object = params.pRangeProfilerObject;
+    configured = false;
+    return {};
+  }
+
+  CuptiFailure disable() {
+    if (object == nullptr) return {};
+    GABLE_PARAMS(CUpti_RangeProfiler_Disable, params);
+    params.pRangeProfilerObject = std::exchange(object, nullptr);
+    configured = false;
+    if (const auto code = api.cuptiRangeProfilerDisable(&params); code != CUPTI_SUCCESS) {
+      pinned = true;
+      return call_failed(api, "cuptiRangeProfilerDisable", code);
+    }
+    return {};
+  }
+
+  CuptiFailure prepare(const PassPlan& plan) {
+    current = nullptr;
+    for (auto& one : prepared)
+      if (one.plan == &plan) current = &one;
+    if (current != nullptr) return {};
+    Prepared fresh;
+    fresh.plan = &plan;
+    fresh.host = std::make_unique<HostObject>(api, chip);
+    for (const auto& metric : plan.metrics) fresh.names.push_back(metric.c_str());
+    if (auto failure = fresh.host->open(); failure.failed()) return failure;
+    if (auto failure = fresh.host->add(plan.metrics); failure.failed()) return failure;
+    current = &prepared.emplace_back(std::move(fresh));
+    return {};
+  }
+
+  // A counter image with room for `ranges`; one that became too small stays alive beside it.
+  CuptiFailure make_image(std::size_t ranges) {
+    if (current->image != nullptr && current->image_ranges >= ranges) return {};
+    GABLE_PARAMS(CUpti_RangeProfiler_GetCounterDataSize, params);
+    params.pRangeProfilerObject = object;
+    params.pMetricNames = current->names.data();
+    params.numMetrics = current->names.size();
+    params.maxNumOfRanges = ranges;
+    params.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
+    if (const auto code = api.cuptiRangeProfilerGetCounterDataSize(&params); code != CUPTI_SUCCESS)
+      return call_failed(api, "cuptiRangeProfilerGetCounterDataSize", code);
+    current->image = &images.emplace_back(params.counterDataSize);
+    current->image_ranges = ranges;
+    return {};
+  }
+
+  // Makes the image empty, as it must be for every window.
+  CuptiFailure reset_image() {
+    GABLE_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, params);
+    params.pRangeProfilerObject = object;
+    params.counterDataSize = current->image->size();
+    params.pCounterData = current->image->data();
+    if (const auto code = api.cuptiRangeProfilerCounterDataImageInitialize(&params);
+        code != CUPTI_SUCCESS)
+      return call_failed(api, "cuptiRangeProfilerCounterDataImageInitialize", code);
+    return {};
+  }
+
+  CUptiResult set_config(RangeMode mode) {
+    const auto& config = current->plan->config_image;
+    GABLE_PARAMS(CUpti_RangeProfiler_SetConfig, params);
+    params.pRangeProfilerObject = object;
+    params.configSize = config.size();
+    params.pConfig = config.data();
+    params.counterDataImageSize = current->image->size();
+    params.pCounterDataImage = current->image->data();
+    params.range = mode == RangeMode::user ? CUPTI_UserRange : CUPTI_AutoRange;
+    params.replayMode = CUPTI_UserReplay;  // single pass: nothing is ever replayed
+    params.maxRangesPerPass = current->image_ranges;
+    params.numNestingLevels = 1;
+    params.minNestingLevel = 1;
+    params.passIndex = 0;
+    params.targetNestingLevel = target_level;
+    auto code = api.cuptiRangeProfilerSetConfig(&params);
+    if (code != CUPTI_SUCCESS && !is_final(code)) {
+      params.targetNestingLevel = target_level == 0 ? 1 : 0;
+      if (api.cuptiRangeProfilerSetConfig(&params) == CUPTI_SUCCESS) {
+        target_level = params.targetNestingLevel;
+        code = CUPTI_SUCCESS;
+      }
+    }
+    if (code == CUPTI_SUCCESS) configured = true;
+    return code;
+  }
+
+  // An object may take one configuration only: then a fresh one does.
+  CuptiFailure configure(RangeMode mode) {
+    const bool used = configured;
+    auto code = set_config(mode);
+    if (code != CUPTI_SUCCESS && used && !is_final(code)) {
+      if (auto failure = disable(); failure.failed()) return failure;
+      if (auto failure = enable(); failure.failed()) return failure;
+      if (auto failure = reset_image(); failure.failed()) return failure;
+      code = set_config(mode);
+    }
+    return code == CUPTI_SUCCESS ? CuptiFailure{}
+                                 : call_failed(api, "cuptiRangeProfilerSetConfig", code);
+  }
+
+  CuptiFailure start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges) {
+    if (auto failure = enable(); failure.failed()) return failure;
+    if (auto failure = prepare(plan); failure.failed()) return failure;
+    if (auto failure = make_image(max_ranges); failure.failed()) return failure;
+    if (auto failure = reset_image(); failure.failed()) return failure;
+    if (auto failure = configure(mode); failure.failed()) return failure;
+    GABLE_PARAMS(CUpti_RangeProfiler_Start, params);
+    params.pRangeProfilerObject = object;
+    if (const auto code = api.cuptiRangeProfilerStart(&params); code != CUPTI_SUCCESS)
+      return call_failed(api, "cuptiRangeProfilerStart", code);
+    return {};
+  }
+
+  CuptiFailure decode(std::uint64_t& dropped) {
+    GABLE_PARAMS(CUpti_RangeProfiler_DecodeData, params);
+    params.pRangeProfilerObject = object;
+    if (const auto code = api.cuptiRangeProfilerDecodeData(&params); code != CUPTI_SUCCESS)
+      return call_failed(api, "cuptiRangeProfilerDecodeData", code);
+    dropped = params.numOfRangeDropped;
+    return {};
+  }
+
+  CuptiFailure count(std::size_t& ranges) {
+    GABLE_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo, params);
+    params.pCounterDataImage = current->image->data();
+    params.counterDataImageSize = current->image->size();
+    if (const auto code = api.cuptiRangeProfilerGetCounterDataInfo(&params); code != CUPTI_SUCCESS)
+      return call_failed(api, "cuptiRangeProfilerGetCounterDataInfo", code);
+    ranges = params.numTotalRanges;
+    return {};
+  }
+
+  CuptiFailure name_of(std::size_t index, std::string& name) {
+    GABLE_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo, params);
+    params.pCounterDataImage = current->image->data();
+    params.counterDataImageSize = current->image->size();
+    params.rangeIndex = index;
+    params.rangeDelimiter = "/";
+    if (const auto code = api.cuptiRangeProfilerCounterDataGetRangeInfo(&params);
+        code != CUPTI_SUCCESS)
+      return call_failed(api, "cuptiRangeProfilerCounterDataGetRangeInfo", code);
+    if (params.rangeName != nullptr) {
+      name = params.rangeName;
+      std::free(const_cast<char*>(params.rangeName));  // CUPTI allocates it, the caller frees it
+    }
+    return {};
+  }
+
+  CuptiFailure evaluate(std::size_t index, std::vector<double>& values) {
+    values.assign(current->names.size(), std::numeric_limits<double>::quiet_NaN());
+    GABLE_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues, params);
+    params.pHostObject = current->host->get();
+    params.pCounterDataImage = current->image->data();
+    params.counterDataImageSize = current->image->size();
+    params.rangeIndex = index;
+    params.ppMetricNames = current->names.data();
+    params.numMetrics = current->names.size();
+    params.pMetricValues = values.data();
+    if (const auto code = api.cuptiProfilerHostEvaluateToGpuValues(&params); code != CUPTI_SUCCESS)
+      return call_failed(api, "cuptiProfilerHostEvaluateToGpuValues", code);
+    return {};
+  }
+};
+
+RangeProfiler::RangeProfiler(ProfilerEngine& engine, CUcontext context, std::string chip)
+    : state_(std::make_unique<State>(engine, context, std::move(chip))) {}
+
+RangeProfiler::~RangeProfiler() {
+  static_cast<void>(disable());
+  if (!state_->pinned) return;
+  static auto* const kept =
+      new std::list<std::unique_ptr<State>>;  // reachable, so no leak is reported
+  static auto* const mutex = new std::mutex;
+  const std::lock_guard<std::mutex> hold(*mutex);
+  kept->push_back(std::move(state_));
+}
+
+CuptiFailure RangeProfiler::start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges) {
+  return guarded([&] { return state_->start(plan, mode, max_ranges); });
+}
+
+CuptiFailure RangeProfiler::push(const char* name) {
+  GABLE_PARAMS(CUpti_RangeProfiler_PushRange, params);
+  params.pRangeProfilerObject = state_->object;
+  params.pRangeName = name;
+  const auto code = state_->api.cuptiRangeProfilerPushRange(&params);
+  if (code == CUPTI_SUCCESS) return {};
+  return guarded([&] { return call_failed(state_->api, "cuptiRangeProfilerPushRange", code); });
+}
+
+CuptiFailure RangeProfiler::pop() {
+  GABLE_PARAMS(CUpti_RangeProfiler_PopRange, params);
+  params.pRangeProfilerObject = state_->object;
+  const auto code = state_->api.cuptiRangeProfilerPopRange(&params);
+  if (code == CUPTI_SUCCESS) return {};
+  return guarded([&] { return call_failed(state_->api, "cuptiRangeProfilerPopRange", code); });
+}
+
+CuptiFailure RangeProfiler::stop() {
+  return guarded([&]() -> CuptiFailure {
+    GABLE_PARAMS(CUpti_RangeProfiler_Stop, params);
+    params.pRangeProfilerObject = state_->object;
+    if (const auto code = state_->api.cuptiRangeProfilerStop(&params); code != CUPTI_SUCCESS)
+      return call_failed(state_->api, "cuptiRangeProfilerStop", code);
+    if (params.isAllPassSubmitted == 0)
+      return {CUPTI_ERROR_UNKNOWN,
+              "CUPTI wants another pass over the launches of a single-pass window."};
+    return {};
+  });
+}
+
+CuptiFailure RangeProfiler::read(Reading& reading) {
+  return guarded([&]() -> CuptiFailure {
+    reading = {};
+    std::size_t ranges = 0;
+    if (auto failure = state_->decode(reading.dropped); failure.failed()) return failure;
+    if (auto failure = state_->count(ranges); failure.failed()) return failure;
+    reading.ranges.resize(ranges);
+    for (std::size_t i = 0; i < ranges; ++i) {
+      if (auto failure = state_->name_of(i, reading.ranges[i].name); failure.failed())
+        return failure;
+      if (auto failure = state_->evaluate(i, reading.ranges[i].values); failure.failed())
+        return failure;
+    }
+    return {};
+  });
+}
+
+CuptiFailure RangeProfiler::disable() {
+  return guarded([&] { return state_->disable(); });
+}
+
+void RangeProfiler::abandon() {
+  if (std::exchange(state_->object, nullptr) != nullptr) state_->pinned = true;
+}
+
+bool RangeProfiler::enabled() const { return state_->object != nullptr; }
+
+std::uint64_t RangeProfiler::image_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& image : state_->images) bytes += image.size();
+  return bytes;
+}
+
+}  // namespace gable
