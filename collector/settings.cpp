@@ -294,10 +294,18 @@ ParsedOptions parse_options(const std::string& text) {
     app.set_help_flag();
     add_collection_options(app, settings);
     std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 wants them
+    app.allow_extras();
     app.parse(reversed);
-    result.settings = std::move(settings);
-  } catch (const CLI::ExtrasError&) {
-    result.error = "There is an unknown option in " + text + "; gable env --help lists them.";
+    const std::vector<std::string> unknown = app.remaining();
+    if (unknown.empty()) {
+      result.settings = std::move(settings);
+    } else {
+      result.error =
+          "There is no option '" + unknown.front() + "'; gable env --help lists the options.";
+    }
+  } catch (const CLI::ArgumentMismatch& problem) {
+    const std::string text_of_it = problem.what();
+    result.error = text_of_it.substr(0, text_of_it.find(':')) + " needs a value.";
   } catch (const std::exception& problem) {
     result.error = problem.what();
   } catch (...) {

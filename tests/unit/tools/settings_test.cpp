@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher hands its options to the library as one line of text: nothing may be lost or changed
+// on the way.
+#include "collector/settings.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+namespace gable {
+namespace {
+
+void expect_equal(const Settings& a, const Settings& b) {
+  EXPECT_EQ(a.output, b.output);
+  EXPECT_EQ(a.phase_hw, b.phase_hw);
+  EXPECT_EQ(a.phase_flops, b.phase_flops);
+  EXPECT_EQ(a.phase_time, b.phase_time);
+  EXPECT_EQ(a.wait, b.wait);
+  EXPECT_EQ(a.warmup, b.warmup);
+  EXPECT_EQ(a.active, b.active);
+  EXPECT_EQ(a.repeat, b.repeat);
+  EXPECT_EQ(a.window, b.window);
+  EXPECT_EQ(a.step_range, b.step_range);
+  EXPECT_EQ(a.fold, b.fold);
+  EXPECT_EQ(a.kernels, b.kernels);
+  EXPECT_EQ(a.ranges, b.ranges);
+  EXPECT_EQ(a.then, b.then);
+  EXPECT_EQ(a.max_keys, b.max_keys);
+  EXPECT_EQ(a.cupti, b.cupti);
+  EXPECT_EQ(a.record, b.record);
+  EXPECT_EQ(a.manifest, b.manifest);
+  EXPECT_EQ(a.playback, b.playback);
+}
+
+struct OneSetting {
+  std::string name;
+  std::function<void(Settings&)> change;
+  std::string text;  // what to_options makes of it
+};
+
+class SettingsOneByOne : public testing::TestWithParam<OneSetting> {};
+
+TEST_P(SettingsOneByOne, ChangesNothingElse) {
+  Settings changed;
+  GetParam().change(changed);
+  const std::string text = to_options(changed);
+  EXPECT_EQ(text, GetParam().text);
+  const ParsedOptions parsed = parse_options(text);
+  EXPECT_EQ(parsed.error, "");
+  expect_equal(parsed.settings, changed);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, SettingsOneByOne,
+    testing::Values(
+        OneSetting{"none", [](Settings&) {}, ""},
+        OneSetting{"output", [](Settings& s) { s.output = "x.json"; }, "--output=x.json"},
+        OneSetting{"hw", [](Settings& s) { s.phase_flops = s.phase_time = false; }, "--phases=hw"},
+        OneSetting{"flops", [](Settings& s) { s.phase_hw = s.phase_time = false; },
+                   "--phases=flops"},
+        OneSetting{"time", [](Settings& s) { s.phase_hw = s.phase_flops = false; },
+                   "--phases=time"},
+        OneSetting{"no_hw", [](Settings& s) { s.phase_hw = false; }, "--phases=flops,time"},
+        OneSetting{"wait", [](Settings& s) { s.wait = 0; }, "--wait=0"},
+        OneSetting{"warmup", [](Settings& s) { s.warmup = 1; }, "--warmup=1"},
+        OneSetting{"active", [](Settings& s) { s.active = 4294967295U; }, "--active=4294967295"},
+        OneSetting{"repeat", [](Settings& s) { s.repeat = 2; }, "--repeat=2"},
+        OneSetting{"window", [](Settings& s) { s.window = 1; }, "--window=1"},
+        OneSetting{"step_range", [](Settings& s) { s.step_range = "^step [0-9]+$"; },
+                   "'--step-range=^step [0-9]+$'"},
+        OneSetting{"fold",
+                   [](Settings& s) {
+                     s.fold = {"[a-z]", "batch \\d+"};
+                   },
+                   "'--fold=[a-z]' '--fold=batch \\d+'"},
+        OneSetting{"kernels",
+                   [](Settings& s) {
+                     s.kernels = {"*gemm*", "regex:^(a|b)$"};
+                   },
+                   "'--kernel=*gemm*' '--kernel=regex:^(a|b)$'"},
+        OneSetting{"ranges", [](Settings& s) { s.ranges = "auto"; }, "--ranges=auto"},
+        OneSetting{"then", [](Settings& s) { s.then = "stop"; }, "--then=stop"},
+        OneSetting{"max_keys", [](Settings& s) { s.max_keys = 7; }, "--max-keys=7"},
+        OneSetting{"cupti", [](Settings& s) { s.cupti = "/opt/a b/libcupti.so.13"; },
+                   "'--cupti=/opt/a b/libcupti.so.13'"},
+        OneSetting{"record", [](Settings& s) { s.record = "r.jsonl"; }, "--record=r.jsonl"},
+        OneSetting{"manifest", [](Settings& s) { s.manifest = "/tmp/m"; }, "--manifest=/tmp/m"},
+        OneSetting{"playback", [](Settings& s) { s.playback = "-x"; }, "--playback=-x"}),
+    [](const auto& one) { return one.param.name; });
+
+TEST(Settings, EveryCharacterSurvivesTheWay) {
+  Settings odd;
+  odd.step_range = "it's \"a\" $HOME `x` a\tb\nc # ;|&<>~!";
+  for (int byte = 1; byte < 256; ++byte) odd.output += static_cast<char>(byte);
+  odd.fold = {"'", "\"", "a\\\\b", "--active=9", "-k"};
+  odd.manifest = "\\";
+  const ParsedOptions parsed = parse_options(to_options(odd));
+  EXPECT_EQ(parsed.error, "");
+  expect_equal(parsed.settings, odd);
+}
+
+TEST(Settings, ReadsWhatAPersonWouldType) {
+  const ParsedOptions parsed = parse_options(
+      "  -o 'my report.json'\t--phases time,hw --step-range \"it's \\\"x\\\"\" -k gemm -k a\\ b\n"
+      "--active 3 --active=5 ");
+  EXPECT_EQ(parsed.error, "");
+  Settings expected;
+  expected.output = "my report.json";
+  expected.phase_flops = false;
+  expected.step_range = "it's \"x\"";
+  expected.kernels = {"gemm", "a b"};
+  expected.active = 5;  // the last one counts
+  expect_equal(parsed.settings, expected);
+}
+
+struct WrongText {
+  std::string text, error;
+};
+
+class SettingsWrong : public testing::TestWithParam<WrongText> {};
+
+TEST_P(SettingsWrong, IsOneSentenceAndTheDefaults) {
+  const ParsedOptions parsed = parse_options("--active 9 " + GetParam().text);
+  EXPECT_EQ(parsed.error, GetParam().error);
+  expect_equal(parsed.settings, Settings());
+}
+
+const std::string kNumber = " takes a whole number from ";
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, SettingsWrong,
+    testing::Values(
+        WrongText{"--step-range '('",
+                  "--step-range takes a regular expression, and '(' is not a valid one."},
+        WrongText{"--step-range ''", "--step-range takes a regular expression, not an empty text."},
+        WrongText{"--fold '*'", "--fold takes a regular expression, and '*' is not a valid one."},
+        WrongText{"--fold a --fold '['",
+                  "--fold takes a regular expression, and '[' is not a valid one."},
+        WrongText{"-k regex:[", "--kernel takes a regular expression, and '[' is not a valid one."},
+        WrongText{"--phases hw,cycles",
+                  "--phases takes a list of hw, flops and time such as hw,time; 'cycles' is none "
+                  "of them."},
+        WrongText{"--phases ''",
+                  "--phases takes a list of hw, flops and time such as hw,time; '' is none of "
+                  "them."},
+        WrongText{"--repeat 0", "--repeat" + kNumber + "1 to 4294967295, not '0'."},
+        WrongText{"--wait -1", "--wait" + kNumber + "0 to 4294967295, not '-1'."},
+        WrongText{"--window 1e3", "--window" + kNumber + "1 to 4294967295, not '1e3'."},
+        WrongText{"--max-keys 4294967296",
+                  "--max-keys" + kNumber + "1 to 4294967295, not '4294967296'."},
+        WrongText{"--ranges both", "--ranges takes 'user' or 'auto', not 'both'."},
+        WrongText{"--then exit", "--then takes 'continue' or 'stop', not 'exit'."},
+        WrongText{"--output ''", "--output takes a file name, not an empty text."},
+        WrongText{"--acive 3", "There is no option '--acive'; gable env --help lists the options."},
+        WrongText{"python", "There is no option 'python'; gable env --help lists the options."},
+        WrongText{"--help", "There is no option '--help'; gable env --help lists the options."},
+        WrongText{"--step-range", "--step-range needs a value."},
+        WrongText{"-o 'a", "A quote is left open in the options --active 9 -o 'a."}),
+    [](const auto& one) { return "N" + std::to_string(one.index); });
+
+TEST(OutputName, PutsInProcessHostAndEnvironment) {
+  ASSERT_EQ(setenv("GABLE_TEST_RANK", "7", 1), 0);
+  ASSERT_EQ(unsetenv("GABLE_TEST_UNSET"), 0);
+  char host[256] = {};
+  ASSERT_EQ(gethostname(host, sizeof host - 1), 0);
+  const std::string pid = std::to_string(getpid());
+  EXPECT_EQ(expand_output_name("gable-%h-%p.json"),
+            "gable-" + std::string(host) + "-" + pid + ".json");
+  EXPECT_EQ(expand_output_name("r%q{GABLE_TEST_RANK}.json"), "r7.json");
+  EXPECT_EQ(expand_output_name("r%q{GABLE_TEST_UNSET}.json"), "r.json");
+  EXPECT_EQ(expand_output_name("100%.json"), "100%.json");
+  EXPECT_EQ(expand_output_name("%x%%q{open"), "%x%%q{open");
+  EXPECT_EQ(expand_output_name(""), "");
+}
+
+}  // namespace
+}  // namespace gable
