@@ -16,6 +16,7 @@ using WindowId = std::uint32_t;    // 1, 2, …; 0 is "not in a window"
 inline constexpr WindowId kNoWindow = 0;
 
 enum class Direction : std::uint8_t { none, forward, backward, recompute };
+[[nodiscard]] std::string to_string(Direction direction);  // "none", "forward", …
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -81,6 +82,7 @@ struct KernelRecord {
 };
 
 enum class CopyKind : std::uint8_t { host_to_device, device_to_host, device_to_device, peer, memset, other };
+[[nodiscard]] std::string to_string(CopyKind kind);  // "host_to_device", …
 struct CopyRecord {
   std::uint64_t start_ns = 0, end_ns = 0, bytes = 0;
   std::uint32_t correlation = 0;

@@ -46,6 +46,9 @@ class LayerTree {
   std::unique_ptr<State> state_;
 };
 
+// How a layer's path is shown everywhere: "ResNet/layer1/0/conv1"; "(no layer)" for the root.
+[[nodiscard]] std::string shown_path(const std::vector<std::string>& path);
+
 // Kernel functions by their symbol (mangled name). Same rules as LayerTree.
 class FunctionTable {
  public:

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/profile.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/profile_state.h"
+
+namespace gable {
+namespace {
+
+constexpr std::size_t kMaxStrayCopies = 4096;
+constexpr std::size_t kMaxClasses = 4096;
+
+bool usable(std::uint64_t start_ns, std::uint64_t end_ns) {
+  return start_ns != 0 && end_ns != 0 && end_ns >= start_ns;
+}
+
+std::size_t phase_index(std::vector<MetricList>& metrics, Phase phase) {
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (metrics[i].phase == phase) return i;
+  }
+  metrics.push_back({phase, {}});
+  return metrics.size() - 1;
+}
+
+}  // namespace
+
+Profile::Profile(LayerTree& layers, FunctionTable& functions, ProfileLimits limits)
+    : state_(std::make_unique<State>(layers, functions, limits)) {}
+Profile::~Profile() = default;
+
+void Profile::add_device(const DeviceInfo& device) { state_->devices[device.id] = device; }
+
+void Profile::set_metrics(Phase phase, std::vector<std::string> metric_names) {
+  State& state = *state_;
+  state.metrics[phase_index(state.metrics, phase)].names = std::move(metric_names);
+}
+
+void Profile::add(const LaunchEvent& launch) {
+  State& state = *state_;
+  const KeyIndex key = state.keys.find_or_add(launch.key, state.oldest_open());
+  ++state.launches;
+  ++state.keys.row(key).launches;
+  if (launch.inherited_layer) ++state.launches_inherited;
+  Window* window = launch.window == kNoWindow ? nullptr : state.find(launch.window);
+  if (window == nullptr || !measures(window->phase.kind)) {
+    state.known.insert(launch.correlation);
+    return;
+  }
+  ++state.window_key(*window, key).launches;
+  if (window->phase.kind != PhaseKind::time) {
+    state.known.insert(launch.correlation);
+    return;
+  }
+  if (launch.correlation != 0 && state.pending.insert({launch.correlation, key, launch.window})) {
+    ++window->waiting;
+    return;
+  }
+  // No id, or no room: its record cannot be told from others.
+  state.known.insert(launch.correlation);
+  window->unions_known = false;
+  ++state.lost.unattributed_launches;
+}
+
+void Profile::add(const GraphLaunch& launch) {
+  State& state = *state_;
+  ++state.graph_launches;
+  ++state.lost.unattributed_launches;
+  state.known.insert(launch.correlation);
+  Window* window = launch.window == kNoWindow ? nullptr : state.find(launch.window);
+  if (window != nullptr) window->unions_known = false;  // its kernels keep the GPU busy unseen
+}
+
+void Profile::add(const KernelRecord& record) {
+  State& state = *state_;
+  const bool good = usable(record.start_ns, record.end_ns);
+  const std::optional<PendingLaunch> launch =
+      record.correlation == 0 ? std::nullopt : state.pending.take(record.correlation);
+  Window* window = launch ? state.find(launch->window) : nullptr;
+  if (!good) ++state.lost.zero_timestamps;
+  if (window == nullptr) {
+    if (good && !launch && !state.known.contains(record.correlation)) ++state.lost.unattributed_launches;
+    return;
+  }
+  --window->waiting;
+  if (!good) {
+    window->unions_known = false;
+  } else if (!window->ended || window->end.keep) {
+    if (window->records.size() < state.limits.max_window_records) {
+      window->records.push_back({record.start_ns, record.end_ns, launch->key});
+    } else {
+      window->unions_known = false;
+      window->overflow[launch->key].add(record.end_ns - record.start_ns);
+    }
+  }
+  if (window->ended && window->waiting == 0) state.close_complete();
+}
+
+void Profile::add(const CopyCall& call) { state_->pending_copies.insert(call); }
+
+void Profile::add(const CopyRecord& record) {
+  State& state = *state_;
+  const std::optional<CopyCall> call = state.pending_copies.take(record.correlation);
+  if (!usable(record.start_ns, record.end_ns)) {
+    ++state.lost.zero_timestamps;
+    return;
+  }
+  const CopySum sum{1, record.bytes, record.end_ns - record.start_ns};
+  if (!call) {
+    if (state.stray_copies.size() >= kMaxStrayCopies) {
+      state.stray_copies.pop_front();
+      ++state.lost.records;
+    }
+    state.stray_copies.push_back({{record.kind, record.device, std::nullopt}, sum, record.start_ns});
+    return;
+  }
+  const CopyGroup group{record.kind, record.device, call->layer};
+  if (Window* window = state.find(call->window); window != nullptr) {
+    if (window->phase.kind == PhaseKind::time) window->copies[group].add(sum);
+  } else if (state.closed_kept_time(call->window)) {
+    state.copies[group].add(sum);
+    state.copy_ns += sum.time_ns;
+  }
+}
+
+void Profile::add(const LayerSpan& span) {
+  State& state = *state_;
+  state.layer_stats.count_call(span.layer);
+  Window* window = span.window == kNoWindow ? nullptr : state.find(span.window);
+  const SpanSum sum{1, span.cpu_ns};
+  if (window != nullptr) {
+    window->spans[span.layer].add(sum);
+  } else if (state.closed_kept_time(span.window)) {
+    state.layer_stats.add_span(span.layer, PhaseKind::time, sum);
+  }
+}
+
+void Profile::add(Phase phase, WindowId window_id, const CounterSample& sample) {
+  State& state = *state_;
+  Window* window = state.find(window_id);
+  if (window == nullptr || sample.values == nullptr) return;
+  const std::size_t count = state.metrics[phase_index(state.metrics, phase)].names.size();
+  const KeyIndex key = state.keys.find_or_add(sample.key, state.oldest_open());
+  CounterSums& sums = state.window_key(*window, key).counters;
+  if (sums.sum.size() < count) {
+    sums.sum.resize(count, 0.0);
+    sums.known.resize(count, 0);
+  }
+  ++sums.samples;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!std::isfinite(sample.values[i])) continue;
+    sums.sum[i] += sample.values[i];
+    ++sums.known[i];
+  }
+}
+
+void Profile::begin_window(WindowId id, Phase phase) {
+  State& state = *state_;
+  if (id == kNoWindow || state.find(id) != nullptr) return;
+  Window& window = state.windows.emplace_back();
+  window.id = id;
+  window.phase = phase;
+}
+
+void Profile::end_window(const WindowEnd& end) {
+  State& state = *state_;
+  const auto window = std::find_if(state.windows.begin(), state.windows.end(),
+                                   [&](const Window& each) { return each.id == end.window && !each.ended; });
+  if (window == state.windows.end()) return;
+  window->ended = true;
+  window->end = end;
+  state.overhead_ns += end.overhead_ns;
+  if (!end.keep) {
+    window->records = {};
+    window->overflow.clear();
+    if (measures(window->phase.kind)) ++state.lost.windows;
+    if (!end.reason.empty() && (state.reasons.size() < 32 || state.reasons.contains(end.reason))) ++state.reasons[end.reason];
+  }
+  state.close_complete();
+  const auto waiting = std::count_if(state.windows.begin(), state.windows.end(), [](const Window& each) { return each.ended; });
+  if (static_cast<std::uint64_t>(waiting) > state.limits.window_grace) {
+    const auto oldest = std::find_if(state.windows.begin(), state.windows.end(), [](const Window& each) { return each.ended; });
+    state.give_up(oldest);
+  }
+}
+
+void Profile::finish_records() {
+  State& state = *state_;
+  for (auto window = state.windows.begin(); window != state.windows.end();) {
+    const auto next = std::next(window);
+    if (window->ended) state.give_up(window);
+    window = next;
+  }
+}
+
+std::uint64_t Profile::pending_records() const {
+  std::uint64_t waiting = 0;
+  for (const Window& window : state_->windows) {
+    if (!window.ended || window.end.keep) waiting += window.waiting;
+  }
+  return waiting;
+}
+
+void Profile::count_step(std::uint64_t sequence_hash) {
+  State& state = *state_;
+  ++state.steps;
+  if (state.classes.size() < kMaxClasses || state.classes.contains(sequence_hash)) ++state.classes[sequence_hash];
+}
+
+void Profile::restart() {
+  const std::unique_ptr<State> old = std::move(state_);
+  state_ = std::make_unique<State>(old->layers, old->functions, old->limits);
+  state_->devices = std::move(old->devices);
+  state_->metrics = std::move(old->metrics);
+  state_->overhead_ns = old->overhead_ns;
+  state_->known = std::move(old->known);
+  // Their records may still come.
+  old->pending.for_each([this](const PendingLaunch& launch) { state_->known.insert(launch.correlation); });
+}
+
+void Profile::add_lost(const LostCounts& more) {
+  LostCounts& lost = state_->lost;
+  lost.records += more.records;
+  lost.ranges += more.ranges;
+  lost.zero_timestamps += more.zero_timestamps;
+  lost.windows += more.windows;
+  lost.unattributed_launches += more.unattributed_launches;
+  lost.folded_keys += more.folded_keys;
+  lost.folded_layers += more.folded_layers;
+}
+
+}  // namespace gable

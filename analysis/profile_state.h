@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Profile has accumulated. Internal to analysis/: written by Profile, read by the report builder.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <list>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/correlation.h"
+#include "analysis/key_table.h"
+#include "analysis/layer_stats.h"
+#include "analysis/profile.h"
+#include "analysis/window.h"
+
+namespace gable {
+
+struct MetricList {
+  Phase phase;
+  std::vector<std::string> names;
+};
+
+// A copy whose call was not seen: given to the window it ran in, by its time.
+struct StrayCopy {
+  CopyGroup group;
+  CopySum sum;
+  std::uint64_t start_ns = 0;
+};
+
+struct Profile::State {
+  State(LayerTree& layer_tree, FunctionTable& function_table, ProfileLimits profile_limits);
+
+  LayerTree& layers;
+  FunctionTable& functions;
+  const ProfileLimits limits;
+
+  // --- set-up ---
+  std::map<std::int32_t, DeviceInfo> devices;
+  std::vector<MetricList> metrics;  // a phase's place is its phase index
+
+  // --- accumulated ---
+  KeyTable keys;
+  LayerStats layer_stats;
+  CopySums copies;                                          // of kept time windows
+  std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
+  std::map<std::string, Moments> window_wall;               // kept windows by phase, and warm-up
+  Moments step_wall, step_busy, step_idle;                  // of kept time windows; busy where the union is known
+  std::uint64_t copy_ns = 0;                                // in kept time windows
+  std::uint64_t overhead_ns = 0;
+  std::uint64_t launches = 0, launches_without_layer = 0, launches_inherited = 0;
+  std::uint64_t graph_launches = 0, graph_records = 0;
+  std::uint64_t steps = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> classes;       // steps by sequence hash
+  std::unordered_map<std::uint64_t, std::uint64_t> time_classes;  // kept time windows by sequence hash
+  LostCounts lost;
+  std::map<std::string, std::uint64_t> reasons;  // why windows were not kept
+
+  // --- in flight ---
+  std::list<Window> windows;  // open, or ended and waiting for records; oldest first
+  PendingLaunches pending;
+  RecentCorrelations known;   // launches whose records do not matter
+  PendingCopies pending_copies;
+  std::deque<StrayCopy> stray_copies;
+  std::deque<std::pair<WindowId, bool>> closed;  // the last ones, and whether they were kept time windows
+
+  [[nodiscard]] Window* find(WindowId id);
+  [[nodiscard]] WindowId oldest_open() const;
+  [[nodiscard]] bool closed_kept_time(WindowId id) const;
+  WindowKey& window_key(Window& window, KeyIndex key);
+  // The window has ended and no record is awaited any more: its content counts.
+  void close(std::list<Window>::iterator window);
+  // Gives up on the records that are still missing.
+  void give_up(std::list<Window>::iterator window);
+  void close_complete();
+
+ private:
+  void keep_counters(Window& window);
+  void keep_times(Window& window);
+};
+
+}  // namespace gable

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a window's content joins the profile once the window is complete.
+#include <algorithm>
+
+#include "analysis/profile_state.h"
+
+namespace gable {
+namespace {
+
+constexpr std::size_t kRememberedWindows = 64;
+
+}  // namespace
+
+Profile::State::State(LayerTree& layer_tree, FunctionTable& function_table, ProfileLimits profile_limits)
+    : layers(layer_tree),
+      functions(function_table),
+      limits(profile_limits),
+      keys(profile_limits.max_keys),
+      layer_stats(layer_tree),
+      pending(profile_limits.max_pending) {}
+
+// Windows are few, and nearly always the newest is meant.
+Window* Profile::State::find(WindowId id) {
+  for (auto window = windows.rbegin(); window != windows.rend(); ++window) {
+    if (window->id == id) return &*window;
+  }
+  return nullptr;
+}
+
+WindowId Profile::State::oldest_open() const {
+  return windows.empty() ? static_cast<WindowId>(-1) : windows.front().id;
+}
+
+bool Profile::State::closed_kept_time(WindowId id) const {
+  return std::find(closed.begin(), closed.end(), std::pair(id, true)) != closed.end();
+}
+
+WindowKey& Profile::State::window_key(Window& window, KeyIndex key) {
+  KeyRow& row = keys.row(key);
+  if (row.last_window == window.id && row.slot < window.keys.size() && window.keys[row.slot].key == key) {
+    return window.keys[row.slot];
+  }
+  // With several windows open a key may get two places in one; closing adds them up.
+  row.last_window = std::max(row.last_window, window.id);
+  row.slot = static_cast<std::uint32_t>(window.keys.size());
+  window.keys.push_back({key, 0, {}});
+  return window.keys.back();
+}
+
+void Profile::State::close_complete() {
+  for (auto window = windows.begin(); window != windows.end();) {
+    const auto next = std::next(window);
+    if (window->ended && window->waiting == 0) close(window);
+    window = next;
+  }
+}
+
+void Profile::State::give_up(std::list<Window>::iterator window) {
+  if (window->waiting > 0) {
+    pending.take_window(window->id, [&](const PendingLaunch& launch) { known.insert(launch.correlation); });
+    if (window->end.keep) {
+      lost.unattributed_launches += window->waiting;
+      window->unions_known = false;
+    }
+    window->waiting = 0;
+  }
+  close(window);
+}
+
+void Profile::State::close(std::list<Window>::iterator window) {
+  const bool measuring = measures(window->phase.kind);
+  const WindowEnd& end = window->end;
+  if (end.keep) {
+    if (end.end_ns > end.start_ns && end.start_ns != 0) {
+      window_wall[to_string(window->phase)].add(end.end_ns - end.start_ns);
+    }
+    if (measuring) {
+      ++kept_windows[kind_index(window->phase.kind)];
+      for (const WindowKey& each : window->keys) {
+        keys.row(each.key).window_launches[kind_index(window->phase.kind)] += each.launches;
+      }
+      for (const auto& [layer, span] : window->spans) layer_stats.add_span(layer, window->phase.kind, span);
+      if (window->phase.kind == PhaseKind::time) {
+        keep_times(*window);
+      } else {
+        keep_counters(*window);
+      }
+    }
+  }
+  closed.emplace_back(window->id, end.keep && window->phase.kind == PhaseKind::time);
+  if (closed.size() > kRememberedWindows) closed.pop_front();
+  windows.erase(window);
+  keys.window_closed();
+}
+
+void Profile::State::keep_counters(Window& window) {
+  std::size_t index = 0;
+  while (index < metrics.size() && !(metrics[index].phase == window.phase)) ++index;
+  for (const WindowKey& each : window.keys) {
+    if (each.counters.samples == 0) continue;
+    KeyRow& row = keys.row(each.key);
+    if (row.counters.size() <= index) row.counters.resize(index + 1);
+    row.counters[index].merge(each.counters);
+  }
+}
+
+void Profile::State::keep_times(Window& window) {
+  const auto earlier = [](const HeldRecord& a, const HeldRecord& b) { return a.start < b.start; };
+  if (!std::is_sorted(window.records.begin(), window.records.end(), earlier)) {
+    std::sort(window.records.begin(), window.records.end(), earlier);
+  }
+  for (const HeldRecord& record : window.records) keys.row(record.key).time.add(record.end - record.start);
+  for (const auto& [key, durations] : window.overflow) keys.row(key).time.merge(durations);
+
+  const WindowEnd& end = window.end;
+  const std::uint64_t wall = end.start_ns != 0 && end.end_ns > end.start_ns ? end.end_ns - end.start_ns : 0;
+  if (wall != 0) step_wall.add(wall);
+  if (window.unions_known) {
+    const std::uint64_t busy = layer_stats.add_window(window.records, keys);
+    step_busy.add(busy);
+    if (wall != 0) step_idle.add(wall > busy ? wall - busy : 0);
+  }
+  ++time_classes[end.sequence_hash];
+
+  // Copies without a call belong to the window in which they ran.
+  for (auto copy = stray_copies.begin(); copy != stray_copies.end();) {
+    const bool inside = wall != 0 && copy->start_ns >= end.start_ns && copy->start_ns < end.end_ns;
+    if (inside) window.copies[copy->group].add(copy->sum);
+    copy = inside ? stray_copies.erase(copy) : std::next(copy);
+  }
+  for (const auto& [group, sum] : window.copies) {
+    copies[group].add(sum);
+    copy_ns += sum.time_ns;
+  }
+}
+
+}  // namespace gable

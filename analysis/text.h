@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names as they come from programs and drivers, made fit for a report.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace gable {
+
+inline constexpr std::size_t kMaxNameBytes = 512;
+
+// True when `text` is valid UTF-8 of at most `max_bytes` bytes, so that clean_name would return it unchanged.
+[[nodiscard]] bool is_clean_name(std::string_view text, std::size_t max_bytes = kMaxNameBytes);
+
+// Valid UTF-8 of at most `max_bytes` bytes: every maximal ill-formed sequence becomes one U+FFFD, a longer text is cut on
+// a character border and ends in '…'. Reads no more of `text` than it needs.
+[[nodiscard]] std::string clean_name(std::string_view text, std::size_t max_bytes = kMaxNameBytes);
+
+// The C++ name behind a mangled symbol; the symbol itself where it is none.
+[[nodiscard]] std::string demangled(const std::string& symbol);
+
+}  // namespace gable

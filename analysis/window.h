@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One window while it is collected: everything in it counts only when the window turns out to be kept.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/events.h"
+#include "analysis/key_table.h"
+#include "analysis/layer_stats.h"
+
+namespace gable {
+
+// A launch key within a window: its launches and the sums of its counter samples.
+struct WindowKey {
+  KeyIndex key = kOtherKey;
+  std::uint64_t launches = 0;
+  CounterSums counters;
+};
+
+struct CopyGroup {
+  CopyKind kind = CopyKind::other;
+  std::int32_t device = 0;
+  std::optional<LayerId> layer;  // empty: the call was not seen
+  friend auto operator<=>(const CopyGroup&, const CopyGroup&) = default;
+};
+struct CopySum {
+  std::uint64_t count = 0, bytes = 0, time_ns = 0;
+  void add(const CopySum& other) {
+    count += other.count;
+    bytes += other.bytes;
+    time_ns += other.time_ns;
+  }
+};
+using CopySums = std::map<CopyGroup, CopySum>;
+
+struct Window {
+  WindowId id = kNoWindow;
+  Phase phase;
+  bool ended = false;
+  bool unions_known = true;  // false once a kernel of the window has no usable time, or too many had to be held
+  std::uint64_t waiting = 0;  // kernel records that have not come yet
+  WindowEnd end;
+  std::vector<WindowKey> keys;
+  std::vector<HeldRecord> records;
+  std::unordered_map<KeyIndex, Moments> overflow;  // durations beyond max_window_records
+  std::unordered_map<LayerId, SpanSum> spans;
+  CopySums copies;
+};
+
+}  // namespace gable
