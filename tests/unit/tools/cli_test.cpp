@@ -67,12 +67,12 @@ TEST(Cli, HelpIsThePageAndGood) {
   const Ran overview = run_gable("--help");
   EXPECT_EQ(overview.code, 0);
   EXPECT_EQ(overview.out.rfind("# gable\n", 0), 0U);
-  const Ran page = run_gable("profile --acive 3 --help");
+  const Ran page = run_gable("profile --active 3 --help");
   EXPECT_EQ(page.code, 0);
   EXPECT_EQ(page.out.rfind("# gable profile\n", 0), 0U);
   EXPECT_EQ(page.err, "");
   // A program's own --help is the program's.
-  EXPECT_NE(run_gable("profile -- echo --help").out.rfind("# gable", 0), 0U);
+  EXPECT_NE(run_gable("profile echo --help").out.rfind("# gable", 0), 0U);
 }
 
 TEST(Cli, WithoutACommandPrintsTheOverviewAsAnError) {
