@@ -110,7 +110,7 @@ class ProfileCommand final : public Command {
     if (!fs::is_regular_file(settings_.playback)) {
       throw WrongUse("The recording " + settings_.playback +
                      " is not a file: --playback takes a recording such as those in "
-                     "tests/recordings.");
+                     "tests/data/recordings.");
     }
     const std::string folder = playback_folder();
     if (folder.empty()) {

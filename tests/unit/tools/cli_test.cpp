@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{
             "profile --playback /nonexistent.jsonl",
             "The recording /nonexistent.jsonl is not a file: --playback takes a recording such "
-            "as those in tests/recordings."},
+            "as those in tests/data/recordings."},
         WrongUse{"report", "gable report needs FILE; gable report --help lists what it takes."},
         WrongUse{"dump", "gable dump needs REC; gable dump --help lists what it takes."}),
     [](const auto& one) { return "N" + std::to_string(one.index); });
