@@ -120,6 +120,7 @@ void CounterWindow::after_launch(bool launched) {
     if (const auto failure = profiler_.pop(); failure.failed()) return fail(failure);
   {
     const std::lock_guard<std::mutex> hold(mutex_);
+    if (!active_ || !turn_taken_ || turn_owner_ != std::this_thread::get_id()) return;
     launches_.back().launched = launched;
     turn_taken_ = false;
   }
