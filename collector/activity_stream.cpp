@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/activity_stream.h"
+
+#include <atomic>
+#include <cstdlib>
+
+namespace gable {
+namespace {
+
+std::atomic<ActivityStream*> g_stream{nullptr};
+constexpr std::size_t kKeepFree = 16;  // buffers kept for reuse
+constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                         CUPTI_ACTIVITY_KIND_MEMSET};
+
+CopyKind kind_of_copy(std::uint8_t kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
+      return CopyKind::host_to_device;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
+      return CopyKind::device_to_host;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOA:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOA:
+      return CopyKind::device_to_device;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
+      return CopyKind::peer;
+    default:
+      return CopyKind::other;
+  }
+}
+
+// The fields we read stand at the same place in all of a kind's structure versions since CUPTI 12.
+void take(const CUpti_Activity* record, ActivityBatch& batch) {
+  switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+    case CUPTI_ACTIVITY_KIND_KERNEL: {
+      const auto* k = reinterpret_cast<const CUpti_ActivityKernel9*>(record);
+      batch.kernels.push_back({k->start, k->end, k->correlationId,
+                               static_cast<std::int32_t>(k->deviceId), k->contextId, k->streamId});
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_MEMCPY: {
+      const auto* m = reinterpret_cast<const CUpti_ActivityMemcpy5*>(record);
+      batch.copies.push_back({m->start, m->end, m->bytes, m->correlationId,
+                              static_cast<std::int32_t>(m->deviceId), kind_of_copy(m->copyKind)});
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_MEMCPY2: {
+      const auto* m = reinterpret_cast<const CUpti_ActivityMemcpyPtoP4*>(record);
+      batch.copies.push_back({m->start, m->end, m->bytes, m->correlationId,
+                              static_cast<std::int32_t>(m->deviceId), CopyKind::peer});
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_MEMSET: {
+      const auto* m = reinterpret_cast<const CUpti_ActivityMemset4*>(record);
+      batch.copies.push_back({m->start, m->end, m->bytes, m->correlationId,
+                              static_cast<std::int32_t>(m->deviceId), CopyKind::memset});
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+ActivityStream::ActivityStream(const CuptiApi& api) : api_(api) {
+  g_stream.store(this, std::memory_order_release);
+}
+
+std::string ActivityStream::enable() {
+  if (!registered_) {
+    const auto code = api_.cuptiActivityRegisterCallbacks(requested, completed);
+    if (code != CUPTI_SUCCESS)
+      return "kernel times cannot be taken: cuptiActivityRegisterCallbacks says " +
+             describe(api_, code) + ".";
+    registered_ = true;
+  }
+  for (const auto kind : kKinds) {
+    const auto code = api_.cuptiActivityEnable(kind);
+    // Peer copies are a kind of their own that some set-ups do not have.
+    if (code != CUPTI_SUCCESS && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+      return "kernel times cannot be taken: cuptiActivityEnable says " + describe(api_, code) + ".";
+    }
+  }
+  enabled_ = true;
+  return {};
+}
+
+void ActivityStream::disable() {
+  if (!enabled_) return;
+  enabled_ = false;
+  for (const auto kind : kKinds) api_.cuptiActivityDisable(kind);
+}
+
+void ActivityStream::flush(bool forced) {
+  api_.cuptiActivityFlushAll(forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
+                                    : 0u);
+}
+
+void CUPTIAPI ActivityStream::requested(std::uint8_t** buffer, std::size_t* size,
+                                        std::size_t* max_records) {
+  *buffer = nullptr;
+  *size = 0;
+  *max_records = 0;
+  if (auto* stream = g_stream.load(std::memory_order_acquire)) {
+    const std::lock_guard hold(stream->mutex_);
+    if (!stream->free_.empty()) {
+      *buffer = stream->free_.back();
+      stream->free_.pop_back();
+    }
+  }
+  if (*buffer == nullptr)
+    *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(64, kBufferBytes));
+  if (*buffer != nullptr)
+    *size = kBufferBytes;  // without memory CUPTI drops records and counts them
+}
+
+void CUPTIAPI ActivityStream::completed(CUcontext context, std::uint32_t stream_id,
+                                        std::uint8_t* buffer, std::size_t, std::size_t valid) {
+  auto* stream = g_stream.load(std::memory_order_acquire);
+  if (stream == nullptr || buffer == nullptr) return;
+  try {
+    const std::lock_guard hold(stream->mutex_);
+    stream->ready_.push_back({buffer, valid, context, stream_id});
+  } catch (...) {
+    std::free(
+        buffer);  // out of memory: its records are lost, and missed as launches without a record
+  }
+}
+
+ActivityBatch ActivityStream::read_buffers() {
+  ActivityBatch batch;
+  std::vector<Buffer> ready;
+  {
+    const std::lock_guard hold(mutex_);
+    ready.swap(ready_);
+  }
+  for (const auto& buffer : ready) {
+    CUpti_Activity* record = nullptr;
+    while (buffer.valid > 0 &&
+           api_.cuptiActivityGetNextRecord(buffer.data, buffer.valid, &record) == CUPTI_SUCCESS) {
+      take(record, batch);
+    }
+    std::size_t dropped = 0;
+    if (api_.cuptiActivityGetNumDroppedRecords(buffer.context, buffer.stream, &dropped) ==
+        CUPTI_SUCCESS) {
+      batch.dropped += dropped;
+    }
+  }
+  const std::lock_guard hold(mutex_);
+  for (const auto& buffer : ready) {
+    if (free_.size() < kKeepFree) {
+      free_.push_back(buffer.data);
+    } else {
+      std::free(buffer.data);
+    }
+  }
+  return batch;
+}
+
+}  // namespace gable

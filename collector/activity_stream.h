@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activity records: hands buffers to CUPTI, takes them back, and turns records into plain events.
+// CUPTI calls us back for buffers, possibly under locks of its own: those callbacks only move a
+// buffer; reading happens later in read_buffers().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "analysis/events.h"
+#include "collector/cupti_api.h"
+
+namespace gable {
+
+struct ActivityBatch {
+  std::vector<KernelRecord> kernels;
+  std::vector<CopyRecord> copies;
+  std::uint64_t dropped = 0;  // records that CUPTI had no room for
+};
+
+// One a process: CUPTI's buffer callbacks carry no user pointer.
+class ActivityStream {
+ public:
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+
+  explicit ActivityStream(const CuptiApi& api);
+
+  // Turns kernel, copy and memset records on. Empty, or a sentence saying what failed.
+  std::string enable();
+  void disable();
+  [[nodiscard]] bool enabled() const { return enabled_; }
+
+  // Asks CUPTI for buffers. Not from resource or buffer callbacks; may block as long as CUPTI does.
+  void flush(bool forced);
+
+  // Reads the buffers that came back since the last call. Holds no lock while CUPTI is called.
+  ActivityBatch read_buffers();
+
+ private:
+  struct Buffer {
+    std::uint8_t* data;
+    std::size_t valid;
+    CUcontext context;
+    std::uint32_t stream;
+  };
+  static void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* size,
+                                 std::size_t* max_records);
+  static void CUPTIAPI completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                                 std::size_t size, std::size_t valid);
+
+  const CuptiApi& api_;
+  bool registered_ = false, enabled_ = false;
+  // Guards the two lists. Never held while calling CUPTI: a flush calls completed() under CUPTI's
+  // own lock.
+  std::mutex mutex_;
+  std::vector<Buffer> ready_;
+  std::vector<std::uint8_t*> free_;
+};
+
+}  // namespace gable

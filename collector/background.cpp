@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/background.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <thread>
+
+#include "collector/clock.h"
+#include "collector/session.h"
+
+namespace gable {
+namespace {
+
+constexpr int kPollMs = 100;                          // while collecting
+constexpr std::uint64_t kSnapshotNs = 5'000'000'000;  // a snapshot on disk is never older than 10 s
+constexpr std::uint64_t kFlushEveryNs = 500'000'000;
+
+// Runs `body` on a detached thread with every signal blocked.
+template <typename Body>
+bool spawn(const char* name, Body body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool ok = true;
+  try {
+    std::thread thread(body);
+    pthread_setname_np(thread.native_handle(), name);
+    thread.detach();
+  } catch (const std::system_error&) {
+    ok = false;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return ok;
+}
+
+}  // namespace
+
+bool Background::start() {
+  if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+  return spawn("gable-worker", [this] { work(); }) &&
+         spawn("gable-flush", [this] { run_flusher(); });
+}
+
+void Background::wake(char command) {
+  const int saved = errno;
+  [[maybe_unused]] const auto written =
+      ::write(pipe_[1], &command, 1);  // a full pipe has woken it already
+  errno = saved;
+}
+
+void Background::signal_from_handler(int number) {
+  const int saved = errno;
+  const char bytes[2] = {kSignal, static_cast<char>(number)};
+  [[maybe_unused]] const auto written = ::write(pipe_[1], bytes, 2);
+  errno = saved;
+}
+
+void Background::work() {
+  std::uint64_t last_snapshot = steady_ns(), last_flush = last_snapshot;
+  for (;;) {
+    pollfd waiting{pipe_[0], POLLIN, 0};
+    ::poll(&waiting, 1, over_.load(std::memory_order_relaxed) ? -1 : kPollMs);
+    char command = 0;
+    try {
+      while (::read(pipe_[0], &command, 1) == 1) {
+        if (command == kPlan) session_.make_plan();
+        if (command == kOver && !over_.exchange(true)) session_.end_collection();
+        if (command == kSignal) {
+          char number = 0;
+          if (::read(pipe_[0], &number, 1) == 1) die_of(number);
+        }
+      }
+      if (over_.load(std::memory_order_relaxed)) continue;
+      const auto now = steady_ns();
+      if (session_.activity_.enabled() && now - last_flush > kFlushEveryNs) {
+        last_flush = now;
+        request_flush();
+      }
+      session_.collect_records();
+      session_.sink_.drain();
+      if (now - last_snapshot > kSnapshotNs) {
+        last_snapshot = now;
+        session_.write_report(false);
+      }
+    } catch (const std::exception& problem) {
+      session_.rt_.notes.say(std::string("collecting met a problem (") + problem.what() +
+                             "); your program runs on, the report may be incomplete.");
+    }
+  }
+}
+
+void Background::die_of(int number) {
+  session_.finish_for_signal();
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  ::sigaction(number, &standard, nullptr);
+  ::kill(::getpid(), number);
+}
+
+bool Background::flush(bool forced, std::chrono::milliseconds patience) {
+  std::unique_lock hold(flush_mutex_);
+  const auto ticket = ++wanted_;
+  forced_ = forced_ || forced;
+  flush_wanted_.notify_one();
+  return flush_done_.wait_for(hold, patience, [&] { return done_ >= ticket; });
+}
+
+void Background::request_flush() {
+  const std::lock_guard hold(flush_mutex_);
+  ++wanted_;
+  flush_wanted_.notify_one();
+}
+
+void Background::run_flusher() {
+  std::unique_lock hold(flush_mutex_);
+  for (;;) {
+    flush_wanted_.wait(hold, [this] { return wanted_ > done_; });
+    const auto ticket = wanted_;
+    const bool forced = forced_;
+    forced_ = false;
+    hold.unlock();
+    session_.activity_.flush(forced);
+    hold.lock();
+    done_ = ticket;
+    flush_done_.notify_all();
+  }
+}
+
+}  // namespace gable

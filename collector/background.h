@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads that work behind the program's back. The worker drains events, writes snapshots, and
+// reacts to signals; the flusher does nothing but ask CUPTI for records, because that call has been
+// seen to hang: then only it hangs. Both block every signal, so that the program's own threads get
+// them.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+namespace gable {
+
+class Session;
+
+class Background {
+ public:
+  explicit Background(Session& session) : session_(session) {}
+
+  bool start();  // false: no threads can be had; the program runs on unprofiled
+  // Wakes the worker. Safe in a signal handler and anywhere else.
+  void wake(char command);
+  static constexpr char kPlan = 'p', kDrain = 'd', kOver = 'o', kSignal = 's';
+
+  // The next bytes after kSignal carry the number; the worker then writes the report and raises it
+  // again.
+  void signal_from_handler(int number);
+
+  // Asks for a flush and waits for it, at most `patience`. False when CUPTI did not answer in time.
+  bool flush(bool forced, std::chrono::milliseconds patience);
+  void request_flush();  // without waiting
+
+ private:
+  void work();
+  void run_flusher();
+  void die_of(int number);
+
+  Session& session_;
+  int pipe_[2] = {-1, -1};
+  std::atomic<bool> over_{false};
+
+  std::mutex flush_mutex_;  // never held while calling CUPTI
+  std::condition_variable flush_wanted_, flush_done_;
+  std::uint64_t wanted_ = 0, done_ = 0;
+  bool forced_ = false;
+};
+
+}  // namespace gable

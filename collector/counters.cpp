@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/counters.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace gable {
+namespace {
+
+// How long a launch waits while another thread begins the window on its context (the first time
+// that takes long).
+constexpr std::chrono::seconds kBeginTimeout{5};
+
+}  // namespace
+
+Counters::Context* Counters::find(const Place& place, bool create) {
+  const std::lock_guard hold(mutex_);
+  for (auto& context : contexts_) {
+    if (context.place.context == place.context && context.place.uid == place.uid && !context.gone)
+      return &context;
+  }
+  const auto* plan = plan_.load(std::memory_order_acquire);
+  if (!create || plan == nullptr) return nullptr;
+  return &contexts_.emplace_back(engine_, place, plan->chip);
+}
+
+std::vector<Counters::Context*> Counters::all() {
+  const std::lock_guard hold(mutex_);
+  std::vector<Context*> out;
+  for (auto& context : contexts_) {
+    if (!context.gone) out.push_back(&context);
+  }
+  return out;
+}
+
+Counters::Entered Counters::before_launch(const Place& place, WindowId window, Phase phase,
+                                          std::size_t max_ranges, std::uint32_t ordinal,
+                                          const LaunchKey& key, bool wanted) {
+  Entered entered;
+  auto* context = find(place, true);
+  if (context == nullptr) return entered;
+  WindowId before = context->claimed.load(std::memory_order_acquire);
+  if (before != window &&
+      context->claimed.compare_exchange_strong(before, window, std::memory_order_acq_rel)) {
+    bool usable = false;
+    const auto* plan = plan_.load(std::memory_order_acquire);
+    for (const auto& pass : plan->passes) {
+      if (pass.phase != phase) continue;
+      entered.refused = context->window.begin(pass, max_ranges, mode_);
+      usable = !entered.refused.failed();
+    }
+    context->usable.store(usable, std::memory_order_relaxed);
+    context->begun.store(window, std::memory_order_release);
+  } else {
+    const auto give_up = std::chrono::steady_clock::now() + kBeginTimeout;
+    while (context->begun.load(std::memory_order_acquire) != window &&
+           std::chrono::steady_clock::now() < give_up) {
+      std::this_thread::yield();
+    }
+  }
+  if (context->begun.load(std::memory_order_acquire) != window || !context->usable) return entered;
+  // Automatic ranges cannot be chosen by launch: all must be known, so that the order can be
+  // followed.
+  if (wanted || mode_ == RangeMode::automatic)
+    entered.ranged = context->window.before_launch(ordinal, key);
+  return entered;
+}
+
+void Counters::after_launch(const Place& place, bool launched) {
+  if (auto* context = find(place, false)) context->window.after_launch(launched);
+}
+
+CountersOutcome Counters::finish() {
+  CountersOutcome outcome;
+  {
+    const std::lock_guard hold(mutex_);
+    outcome.contexts = std::move(early_);
+    early_.clear();
+  }
+  for (auto* context : all()) {
+    if (context->window.active()) outcome.contexts.push_back(context->window.end());
+  }
+  for (const auto& result : outcome.contexts) {
+    outcome.lost_ranges += result.dropped + result.missing;
+    outcome.too_small = outcome.too_small || result.dropped > 0 || result.unranged > 0;
+    if (!result.keep && outcome.keep) {
+      outcome.keep = false;
+      outcome.reason = result.reason;
+    }
+  }
+  if (outcome.contexts.empty()) {
+    outcome.keep = false;
+    outcome.reason = "No context collected counters in it.";
+  }
+  return outcome;
+}
+
+void Counters::close() {
+  for (auto* context : all()) {
+    if (context->window.enabled()) (void)context->window.close();
+  }
+}
+
+void Counters::end_context(CUcontext ended) {
+  for (auto* context : all()) {
+    if (ended != nullptr && context->place.context != ended) continue;
+    if (context->window.active()) {
+      auto result = context->window.end();
+      const std::lock_guard hold(mutex_);
+      early_.push_back(std::move(result));
+    }
+    if (context->window.enabled()) (void)context->window.close();
+    context->gone.store(true, std::memory_order_release);
+  }
+}
+
+std::uint64_t Counters::image_bytes() {
+  std::uint64_t sum = 0;
+  for (auto* context : all()) sum += context->window.image_bytes();
+  return sum;
+}
+
+}  // namespace gable

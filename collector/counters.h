@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counter windows of all contexts. A context joins a window at its first launch in it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "collector/counter_window.h"
+#include "collector/plan.h"
+
+namespace gable {
+
+struct CountersOutcome {
+  bool keep = true;
+  std::string reason;
+  std::vector<CounterResult> contexts;
+  std::uint64_t lost_ranges = 0;
+  bool too_small = false;  // more launches than ranges: ask for more next time
+};
+
+class Counters {
+ public:
+  Counters(const CuptiApi& api, RangeMode mode) : engine_(api), mode_(mode) {}
+
+  // The plan of the program's chip; must outlive this object. Once, before the first window.
+  void set_plan(const MetricPlan* plan) { plan_.store(plan, std::memory_order_release); }
+
+  struct Place {
+    CUcontext context = nullptr;
+    std::uint32_t uid = 0;  // of the context
+  };
+  struct Entered {
+    bool ranged = false;
+    CuptiFailure
+        refused;  // the window could not begin on this context; said once per window and context
+  };
+  // At a launch's ENTER, on the launching thread. Begins the window on the context when that is not
+  // done yet.
+  [[nodiscard]] Entered before_launch(const Place& place, WindowId window, Phase phase,
+                                      std::size_t max_ranges, std::uint32_t ordinal,
+                                      const LaunchKey& key, bool wanted);
+  // At its EXIT, when it was ranged.
+  void after_launch(const Place& place, bool launched);
+
+  // Ends the open window on every context: stops, decodes, joins.
+  [[nodiscard]] CountersOutcome finish();
+  // No further counter windows for now: launches run at full speed again.
+  void close();
+  // The context is about to be destroyed (nullptr: all of them). What was collected in it is kept
+  // for finish().
+  void end_context(CUcontext context);
+  [[nodiscard]] std::uint64_t image_bytes();
+
+ private:
+  struct Context {
+    Context(ProfilerEngine& engine, const Place& p, const std::string& chip)
+        : place(p), window(engine, p.context, chip) {}
+    Place place;
+    CounterWindow window;
+    std::atomic<WindowId> claimed{kNoWindow};  // by the thread that begins
+    std::atomic<WindowId> begun{kNoWindow};
+    std::atomic<bool> usable{false};  // the begun window collects
+    std::atomic<bool> gone{false};
+  };
+  Context* find(const Place& place, bool create);
+  std::vector<Context*> all();
+
+  ProfilerEngine engine_;
+  RangeMode mode_;
+  std::atomic<const MetricPlan*> plan_{nullptr};
+  // Guards the two containers. Never held while calling CUPTI.
+  std::mutex mutex_;
+  std::deque<Context> contexts_;
+  std::vector<CounterResult> early_;  // of contexts that ended within a window
+};
+
+}  // namespace gable

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/event_sink.h"
+
+#include "collector/hash.h"
+
+namespace gable {
+namespace {
+
+std::uint64_t hash_key(const LaunchKey& key) {
+  const std::uint64_t words[] = {
+      (std::uint64_t{key.layer} << 32) | key.function,
+      (std::uint64_t{key.grid.x} << 32) | key.grid.y,
+      (std::uint64_t{key.grid.z} << 32) | key.block.x,
+      (std::uint64_t{key.block.y} << 32) | key.block.z,
+      (std::uint64_t{key.dynamic_shared} << 32) | static_cast<std::uint32_t>(key.device),
+  };
+  return hash_bytes(reinterpret_cast<const char*>(words), sizeof words, key.cluster.x);
+}
+
+}  // namespace
+
+EventSink::EventSink(LayerTree& layers, FunctionTable& functions, ProfileLimits limits)
+    : profile_(layers, functions, limits) {}
+
+void EventSink::take(const Event& event) {
+  switch (event.kind) {
+    case Event::Kind::launch: {
+      auto& slot = steps_[event.step % 4];
+      if (slot.step != event.step) slot = {event.step, {}};
+      slot.summary.hash += hash_key(event.launch.key);
+      ++slot.summary.launches;
+      profile_.add(event.launch);
+      break;
+    }
+    case Event::Kind::copy:
+      profile_.add(event.copy);
+      break;
+    case Event::Kind::span:
+      profile_.add(event.span);
+      break;
+    case Event::Kind::graph:
+      profile_.add(event.graph);
+      break;
+  }
+}
+
+void EventSink::drain_locked() {
+  ThreadRegistry::instance().each(
+      [this](ThreadState& thread) { thread.ring.drain([this](const Event& e) { take(e); }); });
+}
+
+void EventSink::drain() {
+  const std::lock_guard hold(mutex_);
+  drain_locked();
+}
+
+StepSummary EventSink::summary(std::uint32_t step) {
+  const std::lock_guard hold(mutex_);
+  drain_locked();
+  const auto& slot = steps_[step % 4];
+  return slot.step == step ? slot.summary : StepSummary{};
+}
+
+std::uint64_t EventSink::take_overhead_ns() {
+  std::uint64_t sum = 0;
+  ThreadRegistry::instance().each([&sum](ThreadState& thread) {
+    sum += thread.overhead_ns.exchange(0, std::memory_order_relaxed);
+  });
+  return sum;
+}
+
+}  // namespace gable

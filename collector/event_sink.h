@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where events from all threads meet: empties their rings into the profile, under the one lock that
+// guards the profile, and knows the launch sequence of each step.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "analysis/profile.h"
+#include "collector/thread_state.h"
+
+namespace gable {
+
+// Order-free hash of a step's launches: threads interleave differently from step to step.
+struct StepSummary {
+  std::uint64_t hash = 0;
+  std::uint64_t launches = 0;
+};
+
+class EventSink {
+ public:
+  EventSink(LayerTree& layers, FunctionTable& functions, ProfileLimits limits);
+
+  // From an application thread. A full ring is emptied by its own thread: nothing is lost, and
+  // memory is bounded.
+  void emit(ThreadState& thread, const Event& event) {
+    if (thread.ring.push(event)) return;
+    drain();
+    thread.ring.push(event);
+  }
+
+  void drain();
+  // Drains, then tells what was launched in step `step`.
+  [[nodiscard]] StepSummary summary(std::uint32_t step);
+  // Our callbacks' estimated cost on all threads since the last call.
+  [[nodiscard]] std::uint64_t take_overhead_ns();
+
+  // Drains, then calls use(profile) under the lock. CUPTI is never called within.
+  template <typename Use>
+  auto with_profile(Use&& use) {
+    const std::lock_guard hold(mutex_);
+    drain_locked();
+    return use(profile_);
+  }
+
+ private:
+  void drain_locked();
+  void take(const Event& event);
+
+  std::mutex mutex_;
+  Profile profile_;
+  struct Numbered {
+    std::uint32_t step = 0;
+    StepSummary summary;
+  };
+  Numbered
+      steps_[4];  // by step number modulo 4: a late event of the step before is still sorted in
+};
+
+}  // namespace gable

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which driver API calls concern us, and what their arguments say. Everything that depends on the
+// layout of CUPTI's parameter structures is here.
+#pragma once
+
+#include <cupti.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/events.h"
+
+namespace gable {
+
+enum class CallKind : std::uint8_t {
+  none,
+  launch,
+  graph_launch,
+  copy,  // copies and sets memory
+  capture_begin,
+  capture_end,
+  profiler_start,  // cudaProfilerStart / cuProfilerStart
+  profiler_stop,
+  context_end,  // destroys or resets a context
+  unload,       // of a module or library: function handles may be used again
+};
+
+[[nodiscard]] CallKind kind_of(CUpti_CallbackId cbid);
+
+// Every driver callback that has a kind.
+[[nodiscard]] std::vector<CUpti_CallbackId> watched_calls();
+
+struct LaunchArguments {
+  const void* function = nullptr;  // CUfunction or CUkernel: a handle, not to be dereferenced
+  Dim3 grid, block, cluster;
+  std::uint32_t dynamic_shared = 0;
+  const void* stream = nullptr;
+};
+
+// `params` as in CUpti_CallbackData::functionParams. False when the call is no launch of one
+// kernel.
+bool decode_launch(CUpti_CallbackId cbid, const void* params, LaunchArguments& out);
+
+}  // namespace gable

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launch path: CUPTI's callbacks become events. Everything here runs inside the program's own
+// driver calls.
+#include <exception>
+
+#include "analysis/pattern.h"
+#include "collector/clock.h"
+#include "collector/session.h"
+
+namespace gable {
+namespace {
+
+constexpr std::uint32_t kSampleEvery = 32;  // launches between two measurements of our own cost
+
+}  // namespace
+
+void CUPTIAPI Session::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                const void* data) {
+  auto& session = *static_cast<Session*>(self);
+  if (!session.rt_.hot.watching.load(std::memory_order_relaxed)) return;
+  try {
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+      session.on_driver(id, *static_cast<const CUpti_CallbackData*>(data));
+    } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+      session.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
+    }
+  } catch (const std::exception& problem) {
+    // Out of memory, most likely: stop looking, let the program run.
+    session.rt_.hot.watching.store(false, std::memory_order_release);
+    session.rt_.notes.say(std::string("collecting stopped (") + problem.what() +
+                          "); your program runs on.");
+  }
+}
+
+void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData&) {
+  if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_CONTEXT_CREATED)) {
+    if (!saw_context_.exchange(true)) background_.wake(Background::kPlan);
+  } else if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_MODULE_LOADED)) {
+    windows_.flaw(Windows::kModuleLoaded);
+  }
+}
+
+void Session::on_driver(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  const auto kind = kind_of(id);
+  const bool enter = data.callbackSite == CUPTI_API_ENTER;
+  if (kind == CallKind::launch) {
+    enter ? enter_launch(id, data) : exit_launch(data);
+  } else {
+    enter ? enter_other(kind, data) : exit_other(kind, data);
+  }
+}
+
+FunctionId Session::function_of(ThreadState& thread, const void* handle, const char* symbol) {
+  const auto epoch = unload_epoch_.load(std::memory_order_relaxed);
+  const auto bits = reinterpret_cast<std::uintptr_t>(handle);
+  auto& slot = thread.functions[((bits >> 4) ^ (bits >> 14)) & (thread.functions.size() - 1)];
+  if (slot.handle == handle && slot.symbol == symbol && slot.epoch == epoch && slot.epoch != 0)
+    return slot.id;
+  const FunctionId id = rt_.functions.intern(symbol != nullptr ? symbol : "(unnamed)");
+  slot = {handle, symbol, epoch, id};
+  auto seen = functions_seen_.load(std::memory_order_relaxed);
+  while (id >= seen) {  // ids are given in order: this is a function no launch had before
+    if (functions_seen_.compare_exchange_weak(seen, id + 1, std::memory_order_relaxed)) {
+      windows_.flaw(Windows::kNewFunction);
+      break;
+    }
+  }
+  return id;
+}
+
+Counters::Place Session::place_of(ThreadState& thread, const CUpti_CallbackData& data,
+                                  std::int32_t& device) {
+  auto& slot = thread.context;
+  if (slot.context != data.context || slot.uid != data.contextUid) {
+    std::uint32_t id = 0;
+    const bool known =
+        data.context != nullptr && api_.cuptiGetDeviceId(data.context, &id) == CUPTI_SUCCESS;
+    slot = {data.context, data.contextUid, known ? static_cast<std::int32_t>(id) : 0};
+  }
+  device = slot.device;
+  return {data.context, data.contextUid};
+}
+
+bool Session::wanted(FunctionId function) {
+  if (rt_.settings.kernels.empty()) return true;
+  const std::lock_guard hold(match_mutex_);
+  if (function >= matches_.size()) matches_.resize(function + 64, -1);
+  auto& known = matches_[function];
+  if (known < 0) known = matches_any(rt_.settings.kernels, rt_.functions.name(function)) ? 1 : 0;
+  return known == 1;
+}
+
+void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  auto& thread = this_thread();
+  if (thread.busy) return;  // launched by CUPTI, out of a call of ours
+  thread.in_window_launch = false;
+  const bool measure = ++thread.launches % kSampleEvery == 0;
+  const auto entered = measure ? steady_ns() : 0;
+
+  LaunchArguments arguments;
+  if (!decode_launch(id, data.functionParams, arguments)) return;
+  if (captures_.load(std::memory_order_relaxed) > 0) {
+    windows_.flaw(Windows::kCapture);  // it becomes a graph's node; nothing runs now, and nothing
+                                       // may be started or stopped
+    return;
+  }
+  if (!saw_context_.load(std::memory_order_relaxed) && !saw_context_.exchange(true))
+    background_.wake(Background::kPlan);
+  windows_.at_launch();
+
+  Event event;
+  event.kind = Event::Kind::launch;
+  auto& launch = event.launch;
+  const auto place = place_of(thread, data, launch.key.device);
+  launch.key.function = function_of(thread, arguments.function, data.symbolName);
+  launch.key.layer = rt_.ranges.layer_of_launch(thread.ranges, launch.inherited_layer);
+  launch.key.grid = arguments.grid;
+  launch.key.block = arguments.block;
+  launch.key.cluster = arguments.cluster;
+  launch.key.dynamic_shared = arguments.dynamic_shared;
+  launch.correlation = data.correlationId;
+  if (rt_.hot.counters.load(std::memory_order_relaxed)) {
+    thread.in_window_launch = windows_.range_launch(place, launch.key, wanted(launch.key.function));
+  }
+  launch.window = rt_.hot.window.load(std::memory_order_relaxed);
+  event.step = rt_.hot.step.load(std::memory_order_relaxed);
+  sink_.emit(thread, event);
+  if (measure)
+    thread.overhead_ns.fetch_add((steady_ns() - entered) * kSampleEvery, std::memory_order_relaxed);
+}
+
+void Session::exit_launch(const CUpti_CallbackData& data) {
+  auto& thread = this_thread();
+  if (thread.busy || !thread.in_window_launch) return;
+  thread.in_window_launch = false;
+  const bool launched = data.functionReturnValue == nullptr ||
+                        *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
+  windows_.launch_ranged({data.context, data.contextUid}, launched);
+}
+
+void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
+  auto& thread = this_thread();
+  if (thread.busy) return;
+  switch (kind) {
+    case CallKind::graph_launch: {
+      if (captures_.load(std::memory_order_relaxed) > 0) return;
+      Event event;
+      event.kind = Event::Kind::graph;
+      bool inherited = false;
+      event.graph = {rt_.ranges.layer_of_launch(thread.ranges, inherited),
+                     rt_.hot.window.load(std::memory_order_relaxed), data.correlationId};
+      sink_.emit(thread, event);
+      break;
+    }
+    case CallKind::copy: {
+      const WindowId window = rt_.hot.span_window.load(std::memory_order_relaxed);
+      if (window == kNoWindow) return;
+      Event event;
+      event.kind = Event::Kind::copy;
+      bool inherited = false;
+      event.copy = {rt_.ranges.layer_of_launch(thread.ranges, inherited), window,
+                    data.correlationId};
+      sink_.emit(thread, event);
+      break;
+    }
+    case CallKind::capture_begin:
+      captures_.fetch_add(1, std::memory_order_relaxed);
+      break;
+    case CallKind::profiler_stop:
+      windows_.profiler_stop();
+      break;
+    case CallKind::context_end:
+      windows_.context_ends(data.context);
+      break;
+    default:
+      break;
+  }
+}
+
+void Session::exit_other(CallKind kind, const CUpti_CallbackData& data) {
+  auto& thread = this_thread();
+  if (thread.busy) return;
+  const bool ok = data.functionReturnValue == nullptr ||
+                  *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
+  switch (kind) {
+    case CallKind::capture_begin:
+      if (!ok) captures_.fetch_sub(1, std::memory_order_relaxed);
+      break;
+    case CallKind::capture_end: {
+      // Ends the capture also when it fails; a call on a stream that captures nothing must not
+      // count below zero.
+      int now = captures_.load(std::memory_order_relaxed);
+      while (now > 0 && !captures_.compare_exchange_weak(now, now - 1, std::memory_order_relaxed)) {
+      }
+      break;
+    }
+    case CallKind::profiler_start:
+      windows_.profiler_start();
+      break;
+    case CallKind::unload:
+      unload_epoch_.fetch_add(1, std::memory_order_relaxed);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace gable

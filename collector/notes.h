@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain sentences for the user: each is said once on stderr and stands in the report.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace gable {
+
+class Notes {
+ public:
+  static constexpr std::size_t kMax =
+      200;  // different sentences kept; more are only counted by their absence
+
+  // On stderr ("gable: …", one write) and in the report.
+  void say(const std::string& sentence);
+  // In the report only.
+  void record(const std::string& sentence);
+  [[nodiscard]] std::vector<std::string> all() const;
+
+ private:
+  bool keep(const std::string& sentence);
+  mutable std::mutex mutex_;
+  std::vector<std::string> sentences_;
+};
+
+}  // namespace gable

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills the function tables that NVTX hands to an injected library. Every shared object that uses
+// NVTX has tables of its own and calls once; both NVTX generations end here.
+#pragma once
+
+#include <cstdint>
+
+namespace gable {
+
+// `get_export_table` is NVTX's NvtxGetExportTableFunc_t. False when NVTX offers no tables we know.
+bool attach_nvtx(const void* (*get_export_table)(std::uint32_t));
+
+// Ranges are followed until the collection is over; from then on every NVTX call returns at once.
+void set_nvtx_active(bool active);
+[[nodiscard]] bool nvtx_active();
+
+}  // namespace gable

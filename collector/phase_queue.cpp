@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/phase_queue.h"
+
+#include <algorithm>
+
+namespace gable {
+
+PhaseQueue::PhaseQueue(const QueueOptions& options) : options_(options) { make_order(); }
+
+void PhaseQueue::set_groups(std::uint32_t groups) {
+  options_.hw_groups = groups;
+  make_order();
+}
+
+void PhaseQueue::make_order() {
+  order_.clear();
+  for (std::uint32_t round = 0; round < options_.repeat; ++round) {
+    if (options_.hw) {
+      for (std::uint32_t g = 0; g < options_.hw_groups; ++g) {
+        order_.push_back({PhaseKind::hw, static_cast<std::uint8_t>(g)});
+      }
+    }
+    if (options_.flops) order_.push_back({PhaseKind::flops, 0});
+    if (options_.time) order_.push_back({PhaseKind::time, 0});
+  }
+  given_up_.assign(order_.size(), false);
+}
+
+bool PhaseQueue::warmed_up() const {
+  if (warmed_ < options_.warmup) return false;
+  return !options_.until_repeat || options_.warmup == 0 || repeated_ || warmed_ >= kMaxWarmup;
+}
+
+std::size_t PhaseQueue::first_missing(const Class& c) const {
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    if (given_up_[i]) continue;
+    const auto found = c.collected.find(i);
+    if (found == c.collected.end() || found->second < options_.active) return i;
+  }
+  return order_.size();
+}
+
+bool PhaseQueue::counts(const Class& c) const { return c.seen * 4 >= steps_; }
+
+Phase PhaseQueue::next() const {
+  if (waited_ < options_.wait) return {PhaseKind::wait, 0};
+  if (!warmed_up()) return {PhaseKind::warmup, 0};
+  const Class none;
+  std::size_t earliest = order_.size(), predicted = order_.size();
+  bool any = false;
+  for (const auto& [hash, c] : classes_) {
+    if (!counts(c)) continue;
+    any = true;
+    const auto missing = first_missing(c);
+    earliest = std::min(earliest, missing);
+    if (hash == last_class_) predicted = missing;
+  }
+  if (!any) earliest = predicted = first_missing(none);
+  // The next step is most likely of the same class as the last one; but `time` waits for
+  // everybody's counters.
+  const bool use_predicted = predicted < order_.size() && order_[predicted].kind != PhaseKind::time;
+  const auto index = use_predicted ? predicted : earliest;
+  return index < order_.size() ? order_[index] : Phase{PhaseKind::off, 0};
+}
+
+bool PhaseQueue::counters_left() const {
+  const auto is_counter = [this](std::size_t i) {
+    return i < order_.size() &&
+           (order_[i].kind == PhaseKind::hw || order_[i].kind == PhaseKind::flops);
+  };
+  const Class none;
+  bool any = false;
+  for (const auto& [hash, c] : classes_) {
+    if (!counts(c)) continue;
+    any = true;
+    if (is_counter(first_missing(c))) return true;
+  }
+  return !any && is_counter(first_missing(none));
+}
+
+void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
+  if (phase.kind == PhaseKind::wait || phase.kind == PhaseKind::warmup) {
+    if (phase.kind == PhaseKind::wait) ++waited_;
+    if (phase.kind == PhaseKind::warmup) ++warmed_;
+    if (++sequences_[hash] > 1) repeated_ = true;
+    last_class_ = hash;
+    return;
+  }
+  if (phase.kind == PhaseKind::off) return;
+  if (!kept) {
+    throw_away(phase);
+    return;
+  }
+  if (thrown_phase_ != phase) thrown_away_ = 0;
+  if (!classes_.contains(hash) && classes_.size() >= kMaxClasses) hash = classes_.begin()->first;
+  auto& c = classes_[hash];
+  ++c.seen;
+  ++steps_;
+  last_class_ = hash;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    if (order_[i] != phase || c.collected[i] >= options_.active) continue;
+    ++c.collected[i];
+    break;
+  }
+}
+
+void PhaseQueue::throw_away(Phase phase) {
+  if (thrown_phase_ != phase) thrown_away_ = 0;
+  thrown_phase_ = phase;
+  if (++thrown_away_ < kMaxThrownAway) return;
+  thrown_away_ = 0;
+  for (std::size_t i = 0; i < order_.size(); ++i) given_up_[i] = given_up_[i] || order_[i] == phase;
+}
+
+void PhaseQueue::retract(Phase phase, std::uint64_t hash) {
+  auto found = classes_.find(hash);
+  if (found == classes_.end() && !classes_.empty())
+    found = classes_.begin();  // it shares a class with others
+  if (found != classes_.end()) {
+    for (std::size_t i = order_.size(); i-- > 0;) {
+      if (order_[i] != phase || found->second.collected[i] == 0) continue;
+      --found->second.collected[i];
+      break;
+    }
+  }
+  throw_away(phase);
+}
+
+void PhaseQueue::give_up(PhaseKind kind) {
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    given_up_[i] = given_up_[i] || order_[i].kind == kind;
+}
+
+}  // namespace gable

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of one run: wait, warm-up until the launch sequence repeats, hw:1..K, flops, time, off.
+// Pure code: told how each window ended, it says what the next one collects. A window is one step,
+// or N launches where no step is known.
+//
+// Steps are classed by a hash of their launches (a server's prefill and decode, different batch
+// sizes) and every class that makes up a quarter of the steps gets the whole queue. `time` starts
+// only when no such class needs counters any more, so that nothing is switched back and forth.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "analysis/events.h"
+
+namespace gable {
+
+struct QueueOptions {
+  bool hw = true, flops = true, time = true;
+  std::uint32_t hw_groups = 0;  // known once the chip's plan is made
+  std::uint32_t wait = 1, warmup = 1, active = 3, repeat = 1;
+  bool until_repeat = true;  // warm up until a launch sequence is seen again (steps); false where
+                             // windows are launches
+};
+
+class PhaseQueue {
+ public:
+  static constexpr std::uint32_t kMaxWarmup =
+      20;  // steps; then the queue goes on without a repeated sequence
+  static constexpr std::size_t kMaxClasses = 8;  // beyond, steps that differ share one class
+  static constexpr std::uint32_t kMaxThrownAway =
+      3;  // of one phase in a row; then the phase is given up
+
+  explicit PhaseQueue(const QueueOptions& options);
+
+  // The number of hardware passes, once the chip's plan is made; before the first counter window.
+  void set_groups(std::uint32_t groups);
+
+  // What the next window collects; off when the queue is complete.
+  [[nodiscard]] Phase next() const;
+  // The window that next() had announced ended. `hash` of its launches; 0 for all of them where
+  // windows are launches.
+  void ended(Phase phase, std::uint64_t hash, bool kept);
+  // The last window of `phase` that ended as kept turned out to be useless when its counters were
+  // read.
+  void retract(Phase phase, std::uint64_t hash);
+  // A phase that cannot be had (no permission, no metrics): the queue goes on without it.
+  void give_up(PhaseKind kind);
+
+  [[nodiscard]] bool complete() const { return next().kind == PhaseKind::off; }
+  [[nodiscard]] bool warmed_up() const;
+  [[nodiscard]] bool counters_left() const;  // hw or flops windows may still come
+  [[nodiscard]] std::uint32_t thrown_away_in_row() const { return thrown_away_; }
+  [[nodiscard]] bool sequence_repeated() const { return repeated_; }
+  [[nodiscard]] std::size_t classes() const { return classes_.size(); }
+
+ private:
+  struct Class {
+    std::uint64_t seen = 0;
+    std::map<std::size_t, std::uint32_t> collected;  // by index in order_
+  };
+  void make_order();
+  void throw_away(Phase phase);
+  [[nodiscard]] std::size_t first_missing(
+      const Class& c) const;  // index in order_, its size when none is missing
+  [[nodiscard]] bool counts(const Class& c) const;  // frequent enough to be waited for
+
+  QueueOptions options_;
+  std::vector<Phase> order_;  // each phase once per repeat
+  std::vector<bool> given_up_;
+  std::uint32_t waited_ = 0, warmed_ = 0, thrown_away_ = 0;
+  Phase thrown_phase_;
+  bool repeated_ = false;
+  std::map<std::uint64_t, std::uint64_t>
+      sequences_;  // hashes seen before the first window (bounded by wait and warm-up)
+  std::map<std::uint64_t, Class> classes_;
+  std::uint64_t last_class_ = 0, steps_ = 0;
+};
+
+}  // namespace gable

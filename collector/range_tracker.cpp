@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/range_tracker.h"
+
+#include <algorithm>
+
+#include "collector/hash.h"
+
+namespace gable {
+namespace {
+
+constexpr std::size_t kMaxDomains = 1024;
+constexpr std::size_t kMaxProcessRanges =
+    256;  // open at once; leaked ones must not grow without bound
+
+}  // namespace
+
+RangeTracker::RangeTracker(LayerTree& layers, RangeNaming naming, std::vector<std::string> domains)
+    : layers_(layers), naming_(std::move(naming)), domains_(std::move(domains)) {
+  if (domains_.size() < 2) domains_ = {"", "gable"};
+}
+
+std::vector<std::string> RangeTracker::domains_after_fork() const {
+  const std::unique_lock hold(domain_mutex_, std::try_to_lock);
+  return hold.owns_lock() ? domains_ : std::vector<std::string>();
+}
+
+DomainId RangeTracker::domain(std::string_view name) {
+  const std::lock_guard hold(domain_mutex_);
+  const auto found = std::find(domains_.begin(), domains_.end(), name);
+  if (found != domains_.end()) return static_cast<DomainId>(found - domains_.begin());
+  if (domains_.size() >= kMaxDomains) return 0;
+  domains_.emplace_back(name);
+  return static_cast<DomainId>(domains_.size() - 1);
+}
+
+std::string RangeTracker::domain_name(DomainId id) const {
+  const std::lock_guard hold(domain_mutex_);
+  return id < domains_.size() ? domains_[id] : std::string();
+}
+
+LayerId RangeTracker::make_child(LayerId parent, DomainId domain, const std::string& text,
+                                 Direction direction) {
+  if (domain == 0 || domain == kOwnDomain) return layers_.child(parent, text, direction);
+  const std::string name = domain_name(domain);
+  if (name.empty()) return layers_.child(parent, text, direction);
+  return layers_.child(parent, name + ":" + text, direction);
+}
+
+ThreadRanges::Known& RangeTracker::find(ThreadRanges& thread, LayerId parent, DomainId domain,
+                                        std::string_view cut, Direction direction) {
+  const std::uint64_t seed = (std::uint64_t{parent} << 32) ^ (std::uint64_t{domain} << 8) ^
+                             static_cast<std::uint64_t>(direction);
+  const std::uint64_t hash = hash_bytes(cut.data(), cut.size(), seed);
+  if (thread.known.empty()) thread.known.resize(ThreadRanges::kKnown);
+  auto& slot = thread.known[hash & (ThreadRanges::kKnown - 1)];
+  if (slot.used && slot.hash == hash && slot.parent == parent && slot.length == cut.size())
+    return slot;
+  const auto name = naming_.name(cut);
+  const LayerId layer = make_child(parent, domain, name.text, direction);
+  slot = {hash, parent, layer, static_cast<std::uint32_t>(cut.size()), name.is_step, true};
+  return slot;
+}
+
+int RangeTracker::push(ThreadRanges& thread, DomainId domain, std::string_view name,
+                       Direction direction, WindowId window, std::uint64_t now_ns) {
+  if (thread.base_version != base_version_.load(std::memory_order_acquire)) rebase(thread);
+  const auto cut = RangeNaming::cut_sequence_numbers(name, thread.buffer);
+  const auto& known = find(thread, thread.current, domain, cut, direction);
+  if (thread.depth.size() <= domain) thread.depth.resize(domain + 1);
+  const int depth = static_cast<int>(thread.depth[domain]++);
+  thread.open.push_back({known.layer, domain, window, known.is_step, now_ns});
+  thread.current = known.layer;
+  publish(thread);
+  if (known.is_step) {
+    if (auto* listener = listener_.load(std::memory_order_acquire)) listener->step_range_begin();
+  }
+  return depth;
+}
+
+RangeTracker::Popped RangeTracker::pop(ThreadRanges& thread, DomainId domain) {
+  Popped popped;
+  std::size_t at = thread.open.size();
+  while (at > 0 && thread.open[at - 1].domain != domain) --at;
+  if (at == 0) return popped;  // unbalanced: nothing of that domain is open here
+  popped.range = thread.open[at - 1];
+  popped.depth = static_cast<int>(--thread.depth[domain]);
+  const bool innermost = at == thread.open.size();
+  thread.open.erase(thread.open.begin() + static_cast<std::ptrdiff_t>(at - 1));
+  if (!innermost) {
+    rebase(thread);  // ranges of other domains inside it move up one level
+  } else {
+    thread.current = thread.open.empty() ? base_layer_.load(std::memory_order_acquire)
+                                         : thread.open.back().layer;
+  }
+  publish(thread);
+  if (popped.range.is_step) {
+    if (auto* listener = listener_.load(std::memory_order_acquire)) listener->step_range_end();
+  }
+  return popped;
+}
+
+void RangeTracker::rebase(ThreadRanges& thread) {
+  LayerId layer = 0;
+  {
+    const std::lock_guard hold(base_mutex_);
+    thread.base_version = base_version_.load(std::memory_order_relaxed);
+    layer = base_layer_.load(std::memory_order_relaxed);
+  }
+  LayerId before = 0;
+  for (auto& range : thread.open) {
+    const LayerId old = range.layer;
+    if (old != before) {  // the same as its parent's: it was too deep for a layer of its own
+      const auto node = layers_.node(old);
+      layer = layers_.child(layer, node.name, node.direction);
+    }
+    before = old;
+    range.layer = layer;
+  }
+  thread.current = layer;
+  publish(thread);
+}
+
+void RangeTracker::rebuild_base() {
+  LayerId layer = 0;
+  for (auto& range : process_) {
+    layer = make_child(layer, range.domain, range.name, range.direction);
+    range.layer = layer;
+  }
+  base_layer_.store(layer, std::memory_order_release);
+  base_version_.fetch_add(1, std::memory_order_release);
+}
+
+std::uint64_t RangeTracker::start(DomainId domain, std::string_view raw, Direction direction) {
+  std::string buffer;
+  const auto name = naming_.name(RangeNaming::cut_sequence_numbers(raw, buffer));
+  std::uint64_t id = 0;
+  {
+    const std::lock_guard hold(base_mutex_);
+    id = next_id_++;
+    if (process_.size() >= kMaxProcessRanges) return id;  // its end finds nothing and does nothing
+    process_.push_back({id, domain, name.text, direction, name.is_step, 0});
+    rebuild_base();
+  }
+  if (name.is_step) {
+    if (auto* listener = listener_.load(std::memory_order_acquire)) listener->step_range_begin();
+  }
+  return id;
+}
+
+void RangeTracker::end(std::uint64_t id) {
+  bool is_step = false;
+  {
+    const std::lock_guard hold(base_mutex_);
+    const auto found = std::find_if(process_.begin(), process_.end(),
+                                    [&](const ProcessRange& r) { return r.id == id; });
+    if (found == process_.end()) return;
+    is_step = found->is_step;
+    process_.erase(found);
+    rebuild_base();
+  }
+  if (is_step) {
+    if (auto* listener = listener_.load(std::memory_order_acquire)) listener->step_range_end();
+  }
+}
+
+}  // namespace gable

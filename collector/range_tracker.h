@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layer is open where: push/pop ranges by thread, start/end ranges for the whole process.
+// Knows no NVTX type; the NVTX entry points (nvtx_entry.h) call it. Made for speed: a push of a
+// known name is one hash and one look-up.
+//
+// A launch's layer is: the process ranges that are open (in the order of their starts), then the
+// thread's ranges. A thread with none of either takes the layer of the main thread, which is how
+// kernels launched by PyTorch's autograd threads get a layer; such a launch is marked as inherited.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/events.h"
+#include "analysis/layer_tree.h"
+#include "collector/range_name.h"
+
+namespace gable {
+
+using DomainId = std::uint32_t;  // 0 is the default domain
+
+// Told of step borders and of finished ranges; implemented by the session.
+class RangeListener {
+ public:
+  virtual ~RangeListener() = default;
+  virtual void step_range_begin() = 0;
+  virtual void step_range_end() = 0;
+};
+
+// One thread's open ranges and its cache of names. Only that thread touches it.
+class ThreadRanges {
+ public:
+  struct Open {
+    LayerId layer;
+    DomainId domain;
+    WindowId window;  // in which it was pushed
+    bool is_step;
+    std::uint64_t start_ns;  // steady clock; 0 where no window was open
+  };
+  std::vector<Open> open;
+  std::vector<std::uint32_t> depth;  // open ranges by domain
+  LayerId current = 0;               // of the innermost range; 0 when none is open
+  std::uint64_t base_version = 0;    // of the process ranges that `current` was made with
+  bool is_main = false;
+
+  struct Known {
+    std::uint64_t hash = 0;
+    LayerId parent = 0, layer = 0;
+    std::uint32_t length = 0;
+    bool is_step = false, used = false;
+  };
+  static constexpr std::size_t kKnown = 1024;  // a power of two
+  std::vector<Known> known;
+  std::string buffer;
+};
+
+class RangeTracker {
+ public:
+  // The domain "gable", in which the Python side names modules: its names stand alone, as the user
+  // knows them. Every other named domain's ranges are shown as "domain:name".
+  static constexpr DomainId kOwnDomain = 1;
+
+  // `domains`: those of the process this one was forked from, whose handles stay valid.
+  RangeTracker(LayerTree& layers, RangeNaming naming, std::vector<std::string> domains);
+
+  void set_listener(RangeListener* listener) {
+    listener_.store(listener, std::memory_order_release);
+  }
+
+  DomainId domain(std::string_view name);  // the same name gives the same id
+  [[nodiscard]] std::string domain_name(DomainId id) const;
+  // All names by id; empty when another thread was just adding one. For a forked child.
+  [[nodiscard]] std::vector<std::string> domains_after_fork() const;
+
+  // Depth before the push (0 for the first of its domain on the thread), as nvtxRangePush returns
+  // it.
+  int push(ThreadRanges& thread, DomainId domain, std::string_view name, Direction direction,
+           WindowId window, std::uint64_t now_ns);
+  struct Popped {
+    int depth = -1;  // of the range that ended; -1: there was none in that domain
+    ThreadRanges::Open range{};
+  };
+  Popped pop(ThreadRanges& thread, DomainId domain);
+
+  std::uint64_t start(DomainId domain, std::string_view name, Direction direction);
+  void end(std::uint64_t id);
+
+  // The layer of a launch on this thread.
+  LayerId layer_of_launch(ThreadRanges& thread, bool& inherited) {
+    if (thread.base_version != base_version_.load(std::memory_order_acquire)) rebase(thread);
+    if (!thread.open.empty() || thread.is_main) {
+      inherited = false;
+      return thread.current;
+    }
+    if (thread.current != 0) {  // process ranges are open
+      inherited = false;
+      return thread.current;
+    }
+    const LayerId main = main_layer_.load(std::memory_order_relaxed);
+    inherited = main != 0;
+    return main;
+  }
+
+ private:
+  struct ProcessRange {
+    std::uint64_t id;
+    DomainId domain;
+    std::string name;
+    Direction direction;
+    bool is_step;
+    LayerId layer;
+  };
+
+  ThreadRanges::Known& find(ThreadRanges& thread, LayerId parent, DomainId domain,
+                            std::string_view cut, Direction direction);
+  LayerId make_child(LayerId parent, DomainId domain, const std::string& text, Direction direction);
+  void rebase(ThreadRanges& thread);
+  void rebuild_base();  // base_mutex_ held
+  void publish(ThreadRanges& thread) {
+    if (thread.is_main) main_layer_.store(thread.current, std::memory_order_relaxed);
+  }
+
+  LayerTree& layers_;
+  const RangeNaming naming_;
+  std::atomic<RangeListener*> listener_{nullptr};
+  std::atomic<LayerId> main_layer_{0};
+  std::atomic<std::uint64_t> base_version_{0};
+  std::atomic<LayerId> base_layer_{0};
+
+  // Never held while calling the listener.
+  mutable std::mutex base_mutex_;
+  std::vector<ProcessRange> process_;
+  std::uint64_t next_id_ = 1;
+
+  mutable std::mutex domain_mutex_;
+  std::vector<std::string> domains_;  // by id; "" and "gable" first
+};
+
+}  // namespace gable

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/report_output.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "analysis/mask.h"
+#include "analysis/report_builder.h"
+#include "analysis/report_file.h"
+#include "collector/clock.h"
+
+namespace gable {
+namespace {
+
+std::vector<std::string> command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), size};
+}
+
+// The rank as launchers of parallel programs give it.
+std::optional<std::int64_t> rank_of_process() {
+  for (const char* name :
+       {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    const char* text = std::getenv(name);
+    if (text == nullptr || *text == 0) continue;
+    char* end = nullptr;
+    const auto value = std::strtoll(text, &end, 10);
+    if (*end == 0 && value >= 0) return value;
+  }
+  return std::nullopt;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string();
+}
+
+// Two processes must never write one file: the first to claim a path in the launcher's manifest has
+// it.
+std::string claim(const std::string& manifest, const std::string& path) {
+  const int fd = ::open(manifest.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return path;
+  std::string claimed = path;
+  if (::flock(fd, LOCK_EX) == 0) {
+    std::ifstream file(manifest);
+    const std::string pid = std::to_string(getpid());
+    for (std::string line; std::getline(file, line);) {
+      const auto tab = line.find('\t');
+      if (tab == std::string::npos || line.substr(tab + 1) != path || line.substr(0, tab) == pid)
+        continue;
+      const auto dot = path.rfind('.');
+      const auto slash = path.rfind('/');
+      const bool suffix = dot != std::string::npos && (slash == std::string::npos || dot > slash);
+      claimed = suffix ? path.substr(0, dot) + "-" + pid + path.substr(dot) : path + "-" + pid;
+      break;
+    }
+    const std::string line = pid + "\t" + claimed + "\n";
+    if (::write(fd, line.data(), line.size()) != static_cast<ssize_t>(line.size())) claimed = path;
+  }
+  ::close(fd);
+  return claimed;
+}
+
+}  // namespace
+
+ReportOutput::ReportOutput(Runtime& rt) : rt_(rt), started_at_(utc_now()) {}
+
+RunInfo ReportOutput::describe_run(Windows& windows, bool complete) const {
+  RunInfo run;
+  run.command = mask_command(command_line());
+  run.hostname = host_name();
+  run.pid = getpid();
+  run.rank = rank_of_process();
+  run.started_at = started_at_;
+  run.wall_time_s = static_cast<double>(steady_ns() - rt_.started_ns) * 1e-9;
+  run.source = rt_.settings.playback.empty() ? "cupti" : "playback";
+  run.unit = windows.steps_known() ? "step" : "run";
+  run.complete = complete;
+  const auto counts = windows.counts();
+  run.steps.seen = counts.seen;
+  run.steps.hw = counts.hw;
+  run.steps.flops = counts.flops;
+  run.steps.time = counts.time;
+  run.steps.classes = counts.classes;
+  run.notes = rt_.notes.all();
+  return run;
+}
+
+bool ReportOutput::write(EventSink& sink, Windows& windows, std::uint64_t gpu_image_bytes,
+                         bool complete) {
+  const std::unique_lock hold(mutex_, std::chrono::seconds(2));
+  if (!hold.owns_lock()) return false;  // another thread is writing, and hangs in a file system
+  RunInfo run = describe_run(windows, complete);
+  if (gpu_image_bytes > 0) run.overhead.gpu_memory_bytes = static_cast<double>(gpu_image_bytes);
+  std::optional<Report> report;
+  sink.with_profile([&](Profile& profile) {
+    if (has_launches(profile)) report = build_report(profile, run);
+  });
+  if (!report) return false;
+  if (path_.empty()) {
+    path_ = expand_output_name(rt_.settings.output);
+    if (!rt_.settings.manifest.empty()) path_ = claim(rt_.settings.manifest, path_);
+  }
+  const auto failed = write_report_file(*report, path_);
+  if (failed.empty()) return true;
+  rt_.notes.say("The report was not written: " + failed);
+  return false;
+}
+
+}  // namespace gable

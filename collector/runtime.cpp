@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/runtime.h"
+
+#include <cstdlib>
+
+#include "collector/clock.h"
+#include "collector/session.h"
+
+namespace gable {
+namespace {
+
+std::atomic<Runtime*> g_runtime{nullptr};
+std::vector<std::string>* g_domains_before_fork = nullptr;
+
+Settings settings_from_environment(std::string& error) {
+  const char* text = std::getenv("GABLE_OPTIONS");
+  if (text == nullptr) return {};
+  auto parsed = parse_options(text);
+  error = parsed.error;
+  return parsed.settings;
+}
+
+}  // namespace
+
+Runtime::Runtime(Settings chosen, std::vector<std::string> domains)
+    : settings(std::move(chosen)),
+      ranges(layers, RangeNaming(settings.fold, settings.step_range), std::move(domains)),
+      started_ns(steady_ns()) {}
+
+void Runtime::emit_span(ThreadState& thread, LayerId layer, WindowId window, std::uint64_t cpu_ns) {
+  auto* s = session.load(std::memory_order_acquire);
+  if (s != nullptr) s->emit_span(thread, {layer, window, cpu_ns});
+}
+
+Runtime& runtime() {
+  auto* existing = g_runtime.load(std::memory_order_acquire);
+  if (existing != nullptr) return *existing;
+  std::string error;
+  auto domains =
+      g_domains_before_fork != nullptr ? *g_domains_before_fork : std::vector<std::string>();
+  auto* fresh = new Runtime(settings_from_environment(error), std::move(domains));
+  if (!g_runtime.compare_exchange_strong(existing, fresh, std::memory_order_acq_rel)) {
+    delete fresh;
+    return *existing;
+  }
+  if (!error.empty()) fresh->notes.say("GABLE_OPTIONS: " + error + " Going on with the defaults.");
+  return *fresh;
+}
+
+void restart_runtime_in_child() {
+  // The old one is leaked: a thread of the parent may have held its locks at the moment of the
+  // fork.
+  auto* before = g_runtime.load(std::memory_order_acquire);
+  if (before != nullptr)
+    g_domains_before_fork = new std::vector<std::string>(before->ranges.domains_after_fork());
+  g_runtime.store(nullptr, std::memory_order_release);
+  ThreadRegistry::forget_in_child();
+}
+
+}  // namespace gable

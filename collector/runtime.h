@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one process has of Gable, made on first use by whichever entry comes first (CUDA's or
+// NVTX's) and never destroyed: callbacks may come until the very end of the process.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/layer_tree.h"
+#include "collector/notes.h"
+#include "collector/range_tracker.h"
+#include "collector/settings.h"
+#include "collector/thread_state.h"
+
+namespace gable {
+
+class Session;
+
+// Read on every launch and NVTX call, written at step borders.
+struct Hot {
+  alignas(64) std::atomic<bool> watching{false};  // launches are followed
+  std::atomic<bool> pending{false};         // the next launch has to apply a change of phase first
+  std::atomic<bool> counters{false};        // the window collects counters
+  std::atomic<WindowId> window{kNoWindow};  // that launches belong to
+  std::atomic<WindowId> span_window{kNoWindow};  // the same in time windows, else none
+  std::atomic<std::uint32_t> step{0};
+};
+
+struct Runtime {
+  Runtime(Settings chosen, std::vector<std::string> domains);
+
+  const Settings settings;
+  Hot hot;
+  Notes notes;
+  LayerTree layers;
+  FunctionTable functions;
+  RangeTracker ranges;
+  std::atomic<Session*> session{nullptr};
+  std::uint64_t started_ns;  // steady clock
+
+  // A range of `layer` ended on this thread after `cpu_ns`.
+  void emit_span(ThreadState& thread, LayerId layer, WindowId window, std::uint64_t cpu_ns);
+};
+
+// The process's runtime; the first call reads GABLE_OPTIONS.
+Runtime& runtime();
+
+// In a forked child: everything starts anew, nothing of the parent's is touched.
+void restart_runtime_in_child();
+
+}  // namespace gable

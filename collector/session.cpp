@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/session.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "collector/device_query.h"
+
+namespace gable {
+namespace {
+
+constexpr std::chrono::milliseconds kPlanPatience{5000};
+constexpr std::chrono::milliseconds kExitFlushPatience{2000};
+constexpr std::chrono::milliseconds kSignalFlushPatience{1000};
+
+ProfileLimits limits_of(const Settings& settings) {
+  ProfileLimits limits;
+  limits.max_keys = settings.max_keys;
+  return limits;
+}
+
+}  // namespace
+
+Session::Session(Runtime& rt, CuptiApi api)
+    : rt_(rt),
+      api_(std::move(api)),
+      sink_(rt.layers, rt.functions, limits_of(rt.settings)),
+      activity_(api_),
+      counters_(api_, rt.settings.ranges == "auto" ? RangeMode::automatic : RangeMode::user),
+      windows_(rt, api_, sink_, counters_, activity_,
+               {[this] { return wait_for_plan(); }, [this] { background_.wake(Background::kOver); },
+                [this] { background_.request_flush(); }}),
+      output_(rt),
+      background_(*this) {}
+
+Session* Session::start(Runtime& rt) {
+  auto api = load_cupti(rt.settings.cupti);
+  if (!api.can_trace) {
+    rt.notes.say(api.why_not + " Nothing is collected; your program runs on.");
+    return nullptr;
+  }
+  if (!api.can_profile) rt.notes.say(api.why_not + " Kernel times are collected without counters.");
+  auto* session = new Session(rt, std::move(api));
+  if (!session->subscribe()) return nullptr;  // leaked: CUPTI may have kept a pointer
+  if (!session->background_.start()) {
+    rt.notes.say(
+        "no threads can be started in this process. Nothing is collected; your program runs on.");
+    session->drop_callbacks();
+    return nullptr;
+  }
+  rt.session.store(session, std::memory_order_release);
+  rt.ranges.set_listener(&session->windows_);
+  rt.hot.watching.store(true, std::memory_order_release);
+  return session;
+}
+
+bool Session::subscribe() {
+  auto code = api_.cuptiSubscribe(&subscriber_, callback, this);
+  if (code != CUPTI_SUCCESS) {
+    std::string remedy = remedy_for(code);
+    rt_.notes.say("CUPTI cannot be used: cuptiSubscribe says " + describe(api_, code) + "." +
+                  (remedy.empty() ? "" : " " + remedy) +
+                  " Nothing is collected; your program runs on.");
+    return false;
+  }
+  for (const auto id : watched_calls())
+    api_.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
+  for (const auto id : {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED}) {
+    api_.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
+                             static_cast<CUpti_CallbackId>(id));
+  }
+  return true;
+}
+
+void Session::drop_callbacks() {
+  for (const auto id : watched_calls())
+    api_.cuptiEnableCallback(0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
+  for (const auto id : {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED}) {
+    api_.cuptiEnableCallback(0, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
+                             static_cast<CUpti_CallbackId>(id));
+  }
+}
+
+void Session::emit_span(ThreadState& thread, const LayerSpan& span) {
+  Event event;
+  event.kind = Event::Kind::span;
+  event.span = span;
+  sink_.emit(thread, event);
+}
+
+// --- the plan of passes
+// -------------------------------------------------------------------------------------------------
+
+void Session::make_plan() {
+  const auto devices = query_devices(api_);
+  sink_.with_profile([&](Profile& profile) {
+    for (const auto& device : devices) profile.add_device(device);
+  });
+  MetricPlan plan;
+  if (!api_.can_profile) {
+    plan.error = api_.why_not;
+  } else if (devices.empty() || devices.front().chip.empty()) {
+    plan.error = "The GPU's chip is not known to CUPTI, so no counters can be chosen.";
+  } else {
+    plan = plan_metrics(api_, devices.front().chip);
+    for (const auto& device : devices) {
+      if (device.chip != devices.front().chip) {
+        rt_.notes.say("GPUs of different chips are in use (" + devices.front().chip + " and " +
+                      device.chip + "); counters are collected for the first only.");
+      }
+    }
+  }
+  if (!plan.error.empty() && (rt_.settings.phase_hw || rt_.settings.phase_flops)) {
+    rt_.notes.say("Kernel times are collected without counters: " + plan.error);
+  }
+  sink_.with_profile([&](Profile& profile) {
+    for (const auto& pass : plan.passes) profile.set_metrics(pass.phase, pass.metrics);
+  });
+  const std::lock_guard hold(plan_mutex_);
+  if (plan_done_) return;
+  plan_ = std::move(plan);
+  plan_done_ = true;
+  plan_made_.notify_all();
+}
+
+const MetricPlan* Session::wait_for_plan() {
+  if (!saw_context_.exchange(true)) background_.wake(Background::kPlan);
+  std::unique_lock hold(plan_mutex_);
+  if (!plan_made_.wait_for(hold, kPlanPatience, [this] { return plan_done_; })) {
+    rt_.notes.say(
+        "CUPTI took too long to plan the counters; kernel times are collected without them.");
+    return nullptr;
+  }
+  return plan_.passes.empty() ? nullptr : &plan_;
+}
+
+// --- records and reports
+// ------------------------------------------------------------------------------------------------
+
+void Session::collect_records() {
+  const auto batch = activity_.read_buffers();
+  if (batch.kernels.empty() && batch.copies.empty() && batch.dropped == 0) return;
+  sink_.with_profile([&](Profile& profile) {
+    for (const auto& record : batch.kernels) profile.add(record);
+    for (const auto& record : batch.copies) profile.add(record);
+    LostCounts lost;
+    lost.records = batch.dropped;
+    if (batch.dropped > 0) profile.add_lost(lost);
+  });
+}
+
+bool Session::write_report(bool complete) {
+  return output_.write(sink_, windows_, counters_.image_bytes(), complete);
+}
+
+void Session::end_collection() {
+  drop_callbacks();
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  // Records of kernels that still run come when they end; a forced flush would bring them without
+  // times.
+  for (;;) {
+    background_.flush(false, kExitFlushPatience);
+    collect_records();
+    const auto pending =
+        sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
+    if (pending == 0 || std::chrono::steady_clock::now() > patience || finished_.load()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  if (finished_.load()) return;  // the program ended meanwhile, and its thread writes the report
+  background_.flush(true, kExitFlushPatience);
+  collect_records();
+  sink_.with_profile([](Profile& profile) { profile.finish_records(); });
+  write_report(true);
+  if (rt_.settings.then == "stop") ::kill(::getpid(), SIGINT);
+}
+
+void Session::finish() {
+  if (finished_.exchange(true)) return;
+  try {
+    windows_.shut_down();
+    if (!background_.flush(true, kExitFlushPatience)) {
+      rt_.notes.say(
+          "CUPTI did not hand out its last records in time; the report has what came before.");
+    }
+    collect_records();
+    sink_.with_profile([](Profile& profile) { profile.finish_records(); });
+    write_report(true);
+  } catch (const std::exception& problem) {
+    rt_.notes.say(std::string("the report could not be finished (") + problem.what() + ").");
+  }
+}
+
+void Session::finish_for_signal() {
+  if (finished_.exchange(true)) return;
+  rt_.hot.watching.store(false, std::memory_order_release);
+  if (activity_.enabled()) background_.flush(false, kSignalFlushPatience);
+  collect_records();
+  sink_.with_profile([](Profile& profile) { profile.finish_records(); });
+  rt_.notes.record(
+      "The program was ended by a signal; the window that was open is not in the report.");
+  write_report(true);
+}
+
+}  // namespace gable

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// One process's collection: made when the CUDA driver loads us, never destroyed. Wires CUPTI's
+// callbacks to the launch path and to the windows, and keeps the threads that work behind the
+// program's back.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "collector/activity_stream.h"
+#include "collector/background.h"
+#include "collector/counters.h"
+#include "collector/cupti_api.h"
+#include "collector/event_sink.h"
+#include "collector/launch_calls.h"
+#include "collector/plan.h"
+#include "collector/report_output.h"
+#include "collector/runtime.h"
+#include "collector/windows.h"
+
+namespace gable {
+
+class Session {
+ public:
+  // Subscribes. nullptr when nothing can be collected; the reason was said.
+  static Session* start(Runtime& rt);
+
+  void emit_span(ThreadState& thread, const LayerSpan& span);
+  [[nodiscard]] Windows& windows() { return windows_; }
+
+  // The program ends in its own way: closes what is open, waits a bounded time for records, writes
+  // the report. On an application thread, once; later calls do nothing.
+  void finish();
+  // The same from the worker, when a signal is about to end the program: CUPTI is only asked for
+  // records.
+  void finish_for_signal();
+  // In a signal handler: has the worker write the report and raise the signal again.
+  void signal(int number) { background_.signal_from_handler(number); }
+
+ private:
+  Session(Runtime& rt, CuptiApi api);
+  bool subscribe();
+
+  static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                const void* data);
+  void on_driver(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
+  void enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  void exit_launch(const CUpti_CallbackData& data);
+  void enter_other(CallKind kind, const CUpti_CallbackData& data);
+  void exit_other(CallKind kind, const CUpti_CallbackData& data);
+  FunctionId function_of(ThreadState& thread, const void* handle, const char* symbol);
+  Counters::Place place_of(ThreadState& thread, const CUpti_CallbackData& data,
+                           std::int32_t& device);
+  bool wanted(FunctionId function);
+
+  // --- behind the program's back (background.cpp calls these) ---
+  friend class Background;
+  void make_plan();
+  const MetricPlan* wait_for_plan();
+  void collect_records();
+  void end_collection();  // after the queue: waits for records, writes the report, lets go of CUPTI
+  void drop_callbacks();
+  bool write_report(bool complete);
+
+  Runtime& rt_;
+  const CuptiApi api_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  EventSink sink_;
+  ActivityStream activity_;
+  Counters counters_;
+  Windows windows_;
+  ReportOutput output_;
+  Background background_;
+
+  std::atomic<bool> finished_{false};
+  std::atomic<bool> saw_context_{false};
+  std::atomic<std::uint32_t> unload_epoch_{1};
+  std::atomic<FunctionId> functions_seen_{1};
+  std::atomic<int> captures_{0};  // streams that are capturing
+
+  // Kernels that -k chose, by function id; filled when a function is first seen. Guarded by
+  // match_mutex_.
+  std::mutex match_mutex_;
+  std::vector<std::int8_t> matches_;
+
+  std::mutex plan_mutex_;  // guards the plan; CUPTI is never called while it is held
+  std::condition_variable plan_made_;
+  bool plan_done_ = false;
+  MetricPlan plan_;
+};
+
+}  // namespace gable

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/thread_state.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace gable {
+namespace {
+
+// Reached on every launch and NVTX call: the static TLS model spares a function call. One pointer
+// fits into the surplus that the loader keeps for libraries opened at run time.
+__attribute__((tls_model("initial-exec"))) thread_local ThreadState* t_state = nullptr;
+
+ThreadRegistry* g_registry = nullptr;
+std::once_flag g_registry_once;
+
+pthread_key_t exit_key() {
+  static const pthread_key_t key = [] {
+    pthread_key_t k{};
+    pthread_key_create(&k, [](void* state) {
+      t_state = nullptr;
+      static_cast<ThreadState*>(state)->taken.store(false, std::memory_order_release);
+    });
+    return k;
+  }();
+  return key;
+}
+
+bool is_main_thread() { return static_cast<pid_t>(syscall(SYS_gettid)) == getpid(); }
+
+}  // namespace
+
+ThreadState& this_thread() {
+  if (t_state == nullptr) {
+    t_state = ThreadRegistry::instance().acquire();
+    pthread_setspecific(exit_key(), t_state);
+  }
+  return *t_state;
+}
+
+ThreadRegistry& ThreadRegistry::instance() {
+  std::call_once(g_registry_once, [] { g_registry = new ThreadRegistry; });
+  return *g_registry;
+}
+
+void ThreadRegistry::forget_in_child() {
+  t_state = nullptr;
+  g_registry = new ThreadRegistry;
+}
+
+ThreadState* ThreadRegistry::acquire() {
+  const std::lock_guard hold(mutex_);
+  for (auto& state : states_) {
+    bool free = false;
+    if (state->taken.compare_exchange_strong(free, true, std::memory_order_acq_rel)) {
+      state->ranges = ThreadRanges{};
+      state->ranges.is_main = is_main_thread();
+      state->functions.fill({});
+      state->context = {};
+      state->busy = state->in_window_launch = false;
+      return state.get();
+    }
+  }
+  states_.push_back(std::make_unique<ThreadState>());
+  states_.back()->ranges.is_main = is_main_thread();
+  return states_.back().get();
+}
+
+ThreadState* ThreadRegistry::at(std::size_t index) {
+  const std::lock_guard hold(mutex_);
+  return index < states_.size() ? states_[index].get() : nullptr;
+}
+
+}  // namespace gable

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Gable keeps for each application thread. States are made on first use, kept in a registry
+// for the reader, and used again after their thread has ended.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "collector/event_ring.h"
+#include "collector/range_tracker.h"
+
+namespace gable {
+
+struct FunctionSlot {
+  const void* handle = nullptr;
+  const char* symbol = nullptr;
+  std::uint32_t epoch = 0;
+  FunctionId id = 0;
+};
+
+struct ContextSlot {
+  const void* context = nullptr;
+  std::uint32_t uid = 0;
+  std::int32_t device = -1;
+};
+
+struct ThreadState {
+  ThreadRanges ranges;
+  EventRing ring;
+  std::array<FunctionSlot, 1024> functions{};  // by hash of the handle
+  ContextSlot context;
+  std::uint32_t launches = 0;  // for sampling our own cost
+  bool busy = false;  // inside one of our slow paths: callbacks caused by us are not the program's
+  bool in_window_launch = false;  // between ENTER and EXIT of a launch that has a counter range
+  std::uint64_t entered_ns = 0;
+  std::atomic<std::uint64_t> overhead_ns{0};  // estimated cost of our callbacks since last read
+  std::atomic<bool> taken{true};
+};
+
+// This thread's state. Never null; the first call on a thread allocates.
+ThreadState& this_thread();
+
+class ThreadRegistry {
+ public:
+  static ThreadRegistry& instance();  // leaked on purpose: threads may outlive static destruction
+  ThreadState* acquire();
+  // `use` is called with every state, without the registry's lock held across it.
+  template <typename Use>
+  void each(Use&& use) {
+    for (std::size_t i = 0;; ++i) {
+      ThreadState* state = at(i);
+      if (state == nullptr) return;
+      use(*state);
+    }
+  }
+  // In a forked child: nothing of the parent's threads is left.
+  static void forget_in_child();
+
+ private:
+  ThreadState* at(std::size_t index);
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ThreadState>> states_;
+};
+
+}  // namespace gable

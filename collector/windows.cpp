@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/windows.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "collector/nvtx_entry.h"
+
+namespace gable {
+namespace {
+
+constexpr std::size_t kMostRanges = 65536;  // of one counter window: bounds CUPTI's counter image
+constexpr std::chrono::seconds kApplyTimeout{10};
+
+QueueOptions queue_options(const Settings& s, bool steps, std::uint32_t groups) {
+  QueueOptions o;
+  o.hw = s.phase_hw;
+  o.flops = s.phase_flops;
+  o.time = s.phase_time;
+  o.hw_groups = groups;
+  o.wait = s.wait.value_or(steps ? 1 : 0);
+  o.warmup = s.warmup.value_or(steps ? 1 : 0);
+  o.active = s.active;
+  o.repeat = s.repeat;
+  o.until_repeat = steps;
+  return o;
+}
+
+}  // namespace
+
+Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& counters,
+                 ActivityStream& activity, Hooks hooks)
+    : rt_(rt),
+      api_(api),
+      sink_(sink),
+      counters_(counters),
+      activity_(activity),
+      hooks_(std::move(hooks)),
+      border_(rt.settings.step_range.empty() ? Border::launches : Border::range),
+      queue_(queue_options(rt.settings, !rt.settings.step_range.empty(), 0)) {}
+
+std::uint64_t Windows::timestamp() const {
+  std::uint64_t now = 0;
+  return api_.cuptiGetTimestamp(&now) == CUPTI_SUCCESS ? now : 0;
+}
+
+// --- borders
+// ------------------------------------------------------------------------------------------------------------
+
+void Windows::step_range_begin() {
+  if (border_.load(std::memory_order_relaxed) != Border::range) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (range_depth_++ == 0) begin_window(now);
+}
+
+void Windows::step_range_end() {
+  if (border_.load(std::memory_order_relaxed) != Border::range) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (range_depth_ > 0 && --range_depth_ == 0) end_window(now, {});
+}
+
+void Windows::switch_to(Border border) {
+  if (border_.load(std::memory_order_relaxed) != Border::launches) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (over_) return;
+  // Windows of launches came first; what they collected is no step.
+  end_window(now, "Step borders began within it.");
+  closing_.reset();
+  border_.store(border, std::memory_order_relaxed);
+  queue_ = PhaseQueue(queue_options(rt_.settings, true, 0));
+  planned_ = false;
+  counts_ = {};
+  sink_.with_profile([](Profile& profile) { profile.restart(); });
+}
+
+void Windows::step_point() {
+  switch_to(Border::point);
+  if (border_.load(std::memory_order_relaxed) != Border::point) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  end_window(now, {});
+  begin_window(now);
+}
+
+void Windows::profiler_start() {
+  switch_to(Border::profiler);
+  if (border_.load(std::memory_order_relaxed) != Border::profiler) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (!in_window_) begin_window(now);
+}
+
+void Windows::profiler_stop() {
+  if (border_.load(std::memory_order_relaxed) != Border::profiler) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  end_window(now, {});
+}
+
+void Windows::count_launch() {
+  const auto n = launches_.fetch_add(1, std::memory_order_relaxed);
+  if (n % rt_.settings.window != 0) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (border_.load(std::memory_order_relaxed) != Border::launches) return;
+  end_window(now, {});
+  begin_window(now);
+}
+
+// --- windows
+// ------------------------------------------------------------------------------------------------------------
+
+void Windows::choose_phase() {
+  phase_ = queue_.next();
+  const bool counters_next = phase_.kind != PhaseKind::wait && phase_.kind != PhaseKind::warmup;
+  if (counters_next && !planned_) {
+    planned_ = true;
+    const bool wanted = rt_.settings.phase_hw || rt_.settings.phase_flops;
+    const MetricPlan* plan = wanted ? hooks_.wait_for_plan() : nullptr;
+    std::uint32_t groups = 0;
+    bool flops = false;
+    if (plan != nullptr) {
+      for (const auto& pass : plan->passes) {
+        if (pass.phase.kind == PhaseKind::hw)
+          groups = std::max<std::uint32_t>(groups, pass.phase.group + 1u);
+        if (pass.phase.kind == PhaseKind::flops) flops = true;
+      }
+      counters_.set_plan(plan);
+    }
+    queue_.set_groups(groups);
+    if (!flops) queue_.give_up(PhaseKind::flops);
+    phase_ = queue_.next();
+  }
+}
+
+// The open window, in which nothing was collected yet, becomes one of the phase that is due now.
+void Windows::choose_again(const std::string& reason) {
+  WindowEnd unused;
+  unused.window = window_;
+  unused.phase = phase_;
+  unused.keep = false;
+  unused.reason = reason;
+  sink_.with_profile([&unused](Profile& profile) { profile.end_window(unused); });
+  phase_ = queue_.next();
+  in_window_ = phase_.kind != PhaseKind::off;
+  over_ = !in_window_;
+  window_ = ++last_window_;
+  if (in_window_)
+    sink_.with_profile([this](Profile& profile) { profile.begin_window(window_, phase_); });
+  publish();
+}
+
+void Windows::begin_window(std::uint64_t now) {
+  if (over_) return;
+  rt_.hot.step.store(++step_, std::memory_order_relaxed);
+  flaws_.store(0, std::memory_order_relaxed);
+  ordinal_.store(0, std::memory_order_relaxed);
+  choose_phase();
+  start_ns_ = now;
+  if (phase_.kind == PhaseKind::off) {
+    over_ = true;
+    window_ = kNoWindow;
+    publish();
+    rt_.hot.pending.store(true, std::memory_order_release);
+    return;
+  }
+  in_window_ = true;
+  window_ = ++last_window_;
+  const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
+  const std::size_t expected =
+      steps ? last_launches_ + last_launches_ / 4 + 64 : rt_.settings.window;
+  max_ranges_.store(std::min(expected * range_factor_, kMostRanges), std::memory_order_relaxed);
+  sink_.with_profile([this](Profile& profile) { profile.begin_window(window_, phase_); });
+  publish();
+}
+
+// What launches and ranges of the window that is open (or none) are told.
+void Windows::publish() {
+  const bool collects = in_window_ && (is_counter(phase_) || phase_.kind == PhaseKind::time);
+  rt_.hot.window.store(collects ? window_ : kNoWindow, std::memory_order_relaxed);
+  rt_.hot.span_window.store(collects && phase_.kind == PhaseKind::time ? window_ : kNoWindow,
+                            std::memory_order_relaxed);
+  rt_.hot.counters.store(collects && is_counter(phase_), std::memory_order_relaxed);
+  if (collects || closing_) rt_.hot.pending.store(true, std::memory_order_release);
+}
+
+std::string Windows::spoilt_by() const {
+  const auto flaws = flaws_.load(std::memory_order_relaxed);
+  if ((flaws & kCapture) != 0) return "A stream was captured within it.";
+  if (border_.load(std::memory_order_relaxed) == Border::launches) return {};
+  // A program that loads modules in every step would never be measured: after two windows the third
+  // is kept.
+  if (queue_.thrown_away_in_row() + 1 >= PhaseQueue::kMaxThrownAway) return {};
+  if ((flaws & kModuleLoaded) != 0) return "A module was loaded within it.";
+  if ((flaws & kNewFunction) != 0) return "A kernel ran for the first time within it.";
+  return {};
+}
+
+void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
+  if (!in_window_) return;
+  in_window_ = false;
+  const auto summary = sink_.summary(step_);
+  const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
+  WindowEnd end;
+  end.window = window_;
+  end.phase = phase_;
+  end.start_ns = start_ns_;
+  end.end_ns = now;
+  end.overhead_ns = sink_.take_overhead_ns();
+  end.launches = summary.launches;
+  end.sequence_hash = steps ? summary.hash : 0;
+  end.reason = spoilt.empty() ? spoilt_by() : spoilt;
+  end.keep = end.reason.empty() && summary.launches > 0;
+  publish();
+  if (summary.launches == 0) {
+    sink_.with_profile([&end](Profile& profile) { profile.end_window(end); });
+    return;
+  }
+  last_launches_ = summary.launches;
+  ++counts_.seen;
+  if (steps) {
+    sink_.with_profile([&end](Profile& profile) { profile.count_step(end.sequence_hash); });
+  }
+  queue_.ended(phase_, end.sequence_hash, end.keep);
+  if (is_counter(phase_)) {
+    closing_ = Closing{end, end.sequence_hash};
+    rt_.hot.pending.store(true, std::memory_order_release);
+    return;
+  }
+  if (phase_.kind == PhaseKind::time) {
+    if (end.keep) ++counts_.time;
+    hooks_.records_wanted();
+  }
+  sink_.with_profile([&end](Profile& profile) { profile.end_window(end); });
+}
+
+// --- changes of phase
+// ---------------------------------------------------------------------------------------------------
+
+void Windows::apply_pending() {
+  auto& thread = this_thread();
+  if (thread.busy) return;  // CUPTI launched something of its own out of one of our calls
+  const auto give_up = std::chrono::steady_clock::now() + kApplyTimeout;
+  while (applying_.exchange(true, std::memory_order_acquire)) {
+    if (std::chrono::steady_clock::now() >= give_up) return;
+    std::this_thread::yield();
+  }
+  thread.busy = true;
+  if (rt_.hot.pending.load(std::memory_order_acquire)) settle();
+  thread.busy = false;
+  applying_.store(false, std::memory_order_release);
+}
+
+void Windows::end_counter_window(WindowEnd end) {
+  auto outcome = counters_.finish();
+  if (!end.keep) {
+    outcome.keep = false;
+  } else if (!outcome.keep) {
+    end.keep = false;
+    end.reason = outcome.reason;
+  }
+  sink_.with_profile([&](Profile& profile) {
+    if (outcome.keep) {
+      for (const auto& result : outcome.contexts) {
+        for (std::size_t i = 0; i < result.keys.size(); ++i) {
+          profile.add(end.phase, end.window,
+                      {result.keys[i], result.values.data() + i * result.metrics});
+        }
+      }
+    }
+    profile.end_window(end);
+    LostCounts lost;
+    lost.ranges = outcome.lost_ranges;
+    profile.add_lost(lost);
+  });
+  const std::lock_guard hold(control_mutex_);
+  if (outcome.too_small) range_factor_ *= 2;
+  if (end.keep) {
+    ++(end.phase.kind == PhaseKind::hw ? counts_.hw : counts_.flops);
+    return;
+  }
+  if (!end.reason.empty()) {
+    rt_.notes.record("A window of phase " + to_string(end.phase) +
+                     " was thrown away: " + end.reason);
+  }
+}
+
+void Windows::settle() {
+  std::optional<Closing> closing;
+  {
+    const std::lock_guard hold(control_mutex_);
+    rt_.hot.pending.store(false, std::memory_order_relaxed);
+    closing.swap(closing_);
+  }
+  if (closing) {
+    const bool was_kept = closing->end.keep;
+    const auto kept_before = counts();
+    end_counter_window(closing->end);
+    const auto kept_after = counts();
+    const bool kept = kept_after.hw + kept_after.flops > kept_before.hw + kept_before.flops;
+    if (was_kept && !kept) {
+      const std::lock_guard hold(control_mutex_);
+      queue_.retract(closing->end.phase, closing->hash);
+      if (in_window_ &&
+          queue_.next() != phase_) {  // the window that began meanwhile has no launch yet
+        choose_again({});
+        rt_.hot.pending.store(false, std::memory_order_relaxed);
+      }
+    }
+  }
+  bool over = false, tell = false, time = false, counter = false;
+  {
+    const std::lock_guard hold(control_mutex_);
+    over = over_;
+    tell = over_ && !told_over_;
+    told_over_ = told_over_ || over_;
+    time = in_window_ && phase_.kind == PhaseKind::time;
+    counter = in_window_ && is_counter(phase_);
+  }
+  if (time && !activity_.enabled()) {
+    counters_.close();
+    const auto failed = activity_.enable();
+    if (!failed.empty()) {
+      rt_.notes.say(failed);
+      const std::lock_guard hold(control_mutex_);
+      queue_.give_up(PhaseKind::time);
+    }
+  } else if (counter && activity_.enabled()) {
+    activity_.disable();  // both instrument code, and together they are a reported hang
+  }
+  if (over && tell) {
+    rt_.hot.watching.store(false, std::memory_order_release);
+    set_nvtx_active(false);
+    counters_.close();
+    activity_.disable();
+    hooks_.over();
+  }
+}
+
+bool Windows::range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted) {
+  // hot.counters may be ahead of phase_ by one border; the window id decides, and both are written
+  // under the lock.
+  Phase phase;
+  WindowId window = kNoWindow;
+  {
+    const std::lock_guard hold(control_mutex_);
+    if (!in_window_ || !is_counter(phase_)) return false;
+    phase = phase_;
+    window = window_;
+  }
+  const auto ordinal = ordinal_.fetch_add(1, std::memory_order_relaxed);
+  auto& thread = this_thread();
+  thread.busy = true;
+  auto entered = counters_.before_launch(
+      place, window, phase, max_ranges_.load(std::memory_order_relaxed), ordinal, key, wanted);
+  thread.busy = false;
+  if (entered.refused.failed()) refuse(entered.refused);
+  return entered.ranged;
+}
+
+// A window could not begin. Where a user could mend the cause (no permission, counters held by
+// another tool), every other window would fail alike: the queue goes on without counters, beginning
+// with this very window.
+void Windows::refuse(const CuptiFailure& failure) {
+  rt_.notes.say(failure.sentence);
+  if (remedy_for(failure.code).empty()) return;
+  {
+    const std::lock_guard hold(control_mutex_);
+    queue_.give_up(PhaseKind::hw);
+    queue_.give_up(PhaseKind::flops);
+    if (!in_window_ || !is_counter(phase_)) return;
+    choose_again("Counters were refused.");
+    rt_.hot.pending.store(true, std::memory_order_release);
+  }
+  apply_pending();
+}
+
+void Windows::context_ends(CUcontext context) {
+  auto& thread = this_thread();
+  if (thread.busy) return;
+  thread.busy = true;
+  counters_.end_context(context);
+  if (activity_.enabled()) activity_.flush(true);
+  thread.busy = false;
+}
+
+void Windows::shut_down() {
+  const auto now = timestamp();
+  {
+    const std::lock_guard hold(control_mutex_);
+    const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
+    if (in_window_) end_window(now, steps ? "The program ended within it." : "");
+    over_ = true;
+    told_over_ = true;
+  }
+  rt_.hot.watching.store(false, std::memory_order_release);
+  if (rt_.hot.pending.load(std::memory_order_acquire)) apply_pending();
+}
+
+Windows::Counts Windows::counts() {
+  const std::lock_guard hold(control_mutex_);
+  auto counts = counts_;
+  counts.classes = queue_.classes();
+  return counts;
+}
+
+}  // namespace gable

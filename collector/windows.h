@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps, windows and changes of phase: follows the step borders, asks the queue what each window
+// collects, and makes CUPTI follow. A change is announced at the border, on whatever thread that
+// is, and carried out by the next launch, on its own thread with its context current: the one place
+// from which CUPTI's profiler is known to accept calls.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "collector/activity_stream.h"
+#include "collector/counters.h"
+#include "collector/event_sink.h"
+#include "collector/phase_queue.h"
+#include "collector/runtime.h"
+
+namespace gable {
+
+class Windows final : public RangeListener {
+ public:
+  struct Hooks {
+    std::function<const MetricPlan*()> wait_for_plan;  // nullptr: no counters can be had
+    std::function<void()> over;            // the queue is complete and CUPTI is quiet again
+    std::function<void()> records_wanted;  // records should be asked for soon
+  };
+
+  Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& counters,
+          ActivityStream& activity, Hooks hooks);
+
+  // --- borders
+  // ----------------------------------------------------------------------------------------------------
+  void step_range_begin() override;
+  void step_range_end() override;
+  void step_point();      // gable_step(): one step ends, the next begins
+  void profiler_start();  // cudaProfilerStart: a step begins
+  void profiler_stop();
+
+  // --- the launch path
+  // ----------------------------------------------------------------------------------------------
+  // Before anything else at a launch's ENTER: borders of windows of launches, pending changes of
+  // phase.
+  void at_launch() {
+    if (border_.load(std::memory_order_relaxed) == Border::launches) count_launch();
+    if (rt_.hot.pending.load(std::memory_order_acquire)) apply_pending();
+  }
+  struct Ranged {
+    bool ranged = false;
+  };
+  // In counter windows: puts a range around the launch.
+  [[nodiscard]] bool range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted);
+  void launch_ranged(const Counters::Place& place, bool launched) {
+    counters_.after_launch(place, launched);
+  }
+
+  // --- what spoils a window
+  // -------------------------------------------------------------------------------------------
+  enum Flaw : std::uint32_t { kModuleLoaded = 1, kNewFunction = 2, kCapture = 4 };
+  void flaw(Flaw what) { flaws_.fetch_or(what, std::memory_order_relaxed); }
+
+  void context_ends(CUcontext context);  // nullptr: any of them
+  // The process ends (or its context): closes the window that is open. On an application thread.
+  void shut_down();
+
+  struct Counts {
+    std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;
+  };
+  [[nodiscard]] Counts counts();
+  [[nodiscard]] bool steps_known() const {
+    return border_.load(std::memory_order_relaxed) != Border::launches;
+  }
+
+ private:
+  enum class Border : std::uint8_t { launches, range, point, profiler };
+
+  void count_launch();
+  void switch_to(Border border);
+  // control_mutex_ held for the five below; they call no CUPTI.
+  void begin_window(std::uint64_t now);
+  void end_window(std::uint64_t now, const std::string& spoilt);
+  void choose_phase();
+  void choose_again(const std::string& reason);
+  void publish();
+  void end_counter_window(WindowEnd end);  // reads the counters; called without the lock
+  void apply_pending();
+  void settle();  // makes CUPTI follow the phase; called without the lock
+  void refuse(const CuptiFailure& failure);
+  [[nodiscard]] std::string spoilt_by() const;
+  [[nodiscard]] std::uint64_t timestamp() const;
+  [[nodiscard]] static bool is_counter(Phase phase) {
+    return phase.kind == PhaseKind::hw || phase.kind == PhaseKind::flops;
+  }
+
+  Runtime& rt_;
+  const CuptiApi& api_;
+  EventSink& sink_;
+  Counters& counters_;
+  ActivityStream& activity_;
+  Hooks hooks_;
+  std::atomic<Border> border_;
+  std::atomic<std::uint32_t> flaws_{0};
+  std::atomic<std::uint64_t> launches_{0};  // where windows are launches
+  std::atomic<std::uint32_t> ordinal_{0};   // of the next ranged launch
+
+  // One thread carries out changes; others wait for it at their launch. Not a mutex: CUPTI is
+  // called meanwhile.
+  std::atomic<bool> applying_{false};
+
+  // Guards what follows. CUPTI is never called while it is held.
+  std::mutex control_mutex_;
+  PhaseQueue queue_;
+  bool planned_ = false, in_window_ = false, over_ = false, told_over_ = false;
+  int range_depth_ = 0;
+  std::uint32_t step_ = 0;
+  WindowId last_window_ = kNoWindow, window_ = kNoWindow;
+  Phase phase_;
+  std::uint64_t start_ns_ = 0, last_launches_ = 0;
+  std::atomic<std::size_t> max_ranges_{0};
+  std::size_t range_factor_ = 1;
+  struct Closing {
+    WindowEnd end;
+    std::uint64_t hash;
+  };
+  std::optional<Closing> closing_;  // a counter window that ended and is not read yet
+  Counts counts_;
+};
+
+}  // namespace gable

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry points. CUDA's driver calls InitializeInjection inside cuInit; every shared object that
+// uses NVTX calls one of the other two once. Either may come first, several times, on several
+// threads, or never.
+#include <atomic>
+#include <cstdint>
+#include <exception>
+
+#include "collector/nvtx_entry.h"
+#include "collector/runtime.h"
+#include "collector/session.h"
+#include "inject/process.h"
+
+namespace {
+
+std::atomic_flag g_started = ATOMIC_FLAG_INIT;
+
+using GetExportTable = const void* (*)(std::uint32_t);
+
+int attach(GetExportTable get_export_table) {
+  try {
+    gable::watch_process();
+    return gable::attach_nvtx(get_export_table) ? 1
+                                                : 0;  // 0: NVTX lets go of us and becomes a no-op
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
+}  // namespace
+
+#define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
+
+GABLE_ENTRY int InitializeInjection(void) {
+  try {
+    gable::watch_process();
+    if (!gable::first_in_process(g_started)) return 1;
+    if (gable::Session::start(gable::runtime()) != nullptr) gable::watch_end();
+  } catch (const std::exception&) {
+    // Nothing may leave: the driver would take the program down.
+  }
+  return 1;  // also when nothing can be collected: the program must run
+}
+
+GABLE_ENTRY int InitializeInjectionNvtx2(GetExportTable get_export_table) {
+  return attach(get_export_table);
+}
+
+GABLE_ENTRY int InitializeInjectionNvtx(GetExportTable get_export_table) {
+  return attach(get_export_table);
+}
+
+GABLE_ENTRY void gable_step(void) {
+  try {
+    auto* session = gable::runtime().session.load(std::memory_order_acquire);
+    if (session != nullptr) session->windows().step_point();
+  } catch (const std::exception&) {
+    return;  // this border is missed
+  }
+}
