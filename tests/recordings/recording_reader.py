@@ -11,7 +11,7 @@ import re
 @dataclasses.dataclass(frozen=True)
 class Launch:
     path: tuple  # names of the layers that are open, outermost first
-    direction: str
+    directions: tuple  # of each of them: its own, else its parent's
     name: str  # the kernel's symbol
     grid: tuple
     block: tuple
@@ -21,8 +21,17 @@ class Launch:
     thread: int = 0
 
     @property
+    def direction(self):
+        return self.directions[-1] if self.directions else "none"
+
+    @property
     def key(self):
         return self.path, self.direction, self.name, self.grid, self.block
+
+    @property
+    def layers(self):
+        """Every layer that it counts in, the root included: (path, direction)."""
+        return [((), "none")] + [(self.path[:i + 1], self.directions[i]) for i in range(len(self.path))]
 
 
 @dataclasses.dataclass
@@ -110,18 +119,18 @@ class Reader:
         ranges = self._process + self._threads.get(thread, [])
         if not ranges:  # a thread with nothing open works for the main thread
             ranges = self._threads.get(0, [])
-        direction = "none"
+        directions = []
         for each in ranges:
-            if each[1] != "none":
-                direction = each[1]
-        return tuple(each[0] for each in ranges), direction
+            inherited = directions[-1] if directions else "none"
+            directions.append(inherited if each[1] == "none" else each[1])
+        return tuple(each[0] for each in ranges), tuple(directions)
 
     def _launch(self, op, thread):
         kernel = self.kernels[op["kernel"]]
         scale = op.get("scale", 1)
         counters = {metric: value * scale for metric, value in kernel.get("counters", {}).items()}
         counters.update(op.get("counters", {}))
-        path, direction = self._layer(thread)
-        return Launch(path, direction, kernel["name"], tuple(kernel["grid"]), tuple(kernel["block"]),
+        path, directions = self._layer(thread)
+        return Launch(path, directions, kernel["name"], tuple(kernel["grid"]), tuple(kernel["block"]),
                       op["time_ns"] if "time_ns" in op else kernel["time_ns"] * scale, counters,
                       frozenset(kernel.get("unknown", ())), thread)

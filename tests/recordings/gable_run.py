@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs `gable profile --playback` as a user does and reads the report that the library wrote. The build tells where things
+are: GABLE_PROGRAM (the program), GABLE_WORK (a folder for files), GABLE_REFERENCE_DATA (recorded profiles of other tools,
+where this machine has them)."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import unittest
+
+SOURCE = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+RECORDINGS = os.path.join(SOURCE, "tests", "data", "recordings")
+SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+
+
+def work(name):
+    folder = os.environ.get("GABLE_WORK", "")
+    if not folder:
+        raise SystemExit("GABLE_WORK names no folder: run these tests through ctest.")
+    os.makedirs(folder, exist_ok=True)
+    return os.path.join(folder, name)
+
+
+def reference_data():
+    folder = os.environ.get("GABLE_REFERENCE_DATA") or os.path.join(SOURCE, "..", "shared", "data")
+    return os.path.abspath(folder) if os.path.isdir(folder) else None
+
+
+def need_reference_data():
+    """Ends the test program as skipped, with a notice, where the data is not there."""
+    folder = reference_data()
+    if folder is None:
+        print("Skipped: this machine has no recorded profiles of other tools (GABLE_REFERENCE_DATA names their folder).")
+        sys.exit(SKIPPED)
+    return folder
+
+
+def convert(script, folder, out):
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), script)
+    subprocess.run([sys.executable, script, folder, out], check=True, timeout=120)
+    return out
+
+
+def profile(recording, name, *options):
+    """The report of one playback run; the run itself must end well and write nothing to standard output."""
+    out = work(name + ".json")
+    if os.path.exists(out):
+        os.remove(out)
+    command = [os.environ["GABLE_PROGRAM"], "profile", "--playback", recording, "-o", out, *options]
+    environment = {key: value for key, value in os.environ.items() if key != "GABLE_OPTIONS"}
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    if run.returncode != 0 or not os.path.exists(out):
+        raise AssertionError(f"{' '.join(command)} ended with {run.returncode}:\n{run.stderr}")
+    if run.stdout:
+        raise AssertionError(f"{' '.join(command)} wrote to standard output:\n{run.stdout[:500]}")
+    with open(out, encoding="utf-8") as file:
+        return Report(json.load(file, parse_constant=_no_constant), run.stderr)
+
+
+def _no_constant(text):
+    raise AssertionError(f"the report is no JSON: it holds {text}")
+
+
+class Report:
+    def __init__(self, document, table=""):
+        self.document = document
+        self.table = table  # what gable printed
+        self.run = document["run"]
+        self._layers = {}
+        for row in document["layers"]:
+            key = tuple(row["path"]), row["direction"]
+            if key in self._layers:
+                raise AssertionError(f"the report has the layer {key} twice")
+            self._layers[key] = row
+        self._paths = {row["id"]: key for key, row in self._layers.items()}
+
+    @property
+    def layers(self):
+        return self._layers
+
+    def layer(self, path, direction="forward"):
+        return self._layers[tuple(path), direction]
+
+    @property
+    def kernels(self):
+        """By what makes a launch: layer, direction, symbol, grid, block."""
+        found = {}
+        for row in self.document["kernels"]:
+            key = self._paths[row["layer"]] + (row["symbol"], tuple(row["grid"]), tuple(row["block"]))
+            if key in found:
+                raise AssertionError(f"the report has the kernel {key} twice")
+            found[key] = row
+        return found
+
+    def kernels_of(self, path, direction="forward"):
+        return {key: row for key, row in self.kernels.items() if key[:2] == (tuple(path), direction)}
+
+    def problems(self):
+        """What the published schema says against the report."""
+        try:
+            import jsonschema
+        except ImportError as error:
+            raise AssertionError("the tests need Python's jsonschema (Debian: python3-jsonschema)") from error
+        with open(os.path.join(SOURCE, "docs", "report.schema.json"), encoding="utf-8") as file:
+            schema = json.load(file)
+        validator = jsonschema.validators.validator_for(schema)(schema)
+        return [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in validator.iter_errors(self.document)]
+
+
+class ReportTest(unittest.TestCase):
+    maxDiff = 4000
+
+    def assert_close(self, found, expected, what, relative=1e-12):
+        """Equal but for the last digits: sums of many numbers may be added in another order."""
+        self.assertIsNotNone(found, what)
+        self.assertTrue(math.isclose(found, expected, rel_tol=relative, abs_tol=1e-9), f"{what}: {found!r}, not {expected!r}")
+
+    def assert_nothing_lost(self, report):
+        self.assertEqual({kind: n for kind, n in report.run["lost"].items() if n}, {})
+
+    def assert_sound(self, report):
+        """What holds for every report from playback."""
+        self.assertEqual(report.problems(), [])
+        self.assertEqual(report.run["source"], "playback")
+        self.assertIn("playback", report.table.lower())
+        self.assertEqual(report.document["gable"]["schema"], 1)
