@@ -46,16 +46,21 @@ Phase PhaseQueue::next() const {
   if (waited_ < options_.wait) return {PhaseKind::wait, 0};
   if (!warmed_up()) return {PhaseKind::warmup, 0};
   const Class none;
+  const auto follows = follower_.find(last_class_);
+  const auto expected = follows != follower_.end() ? follows->second : last_class_;
   std::size_t earliest = order_.size(), predicted = order_.size();
   bool any = false;
   for (const auto& [hash, c] : classes_) {
+    if (hash == expected) predicted = first_missing(c);
     if (!counts(c)) continue;
     any = true;
-    const auto missing = first_missing(c);
-    earliest = std::min(earliest, missing);
-    if (hash == last_class_) predicted = missing;
+    earliest = std::min(earliest, first_missing(c));
   }
-  if (!any) earliest = predicted = first_missing(none);
+  if (!any) earliest = first_missing(none);
+  if (!any || !classes_.contains(expected)) predicted = first_missing(none);
+  // Everybody who counts is done: a class that is new now would have to come often before it is
+  // waited for.
+  if (any && earliest == order_.size()) return {PhaseKind::off, 0};
   // The next step is most likely of the same class as the last one; but `time` waits for
   // everybody's counters.
   const bool use_predicted = predicted < order_.size() && order_[predicted].kind != PhaseKind::time;
@@ -83,7 +88,7 @@ void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
     if (phase.kind == PhaseKind::wait) ++waited_;
     if (phase.kind == PhaseKind::warmup) ++warmed_;
     if (++sequences_[hash] > 1) repeated_ = true;
-    last_class_ = hash;
+    follow(hash);
     return;
   }
   if (phase.kind == PhaseKind::off) return;
@@ -96,12 +101,18 @@ void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
   auto& c = classes_[hash];
   ++c.seen;
   ++steps_;
-  last_class_ = hash;
+  follow(hash);
   for (std::size_t i = 0; i < order_.size(); ++i) {
     if (order_[i] != phase || c.collected[i] >= options_.active) continue;
     ++c.collected[i];
     break;
   }
+}
+
+void PhaseQueue::follow(std::uint64_t hash) {
+  if (follower_.contains(last_class_) || follower_.size() < 4 * kMaxClasses)
+    follower_[last_class_] = hash;
+  last_class_ = hash;
 }
 
 void PhaseQueue::throw_away(Phase phase) {

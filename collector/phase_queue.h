@@ -61,6 +61,7 @@ class PhaseQueue {
     std::map<std::size_t, std::uint32_t> collected;  // by index in order_
   };
   void make_order();
+  void follow(std::uint64_t hash);
   void throw_away(Phase phase);
   [[nodiscard]] std::size_t first_missing(
       const Class& c) const;  // index in order_, its size when none is missing
@@ -75,6 +76,7 @@ class PhaseQueue {
   std::map<std::uint64_t, std::uint64_t>
       sequences_;  // hashes seen before the first window (bounded by wait and warm-up)
   std::map<std::uint64_t, Class> classes_;
+  std::map<std::uint64_t, std::uint64_t> follower_;  // which class came after which, the last time
   std::uint64_t last_class_ = 0, steps_ = 0;
 };
 

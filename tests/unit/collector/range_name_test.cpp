@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A name that keeps a number from call to call would make every call a layer of its own: thousands
+// of rows, no means.
+#include "collector/range_name.h"
+
+#include <gtest/gtest.h>
+
+namespace gable {
+namespace {
+
+std::string cut(std::string_view raw) {
+  std::string buffer;
+  return std::string(RangeNaming::cut_sequence_numbers(raw, buffer));
+}
+
+TEST(RangeName, CutsWhatEmitNvtxAdds) {
+  EXPECT_EQ(cut("aten::mm, op_id = 17"), "aten::mm");
+  EXPECT_EQ(cut("aten::relu, seq = 3, op_id = 12"), "aten::relu");
+  EXPECT_EQ(cut("aten::add, seq = 9, op_id = 1, sizes = [[2, 3]]"), "aten::add, sizes = [[2, 3]]");
+}
+
+TEST(RangeName, LeavesOtherNamesAlone) {
+  EXPECT_EQ(cut("layer1, block 2"), "layer1, block 2");
+  EXPECT_EQ(cut("x, seq = "), "x, seq = ");
+  EXPECT_EQ(cut("x, seq = n"), "x, seq = n");
+  EXPECT_EQ(cut(""), "");
+  EXPECT_EQ(cut(","), ",");
+}
+
+TEST(RangeName, ReturnsTheSameTextWhenNothingIsCut) {
+  std::string buffer;
+  const std::string_view raw = "conv1, 3x3";
+  EXPECT_EQ(RangeNaming::cut_sequence_numbers(raw, buffer).data(), raw.data())
+      << "a copy on the hot path";
+}
+
+TEST(RangeName, FoldsWhatTheUserNames) {
+  const RangeNaming naming({" #[0-9]+$"}, "");
+  EXPECT_EQ(naming.name("request #4711").text, "request");
+  EXPECT_FALSE(naming.name("request #4711").is_step);
+  EXPECT_EQ(naming.name(" #1").text, "(unnamed)") << "a layer must have a name to be shown";
+}
+
+TEST(RangeName, AllStepsAreOneLayer) {
+  const RangeNaming naming({}, "^step");
+  EXPECT_EQ(naming.name("step 12").text, "step #");
+  EXPECT_EQ(naming.name("step 9").text, "step #");
+  EXPECT_TRUE(naming.name("step 9").is_step);
+  EXPECT_FALSE(naming.name("a step 9").is_step);
+}
+
+TEST(RangeName, ABadExpressionIsLeftOut) {
+  const RangeNaming naming({"(", "[0-9]+"}, "(");
+  EXPECT_EQ(naming.name("b12").text, "b");
+  EXPECT_FALSE(naming.name("(").is_step);
+}
+
+}  // namespace
+}  // namespace gable
