@@ -163,10 +163,11 @@ class Planner {
   }
 
   // The metrics of the chip that count tensor operations of that kind, by input type. Each type's
-  // metrics add up to its operations; none includes another.
+  // metrics add up to its operations; none includes another. Empty: not all of the type can be had.
   std::vector<std::pair<std::string, Metrics>> tensor_leaves(Quantity quantity) {
     std::vector<std::pair<std::string, Metrics>> by_type;  // in the order of the role table
     std::vector<TensorName> handled;
+    bool complete = true;
     for (const auto& role : metric_roles()) {
       const auto name = parse_tensor_name(role.metric);
       if (role.quantity != quantity || !name) continue;
@@ -175,12 +176,17 @@ class Planner {
                       [&](const TensorName& whole) { return tensor_includes(whole, *name); });
       if (covered || !passes_alone(role.metric)) continue;
       handled.push_back(*name);
-      if (by_type.empty() || by_type.back().first != role.type)
+      if (by_type.empty() || by_type.back().first != role.type) {
         by_type.emplace_back(role.type, Metrics{});
-      auto& leaves_of_type = by_type.back().second;
+        complete = true;
+      }
+      auto& metrics = by_type.back().second;
       const auto parts = leaves(role.metric);
-      if (parts.empty()) missing_.push_back(std::string(role.type) + " tensor operations");
-      leaves_of_type.insert(leaves_of_type.end(), parts.begin(), parts.end());
+      complete = complete && !parts.empty();
+      if (complete)
+        metrics.insert(metrics.end(), parts.begin(), parts.end());
+      else
+        metrics.clear();
     }
     return by_type;
   }
@@ -189,9 +195,10 @@ class Planner {
   void pack_tensor(Quantity quantity, bool may_open_group) {
     for (const auto& [type, metrics] : tensor_leaves(quantity)) {
       const auto before = groups_;
-      const bool placed =
-          std::all_of(metrics.begin(), metrics.end(),
-                      [&](const std::string& metric) { return place(metric, may_open_group); });
+      const bool placed = !metrics.empty() && std::all_of(metrics.begin(), metrics.end(),
+                                                          [&](const std::string& metric) {
+                                                            return place(metric, may_open_group);
+                                                          });
       if (placed) continue;
       groups_ = before;
       missing_.push_back(type + " tensor operations");

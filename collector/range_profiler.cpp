@@ -21,26 +21,6 @@ bool is_final(CUptiResult code) { return !remedy_for(code).empty(); }
 
 }  // namespace
 
-CuptiFailure ProfilerEngine::start() {
-  const std::lock_guard<std::mutex> hold(mutex_);
-  if (asked_) return answer_;
-  asked_ = true;
-  if (!api_.can_profile) {
-    answer_.code = CUPTI_ERROR_NOT_INITIALIZED;
-    answer_.sentence = api_.why_not.empty() ? "This CUPTI cannot take counters." : api_.why_not;
-    return answer_;
-  }
-  GABLE_PARAMS(CUpti_Profiler_Initialize, params);
-  if (const auto code = api_.cuptiProfilerInitialize(&params); code != CUPTI_SUCCESS)
-    answer_ = call_failed(api_, "cuptiProfilerInitialize", code);
-  return answer_;
-}
-
-bool ProfilerEngine::started() const {
-  const std::lock_guard<std::mutex> hold(mutex_);
-  return asked_ && !answer_.failed();
-}
-
 struct RangeProfiler::State {
   // What a plan needs on the host: made at its first window and kept, since making it takes
   // milliseconds.

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/range_profiler.h"
+
+namespace gable {
+
+CuptiFailure ProfilerEngine::start() {
+  const std::lock_guard<std::mutex> hold(mutex_);
+  if (asked_) return answer_;
+  asked_ = true;
+  if (!api_.can_profile) {
+    answer_.code = CUPTI_ERROR_NOT_INITIALIZED;
+    answer_.sentence = api_.why_not.empty() ? "This CUPTI cannot take counters." : api_.why_not;
+    return answer_;
+  }
+  CUpti_Profiler_Initialize_Params params{};
+  params.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
+  if (const auto code = api_.cuptiProfilerInitialize(&params); code != CUPTI_SUCCESS)
+    answer_ = call_failed(api_, "cuptiProfilerInitialize", code);
+  return answer_;
+}
+
+bool ProfilerEngine::started() const {
+  const std::lock_guard<std::mutex> hold(mutex_);
+  return asked_ && !answer_.failed();
+}
+
+}  // namespace gable
