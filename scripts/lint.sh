@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The linters: clang-format on every C++ file, shellcheck on every script, clang-tidy on the sources of a build folder.
+#   scripts/lint.sh                 all files, compile commands of build-ci (made by scripts/test.sh)
+#   scripts/lint.sh --since COMMIT  clang-tidy only on sources that changed since COMMIT, or whose headers did
+#   scripts/lint.sh --fix           formats in place first
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+since='' fix=no
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --since) since=${2:?--since takes a commit} && shift ;;
+    --fix) fix=yes ;;
+    *)
+      printf "lint: there is no option '%s'; there are --since COMMIT and --fix\n" "$1" >&2
+      exit 2
+      ;;
+  esac
+  shift
+done
+
+scripts/setup.sh --lint
+build=${GABLE_LINT_BUILD:-build-ci}
+
+mapfile -t cpp < <(git ls-files '*.cpp' '*.h' '*.c' '*.cu')
+mapfile -t shell < <(git ls-files '*.sh' .ci/run)
+[[ ${#cpp[@]} -gt 0 && ${#shell[@]} -gt 0 ]] || {
+  echo 'lint: no files found; is this a git checkout?' >&2
+  exit 1
+}
+
+if [[ $fix == yes ]]; then clang-format-14 -i "${cpp[@]}"; fi
+clang-format-14 --dry-run -Werror "${cpp[@]}"
+printf 'lint: clang-format: %d files are formatted\n' "${#cpp[@]}"
+shellcheck "${shell[@]}"
+printf 'lint: shellcheck: %d scripts are clean\n' "${#shell[@]}"
+
+[[ -e $build/compile_commands.json ]] || {
+  scripts/setup.sh --cuda "$build"
+  cmake --preset ci -B "$build" >/dev/null
+}
+mapfile -t sources < <(python3 scripts/tidy_sources.py "$build" "$since")
+if [[ ${#sources[@]} -gt 0 ]]; then
+  # One invocation a file, as many at once as there are cores. Warnings counted by clang-tidy itself are noise.
+  printf '%s\0' "${sources[@]}" |
+    xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 --quiet -p "$build" 2> >(grep -vE '^[0-9]+ warnings? ' >&2 || true)
+fi
+printf 'lint: clang-tidy: %d sources are clean\n' "${#sources[@]}"
