@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The profiled program must end as it would have ended: same output, same exit code; and its report must be there."""
+import glob
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+BUILD = os.environ["GABLE_BUILD"]
+HAZARD = os.environ["GABLE_HAZARD"]
+GABLE = os.path.join(BUILD, "bin", "gable")
+PLAYBACK = os.path.join(BUILD, "lib", "playback")
+LIBRARY = os.path.join(BUILD, "lib", "libgable_inject.so")
+RECORDING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpu.jsonl")
+OPTIONS = ["--step-range", "^step", "--active", "1"]
+
+
+class Run:
+    def __init__(self, code, out, err, reports, violations, seconds):
+        self.code, self.out, self.err, self.reports = code, out, err, reports
+        self.violations, self.seconds = violations, seconds
+
+
+def plain_environment():
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("GABLE_", "CUDA_INJ", "NVTX_INJ", "LD_"))}
+    env["LD_LIBRARY_PATH"] = PLAYBACK
+    env["GABLE_PLAYBACK"] = RECORDING
+    return env
+
+
+def run_plain(name):
+    done = subprocess.run([HAZARD, name], env=plain_environment(), capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def run_profiled(name, options=OPTIONS, faults="", meanwhile=None, timeout=60):
+    with tempfile.TemporaryDirectory() as folder:
+        violations = os.path.join(folder, "violations")
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("GABLE_", "CUDA_INJ", "NVTX_INJ", "LD_"))}
+        env["GABLE_PLAYBACK_VIOLATIONS"] = violations
+        if faults:
+            env["GABLE_PLAYBACK_FAULTS"] = faults
+        command = [GABLE, "profile", "--playback", RECORDING, *options, "-o", os.path.join(folder, "r-%p.json"),
+                   "--", HAZARD, name]
+        began = time.monotonic()
+        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   cwd=folder, start_new_session=True)
+        if meanwhile:
+            meanwhile(process, folder)
+        out, err = process.communicate(timeout=timeout)
+        seconds = time.monotonic() - began
+        reports = []
+        for path in sorted(glob.glob(os.path.join(folder, "r-*.json"))):
+            with open(path, encoding="utf-8") as file:
+                reports.append(json.load(file))
+        broken = open(violations, encoding="utf-8").read() if os.path.exists(violations) else ""
+        return Run(process.returncode, out, err, reports, broken, seconds)
+
+
+def shell_code(code):
+    return 128 - code if code < 0 else code
+
+
+class Endings(unittest.TestCase):
+    """Programs that do the whole work and then end in their own way."""
+
+    def check(self, name, complete=True):
+        code, out, _ = run_plain(name)
+        run = run_profiled(name)
+        self.assertEqual(run.code, shell_code(code), run.err)
+        self.assertEqual(run.out, out)
+        self.assertEqual(run.violations, "")
+        self.assertEqual(len(run.reports), 1, run.err)
+        report = run.reports[0]
+        self.assertEqual(report["run"]["source"], "playback")
+        if complete:
+            self.check_numbers(report)
+        return run
+
+    def check_numbers(self, report):
+        self.assertEqual(report["run"]["unit"], "step")
+        self.assertEqual(report["run"]["steps"]["time"], 1, report["run"])
+        layers = [l for l in report["layers"] if l["path"] and l["path"][-1] == "layer"]
+        self.assertEqual(len(layers), 1)
+        self.assertEqual(layers[0]["path"], ["step #", "layer"])
+        self.assertEqual(layers[0]["launches"], 4)
+        # gpu.jsonl: 5,000 ns, 64 FFMA a thread on 512 threads, 2,000 + 1,000 sectors
+        self.assertEqual(layers[0]["time_ns"]["total"], 4 * 5000)
+        self.assertEqual(layers[0]["flops"]["fp32"], 4 * 2 * 64 * 512)
+        self.assertEqual(layers[0]["bytes"]["dram"], 4 * 32 * 3000)
+
+    def test_return(self):
+        self.check("return")
+
+    def test_exit(self):
+        self.check("exit")
+
+    def test_exit_in_range(self):
+        self.check("exit_in_range")
+
+    def test_quick_exit(self):
+        self.check("quick_exit")
+
+    def test_exit_from_thread(self):
+        self.check("exit_from_thread")
+
+    def test_underscore_exit_leaves_what_was_written(self):
+        self.check("_exit")
+
+    def test_exception(self):
+        self.check("exception")
+
+    def test_abort(self):
+        self.check("abort")
+
+    def test_terminated(self):
+        self.check("terminated")
+
+    def test_interrupted(self):
+        self.check("interrupted")
+
+    def test_own_handler(self):
+        self.check("own_handler")
+
+    def test_late_handler(self):
+        self.check("late_handler")
+
+    def test_ignored_signal(self):
+        self.check("ignored_signal")
+
+    def test_killed(self):
+        self.check("killed")
+
+    def test_dlopen_dlclose(self):
+        self.check("dlopen_dlclose")
+
+    def test_entries_twice(self):
+        self.check("entries_twice")
+
+    def test_context_destroyed(self):
+        self.check("context_destroyed")
+
+    def test_fork(self):
+        self.check("fork")
+
+    def test_fork_killed_child(self):
+        self.check("fork_killed_child")
+
+    def test_fork_before_cuda(self):
+        self.check("fork_before_cuda")
+
+    def test_many_forks(self):
+        run = self.check("many_forks", complete=False)
+        self.assertEqual(len(run.reports), 1, "a child wrote the parent's report")
+
+    def test_threads(self):
+        run = self.check("threads", complete=False)
+        report = run.reports[0]
+        layers = [l for l in report["layers"] if l["path"] and l["path"][-1] == "thread"]
+        self.assertEqual(layers[0]["launches"], 32)
+        self.assertEqual(layers[0]["time_ns"]["total"], 32 * 5000)
+        self.assertEqual(layers[0]["bytes"]["dram"], 32 * 32 * 3000)
+        self.assertEqual(report["run"]["lost"]["unattributed_launches"], 0)
+
+
+class Borders(unittest.TestCase):
+    def test_gable_step(self):
+        run = run_profiled("gable_step", ["--active", "1"])
+        self.assertEqual(run.code, 19, run.err)
+        report = run.reports[0]
+        self.assertEqual(report["run"]["unit"], "step")
+        self.assertEqual(report["kernels"][0]["launches"], 5)
+
+    def test_profiler_start_stop(self):
+        run = run_profiled("profiler_api", ["--active", "1"])
+        self.assertEqual(run.code, 20, run.err)
+        report = run.reports[0]
+        self.assertEqual(report["run"]["unit"], "step")
+        self.assertEqual(report["kernels"][0]["launches"], 5, "the two launches outside are in no step")
+
+    def test_no_cuda(self):
+        run = run_profiled("no_cuda")
+        self.assertEqual(run.code, 18)
+        self.assertEqual(run.out, "no CUDA\n")
+        self.assertEqual(run.reports, [])
+
+
+class Trouble(unittest.TestCase):
+    """CUPTI fails or hangs: the program runs on, and what is missing is said."""
+
+    def check(self, faults, sentence, time_known=True, reports=1):
+        run = run_profiled("return", faults=faults)
+        self.assertEqual(run.code, 3, run.err)
+        self.assertEqual(run.out, "worked\n")
+        self.assertEqual(len(run.reports), reports, run.err)
+        self.assertIn(sentence, run.err)
+        if reports:
+            self.assertTrue(any(sentence in note for note in run.reports[0]["run"]["notes"]), run.reports[0]["run"])
+            root = run.reports[0]["layers"][0]
+            self.assertEqual(root["time_ns"]["total"] is not None, time_known)
+            self.assertIsNone(root["bytes"]["dram"])
+            self.assertIsNone(root["flops"]["total"])
+        return run
+
+    def test_no_permission(self):
+        self.check('{"fault":"no_permission"}', "RestrictProfiling")
+
+    def test_counters_busy(self):
+        self.check('{"fault":"call","call":"cuptiRangeProfilerEnable","code":26}', "dcgmi")
+
+    def test_another_subscriber(self):
+        self.check('{"fault":"call","call":"cuptiSubscribe","code":39}', "runs on", reports=0)
+
+    def test_no_activity(self):
+        run = run_profiled("return", faults='{"fault":"call","call":"cuptiActivityEnable","code":999}')
+        self.assertEqual((run.code, run.out), (3, "worked\n"))
+        self.assertIn("kernel times cannot be taken", run.err)
+        root = run.reports[0]["layers"][0]
+        self.assertIsNotNone(root["bytes"]["dram"])
+        self.assertEqual(run.reports[0]["kernels"][0]["time_source"], "hw")
+
+    def test_every_call_may_fail(self):
+        for call in ("cuptiGetTimestamp", "cuptiEnableCallback", "cuptiGetDeviceId", "cuptiActivityRegisterCallbacks",
+                     "cuptiActivityFlushAll", "cuptiActivityGetNumDroppedRecords", "cuptiDeviceGetChipName",
+                     "cuptiProfilerInitialize", "cuptiProfilerHostInitialize", "cuptiProfilerHostConfigAddMetrics",
+                     "cuptiProfilerHostGetConfigImage", "cuptiProfilerHostGetNumOfPasses",
+                     "cuptiProfilerHostEvaluateToGpuValues", "cuptiRangeProfilerSetConfig", "cuptiRangeProfilerStart",
+                     "cuptiRangeProfilerStop", "cuptiRangeProfilerPushRange", "cuptiRangeProfilerPopRange",
+                     "cuptiRangeProfilerDecodeData", "cuptiRangeProfilerGetCounterDataSize",
+                     "cuptiRangeProfilerCounterDataImageInitialize", "cuptiRangeProfilerGetCounterDataInfo",
+                     "cuptiRangeProfilerCounterDataGetRangeInfo"):
+            with self.subTest(call):
+                run = run_profiled("return", faults='{"fault":"call","call":"%s","code":999}' % call)
+                self.assertEqual((run.code, run.out), (3, "worked\n"), run.err)
+
+    def test_flush_hangs(self):
+        run = run_profiled("return", faults='{"fault":"hang","call":"cuptiActivityFlushAll"}')
+        self.assertEqual((run.code, run.out), (3, "worked\n"))
+        self.assertLess(run.seconds, 20)
+        self.assertEqual(len(run.reports), 1)
+
+    def test_records_are_lost(self):
+        run = run_profiled("return", faults='{"fault":"lose_records","count":2}')
+        self.assertEqual(run.code, 3)
+        self.assertEqual(run.reports[0]["run"]["lost"]["records"], 2)
+
+
+class Meanwhile(unittest.TestCase):
+    """While the program runs."""
+
+    def wait_for_report(self, folder):
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            found = glob.glob(os.path.join(folder, "r-*.json"))
+            if found:
+                return found[0]
+            time.sleep(0.05)
+        self.fail("no report while the program runs")
+
+    def test_report_is_there_when_the_queue_is_complete(self):
+        def look(process, folder):
+            path = self.wait_for_report(folder)
+            shown = subprocess.run([GABLE, "report", path], capture_output=True, text=True, timeout=20)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertIn("layer", shown.stdout)
+            process.send_signal(signal.SIGTERM)
+
+        run = run_profiled("sleep", meanwhile=look)
+        self.assertEqual(run.code, 128 + signal.SIGTERM, run.err)
+        self.assertEqual(len(run.reports), 1)
+
+    def test_then_stop(self):
+        run = run_profiled("sleep", [*OPTIONS, "--then", "stop"])
+        self.assertEqual(run.code, 128 + signal.SIGINT)
+        self.assertLess(run.seconds, 30)
+        self.assertEqual(len(run.reports), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
