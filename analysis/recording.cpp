@@ -11,12 +11,6 @@
 namespace gable {
 namespace {
 
-constexpr std::string_view kOpNames[] = {
-    "push", "pop", "start", "end", "launch", "graph_launch", "copy", "sync", "idle", "sleep", "gable_step",
-    "profiler_start", "profiler_stop", "load_module", "context", "destroy_context", "capture_begin", "capture_end",
-    "play", "print", "exit", "fault", "switch"};
-static_assert(std::size(kOpNames) == static_cast<std::size_t>(OpKind::set_switch) + 1);
-
 constexpr std::string_view kWhitespace = " \t\r";
 
 class Parser {
@@ -84,7 +78,7 @@ class Parser {
     } else if (!whole_recording) {
       line.fail("only \"fault\" and \"switch\" lines can stand here");
     } else if (line.has("op")) {
-      read_op(line);
+      add(read_op(line));
     } else if (line.has("kernel")) {
       read_kernel(line);
     } else if (line.has("device")) {
@@ -161,9 +155,8 @@ class Parser {
   void begin_sequence(RecordingLine& line) {
     const std::string name = line.text("sequence", {}, true);
     if (current_ >= 0) line.fail("a sequence cannot begin inside another");
-    for (const RecordedSequence& other : recording_->sequences) {
-      if (other.name == name) line.fail("the sequence \"" + name + "\" is defined twice");
-    }
+    const auto index = static_cast<std::uint32_t>(recording_->sequences.size());
+    if (!sequence_ids_.emplace(name, index).second) line.fail("the sequence \"" + name + "\" is defined twice");
     current_ = static_cast<int>(recording_->sequences.size());
     recording_->sequences.push_back({name, {}});
   }
@@ -216,14 +209,19 @@ class Parser {
     }
   }
 
-  void read_op(RecordingLine& line);
-  void read_launch(RecordingLine& line, RecordedOp& op);
+  // What an operation names must stand before it.
+  RecordedOp read_op(RecordingLine& line) {
+    return read_operation(
+        line, [&](const std::string& id) { return index_of(kernel_ids_, id); },
+        [&](const std::string& id) {
+          const int index = index_of(sequence_ids_, id);
+          return index == current_ ? -1 : index;
+        });
+  }
 
-  std::uint32_t kernel_index(RecordingLine& line, const std::string& id) {
-    const auto it = kernel_ids_.find(id);
-    if (it != kernel_ids_.end()) return it->second;
-    line.fail("the kernel \"" + id + "\" is not defined before this line");
-    return 0;
+  static int index_of(const std::unordered_map<std::string, std::uint32_t>& ids, const std::string& id) {
+    const auto it = ids.find(id);
+    return it == ids.end() ? -1 : static_cast<int>(it->second);
   }
 
   void add(RecordedOp op) {
@@ -250,151 +248,13 @@ class Parser {
 
   std::string name_, error_;
   std::unique_ptr<Recording> recording_;
-  std::unordered_map<std::string, std::uint32_t> kernel_ids_;
+  std::unordered_map<std::string, std::uint32_t> kernel_ids_, sequence_ids_;
   std::uint32_t line_ = 0;
   int current_ = -1;  // the sequence being defined
   bool header_seen_ = false, operations_seen_ = false;
 };
 
-OpKind kind_of(RecordingLine& line, const std::string& name) {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(OpKind::fault); ++i) {
-    if (kOpNames[i] == name) return static_cast<OpKind>(i);
-  }
-  line.fail("there is no operation \"" + name + "\"");
-  return OpKind::idle;
-}
-
-Direction direction_of(RecordingLine& line) {
-  const std::string text = line.text("direction", "none");
-  if (text == "none") return Direction::none;
-  if (text == "forward") return Direction::forward;
-  if (text == "backward") return Direction::backward;
-  if (text == "recompute") return Direction::recompute;
-  line.fail("\"direction\" must be forward, backward, recompute or none");
-  return Direction::none;
-}
-
-CopyKind copy_of(RecordingLine& line) {
-  const std::string text = line.text("kind", {}, true);
-  if (text == "h2d") return CopyKind::host_to_device;
-  if (text == "d2h") return CopyKind::device_to_host;
-  if (text == "d2d") return CopyKind::device_to_device;
-  if (text == "memset") return CopyKind::memset;
-  line.fail("\"kind\" must be h2d, d2h, d2d or memset");
-  return CopyKind::other;
-}
-
-void Parser::read_launch(RecordingLine& line, RecordedOp& op) {
-  if (op.kind == OpKind::launch) {
-    op.kernel = kernel_index(line, line.text("kernel", {}, true));
-    op.scale = line.number("scale", 1.0);
-    if (!(op.scale >= 0)) line.fail("\"scale\" must not be negative");
-    CounterValues values = line.counters("counters");
-    if (!values.empty()) op.counters = std::make_shared<const CounterValues>(std::move(values));
-    std::string api = line.text("api", "cuLaunchKernel");
-    constexpr std::string_view suffix = "_ptsz";
-    if (api.size() > suffix.size() && api.substr(api.size() - suffix.size()) == suffix) {
-      op.per_thread = true;
-      api.resize(api.size() - suffix.size());
-    }
-    if (api == "cuLaunchKernelEx") {
-      op.api = LaunchApi::kernel_ex;
-    } else if (api == "cuLaunchCooperativeKernel") {
-      op.api = LaunchApi::cooperative;
-    } else if (api != "cuLaunchKernel") {
-      line.fail("\"api\" must be cuLaunchKernel, cuLaunchKernelEx or cuLaunchCooperativeKernel, each also with _ptsz");
-    }
-  } else {
-    for (const std::string& id : line.texts("kernels")) op.kernels.push_back(kernel_index(line, id));
-    op.id = line.whole<std::int64_t>("graph");
-    if (op.kernels.empty() == (op.id == 0)) line.fail("a graph_launch needs either \"kernels\" or \"graph\"");
-  }
-  if (line.has("time_ns")) op.time_ns = line.whole<std::uint64_t>("time_ns");
-}
-
-void Parser::read_op(RecordingLine& line) {
-  RecordedOp op;
-  op.kind = kind_of(line, line.text("op", {}, true));
-  op.thread = line.whole<std::int32_t>("thread", 0, false, 0, 1023);
-  switch (op.kind) {
-    case OpKind::push:
-    case OpKind::start:
-      op.name = line.text("name", {}, true);
-      op.direction = direction_of(line);
-      op.has_domain = line.has("domain");
-      op.domain = line.text("domain");
-      if (op.kind == OpKind::start) op.id = line.whole<std::int64_t>("id", 0, true);
-      break;
-    case OpKind::pop:
-    case OpKind::end:
-      op.has_domain = line.has("domain");
-      op.domain = line.text("domain");
-      if (op.kind == OpKind::end) op.id = line.whole<std::int64_t>("id", 0, true);
-      break;
-    case OpKind::launch:
-    case OpKind::graph_launch:
-      read_launch(line, op);
-      break;
-    case OpKind::copy:
-      op.copy = copy_of(line);
-      op.amount = line.whole<std::uint64_t>("bytes", 0, true);
-      op.time_ns = line.whole<std::uint64_t>("time_ns", 1000);
-      break;
-    case OpKind::sync:
-      op.whole_context = !line.has("stream");
-      break;
-    case OpKind::idle:
-      op.amount = line.whole<std::uint64_t>("ns", 0, true);
-      break;
-    case OpKind::sleep:
-      op.amount = line.whole<std::uint64_t>("ms", 0, true);
-      break;
-    case OpKind::context:
-      op.device = line.whole<std::int32_t>("device", 0, false, 0, 63);
-      op.context = line.whole<std::uint32_t>("context", 0, true, 1);
-      break;
-    case OpKind::capture_end:
-      op.id = line.whole<std::int64_t>("graph");
-      break;
-    case OpKind::play: {
-      const std::string name = line.text("sequence", {}, true);
-      op.amount = line.whole<std::uint64_t>("times", 1);
-      std::size_t i = 0;
-      while (i < recording_->sequences.size() && recording_->sequences[i].name != name) ++i;
-      if (i == recording_->sequences.size() || static_cast<int>(i) == current_) {
-        line.fail("the sequence \"" + name + "\" is not complete before this line");
-      }
-      op.index = static_cast<std::uint32_t>(i);
-      break;
-    }
-    case OpKind::print:
-      op.name = line.text("text", {}, true);
-      break;
-    case OpKind::exit: {
-      static const std::set<std::string> ways = {"return", "exit", "_exit", "quick_exit", "abort", "throw", "signal"};
-      op.name = line.text("how", "return");
-      op.code = line.whole<std::int32_t>("code", 0, false, 0, 255);
-      if (ways.count(op.name) == 0) line.fail("\"how\" must be return, exit, _exit, quick_exit, abort, throw or signal");
-      break;
-    }
-    default:
-      break;
-  }
-  const bool on_stream = op.kind == OpKind::launch || op.kind == OpKind::graph_launch || op.kind == OpKind::copy ||
-                         op.kind == OpKind::sync || op.kind == OpKind::capture_begin || op.kind == OpKind::capture_end;
-  if (on_stream) op.stream = line.whole<std::uint32_t>("stream", 0, false, 0, 100000);
-  if (on_stream || op.kind == OpKind::destroy_context || op.kind == OpKind::load_module) {
-    op.context = line.whole<std::uint32_t>("context", 0);
-  }
-  if (op.kind == OpKind::launch || op.kind == OpKind::graph_launch || op.kind == OpKind::copy) {
-    op.host_ns = line.whole<std::uint64_t>("host_ns", op.host_ns);
-  }
-  add(std::move(op));
-}
-
 }  // namespace
-
-std::string_view to_string(OpKind kind) { return kOpNames[static_cast<std::size_t>(kind)]; }
 
 DeviceInfo default_device() {
   DeviceInfo device;

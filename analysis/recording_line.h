@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line of a recording: typed access to its fields. The first thing that is wrong is kept as a sentence; what is read
-// after it gets defaults. Used by recording.cpp only.
+// after it gets defaults. Used by the reader only.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -156,5 +157,11 @@ class RecordingLine {
   std::string where_, error_;
   std::set<std::string> used_;
 };
+
+// Index of what has that id, or -1 where nothing (complete) has it yet.
+using IndexOf = std::function<int(const std::string& id)>;
+
+// A line with "op". Its line number is the caller's to set.
+[[nodiscard]] RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel, const IndexOf& sequence);
 
 }  // namespace gable

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/playback/control.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+namespace gable::playback {
+namespace {
+
+struct KnownSwitch {
+  std::string_view name;
+  std::vector<std::string_view> values;  // the first is the default
+};
+
+const std::vector<KnownSwitch>& known_switches() {
+  static const std::vector<KnownSwitch> known = {
+      {"range_order", {"launch", "reversed"}},
+      {"engine_start", {"resets_activity", "keeps_activity"}},
+      {"second_config", {"allowed", "refused"}},
+      {"stop_thread", {"any", "starter"}},
+      {"activity_with_counters", {"hang_reported", "works"}},
+      {"correlation", {"same", "runtime"}},
+      {"same_name_ranges", {"merged", "separate"}},
+  };
+  return known;
+}
+
+}  // namespace
+
+void Control::add(const RecordedFault& fault) {
+  if (fault.fault == "lose_records") {
+    lose_records_ += static_cast<std::int64_t>(fault.count);
+  } else if (fault.fault == "zero_timestamps") {
+    zero_timestamps_ += static_cast<std::int64_t>(fault.count);
+  } else if (fault.fault == "wrong_ctas") {
+    wrong_ctas_ += static_cast<std::int64_t>(fault.count);
+  } else if (fault.fault == "drop_ranges") {
+    drop_ranges_ += fault.count;
+  } else if (fault.fault == "no_permission") {
+    no_permission_ = true;
+  } else {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    calls_.push_back(fault);
+    if (!fault.holder.empty()) holder_ = fault.holder;
+    any_calls_ = true;
+  }
+}
+
+void Control::set_switch(const std::string& name, const std::string& value) {
+  for (const KnownSwitch& known : known_switches()) {
+    if (known.name != name) continue;
+    for (std::string_view possible : known.values) {
+      if (possible != value) continue;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      switches_[name] = value;
+      return;
+    }
+  }
+  std::fprintf(stderr, "playback: there is no switch %s with the value %s.\n", name.c_str(), value.c_str());
+  std::_Exit(2);
+}
+
+bool Control::is(const char* name, const char* value) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = switches_.find(name);
+  if (it != switches_.end()) return it->second == value;
+  for (const KnownSwitch& known : known_switches()) {
+    if (known.name == name) return known.values.front() == value;
+  }
+  return false;
+}
+
+std::optional<std::int32_t> Control::fault_of(std::string_view call) {
+  if (!any_calls_.load(std::memory_order_acquire)) return std::nullopt;
+  bool hang = false;
+  std::optional<std::int32_t> code;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (RecordedFault& fault : calls_) {
+      if (fault.call != call || fault.times == 0) continue;
+      if (fault.after > 0) {
+        --fault.after;
+        continue;
+      }
+      if (fault.times > 0) --fault.times;
+      hang = fault.fault == "hang";
+      code = fault.code;
+      break;
+    }
+  }
+  while (hang) std::this_thread::sleep_for(std::chrono::seconds(1));
+  return code;
+}
+
+std::string Control::holder() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return holder_;
+}
+
+bool Control::take(std::atomic<std::int64_t>& counter) {
+  if (counter.load(std::memory_order_relaxed) <= 0) return false;
+  return counter.fetch_sub(1) > 0;
+}
+
+void Control::rule_broken(const std::string& what) {
+  rules_broken_.fetch_add(1);
+  const std::string line = "playback: rule broken: " + what + "\n";
+  std::fputs(line.c_str(), stderr);
+  const char* path = std::getenv("GABLE_PLAYBACK_VIOLATIONS");
+  if (path == nullptr || *path == '\0') return;
+  const int file = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return;
+  // One write a line: lines of several threads and processes do not mix.
+  if (::write(file, line.data(), line.size()) < 0) std::fputs("playback: the list of broken rules cannot be written.\n", stderr);
+  ::close(file);
+}
+
+}  // namespace gable::playback

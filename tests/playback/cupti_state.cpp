@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/playback/cupti_state.h"
+
+#include <pthread.h>
+
+namespace gable::playback {
+namespace {
+
+std::atomic<bool> forked{false};
+
+[[gnu::constructor]] void watch_forks() {
+  pthread_atfork(nullptr, nullptr, [] { forked = true; });
+}
+
+}  // namespace
+
+Inside& inside() {
+  thread_local Inside kind = Inside::nothing;
+  return kind;
+}
+
+Callback::Callback(Inside kind) : before_(inside()), driver_before_(gable_playback_thread()->in_driver_callback) {
+  inside() = kind;
+  ThreadState* thread = gable_playback_thread();
+  ++thread->callback_depth;
+  thread->in_driver_callback = kind == Inside::driver;
+}
+
+Callback::~Callback() {
+  inside() = before_;
+  ThreadState* thread = gable_playback_thread();
+  --thread->callback_depth;
+  thread->in_driver_callback = driver_before_;
+}
+
+std::optional<CUptiResult> enter_call(const char* call) {
+  if (forked.load(std::memory_order_relaxed)) broken(std::string(call) + " was called in a forked child");
+  if (const auto code = the_gpu().control().fault_of(call)) return static_cast<CUptiResult>(*code);
+  return std::nullopt;
+}
+
+void check_capture(const char* call) {
+  if (the_gpu().capturing.load() > 0) broken(std::string(call) + " was called while a stream captures");
+}
+
+std::atomic<int>& armed_profilers() {
+  static std::atomic<int> count{0};
+  return count;
+}
+
+}  // namespace gable::playback

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The playback libcuda: kernel and graph launches.
+#include "tests/playback/driver_call.h"
+#include "tests/playback/side.h"
+
+using namespace gable::playback;
+
+namespace {
+
+struct Shape {
+  gable::Dim3 grid, block, cluster;
+  std::uint32_t dynamic_shared = 0;
+  bool cooperative = false;
+};
+
+bool fits(const gable::RecordedKernel& kernel, const Shape& shape) {
+  return kernel.grid == shape.grid && kernel.block == shape.block;
+}
+
+const gable::RecordedKernel* definition(const Function& function, const Shape& shape) {
+  for (const gable::RecordedKernel* kernel : function.definitions) {
+    if (fits(*kernel, shape)) return kernel;
+  }
+  return function.definitions.empty() ? nullptr : function.definitions.front();
+}
+
+CUresult run(ApiCall& call, CUfunction handle, const Shape& shape, CUstream stream_handle, bool per_thread) {
+  Gpu& gpu = Gpu::get();
+  ThreadState& me = thread_state();
+  if (handle == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (me.current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const NextLaunch next = me.has_next ? me.next : NextLaunch{};
+  me.has_next = false;
+  Stream* stream = stream_of(stream_handle, per_thread);
+  Work work;
+  work.function = reinterpret_cast<const Function*>(handle);
+  work.kernel = next.kernel != nullptr ? next.kernel : definition(*work.function, shape);
+  work.counters = next.counters;
+  work.scale = next.scale;
+  work.grid = shape.grid;
+  work.block = shape.block;
+  work.cluster = shape.cluster;
+  work.dynamic_shared = shape.dynamic_shared;
+  work.cooperative = shape.cooperative;
+  if (next.time_ns) {
+    work.duration_ns = *next.time_ns;
+  } else if (work.kernel != nullptr) {
+    work.duration_ns = static_cast<std::uint64_t>(static_cast<double>(work.kernel->time_ns) * work.scale + 0.5);
+  }
+  work.correlation = call.correlation;
+  gpu.advance(next.host_ns);
+  Tools* tools = gpu.tools.load(std::memory_order_acquire);
+  if (stream->capture != nullptr) {
+    work.context = stream->context;
+    work.stream_id = stream->id;
+    work.graph = stream->capture->id;
+    const std::lock_guard<std::mutex> lock(gpu.mutex);
+    work.graph_node = gpu.next_node++;
+    if (next.counters != nullptr) {
+      stream->capture->kept.push_back(std::make_shared<const gable::CounterValues>(*next.counters));
+      work.counters = stream->capture->kept.back().get();
+    }
+    stream->capture->nodes.push_back(work);
+    if (tools != nullptr) tools->captured(work);
+    return CUDA_SUCCESS;
+  }
+  gpu.submit(work, *stream);
+  if (tools != nullptr) tools->submitted(work);
+  if (stream->context->serialise.load(std::memory_order_acquire)) gpu.wait_until(work.end_ns);
+  return CUDA_SUCCESS;
+}
+
+const char* symbol_of(CUfunction f) { return f == nullptr ? nullptr : reinterpret_cast<Function*>(f)->name.c_str(); }
+
+Shape shape_of(const CUlaunchConfig& config) {
+  Shape shape;
+  shape.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
+  shape.block = {config.blockDimX, config.blockDimY, config.blockDimZ};
+  shape.dynamic_shared = config.sharedMemBytes;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const CUlaunchAttribute& attribute = config.attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+      shape.cluster = {attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z};
+    } else if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+      shape.cooperative = attribute.value.cooperative != 0;
+    }
+  }
+  return shape;
+}
+
+CUresult run_graph(ApiCall& call, CUgraphExec exec, CUstream stream_handle, bool per_thread) {
+  Gpu& gpu = Gpu::get();
+  if (exec == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (thread_state().current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  ThreadState& me = thread_state();
+  gpu.advance(me.has_next ? me.next.host_ns : 2000);
+  me.has_next = false;
+  Stream* stream = stream_of(stream_handle, per_thread);
+  if (stream->capture != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  Tools* tools = gpu.tools.load(std::memory_order_acquire);
+  if (tools != nullptr) tools->graph_launched(call.correlation);
+  for (const Work& node : reinterpret_cast<const Graph*>(exec)->nodes) {
+    Work work = node;
+    work.correlation = call.correlation;
+    gpu.submit(work, *stream);
+    if (tools != nullptr) tools->submitted(work);
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+namespace gable::playback {
+
+CUgraphExec make_graph(const std::vector<const RecordedKernel*>& kernels, std::optional<std::uint64_t> time_ns) {
+  Gpu& gpu = Gpu::get();
+  static Module* module = new Module;
+  auto* graph = new Graph;  // an executable graph lives as long as the process
+  for (const RecordedKernel* kernel : kernels) {
+    Work work;
+    work.function = gpu.function(module, kernel->name);
+    work.kernel = kernel;
+    work.grid = kernel->grid;
+    work.block = kernel->block;
+    work.cluster = kernel->cluster;
+    work.dynamic_shared = kernel->dynamic_shared;
+    work.duration_ns = time_ns.value_or(kernel->time_ns);
+    const std::lock_guard<std::mutex> lock(gpu.mutex);
+    if (graph->id == 0) graph->id = gpu.next_graph++;
+    work.graph = graph->id;
+    work.graph_node = gpu.next_node++;
+    graph->nodes.push_back(work);
+  }
+  return reinterpret_cast<CUgraphExec>(graph);
+}
+
+}  // namespace gable::playback
+
+#define GABLE_LAUNCH(suffix, per_thread)                                                                          \
+  CUresult CUDAAPI cuLaunchKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,        \
+                                          unsigned by, unsigned bz, unsigned shared, CUstream stream,             \
+                                          void** arguments, void** extra) {                                       \
+    const cuLaunchKernel##suffix##_params p{f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra};          \
+    return api(GABLE_CBID(cuLaunchKernel##suffix), "cuLaunchKernel" #suffix, Effect::change, &p,                   \
+               [&](ApiCall& call) {                                                                               \
+                 return run(call, f, {{gx, gy, gz}, {bx, by, bz}, {}, shared, false}, stream, per_thread);        \
+               },                                                                                                 \
+               symbol_of(f));                                                                                     \
+  }                                                                                                               \
+  CUresult CUDAAPI cuLaunchCooperativeKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz,          \
+                                                     unsigned bx, unsigned by, unsigned bz, unsigned shared,      \
+                                                     CUstream stream, void** arguments) {                         \
+    const cuLaunchCooperativeKernel##suffix##_params p{f, gx, gy, gz, bx, by, bz, shared, stream, arguments};      \
+    return api(GABLE_CBID(cuLaunchCooperativeKernel##suffix), "cuLaunchCooperativeKernel" #suffix, Effect::change, \
+               &p,                                                                                                \
+               [&](ApiCall& call) {                                                                               \
+                 return run(call, f, {{gx, gy, gz}, {bx, by, bz}, {}, shared, true}, stream, per_thread);         \
+               },                                                                                                 \
+               symbol_of(f));                                                                                     \
+  }                                                                                                               \
+  CUresult CUDAAPI cuLaunchKernelEx##suffix(const CUlaunchConfig* config, CUfunction f, void** arguments,          \
+                                            void** extra) {                                                       \
+    const cuLaunchKernelEx##suffix##_params p{config, f, arguments, extra};                                        \
+    return api(GABLE_CBID(cuLaunchKernelEx##suffix), "cuLaunchKernelEx" #suffix, Effect::change, &p,               \
+               [&](ApiCall& call) {                                                                               \
+                 return config == nullptr ? CUDA_ERROR_INVALID_VALUE                                              \
+                                          : run(call, f, shape_of(*config), config->hStream, per_thread);         \
+               },                                                                                                 \
+               symbol_of(f));                                                                                     \
+  }                                                                                                               \
+  CUresult CUDAAPI cuGraphLaunch##suffix(CUgraphExec exec, CUstream stream) {                                      \
+    const cuGraphLaunch##suffix##_params p{exec, stream};                                                          \
+    return api(GABLE_CBID(cuGraphLaunch##suffix), "cuGraphLaunch" #suffix, Effect::change, &p,                     \
+               [&](ApiCall& call) { return run_graph(call, exec, stream, per_thread); });                         \
+  }
+
+extern "C" {
+GABLE_LAUNCH(, false)
+GABLE_LAUNCH(_ptsz, true)
+
+void gable_playback_next_launch(const NextLaunch* next) {
+  thread_state().next = *next;
+  thread_state().has_next = true;
+}
+
+Gpu* gable_playback_gpu() { return &Gpu::get(); }
+ThreadState* gable_playback_thread() { return &thread_state(); }
+CUgraphExec gable_playback_graph(const std::vector<const gable::RecordedKernel*>* kernels,
+                                 const std::optional<std::uint64_t>* time_ns) {
+  return make_graph(*kernels, *time_ns);
+}
+}
