@@ -11,9 +11,11 @@ constexpr std::size_t kFirstSlots = 4096;
 
 }  // namespace
 
-PendingLaunches::PendingLaunches(std::size_t max_pending) : max_pending_(max_pending), slots_(kFirstSlots) {}
+PendingLaunches::PendingLaunches(std::size_t max_pending)
+    : max_pending_(max_pending), slots_(kFirstSlots) {}
 
-// Blocks of 64 ids stay together, so that records in the order of their launches walk through memory; blocks are spread.
+// Blocks of 64 ids stay together, so that records in the order of their launches walk through
+// memory; blocks are spread.
 std::size_t PendingLaunches::home(std::uint32_t correlation) const {
   const std::uint64_t block = (correlation >> 6) * 0x9E3779B97F4A7C15ull;
   return (((block >> 32) << 6) | (correlation & 63u)) & (slots_.size() - 1);
@@ -50,7 +52,8 @@ std::optional<PendingLaunch> PendingLaunches::take(std::uint32_t correlation) {
   const PendingLaunch found = slots_[i];
   // Close the gap: move back what was pushed over this place.
   std::size_t gap = i;
-  for (std::size_t next = (gap + 1) & mask; slots_[next].correlation != 0; next = (next + 1) & mask) {
+  for (std::size_t next = (gap + 1) & mask; slots_[next].correlation != 0;
+       next = (next + 1) & mask) {
     const std::size_t wanted = home(slots_[next].correlation);
     if (((next - wanted) & mask) >= ((next - gap) & mask)) {
       slots_[gap] = slots_[next];

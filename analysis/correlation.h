@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which launch an activity record belongs to. Correlation ids count up by one for every API call of the process and wrap
-// at 32 bits; 0 is none.
+// Which launch an activity record belongs to. Correlation ids count up by one for every API call of
+// the process and wrap at 32 bits; 0 is none.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ struct PendingLaunch {
   WindowId window = kNoWindow;
 };
 
-// Launches that wait for their record, by correlation id. Open addressing; ids that follow each other lie together.
+// Launches that wait for their record, by correlation id. Open addressing; ids that follow each
+// other lie together.
 class PendingLaunches {
  public:
   explicit PendingLaunches(std::size_t max_pending);
@@ -59,8 +60,8 @@ class PendingLaunches {
   std::vector<PendingLaunch> slots_;
 };
 
-// A set of recent correlation ids in a fixed number of bits: launches whose records are known not to matter. Ids more
-// than kSpan behind the newest are forgotten.
+// A set of recent correlation ids in a fixed number of bits: launches whose records are known not
+// to matter. Ids more than kSpan behind the newest are forgotten.
 class RecentCorrelations {
  public:
   static constexpr std::uint32_t kSpan = 1u << 22;
@@ -74,8 +75,8 @@ class RecentCorrelations {
   std::uint32_t newest_ = 0;
 };
 
-// Copies that wait for their record. A fixed table in which a newer id replaces an older one: a copy whose record never
-// comes (of no bytes, between host buffers) costs nothing.
+// Copies that wait for their record. A fixed table in which a newer id replaces an older one: a
+// copy whose record never comes (of no bytes, between host buffers) costs nothing.
 class PendingCopies {
  public:
   static constexpr std::size_t kSlots = 1u << 15;

@@ -11,7 +11,8 @@
 namespace gable {
 namespace {
 
-// Symbols of templates run to kilobytes and differ near their ends, so they are kept longer than names are shown.
+// Symbols of templates run to kilobytes and differ near their ends, so they are kept longer than
+// names are shown.
 constexpr std::size_t kMaxSymbolBytes = 8192;
 constexpr std::size_t kMaxTotalBytes = std::size_t{16} << 20;
 constexpr std::string_view kOtherSymbol = "(other)";
@@ -30,7 +31,8 @@ struct FunctionTable::State {
   std::unordered_map<std::string_view, FunctionId> ids;
 };
 
-FunctionTable::FunctionTable(std::size_t max_functions) : state_(std::make_unique<State>(max_functions)) {}
+FunctionTable::FunctionTable(std::size_t max_functions)
+    : state_(std::make_unique<State>(max_functions)) {}
 FunctionTable::~FunctionTable() = default;
 
 FunctionId FunctionTable::intern(std::string_view symbol) {
@@ -49,7 +51,8 @@ FunctionId FunctionTable::intern(std::string_view symbol) {
   const std::unique_lock lock(state.mutex);
   const auto found = state.ids.find(symbol);
   if (found != state.ids.end()) return found->second;
-  if (state.symbols.size() >= state.max_functions || state.bytes + symbol.size() > kMaxTotalBytes) return kOther;
+  if (state.symbols.size() >= state.max_functions || state.bytes + symbol.size() > kMaxTotalBytes)
+    return kOther;
   const auto id = static_cast<FunctionId>(state.symbols.size());
   state.bytes += symbol.size();
   state.ids.emplace(state.symbols.emplace_back(symbol), id);

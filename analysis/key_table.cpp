@@ -36,7 +36,9 @@ void CounterSums::merge(const CounterSums& other) {
   samples += other.samples;
 }
 
-KeyTable::KeyTable(std::size_t max_keys) : max_keys_(std::max<std::size_t>(max_keys, 1)) { clear(); }
+KeyTable::KeyTable(std::size_t max_keys) : max_keys_(std::max<std::size_t>(max_keys, 1)) {
+  clear();
+}
 
 void KeyTable::clear() {
   rows_.clear();
@@ -102,7 +104,8 @@ void KeyTable::rebuild_index(std::size_t slots) {
   }
 }
 
-// Many at once, so that the search for the rarest costs little per key; among equally rare ones the longest unseen go.
+// Many at once, so that the search for the rarest costs little per key; among equally rare ones the
+// longest unseen go.
 bool KeyTable::fold_rarest(WindowId oldest_open) {
   if (hopeless_ > 0) {
     --hopeless_;
@@ -122,7 +125,8 @@ bool KeyTable::fold_rarest(WindowId oldest_open) {
     return left.last_seen < right.last_seen;
   };
   const std::size_t batch = std::min(candidates.size(), std::max<std::size_t>(max_keys_ / 16, 1));
-  std::nth_element(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(batch - 1), candidates.end(), rarer);
+  std::nth_element(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(batch - 1),
+                   candidates.end(), rarer);
   candidates.resize(batch);
 
   KeyRow& other = rows_[kOtherKey];
@@ -130,10 +134,12 @@ bool KeyTable::fold_rarest(WindowId oldest_open) {
   for (const KeyIndex index : candidates) {
     KeyRow& row = rows_[index];
     other.launches += row.launches;
-    for (std::size_t kind = 0; kind < kMeasuringKinds; ++kind) other.window_launches[kind] += row.window_launches[kind];
+    for (std::size_t kind = 0; kind < kMeasuringKinds; ++kind)
+      other.window_launches[kind] += row.window_launches[kind];
     other.time.merge(row.time);
     if (other.counters.size() < row.counters.size()) other.counters.resize(row.counters.size());
-    for (std::size_t phase = 0; phase < row.counters.size(); ++phase) other.counters[phase].merge(row.counters[phase]);
+    for (std::size_t phase = 0; phase < row.counters.size(); ++phase)
+      other.counters[phase].merge(row.counters[phase]);
     row = KeyRow{};
     free_.push_back(index);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of every launch key. Bounded: when it is full, the rarest keys that no open window refers to are folded
-// into row 0, "(other)", and their places used again.
+// What is known of every launch key. Bounded: when it is full, the rarest keys that no open window
+// refers to are folded into row 0, "(other)", and their places used again.
 #pragma once
 
 #include <array>
@@ -35,8 +35,8 @@ inline constexpr std::size_t kMeasuringKinds = 3;
 struct KeyRow {
   LaunchKey key;
   bool used = false;
-  WindowId last_window = kNoWindow;  // the newest window that refers to the row
-  std::uint32_t slot = 0;            // the row's place in that window
+  WindowId last_window = kNoWindow;             // the newest window that refers to the row
+  std::uint32_t slot = 0;                       // the row's place in that window
   std::uint64_t first_seen = 0, last_seen = 0;  // ordinals of launches
   std::uint64_t launches = 0;                   // in all phases
   std::array<std::uint64_t, kMeasuringKinds> window_launches{};  // in kept windows
@@ -48,8 +48,8 @@ class KeyTable {
  public:
   explicit KeyTable(std::size_t max_keys);
 
-  // The row of `key`, made when it is new; kOtherKey when there is no room. Rows whose last_window is `oldest_open` or
-  // newer are never folded.
+  // The row of `key`, made when it is new; kOtherKey when there is no room. Rows whose last_window
+  // is `oldest_open` or newer are never folded.
   KeyIndex find_or_add(const LaunchKey& key, WindowId oldest_open);
 
   [[nodiscard]] KeyRow& row(KeyIndex index) { return rows_[index]; }
@@ -74,7 +74,7 @@ class KeyTable {
   std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
   std::vector<KeyIndex> free_;
   std::uint64_t clock_ = 0, folded_ = 0;
-  std::size_t hopeless_ = 0;  // calls until folding is tried again after it found nothing
+  std::size_t hopeless_ = 0;       // calls until folding is tried again after it found nothing
   std::vector<bool> turned_away_;  // by hash: keys that got no row, so that each is counted once
 };
 

@@ -18,7 +18,8 @@ void LayerStats::Sweep::add(std::uint64_t start, std::uint64_t end) {
 }
 
 LayerId LayerStats::parent(LayerId layer) {
-  while (parents_.size() <= layer) parents_.push_back(layers_.node(static_cast<LayerId>(parents_.size())).parent);
+  while (parents_.size() <= layer)
+    parents_.push_back(layers_.node(static_cast<LayerId>(parents_.size())).parent);
   return parents_[layer];
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What time windows tell about layers: how long the GPU was busy for them (unions of kernels), calls and time on the CPU.
+// What time windows tell about layers: how long the GPU was busy for them (unions of kernels),
+// calls and time on the CPU.
 #pragma once
 
 #include <array>
@@ -21,10 +22,10 @@ struct HeldRecord {
 
 // Over the windows whose unions are known; kernels of children included.
 struct LayerBusy {
-  std::uint64_t windows = 0;   // in which the layer had a kernel
-  std::uint64_t busy_ns = 0;   // sum of the unions
-  std::uint64_t kernel_ns = 0; // sum of the durations
-  std::uint64_t span_ns = 0;   // sum of first start to last end
+  std::uint64_t windows = 0;    // in which the layer had a kernel
+  std::uint64_t busy_ns = 0;    // sum of the unions
+  std::uint64_t kernel_ns = 0;  // sum of the durations
+  std::uint64_t span_ns = 0;    // sum of first start to last end
 };
 
 struct SpanSum {
@@ -41,7 +42,9 @@ class LayerStats {
 
   // Takes the complete records of one window, sorted by start. Returns the union over all devices.
   std::uint64_t add_window(const std::vector<HeldRecord>& records, const KeyTable& keys);
-  void add_span(LayerId layer, PhaseKind kind, const SpanSum& span) { spans_[layer][kind_index(kind)].add(span); }
+  void add_span(LayerId layer, PhaseKind kind, const SpanSum& span) {
+    spans_[layer][kind_index(kind)].add(span);
+  }
   void count_call(LayerId layer) { ++calls_[layer]; }
 
   // All zero for a layer without kernels on that device.

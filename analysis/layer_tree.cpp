@@ -24,7 +24,8 @@ struct ChildKey {
 struct ChildKeyHash {
   std::size_t operator()(const ChildKey& key) const {
     const std::size_t name = std::hash<std::string_view>{}(key.name);
-    const std::uint64_t where = (std::uint64_t{key.parent} << 2) | static_cast<std::uint64_t>(key.direction);
+    const std::uint64_t where =
+        (std::uint64_t{key.parent} << 2) | static_cast<std::uint64_t>(key.direction);
     return name ^ static_cast<std::size_t>(where * 0x9E3779B97F4A7C15ull);
   }
 };
@@ -32,7 +33,9 @@ struct ChildKeyHash {
 }  // namespace
 
 struct LayerTree::State {
-  explicit State(std::size_t max) : max_layers(std::max<std::size_t>(max, 1)) { nodes.emplace_back(); }
+  explicit State(std::size_t max) : max_layers(std::max<std::size_t>(max, 1)) {
+    nodes.emplace_back();
+  }
 
   const std::size_t max_layers;
   std::atomic<std::uint64_t> folded{0};
@@ -63,7 +66,8 @@ LayerId LayerTree::child(LayerId parent, std::string_view name, Direction direct
     }
   }
   const std::unique_lock lock(state.mutex);
-  const auto found = state.children.find({parent, direction, name});  // another thread may have been first
+  const auto found =
+      state.children.find({parent, direction, name});  // another thread may have been first
   if (found != state.children.end()) return found->second;
   if (state.nodes.size() >= state.max_layers) {
     ++state.folded;

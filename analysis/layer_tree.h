@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers of a program: a tree of range names. Nodes are interned, never removed, and bounded in number and depth;
-// beyond the bounds a range counts as part of its parent (and is counted). All members are safe on any thread; callers
-// on hot paths cache the ids.
+// The layers of a program: a tree of range names. Nodes are interned, never removed, and bounded in
+// number and depth; beyond the bounds a range counts as part of its parent (and is counted). All
+// members are safe on any thread; callers on hot paths cache the ids.
 #pragma once
 
 #include <cstddef>
@@ -35,11 +35,12 @@ class LayerTree {
   // The child of `parent` with that name. Direction::none takes the parent's direction.
   LayerId child(LayerId parent, std::string_view name, Direction direction = Direction::none);
 
-  [[nodiscard]] Node node(LayerId id) const;                       // a copy
-  [[nodiscard]] std::vector<std::string> path(LayerId id) const;   // root's path is empty
-  [[nodiscard]] std::string shown(LayerId id) const;               // "ResNet/layer1/0/conv1"; "(no layer)" for the root
-  [[nodiscard]] std::size_t size() const;                          // nodes, the root included
-  [[nodiscard]] std::uint64_t folded() const;                      // ranges that got no node of their own
+  [[nodiscard]] Node node(LayerId id) const;                      // a copy
+  [[nodiscard]] std::vector<std::string> path(LayerId id) const;  // root's path is empty
+  [[nodiscard]] std::string shown(
+      LayerId id) const;                       // "ResNet/layer1/0/conv1"; "(no layer)" for the root
+  [[nodiscard]] std::size_t size() const;      // nodes, the root included
+  [[nodiscard]] std::uint64_t folded() const;  // ranges that got no node of their own
 
  private:
   struct State;
@@ -52,7 +53,8 @@ class LayerTree {
 // Kernel functions by their symbol (mangled name). Same rules as LayerTree.
 class FunctionTable {
  public:
-  static constexpr FunctionId kOther = 0;  // symbol "(other)"; also stands for what exceeds the bound
+  static constexpr FunctionId kOther =
+      0;  // symbol "(other)"; also stands for what exceeds the bound
   explicit FunctionTable(std::size_t max_functions = 65536);
   ~FunctionTable();
   FunctionTable(const FunctionTable&) = delete;

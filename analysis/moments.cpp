@@ -16,7 +16,8 @@ void Moments::merge(const Moments& other) {
   const std::uint64_t total = count_ + other.count_;
   for (std::size_t i = 0; i < other.samples_.size(); ++i) {
     const std::uint64_t stands_for = other.count_ * (i + 1) / other.samples_.size();
-    keep_sample(other.samples_[i], std::min(total, count_ + std::max<std::uint64_t>(stands_for, 1)));
+    keep_sample(other.samples_[i],
+                std::min(total, count_ + std::max<std::uint64_t>(stands_for, 1)));
   }
   count_ = total;
   sum_ += other.sum_;

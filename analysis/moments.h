@@ -9,9 +9,9 @@
 
 namespace gable {
 
-// Sums are exact integers; the spread follows Welford. The median is exact up to kSamples values; beyond, it is that of a
-// uniform sample of kSamples of them (Vitter's algorithm R with a fixed sequence of pseudo-random numbers, so that equal
-// input gives equal output).
+// Sums are exact integers; the spread follows Welford. The median is exact up to kSamples values;
+// beyond, it is that of a uniform sample of kSamples of them (Vitter's algorithm R with a fixed
+// sequence of pseudo-random numbers, so that equal input gives equal output).
 class Moments {
  public:
   static constexpr std::size_t kSamples = 64;
@@ -28,7 +28,8 @@ class Moments {
     keep_sample(ns, count_);
   }
 
-  // As if the other's values had been added here; the median is then approximate beyond kSamples values.
+  // As if the other's values had been added here; the median is then approximate beyond kSamples
+  // values.
   void merge(const Moments& other);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }

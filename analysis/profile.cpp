@@ -80,7 +80,8 @@ void Profile::add(const KernelRecord& record) {
   Window* window = launch ? state.find(launch->window) : nullptr;
   if (!good) ++state.lost.zero_timestamps;
   if (window == nullptr) {
-    if (good && !launch && !state.known.contains(record.correlation)) ++state.lost.unattributed_launches;
+    if (good && !launch && !state.known.contains(record.correlation))
+      ++state.lost.unattributed_launches;
     return;
   }
   --window->waiting;
@@ -112,7 +113,8 @@ void Profile::add(const CopyRecord& record) {
       state.stray_copies.pop_front();
       ++state.lost.records;
     }
-    state.stray_copies.push_back({{record.kind, record.device, std::nullopt}, sum, record.start_ns});
+    state.stray_copies.push_back(
+        {{record.kind, record.device, std::nullopt}, sum, record.start_ns});
     return;
   }
   const CopyGroup group{record.kind, record.device, call->layer};
@@ -165,8 +167,9 @@ void Profile::begin_window(WindowId id, Phase phase) {
 
 void Profile::end_window(const WindowEnd& end) {
   State& state = *state_;
-  const auto window = std::find_if(state.windows.begin(), state.windows.end(),
-                                   [&](const Window& each) { return each.id == end.window && !each.ended; });
+  const auto window =
+      std::find_if(state.windows.begin(), state.windows.end(),
+                   [&](const Window& each) { return each.id == end.window && !each.ended; });
   if (window == state.windows.end()) return;
   window->ended = true;
   window->end = end;
@@ -175,12 +178,15 @@ void Profile::end_window(const WindowEnd& end) {
     window->records = {};
     window->overflow.clear();
     if (measures(window->phase.kind)) ++state.lost.windows;
-    if (!end.reason.empty() && (state.reasons.size() < 32 || state.reasons.contains(end.reason))) ++state.reasons[end.reason];
+    if (!end.reason.empty() && (state.reasons.size() < 32 || state.reasons.contains(end.reason)))
+      ++state.reasons[end.reason];
   }
   state.close_complete();
-  const auto waiting = std::count_if(state.windows.begin(), state.windows.end(), [](const Window& each) { return each.ended; });
+  const auto waiting = std::count_if(state.windows.begin(), state.windows.end(),
+                                     [](const Window& each) { return each.ended; });
   if (static_cast<std::uint64_t>(waiting) > state.limits.window_grace) {
-    const auto oldest = std::find_if(state.windows.begin(), state.windows.end(), [](const Window& each) { return each.ended; });
+    const auto oldest = std::find_if(state.windows.begin(), state.windows.end(),
+                                     [](const Window& each) { return each.ended; });
     state.give_up(oldest);
   }
 }
@@ -205,7 +211,8 @@ std::uint64_t Profile::pending_records() const {
 void Profile::count_step(std::uint64_t sequence_hash) {
   State& state = *state_;
   ++state.steps;
-  if (state.classes.size() < kMaxClasses || state.classes.contains(sequence_hash)) ++state.classes[sequence_hash];
+  if (state.classes.size() < kMaxClasses || state.classes.contains(sequence_hash))
+    ++state.classes[sequence_hash];
 }
 
 void Profile::restart() {
@@ -216,7 +223,8 @@ void Profile::restart() {
   state_->overhead_ns = old->overhead_ns;
   state_->known = std::move(old->known);
   // Their records may still come.
-  old->pending.for_each([this](const PendingLaunch& launch) { state_->known.insert(launch.correlation); });
+  old->pending.for_each(
+      [this](const PendingLaunch& launch) { state_->known.insert(launch.correlation); });
 }
 
 void Profile::add_lost(const LostCounts& more) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Profile has accumulated. Internal to analysis/: written by Profile, read by the report builder.
+// What a Profile has accumulated. Internal to analysis/: written by Profile, read by the report
+// builder.
 #pragma once
 
 #include <array>
@@ -44,27 +45,29 @@ struct Profile::State {
   // --- accumulated ---
   KeyTable keys;
   LayerStats layer_stats;
-  CopySums copies;                                          // of kept time windows
+  CopySums copies;                                            // of kept time windows
   std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
-  std::map<std::string, Moments> window_wall;               // kept windows by phase, and warm-up
-  Moments step_wall, step_busy, step_idle;                  // of kept time windows; busy where the union is known
-  std::uint64_t copy_ns = 0;                                // in kept time windows
+  std::map<std::string, Moments> window_wall;                 // kept windows by phase, and warm-up
+  Moments step_wall, step_busy, step_idle;  // of kept time windows; busy where the union is known
+  std::uint64_t copy_ns = 0;                // in kept time windows
   std::uint64_t overhead_ns = 0;
   std::uint64_t launches = 0, launches_without_layer = 0, launches_inherited = 0;
   std::uint64_t graph_launches = 0, graph_records = 0;
   std::uint64_t steps = 0;
-  std::unordered_map<std::uint64_t, std::uint64_t> classes;       // steps by sequence hash
-  std::unordered_map<std::uint64_t, std::uint64_t> time_classes;  // kept time windows by sequence hash
+  std::unordered_map<std::uint64_t, std::uint64_t> classes;  // steps by sequence hash
+  std::unordered_map<std::uint64_t, std::uint64_t>
+      time_classes;  // kept time windows by sequence hash
   LostCounts lost;
   std::map<std::string, std::uint64_t> reasons;  // why windows were not kept
 
   // --- in flight ---
   std::list<Window> windows;  // open, or ended and waiting for records; oldest first
   PendingLaunches pending;
-  RecentCorrelations known;   // launches whose records do not matter
+  RecentCorrelations known;  // launches whose records do not matter
   PendingCopies pending_copies;
   std::deque<StrayCopy> stray_copies;
-  std::deque<std::pair<WindowId, bool>> closed;  // the last ones, and whether they were kept time windows
+  std::deque<std::pair<WindowId, bool>>
+      closed;  // the last ones, and whether they were kept time windows
 
   [[nodiscard]] Window* find(WindowId id);
   [[nodiscard]] WindowId oldest_open() const;

@@ -11,7 +11,8 @@ constexpr std::size_t kRememberedWindows = 64;
 
 }  // namespace
 
-Profile::State::State(LayerTree& layer_tree, FunctionTable& function_table, ProfileLimits profile_limits)
+Profile::State::State(LayerTree& layer_tree, FunctionTable& function_table,
+                      ProfileLimits profile_limits)
     : layers(layer_tree),
       functions(function_table),
       limits(profile_limits),
@@ -37,7 +38,8 @@ bool Profile::State::closed_kept_time(WindowId id) const {
 
 WindowKey& Profile::State::window_key(Window& window, KeyIndex key) {
   KeyRow& row = keys.row(key);
-  if (row.last_window == window.id && row.slot < window.keys.size() && window.keys[row.slot].key == key) {
+  if (row.last_window == window.id && row.slot < window.keys.size() &&
+      window.keys[row.slot].key == key) {
     return window.keys[row.slot];
   }
   // With several windows open a key may get two places in one; closing adds them up.
@@ -57,7 +59,8 @@ void Profile::State::close_complete() {
 
 void Profile::State::give_up(std::list<Window>::iterator window) {
   if (window->waiting > 0) {
-    pending.take_window(window->id, [&](const PendingLaunch& launch) { known.insert(launch.correlation); });
+    pending.take_window(window->id,
+                        [&](const PendingLaunch& launch) { known.insert(launch.correlation); });
     if (window->end.keep) {
       lost.unattributed_launches += window->waiting;
       window->unions_known = false;
@@ -79,7 +82,8 @@ void Profile::State::close(std::list<Window>::iterator window) {
       for (const WindowKey& each : window->keys) {
         keys.row(each.key).window_launches[kind_index(window->phase.kind)] += each.launches;
       }
-      for (const auto& [layer, span] : window->spans) layer_stats.add_span(layer, window->phase.kind, span);
+      for (const auto& [layer, span] : window->spans)
+        layer_stats.add_span(layer, window->phase.kind, span);
       if (window->phase.kind == PhaseKind::time) {
         keep_times(*window);
       } else {
@@ -109,11 +113,13 @@ void Profile::State::keep_times(Window& window) {
   if (!std::is_sorted(window.records.begin(), window.records.end(), earlier)) {
     std::sort(window.records.begin(), window.records.end(), earlier);
   }
-  for (const HeldRecord& record : window.records) keys.row(record.key).time.add(record.end - record.start);
+  for (const HeldRecord& record : window.records)
+    keys.row(record.key).time.add(record.end - record.start);
   for (const auto& [key, durations] : window.overflow) keys.row(key).time.merge(durations);
 
   const WindowEnd& end = window.end;
-  const std::uint64_t wall = end.start_ns != 0 && end.end_ns > end.start_ns ? end.end_ns - end.start_ns : 0;
+  const std::uint64_t wall =
+      end.start_ns != 0 && end.end_ns > end.start_ns ? end.end_ns - end.start_ns : 0;
   if (wall != 0) step_wall.add(wall);
   if (window.unions_known) {
     const std::uint64_t busy = layer_stats.add_window(window.records, keys);

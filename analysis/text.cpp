@@ -22,7 +22,8 @@ bool is_continuation(unsigned char c, unsigned char low = 0x80, unsigned char hi
   return c >= low && c <= high;
 }
 
-// One character at the start of `text` (not empty), or the maximal ill-formed part there (Unicode, table 3-7).
+// One character at the start of `text` (not empty), or the maximal ill-formed part there (Unicode,
+// table 3-7).
 Decoded decode(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = at(0);
@@ -43,7 +44,8 @@ Decoded decode(std::string_view text) {
     return {1, false};
   }
   for (std::size_t i = 1; i < length; ++i) {
-    const bool good = i < text.size() && (i == 1 ? is_continuation(at(i), low, high) : is_continuation(at(i)));
+    const bool good =
+        i < text.size() && (i == 1 ? is_continuation(at(i), low, high) : is_continuation(at(i)));
     if (!good) return {i, false};
   }
   return {length, true};

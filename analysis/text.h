@@ -10,11 +10,12 @@ namespace gable {
 
 inline constexpr std::size_t kMaxNameBytes = 512;
 
-// True when `text` is valid UTF-8 of at most `max_bytes` bytes, so that clean_name would return it unchanged.
+// True when `text` is valid UTF-8 of at most `max_bytes` bytes, so that clean_name would return it
+// unchanged.
 [[nodiscard]] bool is_clean_name(std::string_view text, std::size_t max_bytes = kMaxNameBytes);
 
-// Valid UTF-8 of at most `max_bytes` bytes: every maximal ill-formed sequence becomes one U+FFFD, a longer text is cut on
-// a character border and ends in '…'. Reads no more of `text` than it needs.
+// Valid UTF-8 of at most `max_bytes` bytes: every maximal ill-formed sequence becomes one U+FFFD, a
+// longer text is cut on a character border and ends in '…'. Reads no more of `text` than it needs.
 [[nodiscard]] std::string clean_name(std::string_view text, std::size_t max_bytes = kMaxNameBytes);
 
 // The C++ name behind a mangled symbol; the symbol itself where it is none.

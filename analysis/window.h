@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One window while it is collected: everything in it counts only when the window turns out to be kept.
+// One window while it is collected: everything in it counts only when the window turns out to be
+// kept.
 #pragma once
 
 #include <compare>
@@ -42,7 +43,8 @@ struct Window {
   WindowId id = kNoWindow;
   Phase phase;
   bool ended = false;
-  bool unions_known = true;  // false once a kernel of the window has no usable time, or too many had to be held
+  bool unions_known =
+      true;  // false once a kernel of the window has no usable time, or too many had to be held
   std::uint64_t waiting = 0;  // kernel records that have not come yet
   WindowEnd end;
   std::vector<WindowKey> keys;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launch keys as the report's kernels.
+#include <algorithm>
+#include <array>
+
+#include "analysis/report_rows.h"
+#include "analysis/work.h"
+
+namespace gable {
+namespace {
+
+constexpr double kSameLaunches = 1e-9;
+
+double per_window(const Profile::State& state, const KeyRow& row, PhaseKind kind) {
+  const std::size_t index = kind_index(kind);
+  return static_cast<double>(row.window_launches[index]) /
+         static_cast<double>(state.kept_windows[index]);
+}
+
+// Launches per window must agree between the phases that are joined; windows of launches have no
+// such number.
+bool launches_differ(const Profile::State& state, const KeyRow& row) {
+  double low = 0, high = 0;
+  bool first = true;
+  for (const PhaseKind kind : {PhaseKind::hw, PhaseKind::flops, PhaseKind::time}) {
+    if (state.kept_windows[kind_index(kind)] == 0) continue;
+    const double launches = per_window(state, row, kind);
+    low = first ? launches : std::min(low, launches);
+    high = first ? launches : std::max(high, launches);
+    first = false;
+  }
+  return high - low > kSameLaunches * std::max(high, 1.0);
+}
+
+// Means of one launch. A metric that several groups collected has the mean over all its samples.
+std::map<std::string, Maybe> counter_means(const Profile::State& state, const KeyRow& row) {
+  std::map<std::string, std::pair<double, std::uint64_t>> sums;
+  for (std::size_t phase = 0; phase < row.counters.size(); ++phase) {
+    const CounterSums& counters = row.counters[phase];
+    const std::vector<std::string>& names = state.metrics[phase].names;
+    for (std::size_t i = 0; i < names.size() && i < counters.sum.size(); ++i) {
+      auto& [sum, known] = sums[names[i]];
+      sum += counters.sum[i];
+      known += counters.known[i];
+    }
+  }
+  std::map<std::string, Maybe> means;
+  for (const auto& [name, sum] : sums) {
+    means[name] =
+        sum.second > 0 ? Maybe(sum.first / static_cast<double>(sum.second)) : std::nullopt;
+  }
+  return means;
+}
+
+// Metrics that some other kernel of the same run has but whose group never saw this one: asked for,
+// not answered.
+void add_unanswered(const Profile::State& state, std::map<std::string, Maybe>& counters) {
+  if (counters.empty()) return;
+  for (const MetricList& list : state.metrics) {
+    for (const std::string& name : list.names) counters.try_emplace(name, std::nullopt);
+  }
+}
+
+void fill_time(const KeyRow& key, const Work& work, bool folded, KernelRow& row) {
+  if (key.time.count() > 0) {
+    row.time_source = "activity";
+    row.time_mean_ns = key.time.mean();
+    row.time_min_ns = key.time.min();
+    row.time_max_ns = key.time.max();
+    if (!folded) {  // a median or spread of different kernels says nothing
+      row.time_median_ns = key.time.median();
+      row.time_stddev_ns = key.time.stddev();
+    }
+  } else if (work.duration_ns) {
+    row.time_source = "hw";
+    row.time_mean_ns = work.duration_ns;
+  }
+  if (row.time_mean_ns) row.time_total_ns = *row.time_mean_ns * row.launches;
+}
+
+KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const KeyRow& key,
+                     bool folded) {
+  KernelRow row;
+  row.direction = to_string(state.layers.node(key.key.layer).direction);
+  row.device = key.key.device;
+  row.name = state.functions.name(key.key.function);
+  row.symbol = state.functions.symbol(key.key.function);
+  row.grid = key.key.grid;
+  row.block = key.key.block;
+  row.cluster = key.key.cluster;
+  row.dynamic_shared = key.key.dynamic_shared;
+  row.launches = unit.launches(state, key);
+  for (std::size_t phase = 0; phase < key.counters.size(); ++phase) {
+    const bool hw = state.metrics[phase].phase.kind == PhaseKind::hw;
+    (hw ? row.samples_hw : row.samples_flops) += key.counters[phase].samples;
+  }
+  row.samples_time = key.time.count();
+  row.counters = counter_means(state, key);
+  add_unanswered(state, row.counters);
+  Work work = work_of(row.counters, row.grid.count() * row.block.count(), row.name);
+  fill_time(key, work, folded, row);
+  row.flops = std::move(work.flops);
+  row.ops = std::move(work.ops);
+  row.bytes = work.bytes;
+  row.flags = std::move(work.flags);
+  if (unit.step && launches_differ(state, key)) row.flags.emplace_back("launches_differ");
+  return row;
+}
+
+}  // namespace
+
+UnitScale unit_scale(const Profile::State& state) {
+  UnitScale unit;
+  unit.step = state.steps > 0;
+  if (!unit.step) return unit;
+  for (const PhaseKind kind : {PhaseKind::time, PhaseKind::hw, PhaseKind::flops}) {
+    if (state.kept_windows[kind_index(kind)] == 0) continue;
+    unit.launches_from = kind;
+    break;
+  }
+  return unit;
+}
+
+double UnitScale::launches(const Profile::State& state, const KeyRow& row) const {
+  if (!step) return static_cast<double>(row.launches);
+  if (launches_from != PhaseKind::off) return per_window(state, row, launches_from);
+  return static_cast<double>(row.launches) / static_cast<double>(state.steps);
+}
+
+std::vector<KernelOfLayer> kernel_rows(const Profile::State& state, const UnitScale& unit) {
+  std::vector<KernelOfLayer> kernels;
+  const std::vector<KeyRow>& rows = state.keys.rows();
+  for (KeyIndex index = 0; index < rows.size(); ++index) {
+    const KeyRow& key = rows[index];
+    if (!key.used) continue;
+    const bool in_windows = std::any_of(key.window_launches.begin(), key.window_launches.end(),
+                                        [](auto n) { return n > 0; });
+    if (unit.step && unit.launches_from != PhaseKind::off && !in_windows)
+      continue;  // no part of a step
+    kernels.push_back(
+        {key.key.layer, key.first_seen, kernel_row(state, unit, key, index == kOtherKey)});
+  }
+  return kernels;
+}
+
+}  // namespace gable

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers as the report shows them: sums of the kernels below them.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/report_rows.h"
+
+namespace gable {
+namespace {
+
+// Layers in the order of a walk through the tree: parents before children, siblings as they were
+// first seen.
+class TreeOrder {
+ public:
+  explicit TreeOrder(const LayerTree& layers) {
+    const std::size_t size = layers.size();
+    nodes_.reserve(size);
+    std::vector<std::vector<LayerId>> children(size);
+    for (LayerId id = 0; id < size; ++id) {
+      nodes_.push_back(layers.node(id));
+      if (id != 0) children[nodes_[id].parent].push_back(id);
+    }
+    place_.resize(size);
+    std::vector<LayerId> stack{0};
+    for (std::size_t place = 0; !stack.empty(); ++place) {
+      const LayerId id = stack.back();
+      stack.pop_back();
+      place_[id] = place;
+      stack.insert(stack.end(), children[id].rbegin(), children[id].rend());
+    }
+  }
+  [[nodiscard]] const LayerTree::Node& node(LayerId id) const { return nodes_[id]; }
+  [[nodiscard]] std::size_t place(LayerId id) const { return place_[id]; }
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+
+ private:
+  std::vector<LayerTree::Node> nodes_;
+  std::vector<std::size_t> place_;
+};
+
+double ratio(std::uint64_t top, std::uint64_t bottom) {
+  return static_cast<double>(top) / static_cast<double>(bottom);
+}
+
+void fill_calls(const Profile::State& state, const UnitScale& unit, LayerId layer, LayerRow& row) {
+  const std::uint64_t calls = state.layer_stats.calls(layer);
+  if (!unit.step) {
+    if (calls > 0) row.calls = static_cast<double>(calls);
+  } else if (unit.launches_from != PhaseKind::off) {
+    const std::uint64_t windows = state.kept_windows[kind_index(unit.launches_from)];
+    const SpanSum span = state.layer_stats.spans(layer, unit.launches_from);
+    if (span.calls > 0) row.calls = ratio(span.calls, windows);
+  } else if (calls > 0) {
+    row.calls = ratio(calls, state.steps);
+  }
+  // Counter windows slow the program down: only time windows tell how long a call takes.
+  const SpanSum timed = state.layer_stats.spans(layer, PhaseKind::time);
+  if (timed.calls > 0 && row.calls) row.cpu_ns = ratio(timed.cpu_ns, timed.calls) * *row.calls;
+}
+
+void fill_busy(const Profile::State& state, const UnitScale& unit, LayerId layer, LayerRow& row) {
+  const LayerBusy busy = state.layer_stats.busy(row.device, layer);
+  if (busy.windows == 0) return;
+  if (unit.step) {
+    const std::uint64_t windows = state.step_busy.count();
+    row.time_busy_ns = ratio(busy.busy_ns, windows);
+    row.span_ns = ratio(busy.span_ns, windows);
+  } else if (row.time_total_ns && busy.kernel_ns > 0) {
+    // What the windows show of the overlap holds for the other launches.
+    row.time_busy_ns = *row.time_total_ns * ratio(busy.busy_ns, busy.kernel_ns);
+  }
+}
+
+}  // namespace
+
+LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const Roofline& roofline,
+                     std::vector<KernelOfLayer>& kernels) {
+  const TreeOrder tree(state.layers);
+  using Place = std::tuple<std::int32_t, std::size_t, LayerId>;  // device, place in the walk
+  std::map<Place, LayerSum> sums;
+  const auto place = [&](std::int32_t device, LayerId layer) {
+    return Place{device, tree.place(layer), layer};
+  };
+  for (const KernelOfLayer& kernel : kernels) {
+    LayerId layer = kernel.layer;
+    for (bool self = true;; self = false, layer = tree.node(layer).parent) {
+      sums.try_emplace(place(kernel.row.device, layer), roofline)
+          .first->second.add(kernel.row, self);
+      if (layer == 0) break;
+    }
+  }
+
+  LayerRows out;
+  std::vector<LayerRow>& rows = out.rows;
+  LayerIds& ids = out.ids;
+  Maybe whole;  // time of the device's root
+  for (const auto& [where, sum] : sums) {
+    const auto& [device, order, layer] = where;
+    LayerRow& row = rows.emplace_back();
+    row.id = static_cast<std::int64_t>(ids.size());
+    ids[{device, layer}] = row.id;
+    const LayerTree::Node& node = tree.node(layer);
+    if (layer != 0) {
+      row.parent = ids.at({device, node.parent});
+      row.path = rows[static_cast<std::size_t>(*row.parent)].path;
+      row.path.push_back(node.name);
+    }
+    row.direction = to_string(node.direction);
+    row.device = device;
+    row.depth = node.depth;
+    sum.fill(row);
+    fill_calls(state, unit, layer, row);
+    fill_busy(state, unit, layer, row);
+    if (layer == 0) whole = row.time_total_ns;
+    if (row.time_total_ns && whole && *whole > 0) row.time_share = *row.time_total_ns / *whole;
+  }
+  for (KernelOfLayer& kernel : kernels)
+    kernel.row.layer = ids.at({kernel.row.device, kernel.layer});
+  std::stable_sort(
+      kernels.begin(), kernels.end(), [](const KernelOfLayer& a, const KernelOfLayer& b) {
+        return std::tuple(a.row.layer, a.first_seen) < std::tuple(b.row.layer, b.first_seen);
+      });
+  return out;
+}
+
+std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& unit,
+                               const LayerIds& ids) {
+  const std::uint64_t windows = state.kept_windows[kind_index(PhaseKind::time)];
+  const double scale = unit.step && windows > 0 ? 1.0 / static_cast<double>(windows) : 1.0;
+  std::map<std::tuple<CopyKind, std::int32_t, std::optional<std::int64_t>, Direction>, CopySum>
+      sums;
+  for (const auto& [group, sum] : state.copies) {
+    std::optional<std::int64_t> id;
+    Direction direction = Direction::none;
+    if (group.layer) {
+      direction = state.layers.node(*group.layer).direction;
+      // A layer without kernels has no row: its copies count in the nearest one above that has.
+      for (LayerId layer = *group.layer;; layer = state.layers.node(layer).parent) {
+        const auto found = ids.find({group.device, layer});
+        if (found != ids.end()) id = found->second;
+        if (found != ids.end() || layer == 0) break;
+      }
+    }
+    sums[{group.kind, group.device, id, direction}].add(sum);
+  }
+  std::vector<CopyRow> rows;
+  for (const auto& [group, sum] : sums) {
+    CopyRow& row = rows.emplace_back();
+    row.kind = to_string(std::get<CopyKind>(group));
+    row.device = std::get<std::int32_t>(group);
+    row.layer = std::get<std::optional<std::int64_t>>(group);
+    row.direction = to_string(std::get<Direction>(group));
+    row.count = static_cast<double>(sum.count) * scale;
+    row.bytes = static_cast<double>(sum.bytes) * scale;
+    row.time_ns = static_cast<double>(sum.time_ns) * scale;
+  }
+  return rows;
+}
+
+}  // namespace gable

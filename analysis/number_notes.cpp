@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reader of the numbers must know, in sentences.
+#include <algorithm>
+#include <set>
+
+#include "analysis/report_rows.h"
+
+namespace gable {
+namespace {
+
+std::string counted(std::uint64_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+std::uint64_t flagged(const Report& report, const std::string& flag) {
+  return static_cast<std::uint64_t>(
+      std::count_if(report.kernels.begin(), report.kernels.end(), [&](const KernelRow& row) {
+        return std::find(row.flags.begin(), row.flags.end(), flag) != row.flags.end();
+      }));
+}
+
+std::string kernels(std::uint64_t count) { return counted(count, "kernel", "kernels"); }
+
+void flag_notes(const Report& report, std::vector<std::string>& notes) {
+  if (const auto count = flagged(report, "tensor_inferred"); count > 0) {
+    notes.push_back(kernels(count) +
+                    " used tensor cores by their names, which were not counted: their FLOPs are "
+                    "unknown, not 0.");
+  }
+  if (const auto count = flagged(report, "tensor_unknown"); count > 0) {
+    notes.push_back("Tensor cores were not fully counted for " + kernels(count) +
+                    ": their FLOPs are those of the CUDA cores and what was counted.");
+  }
+  if (const auto count = flagged(report, "cuda_cores_unknown"); count > 0) {
+    notes.push_back("The CUDA cores' FLOPs of " + kernels(count) + " were not counted.");
+  }
+  if (const auto count = flagged(report, "hfma_moves"); count > 0) {
+    notes.push_back(kernels(count) + " used HFMA2 only to move constants: FP16 is left out there.");
+  }
+  if (const auto count = flagged(report, "launches_differ"); count > 0) {
+    notes.push_back("Launches per window differ between the phases for " + kernels(count) +
+                    ": their counters and times are means of different launches.");
+  }
+  if (const auto count = flagged(report, "above_roof"); count > 0) {
+    notes.push_back(kernels(count) + (count == 1 ? " is" : " are") +
+                    " above the roof: likely a clock above the stated one, data that stayed in a "
+                    "cache, or counters and times of different launches.");
+  }
+}
+
+void device_notes(const Report& report, std::vector<std::string>& notes) {
+  std::set<std::int32_t> used;
+  for (const KernelRow& kernel : report.kernels) used.insert(kernel.device);
+  for (const std::int32_t id : used) {
+    const auto has = [&](const char* kind) {
+      return std::any_of(
+          report.ceilings.begin(), report.ceilings.end(),
+          [&](const Ceiling& ceiling) { return ceiling.device == id && ceiling.kind == kind; });
+    };
+    const bool compute = has("compute"), memory = has("memory");
+    if (compute && memory) continue;
+    notes.push_back(std::string("The ") +
+                    (compute  ? "memory"
+                     : memory ? "compute"
+                              : "compute and memory") +
+                    " roofs of device " + std::to_string(id) +
+                    " are unknown: no bound, fraction or saving can be given.");
+  }
+}
+
+void class_note(const Profile::State& state, std::vector<std::string>& notes) {
+  if (state.classes.size() < 2 || state.time_classes.empty()) return;
+  std::uint64_t unseen = 0, classes = 0;
+  for (const auto& [hash, steps] : state.classes) {
+    if (state.time_classes.contains(hash)) continue;
+    unseen += steps;
+    ++classes;
+  }
+  if (unseen == 0) return;
+  notes.push_back(std::to_string(unseen) + " of " + std::to_string(state.steps) + " steps had " +
+                  counted(classes, "launch sequence", "launch sequences") +
+                  " that no time window saw.");
+}
+
+}  // namespace
+
+std::vector<std::string> number_notes(const Profile::State& state, const Report& report) {
+  std::vector<std::string> notes;
+  for (const auto& [reason, count] : state.reasons) {
+    notes.push_back(counted(count, "window was", "windows were") + " thrown away: " + reason);
+  }
+  const auto from_hw = static_cast<std::uint64_t>(
+      std::count_if(report.kernels.begin(), report.kernels.end(),
+                    [](const KernelRow& row) { return row.time_source == "hw"; }));
+  if (from_hw > 0 && from_hw == report.kernels.size()) {
+    notes.emplace_back(
+        "No time window was measured: times are gpu__time_duration of the counter windows.");
+  } else if (from_hw > 0) {
+    notes.push_back("Times of " + kernels(from_hw) +
+                    " are gpu__time_duration of counter windows: no time window saw them.");
+  }
+  flag_notes(report, notes);
+  device_notes(report, notes);
+  class_note(state, notes);
+  if (state.graph_launches > 0) {
+    notes.push_back(
+        counted(state.graph_launches, "CUDA graph launch is", "CUDA graph launches are") +
+        " counted but not attributed: their kernels are in no layer.");
+  }
+  if (report.run.lost.folded_keys > 0) {
+    notes.push_back(
+        counted(report.run.lost.folded_keys, "rare launch key is", "rare launch keys are") +
+        " folded into the row (other).");
+  }
+  if (report.run.unit == "run" && !report.copies.empty())
+    notes.emplace_back("Copies are those of the time windows only.");
+  return notes;
+}
+
+}  // namespace gable

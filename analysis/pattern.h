@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one pattern language of all options: globs over a shown path or a name; "regex:" in front
+// switches to a regular expression.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace gable {
+
+// A glob matches the whole text: * is any text (slashes too), ? one character, [a-z] and [!a-z] one
+// of a set, \ takes the next character as it is. "regex:" is followed by an ECMAScript expression
+// that may match anywhere in the text.
+class Pattern {
+ public:
+  struct Parsed;
+  // The error is a sentence when the expression is none. Never throws.
+  [[nodiscard]] static Parsed parse(std::string_view text);
+
+  [[nodiscard]] bool matches(std::string_view text) const;  // never throws
+
+  // Longer texts are looked at up to here: regular expressions recurse.
+  static constexpr std::size_t kMaxText = 4096;
+
+ private:
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
+struct Pattern::Parsed {
+  Pattern pattern;    // matches nothing after an error
+  std::string error;  // empty when all is well
+};
+
+}  // namespace gable

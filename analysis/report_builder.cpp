@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/report_builder.h"
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/ceilings.h"
+#include "analysis/report_rows.h"
+
+#ifndef GABLE_VERSION
+#define GABLE_VERSION "unknown"
+#endif
+
+namespace gable {
+namespace {
+
+std::uint64_t kept(const Profile::State& state, PhaseKind kind) {
+  return state.kept_windows[kind_index(kind)];
+}
+
+LostCounts lost_counts(const Profile::State& state, const LostCounts& base) {
+  LostCounts lost = state.lost;
+  lost.records += base.records;
+  lost.ranges += base.ranges;
+  lost.zero_timestamps += base.zero_timestamps;
+  lost.windows += base.windows;
+  lost.unattributed_launches += base.unattributed_launches;
+  lost.folded_keys += base.folded_keys + state.keys.folded();
+  lost.folded_layers += base.folded_layers + state.layers.folded();
+  return lost;
+}
+
+// The whole program over all devices: a step's mean times the steps seen, or all launches counted.
+void fill_total(const Profile::State& state, const UnitScale& unit, Report& report) {
+  auto& total = report.run.total;
+  const double times = unit.step ? static_cast<double>(state.steps) : 1.0;
+  bool rates_known = true;
+  double flops = 0, seconds = 0;
+  for (const LayerRow& root : report.layers) {
+    if (root.depth != 0) continue;
+    if (root.flops.total) total.flops = total.flops.value_or(0) + *root.flops.total * times;
+    if (root.bytes.dram) total.bytes_dram = total.bytes_dram.value_or(0) + *root.bytes.dram * times;
+    if (root.time_total_ns)
+      total.gpu_time_ns = total.gpu_time_ns.value_or(0) + *root.time_total_ns * times;
+    rates_known = rates_known && root.flops_per_s && root.time_total_ns;
+    if (!rates_known) continue;
+    flops += *root.flops_per_s * *root.time_total_ns;
+    seconds += *root.time_total_ns;
+  }
+  if (rates_known && seconds > 0) total.flops_per_s = flops / seconds;
+
+  std::uint64_t timed = 0, launched = 0;
+  for (const KeyRow& row : state.keys.rows()) {
+    timed += row.time.count();
+    launched += row.launches;
+  }
+  if (launched > 0 && timed == launched) {
+    total.basis = "measured";
+    total.basis_note = "every launch was timed";
+    return;
+  }
+  total.basis = "extrapolated";
+  if (!unit.step) {
+    total.basis_note = std::to_string(timed) + " of " + std::to_string(launched) +
+                       " launches were timed; each kernel's mean stands for all its launches";
+  } else if (unit.launches_from == PhaseKind::off) {
+    total.basis_note =
+        "no step was measured; launches counted in " + std::to_string(state.steps) + " steps";
+  } else {
+    const std::uint64_t windows = kept(state, unit.launches_from);
+    total.basis_note = std::to_string(windows) + (windows == 1 ? " step" : " steps") + " of " +
+                       std::to_string(state.steps) + " measured, their mean times " +
+                       std::to_string(state.steps);
+  }
+}
+
+void fill_overhead(const Profile::State& state, RunInfo& run) {
+  if (state.overhead_ns > 0) run.overhead.callbacks_ns = static_cast<double>(state.overhead_ns);
+  Maybe plain;
+  if (const auto warmup = state.window_wall.find("warmup"); warmup != state.window_wall.end())
+    plain = warmup->second.median();
+  for (const auto& [phase, wall] : state.window_wall) {
+    run.overhead.window_wall_ns[phase] = wall.mean();
+    const Maybe mean = wall.mean();
+    if (plain && *plain > 0 && mean && phase != "warmup")
+      run.overhead.slowdown[phase] = *mean / *plain;
+  }
+}
+
+void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
+  if (!unit.step) return;
+  step.wall_mean_ns = state.step_wall.mean();
+  step.wall_stddev_ns = state.step_wall.stddev();
+  step.busy_ns = state.step_busy.mean();
+  step.idle_ns = state.step_idle.mean();
+  if (const std::uint64_t windows = kept(state, PhaseKind::time); windows > 0) {
+    step.copy_ns = static_cast<double>(state.copy_ns) / static_cast<double>(windows);
+  }
+}
+
+}  // namespace
+
+Report build_report(const Profile& profile, const RunInfo& base) {
+  const Profile::State& state = profile.state();
+  const UnitScale unit = unit_scale(state);
+  Report report;
+  report.version = GABLE_VERSION;
+  report.run = base;
+  report.run.unit = unit.step ? "step" : "run";
+  report.run.steps = {state.steps, kept(state, PhaseKind::hw), kept(state, PhaseKind::flops),
+                      kept(state, PhaseKind::time), state.classes.size()};
+  report.run.lost = lost_counts(state, base.lost);
+  for (const auto& [id, device] : state.devices) {
+    report.devices.push_back(device);
+    for (Ceiling& ceiling : theoretical_ceilings(device))
+      report.ceilings.push_back(std::move(ceiling));
+  }
+  const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
+  std::vector<KernelOfLayer> kernels = kernel_rows(state, unit);
+  for (KernelOfLayer& kernel : kernels) roofline.apply(kernel.row);
+  LayerRows layers = layer_rows(state, unit, roofline, kernels);
+  report.layers = std::move(layers.rows);
+  report.kernels.reserve(kernels.size());
+  for (KernelOfLayer& kernel : kernels) report.kernels.push_back(std::move(kernel.row));
+  report.copies = copy_rows(state, unit, layers.ids);
+  fill_total(state, unit, report);
+  fill_overhead(state, report.run);
+  fill_step(state, unit, report.step);
+  for (std::string& note : number_notes(state, report)) report.run.notes.push_back(std::move(note));
+  return report;
+}
+
+bool has_launches(const Profile& profile) {
+  return profile.state().launches > 0 || profile.state().graph_launches > 0;
+}
+
+}  // namespace gable

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what was accumulated to the report.
+#pragma once
+
+#include "analysis/profile.h"
+#include "analysis/report.h"
+
+namespace gable {
+
+// `base` is what only the collector knows (command, host, notes …). Unit, scope of counts, totals,
+// steps, losses and the notes about the numbers are filled in here; `base.lost` is added to the
+// profile's own losses. Can be called while the profile still grows: a snapshot.
+[[nodiscard]] Report build_report(const Profile& profile, const RunInfo& base);
+
+// Whether any kernel launch was counted: a process without launches leaves no report.
+[[nodiscard]] bool has_launches(const Profile& profile);
+
+}  // namespace gable

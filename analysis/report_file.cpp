@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/report_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iterator>
+
+namespace gable {
+namespace {
+
+std::string problem(const std::string& path, int error) {
+  return path + " cannot be written: " + std::strerror(error) + ".";
+}
+
+// Plain system calls: this runs in other people's programs, also while they end.
+int write_all(int file, const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = ::write(file, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    done += static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string write_report_file(const Report& report, const std::string& path) {
+  try {
+    const std::string text = to_json(report);
+    const std::string beside = path + ".part." + std::to_string(::getpid());
+    const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file < 0) return problem(path, errno);
+    int error = write_all(file, text);
+    if (::close(file) != 0 && error == 0) error = errno;
+    if (error == 0 && std::rename(beside.c_str(), path.c_str()) != 0) error = errno;
+    if (error == 0) return {};
+    ::unlink(beside.c_str());
+    return problem(path, error);
+  } catch (const std::exception& error) {
+    return path + " cannot be written: " + error.what() + ".";
+  }
+}
+
+ParsedReport read_report_file(const std::string& path) {
+  try {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0)
+      return {std::nullopt, path + ": " + std::strerror(errno) + "."};
+    if (S_ISDIR(info.st_mode)) return {std::nullopt, path + " is a folder, not a report."};
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return {std::nullopt, path + " cannot be read: " + std::strerror(errno) + "."};
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (file.bad()) return {std::nullopt, path + " cannot be read to its end."};
+    ParsedReport parsed = from_json(text);
+    if (!parsed.report) parsed.error = path + ": " + parsed.error;
+    return parsed;
+  } catch (const std::exception& error) {
+    return {std::nullopt, path + " cannot be read: " + error.what() + "."};
+  }
+}
+
+}  // namespace gable

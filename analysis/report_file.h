@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports on disk.
+#pragma once
+
+#include <string>
+
+#include "analysis/report_json.h"
+
+namespace gable {
+
+// Writes beside `path` and renames, so that a reader sees the old file or the new one, never a
+// part. Empty when it worked, else a sentence. Never throws.
+[[nodiscard]] std::string write_report_file(const Report& report, const std::string& path);
+
+// Never throws; the error names the file.
+[[nodiscard]] ParsedReport read_report_file(const std::string& path);
+
+}  // namespace gable

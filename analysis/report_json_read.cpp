@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <type_traits>
+
+#include "analysis/report_json.h"
+
+namespace gable {
+namespace {
+
+using Json = nlohmann::json;
+
+// A field with the wrong type; never leaves this file.
+struct WrongField : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// An object of the report, and where it is: "layers[3].flops". Fields may be missing: a reader
+// takes what is there.
+class Object {
+ public:
+  Object(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
+    if (!json_.is_object()) throw WrongField(where_ + " is no object");
+  }
+
+  [[nodiscard]] const Json* find(const char* name) const {
+    const auto found = json_.find(name);
+    return found == json_.end() || found->is_null() ? nullptr : &*found;
+  }
+  [[nodiscard]] std::string at(const std::string& name) const {
+    return where_.empty() ? name : where_ + "." + name;
+  }
+
+  void read(const char* name, std::string& out) const {
+    if (const Json* value = find(name)) out = text(*value, at(name));
+  }
+  void read(const char* name, bool& out) const {
+    const Json* value = find(name);
+    if (value == nullptr) return;
+    if (!value->is_boolean()) throw WrongField(at(name) + " is neither true nor false");
+    out = value->get<bool>();
+  }
+  void read(const char* name, Maybe& out) const {
+    if (const Json* value = find(name)) out = number(*value, at(name));
+  }
+  void read(const char* name, double& out) const {
+    if (const Json* value = find(name)) out = number(*value, at(name));
+  }
+  template <typename Integer>
+  requires std::is_integral_v<Integer>
+  void read(const char* name, Integer& out) const {
+    if (const Json* value = find(name)) out = integer<Integer>(*value, at(name));
+  }
+  void read(const char* name, std::optional<std::int64_t>& out) const {
+    if (const Json* value = find(name)) out = integer<std::int64_t>(*value, at(name));
+  }
+  void read(const char* name, std::vector<std::string>& out) const {
+    each(name,
+         [&](const Json& value, const std::string& where) { out.push_back(text(value, where)); });
+  }
+  void read(const char* name, std::vector<std::int64_t>& out) const {
+    each(name, [&](const Json& value, const std::string& where) {
+      out.push_back(integer<std::int64_t>(value, where));
+    });
+  }
+  void read(const char* name, std::map<std::string, Maybe>& out) const {
+    const Json* value = find(name);
+    if (value == nullptr) return;
+    if (!value->is_object()) throw WrongField(at(name) + " is no object");
+    for (const auto& [key, item] : value->items()) {
+      out[key] = item.is_null() ? Maybe() : Maybe(number(item, at(name) + "." + key));
+    }
+  }
+  void read(const char* name, Dim3& out) const {
+    std::vector<std::uint32_t> parts;
+    each(name, [&](const Json& value, const std::string& where) {
+      parts.push_back(integer<std::uint32_t>(value, where));
+    });
+    if (find(name) == nullptr) return;
+    if (parts.size() != 3) throw WrongField(at(name) + " is no list of three numbers");
+    out = {parts[0], parts[1], parts[2]};
+  }
+  // Calls `visit(object)` when the field is there.
+  template <typename Visit>
+  void inside(const char* name, Visit visit) const {
+    if (const Json* value = find(name)) visit(Object(*value, at(name)));
+  }
+  template <typename Visit>
+  void objects(const char* name, Visit visit) const {
+    each(name, [&](const Json& value, const std::string& where) { visit(Object(value, where)); });
+  }
+
+ private:
+  template <typename Visit>
+  void each(const char* name, Visit visit) const {
+    const Json* value = find(name);
+    if (value == nullptr) return;
+    if (!value->is_array()) throw WrongField(at(name) + " is no list");
+    std::size_t index = 0;
+    for (const Json& item : *value) visit(item, at(name) + "[" + std::to_string(index++) + "]");
+  }
+  static std::string text(const Json& value, const std::string& where) {
+    if (!value.is_string()) throw WrongField(where + " is no text");
+    return value.get<std::string>();
+  }
+  static double number(const Json& value, const std::string& where) {
+    if (!value.is_number()) throw WrongField(where + " is no number");
+    return value.get<double>();
+  }
+  template <typename Integer>
+  static Integer integer(const Json& value, const std::string& where) {
+    if (!value.is_number_integer()) throw WrongField(where + " is no whole number");
+    const bool fits = value.is_number_unsigned()
+                          ? value.get<std::uint64_t>() <=
+                                static_cast<std::uint64_t>(std::numeric_limits<Integer>::max())
+                          : value.get<std::int64_t>() >=
+                                static_cast<std::int64_t>(std::numeric_limits<Integer>::min());
+    if (!fits) throw WrongField(where + " is out of range");
+    return value.get<Integer>();
+  }
+
+  const Json& json_;
+  std::string where_;
+};
+
+void read_flops(const Object& in, Flops& flops) {
+  in.read("fp64", flops.fp64);
+  in.read("fp32", flops.fp32);
+  in.read("fp16", flops.fp16);
+  in.read("tensor", flops.tensor);
+  in.read("total", flops.total);
+}
+
+void read_bytes(const Object& in, Bytes& bytes) {
+  in.read("dram", bytes.dram);
+  in.read("dram_read", bytes.dram_read);
+  in.read("dram_write", bytes.dram_write);
+  in.read("l2", bytes.l2);
+  in.read("l1", bytes.l1);
+}
+
+void read_roof(const Object& in, Roof& roof) {
+  in.read("fraction", roof.fraction);
+  in.read("bound", roof.bound);
+  in.read("ceiling", roof.ceiling);
+  in.read("level", roof.level);
+  in.read("source", roof.source);
+}
+
+// What layers and kernels have in common.
+template <typename Row>
+void read_work(const Object& in, Row& row) {
+  in.inside("flops", [&](const Object& flops) { read_flops(flops, row.flops); });
+  in.read("ops", row.ops);
+  in.inside("bytes", [&](const Object& bytes) { read_bytes(bytes, row.bytes); });
+  in.inside("intensity", [&](const Object& intensity) {
+    intensity.read("dram", row.intensity.dram);
+    intensity.read("l2", row.intensity.l2);
+    intensity.read("l1", row.intensity.l1);
+  });
+  in.read("flops_per_s", row.flops_per_s);
+  in.read("bytes_per_s", row.bytes_per_s);
+  in.inside("roof", [&](const Object& roof) { read_roof(roof, row.roof); });
+  in.read("saving_ns", row.saving_ns);
+}
+
+void read_run(const Object& in, RunInfo& run) {
+  in.read("command", run.command);
+  in.read("hostname", run.hostname);
+  in.read("pid", run.pid);
+  in.read("rank", run.rank);
+  in.read("started_at", run.started_at);
+  in.read("wall_time_s", run.wall_time_s);
+  in.read("source", run.source);
+  in.read("unit", run.unit);
+  in.read("scope", run.scope);
+  in.read("complete", run.complete);
+  in.inside("total", [&](const Object& total) {
+    total.read("flops", run.total.flops);
+    total.read("bytes_dram", run.total.bytes_dram);
+    total.read("gpu_time_ns", run.total.gpu_time_ns);
+    total.read("flops_per_s", run.total.flops_per_s);
+    total.read("basis", run.total.basis);
+    total.read("basis_note", run.total.basis_note);
+  });
+  in.inside("steps", [&](const Object& steps) {
+    steps.read("seen", run.steps.seen);
+    steps.read("hw", run.steps.hw);
+    steps.read("flops", run.steps.flops);
+    steps.read("time", run.steps.time);
+    steps.read("classes", run.steps.classes);
+  });
+  in.read("ranks", run.ranks);
+  in.inside("overhead", [&](const Object& overhead) {
+    overhead.read("callbacks_ns", run.overhead.callbacks_ns);
+    overhead.read("window_wall_ns", run.overhead.window_wall_ns);
+    overhead.read("gpu_memory_bytes", run.overhead.gpu_memory_bytes);
+    overhead.read("slowdown", run.overhead.slowdown);
+  });
+  in.inside("lost", [&](const Object& lost) {
+    lost.read("records", run.lost.records);
+    lost.read("ranges", run.lost.ranges);
+    lost.read("zero_timestamps", run.lost.zero_timestamps);
+    lost.read("windows", run.lost.windows);
+    lost.read("unattributed_launches", run.lost.unattributed_launches);
+    lost.read("folded_keys", run.lost.folded_keys);
+    lost.read("folded_layers", run.lost.folded_layers);
+  });
+  in.read("notes", run.notes);
+}
+
+void read_step(const Object& in, Step& step) {
+  in.inside("wall_ns", [&](const Object& wall) {
+    wall.read("mean", step.wall_mean_ns);
+    wall.read("stddev", step.wall_stddev_ns);
+  });
+  in.read("busy_ns", step.busy_ns);
+  in.read("idle_ns", step.idle_ns);
+  in.read("copy_ns", step.copy_ns);
+  in.read("sync_ns", step.sync_ns);
+  in.read("launch_latency_ns", step.launch_latency_ns);
+  in.read("mfu", step.mfu);
+}
+
+void read_device(const Object& in, Report& report) {
+  DeviceInfo& device = report.devices.emplace_back();
+  in.read("id", device.id);
+  in.read("name", device.name);
+  in.read("chip", device.chip);
+  std::string capability;
+  in.read("compute_capability", capability);
+  if (const auto dot = capability.find('.'); dot != std::string::npos) {
+    device.compute_major = std::atoi(capability.c_str());
+    device.compute_minor = std::atoi(capability.c_str() + dot + 1);
+  }
+  in.read("sm_count", device.sm_count);
+  in.inside("clocks_hz", [&](const Object& clocks) {
+    clocks.read("sm_max", device.sm_clock_max_hz);
+    clocks.read("memory_max", device.memory_clock_max_hz);
+    Maybe measured;
+    clocks.read("sm_measured", measured);
+    if (measured) report.sm_clock_measured_hz[device.id] = measured;
+  });
+  in.read("memory_bus_bits", device.memory_bus_bits);
+  in.read("memory_bytes", device.memory_bytes);
+  in.read("l2_bytes", device.l2_bytes);
+}
+
+void read_layer(const Object& in, LayerRow& row) {
+  in.read("id", row.id);
+  in.read("parent", row.parent);
+  in.read("path", row.path);
+  in.read("dotted", row.dotted);
+  in.read("direction", row.direction);
+  in.read("device", row.device);
+  in.read("depth", row.depth);
+  in.read("calls", row.calls);
+  in.read("launches", row.launches);
+  in.inside("time_ns", [&](const Object& time) {
+    time.read("self", row.time_self_ns);
+    time.read("total", row.time_total_ns);
+    time.read("busy", row.time_busy_ns);
+  });
+  in.read("cpu_ns", row.cpu_ns);
+  in.read("span_ns", row.span_ns);
+  in.read("sync_ns", row.sync_ns);
+  read_work(in, row);
+  in.read("time_share", row.time_share);
+  in.inside("coverage", [&](const Object& coverage) {
+    coverage.read("time", row.coverage.time);
+    coverage.read("flops", row.coverage.flops);
+    coverage.read("bytes", row.coverage.bytes);
+  });
+}
+
+void read_kernel(const Object& in, KernelRow& row) {
+  in.read("layer", row.layer);
+  in.read("direction", row.direction);
+  in.read("device", row.device);
+  in.read("name", row.name);
+  in.read("symbol", row.symbol);
+  in.read("grid", row.grid);
+  in.read("block", row.block);
+  in.read("cluster", row.cluster);
+  in.read("dynamic_shared", row.dynamic_shared);
+  in.read("launches", row.launches);
+  in.inside("time_ns", [&](const Object& time) {
+    time.read("mean", row.time_mean_ns);
+    time.read("median", row.time_median_ns);
+    time.read("min", row.time_min_ns);
+    time.read("max", row.time_max_ns);
+    time.read("stddev", row.time_stddev_ns);
+    time.read("total", row.time_total_ns);
+    time.read("source", row.time_source);
+  });
+  read_work(in, row);
+  in.inside("samples", [&](const Object& samples) {
+    samples.read("hw", row.samples_hw);
+    samples.read("flops", row.samples_flops);
+    samples.read("time", row.samples_time);
+  });
+  in.read("counters", row.counters);
+  in.read("flags", row.flags);
+}
+
+void read_copy(const Object& in, CopyRow& row) {
+  in.read("kind", row.kind);
+  in.read("direction", row.direction);
+  in.read("device", row.device);
+  in.read("layer", row.layer);
+  in.read("count", row.count);
+  in.read("bytes", row.bytes);
+  in.read("time_ns", row.time_ns);
+}
+
+ParsedReport parse(std::string_view text) {
+  const Json json = Json::parse(text.begin(), text.end());
+  if (!json.is_object() || !json.contains("gable"))
+    return {std::nullopt, "This is no report of gable: it has no field \"gable\"."};
+  const Object root(json, "");
+  Report report;
+  report.schema = 0;
+  root.inside("gable", [&](const Object& gable) {
+    gable.read("schema", report.schema);
+    gable.read("version", report.version);
+  });
+  if (report.schema > kReportSchema) {
+    return {std::nullopt, "This report has schema " + std::to_string(report.schema) +
+                              ", but this program reads schemas up to " +
+                              std::to_string(kReportSchema) +
+                              ": use the gable that wrote it, or a newer one."};
+  }
+  if (report.schema < 1)
+    return {std::nullopt, "This is no report of gable: gable.schema is missing or below 1."};
+  root.inside("run", [&](const Object& run) { read_run(run, report.run); });
+  root.inside("step", [&](const Object& step) { read_step(step, report.step); });
+  root.objects("devices", [&](const Object& device) { read_device(device, report); });
+  root.objects("ceilings", [&](const Object& in) {
+    Ceiling& ceiling = report.ceilings.emplace_back();
+    in.read("device", ceiling.device);
+    in.read("kind", ceiling.kind);
+    in.read("name", ceiling.name);
+    in.read("value", ceiling.value);
+    in.read("source", ceiling.source);
+  });
+  root.objects("layers",
+               [&](const Object& layer) { read_layer(layer, report.layers.emplace_back()); });
+  root.objects("kernels",
+               [&](const Object& kernel) { read_kernel(kernel, report.kernels.emplace_back()); });
+  root.objects("copies",
+               [&](const Object& copy) { read_copy(copy, report.copies.emplace_back()); });
+  return {std::move(report), {}};
+}
+
+}  // namespace
+
+ParsedReport from_json(std::string_view text) {
+  try {
+    return parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    return {std::nullopt, "This is no JSON, or it was cut off: something is wrong at byte " +
+                              std::to_string(error.byte) + "."};
+  } catch (const WrongField& error) {
+    return {std::nullopt, "This report is damaged: " + std::string(error.what()) + "."};
+  } catch (const std::exception& error) {
+    return {std::nullopt, "This report could not be read: " + std::string(error.what()) + "."};
+  }
+}
+
+}  // namespace gable

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the report builder. Internal to analysis/.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/profile_state.h"
+#include "analysis/report.h"
+#include "analysis/roofline.h"
+
+namespace gable {
+
+// How counts become numbers per unit of the report.
+struct UnitScale {
+  bool step = false;
+  PhaseKind launches_from =
+      PhaseKind::off;  // whose kept windows say how many launches a step has; off: all phases
+  [[nodiscard]] double launches(const Profile::State& state, const KeyRow& row) const;
+};
+[[nodiscard]] UnitScale unit_scale(const Profile::State& state);
+
+// A kernel row and the layer it was launched in.
+struct KernelOfLayer {
+  LayerId layer = 0;
+  std::uint64_t first_seen = 0;
+  KernelRow row;
+};
+// Every key that belongs to the unit, in the order of first launches; roofs not yet applied.
+[[nodiscard]] std::vector<KernelOfLayer> kernel_rows(const Profile::State& state,
+                                                     const UnitScale& unit);
+
+using LayerIds =
+    std::map<std::pair<std::int32_t, LayerId>, std::int64_t>;  // (device, layer) -> LayerRow::id
+struct LayerRows {
+  std::vector<LayerRow> rows;
+  LayerIds ids;
+};
+// One row per device and layer with launches, and their ancestors; sets `layer` of the kernels and
+// sorts them by it.
+[[nodiscard]] LayerRows layer_rows(const Profile::State& state, const UnitScale& unit,
+                                   const Roofline& roofline, std::vector<KernelOfLayer>& kernels);
+
+// Copies per step; in reports per run, those of the time windows.
+[[nodiscard]] std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& unit,
+                                             const LayerIds& ids);
+
+// Sentences about how the numbers came about.
+[[nodiscard]] std::vector<std::string> number_notes(const Profile::State& state,
+                                                    const Report& report);
+
+}  // namespace gable
