@@ -36,8 +36,9 @@ Session::Session(Runtime& rt, CuptiApi api)
       output_(rt),
       background_(*this) {}
 
-Session* Session::start(Runtime& rt) {
-  auto api = load_cupti(rt.settings.cupti);
+Session* Session::start(Runtime& rt) { return start(rt, load_cupti(rt.settings.cupti)); }
+
+Session* Session::start(Runtime& rt, CuptiApi api) {
   if (!api.can_trace) {
     rt.notes.say(api.why_not + " Nothing is collected; your program runs on.");
     return nullptr;

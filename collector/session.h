@@ -28,6 +28,7 @@ class Session {
  public:
   // Subscribes. nullptr when nothing can be collected; the reason was said.
   static Session* start(Runtime& rt);
+  static Session* start(Runtime& rt, CuptiApi api);  // with a CUPTI of the caller's: for benchmarks
 
   void emit_span(ThreadState& thread, const LayerSpan& span);
   [[nodiscard]] Windows& windows() { return windows_; }
