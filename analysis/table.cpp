@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/table.h"
+
+#include <algorithm>
+
+#include "analysis/display.h"
+#include "analysis/roofline.h"
+#include "analysis/table_rows.h"
+
+namespace gable {
+namespace {
+
+constexpr std::size_t kLeastNameColumns = 16;
+constexpr double kTera = 1e12, kGiga = 1e9;
+
+std::string plural(std::uint64_t count, const std::string& one) {
+  const char* many = one.ends_with("h") ? "es" : "s";
+  return std::to_string(count) + " " + one + (count == 1 ? "" : many);
+}
+
+// Sums over reports; `partial` when a part of what is summed is unknown.
+struct Total {
+  Maybe value;
+  bool partial = false;
+  void add(const Maybe& part, double coverage) {
+    if (part) value = value.value_or(0) + *part;
+    partial = partial || !part || coverage < kFullCoverage;
+  }
+  [[nodiscard]] std::string text(const char* unit) const {
+    return (value && partial ? "at least " : "") + with_prefix(value, unit);
+  }
+};
+
+// The least coverage among the roots of a report's devices.
+double coverage_of(const Report& report, Maybe Coverage::*part) {
+  double least = 1;
+  for (const LayerRow& layer : report.layers) {
+    if (layer.depth == 0) least = std::min(least, (layer.coverage.*part).value_or(0));
+  }
+  return least;
+}
+
+std::string origin(const std::vector<Report>& reports) {
+  std::string text;
+  for (const char* source : {"playback", "import"}) {
+    if (std::any_of(reports.begin(), reports.end(),
+                    [&](const Report& each) { return each.run.source == source; })) {
+      text += std::string("[") + source + "] ";
+    }
+  }
+  const bool complete = std::all_of(reports.begin(), reports.end(),
+                                    [](const Report& each) { return each.run.complete; });
+  return complete ? text : text + "[unfinished] ";
+}
+
+std::string whole_program(const std::vector<Report>& reports) {
+  Total flops, bytes, time;
+  double rate_flops = 0, rate_time = 0;
+  bool rate_known = true, measured = true;
+  for (const Report& report : reports) {
+    const auto& total = report.run.total;
+    flops.add(total.flops, coverage_of(report, &Coverage::flops));
+    bytes.add(total.bytes_dram, coverage_of(report, &Coverage::bytes));
+    time.add(total.gpu_time_ns, coverage_of(report, &Coverage::time));
+    measured = measured && total.basis == "measured";
+    rate_known = rate_known && total.flops_per_s && total.gpu_time_ns;
+    if (!rate_known) continue;
+    rate_flops += *total.flops_per_s * *total.gpu_time_ns;
+    rate_time += *total.gpu_time_ns;
+  }
+  const bool both =
+      flops.value && bytes.value && !flops.partial && !bytes.partial && *bytes.value > 0;
+  const Maybe intensity = both ? Maybe(*flops.value / *bytes.value) : std::nullopt;
+  const Maybe rate = rate_known && rate_time > 0 ? Maybe(rate_flops / rate_time) : std::nullopt;
+  const std::string unknown_flops = flops.value ? flops.text("FLOP") : "FLOP unknown";
+  const std::string unknown_bytes = bytes.value ? bytes.text("B") + " DRAM" : "DRAM bytes unknown";
+  const std::string time_text =
+      !time.value ? "GPU time unknown"
+                  : std::string(time.partial ? "at least " : "") + duration(time.value) + " GPU";
+  return origin(reports) + unknown_flops + ", " + unknown_bytes + ", " + digits(intensity) +
+         " FLOP/B, " + time_text + ", " + (rate ? with_prefix(rate, "FLOP/s") : "- FLOP/s") +
+         (measured ? " (measured)" : " (extrapolated)");
+}
+
+std::string basis_line(const std::vector<Report>& reports) {
+  std::string text;
+  if (reports.size() > 1) text = std::to_string(reports.size()) + " processes; ";
+  return text + reports.front().run.total.basis_note;
+}
+
+struct Column {
+  std::string head;
+  bool left = false;
+  std::vector<std::string> cells;
+  [[nodiscard]] std::size_t width() const {
+    std::size_t widest = display_width(head);
+    for (const std::string& cell : cells) widest = std::max(widest, display_width(cell));
+    return widest;
+  }
+};
+
+std::string padded(const std::string& text, std::size_t width, bool left) {
+  const std::size_t used = display_width(text);
+  const std::string space(width > used ? width - used : 0, ' ');
+  return left ? text + space : space + text;
+}
+
+Maybe scaled(const Maybe& value, double unit) {
+  return value ? Maybe(*value / unit) : std::nullopt;
+}
+
+std::vector<Column> columns_of(const TableRows& table, std::size_t count, bool processes,
+                               bool per_step) {
+  std::vector<Column> columns;
+  const auto add = [&](const char* head, bool left, auto cell) {
+    Column& column = columns.emplace_back(Column{head, left, {}});
+    for (std::size_t i = 0; i < count; ++i) column.cells.push_back(cell(table.rows[i]));
+  };
+  add(table.kernels ? "kernel" : "layer", true,
+      [](const TableRow& row) { return one_line(row.name); });
+  if (processes) add("process", true, [](const TableRow& row) { return row.process; });
+  if (table.several_devices)
+    add("gpu", false, [](const TableRow& row) { return std::to_string(row.device); });
+  if (table.several_directions) {
+    add("direction", true, [](const TableRow& row) {
+      return row.direction.empty() ? std::string("-") : row.direction;
+    });
+  }
+  add("time", false, [](const TableRow& row) { return percent(row.share); });
+  add("TFLOP/s", false, [](const TableRow& row) {
+    if (!row.sum.flops_per_s && row.tensor_inferred) return std::string("tensor?");
+    return digits(scaled(row.sum.flops_per_s, kTera));
+  });
+  add("GB/s", false,
+      [](const TableRow& row) { return digits(scaled(row.sum.bytes_per_s, kGiga)); });
+  add("FLOP/B", false, [](const TableRow& row) { return digits(row.sum.intensity.dram); });
+  add("bound", true, [](const TableRow& row) { return row.sum.roof.bound; });
+  add("of roof", false, [](const TableRow& row) { return percent(row.sum.roof.fraction); });
+  add("saving", false, [&](const TableRow& row) {
+    return duration(per_step || !row.sum.saving_ns ? row.sum.saving_ns : Maybe(row.rank_saving));
+  });
+  return columns;
+}
+
+std::string lost_line(const std::vector<Report>& reports, bool tensor_inferred) {
+  LostCounts lost;
+  double flops = 1, bytes = 1, time = 1;
+  for (const Report& report : reports) {
+    const LostCounts& each = report.run.lost;
+    lost.records += each.records;
+    lost.ranges += each.ranges;
+    lost.zero_timestamps += each.zero_timestamps;
+    lost.windows += each.windows;
+    lost.unattributed_launches += each.unattributed_launches;
+    lost.folded_keys += each.folded_keys;
+    lost.folded_layers += each.folded_layers;
+    time = std::min(time, coverage_of(report, &Coverage::time));
+    flops = std::min(flops, coverage_of(report, &Coverage::flops));
+    bytes = std::min(bytes, coverage_of(report, &Coverage::bytes));
+  }
+  std::vector<std::string> parts;
+  const auto count = [&](std::uint64_t number, const char* what) {
+    if (number > 0) parts.push_back(plural(number, what));
+  };
+  count(lost.records, "record");
+  count(lost.ranges, "counter range");
+  count(lost.zero_timestamps, "zero timestamp");
+  count(lost.windows, "window");
+  count(lost.unattributed_launches, "unattributed launch");
+  count(lost.folded_keys, "folded key");
+  count(lost.folded_layers, "folded layer");
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "Lost: " : ", ") + part;
+  const auto unknown = [](const char* what, double share) {
+    return share < 1 ? std::string(what) + " of " + percent(1 - share) : std::string();
+  };
+  std::string gaps;
+  if (time < 1) gaps = "times of " + percent(1 - time) + " of the launches";
+  for (const std::string& gap : {unknown("FLOPs", flops), unknown("bytes", bytes)}) {
+    if (!gap.empty()) gaps += (gaps.empty() ? "" : ", ") + gap + " of the time";
+  }
+  if (text.empty()) text = "Nothing was lost";
+  if (!gaps.empty()) text += "; unknown: " + gaps;
+  if (tensor_inferred) text += " (tensor?: tensor cores, by name)";
+  return text + ".";
+}
+
+}  // namespace
+
+std::string render_table(const std::vector<Report>& reports, const TableOptions& options) {
+  if (reports.empty()) return "No process launched a kernel.\n";
+  const TableRows table = table_rows(reports);
+  const std::size_t count = std::min(options.rows, table.rows.size());
+  std::string out;
+  const auto line = [&](const std::string& text) {
+    out += shorten_end(text, options.columns) + "\n";
+  };
+  line(whole_program(reports));
+  line(basis_line(reports));
+
+  const bool per_step = std::all_of(reports.begin(), reports.end(),
+                                    [](const Report& each) { return each.run.unit == "step"; });
+  line("");
+  line(std::to_string(count) + " of " +
+       plural(table.rows.size(), table.kernels ? "kernel" : "layer") + ", " +
+       (table.by_saving ? "largest saving" : "longest") + " first; saving per " +
+       (per_step ? "step" : "run") + ":");
+  std::vector<Column> columns = columns_of(table, count, reports.size() > 1, per_step);
+  std::size_t others = 0;
+  for (std::size_t i = 1; i < columns.size(); ++i) others += columns[i].width() + 2;
+  const std::size_t room =
+      options.columns > others + kLeastNameColumns ? options.columns - others : kLeastNameColumns;
+  for (std::string& cell : columns[0].cells) cell = shorten_middle(cell, room);
+  for (std::size_t row = 0; row <= count; ++row) {  // the first is the head
+    std::string text;
+    for (const Column& column : columns) {
+      if (!text.empty()) text += "  ";
+      text += padded(row == 0 ? column.head : column.cells[row - 1], column.width(), column.left);
+    }
+    line(text.substr(0, text.find_last_not_of(' ') + 1));
+  }
+  line("");
+  const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
+                                    [](const TableRow& row) { return row.tensor_inferred; });
+  line(lost_line(reports, inferred));
+  if (!options.next_command.empty())
+    out += "Next: " + options.next_command + "\n";  // cut off it would not run
+  return out;
+}
+
+}  // namespace gable

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/table_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "analysis/layer_tree.h"
+#include "analysis/roofline.h"
+
+namespace gable {
+namespace {
+
+// Kernels that make one row: those directly in a layer, or those of one name.
+using Group = std::tuple<std::int32_t, std::int64_t, std::string>;  // device, layer, kernel's name
+
+struct Collected {
+  explicit Collected(const Roofline& roofline) : sum(roofline) {}
+  LayerSum sum;
+  bool tensor_inferred = false;
+};
+
+bool has_flag(const KernelRow& kernel, const char* flag) {
+  return std::find(kernel.flags.begin(), kernel.flags.end(), flag) != kernel.flags.end();
+}
+
+// Layers that have kernels of their own, over devices and processes: paths with directions.
+bool has_layers(const std::vector<Report>& reports) {
+  std::set<std::pair<std::vector<std::string>, std::string>> own;
+  for (const Report& report : reports) {
+    std::map<std::int64_t, const LayerRow*> layers;
+    for (const LayerRow& layer : report.layers) layers[layer.id] = &layer;
+    for (const KernelRow& kernel : report.kernels) {
+      const auto layer = layers.find(kernel.layer);
+      if (layer != layers.end()) own.emplace(layer->second->path, layer->second->direction);
+    }
+  }
+  return own.size() > 1;
+}
+
+void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows) {
+  const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
+  std::map<std::int64_t, const LayerRow*> layers;
+  for (const LayerRow& layer : report.layers) layers[layer.id] = &layer;
+  std::map<Group, Collected> groups;
+  for (const KernelRow& kernel : report.kernels) {
+    const Group group{kernel.device, kernel.layer, by_kernel ? kernel.name : std::string()};
+    Collected& collected = groups.try_emplace(group, roofline).first->second;
+    collected.sum.add(kernel, true);
+    collected.tensor_inferred = collected.tensor_inferred || has_flag(kernel, "tensor_inferred");
+  }
+  for (const auto& [group, collected] : groups) {
+    const auto& [device, layer_id, kernel] = group;
+    TableRow& row = rows.emplace_back();
+    row.process = report.run.rank ? "rank " + std::to_string(*report.run.rank)
+                                  : std::to_string(report.run.pid);
+    row.device = device;
+    row.sum.device = device;
+    collected.sum.fill(row.sum);
+    row.tensor_inferred = collected.tensor_inferred;
+    const auto layer = layers.find(layer_id);
+    row.name = by_kernel ? kernel
+                         : shown_path(layer == layers.end() ? std::vector<std::string>()
+                                                            : layer->second->path);
+    if (layer != layers.end() && layer->second->direction != "none")
+      row.direction = layer->second->direction;
+    row.rank_saving = row.sum.saving_ns.value_or(0) * units_of(report);
+    row.rank_time = row.sum.time_total_ns.value_or(0) * units_of(report);
+  }
+}
+
+}  // namespace
+
+double units_of(const Report& report) {
+  return report.run.unit == "step"
+             ? static_cast<double>(std::max<std::uint64_t>(report.run.steps.seen, 1))
+             : 1.0;
+}
+
+TableRows table_rows(const std::vector<Report>& reports) {
+  TableRows out;
+  out.kernels = !has_layers(reports);
+  for (const Report& report : reports) add_rows(report, out.kernels, out.rows);
+  double whole = 0;
+  for (const TableRow& row : out.rows) {
+    whole += row.rank_time;
+    out.by_saving = out.by_saving || row.sum.saving_ns.has_value();
+    out.several_devices = out.several_devices || row.device != out.rows.front().device;
+    out.several_directions = out.several_directions || !row.direction.empty();
+  }
+  for (TableRow& row : out.rows) {
+    if (row.sum.time_total_ns && whole > 0) row.share = row.rank_time / whole;
+  }
+  std::stable_sort(out.rows.begin(), out.rows.end(), [](const TableRow& a, const TableRow& b) {
+    return std::tuple(a.rank_saving, a.rank_time) > std::tuple(b.rank_saving, b.rank_time);
+  });
+  return out;
+}
+
+}  // namespace gable
