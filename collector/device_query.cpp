@@ -95,16 +95,23 @@ std::vector<DeviceInfo> query_devices(const CuptiApi& api) {
 }
 
 std::string why_no_counters(const CuptiApi& api, std::int32_t device) {
-  if (api.cuptiProfilerDeviceSupported == nullptr) return {};
+  if (!api.can_profile) return api.why_not;
+  CUpti_Profiler_Initialize_Params engine{};
+  engine.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
+  if (const auto code = api.cuptiProfilerInitialize(&engine); code != CUPTI_SUCCESS)
+    return call_failed(api, "cuptiProfilerInitialize", code).sentence;
   CUpti_Profiler_DeviceSupported_Params params{};
   params.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
   params.cuDevice = device;
   params.api = CUPTI_PROFILER_RANGE_PROFILING;
   if (const auto code = api.cuptiProfilerDeviceSupported(&params); code != CUPTI_SUCCESS)
     return call_failed(api, "cuptiProfilerDeviceSupported", code).sentence;
-  if (params.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED) return {};
+  if (params.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED ||
+      params.isSupported == CUPTI_PROFILER_CONFIGURATION_UNKNOWN)
+    return {};
   const auto bad = [](CUpti_Profiler_Support_Level level) {
-    return level != CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+    return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
+           level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
   };
   if (bad(params.architecture)) return remedy_for(CUPTI_ERROR_NOT_SUPPORTED);
   if (params.vGpu == CUPTI_PROFILER_CONFIGURATION_DISABLED)
