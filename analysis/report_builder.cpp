@@ -30,6 +30,31 @@ LostCounts lost_counts(const Profile::State& state, const LostCounts& base) {
   return lost;
 }
 
+void fill_basis(const Profile::State& state, const UnitScale& unit, std::string& basis,
+                std::string& note) {
+  basis = "extrapolated";
+  if (!unit.step) {
+    std::uint64_t timed = 0;
+    for (const KeyRow& row : state.keys.rows()) timed += row.time.count();
+    if (timed == state.launches) basis = "measured";
+    note = timed == state.launches
+               ? "every launch was timed"
+               : std::to_string(timed) + " of " + std::to_string(state.launches) +
+                     " launches were timed; each kernel's mean stands for all its launches";
+    return;
+  }
+  const std::string steps = std::to_string(state.steps);
+  if (unit.launches_from == PhaseKind::off) {
+    note = "no step was measured; launches counted in " + steps + " steps";
+    return;
+  }
+  const std::uint64_t windows = kept(state, unit.launches_from);
+  if (windows == state.steps) basis = "measured";
+  note = windows == state.steps ? "every step was measured"
+                                : std::to_string(windows) + (windows == 1 ? " step" : " steps") +
+                                      " of " + steps + " measured, their mean times " + steps;
+}
+
 // The whole program over all devices: a step's mean times the steps seen, or all launches counted.
 void fill_total(const Profile::State& state, const UnitScale& unit, Report& report) {
   auto& total = report.run.total;
@@ -49,29 +74,7 @@ void fill_total(const Profile::State& state, const UnitScale& unit, Report& repo
   }
   if (rates_known && seconds > 0) total.flops_per_s = flops / seconds;
 
-  std::uint64_t timed = 0, launched = 0;
-  for (const KeyRow& row : state.keys.rows()) {
-    timed += row.time.count();
-    launched += row.launches;
-  }
-  if (launched > 0 && timed == launched) {
-    total.basis = "measured";
-    total.basis_note = "every launch was timed";
-    return;
-  }
-  total.basis = "extrapolated";
-  if (!unit.step) {
-    total.basis_note = std::to_string(timed) + " of " + std::to_string(launched) +
-                       " launches were timed; each kernel's mean stands for all its launches";
-  } else if (unit.launches_from == PhaseKind::off) {
-    total.basis_note =
-        "no step was measured; launches counted in " + std::to_string(state.steps) + " steps";
-  } else {
-    const std::uint64_t windows = kept(state, unit.launches_from);
-    total.basis_note = std::to_string(windows) + (windows == 1 ? " step" : " steps") + " of " +
-                       std::to_string(state.steps) + " measured, their mean times " +
-                       std::to_string(state.steps);
-  }
+  fill_basis(state, unit, total.basis, total.basis_note);
 }
 
 void fill_overhead(const Profile::State& state, RunInfo& run) {
