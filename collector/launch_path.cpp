@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launch path: CUPTI's callbacks become events. Everything here runs inside the program's own
 // driver calls.
+#include <algorithm>
 #include <exception>
 
-#include "analysis/pattern.h"
 #include "collector/clock.h"
 #include "collector/session.h"
 
@@ -82,11 +82,17 @@ Counters::Place Session::place_of(ThreadState& thread, const CUpti_CallbackData&
 }
 
 bool Session::wanted(FunctionId function) {
-  if (rt_.settings.kernels.empty()) return true;
+  if (kernel_patterns_.empty()) return true;
   const std::lock_guard hold(match_mutex_);
   if (function >= matches_.size()) matches_.resize(function + 64, -1);
   auto& known = matches_[function];
-  if (known < 0) known = matches_any(rt_.settings.kernels, rt_.functions.name(function)) ? 1 : 0;
+  if (known < 0) {
+    const auto name = rt_.functions.name(function);
+    known = std::any_of(kernel_patterns_.begin(), kernel_patterns_.end(),
+                        [&](const Pattern& p) { return p.matches(name); })
+                ? 1
+                : 0;
+  }
   return known == 1;
 }
 

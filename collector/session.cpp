@@ -34,7 +34,10 @@ Session::Session(Runtime& rt, CuptiApi api)
                {[this] { return wait_for_plan(); }, [this] { background_.wake(Background::kOver); },
                 [this] { background_.request_flush(); }}),
       output_(rt),
-      background_(*this) {}
+      background_(*this) {
+  for (const auto& text : rt_.settings.kernels)
+    kernel_patterns_.push_back(Pattern::parse(text).pattern);
+}
 
 Session* Session::start(Runtime& rt) { return start(rt, load_cupti(rt.settings.cupti)); }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/pattern.h"
 #include "collector/activity_stream.h"
 #include "collector/background.h"
 #include "collector/counters.h"
@@ -84,6 +85,7 @@ class Session {
   std::atomic<FunctionId> functions_seen_{1};
   std::atomic<int> captures_{0};  // streams that are capturing
 
+  std::vector<Pattern> kernel_patterns_;  // of -k; none: every kernel
   // Kernels that -k chose, by function id; filled when a function is first seen. Guarded by
   // match_mutex_.
   std::mutex match_mutex_;

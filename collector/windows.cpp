@@ -190,6 +190,7 @@ void Windows::publish() {
 
 std::string Windows::spoilt_by() const {
   const auto flaws = flaws_.load(std::memory_order_relaxed);
+  if (phase_.kind == PhaseKind::wait || phase_.kind == PhaseKind::warmup) return {};  // that is what they are for
   if ((flaws & kCapture) != 0) return "A stream was captured within it.";
   if (border_.load(std::memory_order_relaxed) == Border::launches) return {};
   // A program that loads modules in every step would never be measured: after two windows the third

@@ -2,6 +2,7 @@
 // Ways in which a program can end, fork or load things while it is being profiled: hazard NAME. Written against the CUDA
 // driver API, so that it runs on a real GPU's driver as on the playback one. Each prints what an unprofiled run prints.
 #include <cuda.h>
+#include <cudaProfiler.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>
@@ -86,13 +87,13 @@ const std::map<std::string, Hazard>& hazards() {
       {"terminated", [] { work(); std::fflush(stdout); raise(SIGTERM); pause(); return 0; }},
       {"interrupted", [] { work(); std::fflush(stdout); raise(SIGINT); pause(); return 0; }},
       {"own_handler", [] {
-         std::signal(SIGTERM, [](int) { const char text[] = "own handler\n"; (void)!write(1, text, sizeof text - 1); std::_Exit(9); });
+         signal(SIGTERM, [](int) { const char text[] = "own handler\n"; (void)!write(1, text, sizeof text - 1); std::_Exit(9); });
          work(); std::fflush(stdout); raise(SIGTERM); return 0; }},
       {"late_handler", [] {
          work(); std::fflush(stdout);
-         std::signal(SIGTERM, [](int) { const char text[] = "late handler\n"; (void)!write(1, text, sizeof text - 1); std::_Exit(9); });
+         signal(SIGTERM, [](int) { const char text[] = "late handler\n"; (void)!write(1, text, sizeof text - 1); std::_Exit(9); });
          raise(SIGTERM); return 0; }},
-      {"ignored_signal", [] { std::signal(SIGINT, SIG_IGN); work(); raise(SIGINT); std::puts("still here"); return 10; }},
+      {"ignored_signal", [] { signal(SIGINT, SIG_IGN); work(); raise(SIGINT); std::puts("still here"); return 10; }},
       {"killed", [] { work(); std::fflush(stdout); raise(SIGKILL); return 0; }},
       {"fork", [] {
          work(); std::fflush(stdout);
