@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <deque>
 #include <optional>
 #include <utility>
 
@@ -32,6 +33,16 @@ std::optional<std::size_t> checksum_column(const PassPlan& plan) {
 
 std::string counted(std::uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+// Names "0", "1" … for as long as the process runs: CUPTI may keep the pointers even beyond
+// Disable.
+void extend_names(std::vector<const char*>& names, std::size_t count) {
+  static auto* const mutex = new std::mutex;
+  static auto* const pool = new std::deque<std::string>;
+  const std::lock_guard<std::mutex> hold(*mutex);
+  while (pool->size() < count) pool->push_back(std::to_string(pool->size()));
+  while (names.size() < count) names.push_back((*pool)[names.size()].c_str());
 }
 
 // Why a window is thrown away, most telling first; empty when it is kept.
@@ -66,7 +77,7 @@ CuptiFailure CounterWindow::begin(const PassPlan& plan, std::size_t max_ranges, 
       if (active_) return {CUPTI_ERROR_INVALID_OPERATION, "A counter window is open already."};
       launches_.clear();
       launches_.reserve(max_ranges_);
-      while (names_.size() < max_ranges_) names_.push_back(std::to_string(names_.size()));
+      extend_names(names_, max_ranges_);
       unranged_ = 0;
       failure_ = {};
       turn_taken_ = false;
@@ -96,7 +107,7 @@ bool CounterWindow::before_launch(std::uint32_t ordinal, const LaunchKey& key) {
       if (active_) ++unranged_;
       return false;
     }
-    name = names_[launches_.size()].c_str();
+    name = names_[launches_.size()];
     launches_.push_back({key, ordinal, true});  // within what begin reserved: allocates nothing
     turn_taken_ = true;
     turn_owner_ = std::this_thread::get_id();

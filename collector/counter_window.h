@@ -14,7 +14,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -97,8 +96,8 @@ class CounterWindow {
   std::thread::id turn_owner_;
   std::vector<Launch> launches_;  // in the order of their turns
   std::uint64_t unranged_ = 0;
-  CuptiFailure failure_;           // the first push or pop that failed
-  std::deque<std::string> names_;  // "0", "1" …: CUPTI may keep the pointers
+  CuptiFailure failure_;            // the first push or pop that failed
+  std::vector<const char*> names_;  // "0", "1" …
 };
 
 }  // namespace gable

@@ -5,11 +5,9 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <set>
 
 #include "collector/settings.h"
 #include "tools/command.h"
@@ -89,7 +87,8 @@ class ProfileCommand final : public Command {
     const Manifest manifest;
     settings_.manifest = manifest.path();
     set_injection(library, settings_);
-    return finish(run_program(program_), manifest.read());
+    const Ended ended = run_program(program_);
+    return finish(ended, manifest.read());
   }
 
  private:
@@ -132,18 +131,7 @@ class ProfileCommand final : public Command {
   int finish(const Ended& ended, const std::vector<Manifest::Entry>& written) const {
     if (!ended.not_started.empty()) return finish_unprofiled(ended);
     std::vector<std::string> paths;
-    std::set<std::string> shared;
-    for (const Manifest::Entry& entry : written) {
-      if (std::find(paths.begin(), paths.end(), entry.path) == paths.end()) {
-        paths.push_back(entry.path);
-      } else {
-        shared.insert(entry.path);
-      }
-    }
-    for (const std::string& path : shared) {
-      say("Several processes wrote " + path +
-          " and only the last one is in it: give each its own with %p in --output.");
-    }
+    for (const Manifest::Entry& entry : written) paths.push_back(entry.path);
     if (paths.empty()) {
       say(why_no_report(ended, !settings_.playback.empty()));
       return ended.exit_code;
@@ -151,7 +139,7 @@ class ProfileCommand final : public Command {
     const ReportFiles files = read_reports(paths);
     for (const std::string& problem : files.problems) say(problem);
     if (!quiet_ && !files.reports.empty()) {
-      const std::string table = table_of(files);
+      const std::string table = table_of(files, After::profile);
       std::fwrite(table.data(), 1, table.size(), stderr);
     }
     for (const std::string& path : files.paths) std::fprintf(stderr, "Report: %s\n", path.c_str());

@@ -17,7 +17,7 @@ class ReportCommand final : public Command {
     const ReportFiles files = read_reports(files_);
     // A table of some of the files would look like one of all.
     if (!files.problems.empty()) throw WrongUse(files.problems.front());
-    const std::string table = table_of(files);
+    const std::string table = table_of(files, After::report);
     std::fwrite(table.data(), 1, table.size(), stdout);
     return kExitGood;
   }

@@ -1,14 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report_files.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "analysis/report_file.h"
+#include "analysis/table.h"
+#include "tools/shell.h"
+
 namespace gable {
+namespace {
+
+constexpr std::size_t kNarrowest = 60, kWidest = 140;
+
+// As one would type it here.
+std::string shown_path(const std::string& path) {
+  std::error_code code;
+  const std::string near = std::filesystem::proximate(path, code).string();
+  return shell_word(code || near.empty() || near.rfind("..", 0) == 0 ? path : near);
+}
+
+std::string next_command(const ReportFiles& files, After after) {
+  bool counters = false, steps = false;
+  for (const Report& report : files.reports) {
+    counters = counters || report.run.steps.hw + report.run.steps.flops > 0;
+    steps = steps || report.run.unit == "step";
+  }
+  if (!counters) return "gable doctor    (why there are times alone)";
+  if (!steps) return "gable profile --step-range REGEX -- program args    (numbers of one step)";
+  if (after == After::report) return {};
+  std::string command = "gable report";
+  for (const std::string& path : files.paths) command += " " + shown_path(path);
+  return command;
+}
+
+}  // namespace
 
 ReportFiles read_reports(const std::vector<std::string>& paths) {
   ReportFiles files;
-  files.paths = paths;
+  for (const std::string& path : paths) {
+    ParsedReport parsed = read_report_file(path);
+    if (parsed.report) {
+      files.reports.push_back(std::move(*parsed.report));
+      files.paths.push_back(path);
+    } else {
+      files.problems.push_back(std::move(parsed.error));
+    }
+  }
   return files;
 }
 
-std::string table_of(const ReportFiles&) { return {}; }
+std::string table_of(const ReportFiles& files, After after) {
+  TableOptions options;
+  winsize size{};
+  if (ioctl(after == After::profile ? STDERR_FILENO : STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+      size.ws_col >= kNarrowest) {
+    options.columns = std::min<std::size_t>(size.ws_col, kWidest);
+  }
+  options.next_command = next_command(files, after);
+  return render_table(files.reports, options);
+}
 
 }  // namespace gable

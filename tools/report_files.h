@@ -17,6 +17,10 @@ struct ReportFiles {
 
 [[nodiscard]] ReportFiles read_reports(const std::vector<std::string>& paths);
 
-[[nodiscard]] std::string table_of(const ReportFiles& files);
+enum class After { profile, report };  // where the table stands: standard error, standard output
+
+// As wide as the terminal it goes to, or 100 columns where it goes to none; ends with the next
+// command to type.
+[[nodiscard]] std::string table_of(const ReportFiles& files, After after);
 
 }  // namespace gable
