@@ -2,6 +2,7 @@
 // Launch keys as the report's kernels.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "analysis/report_rows.h"
 #include "analysis/work.h"
@@ -10,6 +11,7 @@ namespace gable {
 namespace {
 
 constexpr double kSameLaunches = 1e-9;
+constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
 
 double per_window(const Profile::State& state, const KeyRow& row, PhaseKind kind) {
   const std::size_t index = kind_index(kind);
@@ -61,9 +63,30 @@ void add_unanswered(const Profile::State& state, std::map<std::string, Maybe>& c
   }
 }
 
-void fill_time(const KeyRow& key, const Work& work, bool folded, KernelRow& row) {
+// Launches that were measured took `sum` ns; so many of a unit take sum x launches / measured,
+// rounded once.
+double time_of_launches(const Moments& time, const UnitScale::Launches& launches) {
+  std::uint64_t top[] = {time.sum(), launches.count}, bottom[] = {time.count(), launches.of};
+  for (std::uint64_t& above : top) {
+    for (std::uint64_t& below : bottom) {
+      const std::uint64_t common = std::max<std::uint64_t>(std::gcd(above, below), 1);
+      above /= common;
+      below /= common;
+    }
+  }
+  const long double dividend = static_cast<long double>(top[0]) * static_cast<long double>(top[1]);
+  const long double divisor =
+      static_cast<long double>(bottom[0]) * static_cast<long double>(bottom[1]);
+  // Divided as doubles where they are exact: a long double's quotient would be rounded twice.
+  if (dividend <= kExactIntegers && divisor <= kExactIntegers)
+    return static_cast<double>(dividend) / static_cast<double>(divisor);
+  return static_cast<double>(dividend / divisor);
+}
+
+void fill_time(const KeyRow& key, const UnitScale::Launches& launches, const Work& work,
+               bool folded, KernelRow& row) {
   if (key.time.count() > 0) {
-    row.time_source = "activity";
+    row.time_source = "time";
     row.time_mean_ns = key.time.mean();
     row.time_min_ns = key.time.min();
     row.time_max_ns = key.time.max();
@@ -71,11 +94,12 @@ void fill_time(const KeyRow& key, const Work& work, bool folded, KernelRow& row)
       row.time_median_ns = key.time.median();
       row.time_stddev_ns = key.time.stddev();
     }
+    row.time_total_ns = time_of_launches(key.time, launches);
   } else if (work.duration_ns) {
     row.time_source = "hw";
     row.time_mean_ns = work.duration_ns;
+    row.time_total_ns = *row.time_mean_ns * row.launches;
   }
-  if (row.time_mean_ns) row.time_total_ns = *row.time_mean_ns * row.launches;
 }
 
 KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const KeyRow& key,
@@ -89,7 +113,8 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   row.block = key.key.block;
   row.cluster = key.key.cluster;
   row.dynamic_shared = key.key.dynamic_shared;
-  row.launches = unit.launches(state, key);
+  const UnitScale::Launches launches = unit.launches(state, key);
+  row.launches = launches.per_unit();
   for (std::size_t phase = 0; phase < key.counters.size(); ++phase) {
     const bool hw = state.metrics[phase].phase.kind == PhaseKind::hw;
     (hw ? row.samples_hw : row.samples_flops) += key.counters[phase].samples;
@@ -98,7 +123,7 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   row.counters = counter_means(state, key);
   add_unanswered(state, row.counters);
   Work work = work_of(row.counters, row.grid.count() * row.block.count(), row.name);
-  fill_time(key, work, folded, row);
+  fill_time(key, launches, work, folded, row);
   row.flops = std::move(work.flops);
   row.ops = std::move(work.ops);
   row.bytes = work.bytes;
@@ -121,10 +146,11 @@ UnitScale unit_scale(const Profile::State& state) {
   return unit;
 }
 
-double UnitScale::launches(const Profile::State& state, const KeyRow& row) const {
-  if (!step) return static_cast<double>(row.launches);
-  if (launches_from != PhaseKind::off) return per_window(state, row, launches_from);
-  return static_cast<double>(row.launches) / static_cast<double>(state.steps);
+UnitScale::Launches UnitScale::launches(const Profile::State& state, const KeyRow& row) const {
+  if (!step) return {row.launches, 1};
+  if (launches_from == PhaseKind::off) return {row.launches, state.steps};
+  const std::size_t index = kind_index(launches_from);
+  return {row.window_launches[index], state.kept_windows[index]};
 }
 
 std::vector<KernelOfLayer> kernel_rows(const Profile::State& state, const UnitScale& unit) {

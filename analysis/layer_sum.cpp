@@ -35,8 +35,9 @@ void LayerSum::add(const KernelRow& kernel, bool self) {
   all_launches_ += launches;
   if (kernel.time_mean_ns) {
     timed_launches_ += launches;
-    add_part(time_, kernel.time_mean_ns, launches);
-    if (self) add_part(time_self_, kernel.time_mean_ns, launches);
+    if (time_source_ != "hw") time_source_ = kernel.time_source;
+    add_part(time_, kernel.time_total_ns, 1);
+    if (self) add_part(time_self_, kernel.time_total_ns, 1);
   }
   if (self) has_own_ = true;
   add_part(flops_.fp64, kernel.flops.fp64, launches);
@@ -51,7 +52,7 @@ void LayerSum::add(const KernelRow& kernel, bool self) {
   add_part(bytes_.l2, kernel.bytes.l2, launches);
   add_part(bytes_.l1, kernel.bytes.l1, launches);
 
-  const double time = kernel.time_mean_ns.value_or(0) * launches;
+  const double time = kernel.time_total_ns.value_or(0);
   if (kernel.flops.total) flops_time_ += time;
   if (kernel.bytes.dram) bytes_time_ += time;
   const auto both = [&](Ratio& ratio, const Maybe& top, const Maybe& bottom) {
@@ -96,6 +97,7 @@ Maybe LayerSum::ratio(const Ratio& ratio, double scale) const {
 void LayerSum::fill(LayerRow& row) const {
   row.launches = launches_;
   row.time_total_ns = time_;
+  row.time_source = time_source_;
   row.time_self_ns =
       has_own_ ? time_self_
                : Maybe(0.0);  // all its kernels are in its children: it did nothing itself

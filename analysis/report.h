@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report: the contract between a run and every tool that reads it. Fields that are unknown are std::nullopt here and
-// null in the file; absent by detection is 0. Times ns, sizes byte, rates per second, work FLOP; no prefixes.
-// Sums in `layers` include children (except time_self_ns) and are per RunInfo::unit; values in `kernels` are means of one
-// launch. docs/report.md explains every field; docs/report.schema.json validates the file.
+// The report: the contract between a run and every tool that reads it. Fields that are unknown are
+// std::nullopt here and null in the file; absent by detection is 0. Times ns, sizes byte, rates per
+// second, work FLOP; no prefixes. Sums in `layers` include children (except time_self_ns) and are
+// per RunInfo::unit; values in `kernels` are means of one launch. docs/report.md explains every
+// field; docs/report.schema.json validates the file.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +35,12 @@ struct Intensity {  // FLOP/byte at each level
 };
 
 struct Roof {
-  Maybe fraction;            // time_min / time; above 1 is possible and flagged, never clamped
-  std::string bound;         // "memory" | "compute" | "latency" | "overhead" | "communication" | "unknown"
-  std::string ceiling;       // name of the ceiling that binds: "dram", "fp32", "bf16_tensor" …; empty when unknown
-  std::string level;         // "dram" | "l2" | "l1" when memory binds
-  std::string source;        // "theoretical" | "measured" and where FLOPs and bytes came from
+  Maybe fraction;     // time_min / time; above 1 is possible and flagged, never clamped
+  std::string bound;  // "memory" | "compute" | "latency" | "overhead" | "communication" | "unknown"
+  std::string ceiling;  // name of the ceiling that binds: "dram", "fp32", "bf16_tensor" …; empty
+                        // when unknown
+  std::string level;    // "dram" | "l2" | "l1" when memory binds
+  std::string source;   // "theoretical" | "measured"; empty when unknown
 };
 
 struct Step {
@@ -67,6 +69,8 @@ struct LayerRow {
   int depth = 0;  // root 0
   Maybe calls, launches;
   Maybe time_self_ns, time_total_ns, time_busy_ns, cpu_ns, span_ns, sync_ns;
+  std::string time_source;  // of its kernels: "time", "hw" when at least one has it, "" when no
+                            // time is known
   Flops flops;
   std::map<std::string, Maybe> ops;  // integer operations by type
   Bytes bytes;
@@ -87,7 +91,8 @@ struct KernelRow {
   std::uint32_t dynamic_shared = 0;
   double launches = 0;  // per unit, may be fractional
   Maybe time_mean_ns, time_median_ns, time_min_ns, time_max_ns, time_stddev_ns, time_total_ns;
-  std::string time_source;  // "activity" | "hw" (gpu__time_duration of counter windows) | ""
+  std::string
+      time_source;  // "time" (time windows) | "hw" (gpu__time_duration of counter windows) | ""
   Flops flops;
   std::map<std::string, Maybe> ops;
   Bytes bytes;
@@ -97,7 +102,8 @@ struct KernelRow {
   Maybe saving_ns;  // of one launch times launches per unit
   std::uint64_t samples_hw = 0, samples_flops = 0, samples_time = 0;
   std::map<std::string, Maybe> counters;  // raw metrics by full name, mean of one launch
-  std::vector<std::string> flags;         // "above_roof", "tensor_inferred", "hfma_moves", "launches_differ" …
+  std::vector<std::string>
+      flags;  // "above_roof", "tensor_inferred", "hfma_moves", "launches_differ" …
 };
 
 struct CopyRow {

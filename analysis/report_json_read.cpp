@@ -263,6 +263,7 @@ void read_layer(const Object& in, LayerRow& row) {
     time.read("total", row.time_total_ns);
     time.read("busy", row.time_busy_ns);
   });
+  in.read("time_source", row.time_source);
   in.read("cpu_ns", row.cpu_ns);
   in.read("span_ns", row.span_ns);
   in.read("sync_ns", row.sync_ns);
@@ -293,8 +294,8 @@ void read_kernel(const Object& in, KernelRow& row) {
     time.read("max", row.time_max_ns);
     time.read("stddev", row.time_stddev_ns);
     time.read("total", row.time_total_ns);
-    time.read("source", row.time_source);
   });
+  in.read("time_source", row.time_source);
   read_work(in, row);
   in.inside("samples", [&](const Object& samples) {
     samples.read("hw", row.samples_hw);

@@ -32,6 +32,7 @@ Json optional(const std::optional<T>& value) {
 }
 
 Json known(std::uint64_t value) { return value == 0 ? Json(nullptr) : Json(value); }
+Json known(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json dim(const Dim3& dim) { return Json::array({dim.x, dim.y, dim.z}); }
 
@@ -59,9 +60,9 @@ Json intensity(const Intensity& intensity) {
 Json roof(const Roof& roof) {
   return {{"fraction", number(roof.fraction)},
           {"bound", roof.bound},
-          {"ceiling", roof.ceiling},
-          {"level", roof.level},
-          {"source", roof.source}};
+          {"ceiling", known(roof.ceiling)},
+          {"level", known(roof.level)},
+          {"source", known(roof.source)}};
 }
 
 Json lost(const LostCounts& lost) {
@@ -123,8 +124,8 @@ Json device(const DeviceInfo& device, const Maybe& sm_measured_hz) {
       std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor);
   Json out;
   out["id"] = device.id;
-  out["name"] = device.name;
-  out["chip"] = device.chip;
+  out["name"] = known(device.name);
+  out["chip"] = known(device.chip);
   out["compute_capability"] = device.compute_major > 0 ? Json(capability) : Json(nullptr);
   out["sm_count"] = device.sm_count > 0 ? Json(device.sm_count) : Json(nullptr);
   out["clocks_hz"] = {{"sm_max", known(device.sm_clock_max_hz)},
@@ -141,7 +142,7 @@ Json layer(const LayerRow& row) {
   out["id"] = row.id;
   out["parent"] = optional(row.parent);
   out["path"] = row.path;
-  out["dotted"] = row.dotted.empty() ? Json(nullptr) : Json(row.dotted);
+  out["dotted"] = known(row.dotted);
   out["direction"] = row.direction;
   out["device"] = row.device;
   out["depth"] = row.depth;
@@ -150,6 +151,7 @@ Json layer(const LayerRow& row) {
   out["time_ns"] = {{"self", number(row.time_self_ns)},
                     {"total", number(row.time_total_ns)},
                     {"busy", number(row.time_busy_ns)}};
+  out["time_source"] = known(row.time_source);
   out["cpu_ns"] = number(row.cpu_ns);
   out["span_ns"] = number(row.span_ns);
   out["sync_ns"] = number(row.sync_ns);
@@ -181,13 +183,10 @@ Json kernel(const KernelRow& row) {
   out["cluster"] = dim(row.cluster);
   out["dynamic_shared"] = row.dynamic_shared;
   out["launches"] = number(row.launches);
-  out["time_ns"] = {{"mean", number(row.time_mean_ns)},
-                    {"median", number(row.time_median_ns)},
-                    {"min", number(row.time_min_ns)},
-                    {"max", number(row.time_max_ns)},
-                    {"stddev", number(row.time_stddev_ns)},
-                    {"total", number(row.time_total_ns)},
-                    {"source", row.time_source.empty() ? Json(nullptr) : Json(row.time_source)}};
+  out["time_ns"] = {{"mean", number(row.time_mean_ns)},     {"median", number(row.time_median_ns)},
+                    {"min", number(row.time_min_ns)},       {"max", number(row.time_max_ns)},
+                    {"stddev", number(row.time_stddev_ns)}, {"total", number(row.time_total_ns)}};
+  out["time_source"] = known(row.time_source);
   out["flops"] = flops(row.flops);
   out["ops"] = numbers(row.ops);
   out["bytes"] = bytes(row.bytes);

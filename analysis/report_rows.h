@@ -17,7 +17,14 @@ struct UnitScale {
   bool step = false;
   PhaseKind launches_from =
       PhaseKind::off;  // whose kept windows say how many launches a step has; off: all phases
-  [[nodiscard]] double launches(const Profile::State& state, const KeyRow& row) const;
+  // Launches per unit, as a fraction: a number and how many windows or steps it is of.
+  struct Launches {
+    std::uint64_t count = 0, of = 1;
+    [[nodiscard]] double per_unit() const {
+      return static_cast<double>(count) / static_cast<double>(of);
+    }
+  };
+  [[nodiscard]] Launches launches(const Profile::State& state, const KeyRow& row) const;
 };
 [[nodiscard]] UnitScale unit_scale(const Profile::State& state);
 

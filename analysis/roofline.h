@@ -67,6 +67,7 @@ class LayerSum {
   Maybe launches_;
   Maybe time_, time_self_;
   bool has_own_ = false;
+  std::string time_source_;
   Flops flops_;
   std::map<std::string, Maybe> ops_;
   Bytes bytes_;

@@ -21,12 +21,16 @@ fail() {
   exit 1
 }
 
-# Says which of the packages are missing. Each is "package:probe": a command, or a header below /usr or /usr/local.
+# Says which of the packages are missing. Each is "package:probe": a command, a header below /usr or /usr/local, or
+# "import NAME" for a Python module that /usr/bin/python3 or the first python3 must have.
 missing_packages() {
   local pair probe
   for pair in "$@"; do
     probe=${pair#*:}
     case $probe in
+      'import '*)
+        /usr/bin/python3 -c "$probe" 2>/dev/null || python3 -c "$probe" 2>/dev/null || printf '%s\n' "${pair%%:*}"
+        ;;
       */*) [[ -e /usr/include/$probe || -e /usr/local/include/$probe ]] || printf '%s\n' "${pair%%:*}" ;;
       *) command -v "$probe" >/dev/null || printf '%s\n' "${pair%%:*}" ;;
     esac
@@ -79,6 +83,7 @@ build_packages=(
   libgtest-dev:gtest/gtest.h
   libbenchmark-dev:benchmark/benchmark.h
   python3:python3
+  'python3-jsonschema:import jsonschema'
 )
 lint_packages=(
   clang-format-14:clang-format-14

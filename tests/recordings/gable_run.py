@@ -3,7 +3,6 @@
 are: GABLE_PROGRAM (the program), GABLE_WORK (a folder for files), GABLE_REFERENCE_DATA (recorded profiles of other tools,
 where this machine has them)."""
 
-import json
 import math
 import os
 import subprocess
@@ -11,6 +10,9 @@ import sys
 import unittest
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+sys.path.insert(0, os.path.join(SOURCE, "tests"))
+import report_schema  # noqa: E402
+
 RECORDINGS = os.path.join(SOURCE, "tests", "data", "recordings")
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 
@@ -56,11 +58,7 @@ def profile(recording, name, *options):
     if run.stdout:
         raise AssertionError(f"{' '.join(command)} wrote to standard output:\n{run.stdout[:500]}")
     with open(out, encoding="utf-8") as file:
-        return Report(json.load(file, parse_constant=_no_constant), run.stderr)
-
-
-def _no_constant(text):
-    raise AssertionError(f"the report is no JSON: it holds {text}")
+        return Report(report_schema.parse(file.read()), run.stderr)
 
 
 class Report:
@@ -99,14 +97,7 @@ class Report:
 
     def problems(self):
         """What the published schema says against the report."""
-        try:
-            import jsonschema
-        except ImportError as error:
-            raise AssertionError("the tests need Python's jsonschema (Debian: python3-jsonschema)") from error
-        with open(os.path.join(SOURCE, "docs", "report.schema.json"), encoding="utf-8") as file:
-            schema = json.load(file)
-        validator = jsonschema.validators.validator_for(schema)(schema)
-        return [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in validator.iter_errors(self.document)]
+        return report_schema.problems(self.document)
 
 
 class ReportTest(unittest.TestCase):

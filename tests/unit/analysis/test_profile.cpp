@@ -19,7 +19,7 @@ TEST_F(ProfileWindows, DurationsOfAKeyHaveTheirMoments) {
   const KernelRow row = kernel_named(report(), "k");
   EXPECT_EQ(row.launches, 4);
   EXPECT_EQ(row.samples_time, 4u);
-  EXPECT_EQ(row.time_source, "activity");
+  EXPECT_EQ(row.time_source, "time");
   EXPECT_EQ(row.time_mean_ns, 25);
   EXPECT_EQ(row.time_median_ns, 25);
   EXPECT_EQ(row.time_min_ns, 10);
