@@ -106,20 +106,9 @@ class ProfileCommand final : public Command {
 
   void prepare_playback() {
     if (settings_.playback.empty()) return;
-    if (!fs::is_regular_file(settings_.playback)) {
-      throw WrongUse("The recording " + settings_.playback +
-                     " is not a file: --playback takes a recording such as those in "
-                     "tests/data/recordings.");
-    }
-    const std::string folder = playback_folder();
-    if (folder.empty()) {
-      throw WrongUse(
-          "The playback GPU is not in ../lib/playback beside this program: configure with "
-          "-DGABLE_TESTS=ON and build everything.");
-    }
+    const std::string folder = set_playback(settings_.playback);
     settings_.playback = full_path(settings_.playback);
     if (settings_.cupti.empty()) settings_.cupti = folder + "/libcupti.so.13";
-    set_playback(folder, settings_.playback);
     if (program_.empty()) program_ = {folder + "/gable-player", settings_.playback};
   }
 

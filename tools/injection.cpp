@@ -12,6 +12,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "tools/command.h"
+#include "tools/install.h"
+
 namespace gable {
 namespace {
 
@@ -48,10 +51,22 @@ void clear_own_injection(const std::string& library) {
   }
 }
 
-void set_playback(const std::string& folder, const std::string& recording) {
+std::string set_playback(const std::string& recording) {
+  if (!std::filesystem::is_regular_file(recording)) {
+    throw WrongUse("The recording " + recording +
+                   " is not a file: --playback takes a recording such as those in "
+                   "tests/data/recordings.");
+  }
+  std::string folder = playback_folder();
+  if (folder.empty()) {
+    throw WrongUse(
+        "The playback GPU is not in ../lib/playback beside this program: configure with "
+        "-DGABLE_INJECT=ON and build everything.");
+  }
   const std::string before = variable("LD_LIBRARY_PATH");
   setenv("LD_LIBRARY_PATH", (before.empty() ? folder : folder + ":" + before).c_str(), 1);
-  setenv("GABLE_PLAYBACK", recording.c_str(), 1);
+  setenv("GABLE_PLAYBACK", std::filesystem::absolute(recording).lexically_normal().c_str(), 1);
+  return folder;
 }
 
 Manifest::Manifest()

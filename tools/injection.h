@@ -20,8 +20,9 @@ void set_injection(const std::string& library, const Settings& settings);
 // env)"`).
 void clear_own_injection(const std::string& library);
 
-// Puts the playback GPU of `folder` before the machine's own; `recording` is a full path.
-void set_playback(const std::string& folder, const std::string& recording);
+// Puts the playback GPU before the machine's own, for what this process starts next; the answer is
+// its folder. Throws WrongUse when `recording` is no file, or the playback GPU was not built.
+std::string set_playback(const std::string& recording);
 
 // A file in the temporary folder to which the library adds "pid<tab>path" for every report it
 // wrote. Removed at the end.

@@ -14,7 +14,8 @@ ALLOWED = {
     "tools": {"tools", "analysis"},
 }
 # The parts of the collector that need no GPU and that the program asks too.
-SHARED_WITH_TOOLS = {"collector/plan.h", "collector/cupti_api.h", "collector/settings.h", "collector/remedies.h", "collector/device_query.h"}
+SHARED_WITH_TOOLS = {"collector/plan.h", "collector/cupti_api.h", "collector/settings.h", "collector/remedies.h",
+                     "collector/device_query.h", "collector/counter_access.h"}
 CUDA_HEADER = re.compile(r"^(cuda|cupti|nvtx|nvperf|nvToolsExt|generated_cu|crt/)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 SOURCE_ENDINGS = (".cpp", ".h", ".c", ".cu", ".py", ".sh", ".cmake", ".map", "CMakeLists.txt", ".ci/run")
