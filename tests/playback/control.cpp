@@ -20,12 +20,26 @@ struct KnownSwitch {
 const std::vector<KnownSwitch>& known_switches() {
   static const std::vector<KnownSwitch> known = {
       {"range_order", {"launch", "reversed"}},
-      {"engine_start", {"resets_activity", "keeps_activity"}},
-      {"second_config", {"allowed", "refused"}},
-      {"stop_thread", {"any", "starter"}},
-      {"activity_with_counters", {"hang_reported", "works"}},
-      {"correlation", {"same", "runtime"}},
       {"same_name_ranges", {"merged", "separate"}},
+      {"user_ranges", {"own_launch", "overlapping"}},
+      {"ranged_threads", {"all", "starter"}},
+      {"graphs_in_auto_ranges", {"dropped", "ranged"}},
+      {"copies_in_auto_ranges", {"none", "ranged"}},
+      {"capture_in_window", {"harmless", "drops_ranges"}},
+      {"late_modules", {"patched", "unpatched"}},
+      {"second_config", {"allowed", "refused"}},
+      {"target_level", {"any", "zero", "minimum"}},
+      {"profiler_objects", {"one_per_context", "one"}},
+      {"start_in_callback", {"allowed", "refused"}},
+      {"stop_thread", {"any", "starter"}},
+      {"current_context", {"any", "own"}},
+      {"permission_asked_at", {"enable", "initialize", "set_config", "start"}},
+      {"sass_permission", {"needed", "not_needed"}},
+      {"engine_start", {"resets_activity", "keeps_activity"}},
+      {"engine_end", {"keeps_activity", "resets_activity"}},
+      {"activity_with_counters", {"hang_reported", "works"}},
+      {"kernel_records", {"arrive", "silent"}},
+      {"correlation", {"same", "runtime"}},
   };
   return known;
 }
@@ -61,7 +75,8 @@ void Control::set_switch(const std::string& name, const std::string& value) {
       return;
     }
   }
-  std::fprintf(stderr, "playback: there is no switch %s with the value %s.\n", name.c_str(), value.c_str());
+  std::fprintf(stderr, "playback: there is no switch %s with the value %s.\n", name.c_str(),
+               value.c_str());
   std::_Exit(2);
 }
 
@@ -116,7 +131,8 @@ void Control::rule_broken(const std::string& what) {
   const int file = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file < 0) return;
   // One write a line: lines of several threads and processes do not mix.
-  if (::write(file, line.data(), line.size()) < 0) std::fputs("playback: the list of broken rules cannot be written.\n", stderr);
+  if (::write(file, line.data(), line.size()) < 0)
+    std::fputs("playback: the list of broken rules cannot be written.\n", stderr);
   ::close(file);
 }
 

@@ -16,19 +16,27 @@ struct CUpti_Subscriber_st {
 namespace gable::playback {
 namespace {
 
-std::mutex subscriber_mutex;                            // not held while a callback runs
-std::atomic<CUpti_Subscriber_st*> subscriber{nullptr};  // the only one; handles are never freed, so that a dead one is known
+std::mutex subscriber_mutex;  // not held while a callback runs
+std::atomic<CUpti_Subscriber_st*> subscriber{
+    nullptr};  // the only one; handles are never freed, so that a dead one is known
 std::array<std::atomic<bool>, CUPTI_CBID_RESOURCE_SIZE> wanted_resources{};
 
 CUpti_CallbackIdResource id_of(ResourceEvent event) {
   switch (event) {
-    case ResourceEvent::init_finished: return CUPTI_CBID_RESOURCE_CU_INIT_FINISHED;
-    case ResourceEvent::context_created: return CUPTI_CBID_RESOURCE_CONTEXT_CREATED;
-    case ResourceEvent::context_destroy: return CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING;
-    case ResourceEvent::stream_created: return CUPTI_CBID_RESOURCE_STREAM_CREATED;
-    case ResourceEvent::stream_destroy: return CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING;
-    case ResourceEvent::module_loaded: return CUPTI_CBID_RESOURCE_MODULE_LOADED;
-    case ResourceEvent::module_unload: return CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
+    case ResourceEvent::init_finished:
+      return CUPTI_CBID_RESOURCE_CU_INIT_FINISHED;
+    case ResourceEvent::context_created:
+      return CUPTI_CBID_RESOURCE_CONTEXT_CREATED;
+    case ResourceEvent::context_destroy:
+      return CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING;
+    case ResourceEvent::stream_created:
+      return CUPTI_CBID_RESOURCE_STREAM_CREATED;
+    case ResourceEvent::stream_destroy:
+      return CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING;
+    case ResourceEvent::module_loaded:
+      return CUPTI_CBID_RESOURCE_MODULE_LOADED;
+    case ResourceEvent::module_unload:
+      return CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
   }
   return CUPTI_CBID_RESOURCE_INVALID;
 }
@@ -56,7 +64,7 @@ class CuptiTools final : public Tools {
 
   void submitted(const Work& work) override {
     activity_submitted(work);
-    if (work.kind == Work::Kind::kernel) range_submitted(work);
+    range_submitted(work);
   }
   void captured(const Work& work) override { range_captured(work); }
   void graph_launched(std::uint32_t correlation) override { range_graph_launched(correlation); }
@@ -78,11 +86,13 @@ class CuptiTools final : public Tools {
     data.correlationData = &call.correlation_data;
     data.correlationId = call.correlation;
     const Callback callback(Inside::driver);
+    driver_site() = site;
     client->callback(client->userdata, CUPTI_CB_DOMAIN_DRIVER_API, call.cbid, &data);
   }
 };
 
-CUptiResult subscribe(CUpti_SubscriberHandle* out, CUpti_CallbackFunc callback, void* userdata, const char* name) {
+CUptiResult subscribe(CUpti_SubscriberHandle* out, CUpti_CallbackFunc callback, void* userdata,
+                      const char* name) {
   if (out == nullptr || callback == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   const std::lock_guard<std::mutex> lock(subscriber_mutex);
   if (subscriber.load() != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
@@ -107,6 +117,8 @@ void forget_callbacks() {
 
 }  // namespace
 
+void drop_callbacks() { forget_callbacks(); }
+
 void attach() {
   static CuptiTools* tools = new CuptiTools;
   the_gpu().tools.store(tools, std::memory_order_release);
@@ -128,33 +140,57 @@ CUptiResult CUPTIAPI cuptiGetVersion(uint32_t* version) {
 CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char** text) {
   if (text == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   switch (result) {
-    case CUPTI_SUCCESS: *text = "CUPTI_SUCCESS"; break;
-    case CUPTI_ERROR_INVALID_PARAMETER: *text = "CUPTI_ERROR_INVALID_PARAMETER"; break;
-    case CUPTI_ERROR_INVALID_CONTEXT: *text = "CUPTI_ERROR_INVALID_CONTEXT"; break;
-    case CUPTI_ERROR_INVALID_OPERATION: *text = "CUPTI_ERROR_INVALID_OPERATION"; break;
-    case CUPTI_ERROR_MAX_LIMIT_REACHED: *text = "CUPTI_ERROR_MAX_LIMIT_REACHED"; break;
-    case CUPTI_ERROR_NOT_INITIALIZED: *text = "CUPTI_ERROR_NOT_INITIALIZED"; break;
-    case CUPTI_ERROR_INVALID_METRIC_NAME: *text = "CUPTI_ERROR_INVALID_METRIC_NAME"; break;
-    case CUPTI_ERROR_HARDWARE_BUSY: *text = "CUPTI_ERROR_HARDWARE_BUSY"; break;
-    case CUPTI_ERROR_NOT_SUPPORTED: *text = "CUPTI_ERROR_NOT_SUPPORTED"; break;
-    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: *text = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"; break;
+    case CUPTI_SUCCESS:
+      *text = "CUPTI_SUCCESS";
+      break;
+    case CUPTI_ERROR_INVALID_PARAMETER:
+      *text = "CUPTI_ERROR_INVALID_PARAMETER";
+      break;
+    case CUPTI_ERROR_INVALID_CONTEXT:
+      *text = "CUPTI_ERROR_INVALID_CONTEXT";
+      break;
+    case CUPTI_ERROR_INVALID_OPERATION:
+      *text = "CUPTI_ERROR_INVALID_OPERATION";
+      break;
+    case CUPTI_ERROR_MAX_LIMIT_REACHED:
+      *text = "CUPTI_ERROR_MAX_LIMIT_REACHED";
+      break;
+    case CUPTI_ERROR_NOT_INITIALIZED:
+      *text = "CUPTI_ERROR_NOT_INITIALIZED";
+      break;
+    case CUPTI_ERROR_INVALID_METRIC_NAME:
+      *text = "CUPTI_ERROR_INVALID_METRIC_NAME";
+      break;
+    case CUPTI_ERROR_HARDWARE_BUSY:
+      *text = "CUPTI_ERROR_HARDWARE_BUSY";
+      break;
+    case CUPTI_ERROR_NOT_SUPPORTED:
+      *text = "CUPTI_ERROR_NOT_SUPPORTED";
+      break;
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+      *text = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES";
+      break;
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
       *text = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED";
       break;
-    case CUPTI_ERROR_UNKNOWN: *text = "CUPTI_ERROR_UNKNOWN"; break;
-    default: return CUPTI_ERROR_INVALID_PARAMETER;
+    case CUPTI_ERROR_UNKNOWN:
+      *text = "CUPTI_ERROR_UNKNOWN";
+      break;
+    default:
+      return CUPTI_ERROR_INVALID_PARAMETER;
   }
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* out, CUpti_CallbackFunc callback, void* userdata) {
+CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* out, CUpti_CallbackFunc callback,
+                                    void* userdata) {
   GABLE_ENTER();
   return subscribe(out, callback, userdata, nullptr);
 }
 
 #if CUPTI_API_VERSION >= 130000
-CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle* out, CUpti_CallbackFunc callback, void* userdata,
-                                       CUpti_SubscriberParams* params) {
+CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle* out, CUpti_CallbackFunc callback,
+                                       void* userdata, CUpti_SubscriberParams* params) {
   if (params == nullptr || params->structSize < CUpti_SubscriberParams_STRUCT_SIZE) {
     broken("cuptiSubscribe_v2 got a structSize that is not that of its struct");
     return CUPTI_ERROR_INVALID_PARAMETER;
@@ -165,14 +201,16 @@ CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle* out, CUpti_Callba
   };
   for (const char* call : {"cuptiSubscribe", "cuptiSubscribe_v2"}) {
     if (const auto refused = enter_call(call)) {
-      if (*refused == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) name_holder(the_gpu().control().holder());
+      if (*refused == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+        name_holder(the_gpu().control().holder());
       return *refused;
     }
   }
   const CUptiResult result = subscribe(out, callback, userdata, params->subscriberName);
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
     const CUpti_Subscriber_st* other = subscriber.load();
-    name_holder("CUPTI for " + (other == nullptr || other->name.empty() ? std::string("unnamed") : other->name));
+    name_holder("CUPTI for " +
+                (other == nullptr || other->name.empty() ? std::string("unnamed") : other->name));
   }
   return result;
 }
@@ -188,8 +226,8 @@ CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
-                                         CUpti_CallbackId cbid) {
+CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
+                                         CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
   GABLE_ENTER();
   if (!check_subscriber("cuptiEnableCallback", handle)) return CUPTI_ERROR_INVALID_PARAMETER;
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
@@ -203,8 +241,9 @@ CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle
     return CUPTI_SUCCESS;
   }
   // No program of the playback GPU calls the runtime; its other domains say nothing.
-  return domain > CUPTI_CB_DOMAIN_INVALID && domain < CUPTI_CB_DOMAIN_SIZE ? CUPTI_SUCCESS
-                                                                          : CUPTI_ERROR_INVALID_PARAMETER;
+  return domain > CUPTI_CB_DOMAIN_INVALID && domain < CUPTI_CB_DOMAIN_SIZE
+             ? CUPTI_SUCCESS
+             : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t* timestamp) {
@@ -219,7 +258,8 @@ CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext handle, uint32_t* device) {
   if (device == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   const Context* context = the_gpu().context_of(handle);
   if (context == nullptr) {
-    if (the_gpu().was_context(handle)) broken("cuptiGetDeviceId was called with a destroyed context");
+    if (the_gpu().was_context(handle))
+      broken("cuptiGetDeviceId was called with a destroyed context");
     return CUPTI_ERROR_INVALID_CONTEXT;
   }
   *device = static_cast<uint32_t>(context->device);

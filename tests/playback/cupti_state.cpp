@@ -19,7 +19,13 @@ Inside& inside() {
   return kind;
 }
 
-Callback::Callback(Inside kind) : before_(inside()), driver_before_(gable_playback_thread()->in_driver_callback) {
+CUpti_ApiCallbackSite& driver_site() {
+  thread_local CUpti_ApiCallbackSite site = CUPTI_API_ENTER;
+  return site;
+}
+
+Callback::Callback(Inside kind)
+    : before_(inside()), driver_before_(gable_playback_thread()->in_driver_callback) {
   inside() = kind;
   ThreadState* thread = gable_playback_thread();
   ++thread->callback_depth;
@@ -34,13 +40,15 @@ Callback::~Callback() {
 }
 
 std::optional<CUptiResult> enter_call(const char* call) {
-  if (forked.load(std::memory_order_relaxed)) broken(std::string(call) + " was called in a forked child");
+  if (forked.load(std::memory_order_relaxed))
+    broken(std::string(call) + " was called in a forked child");
   if (const auto code = the_gpu().control().fault_of(call)) return static_cast<CUptiResult>(*code);
   return std::nullopt;
 }
 
 void check_capture(const char* call) {
-  if (the_gpu().capturing.load() > 0) broken(std::string(call) + " was called while a stream captures");
+  if (the_gpu().capturing.load() > 0)
+    broken(std::string(call) + " was called while a stream captures");
 }
 
 std::atomic<int>& armed_profilers() {

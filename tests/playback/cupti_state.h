@@ -20,6 +20,7 @@ inline void broken(const std::string& what) { the_gpu().control().rule_broken(wh
 // In which callback of ours the thread is.
 enum class Inside : std::uint8_t { nothing, driver, resource, buffer };
 Inside& inside();
+CUpti_ApiCallbackSite& driver_site();  // of the driver callback that the thread is in
 
 // For the time of a callback.
 class Callback {
@@ -44,7 +45,9 @@ void check_capture(const char* call);
 
 std::atomic<int>& armed_profilers();  // range profilers between Start and Stop
 bool kernel_activity_enabled();
-void engine_started();                // drops the activity subscriptions, unless a switch says otherwise
+void engine_started();  // drops the activity subscriptions, unless a switch says otherwise
+void engine_ended();    // the same, where a switch says so
+void drop_callbacks();  // the subscriber hears nothing any more
 
 // Work as the other parts see it.
 void activity_submitted(const Work& work);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of every call of the playback libcuda: faults, the rule about callbacks, and the tools client's ENTER and EXIT.
+// The frame of every call of the playback libcuda: faults, the rule about callbacks, and the tools
+// client's ENTER and EXIT.
 #pragma once
 
 #include <cuda.h>
@@ -19,9 +20,12 @@ CUresult api(std::uint32_t cbid, const char* name, Effect effect, const void* pa
              const char* symbol = nullptr) {
   Gpu& gpu = Gpu::get();
   ThreadState& me = thread_state();
-  if (me.callback_depth > 0 && effect != Effect::query && !(effect == Effect::wait && me.in_driver_callback)) {
+  if (me.callback_depth > 0 && effect != Effect::query &&
+      !(effect == Effect::wait && me.in_driver_callback)) {
     gpu.control().rule_broken(std::string(name) + " was called inside a callback of CUPTI");
   }
+  if (me.in_injection)
+    gpu.control().rule_broken(std::string(name) + " was called inside InitializeInjection");
   if (const auto fault = gpu.control().fault_of(name)) return static_cast<CUresult>(*fault);
   if (!gpu.initialized.load(std::memory_order_acquire)) return CUDA_ERROR_NOT_INITIALIZED;
   ApiCall call;
@@ -33,7 +37,9 @@ CUresult api(std::uint32_t cbid, const char* name, Effect effect, const void* pa
   CUresult result = CUDA_SUCCESS;
   call.result = &result;
   const auto told = [&]() -> Tools* {
-    return gpu.wanted[cbid].load(std::memory_order_acquire) ? gpu.tools.load(std::memory_order_acquire) : nullptr;
+    return gpu.wanted[cbid].load(std::memory_order_acquire)
+               ? gpu.tools.load(std::memory_order_acquire)
+               : nullptr;
   };
   if (Tools* tools = told()) tools->enter(call);
   result = body(call);
@@ -42,7 +48,8 @@ CUresult api(std::uint32_t cbid, const char* name, Effect effect, const void* pa
   return result;
 }
 
-void tell(ResourceEvent event, Context* context, Stream* stream = nullptr, Module* module = nullptr);
+void tell(ResourceEvent event, Context* context, Stream* stream = nullptr,
+          Module* module = nullptr);
 
 // The stream that a handle means on this thread.
 Stream* stream_of(CUstream handle, bool per_thread);

@@ -48,7 +48,13 @@ CUresult synchronize_context() {
   Gpu& gpu = Gpu::get();
   Context* context = thread_state().current;
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  if (gpu.capturing.load() > 0) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (gpu.capturing.load() > 0) {
+    if (thread_state().callback_depth > 0) {
+      gpu.control().rule_broken(
+          "cuCtxSynchronize was called inside a callback while a stream captures");
+    }
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
   gpu.advance(1000);
   gpu.wait_until(gpu.context_end(*context));
   return CUDA_SUCCESS;
@@ -59,7 +65,8 @@ CUresult synchronize_context() {
 extern "C" {
 
 #if CUDA_VERSION >= 13000
-CUresult CUDAAPI cuCtxCreate(CUcontext* ctx, CUctxCreateParams* create_params, unsigned int flags, CUdevice dev) {
+CUresult CUDAAPI cuCtxCreate(CUcontext* ctx, CUctxCreateParams* create_params, unsigned int flags,
+                             CUdevice dev) {
   const cuCtxCreate_v4_params p{ctx, create_params, flags, dev};
   return api(GABLE_CBID(cuCtxCreate_v4), "cuCtxCreate_v4", Effect::change, &p,
              [&](ApiCall&) { return create(ctx, dev); });
@@ -85,31 +92,32 @@ CUresult CUDAAPI cuCtxDestroy(CUcontext ctx) {
 
 CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext* ctx, CUdevice dev) {
   const cuDevicePrimaryCtxRetain_params p{ctx, dev};
-  return api(GABLE_CBID(cuDevicePrimaryCtxRetain), "cuDevicePrimaryCtxRetain", Effect::change, &p, [&](ApiCall&) {
-    if (ctx == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (!valid_device(dev)) return CUDA_ERROR_INVALID_DEVICE;
-    Gpu& gpu = Gpu::get();
-    Context* context = gpu.primary[static_cast<std::size_t>(dev)];
-    if (context == nullptr) {
-      context = gpu.create_context(dev, true);
-      tell(ResourceEvent::context_created, context);
-    }
-    ++context->retained;
-    *ctx = handle_of(context);
-    return CUDA_SUCCESS;
-  });
+  return api(GABLE_CBID(cuDevicePrimaryCtxRetain), "cuDevicePrimaryCtxRetain", Effect::change, &p,
+             [&](ApiCall&) {
+               if (ctx == nullptr) return CUDA_ERROR_INVALID_VALUE;
+               if (!valid_device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+               Gpu& gpu = Gpu::get();
+               Context* context = gpu.primary[static_cast<std::size_t>(dev)];
+               if (context == nullptr) {
+                 context = gpu.create_context(dev, true);
+                 tell(ResourceEvent::context_created, context);
+               }
+               ++context->retained;
+               *ctx = handle_of(context);
+               return CUDA_SUCCESS;
+             });
 }
 
 CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice dev) {
   const cuDevicePrimaryCtxRelease_v2_params p{dev};
-  return api(GABLE_CBID(cuDevicePrimaryCtxRelease_v2), "cuDevicePrimaryCtxRelease_v2", Effect::change, &p,
-             [&](ApiCall&) { return release_primary(dev, false); });
+  return api(GABLE_CBID(cuDevicePrimaryCtxRelease_v2), "cuDevicePrimaryCtxRelease_v2",
+             Effect::change, &p, [&](ApiCall&) { return release_primary(dev, false); });
 }
 
 CUresult CUDAAPI cuDevicePrimaryCtxReset(CUdevice dev) {
   const cuDevicePrimaryCtxReset_v2_params p{dev};
-  return api(GABLE_CBID(cuDevicePrimaryCtxReset_v2), "cuDevicePrimaryCtxReset_v2", Effect::change, &p,
-             [&](ApiCall&) { return release_primary(dev, true); });
+  return api(GABLE_CBID(cuDevicePrimaryCtxReset_v2), "cuDevicePrimaryCtxReset_v2", Effect::change,
+             &p, [&](ApiCall&) { return release_primary(dev, true); });
 }
 
 CUresult CUDAAPI cuCtxSetCurrent(CUcontext ctx) {
@@ -173,13 +181,14 @@ CUresult CUDAAPI cuModuleUnload(CUmodule module) {
 
 CUresult CUDAAPI cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   const cuModuleGetFunction_params p{function, module, name};
-  return api(GABLE_CBID(cuModuleGetFunction), "cuModuleGetFunction", Effect::change, &p, [&](ApiCall&) {
-    auto* known = reinterpret_cast<Module*>(module);
-    if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (known == nullptr || !known->alive) return CUDA_ERROR_INVALID_HANDLE;
-    *function = reinterpret_cast<CUfunction>(Gpu::get().function(known, name));
-    return CUDA_SUCCESS;
-  });
+  return api(GABLE_CBID(cuModuleGetFunction), "cuModuleGetFunction", Effect::change, &p,
+             [&](ApiCall&) {
+               auto* known = reinterpret_cast<Module*>(module);
+               if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+               if (known == nullptr || !known->alive) return CUDA_ERROR_INVALID_HANDLE;
+               *function = reinterpret_cast<CUfunction>(Gpu::get().function(known, name));
+               return CUDA_SUCCESS;
+             });
 }
 
 CUresult CUDAAPI cuFuncGetName(const char** name, CUfunction function) {

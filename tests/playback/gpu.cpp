@@ -23,7 +23,8 @@ void read_switches(Control& control) {
   std::stringstream all(text == nullptr ? "" : text);
   for (std::string pair; std::getline(all, pair, ',');) {
     const std::size_t middle = pair.find('=');
-    if (middle == std::string::npos) refuse("GABLE_PLAYBACK_SWITCHES must be name=value,name=value.");
+    if (middle == std::string::npos)
+      refuse("GABLE_PLAYBACK_SWITCHES must be name=value,name=value.");
     control.set_switch(pair.substr(0, middle), pair.substr(middle + 1));
   }
 }
@@ -87,7 +88,8 @@ void Gpu::wait_until(std::uint64_t when) {
 Context* Gpu::context_of(CUcontext handle) {
   const std::lock_guard<std::mutex> lock(mutex);
   for (const auto& context : contexts) {
-    if (context.get() == reinterpret_cast<Context*>(handle)) return context->alive ? context.get() : nullptr;
+    if (context.get() == reinterpret_cast<Context*>(handle))
+      return context->alive ? context.get() : nullptr;
   }
   return nullptr;
 }
@@ -97,6 +99,11 @@ bool Gpu::was_context(CUcontext handle) {
   return std::any_of(contexts.begin(), contexts.end(), [&](const auto& context) {
     return context.get() == reinterpret_cast<Context*>(handle) && !context->alive;
   });
+}
+
+bool Gpu::any_context() {
+  const std::lock_guard<std::mutex> lock(mutex);
+  return !contexts.empty();
 }
 
 Context* Gpu::create_context(int device, bool is_primary) {
@@ -154,6 +161,7 @@ void Gpu::submit(Work& work, Stream& stream) {
   slot = stream.end_ns = work.end_ns;
   work.stream_id = stream.id;
   work.context = stream.context;
+  work.thread = std::this_thread::get_id();
 }
 
 std::uint64_t Gpu::context_end(Context& context) {
@@ -179,7 +187,8 @@ double counter_value(const Work& work, const std::string& metric, const DeviceIn
   const auto duration = static_cast<double>(work.end_ns - work.start_ns);
   if (metric == "gpu__time_duration.sum") return duration;
   if (is_ctas) return static_cast<double>(work.grid.count());
-  if (metric == "sm__cycles_elapsed.avg") return duration * static_cast<double>(device.sm_clock_max_hz) / 1e9;
+  if (metric == "sm__cycles_elapsed.avg")
+    return duration * static_cast<double>(device.sm_clock_max_hz) / 1e9;
   return work.kernel == nullptr ? std::nan("") : 0.0;
 }
 

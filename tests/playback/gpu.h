@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The playback GPU: one per process, inside the playback libcuda. It has a virtual host clock (ns) that moves by what
-// calls cost and by waiting, and one timeline per stream. Everything that the two libraries and the player share is here.
+// The playback GPU: one per process, inside the playback libcuda. It has a virtual host clock (ns)
+// that moves by what calls cost and by waiting, and one timeline per stream. Everything that the
+// two libraries and the player share is here.
 #pragma once
 
 #include <cuda.h>
@@ -37,7 +38,8 @@ struct NextLaunch {
 struct Function {
   std::string name;
   struct Module* module = nullptr;
-  std::vector<const RecordedKernel*> definitions;  // of this name in the recording; the first one that fits the grid counts
+  std::vector<const RecordedKernel*>
+      definitions;  // of this name in the recording; the first one that fits the grid counts
 };
 
 struct Module {
@@ -51,8 +53,8 @@ struct Module {
 struct Work {
   enum class Kind : std::uint8_t { kernel, copy, memset } kind = Kind::kernel;
   const Function* function = nullptr;
-  const RecordedKernel* kernel = nullptr;  // null: a kernel that the recording does not know
-  const CounterValues* counters = nullptr; // valid during the call only
+  const RecordedKernel* kernel = nullptr;   // null: a kernel that the recording does not know
+  const CounterValues* counters = nullptr;  // valid during the call only
   double scale = 1;
   Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared = 0;
@@ -65,6 +67,7 @@ struct Work {
   std::uint32_t graph = 0;
   Context* context = nullptr;
   std::uint32_t stream_id = 0;
+  std::thread::id thread;  // that launched it
 };
 
 struct Graph {
@@ -74,7 +77,8 @@ struct Graph {
 };
 
 struct Stream {
-  static constexpr std::size_t kQueue = 1024;  // launches that may wait; then a launch blocks, as on a real GPU
+  static constexpr std::size_t kQueue =
+      1024;  // launches that may wait; then a launch blocks, as on a real GPU
   Context* context = nullptr;
   std::uint32_t id = 7;  // as CUPTI numbers them: 7 is the default stream
   std::uint64_t end_ns = 0;
@@ -98,7 +102,8 @@ struct Context {
 
 class Gpu {
  public:
-  static constexpr std::uint64_t kEpoch = 1750000000000000000;  // virtual time starts here: the same in every run
+  static constexpr std::uint64_t kEpoch =
+      1750000000000000000;  // virtual time starts here: the same in every run
 
   static Gpu& get();  // reads GABLE_PLAYBACK at its first use; never destroyed
 
@@ -107,21 +112,26 @@ class Gpu {
 
   // --- clock ---
   std::uint64_t now() const { return clock_.load(std::memory_order_acquire); }
-  std::uint64_t advance(std::uint64_t ns) { return clock_.fetch_add(ns, std::memory_order_acq_rel) + ns; }
+  std::uint64_t advance(std::uint64_t ns) {
+    return clock_.fetch_add(ns, std::memory_order_acq_rel) + ns;
+  }
   void wait_until(std::uint64_t when);
 
   // --- objects; `mutex` guards the lists and timelines and is never held during callbacks ---
   std::mutex mutex;
-  std::vector<std::unique_ptr<Context>> contexts;  // never shrinks, so that a dead handle is recognised
-  std::vector<Context*> primary;                   // by device; null until retained
-  Context* context_of(CUcontext handle);           // null when it is none, or destroyed
+  std::vector<std::unique_ptr<Context>>
+      contexts;                           // never shrinks, so that a dead handle is recognised
+  std::vector<Context*> primary;          // by device; null until retained
+  Context* context_of(CUcontext handle);  // null when it is none, or destroyed
   bool was_context(CUcontext handle);
   Context* create_context(int device, bool is_primary);
   Stream* create_stream(Context* context);
   Module* create_module(Context* context);
+  bool any_context();  // one was ever made
   Function* function(Module* module, const std::string& name);
 
-  // Puts the work on its stream: fills start and end. Blocks (virtually) while the stream's queue is full.
+  // Puts the work on its stream: fills start and end. Blocks (virtually) while the stream's queue
+  // is full.
   void submit(Work& work, Stream& stream);
   std::uint64_t context_end(Context& context);
 
@@ -148,8 +158,9 @@ struct ThreadState {
   Context* current = nullptr;
   NextLaunch next;
   bool has_next = false;
-  int callback_depth = 0;         // inside a callback of the tools client
+  int callback_depth = 0;  // inside a callback of the tools client
   bool in_driver_callback = false;
+  bool in_injection = false;  // inside InitializeInjection, which the driver calls within cuInit
 };
 ThreadState& thread_state();
 

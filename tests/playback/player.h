@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Performs a recording as an ordinary program would: real threads, real NVTX headers, the CUDA driver API.
+// Performs a recording as an ordinary program would: real threads, real NVTX headers, the CUDA
+// driver API.
 #pragma once
 
 #include <cuda.h>
@@ -16,6 +17,9 @@
 
 namespace gable::playback {
 
+// Ends the program where a call that a recording needs fails.
+void check(CUresult result, const RecordedOp& op, const char* call);
+
 // How the program shall end, when an operation says so.
 struct Ending {
   bool wanted = false;
@@ -27,7 +31,8 @@ class Performer {
  public:
   explicit Performer(const Recording& recording) : recording_(recording) {}
   void perform(const RecordedOp& op);
-  void finish();  // the recording has no exit: waits for the GPU, as a program that reads its results does
+  void finish();  // the recording has no exit: waits for the GPU, as a program that reads its
+                  // results does
   [[nodiscard]] const Ending& ending() const { return ending_; }
 
  private:

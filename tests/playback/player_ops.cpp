@@ -15,15 +15,8 @@
 namespace gable::playback {
 namespace {
 
-void check(CUresult result, const RecordedOp& op, const char* call) {
-  if (result == CUDA_SUCCESS) return;
-  const char* name = "?";
-  cuGetErrorName(result, &name);
-  std::fprintf(stderr, "gable-player: line %u: %s answered %s.\n", op.line, call, name);
-  std::_Exit(2);
-}
-
-// Domains of the ranges that are open on this thread, so that a pop without a domain closes the innermost one.
+// Domains of the ranges that are open on this thread, so that a pop without a domain closes the
+// innermost one.
 std::vector<nvtxDomainHandle_t>& open_ranges() {
   thread_local std::vector<nvtxDomainHandle_t> open;
   return open;
@@ -41,13 +34,26 @@ nvtxEventAttributes_t attributes(const RecordedOp& op) {
 
 }  // namespace
 
+void check(CUresult result, const RecordedOp& op, const char* call) {
+  if (result == CUDA_SUCCESS) return;
+  const char* name = "?";
+  cuGetErrorName(result, &name);
+  std::fprintf(stderr, "gable-player: line %u: %s answered %s.\n", op.line, call, name);
+  std::_Exit(2);
+}
+
 void Performer::perform(const RecordedOp& op) {
   switch (op.kind) {
-    case OpKind::push: push(op); break;
-    case OpKind::pop: pop(op); break;
+    case OpKind::push:
+      push(op);
+      break;
+    case OpKind::pop:
+      pop(op);
+      break;
     case OpKind::start: {
       const nvtxEventAttributes_t event = attributes(op);
-      const nvtxDomainHandle_t where = domain(op.direction == Direction::none ? op.domain : "gable");
+      const nvtxDomainHandle_t where =
+          domain(op.direction == Direction::none ? op.domain : "gable");
       started_[op.id] = {where, nvtxDomainRangeStartEx(where, &event)};
       break;
     }
@@ -58,9 +64,15 @@ void Performer::perform(const RecordedOp& op) {
       started_.erase(it);
       break;
     }
-    case OpKind::launch: launch(op); break;
-    case OpKind::graph_launch: graph_launch(op); break;
-    case OpKind::copy: copy(op); break;
+    case OpKind::launch:
+      launch(op);
+      break;
+    case OpKind::graph_launch:
+      graph_launch(op);
+      break;
+    case OpKind::copy:
+      copy(op);
+      break;
     case OpKind::sync: {
       PlayedContext& context = enter_context(op);
       if (op.whole_context) {
@@ -70,9 +82,15 @@ void Performer::perform(const RecordedOp& op) {
       }
       break;
     }
-    case OpKind::idle: gable_playback_gpu()->advance(op.amount); break;
-    case OpKind::sleep: std::this_thread::sleep_for(std::chrono::milliseconds(op.amount)); break;
-    case OpKind::gable_step: step(); break;
+    case OpKind::idle:
+      gable_playback_gpu()->advance(op.amount);
+      break;
+    case OpKind::sleep:
+      std::this_thread::sleep_for(std::chrono::milliseconds(op.amount));
+      break;
+    case OpKind::gable_step:
+      step();
+      break;
     case OpKind::profiler_start:
       initialize();
       check(cuProfilerStart(), op, "cuProfilerStart");
@@ -82,9 +100,8 @@ void Performer::perform(const RecordedOp& op) {
       check(cuProfilerStop(), op, "cuProfilerStop");
       break;
     case OpKind::load_module: {
-      enter_context(op);
-      CUmodule module = nullptr;
-      check(cuModuleLoadData(&module, ""), op, "cuModuleLoadData");
+      // Kernels that were not launched before come out of it.
+      check(cuModuleLoadData(&enter_context(op).module, ""), op, "cuModuleLoadData");
       break;
     }
     case OpKind::context: {
@@ -109,24 +126,35 @@ void Performer::perform(const RecordedOp& op) {
       break;
     }
     case OpKind::capture_begin:
-      check(cuStreamBeginCapture(stream(enter_context(op), op.stream), CU_STREAM_CAPTURE_MODE_GLOBAL), op,
-            "cuStreamBeginCapture");
+      check(
+          cuStreamBeginCapture(stream(enter_context(op), op.stream), CU_STREAM_CAPTURE_MODE_GLOBAL),
+          op, "cuStreamBeginCapture");
       break;
-    case OpKind::capture_end: capture_end(op); break;
+    case OpKind::capture_end:
+      capture_end(op);
+      break;
     case OpKind::print:
       std::fwrite(op.name.data(), 1, op.name.size(), stdout);
       std::fflush(stdout);
       break;
-    case OpKind::exit: end(op); break;
-    case OpKind::fault: gable_playback_gpu()->control().add(recording_.faults[op.index]); break;
-    case OpKind::set_switch: gable_playback_gpu()->control().set_switch(op.name, op.value); break;
-    case OpKind::play: break;  // the caller's
+    case OpKind::exit:
+      end(op);
+      break;
+    case OpKind::fault:
+      gable_playback_gpu()->control().add(recording_.faults[op.index]);
+      break;
+    case OpKind::set_switch:
+      gable_playback_gpu()->control().set_switch(op.name, op.value);
+      break;
+    case OpKind::play:
+      break;  // the caller's
   }
 }
 
 void Performer::finish() {
   for (auto& [number, context] : contexts_) {
-    if (context.handle != nullptr && cuCtxSetCurrent(context.handle) == CUDA_SUCCESS) cuCtxSynchronize();
+    if (context.handle != nullptr && cuCtxSetCurrent(context.handle) == CUDA_SUCCESS)
+      cuCtxSynchronize();
   }
 }
 
@@ -144,7 +172,8 @@ Performer::PlayedContext& Performer::enter_context(const RecordedOp& op) {
   auto it = contexts_.find(op.context);
   if (it == contexts_.end()) {
     if (op.context != 0) {
-      std::fprintf(stderr, "gable-player: line %u: context %u does not exist.\n", op.line, op.context);
+      std::fprintf(stderr, "gable-player: line %u: context %u does not exist.\n", op.line,
+                   op.context);
       std::_Exit(2);
     }
     it = contexts_.emplace(0, PlayedContext{}).first;
@@ -155,7 +184,8 @@ Performer::PlayedContext& Performer::enter_context(const RecordedOp& op) {
     check(cuCtxSetCurrent(it->second.handle), op, "cuCtxSetCurrent");
     current = it->second.handle;
   }
-  if (it->second.module == nullptr) check(cuModuleLoadData(&it->second.module, ""), op, "cuModuleLoadData");
+  if (it->second.module == nullptr)
+    check(cuModuleLoadData(&it->second.module, ""), op, "cuModuleLoadData");
   return it->second;
 }
 
@@ -175,7 +205,8 @@ nvtxDomainHandle_t Performer::domain(const std::string& name) {
 
 void Performer::push(const RecordedOp& op) {
   const nvtxEventAttributes_t event = attributes(op);
-  const nvtxDomainHandle_t where = domain(op.direction == Direction::none || op.has_domain ? op.domain : "gable");
+  const nvtxDomainHandle_t where =
+      domain(op.direction == Direction::none || op.has_domain ? op.domain : "gable");
   nvtxDomainRangePushEx(where, &event);
   open_ranges().push_back(where);
 }
@@ -192,109 +223,15 @@ void Performer::pop(const RecordedOp& op) {
   nvtxDomainRangePop(where);
 }
 
-void Performer::launch(const RecordedOp& op) {
-  PlayedContext& context = enter_context(op);
-  const RecordedKernel& kernel = recording_.kernels[op.kernel];
-  CUfunction& function = context.functions[op.kernel];
-  if (function == nullptr) {
-    check(cuModuleGetFunction(&function, context.module, kernel.name.c_str()), op, "cuModuleGetFunction");
-  }
-  NextLaunch next;
-  next.kernel = &kernel;
-  next.counters = op.counters.get();
-  next.time_ns = op.time_ns;
-  next.scale = op.scale;
-  next.host_ns = op.host_ns;
-  CUstream where = stream(context, op.stream);
-  gable_playback_next_launch(&next);
-  const Dim3 &g = kernel.grid, &b = kernel.block, &c = kernel.cluster;
-  CUresult result = CUDA_SUCCESS;
-  if (op.api == LaunchApi::kernel_ex || c.count() != 1) {
-    CUlaunchAttribute cluster{};
-    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    cluster.value.clusterDim.x = c.x;
-    cluster.value.clusterDim.y = c.y;
-    cluster.value.clusterDim.z = c.z;
-    CUlaunchConfig config{};
-    config.gridDimX = g.x;
-    config.gridDimY = g.y;
-    config.gridDimZ = g.z;
-    config.blockDimX = b.x;
-    config.blockDimY = b.y;
-    config.blockDimZ = b.z;
-    config.sharedMemBytes = kernel.dynamic_shared;
-    config.hStream = where;
-    if (c.count() != 1) {
-      config.attrs = &cluster;
-      config.numAttrs = 1;
-    }
-    result = (op.per_thread ? cuLaunchKernelEx_ptsz : cuLaunchKernelEx)(&config, function, nullptr, nullptr);
-  } else if (op.api == LaunchApi::cooperative) {
-    result = (op.per_thread ? cuLaunchCooperativeKernel_ptsz : cuLaunchCooperativeKernel)(
-        function, g.x, g.y, g.z, b.x, b.y, b.z, kernel.dynamic_shared, where, nullptr);
-  } else {
-    result = (op.per_thread ? cuLaunchKernel_ptsz : cuLaunchKernel)(function, g.x, g.y, g.z, b.x, b.y, b.z,
-                                                                    kernel.dynamic_shared, where, nullptr, nullptr);
-  }
-  check(result, op, "the launch");
-}
-
-void Performer::graph_launch(const RecordedOp& op) {
-  PlayedContext& context = enter_context(op);
-  CUgraphExec exec = nullptr;
-  if (op.kernels.empty()) {
-    const auto it = graphs_.find(op.id);
-    if (it != graphs_.end()) exec = it->second;
-  } else {
-    CUgraphExec& made = line_graphs_[op.line];
-    if (made == nullptr) {
-      std::vector<const RecordedKernel*> kernels;
-      for (const std::uint32_t index : op.kernels) kernels.push_back(&recording_.kernels[index]);
-      made = gable_playback_graph(&kernels, &op.time_ns);
-    }
-    exec = made;
-  }
-  NextLaunch next;
-  next.host_ns = op.host_ns;
-  CUstream where = stream(context, op.stream);
-  gable_playback_next_launch(&next);
-  check(cuGraphLaunch(exec, where), op, "cuGraphLaunch");
-}
-
-void Performer::copy(const RecordedOp& op) {
-  CUstream where = stream(enter_context(op), op.stream);
-  NextLaunch next;
-  next.time_ns = op.time_ns;
-  next.host_ns = op.host_ns;
-  gable_playback_next_launch(&next);
-  const std::size_t bytes = op.amount;
-  CUresult result = CUDA_SUCCESS;
-  if (op.copy == CopyKind::host_to_device) {
-    result = cuMemcpyHtoDAsync(0, nullptr, bytes, where);
-  } else if (op.copy == CopyKind::device_to_host) {
-    result = cuMemcpyDtoHAsync(nullptr, 0, bytes, where);
-  } else if (op.copy == CopyKind::device_to_device) {
-    result = cuMemcpyDtoDAsync(0, 0, bytes, where);
-  } else {
-    result = cuMemsetD8Async(0, 0, bytes, where);
-  }
-  check(result, op, "the copy");
-}
-
-void Performer::capture_end(const RecordedOp& op) {
-  CUgraph graph = nullptr;
-  check(cuStreamEndCapture(stream(enter_context(op), op.stream), &graph), op, "cuStreamEndCapture");
-  if (op.id != 0) check(cuGraphInstantiate(&graphs_[op.id], graph, 0), op, "cuGraphInstantiate");
-  check(cuGraphDestroy(graph), op, "cuGraphDestroy");
-}
-
-// A program that knows Gable finds this call in the library that was injected; without one it does nothing.
+// A program that knows Gable finds this call in the library that was injected; without one it does
+// nothing.
 void Performer::step() {
   using Step = void (*)();
   void* library = nullptr;
   const char* path = std::getenv("CUDA_INJECTION64_PATH");
   if (path != nullptr && *path != '\0') library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-  auto call = reinterpret_cast<Step>(dlsym(library != nullptr ? library : RTLD_DEFAULT, "gable_step"));
+  auto call =
+      reinterpret_cast<Step>(dlsym(library != nullptr ? library : RTLD_DEFAULT, "gable_step"));
   if (library != nullptr) dlclose(library);
   if (call != nullptr) call();
 }

@@ -13,6 +13,39 @@ void merge(Collected& into, const Collected& more) {
   into.launches += more.launches;
 }
 
+bool is(const char* name, const char* value) { return the_gpu().control().is(name, value); }
+
+// Instrumented code counts only in modules that were patched.
+double value_of(const CUpti_RangeProfiler_Object& object, const std::string& metric,
+                const Work& work) {
+  const Module* module = work.function == nullptr ? nullptr : work.function->module;
+  const bool late = module != nullptr && module->id >= object.first_late_module;
+  if (late && metric.find("_sass_") != std::string::npos && is("late_modules", "unpatched"))
+    return 0;
+  const auto& devices = the_gpu().recording().devices;
+  return counter_value(work, metric, devices[static_cast<std::size_t>(object.context->device)]);
+}
+
+// Where a range counts whatever runs meanwhile, kernels that overlap are in both ranges.
+void count_overlapping(CUpti_RangeProfiler_Object& object) {
+  Collected& instance = object.instance;
+  const std::vector<double> own = instance.values;
+  for (Collected& other : object.collected) {
+    if (other.last_end <= instance.first_start || other.first_start >= instance.last_end) continue;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (object.config.metrics[i] == "gpu__time_duration.sum") continue;
+      instance.values[i] += other.values[i];
+      other.values[i] += own[i];
+    }
+  }
+}
+
+void automatic_range(CUpti_RangeProfiler_Object& object, const Work& work) {
+  begin_instance(object, std::to_string(object.automatic++));
+  count(object, work);
+  end_instance(object);
+}
+
 }  // namespace
 
 std::set<CUpti_RangeProfiler_Object*>& range_objects() {
@@ -41,9 +74,8 @@ void begin_instance(CUpti_RangeProfiler_Object& object, const std::string& name)
 
 void count(CUpti_RangeProfiler_Object& object, const Work& work) {
   Collected& instance = object.instance;
-  const DeviceInfo& device = the_gpu().recording().devices[static_cast<std::size_t>(object.context->device)];
   for (std::size_t i = 0; i < instance.values.size(); ++i) {
-    instance.values[i] += counter_value(work, object.config.metrics[i], device);
+    instance.values[i] += value_of(object, object.config.metrics[i], work);
   }
   ++instance.launches;
   instance.first_start = std::min(instance.first_start, work.start_ns);
@@ -53,9 +85,11 @@ void count(CUpti_RangeProfiler_Object& object, const Work& work) {
 void end_instance(CUpti_RangeProfiler_Object& object) {
   object.counting = false;
   Collected& instance = object.instance;
-  const DeviceInfo& device = the_gpu().recording().devices[static_cast<std::size_t>(object.context->device)];
+  const DeviceInfo& device =
+      the_gpu().recording().devices[static_cast<std::size_t>(object.context->device)];
   // A range of several launches lasts from the first start to the last end, gaps included.
-  const auto span = static_cast<double>(instance.last_end - std::min(instance.first_start, instance.last_end));
+  const auto span =
+      static_cast<double>(instance.last_end - std::min(instance.first_start, instance.last_end));
   for (std::size_t i = 0; i < instance.values.size() && instance.launches > 1; ++i) {
     const std::string& metric = object.config.metrics[i];
     if (metric == "gpu__time_duration.sum") instance.values[i] = span;
@@ -64,12 +98,15 @@ void end_instance(CUpti_RangeProfiler_Object& object) {
     }
   }
   for (std::size_t i = 0; i < instance.values.size(); ++i) {
-    if (object.config.metrics[i].find("ctas_launched") != std::string::npos && the_gpu().control().take_wrong_ctas()) {
+    if (object.config.metrics[i].find("ctas_launched") != std::string::npos &&
+        the_gpu().control().take_wrong_ctas()) {
       instance.values[i] += 1;
     }
   }
-  // "A metric is collected separately per unique range-stack": ranges of one name are one (cupti_profiler_target.h).
-  if (the_gpu().control().is("same_name_ranges", "merged")) {
+  if (is("user_ranges", "overlapping") && object.mode == CUPTI_UserRange) count_overlapping(object);
+  // "A metric is collected separately per unique range-stack": ranges of one name are one
+  // (cupti_profiler_target.h).
+  if (is("same_name_ranges", "merged")) {
     const auto same = object.by_name.find(instance.name);
     if (same != object.by_name.end()) return merge(object.collected[same->second], instance);
   }
@@ -85,24 +122,26 @@ void range_submitted(const Work& work) {
   const std::lock_guard<std::recursive_mutex> lock(range_mutex());
   CUpti_RangeProfiler_Object* object = started_object(work.context);
   if (object == nullptr) return;
-  if (object->mode == CUPTI_AutoRange) {
-    if (work.graph != 0) {  // automatic ranges with user replay do not support graphs
-      ++object->dropped;
-      return;
-    }
-    begin_instance(*object, std::to_string(object->automatic++));
-    count(*object, work);
-    end_instance(*object);
-  } else if (object->counting) {
-    count(*object, work);
+  if (work.thread != object->starter && is("ranged_threads", "starter")) return;
+  if (object->mode != CUPTI_AutoRange) {
+    if (object->counting && work.kind == Work::Kind::kernel) count(*object, work);
+  } else if (work.kind != Work::Kind::kernel) {
+    if (is("copies_in_auto_ranges", "ranged")) automatic_range(*object, work);
+  } else if (work.graph != 0 && is("graphs_in_auto_ranges", "dropped")) {
+    ++object->dropped;  // automatic ranges with user replay do not support graphs
+  } else {
+    automatic_range(*object, work);
   }
 }
 
 void range_captured(const Work& work) {
   const std::lock_guard<std::recursive_mutex> lock(range_mutex());
-  const CUpti_RangeProfiler_Object* object = started_object(work.context);
-  if (object != nullptr && object->mode == CUPTI_AutoRange) {
-    broken("a stream captured a launch while automatic ranges were on, which wait after every launch");
+  CUpti_RangeProfiler_Object* object = started_object(work.context);
+  if (object == nullptr) return;
+  if (is("capture_in_window", "drops_ranges")) ++object->dropped;
+  if (object->mode == CUPTI_AutoRange) {
+    broken(
+        "a stream captured a launch while automatic ranges were on, which wait after every launch");
   }
 }
 

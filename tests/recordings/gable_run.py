@@ -45,20 +45,44 @@ def convert(script, folder, out):
     return out
 
 
+class Run:
+    """What one run of `gable profile --playback` left: exit code, output, the report (None where there is none), and the
+    rules of CUPTI that it broke, one a line."""
+
+    def __init__(self, code, out, err, report, violations):
+        self.code, self.out, self.err, self.report, self.violations = code, out, err, report, violations
+
+
+def read_text(path):
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def run_profile(recording, name, *options, environment=()):
+    out, violations = work(name + ".json"), work(name + ".violations")
+    for path in (out, violations):
+        if os.path.exists(path):
+            os.remove(path)
+    command = [os.environ["GABLE_PROGRAM"], "profile", "--playback", recording, "-o", out, *options]
+    variables = {key: value for key, value in os.environ.items() if key != "GABLE_OPTIONS"}
+    variables.update(environment, GABLE_PLAYBACK_VIOLATIONS=violations)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=variables, check=False)
+    text = read_text(out)
+    report = Report(report_schema.parse(text), done.stderr) if text else None
+    return Run(done.returncode, done.stdout, done.stderr, report, read_text(violations))
+
+
 def profile(recording, name, *options):
     """The report of one playback run; the run itself must end well and write nothing to standard output."""
-    out = work(name + ".json")
-    if os.path.exists(out):
-        os.remove(out)
-    command = [os.environ["GABLE_PROGRAM"], "profile", "--playback", recording, "-o", out, *options]
-    environment = {key: value for key, value in os.environ.items() if key != "GABLE_OPTIONS"}
-    run = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
-    if run.returncode != 0 or not os.path.exists(out):
-        raise AssertionError(f"{' '.join(command)} ended with {run.returncode}:\n{run.stderr}")
-    if run.stdout:
-        raise AssertionError(f"{' '.join(command)} wrote to standard output:\n{run.stdout[:500]}")
-    with open(out, encoding="utf-8") as file:
-        return Report(report_schema.parse(file.read()), run.stderr)
+    run = run_profile(recording, name, *options)
+    command = " ".join(("gable profile --playback", recording, *options))
+    if run.code != 0 or run.report is None:
+        raise AssertionError(f"{command} ended with {run.code}:\n{run.err}")
+    if run.out:
+        raise AssertionError(f"{command} wrote to standard output:\n{run.out[:500]}")
+    return run.report
 
 
 class Report:
