@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cudaProfiler.h>
+#include <cuda.h>
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -11,6 +11,11 @@
 
 #include "tests/playback/player.h"
 #include "tests/playback/side.h"
+
+extern "C" {  // from cudaProfiler.h, which is in a wheel of its own
+CUresult CUDAAPI cuProfilerStart(void);
+CUresult CUDAAPI cuProfilerStop(void);
+}
 
 namespace gable::playback {
 namespace {
