@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/range_profiler.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <list>
@@ -89,9 +90,11 @@ struct RangeProfiler::State {
     return {};
   }
 
-  // A counter image with room for `ranges`; one that became too small stays alive beside it.
+  // A counter image with room for `ranges`; one that became too small stays alive beside it. Asked
+  // before every window: initializing an image says nothing of metrics, so CUPTI can only know them
+  // from the last time this object was asked.
   CuptiFailure make_image(std::size_t ranges) {
-    if (current->image != nullptr && current->image_ranges >= ranges) return {};
+    if (current->image != nullptr) ranges = std::max(ranges, current->image_ranges);
     GABLE_PARAMS(CUpti_RangeProfiler_GetCounterDataSize, params);
     params.pRangeProfilerObject = object;
     params.pMetricNames = current->names.data();
@@ -100,7 +103,8 @@ struct RangeProfiler::State {
     params.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
     if (const auto code = api.cuptiRangeProfilerGetCounterDataSize(&params); code != CUPTI_SUCCESS)
       return call_failed(api, "cuptiRangeProfilerGetCounterDataSize", code);
-    current->image = &images.emplace_back(params.counterDataSize);
+    const bool fits = current->image != nullptr && current->image->size() == params.counterDataSize;
+    if (!fits) current->image = &images.emplace_back(params.counterDataSize);
     current->image_ranges = ranges;
     return {};
   }
@@ -151,6 +155,7 @@ struct RangeProfiler::State {
     if (code != CUPTI_SUCCESS && used && !is_final(code)) {
       if (auto failure = disable(); failure.failed()) return failure;
       if (auto failure = enable(); failure.failed()) return failure;
+      if (auto failure = make_image(current->image_ranges); failure.failed()) return failure;
       if (auto failure = reset_image(); failure.failed()) return failure;
       code = set_config(mode);
     }

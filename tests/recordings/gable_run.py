@@ -90,13 +90,16 @@ class Report:
         self.document = document
         self.table = table  # what gable printed
         self.run = document["run"]
-        self._layers = {}
+        self.on_device = {}  # by device, then as `layers`, which are those of the first device
+        self._paths = {}
         for row in document["layers"]:
             key = tuple(row["path"]), row["direction"]
-            if key in self._layers:
+            layers = self.on_device.setdefault(row["device"], {})
+            if key in layers:
                 raise AssertionError(f"the report has the layer {key} twice")
-            self._layers[key] = row
-        self._paths = {row["id"]: key for key, row in self._layers.items()}
+            layers[key] = row
+            self._paths[row["id"]] = key
+        self._layers = self.on_device[min(self.on_device)] if self.on_device else {}
 
     @property
     def layers(self):
@@ -111,6 +114,8 @@ class Report:
         found = {}
         for row in self.document["kernels"]:
             key = self._paths[row["layer"]] + (row["symbol"], tuple(row["grid"]), tuple(row["block"]))
+            if row["device"] != min(self.on_device):
+                key += (row["device"],)
             if key in found:
                 raise AssertionError(f"the report has the kernel {key} twice")
             found[key] = row
