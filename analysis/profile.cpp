@@ -182,13 +182,7 @@ void Profile::end_window(const WindowEnd& end) {
       ++state.reasons[end.reason];
   }
   state.close_complete();
-  const auto waiting = std::count_if(state.windows.begin(), state.windows.end(),
-                                     [](const Window& each) { return each.ended; });
-  if (static_cast<std::uint64_t>(waiting) > state.limits.window_grace) {
-    const auto oldest = std::find_if(state.windows.begin(), state.windows.end(),
-                                     [](const Window& each) { return each.ended; });
-    state.give_up(oldest);
-  }
+  state.limit_waiting();
 }
 
 void Profile::finish_records() {

@@ -19,7 +19,8 @@ struct ProfileLimits {
   std::size_t max_keys = 20000;
   std::size_t max_pending = 1u << 20;           // launches that wait for their activity record
   std::size_t max_window_records = 1u << 20;    // records held per time window for unions; more: the unions are unknown
-  std::uint32_t window_grace = 4;               // time windows that may be open (ended, records still arriving)
+  std::size_t max_waiting_windows = 64;         // time windows that ended and wait for records
+  std::size_t max_waiting_records = 1u << 19;   // and the records that they may hold together
 };
 
 class Profile {

@@ -78,6 +78,8 @@ struct Profile::State {
   // Gives up on the records that are still missing.
   void give_up(std::list<Window>::iterator window);
   void close_complete();
+  // Gives up on the oldest window that waits when too many do.
+  void limit_waiting();
 
  private:
   void keep_counters(Window& window);

@@ -70,6 +70,20 @@ void Profile::State::give_up(std::list<Window>::iterator window) {
   close(window);
 }
 
+// Records may come long after short windows, but some never come, and what did is held meanwhile.
+void Profile::State::limit_waiting() {
+  std::size_t count = 0, held = 0;
+  auto oldest = windows.end();
+  for (auto window = windows.begin(); window != windows.end(); ++window) {
+    if (!window->ended) continue;
+    if (oldest == windows.end()) oldest = window;
+    ++count;
+    held += window->records.size();
+  }
+  if (count > limits.max_waiting_windows || (count > 1 && held > limits.max_waiting_records))
+    give_up(oldest);
+}
+
 void Profile::State::close(std::list<Window>::iterator window) {
   const bool measuring = measures(window->phase.kind);
   const WindowEnd& end = window->end;

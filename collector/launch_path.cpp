@@ -159,6 +159,11 @@ void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
       break;
     }
     case CallKind::copy: {
+      if (rt_.hot.span_window.load(std::memory_order_relaxed) == kNoWindow) return;
+      // A step often begins with copies: activity must be on before them, not from the first
+      // launch.
+      if (windows_.steps_known() && captures_.load(std::memory_order_relaxed) == 0)
+        windows_.at_launch();
       const WindowId window = rt_.hot.span_window.load(std::memory_order_relaxed);
       if (window == kNoWindow) return;
       Event event;

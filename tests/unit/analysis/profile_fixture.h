@@ -44,7 +44,7 @@ class ProfileTest : public ::testing::Test {
   FunctionTable functions;
   Profile profile{layers, functions};
   WindowId window = kNoWindow;
-  std::uint32_t next_correlation = 1;
+  std::uint32_t next_correlation = 1, launches_before = 1;
 
   LayerId layer(const std::vector<std::string>& path, Direction direction = Direction::none) {
     LayerId id = 0;
@@ -61,6 +61,7 @@ class ProfileTest : public ::testing::Test {
   }
   void begin(WindowId id, Phase phase) {
     window = id;
+    launches_before = next_correlation;
     profile.begin_window(id, phase);
   }
   void end(Phase phase, bool keep = true, std::uint64_t start_ns = 0, std::uint64_t end_ns = 0, std::string reason = {}) {
@@ -71,6 +72,7 @@ class ProfileTest : public ::testing::Test {
     end.reason = std::move(reason);
     end.start_ns = start_ns;
     end.end_ns = end_ns;
+    end.launches = next_correlation - launches_before;
     profile.end_window(end);
     window = kNoWindow;
   }

@@ -67,15 +67,57 @@ TEST_F(ProfileWindows, MissingRecordsAreCountedAndMakeUnionsUnknown) {
   EXPECT_EQ(report().run.lost.unattributed_launches, 1u);
 }
 
-TEST_F(ProfileWindows, OldWindowsAreGivenUpBeyondTheGrace) {
-  for (WindowId id = 1; id <= 6; ++id) {
+TEST_F(ProfileWindows, ManyShortWindowsMayWaitForTheirRecords) {
+  std::vector<std::uint32_t> launches;
+  for (WindowId id = 1; id <= 64; ++id) {
+    begin(id, kTime);
+    launches.push_back(launch(key(0, "k")));
+    end(kTime);
+  }
+  EXPECT_EQ(profile.pending_records(), 64u);
+  for (const std::uint32_t each : launches) record(each, each * 100, each * 100 + 10);
+  EXPECT_EQ(report().run.steps.time, 64u);
+  EXPECT_EQ(kernel_named(report(), "k").samples_time, 64u);
+  EXPECT_EQ(report().run.lost.unattributed_launches, 0u);
+}
+
+TEST_F(ProfileWindows, TheOldestWindowIsGivenUpWhenTooManyWait) {
+  for (WindowId id = 1; id <= 66; ++id) {
     begin(id, kTime);
     launch(key(0, "k"));
     end(kTime);
   }
-  EXPECT_EQ(profile.pending_records(), 4u);  // of windows 3 to 6
+  EXPECT_EQ(profile.pending_records(), 64u);  // of windows 3 to 66
   EXPECT_EQ(report().run.lost.unattributed_launches, 2u);
   EXPECT_EQ(report().run.steps.time, 2u);  // closed ones; the others have not joined yet
+}
+
+TEST_F(ProfileWindows, WindowsThatHoldManyRecordsAreGivenUpEarlier) {
+  ProfileLimits limits;
+  limits.max_waiting_records = 100;
+  Profile small(layers, functions, limits);
+  std::uint32_t correlation = 0;
+  for (WindowId id = 1; id <= 3; ++id) {
+    small.begin_window(id, kTime);
+    for (int i = 0; i < 60; ++i) {
+      small.add(LaunchEvent{key(0, "k"), id, ++correlation, false});
+      if (i == 0) continue;  // its record never comes
+      KernelRecord arrived;
+      arrived.start_ns = correlation * 100;
+      arrived.end_ns = arrived.start_ns + 10;
+      arrived.correlation = correlation;
+      small.add(arrived);
+    }
+    WindowEnd end;
+    end.window = id;
+    end.phase = kTime;
+    end.launches = 60;
+    small.end_window(end);
+  }
+  EXPECT_EQ(small.pending_records(), 1u);
+  const Report made = build_report(small, RunInfo{});
+  EXPECT_EQ(made.run.lost.unattributed_launches, 2u);
+  EXPECT_EQ(kernel_named(made, "k").samples_time, 118u);  // what had come of the two counts
 }
 
 TEST_F(ProfileWindows, AThrownAwayWindowContributesOnlyLaunches) {
