@@ -4,10 +4,10 @@
 if(NOT GABLE_TEST_PYTHON)
   find_program(_path_python NAMES python3)
   foreach(_python /usr/bin/python3 ${_path_python})
-    execute_process(COMMAND ${_python} -c "import sys, jsonschema; assert sys.version_info >= (3, 9)"
+    execute_process(COMMAND ${_python} -c "import sys, jsonschema; assert sys.version_info >= (3, 10)"
       RESULT_VARIABLE _result OUTPUT_QUIET ERROR_QUIET)
     if(_result EQUAL 0)
-      set(GABLE_TEST_PYTHON ${_python} CACHE FILEPATH "Python 3.9 or newer with jsonschema, for the tests of reports")
+      set(GABLE_TEST_PYTHON ${_python} CACHE FILEPATH "Python 3.10 or newer with jsonschema, for the tests of reports")
       break()
     endif()
   endforeach()

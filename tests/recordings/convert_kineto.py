@@ -25,7 +25,8 @@ DEVICE = {  # the V100's published clocks and L2; the rest is in the trace
 HEADER = {
     "gable_recording": 1, "origin": "converted",
     "note": "Six training steps of ResNet-50 (batch 32, FP32) on a V100, from a trace of the PyTorch profiler: real kernels "
-            "and times, no counters.",
+            "and times, no counters. Before them each kernel runs once outside of every step: it had, in the steps that are "
+            "not in the trace.",
 }
 OPERATORS = {"conv2d": "conv", "add": "bn", "batch_norm": "bn", "relu_": "relu", "add_": "add", "max_pool2d": "maxpool",
              "adaptive_avg_pool2d": "avgpool", "linear": "fc"}
@@ -156,6 +157,9 @@ def convert(folder):
     for (name, grid, block), id_ in writer.kernels.items():
         yield {"kernel": id_, "name": name, "grid": list(grid), "block": list(block), "time_ns": 0,
                "unknown": SASS + MEMORY + TENSOR}
+    for id_ in writer.kernels.values():
+        yield {"op": "launch", "kernel": id_, "time_ns": 1000}
+    yield {"op": "sync"}
     yield from writer.lines
 
 

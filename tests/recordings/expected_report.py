@@ -18,6 +18,7 @@ class Windows:
     hw: list  # for each pass, its steps
     flops: list
     time: list
+    seen: int  # steps until the queue was complete; nothing is watched after it
 
     @property
     def all_hw(self):
@@ -41,7 +42,7 @@ def windows(steps, groups, active=3, wait=1, warmup=1):
         at += active
     if at > len(steps):
         raise ValueError(f"{len(steps)} steps are too few: the queue needs {at}")
-    return Windows(taken[:groups], taken[groups], taken[groups + 1])
+    return Windows(taken[:groups], taken[groups], taken[groups + 1], at)
 
 
 def by_key(steps):

@@ -177,6 +177,8 @@ def build(steps=STEPS, step_ranges="start"):
     forward(rec, ops, loss_forward)
     backward(rec, ops, loss_backward)
     update(rec)
+    for size in parameters():  # the model goes to the GPU
+        rec.op("copy", kind="h2d", bytes=4 * size, time_ns=1500 + 4 * size // 25)
     images = 4 * BATCH * 3 * IMAGE**2
     for step in range(1, steps + 1):
         if step_ranges == "start":
