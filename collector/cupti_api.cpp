@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
 #include "collector/cupti_search.h"
 
@@ -43,13 +44,6 @@ bool nvperf_found(const std::string& cupti_path, const char* name) {
   return false;
 }
 
-std::string major_minor(std::uint32_t version) {
-  // 120600 is 12.6; 130001 is 13.0 Update 1. Before CUDA 12 CUPTI counted its versions alone (18 is
-  // CUDA 11.8).
-  if (version < 1000) return "CUDA 11 or older";
-  return "CUDA " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100);
-}
-
 // Fills the table from an open library and says what works.
 void fill(CuptiApi& api, void* library, const std::string& opened_as) {
   bool tracing = true, profiling = true;
@@ -63,8 +57,10 @@ void fill(CuptiApi& api, void* library, const std::string& opened_as) {
 #undef GABLE_RESOLVE_TRACING
 #undef GABLE_RESOLVE_PROFILING
 #undef GABLE_RESOLVE
+#if CUPTI_API_VERSION >= 130000
   api.cuptiSubscribe_v2 =
       reinterpret_cast<decltype(api.cuptiSubscribe_v2)>(dlsym(library, "cuptiSubscribe_v2"));
+#endif
 
   api.path = path_of(reinterpret_cast<void*>(api.cuptiGetVersion), opened_as);
   if (api.cuptiGetVersion != nullptr && api.cuptiGetVersion(&api.version) != CUPTI_SUCCESS)
@@ -78,7 +74,7 @@ void fill(CuptiApi& api, void* library, const std::string& opened_as) {
   }
   if (!profiling) {
     api.why_not = "Only times are taken: the CUPTI in use, " + api.path + ", is of " +
-                  major_minor(api.version) +
+                  cuda_release(api.version) +
                   ", and counters need that of CUDA 12.6 or newer (point --cupti to one).";
     return;
   }
@@ -171,6 +167,18 @@ CuptiApi load_cupti(const std::string& preferred) {
   } catch (...) {
     return {};
   }
+}
+
+std::string cuda_release(std::uint32_t version) {
+  // 130001 is CUDA 13.0; before 13.0 CUPTI counted its versions alone.
+  if (version >= 10000)
+    return "CUDA " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100);
+  constexpr std::pair<std::uint32_t, const char*> kReleases[] = {
+      {27, "CUDA 12.9"}, {26, "CUDA 12.8"}, {24, "CUDA 12.6"}, {23, "CUDA 12.5"},
+      {22, "CUDA 12.4"}, {21, "CUDA 12.3"}, {20, "CUDA 12.2"}, {19, "CUDA 12.0"}};
+  for (const auto& [first, release] : kReleases)
+    if (version >= first) return release;
+  return "CUDA 11 or older";
 }
 
 std::string describe(const CuptiApi& api, CUptiResult code) {

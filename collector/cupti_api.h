@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUPTI calls that Gable makes, as a table of function pointers, filled at run time from a libcupti that is opened
-// (never linked). Tests fill it with functions of their own. Nothing else in Gable calls CUPTI.
+// The CUPTI calls that Gable makes, as a table of function pointers, filled at run time from a
+// libcupti that is opened (never linked). Tests fill it with functions of their own. Nothing else
+// in Gable calls CUPTI.
 #pragma once
 
 #include <cupti.h>
@@ -15,45 +16,45 @@
 namespace gable {
 
 // Needed for anything at all: callbacks and activity records.
-#define GABLE_CUPTI_TRACING(X)                                                                      \
-  X(cuptiGetVersion)                                                                                \
-  X(cuptiGetResultString)                                                                           \
-  X(cuptiSubscribe)                                                                                 \
-  X(cuptiUnsubscribe)                                                                               \
-  X(cuptiEnableCallback)                                                                            \
-  X(cuptiGetTimestamp)                                                                              \
-  X(cuptiGetDeviceId)                                                                               \
-  X(cuptiActivityRegisterCallbacks)                                                                 \
-  X(cuptiActivityEnable)                                                                            \
-  X(cuptiActivityDisable)                                                                           \
-  X(cuptiActivityFlushAll)                                                                          \
-  X(cuptiActivityGetNextRecord)                                                                     \
+#define GABLE_CUPTI_TRACING(X)      \
+  X(cuptiGetVersion)                \
+  X(cuptiGetResultString)           \
+  X(cuptiSubscribe)                 \
+  X(cuptiUnsubscribe)               \
+  X(cuptiEnableCallback)            \
+  X(cuptiGetTimestamp)              \
+  X(cuptiGetDeviceId)               \
+  X(cuptiActivityRegisterCallbacks) \
+  X(cuptiActivityEnable)            \
+  X(cuptiActivityDisable)           \
+  X(cuptiActivityFlushAll)          \
+  X(cuptiActivityGetNextRecord)     \
   X(cuptiActivityGetNumDroppedRecords)
 
 // Needed for counters: absent before CUPTI 12.6, then only `time` runs.
-#define GABLE_CUPTI_PROFILING(X)                                                                    \
-  X(cuptiDeviceGetChipName)                                                                         \
-  X(cuptiProfilerInitialize)                                                                        \
-  X(cuptiProfilerDeviceSupported)                                                                   \
-  X(cuptiProfilerHostGetSupportedChips)                                                             \
-  X(cuptiProfilerHostInitialize)                                                                    \
-  X(cuptiProfilerHostDeinitialize)                                                                  \
-  X(cuptiProfilerHostConfigAddMetrics)                                                              \
-  X(cuptiProfilerHostGetConfigImageSize)                                                            \
-  X(cuptiProfilerHostGetConfigImage)                                                                \
-  X(cuptiProfilerHostGetNumOfPasses)                                                                \
-  X(cuptiProfilerHostEvaluateToGpuValues)                                                           \
-  X(cuptiRangeProfilerEnable)                                                                       \
-  X(cuptiRangeProfilerDisable)                                                                      \
-  X(cuptiRangeProfilerSetConfig)                                                                    \
-  X(cuptiRangeProfilerStart)                                                                        \
-  X(cuptiRangeProfilerStop)                                                                         \
-  X(cuptiRangeProfilerPushRange)                                                                    \
-  X(cuptiRangeProfilerPopRange)                                                                     \
-  X(cuptiRangeProfilerDecodeData)                                                                   \
-  X(cuptiRangeProfilerGetCounterDataSize)                                                           \
-  X(cuptiRangeProfilerCounterDataImageInitialize)                                                   \
-  X(cuptiRangeProfilerGetCounterDataInfo)                                                           \
+#define GABLE_CUPTI_PROFILING(X)                  \
+  X(cuptiDeviceGetChipName)                       \
+  X(cuptiProfilerInitialize)                      \
+  X(cuptiProfilerDeviceSupported)                 \
+  X(cuptiProfilerHostGetSupportedChips)           \
+  X(cuptiProfilerHostInitialize)                  \
+  X(cuptiProfilerHostDeinitialize)                \
+  X(cuptiProfilerHostConfigAddMetrics)            \
+  X(cuptiProfilerHostGetConfigImageSize)          \
+  X(cuptiProfilerHostGetConfigImage)              \
+  X(cuptiProfilerHostGetNumOfPasses)              \
+  X(cuptiProfilerHostEvaluateToGpuValues)         \
+  X(cuptiRangeProfilerEnable)                     \
+  X(cuptiRangeProfilerDisable)                    \
+  X(cuptiRangeProfilerSetConfig)                  \
+  X(cuptiRangeProfilerStart)                      \
+  X(cuptiRangeProfilerStop)                       \
+  X(cuptiRangeProfilerPushRange)                  \
+  X(cuptiRangeProfilerPopRange)                   \
+  X(cuptiRangeProfilerDecodeData)                 \
+  X(cuptiRangeProfilerGetCounterDataSize)         \
+  X(cuptiRangeProfilerCounterDataImageInitialize) \
+  X(cuptiRangeProfilerGetCounterDataInfo)         \
   X(cuptiRangeProfilerCounterDataGetRangeInfo)
 
 struct CuptiApi {
@@ -61,7 +62,10 @@ struct CuptiApi {
   GABLE_CUPTI_TRACING(GABLE_DECLARE)
   GABLE_CUPTI_PROFILING(GABLE_DECLARE)
 #undef GABLE_DECLARE
-  decltype(&::cuptiSubscribe_v2) cuptiSubscribe_v2 = nullptr;  // optional: names the holder when refused
+#if CUPTI_API_VERSION >= 130000
+  decltype(&::cuptiSubscribe_v2) cuptiSubscribe_v2 =
+      nullptr;  // optional: names the holder when refused
+#endif
 
   std::uint32_t version = 0;  // cuptiGetVersion
   std::string path;           // where the library was found
@@ -69,9 +73,13 @@ struct CuptiApi {
   std::string why_not;  // one sentence, when can_trace or can_profile is false
 };
 
-// A CUPTI already in the process first (whatever major version), then `preferred` when not empty, then the usual names and
-// places. Leaves the library open for good. Counters also need libnvperf_host and libnvperf_target beside it.
+// A CUPTI already in the process first (whatever major version), then `preferred` when not empty,
+// then the usual names and places. Leaves the library open for good. Counters also need
+// libnvperf_host and libnvperf_target beside it.
 [[nodiscard]] CuptiApi load_cupti(const std::string& preferred = {});
+
+// The toolkit that a CUPTI of this version (CuptiApi::version) came with: "CUDA 12.6".
+[[nodiscard]] std::string cuda_release(std::uint32_t version);
 
 // "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)"
 [[nodiscard]] std::string describe(const CuptiApi& api, CUptiResult code);

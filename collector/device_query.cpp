@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "collector/cupti_codes.h"
 #include "collector/remedies.h"
 
 namespace gable {
@@ -120,8 +121,8 @@ std::string why_no_counters(const CuptiApi& api, std::int32_t device) {
   if (bad(params.confidentialCompute))
     return remedy_for(CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED);
   if (bad(params.cmp)) return remedy_for(CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED);
-  if (bad(params.sli)) return remedy_for(CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED);
-  if (bad(params.wsl)) return remedy_for(CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED);
+  if (bad(params.sli)) return remedy_for(kSliNotSupported);
+  if (bad(params.wsl)) return remedy_for(kWslNotSupported);
   return "CUPTI has no counters on this device and does not say why.";
 }
 

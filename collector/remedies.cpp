@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/remedies.h"
 
+#include "collector/cupti_codes.h"
+
 namespace gable {
 
 std::string remedy_for(CUptiResult code) {
@@ -32,13 +34,13 @@ std::string remedy_for(CUptiResult code) {
       return "Counters do not work in confidential computing mode; use a GPU where it is off.";
     case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
       return "NVIDIA's mining processors (CMP) have no counters; use another GPU.";
-    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
+    case kMigNotSupported:
       return "Counters do not work on this MIG instance; use the whole GPU (`nvidia-smi -mig 0`).";
-    case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
+    case kSliNotSupported:
       return "Counters do not work while SLI is on; switch it off.";
-    case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
+    case kWslNotSupported:
       return "Counters do not work under WSL with this GPU or driver; use native Linux.";
-    case CUPTI_ERROR_INVALID_CHIP_NAME:
+    case kInvalidChipName:
       return "This CUPTI does not know the GPU's chip; point --cupti to a newer one.";
     default:
       return {};

@@ -221,10 +221,7 @@ bool Examination::limited() const {
 Examination examine(const std::string& cupti) { return Examiner().run(cupti); }
 
 std::string version_of(const CuptiApi& api) {
-  const std::string level = "API " + std::to_string(api.version);
-  if (api.version < 1000) return "CUDA 11 or older, " + level;
-  return "CUDA " + std::to_string(api.version / 10000) + "." +
-         std::to_string(api.version / 100 % 100) + ", " + level;
+  return cuda_release(api.version) + ", API " + std::to_string(api.version);
 }
 
 }  // namespace gable

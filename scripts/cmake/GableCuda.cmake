@@ -20,8 +20,7 @@ string(REGEX MATCH "[0-9]+" GABLE_CUPTI_API_VERSION "${_gable_line}")
 message(STATUS "CUPTI headers: ${GABLE_CUPTI_INCLUDE_DIR} (API ${GABLE_CUPTI_API_VERSION})")
 
 add_library(gable_cuda_headers INTERFACE)
-target_include_directories(gable_cuda_headers SYSTEM INTERFACE
-  ${GABLE_CUDA_INCLUDE_DIR} ${GABLE_CUPTI_INCLUDE_DIR} ${GABLE_NVTX_INCLUDE_DIR})
+target_include_directories(gable_cuda_headers SYSTEM INTERFACE ${GABLE_CUDA_INCLUDE_DIRS})
 
 # Where the real libcupti of this toolkit lies: the tests ask its host API; gable doctor offers it as the last resort.
 set(_gable_cupti_places ${GABLE_CUPTI_INCLUDE_DIR}/../lib ${GABLE_CUPTI_INCLUDE_DIR}/../lib64

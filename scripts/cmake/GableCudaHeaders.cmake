@@ -2,7 +2,8 @@
 # gable_find_cuda_headers(BUILD): where cuda.h, CUPTI's and NVTX's headers lie, in NVIDIA's layout, Debian's and Ubuntu's,
 # and that of NVIDIA's pip wheels. Also runs as a script, for scripts/setup.sh:
 #   cmake -DGABLE_BUILD=<build folder> -P GableCudaHeaders.cmake     fails when something is missing
-# Sets GABLE_CUDA_INCLUDE_DIR, GABLE_CUPTI_INCLUDE_DIR, GABLE_NVTX_INCLUDE_DIR and the list GABLE_CUDA_MISSING.
+# Sets GABLE_CUPTI_INCLUDE_DIR, the list GABLE_CUDA_INCLUDE_DIRS of all folders needed (CUDA 12's wheels spread over four)
+# and the list GABLE_CUDA_MISSING of headers.
 
 function(_gable_cuda_roots variable build)
   set(_roots ${GABLE_CUDA_ROOT})
@@ -48,7 +49,7 @@ function(gable_find_cuda_headers build)
       set(places ${_roots})
     endif()
     set(_missing)
-    foreach(pair CUDA:cuda.h RUNTIME:cuda_runtime_api.h RUNTIME:crt/host_defines.h
+    foreach(pair CUDA:cuda.h RUNTIME:cuda_runtime_api.h CRT:crt/host_defines.h
             CUPTI:cupti_range_profiler.h NVTX:nvtx3/nvToolsExt.h)
       string(REPLACE ":" ";" pair ${pair})
       list(GET pair 0 _part)
@@ -63,9 +64,13 @@ function(gable_find_cuda_headers build)
     endif()
   endforeach()
   set(GABLE_CUDA_MISSING "${_missing}" PARENT_SCOPE)
-  foreach(part CUDA CUPTI NVTX)
-    set(GABLE_${part}_INCLUDE_DIR "${_dir_${part}}" PARENT_SCOPE)
+  set(_all)
+  foreach(part CUDA RUNTIME CRT CUPTI NVTX)
+    list(APPEND _all ${_dir_${part}})
   endforeach()
+  list(REMOVE_DUPLICATES _all)
+  set(GABLE_CUDA_INCLUDE_DIRS "${_all}" PARENT_SCOPE)
+  set(GABLE_CUPTI_INCLUDE_DIR "${_dir_CUPTI}" PARENT_SCOPE)
 endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
@@ -74,4 +79,5 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
     message(FATAL_ERROR "missing: ${GABLE_CUDA_MISSING}")
   endif()
   message(STATUS "CUPTI headers: ${GABLE_CUPTI_INCLUDE_DIR}")
+  message(STATUS "CUDA headers: ${GABLE_CUDA_INCLUDE_DIRS}")
 endif()

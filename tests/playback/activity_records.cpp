@@ -8,10 +8,11 @@ namespace {
 
 #if CUPTI_API_VERSION >= 130000
 using KernelRecord = CUpti_ActivityKernel10;
+using CopyRecord = CUpti_ActivityMemcpy6;
 #else
 using KernelRecord = CUpti_ActivityKernel9;
+using CopyRecord = CUpti_ActivityMemcpy5;
 #endif
-using CopyRecord = CUpti_ActivityMemcpy6;
 using MemsetRecord = CUpti_ActivityMemset4;
 
 }  // namespace

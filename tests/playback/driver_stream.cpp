@@ -155,8 +155,14 @@ CUresult CUDAAPI cuEventQuery(CUevent event) {
 }
 
 CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent end) {
+#if CUDA_VERSION >= 12080
   const cuEventElapsedTime_v2_params p{ms, start, end};
-  return api(GABLE_CBID(cuEventElapsedTime_v2), "cuEventElapsedTime_v2", Effect::query, &p, [&](ApiCall&) {
+  constexpr auto kCall = GABLE_CBID(cuEventElapsedTime_v2);
+#else
+  const cuEventElapsedTime_params p{ms, start, end};
+  constexpr auto kCall = GABLE_CBID(cuEventElapsedTime);
+#endif
+  return api(kCall, "cuEventElapsedTime", Effect::query, &p, [&](ApiCall&) {
     const auto* first = reinterpret_cast<Event*>(start);
     const auto* second = reinterpret_cast<Event*>(end);
     if (ms == nullptr || first == nullptr || second == nullptr) return CUDA_ERROR_INVALID_VALUE;

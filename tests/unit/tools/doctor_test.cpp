@@ -17,6 +17,8 @@
 
 #if GABLE_HAVE_INJECT
 
+#include "collector/cupti_api.h"
+
 namespace gable::tests {
 namespace {
 
@@ -144,6 +146,13 @@ TEST(Doctor, WithoutADriverPointsToThePlaybackGpu) {
   EXPECT_EQ(row_of(ran.out, "time"), "time missing does not run here: see driver");
   EXPECT_NE(ran.out.find("\nNext: gable profile --playback REC "), std::string::npos);
   expect_narrow(ran.out);
+}
+
+TEST(Doctor, TellsTheToolkitOfACupti) {
+  const std::map<std::uint32_t, std::string> releases = {
+      {18, "CUDA 11 or older"}, {20, "CUDA 12.2"},     {24, "CUDA 12.6"},
+      {28, "CUDA 12.9"},        {130001, "CUDA 13.0"}, {130500, "CUDA 13.5"}};
+  for (const auto& [version, release] : releases) EXPECT_EQ(cuda_release(version), release);
 }
 
 TEST(Doctor, ACuptiThatIsNotThereIsOneSentence) {
