@@ -59,11 +59,12 @@ struct CopyCall {
   std::uint32_t correlation = 0;
 };
 
-// One finished range instance of a layer, on the thread that closed it.
+// Range instances of a layer that ended in a window.
 struct LayerSpan {
   LayerId layer = 0;
   WindowId window = kNoWindow;
-  std::uint64_t cpu_ns = 0;  // from its push to its pop
+  std::uint64_t cpu_ns = 0;  // from push to pop, summed
+  std::uint64_t calls = 1;
 };
 
 // A graph launch: counted, its kernels are not attributed yet.

@@ -45,7 +45,7 @@ class LayerStats {
   void add_span(LayerId layer, PhaseKind kind, const SpanSum& span) {
     spans_[layer][kind_index(kind)].add(span);
   }
-  void count_call(LayerId layer) { ++calls_[layer]; }
+  void count_calls(LayerId layer, std::uint64_t calls) { calls_[layer] += calls; }
 
   // All zero for a layer without kernels on that device.
   [[nodiscard]] LayerBusy busy(std::int32_t device, LayerId layer) const;

@@ -102,6 +102,12 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
   flag_notes(report, notes);
   device_notes(report, notes);
   class_note(state, notes);
+  if (state.launches_inherited > 0) {
+    notes.push_back(
+        counted(state.launches_inherited, "launch", "launches") +
+        " came from threads without an open range: they are in the layer that was open on the "
+        "main thread.");
+  }
   if (state.graph_launches > 0) {
     notes.push_back(
         counted(state.graph_launches, "CUDA graph launch is", "CUDA graph launches are") +

@@ -128,9 +128,9 @@ void Profile::add(const CopyRecord& record) {
 
 void Profile::add(const LayerSpan& span) {
   State& state = *state_;
-  state.layer_stats.count_call(span.layer);
+  state.layer_stats.count_calls(span.layer, span.calls);
   Window* window = span.window == kNoWindow ? nullptr : state.find(span.window);
-  const SpanSum sum{1, span.cpu_ns};
+  const SpanSum sum{span.calls, span.cpu_ns};
   if (window != nullptr) {
     window->spans[span.layer].add(sum);
   } else if (state.closed_kept_time(span.window)) {
@@ -177,7 +177,7 @@ void Profile::end_window(const WindowEnd& end) {
   if (!end.keep) {
     window->records = {};
     window->overflow.clear();
-    if (measures(window->phase.kind)) ++state.lost.windows;
+    if (measures(window->phase.kind) && end.launches > 0) ++state.lost.windows;
     if (!end.reason.empty() && (state.reasons.size() < 32 || state.reasons.contains(end.reason)))
       ++state.reasons[end.reason];
   }

@@ -56,6 +56,7 @@ void Background::wake(char command) {
 
 void Background::signal_from_handler(int number) {
   const int saved = errno;
+  dying_.store(true, std::memory_order_relaxed);
   const char bytes[2] = {kSignal, static_cast<char>(number)};
   [[maybe_unused]] const auto written = ::write(pipe_[1], bytes, 2);
   errno = saved;
@@ -100,7 +101,12 @@ void Background::die_of(int number) {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   ::sigaction(number, &standard, nullptr);
-  ::kill(::getpid(), number);
+  // On this thread: the one that took the signal has it blocked while it is in the handler.
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  ::raise(number);
 }
 
 bool Background::flush(bool forced, std::chrono::milliseconds patience) {

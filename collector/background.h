@@ -28,6 +28,8 @@ class Background {
   // again.
   void signal_from_handler(int number);
 
+  [[nodiscard]] bool dying() const { return dying_.load(std::memory_order_relaxed); }
+
   // Asks for a flush and waits for it, at most `patience`. False when CUPTI did not answer in time.
   bool flush(bool forced, std::chrono::milliseconds patience);
   void request_flush();  // without waiting
@@ -40,6 +42,7 @@ class Background {
   Session& session_;
   int pipe_[2] = {-1, -1};
   std::atomic<bool> over_{false};
+  std::atomic<bool> dying_{false};  // a signal came that ends the program
 
   std::mutex flush_mutex_;  // never held while calling CUPTI
   std::condition_variable flush_wanted_, flush_done_;

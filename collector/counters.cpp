@@ -1,19 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/counters.h"
 
-#include <algorithm>
-#include <chrono>
-#include <thread>
-
 namespace gable {
-namespace {
-
-// How long a launch waits while another thread begins the window on its context (the first time
-// that takes long).
-constexpr std::chrono::seconds kBeginTimeout{5};
-
-}  // namespace
-
 Counters::Context* Counters::find(const Place& place, bool create) {
   const std::lock_guard hold(mutex_);
   for (auto& context : contexts_) {
@@ -34,37 +22,35 @@ std::vector<Counters::Context*> Counters::all() {
   return out;
 }
 
-Counters::Entered Counters::before_launch(const Place& place, WindowId window, Phase phase,
-                                          std::size_t max_ranges, std::uint32_t ordinal,
-                                          const LaunchKey& key, bool wanted) {
-  Entered entered;
+bool Counters::begun(const Place& place, WindowId window) {
+  const auto* context = find(place, false);
+  return context != nullptr && context->begun.load(std::memory_order_acquire) == window;
+}
+
+CuptiFailure Counters::begin(const Place& place, WindowId window, Phase phase,
+                             std::size_t max_ranges) {
   auto* context = find(place, true);
-  if (context == nullptr) return entered;
-  WindowId before = context->claimed.load(std::memory_order_acquire);
-  if (before != window &&
-      context->claimed.compare_exchange_strong(before, window, std::memory_order_acq_rel)) {
-    bool usable = false;
-    const auto* plan = plan_.load(std::memory_order_acquire);
-    for (const auto& pass : plan->passes) {
-      if (pass.phase != phase) continue;
-      entered.refused = context->window.begin(pass, max_ranges, mode_);
-      usable = !entered.refused.failed();
-    }
-    context->usable.store(usable, std::memory_order_relaxed);
-    context->begun.store(window, std::memory_order_release);
-  } else {
-    const auto give_up = std::chrono::steady_clock::now() + kBeginTimeout;
-    while (context->begun.load(std::memory_order_acquire) != window &&
-           std::chrono::steady_clock::now() < give_up) {
-      std::this_thread::yield();
-    }
+  if (context == nullptr) return {};
+  CuptiFailure failure;
+  bool usable = false;
+  const auto* plan = plan_.load(std::memory_order_acquire);
+  for (const auto& pass : plan->passes) {
+    if (pass.phase != phase) continue;
+    failure = context->window.begin(pass, max_ranges, mode_);
+    usable = !failure.failed();
   }
-  if (context->begun.load(std::memory_order_acquire) != window || !context->usable) return entered;
+  context->usable.store(usable, std::memory_order_relaxed);
+  context->begun.store(window, std::memory_order_release);
+  return failure;
+}
+
+bool Counters::before_launch(const Place& place, std::uint32_t ordinal, const LaunchKey& key,
+                             bool wanted) {
+  auto* context = find(place, false);
+  if (context == nullptr || !context->usable.load(std::memory_order_relaxed)) return false;
   // Automatic ranges cannot be chosen by launch: all must be known, so that the order can be
   // followed.
-  if (wanted || mode_ == RangeMode::automatic)
-    entered.ranged = context->window.before_launch(ordinal, key);
-  return entered;
+  return (wanted || mode_ == RangeMode::automatic) && context->window.before_launch(ordinal, key);
 }
 
 void Counters::after_launch(const Place& place, bool launched) {
@@ -82,7 +68,8 @@ CountersOutcome Counters::finish() {
     if (context->window.active()) outcome.contexts.push_back(context->window.end());
   }
   for (const auto& result : outcome.contexts) {
-    outcome.lost_ranges += result.dropped + result.missing;
+    // A range that CUPTI dropped is also one that a launch misses.
+    outcome.lost_ranges += std::max(result.dropped, result.missing);
     outcome.too_small = outcome.too_small || result.dropped > 0 || result.unranged > 0;
     if (!result.keep && outcome.keep) {
       outcome.keep = false;
@@ -111,6 +98,14 @@ void Counters::end_context(CUcontext ended) {
       early_.push_back(std::move(result));
     }
     if (context->window.enabled()) (void)context->window.close();
+    context->gone.store(true, std::memory_order_release);
+  }
+}
+
+void Counters::abandon_context(CUcontext ended) {
+  for (auto* context : all()) {
+    if (ended != nullptr && context->place.context != ended) continue;
+    context->window.abandon();
     context->gone.store(true, std::memory_order_release);
   }
 }

@@ -33,16 +33,16 @@ class Counters {
     CUcontext context = nullptr;
     std::uint32_t uid = 0;  // of the context
   };
-  struct Entered {
-    bool ranged = false;
-    CuptiFailure
-        refused;  // the window could not begin on this context; said once per window and context
-  };
-  // At a launch's ENTER, on the launching thread. Begins the window on the context when that is not
-  // done yet.
-  [[nodiscard]] Entered before_launch(const Place& place, WindowId window, Phase phase,
-                                      std::size_t max_ranges, std::uint32_t ordinal,
-                                      const LaunchKey& key, bool wanted);
+  // Whether begin() was called for the window on this context, whatever came of it.
+  [[nodiscard]] bool begun(const Place& place, WindowId window);
+  // Begins the window on the context. Never at the same time as another begin() or finish(); a
+  // failure is said once per window and context.
+  [[nodiscard]] CuptiFailure begin(const Place& place, WindowId window, Phase phase,
+                                   std::size_t max_ranges);
+  // At a launch's ENTER, on the launching thread; true when it has a range. `wanted` is what -k
+  // says.
+  [[nodiscard]] bool before_launch(const Place& place, std::uint32_t ordinal, const LaunchKey& key,
+                                   bool wanted);
   // At its EXIT, when it was ranged.
   void after_launch(const Place& place, bool launched);
 
@@ -53,6 +53,8 @@ class Counters {
   // The context is about to be destroyed (nullptr: all of them). What was collected in it is kept
   // for finish().
   void end_context(CUcontext context);
+  // The same without a word to CUPTI; what was collected is lost.
+  void abandon_context(CUcontext context);
   [[nodiscard]] std::uint64_t image_bytes();
 
  private:
@@ -61,7 +63,6 @@ class Counters {
         : place(p), window(engine, p.context, chip) {}
     Place place;
     CounterWindow window;
-    std::atomic<WindowId> claimed{kNoWindow};  // by the thread that begins
     std::atomic<WindowId> begun{kNoWindow};
     std::atomic<bool> usable{false};  // the begun window collects
     std::atomic<bool> gone{false};

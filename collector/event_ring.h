@@ -15,13 +15,12 @@
 namespace gable {
 
 struct Event {
-  enum class Kind : std::uint8_t { launch, copy, span, graph };
+  enum class Kind : std::uint8_t { launch, copy, graph };
   Kind kind = Kind::launch;
   std::uint32_t step = 0;  // the step (by number) in which it happened
   union {
     LaunchEvent launch;
     CopyCall copy;
-    LayerSpan span;
     GraphLaunch graph;
   };
   Event() : launch() {}

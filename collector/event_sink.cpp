@@ -35,9 +35,6 @@ void EventSink::take(const Event& event) {
     case Event::Kind::copy:
       profile_.add(event.copy);
       break;
-    case Event::Kind::span:
-      profile_.add(event.span);
-      break;
     case Event::Kind::graph:
       profile_.add(event.graph);
       break;
@@ -59,6 +56,18 @@ StepSummary EventSink::summary(std::uint32_t step) {
   drain_locked();
   const auto& slot = steps_[step % 4];
   return slot.step == step ? slot.summary : StepSummary{};
+}
+
+void EventSink::take_spans(WindowId window) {
+  const std::lock_guard hold(mutex_);
+  const double scale = tick_scale_.ns_per_tick();
+  ThreadRegistry::instance().each([&](ThreadState& thread) {
+    thread.spans.take([&](LayerId layer, std::uint64_t calls, std::uint64_t ticks) {
+      if (window == kNoWindow) return;
+      const auto cpu_ns = static_cast<std::uint64_t>(static_cast<double>(ticks) * scale);
+      profile_.add(LayerSpan{layer, window, cpu_ns, calls});
+    });
+  });
 }
 
 std::uint64_t EventSink::take_overhead_ns() {

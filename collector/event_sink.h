@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/profile.h"
+#include "collector/clock.h"
 #include "collector/thread_state.h"
 
 namespace gable {
@@ -33,6 +34,8 @@ class EventSink {
   void drain();
   // Drains, then tells what was launched in step `step`.
   [[nodiscard]] StepSummary summary(std::uint32_t step);
+  // Adds the ranges that ended since the last call to `window`; kNoWindow: they are forgotten.
+  void take_spans(WindowId window);
   // Our callbacks' estimated cost on all threads since the last call.
   [[nodiscard]] std::uint64_t take_overhead_ns();
 
@@ -50,6 +53,7 @@ class EventSink {
 
   std::mutex mutex_;
   Profile profile_;
+  const TickScale tick_scale_;
   struct Numbered {
     std::uint32_t step = 0;
     StepSummary summary;

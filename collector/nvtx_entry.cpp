@@ -104,21 +104,34 @@ Result when_active(Result otherwise, Result failed, Call&& call) {
 
 int push(DomainId domain, std::string_view name, Direction direction) {
   auto& rt = runtime();
+  auto& ranges = this_thread().ranges;
   const WindowId window = rt.hot.span_window.load(std::memory_order_relaxed);
-  return rt.ranges.push(this_thread().ranges, domain, name, direction, window,
-                        window != kNoWindow ? steady_ns() : 0);
+  const int depth =
+      rt.ranges.push(ranges, domain, name, direction, window, window != kNoWindow ? ticks() : 0);
+  const WindowId after = rt.hot.span_window.load(std::memory_order_relaxed);
+  if (after != window) {  // this very range is the step that began the window
+    ranges.open.back().window = after;
+    ranges.open.back().start_ticks = ticks();
+  }
+  return depth;
+}
+
+// Before the pop, which ends the window where the range is the step itself.
+void count_span(ThreadState& thread, DomainId domain, WindowId window) {
+  const auto& open = thread.ranges.open;
+  for (auto range = open.rbegin(); range != open.rend(); ++range) {
+    if (range->domain != domain) continue;
+    if (range->window == window) thread.spans.add(range->layer, ticks() - range->start_ticks);
+    return;
+  }
 }
 
 int pop(DomainId domain) {
   auto& rt = runtime();
   auto& thread = this_thread();
-  const auto popped = rt.ranges.pop(thread.ranges, domain);
-  const WindowId window = popped.range.window;
-  if (popped.depth >= 0 && window != kNoWindow &&
-      rt.hot.span_window.load(std::memory_order_relaxed) == window) {
-    rt.emit_span(thread, popped.range.layer, window, steady_ns() - popped.range.start_ns);
-  }
-  return popped.depth;
+  const WindowId window = rt.hot.span_window.load(std::memory_order_relaxed);
+  if (window != kNoWindow) count_span(thread, domain, window);
+  return rt.ranges.pop(thread.ranges, domain).depth;
 }
 
 nvtxRangeId_t start(DomainId domain, std::string_view name, Direction direction) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which metrics are collected in which pass on a chip. Asks CUPTI's Profiler Host API, which needs no GPU: every candidate
-// metric alone with a fresh host object (a rejected one poisons it), then packs the hardware metrics greedily into passes.
-// Used by the collector in a running program and by `gable doctor --chip`.
+// Which metrics are collected in which pass on a chip. Asks CUPTI's Profiler Host API, which needs
+// no GPU: every candidate metric alone with a fresh host object (a rejected one poisons it), then
+// packs the hardware metrics greedily into passes. Used by the collector in a running program and
+// by `gable doctor --chip`.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,18 @@ namespace gable {
 
 // One configuration that CUPTI collects in a single pass.
 struct PassPlan {
-  Phase phase;                            // hw with its group, or flops
-  std::vector<std::string> metrics;       // full names with their roll-up: "dram__sectors_read.sum"
-  std::vector<std::uint8_t> config_image; // for cuptiRangeProfilerSetConfig; must outlive the profiler's Disable
+  Phase phase;                       // hw with its group, or flops
+  std::vector<std::string> metrics;  // full names with their roll-up: "dram__sectors_read.sum"
+  std::vector<std::uint8_t>
+      config_image;  // for cuptiRangeProfilerSetConfig; must outlive the profiler's Disable
 };
 
 struct MetricPlan {
   std::string chip;
-  std::vector<PassPlan> passes;             // hw groups in order, then flops; empty when nothing can be collected
-  std::vector<std::string> unavailable;     // quantities this chip has no single-pass metric for
-  std::string error;                        // one sentence when no plan could be made
+  std::vector<PassPlan>
+      passes;  // hw groups in order, then flops; empty when nothing can be collected
+  std::vector<std::string> unavailable;  // quantities this chip has no single-pass metric for
+  std::string error;                     // one sentence when no plan could be made
 };
 
 // `availability`: counter availability image of the device, or empty.

@@ -51,24 +51,47 @@ ThreadRanges::Known& RangeTracker::find(ThreadRanges& thread, LayerId parent, Do
   const std::uint64_t seed = (std::uint64_t{parent} << 32) ^ (std::uint64_t{domain} << 8) ^
                              static_cast<std::uint64_t>(direction);
   const std::uint64_t hash = hash_bytes(cut.data(), cut.size(), seed);
-  if (thread.known.empty()) thread.known.resize(ThreadRanges::kKnown);
-  auto& slot = thread.known[hash & (ThreadRanges::kKnown - 1)];
-  if (slot.used && slot.hash == hash && slot.parent == parent && slot.length == cut.size())
-    return slot;
+  if (!thread.known.empty()) {
+    auto* group = &thread.known[hash & (thread.known.size() - ThreadRanges::kWays)];
+    for (std::size_t i = 0; i < ThreadRanges::kWays; ++i) {
+      if (group[i].hash == hash && group[i].used && group[i].parent == parent &&
+          group[i].length == cut.size())
+        return group[i];
+    }
+  }
   const auto name = naming_.name(cut);
   const LayerId layer = make_child(parent, domain, name.text, direction);
+  auto& slot = place(thread, hash);
   slot = {hash, parent, layer, static_cast<std::uint32_t>(cut.size()), name.is_step, true};
   return slot;
 }
 
+// A free slot in the group of `hash`, in a larger table where need be; else the one to give up.
+ThreadRanges::Known& RangeTracker::place(ThreadRanges& thread, std::uint64_t hash) {
+  if (thread.known.empty()) thread.known.resize(ThreadRanges::kFirstKnown);
+  for (;;) {
+    auto* group = &thread.known[hash & (thread.known.size() - ThreadRanges::kWays)];
+    for (std::size_t i = 0; i < ThreadRanges::kWays; ++i) {
+      if (!group[i].used) return group[i];
+    }
+    if (thread.known.size() >= ThreadRanges::kMostKnown)
+      return group[(hash >> 48) % ThreadRanges::kWays];
+    auto names = std::move(thread.known);
+    thread.known = std::vector<ThreadRanges::Known>(names.size() * 2);
+    for (const auto& name : names) {
+      if (name.used) place(thread, name.hash) = name;
+    }
+  }
+}
+
 int RangeTracker::push(ThreadRanges& thread, DomainId domain, std::string_view name,
-                       Direction direction, WindowId window, std::uint64_t now_ns) {
+                       Direction direction, WindowId window, std::uint64_t now_ticks) {
   if (thread.base_version != base_version_.load(std::memory_order_acquire)) rebase(thread);
   const auto cut = RangeNaming::cut_sequence_numbers(name, thread.buffer);
   const auto& known = find(thread, thread.current, domain, cut, direction);
   if (thread.depth.size() <= domain) thread.depth.resize(domain + 1);
   const int depth = static_cast<int>(thread.depth[domain]++);
-  thread.open.push_back({known.layer, domain, window, known.is_step, now_ns});
+  thread.open.push_back({known.layer, domain, window, known.is_step, now_ticks});
   thread.current = known.layer;
   publish(thread);
   if (known.is_step) {

@@ -39,7 +39,7 @@ class ThreadRanges {
     DomainId domain;
     WindowId window;  // in which it was pushed
     bool is_step;
-    std::uint64_t start_ns;  // steady clock; 0 where no window was open
+    std::uint64_t start_ticks;  // 0 where no window was open
   };
   std::vector<Open> open;
   std::vector<std::uint32_t> depth;  // open ranges by domain
@@ -53,7 +53,9 @@ class ThreadRanges {
     std::uint32_t length = 0;
     bool is_step = false, used = false;
   };
-  static constexpr std::size_t kKnown = 1024;  // a power of two
+  // In groups of kWays: a name is in the group of its hash. Grows to at most kMostKnown names, so
+  // that a program that makes up a new name every time costs no memory.
+  static constexpr std::size_t kWays = 4, kFirstKnown = 1024, kMostKnown = 16384;
   std::vector<Known> known;
   std::string buffer;
 };
@@ -79,7 +81,7 @@ class RangeTracker {
   // Depth before the push (0 for the first of its domain on the thread), as nvtxRangePush returns
   // it.
   int push(ThreadRanges& thread, DomainId domain, std::string_view name, Direction direction,
-           WindowId window, std::uint64_t now_ns);
+           WindowId window, std::uint64_t now_ticks);
   struct Popped {
     int depth = -1;  // of the range that ended; -1: there was none in that domain
     ThreadRanges::Open range{};
@@ -117,6 +119,7 @@ class RangeTracker {
 
   ThreadRanges::Known& find(ThreadRanges& thread, LayerId parent, DomainId domain,
                             std::string_view cut, Direction direction);
+  static ThreadRanges::Known& place(ThreadRanges& thread, std::uint64_t hash);
   LayerId make_child(LayerId parent, DomainId domain, const std::string& text, Direction direction);
   void rebase(ThreadRanges& thread);
   void rebuild_base();  // base_mutex_ held

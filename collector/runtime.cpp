@@ -27,11 +27,6 @@ Runtime::Runtime(Settings chosen, std::vector<std::string> domains)
       ranges(layers, RangeNaming(settings.fold, settings.step_range), std::move(domains)),
       started_ns(steady_ns()) {}
 
-void Runtime::emit_span(ThreadState& thread, LayerId layer, WindowId window, std::uint64_t cpu_ns) {
-  auto* s = session.load(std::memory_order_acquire);
-  if (s != nullptr) s->emit_span(thread, {layer, window, cpu_ns});
-}
-
 Runtime& runtime() {
   auto* existing = g_runtime.load(std::memory_order_acquire);
   if (existing != nullptr) return *existing;

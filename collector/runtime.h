@@ -39,9 +39,6 @@ struct Runtime {
   RangeTracker ranges;
   std::atomic<Session*> session{nullptr};
   std::uint64_t started_ns;  // steady clock
-
-  // A range of `layer` ended on this thread after `cpu_ns`.
-  void emit_span(ThreadState& thread, LayerId layer, WindowId window, std::uint64_t cpu_ns);
 };
 
 // The process's runtime; the first call reads GABLE_OPTIONS.

@@ -13,6 +13,7 @@ namespace gable {
 namespace {
 
 constexpr std::chrono::milliseconds kPlanPatience{5000};
+constexpr std::chrono::milliseconds kDevicesPatience{1000};
 constexpr std::chrono::milliseconds kExitFlushPatience{2000};
 constexpr std::chrono::milliseconds kSignalFlushPatience{1000};
 
@@ -88,13 +89,6 @@ void Session::drop_callbacks() {
   }
 }
 
-void Session::emit_span(ThreadState& thread, const LayerSpan& span) {
-  Event event;
-  event.kind = Event::Kind::span;
-  event.span = span;
-  sink_.emit(thread, event);
-}
-
 // --- the plan of passes
 // -------------------------------------------------------------------------------------------------
 
@@ -103,6 +97,11 @@ void Session::make_plan() {
   sink_.with_profile([&](Profile& profile) {
     for (const auto& device : devices) profile.add_device(device);
   });
+  {
+    const std::lock_guard hold(plan_mutex_);
+    devices_known_ = true;
+    plan_made_.notify_all();
+  }
   MetricPlan plan;
   if (!api_.can_profile) {
     plan.error = api_.why_not;
@@ -141,6 +140,13 @@ const MetricPlan* Session::wait_for_plan() {
   return plan_.passes.empty() ? nullptr : &plan_;
 }
 
+// A program may end before its GPU was asked what it is.
+void Session::wait_for_devices() {
+  if (!saw_context_.load()) return;
+  std::unique_lock hold(plan_mutex_);
+  plan_made_.wait_for(hold, kDevicesPatience, [this] { return devices_known_; });
+}
+
 // --- records and reports
 // ------------------------------------------------------------------------------------------------
 
@@ -170,10 +176,13 @@ void Session::end_collection() {
     collect_records();
     const auto pending =
         sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
-    if (pending == 0 || std::chrono::steady_clock::now() > patience || finished_.load()) break;
+    if (pending == 0 || std::chrono::steady_clock::now() > patience || finished_.load() ||
+        background_.dying())
+      break;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  if (finished_.load()) return;  // the program ended meanwhile, and its thread writes the report
+  // Else the program ended meanwhile, and its own thread or finish_for_signal() writes the report.
+  if (finished_.load() || background_.dying()) return;
   background_.flush(true, kExitFlushPatience);
   collect_records();
   sink_.with_profile([](Profile& profile) { profile.finish_records(); });
@@ -181,10 +190,21 @@ void Session::end_collection() {
   if (rt_.settings.then == "stop") ::kill(::getpid(), SIGINT);
 }
 
+// A signal and the program's own end may come together: the second waits for the first to write the
+// report (after a signal the process is gone meanwhile).
+bool Session::claim_end() {
+  if (!finished_.exchange(true)) return true;
+  const auto patience = std::chrono::steady_clock::now() + kExitFlushPatience;
+  while (!ended_.load() && std::chrono::steady_clock::now() < patience)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return false;
+}
+
 void Session::finish() {
-  if (finished_.exchange(true)) return;
+  if (!claim_end()) return;
   try {
     windows_.shut_down();
+    wait_for_devices();
     if (!background_.flush(true, kExitFlushPatience)) {
       rt_.notes.say(
           "CUPTI did not hand out its last records in time; the report has what came before.");
@@ -195,10 +215,11 @@ void Session::finish() {
   } catch (const std::exception& problem) {
     rt_.notes.say(std::string("the report could not be finished (") + problem.what() + ").");
   }
+  ended_.store(true);
 }
 
 void Session::finish_for_signal() {
-  if (finished_.exchange(true)) return;
+  if (!claim_end()) return;
   rt_.hot.watching.store(false, std::memory_order_release);
   if (activity_.enabled()) background_.flush(false, kSignalFlushPatience);
   collect_records();

@@ -31,7 +31,6 @@ class Session {
   static Session* start(Runtime& rt);
   static Session* start(Runtime& rt, CuptiApi api);  // with a CUPTI of the caller's: for benchmarks
 
-  void emit_span(ThreadState& thread, const LayerSpan& span);
   [[nodiscard]] Windows& windows() { return windows_; }
 
   // The program ends in its own way: closes what is open, waits a bounded time for records, writes
@@ -64,10 +63,12 @@ class Session {
   friend class Background;
   void make_plan();
   const MetricPlan* wait_for_plan();
+  void wait_for_devices();
   void collect_records();
   void end_collection();  // after the queue: waits for records, writes the report, lets go of CUPTI
   void drop_callbacks();
   bool write_report(bool complete);
+  bool claim_end();
 
   Runtime& rt_;
   const CuptiApi api_;
@@ -80,6 +81,7 @@ class Session {
   Background background_;
 
   std::atomic<bool> finished_{false};
+  std::atomic<bool> ended_{false};  // finish() has written what there is
   std::atomic<bool> saw_context_{false};
   std::atomic<std::uint32_t> unload_epoch_{1};
   std::atomic<FunctionId> functions_seen_{1};
@@ -93,7 +95,7 @@ class Session {
 
   std::mutex plan_mutex_;  // guards the plan; CUPTI is never called while it is held
   std::condition_variable plan_made_;
-  bool plan_done_ = false;
+  bool plan_done_ = false, devices_known_ = false;
   MetricPlan plan_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user can ask of a collection. The launcher and GABLE_OPTIONS take the same options: both declare them through
-// add_collection_options, and the launcher hands its settings on as the text that to_options makes.
+// What a user can ask of a collection. The launcher and GABLE_OPTIONS take the same options: both
+// declare them through add_collection_options, and the launcher hands its settings on as the text
+// that to_options makes.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +18,29 @@ namespace gable {
 struct Settings {
   std::string output = "gable-%h-%p.json";  // %p pid, %h host, %q{NAME} environment variable
   bool phase_hw = true, phase_flops = true, phase_time = true;  // --phases hw,flops,time
-  std::optional<std::uint32_t> wait, warmup;  // unset: 1 where steps are known, 0 where windows are launches
+  std::optional<std::uint32_t> wait,
+      warmup;  // unset: 1 where steps are known, 0 where windows are launches
   std::uint32_t active = 3, repeat = 1;
-  std::uint32_t window = 200;            // launches of one window where no step is known
-  std::string step_range;                // --step-range: a regular expression over range names
-  std::vector<std::string> fold;         // --fold: regular expressions; what they match is cut from range names
-  std::vector<std::string> kernels;      // -k: patterns; limits counter windows to matching kernels
-  std::string ranges = "user";           // --ranges user|auto: how counters are told apart by launch
-  std::string then = "continue";         // --then continue|stop
+  std::uint32_t window = 200;  // launches of one window where no step is known
+  std::string step_range;      // --step-range: a regular expression over range names
+  std::vector<std::string>
+      fold;  // --fold: regular expressions; what they match is cut from range names
+  std::vector<std::string> kernels;  // -k: patterns; limits counter windows to matching kernels
+  std::string ranges = "user";       // --ranges user|auto: how counters are told apart by launch
+  std::string then = "continue";     // --then continue|stop
   std::uint32_t max_keys = 20000;
-  std::string cupti;                     // --cupti: path of the libcupti to load when none is in the process
-  std::string record;                    // --record: write a recording for the playback GPU as well
-  std::string manifest;                  // set by the launcher: a file that gets one line per report written
-  std::string playback;                  // set by the launcher under playback: the recording's path, for run.source
+  std::string cupti;     // --cupti: path of the libcupti to load when none is in the process
+  std::string record;    // --record: write a recording for the playback GPU as well
+  std::string manifest;  // set by the launcher: a file that gets one line per report written
+  std::string playback;  // set by the launcher under playback: the recording's path, for run.source
 };
 
-// Declares every collection option on `app`; the values land in `settings`, which must outlive parsing.
+// Declares every collection option on `app`; the values land in `settings`, which must outlive
+// parsing.
 void add_collection_options(CLI::App& app, Settings& settings);
 
-// The settings that differ from the defaults as one line of options, quoted as a shell would; parse_options reads it.
+// The settings that differ from the defaults as one line of options, quoted as a shell would;
+// parse_options reads it.
 [[nodiscard]] std::string to_options(const Settings& settings);
 
 struct ParsedOptions {

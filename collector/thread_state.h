@@ -12,6 +12,7 @@
 
 #include "collector/event_ring.h"
 #include "collector/range_tracker.h"
+#include "collector/span_sums.h"
 
 namespace gable {
 
@@ -31,12 +32,12 @@ struct ContextSlot {
 struct ThreadState {
   ThreadRanges ranges;
   EventRing ring;
+  SpanSums spans;
   std::array<FunctionSlot, 1024> functions{};  // by hash of the handle
   ContextSlot context;
   std::uint32_t launches = 0;  // for sampling our own cost
   bool busy = false;  // inside one of our slow paths: callbacks caused by us are not the program's
   bool in_window_launch = false;  // between ENTER and EXIT of a launch that has a counter range
-  std::uint64_t entered_ns = 0;
   std::atomic<std::uint64_t> overhead_ns{0};  // estimated cost of our callbacks since last read
   std::atomic<bool> taken{true};
 };

@@ -2,16 +2,11 @@
 #include "collector/windows.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
-
-#include "collector/nvtx_entry.h"
 
 namespace gable {
 namespace {
 
 constexpr std::size_t kMostRanges = 65536;  // of one counter window: bounds CUPTI's counter image
-constexpr std::chrono::seconds kApplyTimeout{10};
 
 QueueOptions queue_options(const Settings& s, bool steps, std::uint32_t groups) {
   QueueOptions o;
@@ -69,7 +64,7 @@ void Windows::switch_to(Border border) {
   if (over_) return;
   // Windows of launches came first; what they collected is no step.
   end_window(now, "Step borders began within it.");
-  closing_.reset();
+  if (closing_) closing_->end.keep = false;
   border_.store(border, std::memory_order_relaxed);
   queue_ = PhaseQueue(queue_options(rt_.settings, true, 0));
   planned_ = false;
@@ -165,7 +160,7 @@ void Windows::begin_window(std::uint64_t now) {
     over_ = true;
     window_ = kNoWindow;
     publish();
-    rt_.hot.pending.store(true, std::memory_order_release);
+    ask_for_change();
     return;
   }
   in_window_ = true;
@@ -174,6 +169,7 @@ void Windows::begin_window(std::uint64_t now) {
   const std::size_t expected =
       steps ? last_launches_ + last_launches_ / 4 + 64 : rt_.settings.window;
   max_ranges_.store(std::min(expected * range_factor_, kMostRanges), std::memory_order_relaxed);
+  if (phase_.kind == PhaseKind::time) sink_.take_spans(kNoWindow);
   sink_.with_profile([this](Profile& profile) { profile.begin_window(window_, phase_); });
   publish();
 }
@@ -185,13 +181,20 @@ void Windows::publish() {
   rt_.hot.span_window.store(collects && phase_.kind == PhaseKind::time ? window_ : kNoWindow,
                             std::memory_order_relaxed);
   rt_.hot.counters.store(collects && is_counter(phase_), std::memory_order_relaxed);
-  if (collects || closing_) rt_.hot.pending.store(true, std::memory_order_release);
+  if (collects || closing_) ask_for_change();
+}
+
+void Windows::ask_for_change() {
+  ++asked_;
+  rt_.hot.pending.store(true, std::memory_order_release);
 }
 
 std::string Windows::spoilt_by() const {
   const auto flaws = flaws_.load(std::memory_order_relaxed);
-  if (phase_.kind == PhaseKind::wait || phase_.kind == PhaseKind::warmup) return {};  // that is what they are for
+  if (phase_.kind == PhaseKind::wait || phase_.kind == PhaseKind::warmup)
+    return {};  // that is what they are for
   if ((flaws & kCapture) != 0) return "A stream was captured within it.";
+  if ((flaws & kStuck) != 0) return "Another thread's change of phase took too long.";
   if (border_.load(std::memory_order_relaxed) == Border::launches) return {};
   // A program that loads modules in every step would never be measured: after two windows the third
   // is kept.
@@ -206,6 +209,7 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
   in_window_ = false;
   const auto summary = sink_.summary(step_);
   const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
+  if (phase_.kind == PhaseKind::time) sink_.take_spans(window_);
   WindowEnd end;
   end.window = window_;
   end.phase = phase_;
@@ -229,7 +233,7 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
   queue_.ended(phase_, end.sequence_hash, end.keep);
   if (is_counter(phase_)) {
     closing_ = Closing{end, end.sequence_hash};
-    rt_.hot.pending.store(true, std::memory_order_release);
+    ask_for_change();
     return;
   }
   if (phase_.kind == PhaseKind::time) {
@@ -237,156 +241,6 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
     hooks_.records_wanted();
   }
   sink_.with_profile([&end](Profile& profile) { profile.end_window(end); });
-}
-
-// --- changes of phase
-// ---------------------------------------------------------------------------------------------------
-
-void Windows::apply_pending() {
-  auto& thread = this_thread();
-  if (thread.busy) return;  // CUPTI launched something of its own out of one of our calls
-  const auto give_up = std::chrono::steady_clock::now() + kApplyTimeout;
-  while (applying_.exchange(true, std::memory_order_acquire)) {
-    if (std::chrono::steady_clock::now() >= give_up) return;
-    std::this_thread::yield();
-  }
-  thread.busy = true;
-  if (rt_.hot.pending.load(std::memory_order_acquire)) settle();
-  thread.busy = false;
-  applying_.store(false, std::memory_order_release);
-}
-
-void Windows::end_counter_window(WindowEnd end) {
-  auto outcome = counters_.finish();
-  if (!end.keep) {
-    outcome.keep = false;
-  } else if (!outcome.keep) {
-    end.keep = false;
-    end.reason = outcome.reason;
-  }
-  sink_.with_profile([&](Profile& profile) {
-    if (outcome.keep) {
-      for (const auto& result : outcome.contexts) {
-        for (std::size_t i = 0; i < result.keys.size(); ++i) {
-          profile.add(end.phase, end.window,
-                      {result.keys[i], result.values.data() + i * result.metrics});
-        }
-      }
-    }
-    profile.end_window(end);
-    LostCounts lost;
-    lost.ranges = outcome.lost_ranges;
-    profile.add_lost(lost);
-  });
-  const std::lock_guard hold(control_mutex_);
-  if (outcome.too_small) range_factor_ *= 2;
-  if (end.keep) {
-    ++(end.phase.kind == PhaseKind::hw ? counts_.hw : counts_.flops);
-    return;
-  }
-  if (!end.reason.empty()) {
-    rt_.notes.record("A window of phase " + to_string(end.phase) +
-                     " was thrown away: " + end.reason);
-  }
-}
-
-void Windows::settle() {
-  std::optional<Closing> closing;
-  {
-    const std::lock_guard hold(control_mutex_);
-    rt_.hot.pending.store(false, std::memory_order_relaxed);
-    closing.swap(closing_);
-  }
-  if (closing) {
-    const bool was_kept = closing->end.keep;
-    const auto kept_before = counts();
-    end_counter_window(closing->end);
-    const auto kept_after = counts();
-    const bool kept = kept_after.hw + kept_after.flops > kept_before.hw + kept_before.flops;
-    if (was_kept && !kept) {
-      const std::lock_guard hold(control_mutex_);
-      queue_.retract(closing->end.phase, closing->hash);
-      if (in_window_ &&
-          queue_.next() != phase_) {  // the window that began meanwhile has no launch yet
-        choose_again({});
-        rt_.hot.pending.store(false, std::memory_order_relaxed);
-      }
-    }
-  }
-  bool over = false, tell = false, time = false, counter = false;
-  {
-    const std::lock_guard hold(control_mutex_);
-    over = over_;
-    tell = over_ && !told_over_;
-    told_over_ = told_over_ || over_;
-    time = in_window_ && phase_.kind == PhaseKind::time;
-    counter = in_window_ && is_counter(phase_);
-  }
-  if (time && !activity_.enabled()) {
-    counters_.close();
-    const auto failed = activity_.enable();
-    if (!failed.empty()) {
-      rt_.notes.say(failed);
-      const std::lock_guard hold(control_mutex_);
-      queue_.give_up(PhaseKind::time);
-    }
-  } else if (counter && activity_.enabled()) {
-    activity_.disable();  // both instrument code, and together they are a reported hang
-  }
-  if (over && tell) {
-    rt_.hot.watching.store(false, std::memory_order_release);
-    set_nvtx_active(false);
-    counters_.close();
-    activity_.disable();
-    hooks_.over();
-  }
-}
-
-bool Windows::range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted) {
-  // hot.counters may be ahead of phase_ by one border; the window id decides, and both are written
-  // under the lock.
-  Phase phase;
-  WindowId window = kNoWindow;
-  {
-    const std::lock_guard hold(control_mutex_);
-    if (!in_window_ || !is_counter(phase_)) return false;
-    phase = phase_;
-    window = window_;
-  }
-  const auto ordinal = ordinal_.fetch_add(1, std::memory_order_relaxed);
-  auto& thread = this_thread();
-  thread.busy = true;
-  auto entered = counters_.before_launch(
-      place, window, phase, max_ranges_.load(std::memory_order_relaxed), ordinal, key, wanted);
-  thread.busy = false;
-  if (entered.refused.failed()) refuse(entered.refused);
-  return entered.ranged;
-}
-
-// A window could not begin. Where a user could mend the cause (no permission, counters held by
-// another tool), every other window would fail alike: the queue goes on without counters, beginning
-// with this very window.
-void Windows::refuse(const CuptiFailure& failure) {
-  rt_.notes.say(failure.sentence);
-  if (remedy_for(failure.code).empty()) return;
-  {
-    const std::lock_guard hold(control_mutex_);
-    queue_.give_up(PhaseKind::hw);
-    queue_.give_up(PhaseKind::flops);
-    if (!in_window_ || !is_counter(phase_)) return;
-    choose_again("Counters were refused.");
-    rt_.hot.pending.store(true, std::memory_order_release);
-  }
-  apply_pending();
-}
-
-void Windows::context_ends(CUcontext context) {
-  auto& thread = this_thread();
-  if (thread.busy) return;
-  thread.busy = true;
-  counters_.end_context(context);
-  if (activity_.enabled()) activity_.flush(true);
-  thread.busy = false;
 }
 
 void Windows::shut_down() {
@@ -399,7 +253,7 @@ void Windows::shut_down() {
     told_over_ = true;
   }
   rt_.hot.watching.store(false, std::memory_order_release);
-  if (rt_.hot.pending.load(std::memory_order_acquire)) apply_pending();
+  if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
 }
 
 Windows::Counts Windows::counts() {

@@ -45,11 +45,8 @@ class Windows final : public RangeListener {
   // phase.
   void at_launch() {
     if (border_.load(std::memory_order_relaxed) == Border::launches) count_launch();
-    if (rt_.hot.pending.load(std::memory_order_acquire)) apply_pending();
+    if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
   }
-  struct Ranged {
-    bool ranged = false;
-  };
   // In counter windows: puts a range around the launch.
   [[nodiscard]] bool range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted);
   void launch_ranged(const Counters::Place& place, bool launched) {
@@ -58,7 +55,7 @@ class Windows final : public RangeListener {
 
   // --- what spoils a window
   // -------------------------------------------------------------------------------------------
-  enum Flaw : std::uint32_t { kModuleLoaded = 1, kNewFunction = 2, kCapture = 4 };
+  enum Flaw : std::uint32_t { kModuleLoaded = 1, kNewFunction = 2, kCapture = 4, kStuck = 8 };
   void flaw(Flaw what) { flaws_.fetch_or(what, std::memory_order_relaxed); }
 
   void context_ends(CUcontext context);  // nullptr: any of them
@@ -84,11 +81,18 @@ class Windows final : public RangeListener {
   void choose_phase();
   void choose_again(const std::string& reason);
   void publish();
-  void end_counter_window(WindowEnd end);  // reads the counters; called without the lock
-  void apply_pending();
-  void settle();  // makes CUPTI follow the phase; called without the lock
-  void refuse(const CuptiFailure& failure);
+  void ask_for_change();
   [[nodiscard]] std::string spoilt_by() const;
+
+  // --- changes of phase (window_changes.cpp); called without the lock
+  class Change;                        // held by the one thread that carries out changes
+  [[nodiscard]] bool apply_pending();  // false: it could not be done now
+  void settle();                       // makes CUPTI follow the phase
+  void read_counters(WindowEnd end, std::uint64_t hash);
+  void start_activity();
+  void let_go();  // the queue is complete
+  [[nodiscard]] bool join_window(const Counters::Place& place, bool& joined);
+  void refuse(const CuptiFailure& failure);
   [[nodiscard]] std::uint64_t timestamp() const;
   [[nodiscard]] static bool is_counter(Phase phase) {
     return phase.kind == PhaseKind::hw || phase.kind == PhaseKind::flops;
@@ -107,12 +111,13 @@ class Windows final : public RangeListener {
 
   // One thread carries out changes; others wait for it at their launch. Not a mutex: CUPTI is
   // called meanwhile.
-  std::atomic<bool> applying_{false};
+  std::atomic<bool> changing_{false};
 
   // Guards what follows. CUPTI is never called while it is held.
   std::mutex control_mutex_;
   PhaseQueue queue_;
   bool planned_ = false, in_window_ = false, over_ = false, told_over_ = false;
+  std::uint64_t asked_ = 0;  // changes asked for so far
   int range_depth_ = 0;
   std::uint32_t step_ = 0;
   WindowId last_window_ = kNoWindow, window_ = kNoWindow;

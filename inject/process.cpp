@@ -3,8 +3,10 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <mutex>
 
@@ -14,6 +16,8 @@
 
 namespace gable {
 namespace {
+
+constexpr int kSignalPatienceMs = 2000;
 
 std::atomic<pid_t> g_owner{0};  // the process whose session this is; a forked child is another
 std::atomic_flag* g_flag = nullptr;
@@ -32,8 +36,15 @@ void on_signal(int number) {
   // In a forked child the parent's worker does not exist: do what the program's default would have
   // done.
   if (auto* session = own_session()) {
+    const int before = errno;
     session->signal(number);
-    return;
+    // Unwatched, the program would be gone by now: it must not go on from an interrupted call. The
+    // worker ends the process meanwhile.
+    for (int i = 0; i < kSignalPatienceMs; ++i) {
+      const timespec millisecond{0, 1000000};
+      nanosleep(&millisecond, nullptr);
+    }
+    errno = before;
   }
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways in which a program can end, fork or load things while it is being profiled: hazard NAME. Written against the CUDA
-// driver API, so that it runs on a real GPU's driver as on the playback one. Each prints what an unprofiled run prints.
+// Ways in which a program can end, fork or load things while it is being profiled: hazard NAME.
+// Written against the CUDA driver API, so that it runs on a real GPU's driver as on the playback
+// one. Each prints what an unprofiled run prints.
 #include <cuda.h>
-#include <cudaProfiler.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>
@@ -12,12 +12,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+extern "C" {  // from cudaProfiler.h, which is in a wheel of its own
+CUresult CUDAAPI cuProfilerStart(void);
+CUresult CUDAAPI cuProfilerStop(void);
+}
 
 namespace {
 
@@ -37,14 +43,16 @@ void open_gpu() {
   check(cuDeviceGet(&device, 0), "cuDeviceGet");
   check(cuDevicePrimaryCtxRetain(&g_context, device), "cuDevicePrimaryCtxRetain");
   check(cuCtxSetCurrent(g_context), "cuCtxSetCurrent");
-  static const char image[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry work() { ret; }\n";
+  static const char image[] =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry work() { ret; }\n";
   check(cuModuleLoadData(&module, image), "cuModuleLoadData");
   check(cuModuleGetFunction(&g_kernel, module, "work"), "cuModuleGetFunction");
 }
 
 void launch(int count) {
   for (int i = 0; i < count; ++i) {
-    check(cuLaunchKernel(g_kernel, 8, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr), "cuLaunchKernel");
+    check(cuLaunchKernel(g_kernel, 8, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr),
+          "cuLaunchKernel");
   }
 }
 
@@ -66,6 +74,24 @@ void work() {
   std::puts("worked");
 }
 
+// For programs whose end lets nobody write anything any more: until the report of the complete
+// queue is there, at most 20 s. An unprofiled run has no report to wait for.
+void await_report() {
+  const char* folder = std::getenv("HAZARD_REPORTS");
+  for (int i = 0; folder != nullptr && i < 2000; ++i) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() == ".json") return;
+    }
+    usleep(10000);
+  }
+}
+
+void work_then_wait() {
+  work();
+  std::fflush(stdout);
+  await_report();
+}
+
 int child_status(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
@@ -76,101 +102,265 @@ using Hazard = std::function<int()>;
 
 const std::map<std::string, Hazard>& hazards() {
   static const std::map<std::string, Hazard> all = {
-      {"return", [] { work(); return 3; }},
-      {"exit", [] { work(); std::exit(4); return 0; }},
-      {"exit_in_range", [] { work(); nvtxRangePushA("step x"); launch(4); std::exit(5); return 0; }},
-      {"_exit", [] { work(); std::fflush(stdout); _exit(6); return 0; }},
-      {"quick_exit", [] { work(); std::fflush(stdout); std::quick_exit(7); return 0; }},
-      {"exit_from_thread", [] { work(); std::thread([] { std::exit(8); }).join(); return 0; }},
-      {"exception", [] { work(); std::fflush(stdout); throw std::runtime_error("the program's own exception"); return 0; }},
-      {"abort", [] { work(); std::fflush(stdout); std::abort(); return 0; }},
-      {"terminated", [] { work(); std::fflush(stdout); raise(SIGTERM); pause(); return 0; }},
-      {"interrupted", [] { work(); std::fflush(stdout); raise(SIGINT); pause(); return 0; }},
-      {"own_handler", [] {
-         signal(SIGTERM, [](int) { const char text[] = "own handler\n"; (void)!write(1, text, sizeof text - 1); std::_Exit(9); });
-         work(); std::fflush(stdout); raise(SIGTERM); return 0; }},
-      {"late_handler", [] {
-         work(); std::fflush(stdout);
-         signal(SIGTERM, [](int) { const char text[] = "late handler\n"; (void)!write(1, text, sizeof text - 1); std::_Exit(9); });
-         raise(SIGTERM); return 0; }},
-      {"ignored_signal", [] { signal(SIGINT, SIG_IGN); work(); raise(SIGINT); std::puts("still here"); return 10; }},
-      {"killed", [] { work(); std::fflush(stdout); raise(SIGKILL); return 0; }},
-      {"fork", [] {
-         work(); std::fflush(stdout);
+      {"return",
+       [] {
+         work();
+         return 3;
+       }},
+      {"exit",
+       [] {
+         work();
+         std::exit(4);
+         return 0;
+       }},
+      {"exit_in_range",
+       [] {
+         work();
+         nvtxRangePushA("step x");
+         launch(4);
+         std::exit(5);
+         return 0;
+       }},
+      {"_exit",
+       [] {
+         work_then_wait();
+         _exit(6);
+         return 0;
+       }},
+      {"quick_exit",
+       [] {
+         work();
+         std::fflush(stdout);
+         std::quick_exit(7);
+         return 0;
+       }},
+      {"exit_from_thread",
+       [] {
+         work();
+         std::thread([] { std::exit(8); }).join();
+         return 0;
+       }},
+      {"exception",
+       [] {
+         work_then_wait();
+         throw std::runtime_error("the program's own exception");
+         return 0;
+       }},
+      {"abort",
+       [] {
+         work_then_wait();
+         std::abort();
+         return 0;
+       }},
+      {"terminated",
+       [] {
+         work();
+         std::fflush(stdout);
+         raise(SIGTERM);
+         pause();
+         return 0;
+       }},
+      {"interrupted",
+       [] {
+         work();
+         std::fflush(stdout);
+         raise(SIGINT);
+         pause();
+         return 0;
+       }},
+      {"own_handler",
+       [] {
+         signal(SIGTERM, [](int) {
+           const char text[] = "own handler\n";
+           (void)!write(1, text, sizeof text - 1);
+           std::_Exit(9);
+         });
+         work_then_wait();
+         raise(SIGTERM);
+         return 0;
+       }},
+      {"late_handler",
+       [] {
+         work_then_wait();
+         signal(SIGTERM, [](int) {
+           const char text[] = "late handler\n";
+           (void)!write(1, text, sizeof text - 1);
+           std::_Exit(9);
+         });
+         raise(SIGTERM);
+         return 0;
+       }},
+      {"ignored_signal",
+       [] {
+         signal(SIGINT, SIG_IGN);
+         work();
+         raise(SIGINT);
+         std::puts("still here");
+         return 10;
+       }},
+      {"killed",
+       [] {
+         work_then_wait();
+         raise(SIGKILL);
+         return 0;
+       }},
+      {"fork",
+       [] {
+         work();
+         std::fflush(stdout);
          const pid_t child = fork();
-         if (child == 0) { nvtxRangePushA("in child"); nvtxRangePop(); std::puts("child"); std::exit(11); }
+         if (child == 0) {
+           nvtxRangePushA("in child");
+           nvtxRangePop();
+           std::puts("child");
+           std::exit(11);
+         }
          std::printf("child ended with %d\n", child_status(child));
-         return 12; }},
-      {"fork_killed_child", [] {
-         work(); std::fflush(stdout);
+         return 12;
+       }},
+      {"fork_killed_child",
+       [] {
+         work();
+         std::fflush(stdout);
          const pid_t child = fork();
-         if (child == 0) { raise(SIGTERM); pause(); }
+         if (child == 0) {
+           raise(SIGTERM);
+           pause();
+         }
          std::printf("child ended with %d\n", child_status(child));
-         return 0; }},
-      {"fork_before_cuda", [] {
-         nvtxRangePushA("before"); nvtxRangePop();
+         return 0;
+       }},
+      {"fork_before_cuda",
+       [] {
+         nvtxRangePushA("before");
+         nvtxRangePop();
          const pid_t child = fork();
-         if (child == 0) { work(); return 13; }
+         if (child == 0) {
+           work();
+           return 13;
+         }
          std::printf("child ended with %d\n", child_status(child));
-         return 14; }},
-      {"many_forks", [] {
-         open_gpu(); std::vector<pid_t> children;
+         return 14;
+       }},
+      {"many_forks",
+       [] {
+         open_gpu();
+         std::vector<pid_t> children;
          for (int i = 0; i < 12; ++i) {
-           nvtxRangePushA("step"); launch(4); check(cuCtxSynchronize(), "cuCtxSynchronize"); nvtxRangePop();
+           nvtxRangePushA("step");
+           launch(4);
+           check(cuCtxSynchronize(), "cuCtxSynchronize");
+           nvtxRangePop();
            children.push_back(fork());
-           if (children.back() == 0) { std::thread([] { nvtxRangePushA("t"); nvtxRangePop(); }).join(); _exit(i); }
+           if (children.back() == 0) {
+             std::thread([] {
+               nvtxRangePushA("t");
+               nvtxRangePop();
+             }).join();
+             _exit(i);
+           }
          }
          int sum = 0;
          for (auto child : children) sum += child_status(child);
          std::printf("children sum %d\n", sum);
-         return 0; }},
-      {"threads", [] {
+         return 0;
+       }},
+      {"threads",
+       [] {
          open_gpu();
          for (int s = 0; s < 12; ++s) {
            nvtxRangePushA(("step " + std::to_string(s)).c_str());
-           std::vector<std::thread> all;
-           for (int t = 0; t < 4; ++t) all.emplace_back([] { check(cuCtxSetCurrent(g_context), "cuCtxSetCurrent"); nvtxRangePushA("thread"); launch(8); nvtxRangePop(); });
-           for (auto& thread : all) thread.join();
+           std::vector<std::thread> launchers;
+           for (int t = 0; t < 4; ++t)
+             launchers.emplace_back([] {
+               check(cuCtxSetCurrent(g_context), "cuCtxSetCurrent");
+               nvtxRangePushA("thread");
+               launch(8);
+               nvtxRangePop();
+             });
+           for (auto& thread : launchers) thread.join();
            check(cuCtxSynchronize(), "cuCtxSynchronize");
            nvtxRangePop();
          }
          std::puts("joined");
-         return 0; }},
-      {"dlopen_dlclose", [] {
+         return 0;
+       }},
+      {"dlopen_dlclose",
+       [] {
          const char* path = std::getenv("CUDA_INJECTION64_PATH");
-         for (int i = 0; i < 3 && path != nullptr; ++i) { void* library = dlopen(path, RTLD_NOW); if (library != nullptr) dlclose(library); }
+         for (int i = 0; i < 3 && path != nullptr; ++i) {
+           void* library = dlopen(path, RTLD_NOW);
+           if (library != nullptr) dlclose(library);
+         }
          work();
-         for (int i = 0; i < 3 && path != nullptr; ++i) { void* library = dlopen(path, RTLD_NOW); if (library != nullptr) dlclose(library); }
-         return 15; }},
-      {"entries_twice", [] {
+         for (int i = 0; i < 3 && path != nullptr; ++i) {
+           void* library = dlopen(path, RTLD_NOW);
+           if (library != nullptr) dlclose(library);
+         }
+         return 15;
+       }},
+      {"entries_twice",
+       [] {
          const char* path = std::getenv("CUDA_INJECTION64_PATH");
          using Entry = int (*)();
          void* library = path != nullptr ? dlopen(path, RTLD_NOW) : nullptr;
-         auto entry = library != nullptr ? reinterpret_cast<Entry>(dlsym(library, "InitializeInjection")) : nullptr;
+         auto entry = library != nullptr
+                          ? reinterpret_cast<Entry>(dlsym(library, "InitializeInjection"))
+                          : nullptr;
          if (entry != nullptr) entry();
          work();
          if (entry != nullptr) entry();
-         return 16; }},
-      {"context_destroyed", [] {
+         return 16;
+       }},
+      {"context_destroyed",
+       [] {
          work();
          check(cuDevicePrimaryCtxRelease(0), "cuDevicePrimaryCtxRelease");
          std::puts("released");
-         return 17; }},
-      {"no_cuda", [] { nvtxRangePushA("step 1"); nvtxRangePop(); std::puts("no CUDA"); return 18; }},
-      {"gable_step", [] {
+         return 17;
+       }},
+      {"no_cuda",
+       [] {
+         nvtxRangePushA("step 1");
+         nvtxRangePop();
+         std::puts("no CUDA");
+         return 18;
+       }},
+      {"gable_step",
+       [] {
          open_gpu();
          using Step = void (*)();
          Step step = nullptr;
          if (const char* path = std::getenv("CUDA_INJECTION64_PATH")) {
-           if (void* library = dlopen(path, RTLD_NOW | RTLD_NOLOAD)) step = reinterpret_cast<Step>(dlsym(library, "gable_step"));
+           if (void* library = dlopen(path, RTLD_NOW | RTLD_NOLOAD))
+             step = reinterpret_cast<Step>(dlsym(library, "gable_step"));
          }
-         for (int i = 0; i < 14; ++i) { launch(5); check(cuCtxSynchronize(), "cuCtxSynchronize"); if (step != nullptr) step(); }
-         return 19; }},
-      {"profiler_api", [] {
+         for (int i = 0; i < 14; ++i) {
+           launch(5);
+           check(cuCtxSynchronize(), "cuCtxSynchronize");
+           if (step != nullptr) step();
+         }
+         return 19;
+       }},
+      {"profiler_api",
+       [] {
          open_gpu();
-         for (int i = 0; i < 14; ++i) { launch(2); cuProfilerStart(); launch(5); check(cuCtxSynchronize(), "cuCtxSynchronize"); cuProfilerStop(); }
-         return 20; }},
-      {"sleep", [] { work(); std::fflush(stdout); sleep(60); return 0; }},
+         for (int i = 0; i < 14; ++i) {
+           launch(2);
+           cuProfilerStart();
+           launch(5);
+           check(cuCtxSynchronize(), "cuCtxSynchronize");
+           cuProfilerStop();
+         }
+         return 20;
+       }},
+      {"sleep",
+       [] {
+         work();
+         std::fflush(stdout);
+         sleep(60);
+         return 0;
+       }},
   };
   return all;
 }

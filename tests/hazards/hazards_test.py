@@ -41,6 +41,7 @@ def run_profiled(name, options=OPTIONS, faults="", meanwhile=None, timeout=60):
         violations = os.path.join(folder, "violations")
         env = {k: v for k, v in os.environ.items() if not k.startswith(("GABLE_", "CUDA_INJ", "NVTX_INJ", "LD_"))}
         env["GABLE_PLAYBACK_VIOLATIONS"] = violations
+        env["HAZARD_REPORTS"] = folder
         if faults:
             env["GABLE_PLAYBACK_FAULTS"] = faults
         command = [GABLE, "profile", "--playback", RECORDING, *options, "-o", os.path.join(folder, "r-%p.json"),
@@ -56,7 +57,10 @@ def run_profiled(name, options=OPTIONS, faults="", meanwhile=None, timeout=60):
         for path in sorted(glob.glob(os.path.join(folder, "r-*.json"))):
             with open(path, encoding="utf-8") as file:
                 reports.append(json.load(file))
-        broken = open(violations, encoding="utf-8").read() if os.path.exists(violations) else ""
+        broken = ""
+        if os.path.exists(violations):
+            with open(violations, encoding="utf-8") as file:
+                broken = file.read()
         return Run(process.returncode, out, err, reports, broken, seconds)
 
 
@@ -265,7 +269,7 @@ class Meanwhile(unittest.TestCase):
             path = self.wait_for_report(folder)
             shown = subprocess.run([GABLE, "report", path], capture_output=True, text=True, timeout=20)
             self.assertEqual(shown.returncode, 0, shown.stderr)
-            self.assertIn("layer", shown.stdout)
+            self.assertIn("work", shown.stdout)
             process.send_signal(signal.SIGTERM)
 
         run = run_profiled("sleep", meanwhile=look)

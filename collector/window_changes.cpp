@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// How CUPTI is made to follow the phase: by the next launch after a border, on its own thread,
+// while every other launch waits.
+#include <chrono>
+#include <thread>
+
+#include "collector/nvtx_entry.h"
+#include "collector/remedies.h"
+#include "collector/windows.h"
+
+namespace gable {
+namespace {
+
+// The first counter window of a context can take seconds.
+constexpr std::chrono::seconds kPatience{10};
+
+}  // namespace
+
+class Windows::Change {
+ public:
+  explicit Change(Windows& windows) : windows_(windows), thread_(this_thread()) {
+    const auto give_up = std::chrono::steady_clock::now() + kPatience;
+    while (windows_.changing_.exchange(true, std::memory_order_acquire)) {
+      if (std::chrono::steady_clock::now() >= give_up) {
+        windows_.flaw(kStuck);
+        return;
+      }
+      std::this_thread::yield();
+    }
+    held_ = true;
+    thread_.busy = true;  // what CUPTI launches out of our calls is not the program's
+  }
+  ~Change() {
+    if (!held_) return;
+    thread_.busy = false;
+    windows_.changing_.store(false, std::memory_order_release);
+  }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+  [[nodiscard]] bool held() const { return held_; }
+
+ private:
+  Windows& windows_;
+  ThreadState& thread_;
+  bool held_ = false;
+};
+
+bool Windows::apply_pending() {
+  if (this_thread().busy) return false;
+  const Change change(*this);
+  if (!change.held()) return false;
+  while (rt_.hot.pending.load(std::memory_order_acquire)) settle();
+  return true;
+}
+
+// The counters of a window that ended. One that cannot be kept is collected again.
+void Windows::read_counters(WindowEnd end, std::uint64_t hash) {
+  auto outcome = counters_.finish();
+  const bool was_kept = end.keep;
+  if (!end.keep) {
+    outcome.keep = false;
+  } else if (!outcome.keep) {
+    end.keep = false;
+    end.reason = outcome.reason;
+  }
+  sink_.with_profile([&](Profile& profile) {
+    if (outcome.keep) {
+      for (const auto& result : outcome.contexts) {
+        for (std::size_t i = 0; i < result.keys.size(); ++i) {
+          profile.add(end.phase, end.window,
+                      {result.keys[i], result.values.data() + i * result.metrics});
+        }
+      }
+    }
+    profile.end_window(end);
+    LostCounts lost;
+    lost.ranges = outcome.lost_ranges;
+    profile.add_lost(lost);
+  });
+  if (!end.keep && !end.reason.empty()) {
+    rt_.notes.record("A window of phase " + to_string(end.phase) +
+                     " was thrown away: " + end.reason);
+  }
+  const std::lock_guard hold(control_mutex_);
+  if (outcome.too_small) range_factor_ *= 2;
+  if (end.keep) {
+    ++(end.phase.kind == PhaseKind::hw ? counts_.hw : counts_.flops);
+  } else if (was_kept) {
+    queue_.retract(end.phase, hash);
+    // The window that began meanwhile has no launch yet.
+    if (in_window_ && queue_.next() != phase_) choose_again({});
+  }
+}
+
+void Windows::start_activity() {
+  counters_.close();
+  const auto failed = activity_.enable();
+  if (failed.empty()) return;
+  rt_.notes.say(failed);
+  const std::lock_guard hold(control_mutex_);
+  queue_.give_up(PhaseKind::time);
+  if (in_window_ && phase_.kind == PhaseKind::time) choose_again({});
+}
+
+void Windows::let_go() {
+  rt_.hot.watching.store(false, std::memory_order_release);
+  set_nvtx_active(false);
+  counters_.close();
+  activity_.disable();
+  hooks_.over();
+}
+
+void Windows::settle() {
+  std::optional<Closing> closing;
+  std::uint64_t asked = 0;
+  {
+    const std::lock_guard hold(control_mutex_);
+    asked = asked_;
+    closing.swap(closing_);
+  }
+  if (closing) read_counters(closing->end, closing->hash);
+  bool over = false, time = false, counter = false;
+  {
+    const std::lock_guard hold(control_mutex_);
+    over = over_ && !told_over_;
+    told_over_ = told_over_ || over_;
+    time = in_window_ && phase_.kind == PhaseKind::time;
+    counter = in_window_ && is_counter(phase_);
+  }
+  if (time && !activity_.enabled()) {
+    start_activity();
+  } else if (counter && activity_.enabled()) {
+    activity_.disable();  // both instrument code, and together they are a reported hang
+  }
+  if (over) let_go();
+  // Only now may other launches pass; a border that came meanwhile asks for another turn.
+  const std::lock_guard hold(control_mutex_);
+  if (asked == asked_) rt_.hot.pending.store(false, std::memory_order_release);
+}
+
+// Begins the window that is open on the context of a launch, unless that is done. False: start
+// anew, things have changed. `joined`: the launch can be ranged.
+bool Windows::join_window(const Counters::Place& place, bool& joined) {
+  joined = false;
+  if (rt_.hot.pending.load(std::memory_order_acquire)) return !apply_pending();
+  Phase phase;
+  WindowId window = kNoWindow;
+  {
+    const std::lock_guard hold(control_mutex_);
+    if (!in_window_ || !is_counter(phase_)) return true;
+    phase = phase_;
+    window = window_;
+  }
+  if (counters_.begun(place, window)) return joined = true;
+  CuptiFailure refused;
+  {
+    const Change change(*this);
+    if (!change.held()) return true;
+    if (rt_.hot.pending.load(std::memory_order_acquire)) return false;
+    if (counters_.begun(place, window)) return joined = true;  // by the thread we waited for
+    refused = counters_.begin(place, window, phase, max_ranges_.load(std::memory_order_relaxed));
+  }
+  if (!refused.failed()) return joined = true;
+  refuse(refused);
+  return true;
+}
+
+bool Windows::range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted) {
+  auto& thread = this_thread();
+  if (thread.busy) return false;
+  bool joined = false;
+  while (!join_window(place, joined)) {
+  }
+  if (!joined) return false;
+  const auto ordinal = ordinal_.fetch_add(1, std::memory_order_relaxed);
+  thread.busy = true;
+  const bool ranged = counters_.before_launch(place, ordinal, key, wanted);
+  thread.busy = false;
+  return ranged;
+}
+
+// A window could not begin. Where a user could mend the cause (no permission, counters held by
+// another tool), every other window would fail alike: the queue goes on without counters, beginning
+// with this very window.
+void Windows::refuse(const CuptiFailure& failure) {
+  rt_.notes.say(failure.sentence);
+  if (remedy_for(failure.code).empty()) return;
+  {
+    const std::lock_guard hold(control_mutex_);
+    queue_.give_up(PhaseKind::hw);
+    queue_.give_up(PhaseKind::flops);
+    if (!in_window_ || !is_counter(phase_)) return;
+    choose_again("Counters were refused.");
+    ask_for_change();
+  }
+  (void)apply_pending();
+}
+
+void Windows::context_ends(CUcontext context) {
+  if (this_thread().busy) return;
+  const Change change(*this);
+  if (!change.held()) {
+    counters_.abandon_context(context);  // whoever holds the change hangs in CUPTI
+    return;
+  }
+  counters_.end_context(context);
+  if (activity_.enabled()) activity_.flush(true);
+}
+
+}  // namespace gable
