@@ -70,7 +70,9 @@ void write_record(std::uint8_t* at, const Work& work, CUpti_ActivityKind kernel_
                        : work.copy == CopyKind::device_to_host ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH
                                                                : CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
     record->bytes = work.bytes;
+#if CUPTI_API_VERSION >= 130000
     record->copyCount = 1;
+#endif
     common(record);
   } else if (work.kind == Work::Kind::memset) {
     auto* record = new (at) MemsetRecord{};
