@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulates events into what the report is made of. Streaming: its memory grows with distinct launch keys (bounded by
-// ProfileLimits::max_keys; beyond, the rarest fold into one row "(other)"), never with launches. One thread at a time:
-// the collector holds a lock around every call.
+// Accumulates events into what the report is made of. Streaming: its memory grows with distinct
+// launch keys (bounded by ProfileLimits::max_keys; beyond, the rarest fold into one row "(other)"),
+// never with launches. One thread at a time: the collector holds a lock around every call.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,11 @@ namespace gable {
 
 struct ProfileLimits {
   std::size_t max_keys = 20000;
-  std::size_t max_pending = 1u << 20;           // launches that wait for their activity record
-  std::size_t max_window_records = 1u << 20;    // records held per time window for unions; more: the unions are unknown
-  std::size_t max_waiting_windows = 64;         // time windows that ended and wait for records
-  std::size_t max_waiting_records = 1u << 19;   // and the records that they may hold together
+  std::size_t max_pending = 1u << 20;  // launches that wait for their activity record
+  std::size_t max_window_records =
+      1u << 20;  // records held per time window for unions; more: the unions are unknown
+  std::size_t max_waiting_windows = 64;        // time windows that ended and wait for records
+  std::size_t max_waiting_records = 1u << 19;  // and the records that they may hold together
 };
 
 class Profile {
@@ -30,12 +31,15 @@ class Profile {
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  // --- the run's set-up -------------------------------------------------------------------------------------------
+  // --- the run's set-up
+  // -------------------------------------------------------------------------------------------
   void add_device(const DeviceInfo& device);  // a second call with the same id replaces it
-  // Metric names of a counter phase, in the order of CounterSample::values. Said once per phase before its samples.
+  // Metric names of a counter phase, in the order of CounterSample::values. Said once per phase
+  // before its samples.
   void set_metrics(Phase phase, std::vector<std::string> metric_names);
 
-  // --- events -----------------------------------------------------------------------------------------------------
+  // --- events
+  // -----------------------------------------------------------------------------------------------------
   // Every launch while the collector watches, in any phase (wait and warm-up too).
   void add(const LaunchEvent& launch);
   void add(const CopyCall& call);
@@ -53,10 +57,12 @@ class Profile {
   // Time records a window still waits for; 0 when all have arrived.
   [[nodiscard]] std::uint64_t pending_records() const;
 
-  // --- steps ------------------------------------------------------------------------------------------------------
+  // --- steps
+  // ------------------------------------------------------------------------------------------------------
   // From the first border on the unit of the report is the step. A step seen in any phase.
   void count_step(std::uint64_t sequence_hash);
-  // Forget all samples and counts, keep devices and metrics: the first step border came after windows of launches.
+  // Forget all samples and counts, keep devices and metrics: the first step border came after
+  // windows of launches.
   void restart();
 
   void add_lost(const LostCounts& more);

@@ -47,7 +47,8 @@ constexpr MetricRole kPlain[] = {
     {"l1tex__t_bytes.sum", Quantity::bytes_l1, "", 1, kBytes},
     {"gpu__time_duration.sum", Quantity::duration_ns, "", 1, kUnit},
     {"sm__ctas_launched.sum", Quantity::ctas, "", 1, kUnit},
-    // The front end's count, for passes in which the SM's own does not fit (GB110's tcgen05 metrics).
+    // The front end's count, for passes in which the SM's own does not fit (GB110's tcgen05
+    // metrics).
     {"gr__ctas_launched.sum", Quantity::ctas, "", 1, kUnit},
     {"sm__cycles_elapsed.avg", Quantity::sm_cycles, "", 1, kUnit},
     {"sm__cycles_elapsed.max", Quantity::sm_cycles, "", 1, kUnit},

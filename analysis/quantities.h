@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each hardware metric counts: the one table from metric names to the quantities of a roofline. Weights and their
-// sources are in quantities.cpp. Formulas: docs/metrics.md.
+// What each hardware metric counts: the one table from metric names to the quantities of a
+// roofline. Weights and their sources are in quantities.cpp. Formulas: docs/metrics.md.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ enum class Quantity : std::uint8_t {
   flops_fp64,
   flops_fp32,
   flops_fp16,
-  flops_tensor,   // floating-point operations on tensor cores; `type` is the input type
-  ops_tensor,     // integer operations on tensor cores; `type` is the input type
+  flops_tensor,  // floating-point operations on tensor cores; `type` is the input type
+  ops_tensor,    // integer operations on tensor cores; `type` is the input type
   bytes_dram_read,
   bytes_dram_write,
   bytes_l2,
   bytes_l1,
   duration_ns,
-  ctas,               // thread blocks launched: must equal the grid, the checksum of joins
+  ctas,  // thread blocks launched: must equal the grid, the checksum of joins
   sm_cycles,
   tensor_instructions,
 };
@@ -33,8 +33,8 @@ struct MetricRole {
   std::string_view source;  // where the weight comes from
 };
 
-// Every metric that has a role, parents before their children. A parent and its children are never collected together
-// (the planner takes one or the other), and must never be added.
+// Every metric that has a role, parents before their children. A parent and its children are never
+// collected together (the planner takes one or the other), and must never be added.
 [[nodiscard]] const std::vector<MetricRole>& metric_roles();
 
 // nullptr for a metric without a role.

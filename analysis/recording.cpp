@@ -15,15 +15,18 @@ constexpr std::string_view kWhitespace = " \t\r";
 
 class Parser {
  public:
-  explicit Parser(std::string name) : name_(std::move(name)), recording_(std::make_unique<Recording>()) {
+  explicit Parser(std::string name)
+      : name_(std::move(name)), recording_(std::make_unique<Recording>()) {
     recording_->path = name_;
   }
 
   RecordingResult run(std::string_view text) {
     for_each_line(text, [&](std::string_view line) { return read_line(line, true); });
-    if (error_.empty() && !header_seen_) error_ = name_ + ": it is no recording: the header line is missing.";
+    if (error_.empty() && !header_seen_)
+      error_ = name_ + ": it is no recording: the header line is missing.";
     if (error_.empty() && current_ >= 0) {
-      error_ = name_ + ": the sequence \"" + recording_->sequences[current()].name + "\" has no end_sequence.";
+      error_ = name_ + ": the sequence \"" + recording_->sequences[current()].name +
+               "\" has no end_sequence.";
     }
     if (error_.empty()) complete_devices();
     if (!error_.empty()) return {nullptr, error_};
@@ -88,7 +91,9 @@ class Parser {
     } else if (line.has("end_sequence")) {
       end_sequence(line);
     } else {
-      line.fail("a line needs one of \"op\", \"kernel\", \"device\", \"sequence\", \"end_sequence\", \"fault\", \"switch\"");
+      line.fail(
+          "a line needs one of \"op\", \"kernel\", \"device\", \"sequence\", \"end_sequence\", "
+          "\"fault\", \"switch\"");
     }
     line.no_other_fields();
     error_ = line.error();
@@ -97,16 +102,18 @@ class Parser {
 
   void read_header(RecordingLine& line) {
     if (!line.has("gable_recording")) {
-      line.fail("it is no recording: the first line must be the header {\"gable_recording\": 1, …}");
+      line.fail(
+          "it is no recording: the first line must be the header {\"gable_recording\": 1, …}");
       return;
     }
     const int version = line.whole<int>("gable_recording", 0, true, 1);
     if (version > kRecordingVersion) {
-      line.fail("this recording has format " + std::to_string(version) + ", this Gable reads up to " +
-                std::to_string(kRecordingVersion));
+      line.fail("this recording has format " + std::to_string(version) +
+                ", this Gable reads up to " + std::to_string(kRecordingVersion));
     }
     recording_->origin = line.text("origin", {}, true);
-    static const std::set<std::string> origins = {"recorded", "converted", "generated", "hand-written"};
+    static const std::set<std::string> origins = {"recorded", "converted", "generated",
+                                                  "hand-written"};
     if (line.error().empty() && origins.count(recording_->origin) == 0) {
       line.fail("\"origin\" must be recorded, converted, generated or hand-written");
     }
@@ -115,23 +122,10 @@ class Parser {
   }
 
   void read_device(RecordingLine& line) {
-    DeviceInfo device = default_device();
-    device.id = line.whole<std::int32_t>("device", 0, true, 0, 63);
-    device.name = line.text("name", device.name);
-    device.chip = line.text("chip", device.chip);
-    if (line.has("compute_capability")) {
-      const auto pair = line.pair("compute_capability");
-      device.compute_major = pair.first;
-      device.compute_minor = pair.second;
-    }
-    device.sm_count = line.whole<int>("sm_count", device.sm_count, false, 1);
-    device.sm_clock_max_hz = line.whole<std::uint64_t>("sm_clock_max_hz", device.sm_clock_max_hz);
-    device.memory_clock_max_hz = line.whole<std::uint64_t>("memory_clock_max_hz", device.memory_clock_max_hz);
-    device.memory_bus_bits = line.whole<std::uint32_t>("memory_bus_bits", device.memory_bus_bits);
-    device.memory_bytes = line.whole<std::uint64_t>("memory_bytes", device.memory_bytes);
-    device.l2_bytes = line.whole<std::uint64_t>("l2_bytes", device.l2_bytes);
+    const DeviceInfo device = read_recorded_device(line);
     for (const DeviceInfo& other : recording_->devices) {
-      if (other.id == device.id) line.fail("device " + std::to_string(device.id) + " is defined twice");
+      if (other.id == device.id)
+        line.fail("device " + std::to_string(device.id) + " is defined twice");
     }
     recording_->devices.push_back(device);
   }
@@ -148,7 +142,8 @@ class Parser {
     kernel.counters = line.counters("counters");
     kernel.unknown = line.texts("unknown");
     const auto index = static_cast<std::uint32_t>(recording_->kernels.size());
-    if (!kernel_ids_.emplace(kernel.id, index).second) line.fail("the kernel \"" + kernel.id + "\" is defined twice");
+    if (!kernel_ids_.emplace(kernel.id, index).second)
+      line.fail("the kernel \"" + kernel.id + "\" is defined twice");
     recording_->kernels.push_back(std::move(kernel));
   }
 
@@ -156,7 +151,8 @@ class Parser {
     const std::string name = line.text("sequence", {}, true);
     if (current_ >= 0) line.fail("a sequence cannot begin inside another");
     const auto index = static_cast<std::uint32_t>(recording_->sequences.size());
-    if (!sequence_ids_.emplace(name, index).second) line.fail("the sequence \"" + name + "\" is defined twice");
+    if (!sequence_ids_.emplace(name, index).second)
+      line.fail("the sequence \"" + name + "\" is defined twice");
     current_ = static_cast<int>(recording_->sequences.size());
     recording_->sequences.push_back({name, {}});
   }
@@ -170,8 +166,9 @@ class Parser {
   }
 
   void read_fault(RecordingLine& line, bool whole_recording) {
-    static const std::set<std::string> kinds = {"call", "hang", "lose_records", "zero_timestamps", "drop_ranges",
-                                                "wrong_ctas", "no_permission"};
+    static const std::set<std::string> kinds = {
+        "call",        "hang",       "lose_records", "zero_timestamps",
+        "drop_ranges", "wrong_ctas", "no_permission"};
     RecordedFault fault;
     fault.fault = line.text("fault", {}, true);
     if (kinds.count(fault.fault) == 0) line.fail("there is no fault \"" + fault.fault + "\"");
@@ -219,7 +216,8 @@ class Parser {
         });
   }
 
-  static int index_of(const std::unordered_map<std::string, std::uint32_t>& ids, const std::string& id) {
+  static int index_of(const std::unordered_map<std::string, std::uint32_t>& ids,
+                      const std::string& id) {
     const auto it = ids.find(id);
     return it == ids.end() ? -1 : static_cast<int>(it->second);
   }
@@ -237,7 +235,8 @@ class Parser {
   void complete_devices() {
     auto& devices = recording_->devices;
     if (devices.empty()) devices.push_back(default_device());
-    std::sort(devices.begin(), devices.end(), [](const DeviceInfo& a, const DeviceInfo& b) { return a.id < b.id; });
+    std::sort(devices.begin(), devices.end(),
+              [](const DeviceInfo& a, const DeviceInfo& b) { return a.id < b.id; });
     for (std::size_t i = 0; i < devices.size(); ++i) {
       if (devices[i].id != static_cast<std::int32_t>(i)) {
         error_ = name_ + ": device " + std::to_string(i) + " is not defined, but a later one is.";
@@ -256,25 +255,12 @@ class Parser {
 
 }  // namespace
 
-DeviceInfo default_device() {
-  DeviceInfo device;
-  device.id = 0;
-  device.name = "NVIDIA H200";
-  device.chip = "GH100";
-  device.compute_major = 9;
-  device.compute_minor = 0;
-  device.sm_count = 132;
-  device.sm_clock_max_hz = 1980000000;
-  device.memory_clock_max_hz = 3201000000;
-  device.memory_bus_bits = 6144;
-  device.memory_bytes = 150754820096;
-  device.l2_bytes = 62914560;
-  return device;
+RecordingResult parse_recording(std::string_view text, const std::string& name) {
+  return Parser(name).run(text);
 }
 
-RecordingResult parse_recording(std::string_view text, const std::string& name) { return Parser(name).run(text); }
-
-std::string parse_faults(std::string_view text, const std::string& name, std::vector<RecordedFault>& faults,
+std::string parse_faults(std::string_view text, const std::string& name,
+                         std::vector<RecordedFault>& faults,
                          std::map<std::string, std::string>& switches) {
   return Parser(name).run_faults(text, faults, switches);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings: what a program did and what its GPU counted, line by line, for the playback GPU and `gable dump`.
-// The format is docs/recordings.md. Times ns, sizes byte, counter values of one launch.
+// Recordings: what a program did and what its GPU counted, line by line, for the playback GPU and
+// `gable dump`. The format is docs/recordings.md. Times ns, sizes byte, counter values of one
+// launch.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace gable {
 
 inline constexpr int kRecordingVersion = 1;
 
-using CounterValues = std::map<std::string, double, std::less<>>;  // by full metric name; NaN is unknown
+using CounterValues =
+    std::map<std::string, double, std::less<>>;  // by full metric name; NaN is unknown
 
 struct RecordedKernel {
   std::string id, name;
@@ -31,7 +33,8 @@ struct RecordedKernel {
 
 // What goes wrong from its line on.
 struct RecordedFault {
-  std::string fault;        // call, hang, lose_records, zero_timestamps, drop_ranges, wrong_ctas, no_permission
+  std::string
+      fault;  // call, hang, lose_records, zero_timestamps, drop_ranges, wrong_ctas, no_permission
   std::string call;         // call, hang: the function's name
   std::int32_t code = 999;  // call: what it answers
   std::string holder;       // call: who holds CUPTI, as cuptiSubscribe_v2 names it
@@ -41,8 +44,29 @@ struct RecordedFault {
 };
 
 enum class OpKind : std::uint8_t {
-  push, pop, start, end, launch, graph_launch, copy, sync, idle, sleep, gable_step, profiler_start, profiler_stop,
-  load_module, context, destroy_context, capture_begin, capture_end, play, print, exit, fault, set_switch,
+  push,
+  pop,
+  start,
+  end,
+  launch,
+  graph_launch,
+  copy,
+  sync,
+  idle,
+  sleep,
+  gable_step,
+  profiler_start,
+  profiler_stop,
+  load_module,
+  context,
+  destroy_context,
+  capture_begin,
+  capture_end,
+  play,
+  print,
+  exit,
+  fault,
+  set_switch,
 };
 [[nodiscard]] std::string_view to_string(OpKind kind);
 
@@ -53,25 +77,25 @@ struct RecordedOp {
   OpKind kind = OpKind::idle;
   Direction direction = Direction::none;  // push, start
   LaunchApi api = LaunchApi::kernel;
-  bool per_thread = false;                // launch: the _ptsz variant of the call
-  bool whole_context = false;             // sync: no stream was named
+  bool per_thread = false;     // launch: the _ptsz variant of the call
+  bool whole_context = false;  // sync: no stream was named
   CopyKind copy = CopyKind::other;
   std::int32_t thread = 0;
   std::uint32_t line = 0;
   std::uint32_t stream = 0, context = 0;
-  std::int32_t device = 0;                // context
-  std::int64_t id = 0;                    // start, end; capture_end, graph_launch: the graph (0: none)
-  std::uint32_t kernel = 0;               // launch: index in Recording::kernels
-  std::uint32_t index = 0;                // play: of the sequence; fault: in Recording::faults
-  std::optional<std::uint64_t> time_ns;   // launch, graph_launch, copy
-  std::uint64_t host_ns = 2000;           // cost of the call on the virtual clock
-  std::uint64_t amount = 0;               // copy: bytes; idle: ns; sleep: ms; play: times
-  std::int32_t code = 0;                  // exit
-  double scale = 1;                       // launch
-  std::string name;     // push, start: the range; print: the text; exit: how; set_switch: which
-  std::string domain;   // push, pop, start, end
+  std::int32_t device = 0;   // context
+  std::int64_t id = 0;       // start, end; capture_end, graph_launch: the graph (0: none)
+  std::uint32_t kernel = 0;  // launch: index in Recording::kernels
+  std::uint32_t index = 0;   // play: of the sequence; fault: in Recording::faults
+  std::optional<std::uint64_t> time_ns;  // launch, graph_launch, copy
+  std::uint64_t host_ns = 2000;          // cost of the call on the virtual clock
+  std::uint64_t amount = 0;              // copy: bytes; idle: ns; sleep: ms; play: times
+  std::int32_t code = 0;                 // exit
+  double scale = 1;                      // launch
+  std::string name;    // push, start: the range; print: the text; exit: how; set_switch: which
+  std::string domain;  // push, pop, start, end
   bool has_domain = false;
-  std::string value;    // set_switch
+  std::string value;                              // set_switch
   std::vector<std::uint32_t> kernels;             // graph_launch
   std::shared_ptr<const CounterValues> counters;  // launch: replace single values
 };
@@ -101,8 +125,10 @@ struct RecordingResult {
 // `name` stands for the file in messages.
 [[nodiscard]] RecordingResult parse_recording(std::string_view text, const std::string& name);
 
-// Lines of {"fault": …} and {"switch": …} alone, as GABLE_PLAYBACK_FAULTS holds them. Returns an error or "".
-[[nodiscard]] std::string parse_faults(std::string_view text, const std::string& name, std::vector<RecordedFault>& faults,
+// Lines of {"fault": …} and {"switch": …} alone, as GABLE_PLAYBACK_FAULTS holds them. Returns an
+// error or "".
+[[nodiscard]] std::string parse_faults(std::string_view text, const std::string& name,
+                                       std::vector<RecordedFault>& faults,
                                        std::map<std::string, std::string>& switches);
 
 // The device that a program gets where a recording defines none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of a recording: typed access to its fields. The first thing that is wrong is kept as a sentence; what is read
-// after it gets defaults. Used by the reader only.
+// One line of a recording: typed access to its fields. The first thing that is wrong is kept as a
+// sentence; what is read after it gets defaults. Used by the reader only.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,8 @@ namespace gable {
 
 class RecordingLine {
  public:
-  RecordingLine(nlohmann::json object, std::string where) : object_(std::move(object)), where_(std::move(where)) {
+  RecordingLine(nlohmann::json object, std::string where)
+      : object_(std::move(object)), where_(std::move(where)) {
     used_.insert("comment");
   }
 
@@ -40,7 +41,8 @@ class RecordingLine {
 
   // A whole number within [least, most].
   template <typename T>
-  T whole(const char* key, T otherwise = {}, bool required = false, T least = 0, T most = std::numeric_limits<T>::max()) {
+  T whole(const char* key, T otherwise = {}, bool required = false, T least = 0,
+          T most = std::numeric_limits<T>::max()) {
     const nlohmann::json* field = find(key, required);
     return field == nullptr ? otherwise : whole_value<T>(*field, key, otherwise, least, most);
   }
@@ -64,7 +66,8 @@ class RecordingLine {
       return dim;
     }
     std::uint32_t* parts[] = {&dim.x, &dim.y, &dim.z};
-    for (std::size_t i = 0; i < 3; ++i) *parts[i] = whole_value<std::uint32_t>((*field)[i], key, 1, 1, 2147483647u);
+    for (std::size_t i = 0; i < 3; ++i)
+      *parts[i] = whole_value<std::uint32_t>((*field)[i], key, 1, 1, 2147483647u);
     return dim;
   }
 
@@ -74,7 +77,8 @@ class RecordingLine {
       fail(quoted(key) + " must be two whole numbers");
       return {};
     }
-    return {whole_value<int>((*field)[0], key, 0, 0, 99), whole_value<int>((*field)[1], key, 0, 0, 99)};
+    return {whole_value<int>((*field)[0], key, 0, 0, 99),
+            whole_value<int>((*field)[1], key, 0, 0, 99)};
   }
 
   CounterValues counters(const char* key) {
@@ -113,7 +117,8 @@ class RecordingLine {
   // After all fields have been read: a field nobody asked for is a spelling mistake.
   void no_other_fields() {
     for (const auto& [key, value] : object_.items()) {
-      if (used_.count(key) == 0) fail("there is no field " + quoted(key) + " in a line of this kind");
+      if (used_.count(key) == 0)
+        fail("there is no field " + quoted(key) + " in a line of this kind");
     }
   }
 
@@ -134,7 +139,8 @@ class RecordingLine {
     T result = otherwise;
     if (good && value.is_number_float()) {
       const double d = value.get<double>();
-      good = d == std::floor(d) && std::abs(d) < 9e15 && (d >= 0 || std::numeric_limits<T>::is_signed);
+      good =
+          d == std::floor(d) && std::abs(d) < 9e15 && (d >= 0 || std::numeric_limits<T>::is_signed);
       if (good) result = static_cast<T>(d);
       good = good && static_cast<double>(result) == d;
     } else if (good && value.is_number_unsigned()) {
@@ -143,11 +149,13 @@ class RecordingLine {
       if (good) result = static_cast<T>(u);
     } else if (good) {
       const auto i = value.get<std::int64_t>();
-      good = std::numeric_limits<T>::is_signed && i >= static_cast<std::int64_t>(std::numeric_limits<T>::min());
+      good = std::numeric_limits<T>::is_signed &&
+             i >= static_cast<std::int64_t>(std::numeric_limits<T>::min());
       if (good) result = static_cast<T>(i);
     }
     if (!good || result < least || result > most) {
-      fail(quoted(key) + " must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+      fail(quoted(key) + " must be a whole number from " + std::to_string(least) + " to " +
+           std::to_string(most));
       return otherwise;
     }
     return result;
@@ -158,10 +166,14 @@ class RecordingLine {
   std::set<std::string> used_;
 };
 
+// A line with "device"; what it does not say is the default device's.
+[[nodiscard]] DeviceInfo read_recorded_device(RecordingLine& line);
+
 // Index of what has that id, or -1 where nothing (complete) has it yet.
 using IndexOf = std::function<int(const std::string& id)>;
 
 // A line with "op". Its line number is the caller's to set.
-[[nodiscard]] RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel, const IndexOf& sequence);
+[[nodiscard]] RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel,
+                                        const IndexOf& sequence);
 
 }  // namespace gable

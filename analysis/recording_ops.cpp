@@ -6,14 +6,20 @@ namespace gable {
 namespace {
 
 constexpr std::string_view kOpNames[] = {
-    "push", "pop", "start", "end", "launch", "graph_launch", "copy", "sync", "idle", "sleep", "gable_step",
-    "profiler_start", "profiler_stop", "load_module", "context", "destroy_context", "capture_begin", "capture_end",
-    "play", "print", "exit", "fault", "switch"};
+    "push",          "pop",          "start",      "end",
+    "launch",        "graph_launch", "copy",       "sync",
+    "idle",          "sleep",        "gable_step", "profiler_start",
+    "profiler_stop", "load_module",  "context",    "destroy_context",
+    "capture_begin", "capture_end",  "play",       "print",
+    "exit",          "fault",        "switch"};
 static_assert(std::size(kOpNames) == static_cast<std::size_t>(OpKind::set_switch) + 1);
 
-std::uint32_t index(RecordingLine& line, const IndexOf& find, const char* what, const std::string& id) {
+std::uint32_t index(RecordingLine& line, const IndexOf& find, const char* what,
+                    const std::string& id) {
   const int found = find(id);
-  if (found < 0) line.fail("the " + std::string(what) + " " + RecordingLine::quoted(id) + " is not complete before this line");
+  if (found < 0)
+    line.fail("the " + std::string(what) + " " + RecordingLine::quoted(id) +
+              " is not complete before this line");
   return found < 0 ? 0 : static_cast<std::uint32_t>(found);
 }
 
@@ -63,12 +69,16 @@ void read_launch(RecordingLine& line, RecordedOp& op, const IndexOf& kernel) {
     } else if (api == "cuLaunchCooperativeKernel") {
       op.api = LaunchApi::cooperative;
     } else if (api != "cuLaunchKernel") {
-      line.fail("\"api\" must be cuLaunchKernel, cuLaunchKernelEx or cuLaunchCooperativeKernel, each also with _ptsz");
+      line.fail(
+          "\"api\" must be cuLaunchKernel, cuLaunchKernelEx or cuLaunchCooperativeKernel, each "
+          "also with _ptsz");
     }
   } else {
-    for (const std::string& id : line.texts("kernels")) op.kernels.push_back(index(line, kernel, "kernel", id));
+    for (const std::string& id : line.texts("kernels"))
+      op.kernels.push_back(index(line, kernel, "kernel", id));
     op.id = line.whole<std::int64_t>("graph");
-    if (op.kernels.empty() == (op.id == 0)) line.fail("a graph_launch needs either \"kernels\" or \"graph\"");
+    if (op.kernels.empty() == (op.id == 0))
+      line.fail("a graph_launch needs either \"kernels\" or \"graph\"");
   }
   if (line.has("time_ns")) op.time_ns = line.whole<std::uint64_t>("time_ns");
 }
@@ -127,17 +137,20 @@ RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel, const Inde
       op.name = line.text("text", {}, true);
       break;
     case OpKind::exit: {
-      static const std::set<std::string> ways = {"return", "exit", "_exit", "quick_exit", "abort", "throw", "signal"};
+      static const std::set<std::string> ways = {"return", "exit",  "_exit", "quick_exit",
+                                                 "abort",  "throw", "signal"};
       op.name = line.text("how", "return");
       op.code = line.whole<std::int32_t>("code", 0, false, 0, 255);
-      if (ways.count(op.name) == 0) line.fail("\"how\" must be return, exit, _exit, quick_exit, abort, throw or signal");
+      if (ways.count(op.name) == 0)
+        line.fail("\"how\" must be return, exit, _exit, quick_exit, abort, throw or signal");
       break;
     }
     default:
       break;
   }
-  const bool on_stream = op.kind == OpKind::launch || op.kind == OpKind::graph_launch || op.kind == OpKind::copy ||
-                         op.kind == OpKind::sync || op.kind == OpKind::capture_begin || op.kind == OpKind::capture_end;
+  const bool on_stream = op.kind == OpKind::launch || op.kind == OpKind::graph_launch ||
+                         op.kind == OpKind::copy || op.kind == OpKind::sync ||
+                         op.kind == OpKind::capture_begin || op.kind == OpKind::capture_end;
   if (on_stream) op.stream = line.whole<std::uint32_t>("stream", 0, false, 0, 100000);
   if (on_stream || op.kind == OpKind::destroy_context || op.kind == OpKind::load_module) {
     op.context = line.whole<std::uint32_t>("context", 0);

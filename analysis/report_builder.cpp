@@ -50,9 +50,11 @@ void fill_basis(const Profile::State& state, const UnitScale& unit, std::string&
   }
   const std::uint64_t windows = kept(state, unit.launches_from);
   if (windows == state.steps) basis = "measured";
-  note = windows == state.steps ? "every step was measured"
-                                : std::to_string(windows) + (windows == 1 ? " step" : " steps") +
-                                      " of " + steps + " measured, their mean times " + steps;
+  note = windows == state.steps
+             ? "every step seen was measured"
+             : std::to_string(windows) + " of " + steps + " steps seen " +
+                   (windows == 1 ? "was measured and stands" : "were measured and stand") +
+                   " for all of them; later steps are not counted";
 }
 
 // The whole program over all devices: a step's mean times the steps seen, or all launches counted.
@@ -85,7 +87,7 @@ void fill_overhead(const Profile::State& state, RunInfo& run) {
   for (const auto& [phase, wall] : state.window_wall) {
     run.overhead.window_wall_ns[phase] = wall.mean();
     const Maybe mean = wall.mean();
-    if (plain && *plain > 0 && mean && phase != "warmup")
+    if (plain && *plain > 0 && mean && phase != "warmup" && phase != "wait")
       run.overhead.slowdown[phase] = *mean / *plain;
   }
 }

@@ -142,7 +142,7 @@ std::vector<Column> columns_of(const TableRows& table, std::size_t count, bool p
   return columns;
 }
 
-std::string lost_line(const std::vector<Report>& reports, bool tensor_inferred) {
+std::string lost_line(const std::vector<Report>& reports) {
   LostCounts lost;
   double flops = 1, bytes = 1, time = 1;
   for (const Report& report : reports) {
@@ -181,7 +181,6 @@ std::string lost_line(const std::vector<Report>& reports, bool tensor_inferred) 
   }
   if (text.empty()) text = "Nothing was lost";
   if (!gaps.empty()) text += "; unknown: " + gaps;
-  if (tensor_inferred) text += " (tensor?: tensor cores, by name)";
   return text + ".";
 }
 
@@ -222,7 +221,9 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   line("");
   const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
                                     [](const TableRow& row) { return row.tensor_inferred; });
-  line(lost_line(reports, inferred));
+  line(lost_line(reports));
+  if (inferred)
+    line("tensor?: work on tensor cores, inferred from a kernel's name; it was not counted.");
   if (!options.next_command.empty())
     out += "Next: " + options.next_command + "\n";  // cut off it would not run
   return out;

@@ -105,7 +105,7 @@ class Resnet50Report(ReportTest):
         self.assertEqual((total["flops"], total["bytes_dram"], total["gpu_time_ns"]), (flops, size, ns))
         self.assert_close(total["flops_per_s"], flops / ns * 1e9, "FLOP/s")
         self.assertEqual(total["basis"], "extrapolated")
-        self.assertIn(f"1 step of {seen}", total["basis_note"])
+        self.assertIn(f"1 of {seen} steps", total["basis_note"])
         self.assertIn("(extrapolated)", self.report.table.splitlines()[0])
 
     def test_copies(self):

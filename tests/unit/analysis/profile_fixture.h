@@ -13,13 +13,14 @@
 
 namespace gable::testing {
 
-inline constexpr Phase kTime{PhaseKind::time, 0}, kFlops{PhaseKind::flops, 0}, kHw1{PhaseKind::hw, 0},
-    kHw2{PhaseKind::hw, 1}, kWarmup{PhaseKind::warmup, 0};
+inline constexpr Phase kTime{PhaseKind::time, 0}, kFlops{PhaseKind::flops, 0},
+    kHw1{PhaseKind::hw, 0}, kHw2{PhaseKind::hw, 1}, kWarmup{PhaseKind::warmup, 0};
 
 inline const std::vector<std::string> kHwMetrics = {
     "dram__sectors_read.sum", "dram__sectors_write.sum", "gpu__time_duration.sum"};
 inline const std::vector<std::string> kFlopsMetrics = {
-    "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
     "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"};
 
 // An A100 with 40 GB: 19.49 TFLOP/s FP32, 1555.2 GB/s.
@@ -64,7 +65,8 @@ class ProfileTest : public ::testing::Test {
     launches_before = next_correlation;
     profile.begin_window(id, phase);
   }
-  void end(Phase phase, bool keep = true, std::uint64_t start_ns = 0, std::uint64_t end_ns = 0, std::string reason = {}) {
+  void end(Phase phase, bool keep = true, std::uint64_t start_ns = 0, std::uint64_t end_ns = 0,
+           std::string reason = {}) {
     WindowEnd end;
     end.window = window;
     end.phase = phase;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A long-running program for the profile: 10,000 keys in random order, some launches with a key never seen again.
+// A long-running program for the profile: 10,000 keys in random order, some launches with a key
+// never seen again.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,18 @@ class StreamProgram {
  public:
   static constexpr std::uint32_t kKeys = 10000;
 
-  StreamProgram(LayerTree& layers, FunctionTable& functions) : layers_(layers), functions_(functions) {
+  StreamProgram(LayerTree& layers, FunctionTable& functions)
+      : layers_(layers), functions_(functions) {
     std::vector<LayerId> leaves;
     for (int i = 0; i < 200; ++i) {  // 200 layers, five deep
       LayerId id = layers.child(0, "model");
-      for (const int part : {i / 100, i / 20, i / 5, i}) id = layers.child(id, "layer" + std::to_string(part));
+      for (const int part : {i / 100, i / 20, i / 5, i})
+        id = layers.child(id, "layer" + std::to_string(part));
       leaves.push_back(id);
     }
     std::vector<FunctionId> kernels;
-    for (int i = 0; i < 100; ++i) kernels.push_back(functions.intern("kernel_" + std::to_string(i)));
+    for (int i = 0; i < 100; ++i)
+      kernels.push_back(functions.intern("kernel_" + std::to_string(i)));
     for (std::uint32_t i = 0; i < kKeys; ++i) {
       LaunchKey key;
       key.layer = leaves[i % leaves.size()];
@@ -40,13 +44,17 @@ class StreamProgram {
   LaunchKey fresh(std::uint64_t ordinal) {
     LaunchKey key = keys_[0];
     key.grid.y = static_cast<std::uint32_t>(ordinal % 1000000007u) + 2;
-    if (ordinal % 3 == 1) key.function = functions_.intern("generated_kernel_" + std::to_string(ordinal));
-    if (ordinal % 3 == 2) key.layer = layers_.child(key.layer, "request " + std::to_string(ordinal));
+    if (ordinal % 3 == 1)
+      key.function = functions_.intern("generated_kernel_" + std::to_string(ordinal));
+    if (ordinal % 3 == 2)
+      key.layer = layers_.child(key.layer, "request " + std::to_string(ordinal));
     return key;
   }
 
   // Durations between 1 and 9 us, a function of the ordinal.
-  static std::uint64_t duration_ns(std::uint64_t ordinal) { return 1000 + mix(ordinal ^ 0x5555) % 8000; }
+  static std::uint64_t duration_ns(std::uint64_t ordinal) {
+    return 1000 + mix(ordinal ^ 0x5555) % 8000;
+  }
 
   static std::uint64_t mix(std::uint64_t z) {  // splitmix64
     z += 0x9E3779B97F4A7C15ull;

@@ -57,7 +57,9 @@ TEST_F(ReportBuilder, LayersSumTheirChildrenAndUnionsCountOverlapOnce) {
   EXPECT_EQ(made.step.idle_ns, 790);
   EXPECT_EQ(made.run.total.gpu_time_ns, 2600);  // 10 steps
   EXPECT_EQ(made.run.total.basis, "extrapolated");
-  EXPECT_EQ(made.run.total.basis_note, "2 steps of 10 measured, their mean times 10");
+  EXPECT_EQ(
+      made.run.total.basis_note,
+      "2 of 10 steps seen were measured and stand for all of them; later steps are not counted");
   EXPECT_EQ(made.run.steps.seen, 10u);
   EXPECT_EQ(made.run.steps.time, 2u);
   EXPECT_EQ(made.run.steps.classes, 1u);
@@ -101,7 +103,8 @@ TEST_F(ReportBuilder, WithoutStepsAllLaunchesCount) {
   EXPECT_EQ(kernel_named(made, "kb").launches, 3);
   EXPECT_EQ(kernel_named(made, "kb").time_total_ns, 150);
   EXPECT_EQ(made.run.total.gpu_time_ns, 360);
-  EXPECT_EQ(made.run.total.basis_note, "4 of 6 launches were timed; each kernel's mean stands for all its launches");
+  EXPECT_EQ(made.run.total.basis_note,
+            "4 of 6 launches were timed; each kernel's mean stands for all its launches");
   // The windows' overlap holds for the rest: 210 of 260 ns were busy.
   EXPECT_NEAR(*layer_at(made, {}).time_busy_ns, 360 * 210.0 / 260, 1e-9);
   EXPECT_FALSE(layer_at(made, {}).span_ns.has_value());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory grows with distinct keys, never with launches. GABLE_STREAM_LAUNCHES sets how many launches are streamed; the
-// documented claim is for 100,000,000 (about a minute). A program of its own, because it looks at its own resident size.
+// Memory grows with distinct keys, never with launches. GABLE_STREAM_LAUNCHES sets how many
+// launches are streamed; the documented claim is for 100,000,000 (about a minute). A program of its
+// own, because it looks at its own resident size.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,7 +20,8 @@ namespace {
 std::uint64_t status_kb(const std::string& field) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind(field + ":", 0) == 0) return std::strtoull(line.c_str() + field.size() + 1, nullptr, 10);
+    if (line.rfind(field + ":", 0) == 0)
+      return std::strtoull(line.c_str() + field.size() + 1, nullptr, 10);
   }
   return 0;
 }
@@ -103,7 +105,8 @@ TEST(StreamMemory, LaunchesOfTenThousandKeysStayUnder64Megabytes) {
     ++found;
     EXPECT_EQ(row.launches, static_cast<double>(checked_launches));
     EXPECT_EQ(row.samples_time, checked_launches);
-    EXPECT_EQ(row.time_mean_ns, static_cast<double>(checked_ns) / static_cast<double>(checked_launches));
+    EXPECT_EQ(row.time_mean_ns,
+              static_cast<double>(checked_ns) / static_cast<double>(checked_launches));
   }
   EXPECT_EQ(found, 1u);
   EXPECT_EQ(launches, static_cast<double>(count));
