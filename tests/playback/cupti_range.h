@@ -4,7 +4,6 @@
 
 #include <cupti_range_profiler.h>
 
-#include <map>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
@@ -55,8 +54,10 @@ struct CUpti_RangeProfiler_Object {
   std::size_t image_size = 0;
   std::thread::id starter;
   std::vector<gable::playback::Pinned> pins;
-  // What GetCounterDataSize was asked for, by the size it answered.
-  std::map<std::size_t, std::pair<std::vector<std::string>, std::size_t>> sizes;
+  // What GetCounterDataSize was asked for the last time: all that CUPTI can know of an image's
+  // metrics.
+  std::vector<std::string> asked_metrics;
+  std::size_t asked_ranges = 0, asked_size = 0;
 
   std::vector<std::string> open;        // names, outermost first
   gable::playback::Collected instance;  // the range that is being counted
