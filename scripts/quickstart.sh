@@ -11,14 +11,14 @@ recording=$root/tests/data/recordings/resnet50-train.jsonl
 say() { printf '\nquickstart: %s\n' "$1" >&2; }
 
 build_it() {
-  "$root/scripts/setup.sh"
+  "$root/scripts/setup.sh" --program
   "$root/scripts/setup.sh" --cuda "$build"
   say "building into $build"
-  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 || {
-    cat "$build.log" >&2
+  local log
+  log=$(cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGABLE_TESTS=OFF 2>&1) || {
+    printf '%s\n' "$log" >&2
     exit 1
   }
-  rm -f "$build.log"
   cmake --build "$build" --target quickstart >&2
 }
 
@@ -36,7 +36,7 @@ if has_gpu; then
   "$gable" profile --step-range '^step$' --output "$report" -- "$build/bin/gable-sample"
 else
   say "no GPU here: playing the recording of a ResNet-50 training step on the playback GPU"
-  "$gable" profile --step-range '^step$' --output "$report" --playback "$recording"
+  "$gable" profile --step-range '^step$' --active 1 --output "$report" --playback "$recording"
 fi
 [[ -s $report ]] || {
   say "no report was written"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing on a Debian or Ubuntu machine. Needs no root when nothing is missing.
 #   scripts/setup.sh                       what building and testing need
+#   scripts/setup.sh --program             what building the program and the library needs, and no more
 #   scripts/setup.sh --lint                and what scripts/lint.sh needs
 #   scripts/setup.sh --cuda BUILD          NVIDIA's wheels into BUILD where there is no CUDA toolkit, else nothing
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case
@@ -80,9 +81,11 @@ build_packages=(
   ninja-build:ninja
   nlohmann-json3-dev:nlohmann/json.hpp
   libcli11-dev:CLI/CLI.hpp
+  python3:python3
+)
+test_packages=(
   libgtest-dev:gtest/gtest.h
   libbenchmark-dev:benchmark/benchmark.h
-  python3:python3
   'python3-jsonschema:import jsonschema'
 )
 lint_packages=(
@@ -92,8 +95,9 @@ lint_packages=(
 )
 
 case ${1:-} in
-  '') install_packages "${build_packages[@]}" ;;
-  --lint) install_packages "${build_packages[@]}" "${lint_packages[@]}" ;;
+  '') install_packages "${build_packages[@]}" "${test_packages[@]}" ;;
+  --program) install_packages "${build_packages[@]}" ;;
+  --lint) install_packages "${build_packages[@]}" "${test_packages[@]}" "${lint_packages[@]}" ;;
   --cuda)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cuda <build folder>"
     has_cuda_headers "$2" || fetch_cuda_wheels "$2"
@@ -102,5 +106,5 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cuda-wheels <build folder>"
     fetch_cuda_wheels "$2"
     ;;
-  *) fail "there is no option '$1'; there are --lint, --cuda BUILD and --cuda-wheels BUILD" ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --cuda BUILD and --cuda-wheels BUILD" ;;
 esac

@@ -70,10 +70,10 @@ class ProfileCommand final : public Command {
     if (program_.empty()) {
       throw WrongUse("There is no program to run: gable profile [options] -- program args.");
     }
-    const std::string library = injected_library();
-    if (library.empty()) throw WrongUse(no_injected_library());
     settings_.output = anchored(settings_.output);
     check_output_folder(settings_.output);
+    const std::string library = injected_library();
+    if (library.empty()) throw WrongUse(no_injected_library());
     if (!settings_.cupti.empty()) settings_.cupti = full_path(settings_.cupti);
     if (!settings_.record.empty()) settings_.record = anchored(settings_.record);
 
