@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where steps begin and end, and steps that differ."""
+import unittest
+
+from small import CONV, RELU, STEPS, SmallTest
+
+
+class Borders(SmallTest):
+    def test_profiler_start_and_stop(self):
+        report = self.report("profiler_api", "--active", "1")
+        self.assertEqual(report.run["unit"], "step")
+        self.assert_plain_step(report, above=())
+        # Each round begins with a relu outside of the step: the conv waits for it until 10 us after the launch.
+        self.assertEqual(report.document["step"]["wall_ns"]["mean"], 60000)
+
+    def test_gable_step(self):
+        report = self.report("gable_step", "--active", "1")
+        self.assertEqual(report.run["unit"], "step")
+        self.assert_plain_step(report, above=())
+        self.assertEqual(report.document["step"]["wall_ns"]["mean"], 52000)
+
+    def test_no_steps(self):
+        report = self.report("no_steps", "--window", "10", "--active", "1")
+        self.assertEqual(report.run["unit"], "run")
+        conv, relu = report.layer(("conv",), "none"), report.layer(("relu",), "none")
+        # Six windows of 10, and the launch that ended the last one.
+        self.assertEqual((conv["launches"], relu["launches"]), (31, 30))
+        self.assert_work(conv, 31, CONV)
+        self.assert_work(relu, 30, RELU)
+        self.assertIsNone(report.document["step"]["wall_ns"]["mean"])
+        self.assertIn("10 of 61 launches", report.run["total"]["basis_note"])
+
+    def test_only_times(self):
+        report = self.report("two_contexts", *STEPS, "--phases", "time")
+        self.assert_steps(report, hw=0, flops=0, time=1)
+        root = report.layer((), "none")
+        self.assertEqual((root["time_ns"]["total"], root["flops"]["total"], root["bytes"]["dram"]), (50000, None, None))
+
+    def test_the_queue_twice(self):
+        report = self.report("two_contexts", "--step-range", "^step$", "--active", "2", "--repeat", "2")
+        self.assert_steps(report, hw=16, flops=4, time=4)
+        self.assert_plain_step(report)
+
+
+class StepsThatDiffer(SmallTest):
+    def test_a_rare_step_is_not_waited_for(self):
+        report = self.report("step_that_differs")
+        self.assert_plain_step(report)
+        self.assertNotIn((("step", "log"), "none"), report.layers)
+        self.assert_steps(report, seen=8, time=1)
+
+    def test_every_tenth_step_is_seen_where_the_queue_is_longer(self):
+        report = self.report("step_that_differs", "--step-range", "^step$", "--active", "3")
+        self.assert_work(report.layer(("step", "conv"), "none"), 1, CONV)
+        # Two of the 20 steps that were watched log.
+        self.assertEqual(report.run["steps"]["time"], 3)
+        self.assertEqual(report.layer(("step", "conv"), "none")["launches"], 1)
+
+    def test_two_kinds_of_step_each_get_the_queue(self):
+        report = self.report("two_classes")
+        self.assert_steps(report, classes=2)
+        self.assert_nothing_lost(report)
+        rows = {row["symbol"]: row for row in report.document["kernels"]}
+        conv, relu = rows["_Z4convPKfPf"], rows["_Z4reluPf"]
+        # Means of one launch do not depend on how many steps of which kind were measured.
+        self.assertEqual((conv["time_ns"]["mean"], relu["time_ns"]["mean"]), (40000, 10000))
+        self.assertEqual((conv["flops"]["fp32"], relu["flops"]["fp32"]), (CONV["fp32"], RELU["fp32"]))
+        self.assertEqual((conv["bytes"]["dram"], relu["bytes"]["dram"]), (CONV["dram"], RELU["dram"]))
+        self.assertEqual(relu["launches"], 1)  # every step has one
+        self.assertTrue(0 < conv["launches"] <= 1, conv)
+
+    def test_a_step_that_grows(self):
+        report = self.report("many_ranges")
+        relu = report.layer(("step", "relu"), "none")
+        self.assertEqual(relu["launches"], 200)
+        self.assert_work(relu, 200, RELU)
+        self.assert_noted(report, "had more launches than the 66 there was room for")
+        self.assert_lost(report, windows=1)
+
+
+if __name__ == "__main__":
+    unittest.main()

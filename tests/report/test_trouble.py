@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUPTI loses, refuses, fails or hangs: the program ends as it would have, what can be known is right, the rest is null."""
+import time
+import unittest
+
+from small import CONV, RELU, STEPS, SmallTest
+
+REMEDY_PERMISSION = "NVreg_RestrictProfilingToAdminUsers=0"
+
+
+class Lost(SmallTest):
+    def test_lost_records_are_counted_and_the_means_stand(self):
+        report = self.report("lost_records")
+        self.assert_lost(report, records=2, unattributed_launches=2)
+        conv, relu = report.layer(("step", "conv"), "none"), report.layer(("step", "relu"), "none")
+        self.assert_work(conv, 2, CONV)
+        self.assert_work(relu, 2, RELU)
+        self.assertIsNone(report.layer((), "none")["time_ns"]["busy"])  # when the lost two ran is not known
+        samples = {row["symbol"]: row["samples"]["time"] for row in report.document["kernels"]}
+        self.assertEqual(samples, {"_Z4convPKfPf": 1, "_Z4reluPf": 1})
+
+    def test_zero_timestamps(self):
+        report = self.report("zero_timestamps")
+        self.assert_lost(report, zero_timestamps=1)
+        self.assert_work(report.layer(("step", "conv"), "none"), 2, CONV)
+        rows = {row["symbol"]: row for row in report.document["kernels"]}
+        self.assertEqual((rows["_Z4convPKfPf"]["samples"]["time"], rows["_Z4reluPf"]["samples"]["time"]), (1, 2))
+        self.assertEqual(rows["_Z4convPKfPf"]["time_ns"]["min"], 40000)
+        self.assertIsNone(report.document["step"]["busy_ns"])
+
+    def test_a_dropped_range_costs_its_window(self):
+        report = self.report("dropped_ranges")
+        self.assert_plain_step(report)
+        self.assert_lost(report, ranges=1, windows=1)
+        self.assert_steps(report, seen=9, hw=4)
+        self.assert_noted(report, "1 range was dropped by CUPTI.")
+
+    def test_wrong_thread_blocks_cost_their_window(self):
+        report = self.report("wrong_ctas")
+        self.assert_plain_step(report)
+        self.assert_lost(report, windows=1)
+        self.assert_steps(report, seen=9, hw=4)
+        self.assert_noted(report, "2 launches came back with a count of thread blocks that is not the grid.")
+
+    def test_a_capture_costs_its_window(self):
+        report = self.report("capture_in_step")
+        self.assert_plain_step(report)
+        self.assert_lost(report, windows=1)
+        self.assert_noted(report, "A stream was captured within it.")
+
+    def test_a_new_kernel_costs_its_window(self):
+        report = self.report("module_in_step")
+        self.assert_work(report.layer(("step", "conv"), "none"), 1, CONV)
+        late = report.layer(("step", "late"), "none")
+        self.assertEqual((late["flops"]["fp32"], late["bytes"]["dram"], late["time_ns"]["total"]), (512, 512, 5000))
+        self.assert_lost(report, windows=1)
+        self.assert_noted(report, "A kernel ran for the first time within it.")
+
+
+class Refused(SmallTest):
+    def check_only_times(self, run):
+        report = run.report
+        root = report.layer((), "none")
+        self.assertEqual(root["time_ns"]["total"], 50000)
+        self.assertEqual((root["flops"]["total"], root["flops"]["fp32"], root["bytes"]["dram"]), (None, None, None))
+        self.assertEqual(root["coverage"], {"time": 1, "flops": 0, "bytes": 0})
+        self.assertEqual(root["roof"]["bound"], "unknown")
+        self.assert_steps(report, hw=0, flops=0, time=1)
+        self.assertEqual((report.run["total"]["flops"], report.run["total"]["bytes_dram"]), (None, None))
+
+    def test_another_subscriber(self):
+        run = self.gable("another_subscriber", out="done\n", code=5)
+        self.assertIsNone(run.report)
+        self.assert_said(run, "Another profiler already watches this program")
+        self.assert_said(run, "your program runs on")
+
+    def test_no_permission(self):
+        run = self.gable("no_permission")
+        self.check_only_times(run)
+        self.assert_said(run, REMEDY_PERMISSION)
+        self.assertEqual(run.err.count("INSUFFICIENT_PRIVILEGES"), run.err.count(REMEDY_PERMISSION))
+
+    def test_counters_busy(self):
+        run = self.gable("counters_busy")
+        self.check_only_times(run)
+        self.assert_said(run, "`dcgmi profile --pause`")
+
+    def fault(self, line):
+        return {"GABLE_PLAYBACK_FAULTS": line}
+
+    def test_no_activity(self):
+        run = self.gable("two_contexts", environment=self.fault('{"fault":"call","call":"cuptiActivityEnable","code":999}'))
+        self.assert_said(run, "kernel times cannot be taken: cuptiActivityEnable says CUPTI_ERROR_UNKNOWN (999).")
+        self.assert_work(run.report.layer(("step", "conv"), "none"), 1, CONV)  # the counted duration is the same here
+        self.assertEqual({row["time_source"] for row in run.report.document["kernels"]}, {"hw"})
+
+    def test_each_call_of_a_counter_window_may_fail(self):
+        for call in ("GetCounterDataSize", "CounterDataImageInitialize", "SetConfig", "Start", "PushRange", "DecodeData",
+                     "GetCounterDataInfo", "CounterDataGetRangeInfo"):
+            with self.subTest(call):
+                line = '{"fault":"call","call":"cuptiRangeProfiler%s","code":999}' % call
+                report = self.report("two_contexts", environment=self.fault(line))
+                root = report.layer((), "none")
+                self.assertEqual((root["time_ns"]["total"], root["flops"]["fp32"], root["bytes"]["dram"]), (50000, None, None))
+
+    def test_a_call_that_fails_once_costs_one_window(self):
+        line = '{"fault":"call","call":"cuptiRangeProfilerDecodeData","code":999,"times":1}'
+        report = self.report("two_streams", environment=self.fault(line), out="training\ndone\n")
+        self.assert_plain_step(report)
+        self.assert_lost(report, windows=1)
+
+    def test_a_launch_that_fails_is_no_launch(self):
+        line = '{"fault":"call","call":"cuLaunchKernel","code":2,"after":9,"times":1}'
+        run = self.gable("two_streams", environment=self.fault(line), code=2, out="training\n")
+        self.assertIn("the launch answered CUDA_ERROR_OUT_OF_MEMORY", run.err)
+
+
+class Hanging(SmallTest):
+    def test_a_hang_at_flush(self):
+        began = time.monotonic()
+        run = self.gable("hang_at_flush", code=3)
+        self.assertLess(time.monotonic() - began, 20)
+        self.assert_said(run, "CUPTI did not hand out its last records in time")
+        report = run.report
+        self.assert_work(report.layer(("step", "conv"), "none"), 1, CONV)
+        self.assert_lost(report, unattributed_launches=2)
+        self.assertEqual({row["time_source"] for row in report.document["kernels"]}, {"hw"})
+        self.assertIsNone(report.document["step"]["busy_ns"])
+
+
+if __name__ == "__main__":
+    unittest.main()

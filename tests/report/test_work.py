@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work, bytes and times of small recordings, computed here by hand from their lines."""
+import unittest
+
+from small import CONV, RELU, SmallTest
+
+PEAK_FP32 = 132 * 128 * 2 * 1980000000  # SMs, lanes, FLOP of an FMA, Hz
+PEAK_DRAM = 2 * 3201000000 * 6144 // 8  # two transfers a clock, Hz, bytes of the bus
+
+
+class Streams(SmallTest):
+    def test_overlap_is_counted_once(self):
+        report = self.report("two_streams", out="training\ndone\n")
+        self.assert_plain_step(report)
+        self.assert_nothing_lost(report)
+        root = report.layer((), "none")
+        self.assertEqual(root["time_ns"], {"self": 0, "total": 50000, "busy": 40000})
+        step = report.document["step"]
+        self.assertEqual(step["wall_ns"]["mean"], 42000)
+        self.assertEqual((step["busy_ns"], step["idle_ns"], step["copy_ns"]), (40000, 2000, 0))
+
+    def test_ratios(self):
+        report = self.report("two_streams", out="training\ndone\n")
+        conv = report.layer(("step", "conv"), "none")
+        self.assertEqual(conv["intensity"]["dram"], CONV["fp32"] / CONV["dram"])  # 2,816 FLOP/byte
+        self.assertEqual(conv["intensity"]["l2"], 1056)
+        self.assertEqual(conv["flops_per_s"], CONV["fp32"] * 1000000000 // 40000)
+        self.assertEqual(conv["time_share"], 40000 / 50000)
+        relu = report.layer(("step", "relu"), "none")
+        self.assertEqual(relu["bytes_per_s"], RELU["dram"] * 1000000000 / 10000)
+        self.assertEqual(relu["roof"]["bound"], "latency")
+        # Neither L2 nor L1 has a known ceiling here: DRAM holds the relu, the FMA pipe the conv.
+        self.assert_close(relu["roof"]["fraction"], RELU["dram"] / PEAK_DRAM / 10e-6, "the relu's share of its roof", 1e-9)
+        self.assert_close(conv["roof"]["fraction"], CONV["fp32"] / PEAK_FP32 / 40e-6, "the conv's share of its roof", 1e-9)
+
+    def test_totals(self):
+        total = self.report("two_streams", out="training\ndone\n").run["total"]
+        self.assertEqual(total["flops"], 8 * (CONV["fp32"] + RELU["fp32"]))  # the eight steps that were watched
+        self.assertEqual(total["bytes_dram"], 8 * (CONV["dram"] + RELU["dram"]))
+        self.assertEqual(total["gpu_time_ns"], 8 * 50000)
+        self.assertEqual(total["basis"], "extrapolated")
+
+    def test_samples(self):
+        report = self.report("two_streams", out="training\ndone\n")
+        self.assert_steps(report, seen=8, hw=4, flops=1, time=1, classes=1)
+        for row in report.document["kernels"]:
+            self.assertEqual(row["samples"], {"hw": 4, "flops": 1, "time": 1})
+            self.assertEqual(row["time_source"], "time")
+
+
+class Contexts(SmallTest):
+    def test_two_contexts(self):
+        report = self.report("two_contexts")
+        self.assert_plain_step(report)
+        self.assert_nothing_lost(report)
+        self.assertEqual(report.layer((), "none")["time_ns"]["busy"], 40000)
+
+    def test_two_devices_are_two_sets_of_rows(self):
+        report = self.report("two_devices")
+        self.assert_nothing_lost(report)
+        self.assertEqual(sorted(report.on_device), [0, 1])
+        self.assert_work(report.on_device[0][("step", "conv"), "none"], 1, CONV)
+        self.assert_work(report.on_device[1][("step", "conv"), "none"], 2, CONV)
+        self.assertEqual([device["id"] for device in report.document["devices"]], [0, 1])
+
+    def test_a_context_that_ends_before_the_program(self):
+        report = self.report("context_destroyed", code=4)
+        self.assert_plain_step(report)
+        self.assert_nothing_lost(report)
+
+    def test_a_context_that_ends_in_a_counter_window(self):
+        report = self.report("context_in_window")
+        self.assert_plain_step(report)
+        self.assertEqual(report.run["lost"]["unattributed_launches"], 0)
+
+
+class Threads(SmallTest):
+    def test_backward_on_another_thread(self):
+        report = self.report("two_threads")
+        self.assert_work(report.layer(("step", "conv"), "none"), 1, CONV)
+        self.assert_work(report.layer(("step", "conv"), "backward"), 1, CONV)
+        self.assert_work(report.layer(("relu",), "none"), 1, RELU)
+        self.assert_nothing_lost(report)
+        self.assertEqual(report.document["step"]["busy_ns"], 90000)
+
+    def test_a_range_that_ends_on_another_thread(self):
+        report = self.report("start_end")
+        self.assert_nothing_lost(report)
+        self.assert_work(report.layer(("both",), "none"), 1, CONV, RELU)
+        self.assertEqual(report.layer(("both",), "none")["time_ns"]["self"], 10000)
+
+    def test_unbalanced_ranges(self):
+        self.assert_plain_step(self.report("unbalanced"), above=("other:forgotten", "step"))
+
+
+class Launches(SmallTest):
+    def test_every_call_that_launches(self):
+        report = self.report("launch_kinds")
+        self.assert_nothing_lost(report)
+        relu = report.layer(("step", "relu"), "none")
+        self.assert_work(relu, 6, RELU)
+        # Three on the default stream from 2 us, three on the thread's own from 8 us: 2 to 38.
+        self.assertEqual((relu["launches"], relu["time_ns"]["busy"]), (6, 36000))
+        cluster = [row for row in report.document["kernels"] if row["symbol"] == "_Z8clustersPf"][0]
+        self.assertEqual((cluster["grid"], cluster["block"], cluster["time_ns"]["mean"]), ([64, 1, 1], [128, 1, 1], 7000))
+        self.assertEqual(cluster["bytes"]["dram"], 320)
+
+    def test_one_kernel_three_sizes(self):
+        report = self.report("varying_work")
+        gemm = report.layer(("step", "gemm"), "none")
+        self.assert_work(gemm, 1 + 2 + 3, CONV)
+        time = report.document["kernels"][0]["time_ns"]
+        self.assertEqual((time["min"], time["mean"], time["max"], time["stddev"]), (40000, 80000, 120000, 40000))
+
+    def test_graph_launches_are_counted_and_not_attributed(self):
+        report = self.report("graph")
+        self.assert_work(report.layer(("step", "conv"), "none"), 1, CONV)
+        self.assert_lost(report, unattributed_launches=8)
+        self.assert_noted(report, "8 CUDA graph launches are counted but not attributed")
+        self.assertIsNone(report.document["step"]["busy_ns"])  # the graph's kernels are not known
+
+    def test_k_limits_the_counters(self):
+        report = self.report("two_streams", "--step-range", "^step$", "--active", "1", "-k", "*relu*", out="training\ndone\n")
+        self.assertEqual(report.layer(("step", "relu"), "none")["bytes"]["dram"], RELU["dram"])
+        conv = report.layer(("step", "conv"), "none")
+        self.assertEqual((conv["bytes"]["dram"], conv["flops"]["fp32"], conv["time_ns"]["total"]), (None, None, 40000))
+
+    def test_automatic_ranges_say_the_same(self):
+        report = self.report("two_contexts", "--step-range", "^step$", "--active", "1", "--ranges", "auto")
+        self.assert_plain_step(report)
+        self.assert_nothing_lost(report)
+
+
+class Copies(SmallTest):
+    def test_copies(self):
+        report = self.report("copies")
+        self.assert_plain_step(report)
+        found = {row["kind"]: (row["count"], row["bytes"], row["time_ns"]) for row in report.document["copies"]}
+        self.assertEqual(found, {"host_to_device": (1, 1048576, 50000), "device_to_host": (1, 4096, 3000),
+                                 "device_to_device": (1, 65536, 2000), "memset": (1, 1024, 1000)})
+        self.assertEqual(report.document["step"]["copy_ns"], 56000)
+        # One stream: 2 us until the first copy, then 106 us without a gap.
+        self.assertEqual(report.document["step"]["wall_ns"]["mean"], 108000)
+
+    def test_idle(self):
+        step = self.report("idle").document["step"]
+        self.assertEqual((step["wall_ns"]["mean"], step["busy_ns"], step["idle_ns"]), (114000, 50000, 64000))
+
+
+class Counters(SmallTest):
+    def test_the_time_is_that_without_counters(self):
+        self.assert_plain_step(self.report("counted_time"))
+
+    def test_a_run_too_short_for_times_has_the_counted_ones(self):
+        report = self.report("short_run")
+        self.assert_steps(report, seen=7, hw=4, flops=1, time=0)
+        conv = report.layer(("step", "conv"), "none")
+        self.assertEqual(conv["time_ns"]["total"], 44000)
+        self.assertEqual((conv["flops"]["fp32"], conv["bytes"]["dram"]), (CONV["fp32"], CONV["dram"]))
+        self.assert_noted(report, "No time window was measured: times are gpu__time_duration of the counter windows.")
+        self.assertEqual(report.document["kernels"][0]["time_source"], "hw")
+        self.assertIsNone(report.document["step"]["wall_ns"]["mean"])
+
+    def test_an_unknown_counter_is_null_and_not_zero(self):
+        report = self.report("unknown_metric")
+        relu = report.layer(("step", "relu"), "none")
+        self.assertEqual((relu["bytes"]["dram"], relu["bytes"]["dram_read"], relu["bytes"]["dram_write"]),
+                         (None, None, 32 * 4096))
+        self.assertEqual((relu["roof"]["bound"], relu["intensity"]["dram"]), ("unknown", None))
+        root = report.layer((), "none")
+        self.assertEqual((root["bytes"]["dram"], root["coverage"]["bytes"]), (CONV["dram"], 0.8))  # 40 of 50 us
+        self.assertIsNone(root["intensity"]["dram"])
+
+    def test_constants_that_move_are_no_work(self):
+        report = self.report("moved_constants")
+        conv = report.layer(("step", "conv"), "none")
+        self.assertEqual((conv["flops"]["fp16"], conv["flops"]["fp32"]), (None, CONV["fp32"]))
+        self.assertEqual(conv["flops"]["total"], CONV["fp32"])
+        self.assert_noted(report, "1 kernel used HFMA2 only to move constants: FP16 is left out there.")
+
+
+if __name__ == "__main__":
+    unittest.main()
