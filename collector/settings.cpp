@@ -240,7 +240,6 @@ void add_collection_options(CLI::App& app, Settings& settings) {
   declare_number(app, "--max-keys", settings.max_keys, 1, "launch keys kept apart");
   declare_text(app, "--cupti", settings.cupti, "the path of a libcupti", "the libcupti to load");
   // What the launcher says to the library: options without a group are for no page.
-  declare_text(app, "--record", settings.record, "a file name", "write a recording")->group("");
   declare_text(app, "--manifest", settings.manifest, "a file name", "list of reports")->group("");
   declare_text(app, "--playback", settings.playback, "a recording", "the recording played")
       ->group("");
@@ -274,7 +273,6 @@ std::string to_options(const Settings& settings) {
   add_text("--then", settings.then, defaults.then);
   add_number("--max-keys", settings.max_keys, defaults.max_keys);
   add_text("--cupti", settings.cupti, defaults.cupti);
-  add_text("--record", settings.record, defaults.record);
   add_text("--manifest", settings.manifest, defaults.manifest);
   add_text("--playback", settings.playback, defaults.playback);
   return line;

@@ -30,7 +30,6 @@ struct Settings {
   std::string then = "continue";     // --then continue|stop
   std::uint32_t max_keys = 20000;
   std::string cupti;     // --cupti: path of the libcupti to load when none is in the process
-  std::string record;    // --record: write a recording for the playback GPU as well
   std::string manifest;  // set by the launcher: a file that gets one line per report written
   std::string playback;  // set by the launcher under playback: the recording's path, for run.source
 };

@@ -75,7 +75,6 @@ class ProfileCommand final : public Command {
     const std::string library = injected_library();
     if (library.empty()) throw WrongUse(no_injected_library());
     if (!settings_.cupti.empty()) settings_.cupti = full_path(settings_.cupti);
-    if (!settings_.record.empty()) settings_.record = anchored(settings_.record);
 
     const std::string holder = injection_holder(library);
     if (!holder.empty() && !force_inject_) {

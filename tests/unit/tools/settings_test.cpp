@@ -30,7 +30,6 @@ void expect_equal(const Settings& a, const Settings& b) {
   EXPECT_EQ(a.then, b.then);
   EXPECT_EQ(a.max_keys, b.max_keys);
   EXPECT_EQ(a.cupti, b.cupti);
-  EXPECT_EQ(a.record, b.record);
   EXPECT_EQ(a.manifest, b.manifest);
   EXPECT_EQ(a.playback, b.playback);
 }
@@ -86,7 +85,6 @@ INSTANTIATE_TEST_SUITE_P(
         OneSetting{"max_keys", [](Settings& s) { s.max_keys = 7; }, "--max-keys=7"},
         OneSetting{"cupti", [](Settings& s) { s.cupti = "/opt/a b/libcupti.so.13"; },
                    "'--cupti=/opt/a b/libcupti.so.13'"},
-        OneSetting{"record", [](Settings& s) { s.record = "r.jsonl"; }, "--record=r.jsonl"},
         OneSetting{"manifest", [](Settings& s) { s.manifest = "/tmp/m"; }, "--manifest=/tmp/m"},
         OneSetting{"playback", [](Settings& s) { s.playback = "-x"; }, "--playback=-x"}),
     [](const auto& one) { return one.param.name; });
