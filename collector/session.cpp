@@ -151,6 +151,9 @@ void Session::wait_for_devices() {
 // ------------------------------------------------------------------------------------------------
 
 void Session::collect_records() {
+  // Two threads may end the collection at once: who finds no buffers must not go on before the other
+  // has added its records.
+  const std::lock_guard collecting(records_mutex_);
   const auto batch = activity_.read_buffers();
   if (batch.kernels.empty() && batch.copies.empty() && batch.dropped == 0) return;
   sink_.with_profile([&](Profile& profile) {
@@ -215,6 +218,7 @@ void Session::finish() {
   } catch (const std::exception& problem) {
     rt_.notes.say(std::string("the report could not be finished (") + problem.what() + ").");
   }
+  background_.rest();
   ended_.store(true);
 }
 

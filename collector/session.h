@@ -80,6 +80,7 @@ class Session {
   ReportOutput output_;
   Background background_;
 
+  std::mutex records_mutex_;  // from reading CUPTI's buffers until their records are added
   std::atomic<bool> finished_{false};
   std::atomic<bool> ended_{false};  // finish() has written what there is
   std::atomic<bool> saw_context_{false};
