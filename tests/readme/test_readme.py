@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README's commands do what it says: test_readme.py ROOT BUILD [unittest's arguments]. BUILD is a finished build; where
+"""The commands of the README and of the commands' pages do what these say: test_readme.py ROOT BUILD [unittest's arguments]. BUILD is a finished build; where
 the README says build/, it is used."""
 import json
 import os
@@ -26,12 +26,23 @@ GPU = [
      "counters": {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": 1 << 33, "dram__sectors_read.sum": 1 << 21,
                   "dram__sectors_write.sum": 1 << 21}},
 ]
+# Forms, not examples.
+PLACEHOLDER = re.compile(r"\b(REC|FILE|COMMAND|program args)\b|\[")
 PYTHON = '#!/bin/sh\nLD_LIBRARY_PATH="$README_PLAYBACK" exec "$README_PROGRAM" 40\n'
 
 
 def blocks():
     """The shell commands, one entry for each fenced block."""
     return re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def examples():
+    """(page, lines) of every indented example of docs/commands that can be typed as it stands."""
+    for page in sorted((ROOT / "docs" / "commands").glob("*.md")):
+        for block in re.findall(r"(?:^    \S.*\n)+", page.read_text(encoding="utf-8"), re.MULTILINE):
+            lines = [line.strip() for line in block.splitlines() if not PLACEHOLDER.search(line)]
+            if lines:
+                yield page.name, lines
 
 
 class Commands(unittest.TestCase):
@@ -53,7 +64,7 @@ class Commands(unittest.TestCase):
                        and not k.endswith("_INJECTION64_PATH")}
         environment |= {"GABLE_QUICKSTART_BUILD": str(BUILD), "README_PLAYBACK": str(BUILD / "lib" / "playback"),
                         "README_PROGRAM": str(BUILD / "bin" / "gable-sample"), "GABLE_PLAYBACK": str(self.here / "gpu.jsonl"),
-                        "PATH": f"{self.here / 'stubs'}:{os.environ['PATH']}"}
+                        "PATH": f"{self.here / 'stubs'}:{BUILD / 'bin'}:{os.environ['PATH']}"}
         # The quickstart itself needs the real python nowhere: its build is finished.
         return subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=self.here, env=environment, timeout=240,
                               capture_output=True, text=True, check=False)
@@ -106,6 +117,23 @@ class Commands(unittest.TestCase):
                 self.assertIn("step/network/triad", text)
                 self.assertEqual("--phases time" in command, "FLOP unknown" in text, text)
         self.assertTrue(list(self.here.glob("rank-*.json")))
+
+    def test_the_examples_on_the_pages(self):
+        if HAS_GPU:
+            self.skipTest("the stand-in for a program of one's own runs on the playback GPU")
+        recording = "tests/data/recordings/resnet50-train.jsonl"
+        self.run_here(f"gable profile -q --step-range '^step$' -o gable-node1-4711.json --playback {recording}")
+        pages = set()
+        for page, lines in examples():
+            # The lines of a page's block belong together only where the first sets something up.
+            for command in ["\n".join(lines)] if lines[0].startswith("eval") else lines:
+                with self.subTest(page=page, command=command):
+                    pages.add(page)
+                    run = self.run_here(command)
+                    limited = command == "gable doctor"  # no driver
+                    self.assertEqual(1 if limited else 0, run.returncode, f"{run.stdout}\n{run.stderr}")
+                    self.assertTrue(run.stdout or "\nReport: " in run.stderr, run.stderr)
+        self.assertEqual({"doctor.md", "dump.md", "env.md", "gable.md", "profile.md", "report.md"}, pages)
 
     def test_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([^)#]+)\)", README):
