@@ -10,16 +10,24 @@ namespace {
 constexpr std::size_t kFirstSlots = 1024;
 constexpr std::size_t kRetryFolding = 1024;
 
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+// Independent products, because this runs for every launch.
 std::uint32_t hash_of(const LaunchKey& key) {
   static_assert(sizeof(LaunchKey) == 52, "no padding: the bytes are the key");
-  std::uint32_t words[13];
-  std::memcpy(words, &key, sizeof words);
-  std::uint64_t hash = 0x243F6A8885A308D3ull;
-  for (const std::uint32_t word : words) {
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
-    hash ^= hash >> 29;
-  }
-  return static_cast<std::uint32_t>(hash >> 32);
+  std::uint64_t words[8] = {};
+  std::memcpy(words, &key, sizeof key);
+  constexpr std::uint64_t kOdd[8] = {
+      0x243F6A8885A308D3ull, 0x13198A2E03707345ull, 0xA4093822299F31D1ull, 0x082EFA98EC4E6C89ull,
+      0x452821E638D01377ull, 0xBE5466CF34E90C6Dull, 0xC0AC29B7C97C50DDull, 0x3F84D5B5B5470917ull};
+  std::uint64_t hash = 0;
+  for (int i = 0; i < 8; i += 2)
+    hash += mixed(words[i] ^ kOdd[i], words[i + 1] ^ kOdd[i + 1]) ^ kOdd[7 - i];
+  return static_cast<std::uint32_t>(mixed(hash, 0x9E3779B97F4A7C15ull) >> 32);
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ inline constexpr std::size_t kMeasuringKinds = 3;
   return static_cast<std::size_t>(kind) - static_cast<std::size_t>(PhaseKind::hw);
 }
 
-struct KeyRow {
+// Aligned: what every launch looks at is in the first two cache lines.
+struct alignas(64) KeyRow {
   LaunchKey key;
   bool used = false;
   WindowId last_window = kNoWindow;             // the newest window that refers to the row

@@ -10,6 +10,7 @@
 
 #include "analysis/profile.h"
 #include "analysis/report_builder.h"
+#include "tests/unit/analysis/kept_report.h"
 
 namespace gable::testing {
 
@@ -97,7 +98,7 @@ class ProfileTest : public ::testing::Test {
     launch(launched);
     profile.add(phase, window, CounterSample{launched, values.data()});
   }
-  Report report() { return build_report(profile, RunInfo{}); }
+  Report report() { return kept(build_report(profile, RunInfo{})); }
 };
 
 inline const KernelRow& kernel_named(const Report& report, const std::string& name) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report in which every field has a value, each another one.
+#pragma once
+
+#include "tests/unit/analysis/kept_report.h"
+
+namespace gable::testing {
+
+class Values {
+ public:
+  operator double() { return static_cast<double>(++next_) + 0.25; }  // NOLINT: for brevity below
+  operator Maybe() { return static_cast<double>(*this); }            // NOLINT
+  std::uint64_t whole() { return ++next_; }
+
+ private:
+  std::uint64_t next_ = 1000;
+};
+
+inline void fill(Values& v, Flops& flops, std::map<std::string, Maybe>& ops, Bytes& bytes,
+                 Intensity& intensity, Roof& roof) {
+  flops = {v, v, v, {{"bf16", v}, {"tf32", v}}, v};
+  ops = {{"int8", v}};
+  bytes = {v, v, v, v, v};
+  intensity = {v, v, v};
+  roof = {v, "memory", "dram", "dram", "theoretical"};
+}
+
+inline LayerRow full_layer(Values& v) {
+  LayerRow row;
+  row.id = 1;
+  row.parent = 0;
+  row.path = {"ResNet", "a/b"};
+  row.dotted = "a.b";
+  row.direction = "backward";
+  row.device = 1;
+  row.depth = 2;
+  row.calls = v;
+  row.launches = v;
+  row.time_self_ns = v;
+  row.time_total_ns = v;
+  row.time_busy_ns = v;
+  row.time_source = "hw";
+  row.cpu_ns = v;
+  row.span_ns = v;
+  row.sync_ns = v;
+  fill(v, row.flops, row.ops, row.bytes, row.intensity, row.roof);
+  row.flops_per_s = v;
+  row.bytes_per_s = v;
+  row.saving_ns = v;
+  row.time_share = v;
+  row.coverage = {v, v, v};
+  return row;
+}
+
+inline KernelRow full_kernel(Values& v) {
+  KernelRow row;
+  row.layer = 1;
+  row.direction = "backward";
+  row.device = 1;
+  row.name = "kernel(float*)";
+  row.symbol = "_Z6kernelPf";
+  row.grid = {2, 3, 4};
+  row.block = {5, 6, 7};
+  row.cluster = {8, 9, 10};
+  row.dynamic_shared = 11;
+  row.launches = v;
+  row.time_mean_ns = v;
+  row.time_median_ns = v;
+  row.time_min_ns = v;
+  row.time_max_ns = v;
+  row.time_stddev_ns = v;
+  row.time_total_ns = v;
+  row.time_source = "time";
+  fill(v, row.flops, row.ops, row.bytes, row.intensity, row.roof);
+  row.flops_per_s = v;
+  row.bytes_per_s = v;
+  row.saving_ns = v;
+  row.samples_hw = v.whole();
+  row.samples_flops = v.whole();
+  row.samples_time = v.whole();
+  row.counters = {{"dram__sectors_read.sum", v}};
+  row.flags = {"above_roof", "launches_differ"};
+  return row;
+}
+
+inline Report full_report() {
+  Values v;
+  Report report;
+  report.version = "1.2.3";
+  RunInfo& run = report.run;
+  run.command = {"python", "--token", "***"};
+  run.hostname = "node1";
+  run.pid = 4711;
+  run.rank = 3;
+  run.started_at = "2030-01-02T03:04:05Z";
+  run.wall_time_s = v;
+  run.source = "playback";
+  run.unit = "step";
+  run.scope = "range";
+  run.complete = true;
+  run.total.flops = v;
+  run.total.bytes_dram = v;
+  run.total.gpu_time_ns = v;
+  run.total.flops_per_s = v;
+  run.total.basis = "measured";
+  run.total.basis_note = "every step seen was measured";
+  run.steps = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole()};
+  run.ranks = {3, 4};
+  run.overhead.callbacks_ns = v;
+  run.overhead.window_wall_ns = {{"hw:1", v}, {"time", v}};
+  run.overhead.gpu_memory_bytes = v;
+  run.overhead.slowdown = {{"time", v}};
+  run.lost = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole()};
+  run.notes = {"One sentence."};
+  report.step = {v, v, v, v, v, v, v, v};
+  DeviceInfo device;
+  device.id = 1;
+  device.name = "NVIDIA H200";
+  device.chip = "GH100";
+  device.compute_major = 9;
+  device.compute_minor = 1;
+  device.sm_count = 132;
+  device.sm_clock_max_hz = v.whole();
+  device.memory_clock_max_hz = v.whole();
+  device.memory_bus_bits = 6144;
+  device.memory_bytes = v.whole();
+  device.l2_bytes = v.whole();
+  report.devices = {device};
+  report.sm_clock_measured_hz[1] = v;
+  report.ceilings = {{1, "memory", "dram", v, "measured: copy"}};
+  report.layers = {full_layer(v)};
+  report.kernels = {full_kernel(v)};
+  CopyRow copy;
+  copy.kind = "host_to_device";
+  copy.direction = "backward";
+  copy.device = 1;
+  copy.layer = 1;
+  copy.count = v;
+  copy.bytes = v;
+  copy.time_ns = v;
+  report.copies = {copy};
+  return report;
+}
+
+}  // namespace gable::testing

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "analysis/pattern.h"
+
+namespace gable::testing {
+namespace {
+
+bool matches(const std::string& pattern, const std::string& text) {
+  const auto parsed = Pattern::parse(pattern);
+  EXPECT_EQ(parsed.error, "") << pattern;
+  return parsed.pattern.matches(text);
+}
+
+TEST(Pattern, AGlobTakesTheWholeText) {
+  EXPECT_TRUE(matches("ResNet/layer1", "ResNet/layer1"));
+  EXPECT_FALSE(matches("ResNet", "ResNet/layer1"));
+  EXPECT_TRUE(matches("", ""));
+  EXPECT_FALSE(matches("", "a"));
+}
+
+TEST(Pattern, AStarIsAnyTextSlashesToo) {
+  EXPECT_TRUE(matches("*", ""));
+  EXPECT_TRUE(matches("*conv*", "ResNet/layer1/0/conv1"));
+  EXPECT_TRUE(matches("ResNet/*/conv1", "ResNet/layer1/0/conv1"));
+  EXPECT_FALSE(matches("*conv", "conv1"));
+  EXPECT_TRUE(matches("a*b*c", "aXbXbXc"));
+  EXPECT_FALSE(matches("*a*a*a*a*a*a*a*a*b", std::string(4000, 'a')));  // in reasonable time
+}
+
+TEST(Pattern, OneCharacterMayHaveSeveralBytes) {
+  EXPECT_TRUE(matches("a?c", "abc"));
+  EXPECT_TRUE(matches("a?c",
+                      "a\xE2\x82\xAC"
+                      "c"));
+  EXPECT_FALSE(matches("a?c", "ac"));
+}
+
+TEST(Pattern, Sets) {
+  EXPECT_TRUE(matches("layer[1-3]", "layer2"));
+  EXPECT_FALSE(matches("layer[1-3]", "layer4"));
+  EXPECT_TRUE(matches("layer[!1-3]", "layer4"));
+  EXPECT_TRUE(matches("a[]]b", "a]b"));
+  EXPECT_TRUE(matches("a[bc", "a[bc"));  // a set that never ends is text
+}
+
+TEST(Pattern, ABackslashTakesTheNextCharacterAsItIs) {
+  EXPECT_TRUE(matches("a\\*b", "a*b"));
+  EXPECT_FALSE(matches("a\\*b", "axb"));
+  EXPECT_TRUE(matches("a\\", "a\\"));
+}
+
+TEST(Pattern, RegularExpressionsMatchAnywhere) {
+  EXPECT_TRUE(matches("regex:gemm|conv", "volta_sgemm_128"));
+  EXPECT_FALSE(matches("regex:^gemm", "volta_sgemm_128"));
+  EXPECT_TRUE(matches("regex:", "anything"));
+}
+
+TEST(Pattern, ABadExpressionIsOneSentence) {
+  const auto parsed = Pattern::parse("regex:(");
+  EXPECT_EQ(parsed.error.rfind("\"(\" is no regular expression: ", 0), 0u) << parsed.error;
+  EXPECT_TRUE(parsed.error.ends_with("."));
+  EXPECT_FALSE(parsed.pattern.matches("("));
+}
+
+TEST(Pattern, ExpressionsLookAtABoundedPartOfLongTexts) {
+  const std::string text = std::string(Pattern::kMaxText, 'a') + "b";
+  EXPECT_FALSE(matches("regex:b", text));
+  EXPECT_TRUE(matches("*b", text));
+  EXPECT_FALSE(Pattern().matches("a"));
+}
+
+}  // namespace
+}  // namespace gable::testing

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters of one launch become FLOP and bytes: the formulas with numbers worked out by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/work.h"
+
+namespace gable::testing {
+namespace {
+
+using Counters = std::map<std::string, Maybe>;
+
+std::string sass(const std::string& operation) {
+  return "smsp__sass_thread_inst_executed_op_" + operation + "_pred_on.sum";
+}
+
+Counters cuda_cores() {  // the nine counters of a flops window, all 0
+  Counters counters;
+  for (const char* type : {"f", "d", "h"}) {
+    for (const char* operation : {"add", "mul", "fma"})
+      counters[sass(std::string(type) + operation)] = 0;
+  }
+  return counters;
+}
+
+bool has(const Work& work, const std::string& flag) {
+  return std::count(work.flags.begin(), work.flags.end(), flag) == 1;
+}
+
+TEST(Work, AddAndMulAreOneOperationFmaTwo) {
+  Counters counters = cuda_cores();
+  counters[sass("fadd")] = 100;
+  counters[sass("fmul")] = 20;
+  counters[sass("ffma")] = 3;
+  counters[sass("dadd")] = 1000;
+  counters[sass("dmul")] = 2000;
+  counters[sass("dfma")] = 4000;
+  const Work work = work_of(counters, 32, "k");
+  EXPECT_EQ(work.flops.fp32, 126);    // 100 + 20 + 2 x 3
+  EXPECT_EQ(work.flops.fp64, 11000);  // 1000 + 2000 + 2 x 4000
+  EXPECT_EQ(work.flops.fp16, 0);
+  EXPECT_EQ(work.flops.total, 11126);
+  EXPECT_EQ(work.flags, std::vector<std::string>{"tensor_unknown"});  // nobody asked for them
+}
+
+TEST(Work, HalfPrecisionInstructionsAreTwoLanesWide) {
+  Counters counters = cuda_cores();
+  counters[sass("hadd")] = 10;
+  counters[sass("hmul")] = 100;
+  counters[sass("hfma")] = 1000;
+  EXPECT_EQ(work_of(counters, 1, "k").flops.fp16, 4220);  // 2 x 10 + 2 x 100 + 4 x 1000
+}
+
+TEST(Work, PackedSinglePrecisionIsTwoLanesWide) {
+  Counters counters = cuda_cores();
+  counters[sass("ffma")] = 1;
+  counters[sass("fadd2")] = 10;
+  counters[sass("fmul2")] = 100;
+  counters[sass("ffma2")] = 1000;
+  EXPECT_EQ(work_of(counters, 1, "k").flops.fp32, 4222);  // 2 + 2 x 10 + 2 x 100 + 4 x 1000
+}
+
+TEST(Work, APartThatHasNoValueMakesItsTypeUnknown) {
+  Counters counters = cuda_cores();
+  counters[sass("ffma")] = std::nullopt;
+  counters[sass("dadd")] = 5;
+  const Work work = work_of(counters, 1, "k");
+  EXPECT_FALSE(work.flops.fp32);
+  EXPECT_EQ(work.flops.fp64, 5);
+  counters.erase(sass("dmul"));  // never asked for: add and fma alone would pass for all
+  EXPECT_FALSE(work_of(counters, 1, "k").flops.fp64);
+}
+
+TEST(Work, NothingCollectedIsUnknownNotZero) {
+  const Work work = work_of({}, 1, "k");
+  EXPECT_FALSE(work.flops.total || work.flops.fp32 || work.bytes.dram || work.bytes.l1);
+  EXPECT_TRUE(work.flags.empty());
+}
+
+TEST(Work, FewHfmaWithoutOtherHalfWorkOnlyMoveConstants) {
+  Counters counters = cuda_cores();
+  counters[sass("ffma")] = 7;
+  counters[sass("hfma")] = 800;  // 8 for each of 100 threads
+  const Work moves = work_of(counters, 100, "k");
+  EXPECT_FALSE(moves.flops.fp16);
+  EXPECT_EQ(moves.flops.total, 14);
+  EXPECT_TRUE(has(moves, "hfma_moves"));
+
+  counters[sass("hfma")] = 801;
+  EXPECT_EQ(work_of(counters, 100, "k").flops.fp16, 3204);
+  counters[sass("hfma")] = 800;
+  counters[sass("hadd")] = 1;
+  EXPECT_EQ(work_of(counters, 100, "k").flops.fp16, 3202);
+  counters[sass("hadd")] = counters[sass("hfma")] = 0;
+  const Work none = work_of(counters, 100, "k");
+  EXPECT_EQ(none.flops.fp16, 0);
+  EXPECT_FALSE(has(none, "hfma_moves"));
+}
+
+TEST(Work, TensorMetricsCountOperationsByInputType) {
+  Counters counters = cuda_cores();
+  counters["sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_off.sum"] = 4096;
+  counters["sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_on.sum"] = 4;
+  counters["sm__ops_path_tensor_src_tf32_dst_fp32.sum"] = 0;
+  counters["sm__ops_path_tensor_src_int8.sum"] = 77;
+  counters[sass("fadd")] = 10;
+  const Work work = work_of(counters, 1, "sm90_gemm_bf16");
+  EXPECT_EQ(work.flops.tensor.at("bf16"), 4100);
+  EXPECT_EQ(work.flops.tensor.at("tf32"), 0);
+  EXPECT_EQ(work.ops.at("int8"), 77);
+  EXPECT_EQ(work.flops.total, 4110);  // integer operations are no FLOP
+  EXPECT_TRUE(work.flags.empty());
+}
+
+TEST(Work, TensorCoresThatWereNotCountedAreInferredFromTheName) {
+  Counters counters = cuda_cores();
+  counters[sass("fmul")] = 1000;  // the epilogue
+  const Work work =
+      work_of(counters, 1, "sm80_xmma_fprop_implicit_gemm_tf32f32_tilesize128x128x16");
+  EXPECT_EQ(work.flops.fp32, 1000);
+  EXPECT_FALSE(work.flops.total);  // 1000 would show an idle kernel
+  EXPECT_TRUE(has(work, "tensor_inferred"));
+  EXPECT_FALSE(has(work_of(counters, 1, "volta_scudnn_128x64_relu"), "tensor_inferred"));
+}
+
+TEST(Work, TensorCoresThatWereCountedAreNotInferred) {
+  Counters counters = cuda_cores();
+  counters["sm__ops_path_tensor_src_tf32_dst_fp32.sum"] = 0;
+  const Work work = work_of(counters, 1, "xmma_tf32_gemm");
+  EXPECT_EQ(work.flops.total, 0);
+  EXPECT_TRUE(work.flags.empty());
+}
+
+TEST(Work, ATypeOfTensorWorkWithoutAValueIsSaid) {
+  Counters counters = cuda_cores();
+  counters["sm__ops_path_tensor_src_bf16_dst_fp32.sum"] = 50;
+  counters["sm__ops_path_tensor_src_tf32_dst_fp32.sum"] = std::nullopt;
+  const Work work = work_of(counters, 1, "k");
+  EXPECT_FALSE(work.flops.tensor.at("tf32"));
+  EXPECT_EQ(work.flops.total, 50);
+  EXPECT_TRUE(has(work, "tensor_unknown"));
+}
+
+TEST(Work, WithoutTheCudaCoresTensorWorkAloneIsATotalThatSaysSo) {
+  const Work work = work_of({{"sm__ops_path_tensor_src_bf16_dst_fp32.sum", 50.0}}, 1, "k");
+  EXPECT_EQ(work.flops.total, 50);
+  EXPECT_TRUE(has(work, "cuda_cores_unknown"));
+  const Work nothing = work_of({{"sm__ops_path_tensor_src_bf16_dst_fp32.sum", 0.0}}, 1, "k");
+  EXPECT_FALSE(nothing.flops.total);
+  EXPECT_TRUE(has(nothing, "cuda_cores_unknown"));
+}
+
+TEST(Work, SectorsAreThirtyTwoBytes) {
+  const Work work = work_of({{"dram__sectors_read.sum", 100.0},
+                             {"dram__sectors_write.sum", 10.0},
+                             {"lts__t_sectors_srcunit_tex.sum", 1000.0},
+                             {"l1tex__t_bytes.sum", 5.0},
+                             {"gpu__time_duration.sum", 1234.0}},
+                            1, "k");
+  EXPECT_EQ(work.bytes.dram_read, 3200);
+  EXPECT_EQ(work.bytes.dram_write, 320);
+  EXPECT_EQ(work.bytes.dram, 3520);
+  EXPECT_EQ(work.bytes.l2, 32000);
+  EXPECT_EQ(work.bytes.l1, 5);
+  EXPECT_EQ(work.duration_ns, 1234);
+  EXPECT_FALSE(work_of({{"dram__sectors_read.sum", 100.0}}, 1, "k").bytes.dram);
+}
+
+TEST(Work, NamesOfTensorCoreKernels) {
+  for (const char* name :
+       {"ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn", "volta_h884gemm_64x64_nn",
+        "sm90_xmma_gemm_bf16bf16_bf16f32", "turing_fp16_s1688gemm", "nvjet_hsh_gmma_256x128",
+        "cutlass_tensorop_f16_conv", "void gemm_kernel<__nv_bfloat16>", "fmha_fwd_bf16"})
+    EXPECT_TRUE(names_tensor_cores(name)) << name;
+  for (const char* name :
+       {"volta_sgemm_128x64_nn", "volta_scudnn_128x64_relu", "vectorized_elementwise_kernel<bf16>",
+        "void cudnn::bn_fw_tr_1C11_kernel_NCHW", "", "im2col_kernel"})
+    EXPECT_FALSE(names_tensor_cores(name)) << name;
+}
+
+TEST(Work, NamesOfCollectives) {
+  EXPECT_TRUE(names_communication("ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
+  EXPECT_TRUE(names_communication("ncclKernel_Broadcast"));
+  EXPECT_FALSE(names_communication("my_nccl_wrapper"));
+  EXPECT_FALSE(names_communication("ncc"));
+}
+
+}  // namespace
+}  // namespace gable::testing
