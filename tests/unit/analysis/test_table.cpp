@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table as a user sees it.
+#include "analysis/table.h"
+
+#include <sstream>
+
+#include "analysis/display.h"
+#include "tests/unit/analysis/profile_fixture.h"
+
+namespace gable::testing {
+namespace {
+
+class Table : public ProfileTest {
+ protected:
+  RunInfo info;
+
+  Table() {
+    info.pid = 4711;
+    info.source = "playback";
+    info.complete = true;
+    profile.add_device(a100());
+    profile.set_metrics(kHw1, kHwMetrics);
+    profile.set_metrics(kFlops, kFlopsMetrics);
+  }
+  // One launch of `launched` in a window of each phase: FLOP in ffma, bytes in reads, time.
+  void measured(const LaunchKey& launched, double flop, double bytes, std::uint64_t ns) {
+    sample_.push_back({launched, flop, bytes, ns});
+  }
+  Report made(std::uint64_t steps = 10) {
+    WindowId id = 0;
+    begin(++id, kHw1);
+    for (const auto& s : sample_) sample(kHw1, s.key, {s.bytes / 32, 0, static_cast<double>(s.ns)});
+    end(kHw1);
+    begin(++id, kFlops);
+    for (const auto& s : sample_) sample(kFlops, s.key, {0, 0, s.flop / 2});
+    end(kFlops);
+    begin(++id, kTime);
+    std::uint64_t now = 1000;
+    for (const auto& s : sample_) {
+      timed(s.key, now, now + s.ns);
+      now += s.ns;
+    }
+    end(kTime);
+    for (std::uint64_t i = 0; i < steps; ++i) profile.count_step(1);
+    return kept(build_report(profile, info));
+  }
+  static std::string shown(const std::vector<Report>& reports, std::size_t columns = 100,
+                           const std::string& next = {}) {
+    TableOptions options;
+    options.columns = columns;
+    options.next_command = next;
+    return render_table(reports, options);
+  }
+
+ private:
+  struct Sample {
+    LaunchKey key;
+    double flop, bytes;
+    std::uint64_t ns;
+  };
+  std::vector<Sample> sample_;
+};
+
+std::string line(const std::string& text, std::size_t number) {
+  std::istringstream lines(text);
+  std::string found;
+  for (std::size_t i = 0; i <= number; ++i) std::getline(lines, found);
+  return found;
+}
+
+TEST_F(Table, ASmallReport) {
+  // Roofs of 1 ms each: 19.49184 GFLOP at FP32, 1.5552 GB at DRAM.
+  measured(key(layer({"Net", "conv"}, Direction::forward), "conv"), 19.49184e9, 0.15552e9,
+           1'250'000);
+  measured(key(layer({"Net", "norm"}, Direction::forward), "norm"), 0.1e9, 1.5552e9, 2'000'000);
+  measured(key(layer({"Net", "tiny"}, Direction::backward), "tiny"), 0, 0.15552e9, 750'000);
+  EXPECT_EQ(
+      shown({made()}, 100, "gable report x.json"),
+      R"([playback] 196 GFLOP, 18.7 GB DRAM, 10.5 FLOP/B, 40.0 ms GPU, 4.90 TFLOP/s (extrapolated)
+1 of 10 steps seen was measured and stands for all of them; later steps are not counted
+
+3 of 3 layers, largest saving first; saving per step:
+layer     direction    time  TFLOP/s  GB/s  FLOP/B  bound    of roof   saving
+Net/norm  forward    50.0 %    0.050   778   0.064  memory    50.0 %  1.00 ms
+Net/tiny  backward   18.8 %        0   207       0  latency   13.3 %   650 us
+Net/conv  forward    31.2 %     15.6   124     125  compute   80.0 %   250 us
+
+Nothing was lost.
+Next: gable report x.json
+)");
+}
+
+TEST_F(Table, WhatIsUnknownIsADashAndSaidInTheLastLine) {
+  begin(1, kTime);
+  timed(key(layer({"a"}), "k"), 100, 1100);
+  timed(key(layer({"b"}), "k"), 2000, 5000);
+  end(kTime);
+  info.source = "cupti";
+  const Report report = kept(build_report(profile, info));
+  EXPECT_EQ(shown({report}),
+            R"(FLOP unknown, DRAM bytes unknown, - FLOP/B, 4.00 us GPU, - FLOP/s (measured)
+every launch was timed
+
+2 of 2 layers, longest first; saving per run:
+layer    time  TFLOP/s  GB/s  FLOP/B  bound    of roof  saving
+b      75.0 %        -     -       -  unknown        -       -
+a      25.0 %        -     -       -  unknown        -       -
+
+Nothing was lost; unknown: FLOPs of 100 % of the time, bytes of 100 % of the time.
+)");
+}
+
+TEST_F(Table, TensorCoreWorkIsInferredAndNeverAnIdleLayer) {
+  measured(key(layer({"conv3"}), "xmma_fprop_tf32f32_tilesize128x128x16"), 0, 1e6, 300'000);
+  measured(key(layer({"fc1"}), "ampere_sgemm_128x64_tn"), 9667346432, 1e6, 817'000);
+  const Report report = made();
+  const std::string text = shown({report});
+  EXPECT_EQ(
+      kernel_named(report, "xmma_fprop_tf32f32_tilesize128x128x16").counters.at(kFlopsMetrics[2]),
+      0);
+  EXPECT_NE(text.find("conv3  26.9 %  tensor?  3.33       -  unknown        -       -"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("fc1    73.1 %     11.8"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find(
+          "\ntensor?: work on tensor cores, inferred from a kernel's name; it was not counted.\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(line(text, 0).find("at least 96.7 GFLOP"), std::string::npos)
+      << text;  // not passed off as all
+  EXPECT_NE(line(text, 0).find("- FLOP/s"), std::string::npos) << text;
+  EXPECT_TRUE(has_note(report, "1 kernel used tensor cores by their names"));
+}
+
+TEST_F(Table, KernelsAreShownWhereThereIsNoLayer) {
+  measured(key(0, "first_kernel(float*)"), 1e9, 1e6, 100'000);
+  measured(key(0, "second_kernel(float*)"), 1e9, 1e6, 900'000);
+  const std::string text = shown({made()});
+  EXPECT_EQ(line(text, 3), "2 of 2 kernels, largest saving first; saving per step:");
+  EXPECT_EQ(line(text, 4).rfind("kernel ", 0), 0u) << text;
+  EXPECT_EQ(line(text, 5).rfind("second_kernel(float*)  90.0 %", 0), 0u) << text;
+}
+
+TEST_F(Table, WhatWasLostIsNamed) {
+  measured(key(layer({"a"}), "k"), 1e9, 1e6, 100'000);
+  measured(key(layer({"b"}), "k"), 1e9, 1e6, 100'000);
+  info.lost = {1, 2, 3, 4, 5, 6, 7};
+  info.complete = false;
+  const std::string text = shown({made()});
+  EXPECT_EQ(text.rfind("[playback] [unfinished] ", 0), 0u) << text;
+  EXPECT_NE(text.find("\nLost: 1 record, 2 counter ranges, 3 zero timestamps, 4 windows, 5 "
+                      "unattributed launches, 6 f"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(shown({made()}, 200).find("6 folded keys, 7 folded layers.\n"), std::string::npos);
+}
+
+TEST_F(Table, NoLineIsWiderThanTheTerminal) {
+  const std::string deep =
+      "a_long_name_of_a_module_that_goes_on_and_on_and_on_and_on_and_on_and_on";
+  for (int i = 0; i < 15; ++i)
+    measured(
+        key(layer({deep, "層層層層層層層層層層層層層層層層層", "part" + std::to_string(i)}), deep),
+        1e9, 1e6, static_cast<std::uint64_t>(100'000 + i));
+  const std::string text = shown({made()});
+  std::istringstream lines(text);
+  for (std::string each; std::getline(lines, each);) EXPECT_LE(display_width(each), 100u) << each;
+  EXPECT_NE(text.find("10 of 15 layers"), std::string::npos);
+  EXPECT_NE(text.find("…"), std::string::npos);
+  EXPECT_NE(text.find("/part14 "), std::string::npos) << text;  // what tells rows apart stays
+}
+
+TEST_F(Table, SeveralProcessesHaveOneTable) {
+  measured(key(layer({"a"}), "k"), 1e9, 1e6, 300'000);
+  measured(key(layer({"b"}), "k"), 1e9, 1e6, 100'000);
+  Report first = made(), second = first;
+  first.run.rank = 0;
+  second.run.pid = 99;
+  const std::string text = shown({first, second});
+  EXPECT_EQ(line(text, 1).rfind("2 processes; ", 0), 0u) << text;
+  EXPECT_NE(line(text, 0).find("40.0 GFLOP"), std::string::npos) << text;  // 2 x 10 steps x 2 GFLOP
+  EXPECT_NE(text.find("rank 0"), std::string::npos);
+  EXPECT_NE(text.find(" 99 "), std::string::npos);
+  EXPECT_NE(text.find("4 of 4 layers"), std::string::npos);
+}
+
+TEST_F(Table, WithoutAReportItSaysSo) { EXPECT_EQ(shown({}), "No process launched a kernel.\n"); }
+
+}  // namespace
+}  // namespace gable::testing
