@@ -104,7 +104,7 @@ void Profile::add(const CopyRecord& record) {
   State& state = *state_;
   const std::optional<CopyCall> call = state.pending_copies.take(record.correlation);
   if (!usable(record.start_ns, record.end_ns)) {
-    ++state.lost.zero_timestamps;
+    if (call) ++state.lost.zero_timestamps;  // else it belongs to no window: nothing is lost
     return;
   }
   const CopySum sum{1, record.bytes, record.end_ns - record.start_ns};
