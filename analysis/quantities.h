@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each hardware metric counts: the one table from metric names to the quantities of a
-// roofline. Weights and their sources are in quantities.cpp. Formulas: docs/metrics.md.
+// roofline. Weights and their sources are in quantities.cpp. Formulas: docs/report.md.
 #pragma once
 
 #include <cstdint>
