@@ -62,7 +62,7 @@ void Activity::append(const Work& work) {
                  enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
                      ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
                      : CUPTI_ACTIVITY_KIND_KERNEL);
-    const bool zero = control.take_zero_timestamp();
+    const bool zero = work.kind == Work::Kind::kernel && control.take_zero_timestamp();
     current_->slots.push_back({at, zero ? 0 : work.start_ns, zero ? 0 : work.end_ns});
     current_->last_end = std::max(current_->last_end, work.end_ns);
   }

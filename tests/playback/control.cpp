@@ -18,7 +18,8 @@ struct KnownSwitch {
 };
 
 const std::vector<KnownSwitch>& known_switches() {
-  static const std::vector<KnownSwitch> known = {
+  // Never destroyed: the collector's threads may ask while the process ends.
+  static const auto& known = *new std::vector<KnownSwitch>{
       {"range_order", {"launch", "reversed"}},
       {"same_name_ranges", {"merged", "separate"}},
       {"user_ranges", {"own_launch", "overlapping"}},

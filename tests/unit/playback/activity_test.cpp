@@ -109,6 +109,26 @@ TEST_F(Activity, FlushInABufferCallback) {
   expect_broken("cuptiActivityFlushAll was called inside a buffer callback");
 }
 
+TEST_F(Activity, ProfilerCallsInABufferCallback) {
+  Ranges counting(context_), late(context_);
+  ASSERT_EQ(Ranges::initialize(), CUPTI_SUCCESS);
+  ASSERT_EQ(counting.enable(), CUPTI_SUCCESS);
+  ASSERT_EQ(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), CUPTI_SUCCESS);
+  CUptiResult answer = CUPTI_SUCCESS;
+  g_in_request = [&] {
+    EXPECT_EQ(counting.make_images(kHardware), CUPTI_SUCCESS);
+    answer = late.enable();
+  };
+  launch();
+  EXPECT_EQ(answer, CUPTI_ERROR_INVALID_OPERATION);
+  const std::string said = broken();
+  EXPECT_NE(said.find("GetCounterDataSize was called inside a buffer callback"), std::string::npos)
+      << said;
+  EXPECT_NE(said.find("cuptiRangeProfilerEnable was called inside a buffer callback"),
+            std::string::npos)
+      << said;
+}
+
 TEST_F(Activity, AskingForDroppedRecordsUnderALockOfTheBufferCallback) {
   std::atomic<bool> in_request{false};
   g_in_request = [&] {
@@ -216,10 +236,13 @@ TEST_F(Activity, LostRecordsAreCounted) {
 
 TEST_F(Activity, ZeroTimestamps) {
   fault(R"({"fault":"zero_timestamps","count":1})");
+  cuMemcpyDtoDAsync(0, 0, 64, nullptr);
   launch();
   launch();
   cuCtxSynchronize();
   cuptiActivityFlushAll(0);
+  ASSERT_EQ(g_received.copies.size(), 1u);
+  EXPECT_GT(g_received.copies[0].second, 0u);  // only kernels lose theirs
   ASSERT_EQ(g_received.kernels.size(), 2u);
   EXPECT_EQ(g_received.kernels[0].first, 0u);
   EXPECT_EQ(g_received.kernels[0].second, 0u);

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cupti_target.h>
+
 #include "collector/cupti_api.h"
 #include "playback_test.h"
 #include "tests/playback/side.h"
@@ -110,6 +112,16 @@ TEST_F(Callbacks, CudaInsideInitializeInjection) {
   EXPECT_NE(said.find("cuInit was called inside InitializeInjection"), std::string::npos) << said;
   EXPECT_NE(said.find("cuDeviceGetCount was called inside InitializeInjection"), std::string::npos)
       << said;
+}
+
+TEST_F(Callbacks, AChipIsAskedForBeforeCuInit) {
+  gable_playback_gpu()->initialized = false;
+  PLAYBACK_PARAMS(CUpti_Device_GetChipName, params);
+  EXPECT_EQ(cuptiDeviceGetChipName(&params), CUPTI_ERROR_NOT_INITIALIZED);
+  gable_playback_gpu()->initialized = true;
+  expect_broken("cuptiDeviceGetChipName was called before cuInit had finished");
+  EXPECT_EQ(cuptiDeviceGetChipName(&params), CUPTI_SUCCESS);
+  EXPECT_STREQ(params.pChipName, "GH100");
 }
 
 TEST_F(Callbacks, CallsInAForkedChild) {
