@@ -20,11 +20,10 @@ void add_parts(Map& sums, const Map& parts, double launches) {
   for (const auto& [type, part] : parts) add_part(sums[type], part, launches);
 }
 
-const std::string& largest(const std::map<std::string, double>& times) {
-  static const std::string none;
+std::string largest(const std::map<std::string, double>& times) {
   const auto found = std::max_element(
       times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return found == times.end() ? none : found->first;
+  return found == times.end() ? std::string() : found->first;
 }
 
 }  // namespace

@@ -28,6 +28,8 @@ class Background {
   // again.
   void signal_from_handler(int number);
 
+  // The process ends: the worker does nothing more but end it on a signal.
+  void rest() { over_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool dying() const { return dying_.load(std::memory_order_relaxed); }
 
   // Asks for a flush and waits for it, at most `patience`. False when CUPTI did not answer in time.

@@ -71,6 +71,7 @@ CountersOutcome Counters::finish() {
     // A range that CUPTI dropped is also one that a launch misses.
     outcome.lost_ranges += std::max(result.dropped, result.missing);
     outcome.too_small = outcome.too_small || result.dropped > 0 || result.unranged > 0;
+    outcome.mismatched = outcome.mismatched || result.mismatched > 0;
     if (!result.keep && outcome.keep) {
       outcome.keep = false;
       outcome.reason = result.reason;

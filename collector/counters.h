@@ -19,7 +19,8 @@ struct CountersOutcome {
   std::string reason;
   std::vector<CounterResult> contexts;
   std::uint64_t lost_ranges = 0;
-  bool too_small = false;  // more launches than ranges: ask for more next time
+  bool too_small = false;   // more launches than ranges: ask for more next time
+  bool mismatched = false;  // a launch's thread blocks were not those of its grid
 };
 
 class Counters {

@@ -53,9 +53,10 @@ nvtxStringHandle_t intern(std::string_view text) {
   const std::lock_guard hold(all.mutex);
   if (all.pool.size() >= Strings::kMax) {
     const auto found = all.pool.find(std::string(text));
-    static const std::string other = "(too many registered strings)";
+    // Never destroyed: a range may name it while the process ends.
+    static const auto* const other = new std::string("(too many registered strings)");
     return reinterpret_cast<nvtxStringHandle_t>(
-        const_cast<std::string*>(found != all.pool.end() ? &*found : &other));
+        const_cast<std::string*>(found != all.pool.end() ? &*found : other));
   }
   const auto& kept = *all.pool.emplace(text).first;
   return reinterpret_cast<nvtxStringHandle_t>(const_cast<std::string*>(&kept));

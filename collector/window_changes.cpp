@@ -83,6 +83,7 @@ void Windows::read_counters(WindowEnd end, std::uint64_t hash) {
   }
   const std::lock_guard hold(control_mutex_);
   if (outcome.too_small) range_factor_ *= 2;
+  if (end.phase.kind == PhaseKind::hw && was_kept) distrust_flops(outcome.mismatched);
   if (end.keep) {
     ++(end.phase.kind == PhaseKind::hw ? counts_.hw : counts_.flops);
   } else if (was_kept) {
@@ -90,6 +91,17 @@ void Windows::read_counters(WindowEnd end, std::uint64_t hash) {
     // The window that began meanwhile has no launch yet.
     if (in_window_ && queue_.next() != phase_) choose_again({});
   }
+}
+
+// Thread blocks are counted beside bytes only. Where they never fit, a launch's operations would be
+// wrong too, and nothing would show it.
+void Windows::distrust_flops(bool mismatched) {
+  mismatched_in_row_ = mismatched ? mismatched_in_row_ + 1 : 0;
+  if (mismatched_in_row_ != PhaseQueue::kMaxThrownAway) return;
+  queue_.give_up(PhaseKind::flops);
+  rt_.notes.say(
+      "The counters of a launch are not its own here (the counts of thread blocks do not fit), so "
+      "operations are not counted either; --ranges auto takes the launches one by one.");
 }
 
 void Windows::start_activity() {
@@ -119,6 +131,9 @@ void Windows::settle() {
     closing.swap(closing_);
   }
   if (closing) read_counters(closing->end, closing->hash);
+  // Whether code that was loaded since the profiler was enabled gets instrumented is not
+  // documented.
+  if (modules_loaded_.exchange(false, std::memory_order_relaxed)) counters_.close();
   bool over = false, time = false, counter = false;
   {
     const std::lock_guard hold(control_mutex_);
@@ -190,6 +205,11 @@ void Windows::refuse(const CuptiFailure& failure) {
     queue_.give_up(PhaseKind::hw);
     queue_.give_up(PhaseKind::flops);
     if (!in_window_ || !is_counter(phase_)) return;
+    if (ordinal_.load(std::memory_order_relaxed) >
+        0) {  // another context counts: not from its middle on
+      flaw(kRefused);
+      return;
+    }
     choose_again("Counters were refused.");
     ask_for_change();
   }

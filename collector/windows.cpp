@@ -195,6 +195,7 @@ std::string Windows::spoilt_by() const {
     return {};  // that is what they are for
   if ((flaws & kCapture) != 0) return "A stream was captured within it.";
   if ((flaws & kStuck) != 0) return "Another thread's change of phase took too long.";
+  if ((flaws & kRefused) != 0) return "Counters were refused to a context within it.";
   if (border_.load(std::memory_order_relaxed) == Border::launches) return {};
   // A program that loads modules in every step would never be measured: after two windows the third
   // is kept.

@@ -55,8 +55,17 @@ class Windows final : public RangeListener {
 
   // --- what spoils a window
   // -------------------------------------------------------------------------------------------
-  enum Flaw : std::uint32_t { kModuleLoaded = 1, kNewFunction = 2, kCapture = 4, kStuck = 8 };
-  void flaw(Flaw what) { flaws_.fetch_or(what, std::memory_order_relaxed); }
+  enum Flaw : std::uint32_t {
+    kModuleLoaded = 1,
+    kNewFunction = 2,
+    kCapture = 4,
+    kStuck = 8,
+    kRefused = 16
+  };
+  void flaw(Flaw what) {
+    flaws_.fetch_or(what, std::memory_order_relaxed);
+    if (what == kModuleLoaded) modules_loaded_.store(true, std::memory_order_relaxed);
+  }
 
   void context_ends(CUcontext context);  // nullptr: any of them
   // The process ends (or its context): closes the window that is open. On an application thread.
@@ -89,6 +98,7 @@ class Windows final : public RangeListener {
   [[nodiscard]] bool apply_pending();  // false: it could not be done now
   void settle();                       // makes CUPTI follow the phase
   void read_counters(WindowEnd end, std::uint64_t hash);
+  void distrust_flops(bool mismatched);
   void start_activity();
   void let_go();  // the queue is complete
   [[nodiscard]] bool join_window(const Counters::Place& place, bool& joined);
@@ -106,8 +116,9 @@ class Windows final : public RangeListener {
   Hooks hooks_;
   std::atomic<Border> border_;
   std::atomic<std::uint32_t> flaws_{0};
-  std::atomic<std::uint64_t> launches_{0};  // where windows are launches
-  std::atomic<std::uint32_t> ordinal_{0};   // of the next ranged launch
+  std::atomic<std::uint64_t> launches_{0};   // where windows are launches
+  std::atomic<bool> modules_loaded_{false};  // since the profilers were enabled
+  std::atomic<std::uint32_t> ordinal_{0};    // of the next ranged launch
 
   // One thread carries out changes; others wait for it at their launch. Not a mutex: CUPTI is
   // called meanwhile.
@@ -125,6 +136,7 @@ class Windows final : public RangeListener {
   std::uint64_t start_ns_ = 0, last_launches_ = 0;
   std::atomic<std::size_t> max_ranges_{0};
   std::size_t range_factor_ = 1;
+  std::uint32_t mismatched_in_row_ = 0;  // hw windows whose thread blocks did not fit
   struct Closing {
     WindowEnd end;
     std::uint64_t hash;
