@@ -38,7 +38,7 @@ ctest --preset reader -j2 --no-tests=error
 
 if [[ $sanitizers == yes ]]; then
   scripts/setup.sh --cuda build-asan
-  # Programs into which the library is injected do not carry the sanitizers' run-time: only the unit tests do.
+  # Programs into which the library is injected do not carry the sanitizers' run-time: only unit tests do.
   build asan --target unit_tests
   ctest --preset asan -j2 --no-tests=error --exclude-regex '^(house|inject|hazards|readme|benchmarks_run|recordings|report)([._]|$)'
 fi

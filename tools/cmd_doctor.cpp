@@ -159,6 +159,13 @@ class DoctorCommand final : public Command {
     std::transform(chip.begin(), chip.end(), chip.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     const std::vector<std::string> known = supported_chips(api);
+    if (known.empty()) {
+      // So from CUDA 13.3 on where there is no driver.
+      say("The CUPTI " + api.path + " (" + version_of(api) +
+          ") does not list its chips here; without a driver those of CUDA 12.6 to 13.1 do: point "
+          "--cupti to one.");
+      return kExitLimited;
+    }
     if (std::find(known.begin(), known.end(), chip) == known.end()) {
       throw WrongUse("There is no chip '" + chip_ + "' in this CUPTI; --chip takes one of " +
                      joined(known) + ".");

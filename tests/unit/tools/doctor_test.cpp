@@ -55,7 +55,8 @@ void expect_narrow(const std::string& out) {
 }
 
 // `doctor --playback` on a machine with one GPU and what `lines` add.
-Ran doctor_on(const std::string& lines, const std::string& before = {}) {
+Ran doctor_on(const std::string& lines, const std::string& before = {},
+              const std::string& more = {}) {
   const std::string path = temporary_folder() + "/machine.jsonl";
   std::ofstream(path)
       << R"({"gable_recording": 1, "origin": "hand-written", "note": "a GPU to examine"})"
@@ -65,7 +66,7 @@ Ran doctor_on(const std::string& lines, const std::string& before = {}) {
       << R"("memory_bus_bits": 6144, "memory_bytes": 150754820096, "l2_bytes": 62914560})"
          "\n"
       << lines;
-  return run_gable("doctor --playback '" + path + "'", before);
+  return run_gable("doctor --playback '" + path + "' " + more, before);
 }
 
 TEST(Doctor, FindsNothingWrongWithAHealthyMachine) {
@@ -161,6 +162,15 @@ TEST(Doctor, ACuptiThatIsNotThereIsOneSentence) {
   EXPECT_EQ(ran.out, "");
   EXPECT_EQ(ran.err.rfind("gable: The CUPTI asked for could not be opened (", 0), 0U) << ran.err;
   EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1);
+}
+
+TEST(Doctor, ACuptiThatListsNoChipsIsSaid) {
+  const Ran ran = doctor_on(
+      R"({"fault": "call", "call": "cuptiProfilerHostGetSupportedChips", "code": 999, "after": 0})",
+      {}, "--chip GH100");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_NE(ran.err.find(" does not list its chips here; "), std::string::npos) << ran.err;
 }
 
 #ifdef GABLE_CUPTI_LIBRARY  // the toolkit's own, which needs no GPU for this
