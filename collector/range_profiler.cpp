@@ -7,6 +7,7 @@
 #include <list>
 #include <utility>
 
+#include "collector/current_context.h"
 #include "collector/host_object.h"
 
 namespace gable {
@@ -241,6 +242,7 @@ RangeProfiler::~RangeProfiler() {
 }
 
 CuptiFailure RangeProfiler::start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges) {
+  const CurrentContext current(state_->context);
   return guarded([&] { return state_->start(plan, mode, max_ranges); });
 }
 
@@ -262,6 +264,7 @@ CuptiFailure RangeProfiler::pop() {
 }
 
 CuptiFailure RangeProfiler::stop() {
+  const CurrentContext current(state_->context);
   return guarded([&]() -> CuptiFailure {
     GABLE_PARAMS(CUpti_RangeProfiler_Stop, params);
     params.pRangeProfilerObject = state_->object;
@@ -275,6 +278,7 @@ CuptiFailure RangeProfiler::stop() {
 }
 
 CuptiFailure RangeProfiler::read(Reading& reading) {
+  const CurrentContext current(state_->context);
   return guarded([&]() -> CuptiFailure {
     reading = {};
     std::size_t ranges = 0;
@@ -292,6 +296,8 @@ CuptiFailure RangeProfiler::read(Reading& reading) {
 }
 
 CuptiFailure RangeProfiler::disable() {
+  if (state_->object == nullptr) return {};
+  const CurrentContext current(state_->context);
   return guarded([&] { return state_->disable(); });
 }
 

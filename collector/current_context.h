@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUPTI's range profiler is used with its object's context current: whether it must be is not
+// documented, and one thread ends the windows of all contexts.
+#pragma once
+
+#include <cuda.h>
+
+namespace gable {
+
+class CurrentContext {
+ public:
+  explicit CurrentContext(CUcontext wanted);
+  ~CurrentContext();
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+
+ private:
+  CUcontext before_ = nullptr;
+  bool changed_ = false;
+};
+
+}  // namespace gable
