@@ -36,7 +36,8 @@ def run_plain(name):
     return done.returncode, done.stdout, done.stderr
 
 
-def run_profiled(name, options=OPTIONS, faults="", meanwhile=None, timeout=60):
+def run_command(program, options=OPTIONS, faults="", meanwhile=None, timeout=60, output="r-%p.json"):
+    """Any command under gable profile; its reports are those whose names begin with r-."""
     with tempfile.TemporaryDirectory() as folder:
         violations = os.path.join(folder, "violations")
         env = {k: v for k, v in os.environ.items() if not k.startswith(("GABLE_", "CUDA_INJ", "NVTX_INJ", "LD_"))}
@@ -44,8 +45,8 @@ def run_profiled(name, options=OPTIONS, faults="", meanwhile=None, timeout=60):
         env["HAZARD_REPORTS"] = folder
         if faults:
             env["GABLE_PLAYBACK_FAULTS"] = faults
-        command = [GABLE, "profile", "--playback", RECORDING, *options, "-o", os.path.join(folder, "r-%p.json"),
-                   "--", HAZARD, name]
+        command = [GABLE, "profile", "--playback", RECORDING, *options, "-o", os.path.join(folder, output),
+                   "--", *program]
         began = time.monotonic()
         process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    cwd=folder, start_new_session=True)
@@ -62,6 +63,10 @@ def run_profiled(name, options=OPTIONS, faults="", meanwhile=None, timeout=60):
             with open(violations, encoding="utf-8") as file:
                 broken = file.read()
         return Run(process.returncode, out, err, reports, broken, seconds)
+
+
+def run_profiled(name, *arguments, **more):
+    return run_command([HAZARD, name], *arguments, **more)
 
 
 def shell_code(code):
