@@ -2,7 +2,6 @@
 // Ways in which a program can end, fork or load things while it is being profiled: hazard NAME.
 // Written against the CUDA driver API, so that it runs on a real GPU's driver as on the playback
 // one. Each prints what an unprofiled run prints.
-#include <cuda.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>
@@ -11,8 +10,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -20,77 +17,9 @@
 #include <thread>
 #include <vector>
 
-extern "C" {  // from cudaProfiler.h, which is in a wheel of its own
-CUresult CUDAAPI cuProfilerStart(void);
-CUresult CUDAAPI cuProfilerStop(void);
-}
+#include "tests/hazards/hazard_work.h"
 
 namespace {
-
-CUfunction g_kernel;
-CUcontext g_context;
-
-void check(CUresult code, const char* what) {
-  if (code == CUDA_SUCCESS) return;
-  std::fprintf(stderr, "%s failed: %d\n", what, static_cast<int>(code));
-  std::exit(99);
-}
-
-void open_gpu() {
-  CUdevice device{};
-  CUmodule module{};
-  check(cuInit(0), "cuInit");
-  check(cuDeviceGet(&device, 0), "cuDeviceGet");
-  check(cuDevicePrimaryCtxRetain(&g_context, device), "cuDevicePrimaryCtxRetain");
-  check(cuCtxSetCurrent(g_context), "cuCtxSetCurrent");
-  static const char image[] =
-      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry work() { ret; }\n";
-  check(cuModuleLoadData(&module, image), "cuModuleLoadData");
-  check(cuModuleGetFunction(&g_kernel, module, "work"), "cuModuleGetFunction");
-}
-
-void launch(int count) {
-  for (int i = 0; i < count; ++i) {
-    check(cuLaunchKernel(g_kernel, 8, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr),
-          "cuLaunchKernel");
-  }
-}
-
-void steps(int count) {
-  for (int i = 0; i < count; ++i) {
-    nvtxRangePushA(("step " + std::to_string(i)).c_str());
-    nvtxRangePushA("layer");
-    launch(4);
-    nvtxRangePop();
-    check(cuCtxSynchronize(), "cuCtxSynchronize");
-    nvtxRangePop();
-  }
-}
-
-// A normal run: enough steps for the whole queue at --active 1.
-void work() {
-  open_gpu();
-  steps(12);
-  std::puts("worked");
-}
-
-// For programs whose end lets nobody write anything any more: until the report of the complete
-// queue is there, at most 20 s. An unprofiled run has no report to wait for.
-void await_report() {
-  const char* folder = std::getenv("HAZARD_REPORTS");
-  for (int i = 0; folder != nullptr && i < 2000; ++i) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (entry.path().extension() == ".json") return;
-    }
-    usleep(10000);
-  }
-}
-
-void work_then_wait() {
-  work();
-  std::fflush(stdout);
-  await_report();
-}
 
 int child_status(pid_t child) {
   int status = 0;
@@ -267,13 +196,13 @@ const std::map<std::string, Hazard>& hazards() {
        }},
       {"threads",
        [] {
-         open_gpu();
+         const CUcontext context = open_gpu();
          for (int s = 0; s < 12; ++s) {
            nvtxRangePushA(("step " + std::to_string(s)).c_str());
            std::vector<std::thread> launchers;
            for (int t = 0; t < 4; ++t)
-             launchers.emplace_back([] {
-               check(cuCtxSetCurrent(g_context), "cuCtxSetCurrent");
+             launchers.emplace_back([context] {
+               check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
                nvtxRangePushA("thread");
                launch(8);
                nvtxRangePop();

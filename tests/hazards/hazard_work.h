@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ordinary work of the hazard programs: one kernel, steps of four launches in a layer.
+#pragma once
+
+#include <cuda.h>
+
+extern "C" {  // from cudaProfiler.h, which is in a wheel of its own
+CUresult CUDAAPI cuProfilerStart(void);
+CUresult CUDAAPI cuProfilerStop(void);
+}
+
+// Ends the program with 99 on an error of the driver.
+void check(CUresult code, const char* what);
+
+CUcontext open_gpu();
+void launch(int count);
+void steps(int count);
+
+// A normal run: enough steps for the whole queue at --active 1.
+void work();
+// The same for programs whose end lets nobody write anything any more: until the report of the
+// complete queue is there, at most 20 s. An unprofiled run has no report to wait for.
+void work_then_wait();
