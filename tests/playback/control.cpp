@@ -76,8 +76,9 @@ void Control::set_switch(const std::string& name, const std::string& value) {
       return;
     }
   }
-  std::fprintf(stderr, "playback: there is no switch %s with the value %s.\n", name.c_str(),
-               value.c_str());
+  std::fprintf(
+      stderr, "playback: there is no switch %s with the value %s; docs/recordings.md lists them.\n",
+      name.c_str(), value.c_str());
   std::_Exit(2);
 }
 

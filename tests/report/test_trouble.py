@@ -3,7 +3,7 @@
 import time
 import unittest
 
-from small import CONV, RELU, STEPS, SmallTest
+from small import CONV, RELU, SmallTest
 
 REMEDY_PERMISSION = "NVreg_RestrictProfilingToAdminUsers=0"
 
@@ -113,6 +113,12 @@ class Refused(SmallTest):
         line = '{"fault":"call","call":"cuLaunchKernel","code":2,"after":9,"times":1}'
         run = self.gable("two_streams", environment=self.fault(line), code=2, out="training\n")
         self.assertIn("the launch answered CUDA_ERROR_OUT_OF_MEMORY", run.err)
+
+
+class WrongUse(SmallTest):
+    def test_a_switch_that_does_not_exist(self):
+        run = self.gable("two_contexts", environment={"GABLE_PLAYBACK_SWITCHES": "gravity=off"}, code=2)
+        self.assertIn("there is no switch gravity with the value off; docs/recordings.md lists them.", run.err)
 
 
 class Hanging(SmallTest):
