@@ -84,6 +84,14 @@ class AlexnetReport(ReportTest):
             self.assertLess(layer["coverage"]["flops"], 0.5, name)
             self.assertEqual(layer["roof"]["bound"], "unknown", name)
 
+    def test_the_table_shows_them_as_inferred(self):
+        lines = self.report.table.splitlines()
+        for name in TENSOR_LAYERS:
+            (line,) = [line for line in lines if f"/{name} " in line]
+            self.assertRegex(line, r"forward +[0-9.]+ %  tensor\? +-  +-  unknown")
+        self.assertTrue(any(line.startswith("tensor?: work on tensor cores, inferred") for line in lines), self.report.table)
+        self.assertIn("at least", lines[0])  # the total is no total
+
     def test_nothing_else_is_inferred(self):
         flagged = [row["symbol"] for row in self.report.document["kernels"] if "tensor_inferred" in row["flags"]]
         self.assertEqual(len(flagged), 3)

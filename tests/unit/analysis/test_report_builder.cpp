@@ -148,6 +148,7 @@ TEST_F(ReportBuilder, CounterWindowsGiveTheTimesWhenThereIsNoTimeWindow) {
   EXPECT_EQ(row.time_source, "hw");
   EXPECT_EQ(row.time_total_ns, 1200);
   EXPECT_FALSE(row.time_median_ns.has_value());
+  EXPECT_EQ(layer_at(made, {}).time_source, "hw");
   EXPECT_EQ(made.run.total.gpu_time_ns, 2400);
   EXPECT_TRUE(has_note(made, "No time window was measured"));
 }
