@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain events: what the collector hands to the analysis. No CUDA type appears here, so that importers, the playback
-// tests and unit tests can build them by hand. Times are ns on CUPTI's clock (CLOCK_REALTIME by default), sizes bytes.
+// Plain events: what the collector hands to the analysis. No CUDA type appears here, so that
+// importers, the playback tests and unit tests can build them by hand. Times are ns on CUPTI's
+// clock (CLOCK_REALTIME by default), sizes bytes.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +36,16 @@ struct LaunchKey {
   friend bool operator==(const LaunchKey&, const LaunchKey&) = default;
 };
 
-// What a window collects. `group` counts the hardware passes from 0 (hw:1 has group 0) and is 0 otherwise.
+// What a window collects. `group` counts the hardware passes from 0 (hw:1 has group 0) and is 0
+// otherwise.
 enum class PhaseKind : std::uint8_t { off, wait, warmup, hw, flops, time };
 struct Phase {
   PhaseKind kind = PhaseKind::off;
   std::uint8_t group = 0;
   friend bool operator==(const Phase&, const Phase&) = default;
 };
-[[nodiscard]] std::string to_string(Phase phase);  // "hw:2", "flops", "time", "wait", "warmup", "off"
+[[nodiscard]] std::string to_string(
+    Phase phase);  // "hw:2", "flops", "time", "wait", "warmup", "off"
 
 // One kernel launch seen at the driver API.
 struct LaunchEvent {
@@ -82,7 +85,14 @@ struct KernelRecord {
   std::uint32_t context = 0, stream = 0;
 };
 
-enum class CopyKind : std::uint8_t { host_to_device, device_to_host, device_to_device, peer, memset, other };
+enum class CopyKind : std::uint8_t {
+  host_to_device,
+  device_to_host,
+  device_to_device,
+  peer,
+  memset,
+  other
+};
 [[nodiscard]] std::string to_string(CopyKind kind);  // "host_to_device", …
 struct CopyRecord {
   std::uint64_t start_ns = 0, end_ns = 0, bytes = 0;
@@ -91,18 +101,20 @@ struct CopyRecord {
   CopyKind kind = CopyKind::other;
 };
 
-// Counter values of one launch, checked by the collector (checksum of CTAs, no dropped ranges) before they get here.
+// Counter values of one launch, checked by the collector (checksum of CTAs, no dropped ranges)
+// before they get here.
 struct CounterSample {
   LaunchKey key;
   const double* values = nullptr;  // one per metric of the phase's metric list; NaN is unknown
 };
 
-// How a window ended. One that is not kept contributes no sample, and its launches only to the launch counts.
+// How a window ended. One that is not kept contributes no sample, and its launches only to the
+// launch counts.
 struct WindowEnd {
   WindowId window = kNoWindow;
   Phase phase;
   bool keep = true;
-  std::string reason;               // a sentence, when not kept
+  std::string reason;                      // a sentence, when not kept
   std::uint64_t start_ns = 0, end_ns = 0;  // on CUPTI's clock
   std::uint64_t overhead_ns = 0;    // what our callbacks took on the program's threads within it
   std::uint64_t sequence_hash = 0;  // of the launches in it; classes of steps have different ones
@@ -121,13 +133,14 @@ struct DeviceInfo {
 
 // What was lost, by kind; every field is shown in the report.
 struct LostCounts {
-  std::uint64_t records = 0;                // dropped by CUPTI or by us
-  std::uint64_t ranges = 0;                 // counter ranges dropped or without a launch
-  std::uint64_t zero_timestamps = 0;        // records without usable times
-  std::uint64_t windows = 0;                // thrown away
-  std::uint64_t unattributed_launches = 0;  // records without a launch, launches without a record, graph launches
-  std::uint64_t folded_keys = 0;            // keys in the row (other)
-  std::uint64_t folded_layers = 0;          // ranges that got no layer of their own (too deep or too many)
+  std::uint64_t records = 0;          // dropped by CUPTI or by us
+  std::uint64_t ranges = 0;           // counter ranges dropped or without a launch
+  std::uint64_t zero_timestamps = 0;  // records without usable times
+  std::uint64_t windows = 0;          // thrown away
+  std::uint64_t unattributed_launches =
+      0;  // records without a launch, launches without a record, graph launches
+  std::uint64_t folded_keys = 0;    // keys in the row (other)
+  std::uint64_t folded_layers = 0;  // ranges that got no layer of their own (too deep or too many)
 };
 
 }  // namespace gable
