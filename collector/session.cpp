@@ -151,8 +151,8 @@ void Session::wait_for_devices() {
 // ------------------------------------------------------------------------------------------------
 
 void Session::collect_records() {
-  // Two threads may end the collection at once: who finds no buffers must not go on before the other
-  // has added its records.
+  // Two threads may end the collection at once: who finds no buffers must not go on before the
+  // other has added its records.
   const std::lock_guard collecting(records_mutex_);
   const auto batch = activity_.read_buffers();
   if (batch.kernels.empty() && batch.copies.empty() && batch.dropped == 0) return;

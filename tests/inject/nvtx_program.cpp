@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way in which a program names its ranges, through the real NVTX v3 headers; one launch in each place, so that the
-// report shows where it was seen. Prints nothing: what NVTX returns is nobody's output.
+// Every way in which a program names its ranges, through the real NVTX v3 headers; one launch in
+// each place, so that the report shows where it was seen. Prints nothing: what NVTX returns is
+// nobody's output.
 #include <cuda.h>
 #include <nvtx3/nvToolsExt.h>
 
@@ -16,7 +17,8 @@ CUfunction g_kernel;
 CUcontext g_context;
 
 void launch() {
-  if (cuLaunchKernel(g_kernel, 8, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr) != CUDA_SUCCESS) std::exit(99);
+  if (cuLaunchKernel(g_kernel, 8, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr) != CUDA_SUCCESS)
+    std::exit(99);
 }
 
 void open_gpu() {
@@ -24,8 +26,10 @@ void open_gpu() {
   CUmodule module{};
   static const char image[] = ".version 8.0\n.visible .entry work() { ret; }\n";
   if (cuInit(0) != CUDA_SUCCESS || cuDeviceGet(&device, 0) != CUDA_SUCCESS ||
-      cuDevicePrimaryCtxRetain(&g_context, device) != CUDA_SUCCESS || cuCtxSetCurrent(g_context) != CUDA_SUCCESS ||
-      cuModuleLoadData(&module, image) != CUDA_SUCCESS || cuModuleGetFunction(&g_kernel, module, "work") != CUDA_SUCCESS) {
+      cuDevicePrimaryCtxRetain(&g_context, device) != CUDA_SUCCESS ||
+      cuCtxSetCurrent(g_context) != CUDA_SUCCESS ||
+      cuModuleLoadData(&module, image) != CUDA_SUCCESS ||
+      cuModuleGetFunction(&g_kernel, module, "work") != CUDA_SUCCESS) {
     std::exit(99);
   }
 }
@@ -101,7 +105,8 @@ void odd_names() {
   nvtxRangePop();
   nvtxRangePop();
   for (int i = 0; i < 3; ++i) {
-    nvtxRangePushA(("aten::mm, seq = " + std::to_string(i) + ", op_id = " + std::to_string(7 * i)).c_str());
+    nvtxRangePushA(
+        ("aten::mm, seq = " + std::to_string(i) + ", op_id = " + std::to_string(7 * i)).c_str());
     launch();
     nvtxRangePop();
     nvtxRangePushA(("request #" + std::to_string(i)).c_str());

@@ -7,11 +7,12 @@ namespace gable::playback {
 namespace {
 
 // Hardware metrics that share a pass with everything of the tables.
-constexpr std::string_view kPlain[] = {"dram__sectors_read", "dram__sectors_write", "dram__bytes_read",
-                                       "dram__bytes_write",  "gpu__time_duration",  "sm__ctas_launched",
-                                       "sm__cycles_elapsed"};
+constexpr std::string_view kPlain[] = {
+    "dram__sectors_read", "dram__sectors_write", "dram__bytes_read",  "dram__bytes_write",
+    "gpu__time_duration", "sm__ctas_launched",   "sm__cycles_elapsed"};
 // Counted by instrumented code: all nine are one pass, which nothing else can be in.
-constexpr std::string_view kSass[] = {"fadd", "fmul", "ffma", "hadd", "hmul", "hfma", "dadd", "dmul", "dfma"};
+constexpr std::string_view kSass[] = {"fadd", "fmul", "ffma", "hadd", "hmul",
+                                      "hfma", "dadd", "dmul", "dfma"};
 
 // "x.sum" → "x"; empty when the roll-up is none.
 std::string_view base_of(std::string_view metric) {
@@ -28,7 +29,9 @@ bool is_sass(std::string_view base) {
   });
 }
 
-bool is_plain(std::string_view base) { return std::find(std::begin(kPlain), std::end(kPlain), base) != std::end(kPlain); }
+bool is_plain(std::string_view base) {
+  return std::find(std::begin(kPlain), std::end(kPlain), base) != std::end(kPlain);
+}
 
 int index_of(const ChipTable& chip, std::string_view base) {
   for (std::size_t i = 0; i < chip.count; ++i) {
@@ -45,9 +48,10 @@ bool fits(const ChipTable& chip, const std::vector<int>& group, int more) {
     member[static_cast<std::size_t>(i)] = true;
   }
   member[static_cast<std::size_t>(more)] = true;
-  return std::none_of(chip.triples, chip.triples + chip.triple_count, [&](const ModelTriple& triple) {
-    return member[triple.a] && member[triple.b] && member[triple.c];
-  });
+  return std::none_of(chip.triples, chip.triples + chip.triple_count,
+                      [&](const ModelTriple& triple) {
+                        return member[triple.a] && member[triple.b] && member[triple.c];
+                      });
 }
 
 }  // namespace
@@ -70,7 +74,8 @@ bool ChipModel::has(const ChipTable& chip, std::string_view metric) {
   return !base.empty() && (is_plain(base) || is_sass(base) || index_of(chip, base) >= 0);
 }
 
-std::optional<std::size_t> ChipModel::passes(const ChipTable& chip, const std::vector<std::string>& metrics) {
+std::optional<std::size_t> ChipModel::passes(const ChipTable& chip,
+                                             const std::vector<std::string>& metrics) {
   bool sass = false, hardware = false;
   std::size_t extra = 0;
   std::vector<std::vector<int>> groups;
@@ -88,15 +93,17 @@ std::optional<std::size_t> ChipModel::passes(const ChipTable& chip, const std::v
       extra += chip.metrics[index].passes - 1;
       continue;
     }
-    const auto room = std::find_if(groups.begin(), groups.end(),
-                                   [&](const std::vector<int>& group) { return fits(chip, group, index); });
+    const auto room =
+        std::find_if(groups.begin(), groups.end(),
+                     [&](const std::vector<int>& group) { return fits(chip, group, index); });
     if (room != groups.end()) {
       room->push_back(index);
     } else {
       groups.push_back({index});
     }
   }
-  const std::size_t hardware_passes = hardware ? std::max<std::size_t>(groups.size(), 1) + extra : 0;
+  const std::size_t hardware_passes =
+      hardware ? std::max<std::size_t>(groups.size(), 1) + extra : 0;
   return hardware_passes + (sass ? 1 : 0);
 }
 

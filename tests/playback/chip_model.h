@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of what CUPTI's Profiler Host API knows of a chip: which metrics exist and how many passes a set of them needs.
-// Measured with the host API of CUPTI 13.0, which needs no GPU; tests/unit/playback compares it with the one at hand.
+// A model of what CUPTI's Profiler Host API knows of a chip: which metrics exist and how many
+// passes a set of them needs. Measured with the host API of CUPTI 13.0, which needs no GPU;
+// tests/unit/playback compares it with the one at hand.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@
 
 namespace gable::playback {
 
-// A metric that does not fit every pass. Those that do (DRAM, duration, CTAs, cycles) are the same on all chips here.
+// A metric that does not fit every pass. Those that do (DRAM, duration, CTAs, cycles) are the same
+// on all chips here.
 struct ModelMetric {
   std::string_view name;
   std::size_t passes = 1;         // alone, beside the plain hardware metrics
@@ -40,7 +42,8 @@ class ChipModel {
   // Whether the metric (with its roll-up, "x.sum") exists on the chip.
   static bool has(const ChipTable& chip, std::string_view metric);
   // Passes that a set needs; nullopt when one of them does not exist.
-  static std::optional<std::size_t> passes(const ChipTable& chip, const std::vector<std::string>& metrics);
+  static std::optional<std::size_t> passes(const ChipTable& chip,
+                                           const std::vector<std::string>& metrics);
 };
 
 extern const ChipTable kChipTables[];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUPTI 13.0's host API answers about chips, asked metric by metric, in pairs and in triples, each beside DRAM reads and
-// writes, L2 sectors, duration, CTAs and SM cycles. tests/unit/playback asks the CUPTI at hand again.
+// What CUPTI 13.0's host API answers about chips, asked metric by metric, in pairs and in triples,
+// each beside DRAM reads and writes, L2 sectors, duration, CTAs and SM cycles. tests/unit/playback
+// asks the CUPTI at hand again.
 #include <iterator>
 
 #include "tests/playback/chip_model.h"

@@ -19,9 +19,11 @@ class Control {
  public:
   void add(const RecordedFault& fault);
   void set_switch(const std::string& name, const std::string& value);
-  [[nodiscard]] bool is(const char* name, const char* value) const;  // the first value of docs/recordings.md is the default
+  [[nodiscard]] bool is(const char* name, const char* value)
+      const;  // the first value of docs/recordings.md is the default
 
-  // To be asked at the start of every call. A code: the call must answer it and do nothing. Does not return from a hang.
+  // To be asked at the start of every call. A code: the call must answer it and do nothing. Does
+  // not return from a hang.
   std::optional<std::int32_t> fault_of(std::string_view call);
   [[nodiscard]] std::string holder() const;  // of CUPTI, as the last fault named it
 

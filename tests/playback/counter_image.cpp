@@ -43,22 +43,25 @@ std::vector<std::uint8_t> ConfigImage::write() const {
 }
 
 bool ConfigImage::read(const std::uint8_t* data, std::size_t size, ConfigImage& image) {
-  if (data == nullptr || size <= sizeof kConfigMagic || std::memcmp(data, kConfigMagic, sizeof kConfigMagic) != 0) {
+  if (data == nullptr || size <= sizeof kConfigMagic ||
+      std::memcmp(data, kConfigMagic, sizeof kConfigMagic) != 0) {
     return false;
   }
-  image.metrics = split(reinterpret_cast<const char*>(data) + sizeof kConfigMagic, size - sizeof kConfigMagic);
+  image.metrics =
+      split(reinterpret_cast<const char*>(data) + sizeof kConfigMagic, size - sizeof kConfigMagic);
   image.chip = image.metrics.front();
   image.metrics.erase(image.metrics.begin());
   return true;
 }
 
-std::size_t CounterImage::size_for(const std::vector<std::string>& metrics, std::size_t max_ranges) {
+std::size_t CounterImage::size_for(const std::vector<std::string>& metrics,
+                                   std::size_t max_ranges) {
   return sizeof(CounterHeader) + round_up(joined(metrics).size()) +
          max_ranges * (kNameBytes + metrics.size() * sizeof(double));
 }
 
-void CounterImage::initialize(std::uint8_t* data, std::size_t size, const std::vector<std::string>& metrics,
-                              std::size_t max_ranges) {
+void CounterImage::initialize(std::uint8_t* data, std::size_t size,
+                              const std::vector<std::string>& metrics, std::size_t max_ranges) {
   std::memset(data, 0, size);
   const std::string names = joined(metrics);
   CounterHeader header{};
@@ -83,12 +86,15 @@ CounterImage::CounterImage(const std::uint8_t* data, std::size_t size) : data_(d
   valid_ = first_slot_ + max_ranges_ * slot_bytes_ <= size_ && ranges_ <= max_ranges_;
 }
 
-const std::uint8_t* CounterImage::slot(std::size_t index) const { return data_ + first_slot_ + index * slot_bytes_; }
+const std::uint8_t* CounterImage::slot(std::size_t index) const {
+  return data_ + first_slot_ + index * slot_bytes_;
+}
 
 CounterRange CounterImage::range(std::size_t index) const {
   CounterRange range;
   const std::uint8_t* at = slot(index);
-  range.name.assign(reinterpret_cast<const char*>(at), strnlen(reinterpret_cast<const char*>(at), kNameBytes));
+  range.name.assign(reinterpret_cast<const char*>(at),
+                    strnlen(reinterpret_cast<const char*>(at), kNameBytes));
   range.values.resize(metrics_.size());
   std::memcpy(range.values.data(), at + kNameBytes, range.values.size() * sizeof(double));
   return range;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The images of the playback range profiler: blobs in the client's memory that explain themselves, as CUPTI's do.
-// Configuration image: chip and metrics. Counter image: metrics, room for ranges, and per range a name and its values.
+// The images of the playback range profiler: blobs in the client's memory that explain themselves,
+// as CUPTI's do. Configuration image: chip and metrics. Counter image: metrics, room for ranges,
+// and per range a name and its values.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +29,8 @@ class CounterImage {
   static constexpr std::size_t kNameBytes = 256;  // of one range, with nesting
 
   static std::size_t size_for(const std::vector<std::string>& metrics, std::size_t max_ranges);
-  static void initialize(std::uint8_t* data, std::size_t size, const std::vector<std::string>& metrics,
-                         std::size_t max_ranges);
+  static void initialize(std::uint8_t* data, std::size_t size,
+                         const std::vector<std::string>& metrics, std::size_t max_ranges);
 
   // Looks at an image; false from `valid` when the bytes are none.
   CounterImage(const std::uint8_t* data, std::size_t size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The playback libcupti: the Profiler Host API (which metrics a chip has, passes, configuration images, evaluation) and
-// what a client asks about a device. Works without a recording and before cuInit, as the real one.
+// The playback libcupti: the Profiler Host API (which metrics a chip has, passes, configuration
+// images, evaluation) and what a client asks about a device. Works without a recording and before
+// cuInit, as the real one.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -33,7 +34,8 @@ std::set<CUpti_Profiler_Host_Object*>& objects() {
 bool alive(const char* call, CUpti_Profiler_Host_Object* object) {
   const std::lock_guard<std::mutex> lock(mutex);
   if (object != nullptr && objects().count(object) != 0) return true;
-  broken(std::string(call) + " was called with a profiler host object that does not exist (any more)");
+  broken(std::string(call) +
+         " was called with a profiler host object that does not exist (any more)");
   return false;
 }
 
@@ -70,7 +72,8 @@ CUptiResult CUPTIAPI cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiProfilerHostGetSupportedChips(CUpti_Profiler_Host_GetSupportedChips_Params* params) {
+CUptiResult CUPTIAPI
+cuptiProfilerHostGetSupportedChips(CUpti_Profiler_Host_GetSupportedChips_Params* params) {
   GABLE_ENTER();
   GABLE_CHECK_STRUCT(params, CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE);
   static const auto* chips = new std::vector<const char*>(ChipModel::chips());
@@ -95,7 +98,8 @@ CUptiResult CUPTIAPI cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params* params) {
+CUptiResult CUPTIAPI
+cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params* params) {
   GABLE_ENTER();
   GABLE_CHECK_STRUCT(params, CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE);
   if (!alive(__func__, params->pHostObject)) return CUPTI_ERROR_INVALID_PARAMETER;
@@ -105,13 +109,15 @@ CUptiResult CUPTIAPI cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitial
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params* params) {
+CUptiResult CUPTIAPI
+cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params* params) {
   GABLE_ENTER();
   GABLE_CHECK_STRUCT(params, CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE);
   CUpti_Profiler_Host_Object* object = params->pHostObject;
   if (!alive(__func__, object)) return CUPTI_ERROR_INVALID_PARAMETER;
   if (object->poisoned) return CUPTI_ERROR_UNKNOWN;  // one rejected metric spoils the object
-  if (params->ppMetricNames == nullptr || params->numMetrics == 0) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (params->ppMetricNames == nullptr || params->numMetrics == 0)
+    return CUPTI_ERROR_INVALID_PARAMETER;
   for (std::size_t i = 0; i < params->numMetrics; ++i) {
     const std::string name = params->ppMetricNames[i] == nullptr ? "" : params->ppMetricNames[i];
     if (!ChipModel::has(*object->chip, name)) {
@@ -123,32 +129,41 @@ CUptiResult CUPTIAPI cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_Confi
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params* params) {
+CUptiResult CUPTIAPI
+cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params* params) {
   GABLE_ENTER();
   GABLE_CHECK_STRUCT(params, CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE);
   if (!alive(__func__, params->pHostObject)) return CUPTI_ERROR_INVALID_PARAMETER;
   if (params->pHostObject->poisoned) return CUPTI_ERROR_UNKNOWN;
   params->configImageSize =
-      ConfigImage{std::string(params->pHostObject->chip->chip), params->pHostObject->metrics}.write().size();
+      ConfigImage{std::string(params->pHostObject->chip->chip), params->pHostObject->metrics}
+          .write()
+          .size();
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params* params) {
+CUptiResult CUPTIAPI
+cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params* params) {
   GABLE_ENTER();
   GABLE_CHECK_STRUCT(params, CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE);
   if (!alive(__func__, params->pHostObject)) return CUPTI_ERROR_INVALID_PARAMETER;
   if (params->pHostObject->poisoned) return CUPTI_ERROR_UNKNOWN;
-  const auto image = ConfigImage{std::string(params->pHostObject->chip->chip), params->pHostObject->metrics}.write();
-  if (params->pConfigImage == nullptr || params->configImageSize < image.size()) return CUPTI_ERROR_INVALID_PARAMETER;
+  const auto image =
+      ConfigImage{std::string(params->pHostObject->chip->chip), params->pHostObject->metrics}
+          .write();
+  if (params->pConfigImage == nullptr || params->configImageSize < image.size())
+    return CUPTI_ERROR_INVALID_PARAMETER;
   std::memcpy(params->pConfigImage, image.data(), image.size());
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params* params) {
+CUptiResult CUPTIAPI
+cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params* params) {
   GABLE_ENTER();
   GABLE_CHECK_STRUCT(params, CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE);
   ConfigImage image;
-  if (!ConfigImage::read(params->pConfigImage, params->configImageSize, image)) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (!ConfigImage::read(params->pConfigImage, params->configImageSize, image))
+    return CUPTI_ERROR_INVALID_PARAMETER;
   const ChipTable* chip = ChipModel::find(image.chip);
   const auto passes = chip == nullptr ? std::nullopt : ChipModel::passes(*chip, image.metrics);
   if (!passes) return CUPTI_ERROR_UNKNOWN;
@@ -156,7 +171,8 @@ CUptiResult CUPTIAPI cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumO
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
+CUptiResult CUPTIAPI
+cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
   GABLE_ENTER();
   GABLE_CHECK_STRUCT(params, CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE);
   if (!alive(__func__, params->pHostObject)) return CUPTI_ERROR_INVALID_PARAMETER;
@@ -165,7 +181,8 @@ CUptiResult CUPTIAPI cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_Ev
     broken("cuptiProfilerHostEvaluateToGpuValues got bytes that are no counter image");
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  if (params->rangeIndex >= image.ranges() || params->ppMetricNames == nullptr || params->pMetricValues == nullptr) {
+  if (params->rangeIndex >= image.ranges() || params->ppMetricNames == nullptr ||
+      params->pMetricValues == nullptr) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   const CounterRange range = image.range(params->rangeIndex);
@@ -177,7 +194,8 @@ CUptiResult CUPTIAPI cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_Ev
       value = range.values[j];
       collected = true;
     }
-    if (!collected) broken(std::string(params->ppMetricNames[i]) + " was evaluated but not collected");
+    if (!collected)
+      broken(std::string(params->ppMetricNames[i]) + " was evaluated but not collected");
     params->pMetricValues[i] = value;
   }
   return CUPTI_SUCCESS;

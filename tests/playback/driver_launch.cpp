@@ -24,7 +24,8 @@ const gable::RecordedKernel* definition(const Function& function, const Shape& s
   return function.definitions.empty() ? nullptr : function.definitions.front();
 }
 
-CUresult run(ApiCall& call, CUfunction handle, const Shape& shape, CUstream stream_handle, bool per_thread) {
+CUresult run(ApiCall& call, CUfunction handle, const Shape& shape, CUstream stream_handle,
+             bool per_thread) {
   Gpu& gpu = Gpu::get();
   ThreadState& me = thread_state();
   if (handle == nullptr) return CUDA_ERROR_INVALID_HANDLE;
@@ -45,7 +46,8 @@ CUresult run(ApiCall& call, CUfunction handle, const Shape& shape, CUstream stre
   if (next.time_ns) {
     work.duration_ns = *next.time_ns;
   } else if (work.kernel != nullptr) {
-    work.duration_ns = static_cast<std::uint64_t>(static_cast<double>(work.kernel->time_ns) * work.scale + 0.5);
+    work.duration_ns =
+        static_cast<std::uint64_t>(static_cast<double>(work.kernel->time_ns) * work.scale + 0.5);
   }
   work.correlation = call.correlation;
   gpu.advance(next.host_ns);
@@ -70,7 +72,9 @@ CUresult run(ApiCall& call, CUfunction handle, const Shape& shape, CUstream stre
   return CUDA_SUCCESS;
 }
 
-const char* symbol_of(CUfunction f) { return f == nullptr ? nullptr : reinterpret_cast<Function*>(f)->name.c_str(); }
+const char* symbol_of(CUfunction f) {
+  return f == nullptr ? nullptr : reinterpret_cast<Function*>(f)->name.c_str();
+}
 
 Shape shape_of(const CUlaunchConfig& config) {
   Shape shape;
@@ -80,7 +84,8 @@ Shape shape_of(const CUlaunchConfig& config) {
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const CUlaunchAttribute& attribute = config.attrs[i];
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
-      shape.cluster = {attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z};
+      shape.cluster = {attribute.value.clusterDim.x, attribute.value.clusterDim.y,
+                       attribute.value.clusterDim.z};
     } else if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
       shape.cooperative = attribute.value.cooperative != 0;
     }
@@ -112,7 +117,8 @@ CUresult run_graph(ApiCall& call, CUgraphExec exec, CUstream stream_handle, bool
 
 namespace gable::playback {
 
-CUgraphExec make_graph(const std::vector<const RecordedKernel*>& kernels, std::optional<std::uint64_t> time_ns) {
+CUgraphExec make_graph(const std::vector<const RecordedKernel*>& kernels,
+                       std::optional<std::uint64_t> time_ns) {
   Gpu& gpu = Gpu::get();
   static Module* module = new Module;
   auto* graph = new Graph;  // an executable graph lives as long as the process
@@ -136,42 +142,48 @@ CUgraphExec make_graph(const std::vector<const RecordedKernel*>& kernels, std::o
 
 }  // namespace gable::playback
 
-#define GABLE_LAUNCH(suffix, per_thread)                                                                          \
-  CUresult CUDAAPI cuLaunchKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,        \
-                                          unsigned by, unsigned bz, unsigned shared, CUstream stream,             \
-                                          void** arguments, void** extra) {                                       \
-    const cuLaunchKernel##suffix##_params p{f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra};          \
-    return api(GABLE_CBID(cuLaunchKernel##suffix), "cuLaunchKernel" #suffix, Effect::change, &p,                   \
-               [&](ApiCall& call) {                                                                               \
-                 return run(call, f, {{gx, gy, gz}, {bx, by, bz}, {}, shared, false}, stream, per_thread);        \
-               },                                                                                                 \
-               symbol_of(f));                                                                                     \
-  }                                                                                                               \
-  CUresult CUDAAPI cuLaunchCooperativeKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz,          \
-                                                     unsigned bx, unsigned by, unsigned bz, unsigned shared,      \
-                                                     CUstream stream, void** arguments) {                         \
-    const cuLaunchCooperativeKernel##suffix##_params p{f, gx, gy, gz, bx, by, bz, shared, stream, arguments};      \
-    return api(GABLE_CBID(cuLaunchCooperativeKernel##suffix), "cuLaunchCooperativeKernel" #suffix, Effect::change, \
-               &p,                                                                                                \
-               [&](ApiCall& call) {                                                                               \
-                 return run(call, f, {{gx, gy, gz}, {bx, by, bz}, {}, shared, true}, stream, per_thread);         \
-               },                                                                                                 \
-               symbol_of(f));                                                                                     \
-  }                                                                                                               \
-  CUresult CUDAAPI cuLaunchKernelEx##suffix(const CUlaunchConfig* config, CUfunction f, void** arguments,          \
-                                            void** extra) {                                                       \
-    const cuLaunchKernelEx##suffix##_params p{config, f, arguments, extra};                                        \
-    return api(GABLE_CBID(cuLaunchKernelEx##suffix), "cuLaunchKernelEx" #suffix, Effect::change, &p,               \
-               [&](ApiCall& call) {                                                                               \
-                 return config == nullptr ? CUDA_ERROR_INVALID_VALUE                                              \
-                                          : run(call, f, shape_of(*config), config->hStream, per_thread);         \
-               },                                                                                                 \
-               symbol_of(f));                                                                                     \
-  }                                                                                                               \
-  CUresult CUDAAPI cuGraphLaunch##suffix(CUgraphExec exec, CUstream stream) {                                      \
-    const cuGraphLaunch##suffix##_params p{exec, stream};                                                          \
-    return api(GABLE_CBID(cuGraphLaunch##suffix), "cuGraphLaunch" #suffix, Effect::change, &p,                     \
-               [&](ApiCall& call) { return run_graph(call, exec, stream, per_thread); });                         \
+#define GABLE_LAUNCH(suffix, per_thread)                                                           \
+  CUresult CUDAAPI cuLaunchKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz,     \
+                                          unsigned bx, unsigned by, unsigned bz, unsigned shared,  \
+                                          CUstream stream, void** arguments, void** extra) {       \
+    const cuLaunchKernel##suffix##_params p{f,  gx,     gy,     gz,        bx,   by,               \
+                                            bz, shared, stream, arguments, extra};                 \
+    return api(                                                                                    \
+        GABLE_CBID(cuLaunchKernel##suffix), "cuLaunchKernel" #suffix, Effect::change, &p,          \
+        [&](ApiCall& call) {                                                                       \
+          return run(call, f, {{gx, gy, gz}, {bx, by, bz}, {}, shared, false}, stream,             \
+                     per_thread);                                                                  \
+        },                                                                                         \
+        symbol_of(f));                                                                             \
+  }                                                                                                \
+  CUresult CUDAAPI cuLaunchCooperativeKernel##suffix(                                              \
+      CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,  \
+      unsigned shared, CUstream stream, void** arguments) {                                        \
+    const cuLaunchCooperativeKernel##suffix##_params p{f,  gx, gy,     gz,     bx,                 \
+                                                       by, bz, shared, stream, arguments};         \
+    return api(                                                                                    \
+        GABLE_CBID(cuLaunchCooperativeKernel##suffix), "cuLaunchCooperativeKernel" #suffix,        \
+        Effect::change, &p,                                                                        \
+        [&](ApiCall& call) {                                                                       \
+          return run(call, f, {{gx, gy, gz}, {bx, by, bz}, {}, shared, true}, stream, per_thread); \
+        },                                                                                         \
+        symbol_of(f));                                                                             \
+  }                                                                                                \
+  CUresult CUDAAPI cuLaunchKernelEx##suffix(const CUlaunchConfig* config, CUfunction f,            \
+                                            void** arguments, void** extra) {                      \
+    const cuLaunchKernelEx##suffix##_params p{config, f, arguments, extra};                        \
+    return api(                                                                                    \
+        GABLE_CBID(cuLaunchKernelEx##suffix), "cuLaunchKernelEx" #suffix, Effect::change, &p,      \
+        [&](ApiCall& call) {                                                                       \
+          return config == nullptr ? CUDA_ERROR_INVALID_VALUE                                      \
+                                   : run(call, f, shape_of(*config), config->hStream, per_thread); \
+        },                                                                                         \
+        symbol_of(f));                                                                             \
+  }                                                                                                \
+  CUresult CUDAAPI cuGraphLaunch##suffix(CUgraphExec exec, CUstream stream) {                      \
+    const cuGraphLaunch##suffix##_params p{exec, stream};                                          \
+    return api(GABLE_CBID(cuGraphLaunch##suffix), "cuGraphLaunch" #suffix, Effect::change, &p,     \
+               [&](ApiCall& call) { return run_graph(call, exec, stream, per_thread); });          \
   }
 
 extern "C" {

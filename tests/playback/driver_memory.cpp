@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The playback libcuda: memory, copies, memset. Device memory is host memory, so that a program finds what it wrote.
+// The playback libcuda: memory, copies, memset. Device memory is host memory, so that a program
+// finds what it wrote.
 #include <cstdlib>
 #include <cstring>
 
@@ -18,7 +19,8 @@ struct Copy {
   bool blocking = false;
 };
 
-// An op of a recording says how many bytes a copy moves without there being so much memory: such copies have null ends.
+// An op of a recording says how many bytes a copy moves without there being so much memory: such
+// copies have null ends.
 void move_bytes(const Copy& copy) {
   if (copy.to == nullptr) return;
   if (copy.from != nullptr) {
@@ -35,7 +37,8 @@ CUresult run(ApiCall& call, const Copy& copy, CUstream handle, bool per_thread) 
   const NextLaunch next = me.has_next ? me.next : NextLaunch{};
   me.has_next = false;
   Stream* stream = stream_of(handle, per_thread);
-  if (stream->capture != nullptr) return CUDA_SUCCESS;  // becomes a node, which the playback GPU leaves out
+  if (stream->capture != nullptr)
+    return CUDA_SUCCESS;  // becomes a node, which the playback GPU leaves out
   move_bytes(copy);
   Work work;
   work.kind = copy.kind == gable::CopyKind::memset ? Work::Kind::memset : Work::Kind::copy;
@@ -82,67 +85,83 @@ CUresult CUDAAPI cuMemGetInfo(std::size_t* free_bytes, std::size_t* total) {
     const Context* context = thread_state().current;
     if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     if (free_bytes == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *free_bytes = *total = Gpu::get().recording().devices[static_cast<std::size_t>(context->device)].memory_bytes;
+    *free_bytes = *total =
+        Gpu::get().recording().devices[static_cast<std::size_t>(context->device)].memory_bytes;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult CUDAAPI cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
   const cuMemcpyHtoD_v2_params p{to, from, bytes};
-  return api(GABLE_CBID(cuMemcpyHtoD_v2), "cuMemcpyHtoD_v2", Effect::change, &p, [&](ApiCall& call) {
-    return run(call, {gable::CopyKind::host_to_device, at(to), from, bytes, 0, true}, nullptr, false);
-  });
+  return api(GABLE_CBID(cuMemcpyHtoD_v2), "cuMemcpyHtoD_v2", Effect::change, &p,
+             [&](ApiCall& call) {
+               return run(call, {gable::CopyKind::host_to_device, at(to), from, bytes, 0, true},
+                          nullptr, false);
+             });
 }
 
 CUresult CUDAAPI cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
   const cuMemcpyDtoH_v2_params p{to, from, bytes};
-  return api(GABLE_CBID(cuMemcpyDtoH_v2), "cuMemcpyDtoH_v2", Effect::change, &p, [&](ApiCall& call) {
-    return run(call, {gable::CopyKind::device_to_host, to, at(from), bytes, 0, true}, nullptr, false);
-  });
+  return api(GABLE_CBID(cuMemcpyDtoH_v2), "cuMemcpyDtoH_v2", Effect::change, &p,
+             [&](ApiCall& call) {
+               return run(call, {gable::CopyKind::device_to_host, to, at(from), bytes, 0, true},
+                          nullptr, false);
+             });
 }
 
 CUresult CUDAAPI cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
   const cuMemcpyDtoD_v2_params p{to, from, bytes};
-  return api(GABLE_CBID(cuMemcpyDtoD_v2), "cuMemcpyDtoD_v2", Effect::change, &p, [&](ApiCall& call) {
-    return run(call, {gable::CopyKind::device_to_device, at(to), at(from), bytes, 0, false}, nullptr, false);
-  });
+  return api(
+      GABLE_CBID(cuMemcpyDtoD_v2), "cuMemcpyDtoD_v2", Effect::change, &p, [&](ApiCall& call) {
+        return run(call, {gable::CopyKind::device_to_device, at(to), at(from), bytes, 0, false},
+                   nullptr, false);
+      });
 }
 
 CUresult CUDAAPI cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t bytes) {
   const cuMemsetD8_v2_params p{to, value, bytes};
   return api(GABLE_CBID(cuMemsetD8_v2), "cuMemsetD8_v2", Effect::change, &p, [&](ApiCall& call) {
-    return run(call, {gable::CopyKind::memset, at(to), nullptr, bytes, value, false}, nullptr, false);
+    return run(call, {gable::CopyKind::memset, at(to), nullptr, bytes, value, false}, nullptr,
+               false);
   });
 }
 
-#define GABLE_COPIES(suffix, per_thread)                                                                             \
-  CUresult CUDAAPI cuMemcpyHtoDAsync_v2##suffix(CUdeviceptr to, const void* from, std::size_t bytes, CUstream s) {    \
-    const cuMemcpyHtoDAsync_v2##suffix##_params p{to, from, bytes, s};                                                \
-    return api(GABLE_CBID(cuMemcpyHtoDAsync_v2##suffix), "cuMemcpyHtoDAsync_v2" #suffix, Effect::change, &p,          \
-               [&](ApiCall& call) {                                                                                  \
-                 return run(call, {gable::CopyKind::host_to_device, at(to), from, bytes}, s, per_thread);            \
-               });                                                                                                   \
-  }                                                                                                                  \
-  CUresult CUDAAPI cuMemcpyDtoHAsync_v2##suffix(void* to, CUdeviceptr from, std::size_t bytes, CUstream s) {          \
-    const cuMemcpyDtoHAsync_v2##suffix##_params p{to, from, bytes, s};                                                \
-    return api(GABLE_CBID(cuMemcpyDtoHAsync_v2##suffix), "cuMemcpyDtoHAsync_v2" #suffix, Effect::change, &p,          \
-               [&](ApiCall& call) {                                                                                  \
-                 return run(call, {gable::CopyKind::device_to_host, to, at(from), bytes}, s, per_thread);            \
-               });                                                                                                   \
-  }                                                                                                                  \
-  CUresult CUDAAPI cuMemcpyDtoDAsync_v2##suffix(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream s) {    \
-    const cuMemcpyDtoDAsync_v2##suffix##_params p{to, from, bytes, s};                                                \
-    return api(GABLE_CBID(cuMemcpyDtoDAsync_v2##suffix), "cuMemcpyDtoDAsync_v2" #suffix, Effect::change, &p,          \
-               [&](ApiCall& call) {                                                                                  \
-                 return run(call, {gable::CopyKind::device_to_device, at(to), at(from), bytes}, s, per_thread);      \
-               });                                                                                                   \
-  }                                                                                                                  \
-  CUresult CUDAAPI cuMemsetD8Async##suffix(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream s) {      \
-    const cuMemsetD8Async##suffix##_params p{to, value, bytes, s};                                                    \
-    return api(GABLE_CBID(cuMemsetD8Async##suffix), "cuMemsetD8Async" #suffix, Effect::change, &p,                    \
-               [&](ApiCall& call) {                                                                                  \
-                 return run(call, {gable::CopyKind::memset, at(to), nullptr, bytes, value}, s, per_thread);          \
-               });                                                                                                   \
+#define GABLE_COPIES(suffix, per_thread)                                                           \
+  CUresult CUDAAPI cuMemcpyHtoDAsync_v2##suffix(CUdeviceptr to, const void* from,                  \
+                                                std::size_t bytes, CUstream s) {                   \
+    const cuMemcpyHtoDAsync_v2##suffix##_params p{to, from, bytes, s};                             \
+    return api(                                                                                    \
+        GABLE_CBID(cuMemcpyHtoDAsync_v2##suffix), "cuMemcpyHtoDAsync_v2" #suffix, Effect::change,  \
+        &p, [&](ApiCall& call) {                                                                   \
+          return run(call, {gable::CopyKind::host_to_device, at(to), from, bytes}, s, per_thread); \
+        });                                                                                        \
+  }                                                                                                \
+  CUresult CUDAAPI cuMemcpyDtoHAsync_v2##suffix(void* to, CUdeviceptr from, std::size_t bytes,     \
+                                                CUstream s) {                                      \
+    const cuMemcpyDtoHAsync_v2##suffix##_params p{to, from, bytes, s};                             \
+    return api(                                                                                    \
+        GABLE_CBID(cuMemcpyDtoHAsync_v2##suffix), "cuMemcpyDtoHAsync_v2" #suffix, Effect::change,  \
+        &p, [&](ApiCall& call) {                                                                   \
+          return run(call, {gable::CopyKind::device_to_host, to, at(from), bytes}, s, per_thread); \
+        });                                                                                        \
+  }                                                                                                \
+  CUresult CUDAAPI cuMemcpyDtoDAsync_v2##suffix(CUdeviceptr to, CUdeviceptr from,                  \
+                                                std::size_t bytes, CUstream s) {                   \
+    const cuMemcpyDtoDAsync_v2##suffix##_params p{to, from, bytes, s};                             \
+    return api(GABLE_CBID(cuMemcpyDtoDAsync_v2##suffix), "cuMemcpyDtoDAsync_v2" #suffix,           \
+               Effect::change, &p, [&](ApiCall& call) {                                            \
+                 return run(call, {gable::CopyKind::device_to_device, at(to), at(from), bytes}, s, \
+                            per_thread);                                                           \
+               });                                                                                 \
+  }                                                                                                \
+  CUresult CUDAAPI cuMemsetD8Async##suffix(CUdeviceptr to, unsigned char value, std::size_t bytes, \
+                                           CUstream s) {                                           \
+    const cuMemsetD8Async##suffix##_params p{to, value, bytes, s};                                 \
+    return api(GABLE_CBID(cuMemsetD8Async##suffix), "cuMemsetD8Async" #suffix, Effect::change, &p, \
+               [&](ApiCall& call) {                                                                \
+                 return run(call, {gable::CopyKind::memset, at(to), nullptr, bytes, value}, s,     \
+                            per_thread);                                                           \
+               });                                                                                 \
   }
 
 CUresult CUDAAPI cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr, const void*, std::size_t, CUstream);

@@ -100,24 +100,27 @@ extern "C" {
 
 CUresult CUDAAPI cuStreamCreate(CUstream* stream, unsigned int flags) {
   const cuStreamCreate_params p{stream, flags};
-  return api(GABLE_CBID(cuStreamCreate), "cuStreamCreate", Effect::change, &p, [&](ApiCall&) { return create(stream); });
+  return api(GABLE_CBID(cuStreamCreate), "cuStreamCreate", Effect::change, &p,
+             [&](ApiCall&) { return create(stream); });
 }
 
 CUresult CUDAAPI cuStreamCreateWithPriority(CUstream* stream, unsigned int flags, int priority) {
   const cuStreamCreateWithPriority_params p{stream, flags, priority};
-  return api(GABLE_CBID(cuStreamCreateWithPriority), "cuStreamCreateWithPriority", Effect::change, &p,
-             [&](ApiCall&) { return create(stream); });
+  return api(GABLE_CBID(cuStreamCreateWithPriority), "cuStreamCreateWithPriority", Effect::change,
+             &p, [&](ApiCall&) { return create(stream); });
 }
 
 CUresult CUDAAPI cuStreamDestroy(CUstream handle) {
   const cuStreamDestroy_v2_params p{handle};
-  return api(GABLE_CBID(cuStreamDestroy_v2), "cuStreamDestroy_v2", Effect::change, &p, [&](ApiCall&) {
-    auto* stream = reinterpret_cast<Stream*>(handle);
-    if (reinterpret_cast<std::uintptr_t>(handle) <= 2 || !stream->alive) return CUDA_ERROR_INVALID_HANDLE;
-    tell(ResourceEvent::stream_destroy, stream->context, stream);
-    stream->alive = false;
-    return CUDA_SUCCESS;
-  });
+  return api(GABLE_CBID(cuStreamDestroy_v2), "cuStreamDestroy_v2", Effect::change, &p,
+             [&](ApiCall&) {
+               auto* stream = reinterpret_cast<Stream*>(handle);
+               if (reinterpret_cast<std::uintptr_t>(handle) <= 2 || !stream->alive)
+                 return CUDA_ERROR_INVALID_HANDLE;
+               tell(ResourceEvent::stream_destroy, stream->context, stream);
+               stream->alive = false;
+               return CUDA_SUCCESS;
+             });
 }
 
 CUresult CUDAAPI cuEventCreate(CUevent* event, unsigned int flags) {
@@ -150,7 +153,8 @@ CUresult CUDAAPI cuEventQuery(CUevent event) {
   const cuEventQuery_params p{event};
   return api(GABLE_CBID(cuEventQuery), "cuEventQuery", Effect::query, &p, [&](ApiCall&) {
     if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    return reinterpret_cast<Event*>(event)->time_ns <= Gpu::get().now() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    return reinterpret_cast<Event*>(event)->time_ns <= Gpu::get().now() ? CUDA_SUCCESS
+                                                                        : CUDA_ERROR_NOT_READY;
   });
 }
 
@@ -167,23 +171,26 @@ CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent end) {
     const auto* second = reinterpret_cast<Event*>(end);
     if (ms == nullptr || first == nullptr || second == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (!first->recorded || !second->recorded) return CUDA_ERROR_INVALID_HANDLE;
-    *ms = static_cast<float>(static_cast<double>(second->time_ns) - static_cast<double>(first->time_ns)) / 1e6F;
+    *ms = static_cast<float>(static_cast<double>(second->time_ns) -
+                             static_cast<double>(first->time_ns)) /
+          1e6F;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult CUDAAPI cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
   const cuGraphInstantiateWithFlags_params p{exec, graph, flags};
-  return api(GABLE_CBID(cuGraphInstantiateWithFlags), "cuGraphInstantiateWithFlags", Effect::change, &p, [&](ApiCall&) {
-    if (exec == nullptr || graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const auto* source = reinterpret_cast<const Graph*>(graph);
-    auto* copy = new Graph;
-    copy->id = source->id;
-    copy->nodes = source->nodes;
-    copy->kept = source->kept;
-    *exec = reinterpret_cast<CUgraphExec>(copy);
-    return CUDA_SUCCESS;
-  });
+  return api(GABLE_CBID(cuGraphInstantiateWithFlags), "cuGraphInstantiateWithFlags", Effect::change,
+             &p, [&](ApiCall&) {
+               if (exec == nullptr || graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
+               const auto* source = reinterpret_cast<const Graph*>(graph);
+               auto* copy = new Graph;
+               copy->id = source->id;
+               copy->nodes = source->nodes;
+               copy->kept = source->kept;
+               *exec = reinterpret_cast<CUgraphExec>(copy);
+               return CUDA_SUCCESS;
+             });
 }
 
 CUresult CUDAAPI cuGraphDestroy(CUgraph graph) {
@@ -196,44 +203,48 @@ CUresult CUDAAPI cuGraphDestroy(CUgraph graph) {
 
 CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec exec) {
   const cuGraphExecDestroy_params p{exec};
-  return api(GABLE_CBID(cuGraphExecDestroy), "cuGraphExecDestroy", Effect::change, &p, [&](ApiCall&) {
-    delete reinterpret_cast<Graph*>(exec);
-    return CUDA_SUCCESS;
-  });
+  return api(GABLE_CBID(cuGraphExecDestroy), "cuGraphExecDestroy", Effect::change, &p,
+             [&](ApiCall&) {
+               delete reinterpret_cast<Graph*>(exec);
+               return CUDA_SUCCESS;
+             });
 }
 
-// The calls that exist twice: NULL means the default stream, or in the _ptsz variant the thread's own.
-#define GABLE_STREAM_CALLS(suffix, per_thread)                                                                       \
-  CUresult CUDAAPI cuStreamSynchronize##suffix(CUstream stream) {                                                     \
-    const cuStreamSynchronize##suffix##_params p{stream};                                                             \
-    return api(GABLE_CBID(cuStreamSynchronize##suffix), "cuStreamSynchronize" #suffix, Effect::wait, &p,              \
-               [&](ApiCall&) { return synchronize(stream, per_thread); });                                           \
-  }                                                                                                                  \
-  CUresult CUDAAPI cuStreamBeginCapture_v2##suffix(CUstream stream, CUstreamCaptureMode mode) {                       \
-    const cuStreamBeginCapture_v2##suffix##_params p{stream, mode};                                                   \
-    return api(GABLE_CBID(cuStreamBeginCapture_v2##suffix), "cuStreamBeginCapture_v2" #suffix, Effect::change, &p,    \
-               [&](ApiCall&) { return begin_capture(stream, per_thread); });                                         \
-  }                                                                                                                  \
-  CUresult CUDAAPI cuStreamEndCapture##suffix(CUstream stream, CUgraph* graph) {                                      \
-    const cuStreamEndCapture##suffix##_params p{stream, graph};                                                       \
-    return api(GABLE_CBID(cuStreamEndCapture##suffix), "cuStreamEndCapture" #suffix, Effect::change, &p,              \
-               [&](ApiCall&) { return end_capture(stream, graph, per_thread); });                                    \
-  }                                                                                                                  \
-  CUresult CUDAAPI cuStreamIsCapturing##suffix(CUstream stream, CUstreamCaptureStatus* status) {                      \
-    const cuStreamIsCapturing##suffix##_params p{stream, status};                                                     \
-    return api(GABLE_CBID(cuStreamIsCapturing##suffix), "cuStreamIsCapturing" #suffix, Effect::query, &p,             \
-               [&](ApiCall&) {                                                                                       \
-                 if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;                                             \
-                 if (thread_state().current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;                           \
-                 *status = stream_of(stream, per_thread)->capture == nullptr ? CU_STREAM_CAPTURE_STATUS_NONE         \
-                                                                             : CU_STREAM_CAPTURE_STATUS_ACTIVE;      \
-                 return CUDA_SUCCESS;                                                                                \
-               });                                                                                                   \
-  }                                                                                                                  \
-  CUresult CUDAAPI cuEventRecord##suffix(CUevent event, CUstream stream) {                                            \
-    const cuEventRecord##suffix##_params p{event, stream};                                                            \
-    return api(GABLE_CBID(cuEventRecord##suffix), "cuEventRecord" #suffix, Effect::change, &p,                        \
-               [&](ApiCall&) { return record(event, stream, per_thread); });                                         \
+// The calls that exist twice: NULL means the default stream, or in the _ptsz variant the thread's
+// own.
+#define GABLE_STREAM_CALLS(suffix, per_thread)                                                   \
+  CUresult CUDAAPI cuStreamSynchronize##suffix(CUstream stream) {                                \
+    const cuStreamSynchronize##suffix##_params p{stream};                                        \
+    return api(GABLE_CBID(cuStreamSynchronize##suffix), "cuStreamSynchronize" #suffix,           \
+               Effect::wait, &p, [&](ApiCall&) { return synchronize(stream, per_thread); });     \
+  }                                                                                              \
+  CUresult CUDAAPI cuStreamBeginCapture_v2##suffix(CUstream stream, CUstreamCaptureMode mode) {  \
+    const cuStreamBeginCapture_v2##suffix##_params p{stream, mode};                              \
+    return api(GABLE_CBID(cuStreamBeginCapture_v2##suffix), "cuStreamBeginCapture_v2" #suffix,   \
+               Effect::change, &p, [&](ApiCall&) { return begin_capture(stream, per_thread); }); \
+  }                                                                                              \
+  CUresult CUDAAPI cuStreamEndCapture##suffix(CUstream stream, CUgraph* graph) {                 \
+    const cuStreamEndCapture##suffix##_params p{stream, graph};                                  \
+    return api(GABLE_CBID(cuStreamEndCapture##suffix), "cuStreamEndCapture" #suffix,             \
+               Effect::change, &p,                                                               \
+               [&](ApiCall&) { return end_capture(stream, graph, per_thread); });                \
+  }                                                                                              \
+  CUresult CUDAAPI cuStreamIsCapturing##suffix(CUstream stream, CUstreamCaptureStatus* status) { \
+    const cuStreamIsCapturing##suffix##_params p{stream, status};                                \
+    return api(GABLE_CBID(cuStreamIsCapturing##suffix), "cuStreamIsCapturing" #suffix,           \
+               Effect::query, &p, [&](ApiCall&) {                                                \
+                 if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;                         \
+                 if (thread_state().current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;       \
+                 *status = stream_of(stream, per_thread)->capture == nullptr                     \
+                               ? CU_STREAM_CAPTURE_STATUS_NONE                                   \
+                               : CU_STREAM_CAPTURE_STATUS_ACTIVE;                                \
+                 return CUDA_SUCCESS;                                                            \
+               });                                                                               \
+  }                                                                                              \
+  CUresult CUDAAPI cuEventRecord##suffix(CUevent event, CUstream stream) {                       \
+    const cuEventRecord##suffix##_params p{event, stream};                                       \
+    return api(GABLE_CBID(cuEventRecord##suffix), "cuEventRecord" #suffix, Effect::change, &p,   \
+               [&](ApiCall&) { return record(event, stream, per_thread); });                     \
   }
 
 CUresult CUDAAPI cuStreamSynchronize_ptsz(CUstream);

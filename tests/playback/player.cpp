@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gable-player RECORDING: the order of the operations is kept among all threads. One thread at a time holds the baton;
-// it performs operations until one belongs to another thread.
+// gable-player RECORDING: the order of the operations is kept among all threads. One thread at a
+// time holds the baton; it performs operations until one belongs to another thread.
 #include "tests/playback/player.h"
 
 #include <cstdio>
@@ -69,7 +69,8 @@ class Player {
         continue;
       }
       ++stack_.back().next;
-      // Nobody else acts while this thread has the baton; a signal handler or exit handler finds the mutex free.
+      // Nobody else acts while this thread has the baton; a signal handler or exit handler finds
+      // the mutex free.
       lock.unlock();
       performer_.perform(*op);
       lock.lock();

@@ -12,10 +12,10 @@
 
 extern "C" {
 // The per-thread-stream variants, which cuda.h names only where it maps the plain names to them.
-CUresult CUDAAPI cuLaunchKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                     CUstream, void**, void**);
-CUresult CUDAAPI cuLaunchCooperativeKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                                unsigned, CUstream, void**);
+CUresult CUDAAPI cuLaunchKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                     unsigned, unsigned, CUstream, void**, void**);
+CUresult CUDAAPI cuLaunchCooperativeKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned,
+                                                unsigned, unsigned, unsigned, CUstream, void**);
 CUresult CUDAAPI cuLaunchKernelEx_ptsz(const CUlaunchConfig*, CUfunction, void**, void**);
 CUresult CUDAAPI cuGraphLaunch_ptsz(CUgraphExec, CUstream);
 

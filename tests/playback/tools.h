@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the playback libcuda and the playback libcupti, as the real driver's tools interface lies between the real ones.
+// Between the playback libcuda and the playback libcupti, as the real driver's tools interface lies
+// between the real ones.
 #pragma once
 
 #include <cuda.h>
@@ -26,8 +27,15 @@ struct ApiCall {
   std::uint32_t correlation = 0;
 };
 
-enum class ResourceEvent { init_finished, context_created, context_destroy, stream_created, stream_destroy, module_loaded,
-                           module_unload };
+enum class ResourceEvent {
+  init_finished,
+  context_created,
+  context_destroy,
+  stream_created,
+  stream_destroy,
+  module_loaded,
+  module_unload
+};
 
 class Tools {
  public:
