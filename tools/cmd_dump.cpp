@@ -143,7 +143,7 @@ class Printer {
 
   [[nodiscard]] std::string details(const RecordedOp& op) const {
     const std::string domain = op.has_domain ? " in domain " + one_line(op.domain) : "";
-    const std::string where =
+    std::string where =
         "stream " + std::to_string(op.stream) + " context " + std::to_string(op.context);
     const std::string time = op.time_ns ? ", " + std::to_string(*op.time_ns) + " ns" : "";
     switch (op.kind) {

@@ -119,6 +119,7 @@ class ProfileCommand final : public Command {
   int finish(const Ended& ended, const std::vector<Manifest::Entry>& written) const {
     if (!ended.not_started.empty()) return finish_unprofiled(ended);
     std::vector<std::string> paths;
+    paths.reserve(written.size());
     for (const Manifest::Entry& entry : written) paths.push_back(entry.path);
     if (paths.empty()) {
       say(why_no_report(ended, !settings_.playback.empty()));

@@ -11,7 +11,7 @@ namespace {
 // CLI11's own messages are no sentences that say what is right.
 std::string sentence_for(const CLI::ParseError& problem, const std::string& name) {
   const std::string help = "gable " + name + " --help lists what it takes.";
-  const std::string what = problem.what();
+  std::string what = problem.what();
   if (dynamic_cast<const CLI::ValidationError*>(&problem) != nullptr) return what;
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr) {
     return what.substr(0, what.find(':')) + " needs a value; " + help;

@@ -153,7 +153,7 @@ class Examiner {
   }
 
   std::string why_no_counters_on(const DeviceInfo& device) {
-    if (const std::string reason = why_no_counters(api_, device.id); !reason.empty()) return reason;
+    if (std::string reason = why_no_counters(api_, device.id); !reason.empty()) return reason;
     if (device.chip.empty()) return "CUPTI does not say which chip this GPU is.";
     const MetricPlan plan = plan_metrics(api_, device.chip);
     if (plan.passes.empty()) {
