@@ -2,12 +2,15 @@
 #include "collector/activity_stream.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 namespace gable {
 namespace {
 
 std::atomic<ActivityStream*> g_stream{nullptr};
+constexpr std::chrono::milliseconds kFlushPatience{2000};
 constexpr std::size_t kKeepFree = 16;  // buffers kept for reuse
 constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                          CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
@@ -88,6 +91,7 @@ std::string ActivityStream::enable() {
     }
   }
   enabled_ = true;
+  paused_.store(false);
   return {};
 }
 
@@ -97,7 +101,24 @@ void ActivityStream::disable() {
   for (const auto kind : kKinds) api_.cuptiActivityDisable(kind);
 }
 
+void ActivityStream::pause() {
+  paused_.store(true);
+  disable();
+  // A flush that began before holds on to what counters would break; one that hangs is not waited
+  // for.
+  const auto patience = std::chrono::steady_clock::now() + kFlushPatience;
+  while (flushing_.load() > 0 && std::chrono::steady_clock::now() < patience)
+    std::this_thread::yield();
+}
+
 void ActivityStream::flush(bool forced) {
+  struct Flushing {
+    std::atomic<int>& count;
+    explicit Flushing(std::atomic<int>& counted) : count(counted) { ++count; }
+    ~Flushing() { --count; }
+  };
+  const Flushing flushing(flushing_);
+  if (paused_.load() && !forced) return;
   api_.cuptiActivityFlushAll(forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
                                     : 0u);
 }

@@ -4,6 +4,7 @@
 // buffer; reading happens later in read_buffers().
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -31,6 +32,8 @@ class ActivityStream {
   // Turns kernel, copy and memset records on. Empty, or a sentence saying what failed.
   std::string enable();
   void disable();
+  // Off while counters are taken: unforced flushes are left out until it is enabled again.
+  void pause();
   [[nodiscard]] bool enabled() const { return enabled_; }
 
   // Asks CUPTI for buffers. Not from resource or buffer callbacks; may block as long as CUPTI does.
@@ -53,6 +56,8 @@ class ActivityStream {
 
   const CuptiApi& api_;
   bool registered_ = false, enabled_ = false;
+  std::atomic<bool> paused_{false};
+  std::atomic<int> flushing_{0};  // threads inside flush()
   // Guards the two lists. Never held while calling CUPTI: a flush calls completed() under CUPTI's
   // own lock.
   std::mutex mutex_;

@@ -145,7 +145,7 @@ void Windows::settle() {
   if (time && !activity_.enabled()) {
     start_activity();
   } else if (counter && activity_.enabled()) {
-    activity_.disable();  // both instrument code, and together they are a reported hang
+    activity_.pause();  // both instrument code, and together they are a reported hang
   }
   if (over) let_go();
   // Only now may other launches pass; a border that came meanwhile asks for another turn.
