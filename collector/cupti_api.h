@@ -58,7 +58,6 @@ namespace gable {
   X(cuptiRangeProfilerCounterDataGetRangeInfo)
 
 struct CuptiApi {
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define GABLE_DECLARE(name) decltype(&::name) name = nullptr;
   GABLE_CUPTI_TRACING(GABLE_DECLARE)
   GABLE_CUPTI_PROFILING(GABLE_DECLARE)
