@@ -27,7 +27,8 @@ struct CopyGroup {
   CopyKind kind = CopyKind::other;
   std::int32_t device = 0;
   std::optional<LayerId> layer;  // empty: the call was not seen
-  friend auto operator<=>(const CopyGroup&, const CopyGroup&) = default;  // NOLINT(modernize-use-nullptr): the check takes <=> for a null
+  // NOLINTNEXTLINE(modernize-use-nullptr): the check takes <=> for a null
+  friend auto operator<=>(const CopyGroup&, const CopyGroup&) = default;
 };
 struct CopySum {
   std::uint64_t count = 0, bytes = 0, time_ns = 0;
