@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kPlanPatience{5000};
 constexpr std::chrono::milliseconds kDevicesPatience{1000};
-constexpr std::chrono::milliseconds kExitFlushPatience{2000};
+constexpr std::chrono::milliseconds kQueuePatience{10000}, kExitPatience{2000};  // for records
+constexpr std::chrono::milliseconds kExitFlushPatience{2000};  // for one answer of CUPTI
 constexpr std::chrono::milliseconds kSignalFlushPatience{1000};
 
 ProfileLimits limits_of(const Settings& settings) {
@@ -169,25 +170,31 @@ bool Session::write_report(bool complete) {
   return output_.write(sink_, windows_, counters_.image_bytes(), complete);
 }
 
-void Session::end_collection() {
-  drop_callbacks();
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  // Records of kernels that still run come when they end; a forced flush would bring them without
-  // times.
+// Records of kernels that still run come when they end; a forced flush would bring them without
+// times, so it comes last. False when CUPTI did not answer.
+bool Session::await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop) {
+  const auto give_up = std::chrono::steady_clock::now() + patience;
   for (;;) {
-    background_.flush(false, kExitFlushPatience);
+    const bool answered = background_.flush(false, kExitFlushPatience);
     collect_records();
+    if (!answered) return false;
     const auto pending =
         sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
-    if (pending == 0 || std::chrono::steady_clock::now() > patience || finished_.load() ||
-        background_.dying())
-      break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (pending == 0 || std::chrono::steady_clock::now() > give_up || stop()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  // Else the program ended meanwhile, and its own thread or finish_for_signal() writes the report.
-  if (finished_.load() || background_.dying()) return;
-  background_.flush(true, kExitFlushPatience);
+  if (stop()) return true;
+  const bool answered = background_.flush(true, kExitFlushPatience);
   collect_records();
+  return answered;
+}
+
+void Session::end_collection() {
+  drop_callbacks();
+  const auto stop = [this] { return finished_.load() || background_.dying(); };
+  await_records(kQueuePatience, stop);
+  // Else the program ended meanwhile, and its own thread or finish_for_signal() writes the report.
+  if (stop()) return;
   sink_.with_profile([](Profile& profile) { profile.finish_records(); });
   write_report(true);
   if (rt_.settings.then == "stop") ::kill(::getpid(), SIGINT);
@@ -208,11 +215,10 @@ void Session::finish() {
   try {
     windows_.shut_down();
     wait_for_devices();
-    if (!background_.flush(true, kExitFlushPatience)) {
+    if (!await_records(kExitPatience, [] { return false; })) {
       rt_.notes.say(
           "CUPTI did not hand out its last records in time; the report has what came before.");
     }
-    collect_records();
     sink_.with_profile([](Profile& profile) { profile.finish_records(); });
     write_report(true);
   } catch (const std::exception& problem) {

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -65,6 +67,7 @@ class Session {
   const MetricPlan* wait_for_plan();
   void wait_for_devices();
   void collect_records();
+  bool await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop);
   void end_collection();  // after the queue: waits for records, writes the report, lets go of CUPTI
   void drop_callbacks();
   bool write_report(bool complete);
