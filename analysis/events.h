@@ -66,8 +66,8 @@ struct CopyCall {
 struct LayerSpan {
   LayerId layer = 0;
   WindowId window = kNoWindow;
-  std::uint64_t cpu_ns = 0;  // from push to pop, summed
-  std::uint64_t calls = 1;
+  std::uint64_t cpu_ns = 0;  // from push to pop, summed over those timed
+  std::uint64_t calls = 1, timed = 1;
 };
 
 // A graph launch: counted, its kernels are not attributed yet.

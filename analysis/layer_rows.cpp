@@ -56,7 +56,7 @@ void fill_calls(const Profile::State& state, const UnitScale& unit, LayerId laye
   }
   // Counter windows slow the program down: only time windows tell how long a call takes.
   const SpanSum timed = state.layer_stats.spans(layer, PhaseKind::time);
-  if (timed.calls > 0 && row.calls) row.cpu_ns = ratio(timed.cpu_ns, timed.calls) * *row.calls;
+  if (timed.timed > 0 && row.calls) row.cpu_ns = ratio(timed.cpu_ns, timed.timed) * *row.calls;
 }
 
 void fill_busy(const Profile::State& state, const UnitScale& unit, LayerId layer, LayerRow& row) {

@@ -29,9 +29,10 @@ struct LayerBusy {
 };
 
 struct SpanSum {
-  std::uint64_t calls = 0, cpu_ns = 0;
+  std::uint64_t calls = 0, timed = 0, cpu_ns = 0;  // cpu_ns is of the timed calls
   void add(const SpanSum& other) {
     calls += other.calls;
+    timed += other.timed;
     cpu_ns += other.cpu_ns;
   }
 };

@@ -130,7 +130,7 @@ void Profile::add(const LayerSpan& span) {
   State& state = *state_;
   state.layer_stats.count_calls(span.layer, span.calls);
   Window* window = span.window == kNoWindow ? nullptr : state.find(span.window);
-  const SpanSum sum{span.calls, span.cpu_ns};
+  const SpanSum sum{span.calls, span.timed, span.cpu_ns};
   if (window != nullptr) {
     window->spans[span.layer].add(sum);
   } else if (state.closed_kept_time(span.window)) {

@@ -48,6 +48,7 @@ struct Profile::State {
   CopySums copies;                                            // of kept time windows
   std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
   std::map<std::string, Moments> window_wall;                 // kept windows by phase, and warm-up
+  std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
   Moments step_wall, step_busy, step_idle;  // of kept time windows; busy where the union is known
   std::uint64_t copy_ns = 0;                // in kept time windows
   std::uint64_t overhead_ns = 0;

@@ -8,6 +8,7 @@ namespace gable {
 namespace {
 
 constexpr std::size_t kRememberedWindows = 64;
+constexpr std::size_t kMaxClassWalls = 4096;
 
 }  // namespace
 
@@ -89,7 +90,10 @@ void Profile::State::close(std::list<Window>::iterator window) {
   const WindowEnd& end = window->end;
   if (end.keep) {
     if (end.end_ns > end.start_ns && end.start_ns != 0) {
-      window_wall[to_string(window->phase)].add(end.end_ns - end.start_ns);
+      const std::string phase = to_string(window->phase);
+      window_wall[phase].add(end.end_ns - end.start_ns);
+      if (class_wall.size() < kMaxClassWalls || class_wall.contains({phase, end.sequence_hash}))
+        class_wall[{phase, end.sequence_hash}].add(end.end_ns - end.start_ns);
     }
     if (measuring) {
       ++kept_windows[kind_index(window->phase.kind)];

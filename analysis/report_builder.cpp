@@ -81,14 +81,19 @@ void fill_total(const Profile::State& state, const UnitScale& unit, Report& repo
 
 void fill_overhead(const Profile::State& state, RunInfo& run) {
   if (state.overhead_ns > 0) run.overhead.callbacks_ns = static_cast<double>(state.overhead_ns);
-  Maybe plain;
-  if (const auto warmup = state.window_wall.find("warmup"); warmup != state.window_wall.end())
-    plain = warmup->second.median();
-  for (const auto& [phase, wall] : state.window_wall) {
+  for (const auto& [phase, wall] : state.window_wall)
     run.overhead.window_wall_ns[phase] = wall.mean();
-    const Maybe mean = wall.mean();
-    if (plain && *plain > 0 && mean && phase != "warmup" && phase != "wait")
-      run.overhead.slowdown[phase] = *mean / *plain;
+  // A step is compared with warm-up steps of its own launch sequence only.
+  std::map<std::string, std::pair<double, double>> walls;  // by phase: measured, undisturbed
+  for (const auto& [key, wall] : state.class_wall) {
+    const auto& [phase, sequence] = key;
+    const auto plain = state.class_wall.find({"warmup", sequence});
+    if (phase == "warmup" || phase == "wait" || plain == state.class_wall.end()) continue;
+    walls[phase].first += static_cast<double>(wall.sum());
+    walls[phase].second += *plain->second.median() * static_cast<double>(wall.count());
+  }
+  for (const auto& [phase, wall] : walls) {
+    if (wall.second > 0) run.overhead.slowdown[phase] = wall.first / wall.second;
   }
 }
 

@@ -62,10 +62,9 @@ void EventSink::take_spans(WindowId window) {
   const std::lock_guard hold(mutex_);
   const double scale = tick_scale_.ns_per_tick();
   ThreadRegistry::instance().each([&](ThreadState& thread) {
-    thread.spans.take([&](LayerId layer, std::uint64_t calls, std::uint64_t ticks) {
-      if (window == kNoWindow) return;
-      const auto cpu_ns = static_cast<std::uint64_t>(static_cast<double>(ticks) * scale);
-      profile_.add(LayerSpan{layer, window, cpu_ns, calls});
+    thread.spans.take([&](const SpanSums::Taken& taken) {
+      const auto cpu_ns = static_cast<std::uint64_t>(static_cast<double>(taken.ticks) * scale);
+      profile_.add(LayerSpan{taken.layer, window, cpu_ns, taken.calls, taken.timed});
     });
   });
 }

@@ -34,7 +34,7 @@ class EventSink {
   void drain();
   // Drains, then tells what was launched in step `step`.
   [[nodiscard]] StepSummary summary(std::uint32_t step);
-  // Adds the ranges that ended since the last call to `window`; kNoWindow: they are forgotten.
+  // Adds the ranges that ended since the last call to `window`; with kNoWindow they only count.
   void take_spans(WindowId window);
   // Our callbacks' estimated cost on all threads since the last call.
   [[nodiscard]] std::uint64_t take_overhead_ns();

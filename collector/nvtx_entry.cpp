@@ -7,6 +7,7 @@
 #include <nvtx3/nvToolsExtCudaRt.h>
 #undef NVTX_NO_IMPL
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -117,12 +118,15 @@ int push(DomainId domain, std::string_view name, Direction direction) {
   return depth;
 }
 
-// Before the pop, which ends the window where the range is the step itself.
+// Before the pop, which ends the window where the range is the step itself. Only ranges that began
+// in the window that is open are timed.
 void count_span(ThreadState& thread, DomainId domain, WindowId window) {
   const auto& open = thread.ranges.open;
   for (auto range = open.rbegin(); range != open.rend(); ++range) {
     if (range->domain != domain) continue;
-    if (range->window == window) thread.spans.add(range->layer, ticks() - range->start_ticks);
+    const bool timed = window != kNoWindow && range->window == window;
+    thread.spans.add(range->layer,
+                     timed ? std::max<std::uint64_t>(ticks() - range->start_ticks, 1) : 0);
     return;
   }
 }
@@ -130,8 +134,7 @@ void count_span(ThreadState& thread, DomainId domain, WindowId window) {
 int pop(DomainId domain) {
   auto& rt = runtime();
   auto& thread = this_thread();
-  const WindowId window = rt.hot.span_window.load(std::memory_order_relaxed);
-  if (window != kNoWindow) count_span(thread, domain, window);
+  count_span(thread, domain, rt.hot.span_window.load(std::memory_order_relaxed));
   return rt.ranges.pop(thread.ranges, domain).depth;
 }
 

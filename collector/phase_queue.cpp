@@ -40,7 +40,10 @@ std::size_t PhaseQueue::first_missing(const Class& c) const {
   return order_.size();
 }
 
-bool PhaseQueue::counts(const Class& c) const { return c.seen * 4 >= steps_; }
+// A class that comes and goes around the threshold would have the queue go back and forth.
+void PhaseQueue::weigh_classes() {
+  for (auto& [hash, c] : classes_) c.counts = c.seen * (c.counts ? 8 : 4) >= steps_;
+}
 
 Phase PhaseQueue::next() const {
   if (waited_ < options_.wait) return {PhaseKind::wait, 0};
@@ -52,7 +55,7 @@ Phase PhaseQueue::next() const {
   bool any = false;
   for (const auto& [hash, c] : classes_) {
     if (hash == expected) predicted = first_missing(c);
-    if (!counts(c)) continue;
+    if (!c.counts) continue;
     any = true;
     earliest = std::min(earliest, first_missing(c));
   }
@@ -76,7 +79,7 @@ bool PhaseQueue::counters_left() const {
   const Class none;
   bool any = false;
   for (const auto& [hash, c] : classes_) {
-    if (!counts(c)) continue;
+    if (!c.counts) continue;
     any = true;
     if (is_counter(first_missing(c))) return true;
   }
@@ -101,6 +104,7 @@ void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
   auto& c = classes_[hash];
   ++c.seen;
   ++steps_;
+  weigh_classes();
   follow(hash);
   for (std::size_t i = 0; i < order_.size(); ++i) {
     if (order_[i] != phase || c.collected[i] >= options_.active) continue;

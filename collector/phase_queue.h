@@ -58,6 +58,7 @@ class PhaseQueue {
  private:
   struct Class {
     std::uint64_t seen = 0;
+    bool counts = false;                             // frequent enough to be waited for
     std::map<std::size_t, std::uint32_t> collected;  // by index in order_
   };
   void make_order();
@@ -65,7 +66,7 @@ class PhaseQueue {
   void throw_away(Phase phase);
   [[nodiscard]] std::size_t first_missing(
       const Class& c) const;  // index in order_, its size when none is missing
-  [[nodiscard]] bool counts(const Class& c) const;  // frequent enough to be waited for
+  void weigh_classes();
 
   QueueOptions options_;
   std::vector<Phase> order_;  // each phase once per repeat

@@ -17,7 +17,8 @@ namespace gable {
 
 class SpanSums {
  public:
-  // On the owning thread. Allocates for the first range of 256 layers; else two additions.
+  // One range that ended, on the owning thread; `ticks` is 0 when it was not timed. Allocates for
+  // the first range of 256 layers, else only adds.
   void add(LayerId layer, std::uint64_t ticks) {
     if (layer >= kLayers) return;
     auto& place = chunks_[layer / kChunk];
@@ -28,12 +29,19 @@ class SpanSums {
     }
     Cell& cell = (*chunk)[layer % kChunk];
     // Only this thread writes: no read-modify-write is needed.
-    cell.ticks.store(cell.ticks.load(std::memory_order_relaxed) + ticks, std::memory_order_relaxed);
+    if (ticks != 0) {
+      cell.ticks.store(cell.ticks.load(std::memory_order_relaxed) + ticks,
+                       std::memory_order_relaxed);
+      cell.timed.store(cell.timed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
     cell.calls.store(cell.calls.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
-  // One reader at a time. Calls use(layer, calls, ticks) for layers with ranges since the last
-  // take.
+  struct Taken {
+    LayerId layer = 0;
+    std::uint64_t calls = 0, timed = 0, ticks = 0;
+  };
+  // One reader at a time. Calls use(Taken) for layers with ranges since the last take.
   template <typename Use>
   void take(Use&& use) {
     for (std::size_t c = 0; c < chunks_.size(); ++c) {
@@ -42,12 +50,15 @@ class SpanSums {
       for (std::size_t i = 0; i < kChunk; ++i) {
         Cell& cell = (*chunk)[i];
         const auto calls = cell.calls.load(std::memory_order_acquire);
-        if (calls == cell.taken_calls) continue;
+        auto& before = cell.before;
+        if (calls == before.calls) continue;
+        const auto timed = cell.timed.load(std::memory_order_relaxed);
         const auto ticks = cell.ticks.load(std::memory_order_relaxed);
-        use(static_cast<LayerId>(c * kChunk + i), calls - cell.taken_calls,
-            ticks - cell.taken_ticks);
-        cell.taken_calls = calls;
-        cell.taken_ticks = ticks;
+        use(Taken{static_cast<LayerId>(c * kChunk + i), calls - before.calls, timed - before.timed,
+                  ticks - before.ticks});
+        before.calls = calls;
+        before.timed = timed;
+        before.ticks = ticks;
       }
     }
   }
@@ -61,8 +72,8 @@ class SpanSums {
 
  private:
   struct Cell {
-    std::atomic<std::uint64_t> calls{0}, ticks{0};
-    std::uint64_t taken_calls = 0, taken_ticks = 0;  // the reader's
+    std::atomic<std::uint64_t> calls{0}, timed{0}, ticks{0};
+    Taken before;  // the reader's: what was taken so far
   };
   static constexpr std::size_t kChunk = 256;
   static constexpr std::size_t kLayers = LayerTree::kDefaultMaxLayers + kChunk;

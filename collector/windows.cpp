@@ -64,7 +64,10 @@ void Windows::switch_to(Border border) {
   if (over_) return;
   // Windows of launches came first; what they collected is no step.
   end_window(now, "Step borders began within it.");
-  if (closing_) closing_->end.keep = false;
+  if (closing_) {
+    closing_->end.keep = false;
+    closing_->end.reason.clear();  // nothing of it is missed
+  }
   border_.store(border, std::memory_order_relaxed);
   queue_ = PhaseQueue(queue_options(rt_.settings, true, 0));
   planned_ = false;
@@ -169,7 +172,7 @@ void Windows::begin_window(std::uint64_t now) {
   const std::size_t expected =
       steps ? last_launches_ + last_launches_ / 4 + 64 : rt_.settings.window;
   max_ranges_.store(std::min(expected * range_factor_, kMostRanges), std::memory_order_relaxed);
-  if (phase_.kind == PhaseKind::time) sink_.take_spans(kNoWindow);
+  sink_.take_spans(kNoWindow);
   sink_.with_profile([this](Profile& profile) { profile.begin_window(window_, phase_); });
   publish();
 }
@@ -210,7 +213,7 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
   in_window_ = false;
   const auto summary = sink_.summary(step_);
   const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
-  if (phase_.kind == PhaseKind::time) sink_.take_spans(window_);
+  sink_.take_spans(window_);
   WindowEnd end;
   end.window = window_;
   end.phase = phase_;

@@ -67,7 +67,7 @@ class ProfileTest : public ::testing::Test {
     profile.begin_window(id, phase);
   }
   void end(Phase phase, bool keep = true, std::uint64_t start_ns = 0, std::uint64_t end_ns = 0,
-           std::string reason = {}) {
+           std::string reason = {}, std::uint64_t sequence_hash = 0) {
     WindowEnd end;
     end.window = window;
     end.phase = phase;
@@ -75,6 +75,7 @@ class ProfileTest : public ::testing::Test {
     end.reason = std::move(reason);
     end.start_ns = start_ns;
     end.end_ns = end_ns;
+    end.sequence_hash = sequence_hash;
     end.launches = next_correlation - launches_before;
     profile.end_window(end);
     window = kNoWindow;

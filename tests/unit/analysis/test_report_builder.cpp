@@ -186,6 +186,21 @@ TEST_F(ReportBuilder, OverheadIsPerPhaseAgainstWarmUp) {
   EXPECT_FALSE(made.run.overhead.slowdown.contains("warmup"));
 }
 
+TEST_F(ReportBuilder, OverheadComparesStepsOfOneLaunchSequence) {
+  profile.count_step(1);
+  begin(1, kWarmup);
+  end(kWarmup, true, 1000, 2000);
+  begin(2, kWarmup);
+  end(kWarmup, true, 3000, 13000, {}, 77);
+  begin(3, kHw1);
+  end(kHw1, true, 20000, 50000, {}, 77);
+  begin(4, kFlops);
+  end(kFlops, true, 60000, 70000, {}, 99);
+  const Report made = report();
+  EXPECT_EQ(made.run.overhead.slowdown.at("hw:1"), 3);
+  EXPECT_FALSE(made.run.overhead.slowdown.contains("flops"));  // no such step was warmed up
+}
+
 TEST_F(ReportBuilder, BaseIsKeptAndItsLossesAreAdded) {
   LostCounts lost;
   lost.records = 3;
