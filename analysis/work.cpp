@@ -121,6 +121,8 @@ bool names_tensor_cores(std::string_view name) {
       "h1688",     "h16816",     "mma_tensor",  "i8816",  "i16832"};
   const std::string text = lower(name);
   const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+  // cuDNN and cuBLAS have xmma kernels for the CUDA cores too: FP32 in, FP32 accumulated.
+  if (has("ffma") || has("_f32f32_f32f32_f32")) return false;
   if (std::any_of(kWords.begin(), kWords.end(), has)) return true;
   const bool matrix = has("gemm") || has("conv") || has("fprop") || has("dgrad") || has("wgrad") ||
                       has("attention") || has("flash") || has("fmha");

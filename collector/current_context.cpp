@@ -34,7 +34,7 @@ CurrentContext::CurrentContext(CUcontext wanted) {
 }
 
 CurrentContext::~CurrentContext() {
-  if (changed_) driver().set(before_);
+  if (changed_ && driver().set != nullptr) driver().set(before_);
 }
 
 }  // namespace gable

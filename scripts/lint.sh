@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The linters: clang-format on every C++ file, shellcheck on every script, clang-tidy on the sources of a build folder.
-#   scripts/lint.sh                 all files, compile commands of build-ci (made by scripts/test.sh)
-#   scripts/lint.sh --since COMMIT  clang-tidy only on sources that changed since COMMIT, or whose headers did
-#   scripts/lint.sh --fix           formats in place first
+# The linters: clang-format on every C++ file, shellcheck on every script, clang-tidy on the product's sources.
+#   scripts/lint.sh          with the compile commands of build-ci (made by scripts/test.sh)
+#   scripts/lint.sh --tests  clang-tidy on the tests' sources too, which takes long
+#   scripts/lint.sh --fix    formats in place first
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-since='' fix=no
+folders=(inject collector analysis tools) fix=no
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --since) since=${2:?--since takes a commit} && shift ;;
+    --tests) folders+=(tests) ;;
     --fix) fix=yes ;;
     *)
-      printf "lint: there is no option '%s'; there are --since COMMIT and --fix\n" "$1" >&2
+      printf "lint: there is no option '%s'; there are --tests and --fix\n" "$1" >&2
       exit 2
       ;;
   esac
@@ -41,7 +41,7 @@ printf 'lint: shellcheck: %d scripts are clean\n' "${#shell[@]}"
   scripts/setup.sh --cuda "$build"
   cmake --preset ci -B "$build" >/dev/null
 }
-mapfile -t sources < <(python3 scripts/tidy_sources.py "$build" "$since")
+mapfile -t sources < <(python3 scripts/tidy_sources.py "$build" "${folders[@]}")
 if [[ ${#sources[@]} -gt 0 ]]; then
   # One invocation a file, as many at once as there are cores. Warnings counted by clang-tidy itself are noise.
   printf '%s\0' "${sources[@]}" |

@@ -49,7 +49,9 @@ std::string why_no_report(const Ended& ended, bool playback) {
            "this machine has no NVIDIA driver (libcuda.so.1), so the program launched no kernel; "
            "gable profile --playback REC shows a recording without a GPU.";
   }
-  return none + "no CUDA kernel launch was seen in the program or in those it started.";
+  return none +
+         "no CUDA kernel launch was seen in the program or in those it started; gable doctor tells "
+         "whether launches can be seen here.";
 }
 
 class ProfileCommand final : public Command {

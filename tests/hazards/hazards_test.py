@@ -5,9 +5,13 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import report_schema
 
 BUILD = os.environ["GABLE_BUILD"]
 HAZARD = os.environ["GABLE_HAZARD"]
@@ -57,7 +61,11 @@ def run_command(program, options=OPTIONS, faults="", meanwhile=None, timeout=60,
         reports = []
         for path in sorted(glob.glob(os.path.join(folder, "r-*.json"))):
             with open(path, encoding="utf-8") as file:
-                reports.append(json.load(file))
+                document = json.load(file)
+            wrong = report_schema.problems(document)
+            if wrong:
+                raise AssertionError("%s does not match the schema: %s" % (path, wrong))
+            reports.append(document)
         broken = ""
         if os.path.exists(violations):
             with open(violations, encoding="utf-8") as file:

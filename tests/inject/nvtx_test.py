@@ -3,8 +3,12 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import report_schema
 
 BUILD = os.environ["GABLE_BUILD"]
 PROGRAM = os.environ["GABLE_NVTX_PROGRAM"]
@@ -25,6 +29,9 @@ class Nvtx(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 cls.report = json.load(file)
         cls.launches = {tuple(l["path"]): l["launches"] for l in cls.report["layers"]}
+
+    def test_report_matches_its_schema(self):
+        self.assertEqual(report_schema.problems(self.report), [])
 
     def own(self, *path):
         """Launches in that layer itself."""

@@ -171,11 +171,13 @@ TEST(Work, NamesOfTensorCoreKernels) {
   for (const char* name :
        {"ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn", "volta_h884gemm_64x64_nn",
         "sm90_xmma_gemm_bf16bf16_bf16f32", "turing_fp16_s1688gemm", "nvjet_hsh_gmma_256x128",
+        "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw",
         "cutlass_tensorop_f16_conv", "void gemm_kernel<__nv_bfloat16>", "fmha_fwd_bf16"})
     EXPECT_TRUE(names_tensor_cores(name)) << name;
   for (const char* name :
        {"volta_sgemm_128x64_nn", "volta_scudnn_128x64_relu", "vectorized_elementwise_kernel<bf16>",
-        "void cudnn::bn_fw_tr_1C11_kernel_NCHW", "", "im2col_kernel"})
+        "void cudnn::bn_fw_tr_1C11_kernel_NCHW", "", "im2col_kernel",
+        "sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nhwckrsc_nchw_tilesize128x128x8_ffma"})
     EXPECT_FALSE(names_tensor_cores(name)) << name;
 }
 
