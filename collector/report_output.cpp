@@ -92,7 +92,9 @@ RunInfo ReportOutput::describe_run(Windows& windows, bool complete) const {
   run.rank = rank_of_process();
   run.started_at = started_at_;
   run.wall_time_s = static_cast<double>(steady_ns() - rt_.started_ns) * 1e-9;
-  run.source = rt_.settings.playback.empty() ? "cupti" : "playback";
+  // The variable is the playback driver's own: it is also set where the driver was taken by hand.
+  const bool played = !rt_.settings.playback.empty() || std::getenv("GABLE_PLAYBACK") != nullptr;
+  run.source = played ? "playback" : "cupti";
   run.unit = windows.steps_known() ? "step" : "run";
   run.complete = complete;
   const auto counts = windows.counts();

@@ -283,6 +283,15 @@ const std::map<std::string, Hazard>& hazards() {
          }
          return 20;
        }},
+      {"slow",
+       [] {
+         open_gpu();
+         for (int i = 0; i < 200; ++i) {
+           steps(1);
+           usleep(500000);
+         }
+         return 21;
+       }},
       {"sleep",
        [] {
          work();

@@ -289,6 +289,17 @@ class Meanwhile(unittest.TestCase):
         self.assertEqual(run.code, 128 + signal.SIGTERM, run.err)
         self.assertEqual(len(run.reports), 1)
 
+    def test_snapshot_survives_a_kill(self):
+        def kill(process, folder):
+            self.wait_for_report(folder)
+            os.killpg(process.pid, signal.SIGKILL)
+
+        run = run_profiled("slow", ["--step-range", "^step", "--active", "3"], meanwhile=kill)
+        self.assertEqual(run.code, -signal.SIGKILL)
+        self.assertLess(run.seconds, 10)
+        self.assertFalse(run.reports[0]["run"]["complete"])
+        self.assertGreaterEqual(run.reports[0]["run"]["steps"]["hw"], 1)
+
     def test_then_stop(self):
         run = run_profiled("sleep", [*OPTIONS, "--then", "stop"])
         self.assertEqual(run.code, 128 + signal.SIGINT)

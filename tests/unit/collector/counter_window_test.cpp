@@ -152,7 +152,8 @@ TEST_P(CounterWindowTest, AnUnknownCountOfThreadBlocksThrowsItAway) {
 
 // The flops pass has no count of thread blocks: nothing to compare, and zero is a fine value.
 TEST_P(CounterWindowTest, WithoutAChecksumInThePassThereIsNoneToFail) {
-  const auto flops = a_plan({"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"});
+  // Static: a plan lives at least as long as the window that uses it.
+  static const auto flops = a_plan({"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"});
   cupti_.value = [](const std::string&, std::size_t) { return 0.0; };
   ASSERT_FALSE(window_.begin(flops, 16, GetParam()).failed());
   launch(0);

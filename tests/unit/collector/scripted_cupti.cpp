@@ -60,12 +60,13 @@ struct ScriptedCalls {
     ENTER(cuptiRangeProfilerEnable);
     if (!s.engine_) s.broken("enabled before the engine was initialised");
     if (p->ctx == nullptr) s.broken("enabled without a context");
-    p->pRangeProfilerObject = reinterpret_cast<CUpti_RangeProfiler_Object*>(new char);
+    p->pRangeProfilerObject =
+        reinterpret_cast<CUpti_RangeProfiler_Object*>(&s.profilers_.emplace_back());
     ++s.live_profilers_;
     s.configured_ = s.started_ = s.range_open_ = false;
     return CUPTI_SUCCESS;
   }
-  static CUptiResult CUPTIAPI disable(CUpti_RangeProfiler_Disable_Params* p) {
+  static CUptiResult CUPTIAPI disable(CUpti_RangeProfiler_Disable_Params*) {
     ENTER(cuptiRangeProfilerDisable);
     // CUPTI may still read and write these: freed ones show here under AddressSanitizer.
     if (s.configured_) {
@@ -76,7 +77,6 @@ struct ScriptedCalls {
       if (s.pushed_text_[i] != s.pushed_[i]) s.broken("a range name did not stay alive");
     s.pushed_.clear();
     s.pushed_text_.clear();
-    delete reinterpret_cast<char*>(p->pRangeProfilerObject);
     --s.live_profilers_;
     s.configured_ = false;
     return CUPTI_SUCCESS;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <set>
@@ -66,6 +67,7 @@ class ScriptedCupti {
   std::map<std::string, Failing> failing_;
   std::vector<std::string> calls_, broken_;
   int live_hosts_ = 0, live_profilers_ = 0;
+  std::list<char> profilers_;  // one for each object given out; abandoned ones are never given back
   bool engine_ = false, configured_ = false, started_ = false, range_open_ = false,
        decoded_ = false;
   bool automatic_ = false;
