@@ -137,6 +137,7 @@ struct RunInfo {
   struct {
     Maybe callbacks_ns;
     std::map<std::string, Maybe> window_wall_ns;  // mean wall time of one window, by phase
+    Maybe counter_image_bytes;  // memory of the host that CUPTI's counter images take
     Maybe gpu_memory_bytes;
     std::map<std::string, Maybe> slowdown;  // by phase, against warm-up windows
   } overhead;

@@ -82,6 +82,7 @@ void read_run(const Object& in, RunInfo& run) {
   in.inside("overhead", [&](const Object& overhead) {
     overhead.read("callbacks_ns", run.overhead.callbacks_ns);
     overhead.read("window_wall_ns", run.overhead.window_wall_ns);
+    overhead.read("counter_image_bytes", run.overhead.counter_image_bytes);
     overhead.read("gpu_memory_bytes", run.overhead.gpu_memory_bytes);
     overhead.read("slowdown", run.overhead.slowdown);
   });

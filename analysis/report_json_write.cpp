@@ -101,6 +101,7 @@ Json run(const RunInfo& run) {
   out["ranks"] = run.ranks;
   out["overhead"] = {{"callbacks_ns", number(run.overhead.callbacks_ns)},
                      {"window_wall_ns", numbers(run.overhead.window_wall_ns)},
+                     {"counter_image_bytes", number(run.overhead.counter_image_bytes)},
                      {"gpu_memory_bytes", number(run.overhead.gpu_memory_bytes)},
                      {"slowdown", numbers(run.overhead.slowdown)}};
   out["lost"] = lost(run.lost);

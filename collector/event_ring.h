@@ -45,11 +45,6 @@ class EventRing {
     return true;
   }
 
-  // Half full: time to wake the worker. Only the writer asks.
-  [[nodiscard]] bool wants_drain() const {
-    return (head_.load(std::memory_order_relaxed) & (kSize / 2 - 1)) == 0;
-  }
-
   template <typename Use>
   void drain(Use&& use) {
     auto tail = tail_.load(std::memory_order_relaxed);

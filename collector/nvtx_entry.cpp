@@ -248,7 +248,6 @@ void fill(NvtxFunctionTable table, unsigned size, unsigned id, Function function
 }  // namespace
 
 void set_nvtx_active(bool active) { g_active.store(active, std::memory_order_relaxed); }
-bool nvtx_active() { return active(); }
 
 bool attach_nvtx(const void* (*get_export_table)(std::uint32_t)) {
   if (get_export_table == nullptr) return false;

@@ -12,6 +12,5 @@ bool attach_nvtx(const void* (*get_export_table)(std::uint32_t));
 
 // Ranges are followed until the collection is over; from then on every NVTX call returns at once.
 void set_nvtx_active(bool active);
-[[nodiscard]] bool nvtx_active();
 
 }  // namespace gable

@@ -107,12 +107,12 @@ RunInfo ReportOutput::describe_run(Windows& windows, bool complete) const {
   return run;
 }
 
-bool ReportOutput::write(EventSink& sink, Windows& windows, std::uint64_t gpu_image_bytes,
+bool ReportOutput::write(EventSink& sink, Windows& windows, std::uint64_t image_bytes,
                          bool complete) {
   const std::unique_lock hold(mutex_, std::chrono::seconds(2));
   if (!hold.owns_lock()) return false;  // another thread is writing, and hangs in a file system
   RunInfo run = describe_run(windows, complete);
-  if (gpu_image_bytes > 0) run.overhead.gpu_memory_bytes = static_cast<double>(gpu_image_bytes);
+  run.overhead.counter_image_bytes = static_cast<double>(image_bytes);
   std::optional<Report> report;
   sink.with_profile([&](Profile& profile) {
     if (has_launches(profile)) report = build_report(profile, run);

@@ -108,6 +108,7 @@ inline Report full_report() {
   run.ranks = {3, 4};
   run.overhead.callbacks_ns = v;
   run.overhead.window_wall_ns = {{"hw:1", v}, {"time", v}};
+  run.overhead.counter_image_bytes = v;
   run.overhead.gpu_memory_bytes = v;
   run.overhead.slowdown = {{"time", v}};
   run.lost = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole()};
