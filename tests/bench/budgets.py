@@ -37,7 +37,10 @@ def measure(program):
 
 
 def shown(ns):
-    return f"{ns / 1e6:.2f} ms" if ns >= 1e5 else f"{ns:.3g} ns"
+    for unit, size in (("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.3g} ns"
 
 
 def main():
