@@ -74,7 +74,9 @@ void Background::work() {
         if (command == kOver && !over_.exchange(true)) session_.end_collection();
         if (command == kSignal) {
           char number = 0;
-          if (::read(pipe_[0], &number, 1) == 1) die_of(number);
+          if (::read(pipe_[0], &number, 1) != 1) continue;
+          session_.finish_for_signal();
+          die_of(number);
         }
       }
       if (over_.load(std::memory_order_relaxed)) continue;
@@ -97,11 +99,10 @@ void Background::work() {
 }
 
 void Background::die_of(int number) {
-  session_.finish_for_signal();
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   ::sigaction(number, &standard, nullptr);
-  // On this thread: the one that took the signal has it blocked while it is in the handler.
+  // Blocked on this thread in its handler, and in the worker always.
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, number);

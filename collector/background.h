@@ -32,6 +32,9 @@ class Background {
   void rest() { over_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool dying() const { return dying_.load(std::memory_order_relaxed); }
 
+  // Ends the process as the signal does where nobody handles it. Safe in a signal handler.
+  static void die_of(int number);
+
   // Asks for a flush and waits for it, at most `patience`. False when CUPTI did not answer in time.
   bool flush(bool forced, std::chrono::milliseconds patience);
   void request_flush();  // without waiting
@@ -39,7 +42,6 @@ class Background {
  private:
   void work();
   void run_flusher();
-  void die_of(int number);
 
   Session& session_;
   int pipe_[2] = {-1, -1};

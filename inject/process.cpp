@@ -46,10 +46,7 @@ void on_signal(int number) {
     }
     errno = before;
   }
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  sigaction(number, &standard, nullptr);
-  raise(number);
+  Background::die_of(number);
 }
 
 void watch_signal(int number) {
