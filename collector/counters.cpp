@@ -112,8 +112,9 @@ void Counters::abandon_context(CUcontext ended) {
 }
 
 std::uint64_t Counters::image_bytes() {
+  const std::lock_guard hold(mutex_);
   std::uint64_t sum = 0;
-  for (auto* context : all()) sum += context->window.image_bytes();
+  for (const auto& context : contexts_) sum += context.window.image_bytes();
   return sum;
 }
 

@@ -29,7 +29,7 @@ static_assert(std::is_trivially_copyable_v<Event>);
 
 class EventRing {
  public:
-  static constexpr std::size_t kSize = 2048;  // a power of two; 160 KiB a thread
+  static constexpr std::size_t kSize = 2048;  // a power of two; 144 KiB a thread
 
   EventRing() : slots_(kSize) {}
 

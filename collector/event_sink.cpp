@@ -63,8 +63,8 @@ void EventSink::take_spans(WindowId window) {
   const double scale = tick_scale_.ns_per_tick();
   ThreadRegistry::instance().each([&](ThreadState& thread) {
     thread.spans.take([&](const SpanSums::Taken& taken) {
-      const auto cpu_ns = static_cast<std::uint64_t>(static_cast<double>(taken.ticks) * scale);
-      profile_.add(LayerSpan{taken.layer, window, cpu_ns, taken.calls, taken.timed});
+      const auto cpu_ns = static_cast<std::uint64_t>(static_cast<double>(taken.sums.ticks) * scale);
+      profile_.add(LayerSpan{taken.layer, window, cpu_ns, taken.sums.calls, taken.sums.timed});
     });
   });
 }

@@ -2,6 +2,7 @@
 #include "collector/range_profiler.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <list>
@@ -43,6 +44,7 @@ struct RangeProfiler::State {
   std::uint16_t target_level = 0;  // 0 in NVIDIA's samples; the older API wanted minNestingLevel
   std::list<Prepared> prepared;
   std::list<std::vector<std::uint8_t>> images;  // never freed before disable: CUPTI keeps pointers
+  std::atomic<std::uint64_t> image_bytes{0};    // of them all; asked by other threads
   Prepared* current = nullptr;
   bool pinned = false;  // CUPTI may still use the images: never free them
 
@@ -105,7 +107,10 @@ struct RangeProfiler::State {
     if (const auto code = api.cuptiRangeProfilerGetCounterDataSize(&params); code != CUPTI_SUCCESS)
       return call_failed(api, "cuptiRangeProfilerGetCounterDataSize", code);
     const bool fits = current->image != nullptr && current->image->size() == params.counterDataSize;
-    if (!fits) current->image = &images.emplace_back(params.counterDataSize);
+    if (!fits) {
+      current->image = &images.emplace_back(params.counterDataSize);
+      image_bytes.fetch_add(params.counterDataSize, std::memory_order_relaxed);
+    }
     current->image_ranges = ranges;
     return {};
   }
@@ -308,9 +313,7 @@ void RangeProfiler::abandon() {
 bool RangeProfiler::enabled() const { return state_->object != nullptr; }
 
 std::uint64_t RangeProfiler::image_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& image : state_->images) bytes += image.size();
-  return bytes;
+  return state_->image_bytes.load(std::memory_order_relaxed);
 }
 
 }  // namespace gable

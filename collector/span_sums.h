@@ -37,9 +37,12 @@ class SpanSums {
     cell.calls.store(cell.calls.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
-  struct Taken {
-    LayerId layer = 0;
+  struct Sums {
     std::uint64_t calls = 0, timed = 0, ticks = 0;
+  };
+  struct Taken {
+    LayerId layer;
+    Sums sums;
   };
   // One reader at a time. Calls use(Taken) for layers with ranges since the last take.
   template <typename Use>
@@ -52,13 +55,11 @@ class SpanSums {
         const auto calls = cell.calls.load(std::memory_order_acquire);
         auto& before = cell.before;
         if (calls == before.calls) continue;
-        const auto timed = cell.timed.load(std::memory_order_relaxed);
-        const auto ticks = cell.ticks.load(std::memory_order_relaxed);
-        use(Taken{static_cast<LayerId>(c * kChunk + i), calls - before.calls, timed - before.timed,
-                  ticks - before.ticks});
-        before.calls = calls;
-        before.timed = timed;
-        before.ticks = ticks;
+        const Sums now{calls, cell.timed.load(std::memory_order_relaxed),
+                       cell.ticks.load(std::memory_order_relaxed)};
+        use(Taken{static_cast<LayerId>(c * kChunk + i),
+                  {now.calls - before.calls, now.timed - before.timed, now.ticks - before.ticks}});
+        before = now;
       }
     }
   }
@@ -73,7 +74,7 @@ class SpanSums {
  private:
   struct Cell {
     std::atomic<std::uint64_t> calls{0}, timed{0}, ticks{0};
-    Taken before;  // the reader's: what was taken so far
+    Sums before;  // the reader's: what was taken so far
   };
   static constexpr std::size_t kChunk = 256;
   static constexpr std::size_t kLayers = LayerTree::kDefaultMaxLayers + kChunk;

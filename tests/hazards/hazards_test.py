@@ -158,7 +158,9 @@ class Endings(unittest.TestCase):
         self.check("entries_twice")
 
     def test_context_destroyed(self):
-        self.check("context_destroyed")
+        run = self.check("context_destroyed")
+        # what its windows took is not forgotten with it
+        self.assertGreater(run.reports[0]["run"]["overhead"]["counter_image_bytes"], 0)
 
     def test_fork(self):
         self.check("fork")
