@@ -6,98 +6,21 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <exception>
 #include <optional>
-#include <regex>
 #include <string_view>
 #include <utility>
+
+#include "collector/option_kinds.h"
+#include "collector/shell_words.h"
 
 namespace gable {
 namespace {
 
 constexpr std::string_view kRegexPrefix = "regex:";
-
-std::string quoted_for_message(const std::string& text) { return "'" + text + "'"; }
-
-void check_regex(const std::string& option, const std::string& text) {
-  try {
-    const std::regex probe(text);
-  } catch (const std::regex_error&) {
-    throw CLI::ValidationError(option + " takes a regular expression, and " +
-                               quoted_for_message(text) + " is not a valid one.");
-  }
-}
-
-void check_not_empty(const std::string& option, const std::string& what, const std::string& text) {
-  if (text.empty()) throw CLI::ValidationError(option + " takes " + what + ", not an empty text.");
-}
-
-template <class Number>  // std::uint32_t or an optional one
-void declare_number(CLI::App& app, const std::string& name, Number& target, std::uint32_t least,
-                    const std::string& description) {
-  app.add_option_function<std::string>(
-         name,
-         [&target, name, least](const std::string& text) {
-           std::uint32_t value = 0;
-           const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-           if (code != std::errc() || end != text.data() + text.size() || value < least) {
-             throw CLI::ValidationError(name + " takes a whole number from " +
-                                        std::to_string(least) + " to 4294967295, not " +
-                                        quoted_for_message(text) + ".");
-           }
-           target = value;
-         },
-         description)
-      ->take_last();
-}
-
-CLI::Option* declare_text(CLI::App& app, const std::string& name, std::string& target,
-                          const std::string& what, const std::string& description) {
-  return app
-      .add_option_function<std::string>(
-          name,
-          [&target, name, what](const std::string& text) {
-            check_not_empty(name, what, text);
-            target = text;
-          },
-          description)
-      ->take_last();
-}
-
-void declare_choice(CLI::App& app, const std::string& name, std::string& target,
-                    const std::string& first, const std::string& second,
-                    const std::string& description) {
-  app.add_option_function<std::string>(
-         name,
-         [&target, name, first, second](const std::string& text) {
-           if (text != first && text != second) {
-             throw CLI::ValidationError(name + " takes '" + first + "' or '" + second + "', not " +
-                                        quoted_for_message(text) + ".");
-           }
-           target = text;
-         },
-         description)
-      ->take_last();
-}
-
-// Options that may be given several times, one value each. CLI11 would otherwise take "[a-z]" for a
-// list of its own.
-void declare_list(CLI::App& app, const std::string& names, std::vector<std::string>& target,
-                  void (*check)(const std::string&), const std::string& description) {
-  app.add_option_function<std::vector<std::string>>(
-         names,
-         [&target, check](const std::vector<std::string>& values) {
-           for (const std::string& value : values) check(value);
-           target = values;
-         },
-         description)
-      ->type_size(1)
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
 
 void read_phases(const std::string& text, Settings& settings) {
   bool hw = false, flops = false, time = false;
@@ -122,6 +45,44 @@ void read_phases(const std::string& text, Settings& settings) {
   settings.phase_time = time;
 }
 
+// "roofline,cache": names that metrics and sets of them can have.
+void read_metrics(const std::string& list, std::vector<std::string>& metrics) {
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string name = list.substr(begin, end - begin);
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '.';
+    });
+    if (!plain) {
+      throw CLI::ValidationError(
+          "--metrics takes names separated by commas such as roofline,dram__bytes.sum; " +
+          quoted_for_message(name) + " is no name.");
+    }
+    if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(name);
+    begin = end + 1;
+  }
+}
+
+// "3%" or "3".
+double read_budget(const std::string& text) {
+  const std::size_t digits = text.size() - (text.ends_with('%') ? 1 : 0);
+  double percent = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + digits, percent);
+  if (code != std::errc() || end != text.data() + digits || !(percent > 0) || percent > 1000) {
+    throw CLI::ValidationError(
+        "--budget takes the share of the run that measuring may add, such as 3%, not " +
+        quoted_for_message(text) + ".");
+  }
+  return percent;
+}
+
+std::string budget_text(double percent) {
+  std::array<char, 32> digits{};
+  const auto [end, code] = std::to_chars(digits.data(), digits.data() + digits.size(), percent);
+  return std::string(digits.data(), end) + "%";
+}
+
 std::string phases_text(const Settings& settings) {
   std::string text;
   const auto add = [&text](bool wanted, const char* name) {
@@ -131,63 +92,6 @@ std::string phases_text(const Settings& settings) {
   add(settings.phase_flops, "flops");
   add(settings.phase_time, "time");
   return text;
-}
-
-std::string shell_quoted(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+@%^";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
-
-// Words as a POSIX shell splits them, without expansions. False: a quote or a backslash is left
-// open.
-bool shell_words(const std::string& text, std::vector<std::string>& words) {
-  std::string word;
-  bool in_word = false;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote == '\'') {
-      if (c == '\'') {
-        quote = 0;
-      } else {
-        word += c;
-      }
-    } else if (c == '\\') {
-      if (++i == text.size()) return false;
-      const bool escapes =
-          quote == 0 || std::string_view("\\\"$`").find(text[i]) != std::string_view::npos;
-      if (!escapes) word += '\\';
-      word += text[i];
-      in_word = true;
-    } else if (quote == '"') {
-      if (c == '"') {
-        quote = 0;
-      } else {
-        word += c;
-      }
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-      in_word = true;
-    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-      if (in_word) words.push_back(std::exchange(word, {}));
-      in_word = false;
-    } else {
-      word += c;
-      in_word = true;
-    }
-  }
-  if (in_word) words.push_back(word);
-  return quote == 0;
 }
 
 }  // namespace
@@ -236,6 +140,23 @@ void add_collection_options(CLI::App& app, Settings& settings) {
       },
       "kernels that counter windows are limited to");
   declare_choice(app, "--ranges", settings.ranges, "user", "auto", "how launches are told apart");
+  declare_choice(app, "--scope", settings.scope, "kernel", "range", "what counters are taken of");
+  declare_choice(app, "--replay", settings.replay, "none", "kernel", "whether kernels run again");
+  app.add_option_function<std::vector<std::string>>(
+         "--metrics",
+         [&settings](const std::vector<std::string>& lists) {
+           settings.metrics.clear();
+           for (const std::string& list : lists) read_metrics(list, settings.metrics);
+         },
+         "metrics and sets of them")
+      ->type_size(1)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option_function<std::string>(
+         "--budget", [&settings](const std::string& text) { settings.budget = read_budget(text); },
+         "what measuring may cost")
+      ->take_last();
   declare_choice(app, "--then", settings.then, "continue", "stop", "what follows the queue");
   declare_number(app, "--max-keys", settings.max_keys, 1, "launch keys kept apart");
   declare_text(app, "--cupti", settings.cupti, "the path of a libcupti", "the libcupti to load");
@@ -270,6 +191,14 @@ std::string to_options(const Settings& settings) {
   for (const std::string& pattern : settings.fold) add("--fold", pattern);
   for (const std::string& pattern : settings.kernels) add("--kernel", pattern);
   add_text("--ranges", settings.ranges, defaults.ranges);
+  add_text("--scope", settings.scope, defaults.scope);
+  add_text("--replay", settings.replay, defaults.replay);
+  if (!settings.metrics.empty()) {
+    std::string list;
+    for (const std::string& name : settings.metrics) list += (list.empty() ? "" : ",") + name;
+    add("--metrics", list);
+  }
+  if (settings.budget) add("--budget", budget_text(*settings.budget));
   add_text("--then", settings.then, defaults.then);
   add_number("--max-keys", settings.max_keys, defaults.max_keys);
   add_text("--cupti", settings.cupti, defaults.cupti);

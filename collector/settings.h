@@ -27,6 +27,10 @@ struct Settings {
       fold;  // --fold: regular expressions; what they match is cut from range names
   std::vector<std::string> kernels;  // -k: patterns; limits counter windows to matching kernels
   std::string ranges = "user";       // --ranges user|auto: how counters are told apart by launch
+  std::string scope = "kernel";      // --scope kernel|range: what counters are taken of
+  std::string replay = "none";       // --replay none|kernel: kernel runs each one several times
+  std::vector<std::string> metrics;  // --metrics: named sets and metrics; empty is roofline
+  std::optional<double> budget;      // --budget: added wall time, percent of the program's
   std::string then = "continue";     // --then continue|stop
   std::uint32_t max_keys = 20000;
   std::string cupti;     // --cupti: path of the libcupti to load when none is in the process

@@ -10,11 +10,11 @@
 
 #include "analysis/quantities.h"
 #include "collector/plan.h"
+#include "collector/shell_words.h"
 #include "tools/command.h"
 #include "tools/doctor_findings.h"
 #include "tools/injection.h"
 #include "tools/install.h"
-#include "tools/shell.h"
 
 namespace gable {
 namespace {
@@ -144,7 +144,7 @@ class DoctorCommand final : public Command {
   }
 
   [[nodiscard]] std::string next_command(const Examination& found) const {
-    if (!playback_.empty()) return "gable profile --playback " + shell_word(playback_);
+    if (!playback_.empty()) return "gable profile --playback " + shell_quoted(playback_);
     if (found.has_gpu || playback_folder().empty()) return "gable profile -- program args";
     return "gable profile --playback REC    (a recording on the playback GPU: needs no GPU)";
   }

@@ -4,9 +4,9 @@
 #include <cstdio>
 
 #include "collector/settings.h"
+#include "collector/shell_words.h"
 #include "tools/command.h"
 #include "tools/install.h"
-#include "tools/shell.h"
 
 namespace gable {
 namespace {

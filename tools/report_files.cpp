@@ -12,7 +12,7 @@
 
 #include "analysis/report_file.h"
 #include "analysis/table.h"
-#include "tools/shell.h"
+#include "collector/shell_words.h"
 
 namespace gable {
 namespace {
@@ -23,7 +23,7 @@ constexpr std::size_t kNarrowest = 60, kWidest = 140;
 std::string shown_path(const std::string& path) {
   std::error_code code;
   const std::string near = std::filesystem::proximate(path, code).string();
-  return shell_word(code || near.empty() || near.rfind("..", 0) == 0 ? path : near);
+  return shell_quoted(code || near.empty() || near.rfind("..", 0) == 0 ? path : near);
 }
 
 std::string next_command(const ReportFiles& files, After after) {

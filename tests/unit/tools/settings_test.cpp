@@ -27,6 +27,10 @@ void expect_equal(const Settings& a, const Settings& b) {
   EXPECT_EQ(a.fold, b.fold);
   EXPECT_EQ(a.kernels, b.kernels);
   EXPECT_EQ(a.ranges, b.ranges);
+  EXPECT_EQ(a.scope, b.scope);
+  EXPECT_EQ(a.replay, b.replay);
+  EXPECT_EQ(a.metrics, b.metrics);
+  EXPECT_EQ(a.budget, b.budget);
   EXPECT_EQ(a.then, b.then);
   EXPECT_EQ(a.max_keys, b.max_keys);
   EXPECT_EQ(a.cupti, b.cupti);
@@ -81,6 +85,14 @@ INSTANTIATE_TEST_SUITE_P(
                    },
                    "'--kernel=*gemm*' '--kernel=regex:^(a|b)$'"},
         OneSetting{"ranges", [](Settings& s) { s.ranges = "auto"; }, "--ranges=auto"},
+        OneSetting{"scope", [](Settings& s) { s.scope = "range"; }, "--scope=range"},
+        OneSetting{"replay", [](Settings& s) { s.replay = "kernel"; }, "--replay=kernel"},
+        OneSetting{"metrics",
+                   [](Settings& s) {
+                     s.metrics = {"roofline", "dram__bytes.sum"};
+                   },
+                   "--metrics=roofline,dram__bytes.sum"},
+        OneSetting{"budget", [](Settings& s) { s.budget = 2.5; }, "--budget=2.5%"},
         OneSetting{"then", [](Settings& s) { s.then = "stop"; }, "--then=stop"},
         OneSetting{"max_keys", [](Settings& s) { s.max_keys = 7; }, "--max-keys=7"},
         OneSetting{"cupti", [](Settings& s) { s.cupti = "/opt/a b/libcupti.so.13"; },
@@ -127,6 +139,7 @@ TEST_P(SettingsWrong, IsOneSentenceAndTheDefaults) {
 }
 
 const std::string kNumber = " takes a whole number from ";
+const std::string kShare = " takes the share of the run that measuring may add, such as 3%, ";
 
 INSTANTIATE_TEST_SUITE_P(
     Each, SettingsWrong,
@@ -150,6 +163,17 @@ INSTANTIATE_TEST_SUITE_P(
         WrongText{"--max-keys 4294967296",
                   "--max-keys" + kNumber + "1 to 4294967295, not '4294967296'."},
         WrongText{"--ranges both", "--ranges takes 'user' or 'auto', not 'both'."},
+        WrongText{"--scope step", "--scope takes 'kernel' or 'range', not 'step'."},
+        WrongText{"--replay all", "--replay takes 'none' or 'kernel', not 'all'."},
+        WrongText{"--metrics a,,b",
+                  "--metrics takes names separated by commas such as roofline,dram__bytes.sum; '' "
+                  "is no name."},
+        WrongText{"--metrics 'a b'",
+                  "--metrics takes names separated by commas such as roofline,dram__bytes.sum; 'a "
+                  "b' is no name."},
+        WrongText{"--budget 0", "--budget" + kShare + "not '0'."},
+        WrongText{"--budget 3%%", "--budget" + kShare + "not '3%%'."},
+        WrongText{"--budget nan", "--budget" + kShare + "not 'nan'."},
         WrongText{"--then exit", "--then takes 'continue' or 'stop', not 'exit'."},
         WrongText{"--output ''", "--output takes a file name, not an empty text."},
         WrongText{"--acive 3", "There is no option '--acive'; gable env --help lists the options."},
