@@ -2,8 +2,10 @@
 // Launch keys as the report's kernels.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
+#include "analysis/key_progress.h"
 #include "analysis/report_rows.h"
 #include "analysis/work.h"
 
@@ -12,6 +14,10 @@ namespace {
 
 constexpr double kSameLaunches = 1e-9;
 constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
+constexpr double kWideSpread = 0.1;                    // of window means
+constexpr double kOtherTime = 1.0 / 3;  // with counters against without: more is other work, or
+                                        // kernels that disturb each other
+constexpr double kShortNs = 2000;       // differences that clocks and launches make
 
 double per_window(const Profile::State& state, const KeyRow& row, PhaseKind kind) {
   const std::size_t index = kind_index(kind);
@@ -102,6 +108,23 @@ void fill_time(const KeyRow& key, const UnitScale::Launches& launches, const Wor
   }
 }
 
+// Parts of a row are joined as means. Where they may be means of different work, the row says so.
+void flag_spread(const Profile::State& state, const KeySpreads& spreads, KernelRow& row) {
+  if (state.checks.flops_agree && spreads.flops.differs(kSameFlops))
+    row.flags.emplace_back("work_varies");
+  if (spreads.mixed) row.flags.emplace_back("mixed_work");
+  const bool apart = spreads.bytes.variation() > kWideSpread ||
+                     spreads.counted_ns.variation() > kWideSpread ||
+                     spreads.time_ns.variation() > kWideSpread;
+  if (state.checks.spread && apart) row.flags.emplace_back("spread");
+  if (!state.checks.times_agree || spreads.counted_ns.windows == 0 ||
+      spreads.time_ns.windows == 0 || !row.time_mean_ns)
+    return;
+  const double counted = spreads.counted_ns.mean, timed = *row.time_mean_ns;
+  const double slack = std::max(kOtherTime * std::min(counted, timed), kShortNs);
+  if (std::abs(counted - timed) > slack) row.flags.emplace_back("times_differ");
+}
+
 KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const KeyRow& key,
                      bool folded) {
   KernelRow row;
@@ -128,7 +151,10 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   row.ops = std::move(work.ops);
   row.bytes = work.bytes;
   row.flags = std::move(work.flags);
-  if (unit.step && launches_differ(state, key)) row.flags.emplace_back("launches_differ");
+  if (folded) return row;
+  if (unit.step && state.checks.launches_agree && launches_differ(state, key))
+    row.flags.emplace_back("launches_differ");
+  flag_spread(state, key.spreads, row);
   return row;
 }
 

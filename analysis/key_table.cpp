@@ -42,6 +42,7 @@ void CounterSums::merge(const CounterSums& other) {
     known[i] += other.known[i];
   }
   samples += other.samples;
+  windows += other.windows;
 }
 
 KeyTable::KeyTable(std::size_t max_keys) : max_keys_(std::max<std::size_t>(max_keys, 1)) {

@@ -10,6 +10,7 @@
 
 #include "analysis/events.h"
 #include "analysis/moments.h"
+#include "analysis/spread.h"
 
 namespace gable {
 
@@ -21,6 +22,7 @@ struct CounterSums {
   std::vector<double> sum;
   std::vector<std::uint64_t> known;  // values that were no NaN
   std::uint64_t samples = 0;
+  std::uint64_t windows = 0;  // kept ones with samples
 
   void merge(const CounterSums& other);
 };
@@ -43,6 +45,7 @@ struct alignas(64) KeyRow {
   std::array<std::uint64_t, kMeasuringKinds> window_launches{};  // in kept windows
   Moments time;
   std::vector<CounterSums> counters;  // by phase index
+  KeySpreads spreads;                 // not of row 0, whose launches are of many kinds
 };
 
 class KeyTable {

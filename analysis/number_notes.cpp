@@ -41,6 +41,23 @@ void flag_notes(const Report& report, std::vector<std::string>& notes) {
     notes.push_back("Launches per window differ between the phases for " + kernels(count) +
                     ": their counters and times are means of different launches.");
   }
+  if (const auto count = flagged(report, "work_varies"); count > 0) {
+    notes.push_back("The FLOPs of one launch differ between windows for " + kernels(count) +
+                    ": their counters and times may be means of different work.");
+  }
+  if (const auto count = flagged(report, "mixed_work"); count > 0) {
+    notes.push_back("Launches of one step do different amounts of work in " + kernels(count) +
+                    ": their values are means over them.");
+  }
+  if (const auto count = flagged(report, "spread"); count > 0) {
+    notes.push_back("Bytes or durations of " + kernels(count) +
+                    " differ by more than 10 % between windows: their ratios are of means.");
+  }
+  if (const auto count = flagged(report, "times_differ"); count > 0) {
+    notes.push_back(kernels(count) +
+                    " took another time with counters than without: either their work differed, or "
+                    "they disturb each other where nothing is counted.");
+  }
   if (const auto count = flagged(report, "above_roof"); count > 0) {
     notes.push_back(kernels(count) + (count == 1 ? " is" : " are") +
                     " above the roof: likely a clock above the stated one, data that stayed in a "

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/profile_state.h"
+#include "analysis/quantities.h"
 
 namespace gable {
 namespace {
@@ -20,21 +21,45 @@ std::size_t phase_index(std::vector<MetricList>& metrics, Phase phase) {
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     if (metrics[i].phase == phase) return i;
   }
-  metrics.push_back({phase, {}});
+  metrics.emplace_back().phase = phase;
   return metrics.size() - 1;
 }
 
 }  // namespace
 
-Profile::Profile(LayerTree& layers, FunctionTable& functions, ProfileLimits limits)
-    : state_(std::make_unique<State>(layers, functions, limits)) {}
+Profile::Profile(LayerTree& layers, FunctionTable& functions, ProfileLimits limits,
+                 JoinChecks checks)
+    : state_(std::make_unique<State>(layers, functions, limits, checks)) {}
 Profile::~Profile() = default;
 
 void Profile::add_device(const DeviceInfo& device) { state_->devices[device.id] = device; }
 
 void Profile::set_metrics(Phase phase, std::vector<std::string> metric_names) {
   State& state = *state_;
-  state.metrics[phase_index(state.metrics, phase)].names = std::move(metric_names);
+  MetricList list;
+  list.phase = phase;
+  for (std::size_t i = 0; i < metric_names.size(); ++i) {
+    const MetricRole* role = role_of(metric_names[i]);
+    if (role == nullptr) continue;
+    switch (role->quantity) {
+      case Quantity::flops_fp64:
+      case Quantity::flops_fp32:
+      case Quantity::flops_fp16:
+        list.flops.emplace_back(i, role->weight);
+        break;
+      case Quantity::bytes_dram_read:
+      case Quantity::bytes_dram_write:
+        list.bytes.emplace_back(i, role->weight);
+        break;
+      case Quantity::duration_ns:
+        list.duration = i;
+        break;
+      default:
+        break;
+    }
+  }
+  list.names = std::move(metric_names);
+  state.metrics[phase_index(state.metrics, phase)] = std::move(list);
 }
 
 void Profile::add(const LaunchEvent& launch) {
@@ -142,9 +167,17 @@ void Profile::add(Phase phase, WindowId window_id, const CounterSample& sample) 
   State& state = *state_;
   Window* window = state.find(window_id);
   if (window == nullptr || sample.values == nullptr) return;
-  const std::size_t count = state.metrics[phase_index(state.metrics, phase)].names.size();
+  const MetricList& metrics = state.metrics[phase_index(state.metrics, phase)];
+  const std::size_t count = metrics.names.size();
   const KeyIndex key = state.keys.find_or_add(sample.key, state.oldest_open());
-  CounterSums& sums = state.window_key(*window, key).counters;
+  WindowKey& place = state.window_key(*window, key);
+  if (phase.kind == PhaseKind::flops && !metrics.flops.empty()) {
+    const double flops =
+        MetricList::sum(metrics.flops, [&sample](std::size_t i) { return sample.values[i]; });
+    place.least_flops = std::min(place.least_flops, flops);
+    place.most_flops = std::max(place.most_flops, flops);
+  }
+  CounterSums& sums = place.counters;
   if (sums.sum.size() < count) {
     sums.sum.resize(count, 0.0);
     sums.known.resize(count, 0);
@@ -211,7 +244,7 @@ void Profile::count_step(std::uint64_t sequence_hash) {
 
 void Profile::restart() {
   const std::unique_ptr<State> old = std::move(state_);
-  state_ = std::make_unique<State>(old->layers, old->functions, old->limits);
+  state_ = std::make_unique<State>(old->layers, old->functions, old->limits, old->checks);
   state_->devices = std::move(old->devices);
   state_->metrics = std::move(old->metrics);
   state_->overhead_ns = old->overhead_ns;

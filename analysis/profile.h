@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/events.h"
+#include "analysis/join_checks.h"
 #include "analysis/layer_tree.h"
 
 namespace gable {
@@ -26,7 +27,8 @@ struct ProfileLimits {
 
 class Profile {
  public:
-  Profile(LayerTree& layers, FunctionTable& functions, ProfileLimits limits = {});
+  Profile(LayerTree& layers, FunctionTable& functions, ProfileLimits limits = {},
+          JoinChecks checks = {});
   ~Profile();
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;

@@ -7,8 +7,10 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/correlation.h"
@@ -22,6 +24,17 @@ namespace gable {
 struct MetricList {
   Phase phase;
   std::vector<std::string> names;
+  // Places of the metrics that windows are compared by, with their weights.
+  std::vector<std::pair<std::size_t, double>> flops, bytes;
+  std::optional<std::size_t> duration;
+  // Weighted sum; `of` has a value or a mean for each metric.
+  template <typename Of>
+  [[nodiscard]] static double sum(const std::vector<std::pair<std::size_t, double>>& places,
+                                  Of&& of) {
+    double total = 0;
+    for (const auto& [place, weight] : places) total += weight * of(place);
+    return total;
+  }
 };
 
 // A copy whose call was not seen: given to the window it ran in, by its time.
@@ -32,11 +45,13 @@ struct StrayCopy {
 };
 
 struct Profile::State {
-  State(LayerTree& layer_tree, FunctionTable& function_table, ProfileLimits profile_limits);
+  State(LayerTree& layer_tree, FunctionTable& function_table, ProfileLimits profile_limits,
+        JoinChecks join_checks);
 
   LayerTree& layers;
   FunctionTable& functions;
   const ProfileLimits limits;
+  const JoinChecks checks;
 
   // --- set-up ---
   std::map<std::int32_t, DeviceInfo> devices;
@@ -85,6 +100,12 @@ struct Profile::State {
  private:
   void keep_counters(Window& window);
   void keep_times(Window& window);
+  void add_times(const Window& window);
+
+  struct Took {
+    std::uint64_t ns = 0, launches = 0;
+  };
+  std::vector<Took> took_;  // by key, all 0 between calls
 };
 
 }  // namespace gable

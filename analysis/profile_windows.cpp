@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a window's content joins the profile once the window is complete.
 #include <algorithm>
+#include <cmath>
 
+#include "analysis/key_progress.h"
 #include "analysis/profile_state.h"
 
 namespace gable {
@@ -10,13 +12,38 @@ namespace {
 constexpr std::size_t kRememberedWindows = 64;
 constexpr std::size_t kMaxClassWalls = 4096;
 
+// What one window says of a key, beside what the others said.
+void compare(const MetricList& metrics, const WindowKey& window, bool steps, KeySpreads& spreads) {
+  const CounterSums& sums = window.counters;
+  const auto mean = [&sums](std::size_t i) {
+    return i < sums.known.size() && sums.known[i] > 0
+               ? sums.sum[i] / static_cast<double>(sums.known[i])
+               : 0.0;
+  };
+  if (metrics.phase.kind == PhaseKind::flops) {
+    if (metrics.flops.empty() || !(window.most_flops >= window.least_flops)) return;
+    if (steps) {
+      spreads.flops.add(MetricList::sum(metrics.flops, mean));
+      spreads.mixed = spreads.mixed || window.most_flops - window.least_flops >
+                                           kSameFlops * std::abs(window.most_flops);
+    } else {
+      spreads.flops.add(window.least_flops);
+      spreads.flops.add(window.most_flops);
+    }
+    return;
+  }
+  if (!metrics.bytes.empty()) spreads.bytes.add(MetricList::sum(metrics.bytes, mean));
+  if (metrics.duration) spreads.counted_ns.add(mean(*metrics.duration));
+}
+
 }  // namespace
 
 Profile::State::State(LayerTree& layer_tree, FunctionTable& function_table,
-                      ProfileLimits profile_limits)
+                      ProfileLimits profile_limits, JoinChecks join_checks)
     : layers(layer_tree),
       functions(function_table),
       limits(profile_limits),
+      checks(join_checks),
       keys(profile_limits.max_keys),
       layer_stats(layer_tree),
       pending(profile_limits.max_pending) {}
@@ -46,7 +73,7 @@ WindowKey& Profile::State::window_key(Window& window, KeyIndex key) {
   // With several windows open a key may get two places in one; closing adds them up.
   row.last_window = std::max(row.last_window, window.id);
   row.slot = static_cast<std::uint32_t>(window.keys.size());
-  window.keys.push_back({key, 0, {}});
+  window.keys.emplace_back().key = key;
   return window.keys.back();
 }
 
@@ -123,6 +150,25 @@ void Profile::State::keep_counters(Window& window) {
     KeyRow& row = keys.row(each.key);
     if (row.counters.size() <= index) row.counters.resize(index + 1);
     row.counters[index].merge(each.counters);
+    ++row.counters[index].windows;
+    if (each.key != kOtherKey) compare(metrics[index], each, steps > 0, row.spreads);
+  }
+}
+
+// A window's durations of each key, for the spread between windows.
+void Profile::State::add_times(const Window& window) {
+  if (took_.size() < keys.rows().size()) took_.resize(keys.rows().size());
+  for (const HeldRecord& record : window.records) {
+    took_[record.key].ns += record.end - record.start;
+    ++took_[record.key].launches;
+  }
+  for (const WindowKey& each : window.keys) {
+    Took& took = took_[each.key];
+    if (took.launches > 0 && each.key != kOtherKey) {
+      keys.row(each.key).spreads.time_ns.add(static_cast<double>(took.ns) /
+                                             static_cast<double>(took.launches));
+    }
+    took = {};
   }
 }
 
@@ -134,6 +180,7 @@ void Profile::State::keep_times(Window& window) {
   for (const HeldRecord& record : window.records)
     keys.row(record.key).time.add(record.end - record.start);
   for (const auto& [key, durations] : window.overflow) keys.row(key).time.merge(durations);
+  add_times(window);
 
   const WindowEnd& end = window.end;
   const std::uint64_t wall =

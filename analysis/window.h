@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -21,6 +22,8 @@ struct WindowKey {
   KeyIndex key = kOtherKey;
   std::uint64_t launches = 0;
   CounterSums counters;
+  double least_flops = std::numeric_limits<double>::infinity();  // of one launch
+  double most_flops = -std::numeric_limits<double>::infinity();
 };
 
 struct CopyGroup {

@@ -2,38 +2,13 @@
 #include "collector/counter_window.h"
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
-#include <optional>
 #include <utility>
 
-#include "analysis/quantities.h"
 #include "collector/host_object.h"
 
 namespace gable {
 namespace {
-
-// The launch a range belongs to: its name is the launch's place in the window, given by us (user)
-// or by CUPTI (automatic). Ranges may come back in another order than the launches.
-std::optional<std::size_t> index_of(const std::string& name) {
-  std::size_t index = 0;
-  const auto* const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data(), end, index);
-  if (error != std::errc{} || rest != end) return std::nullopt;
-  return index;
-}
-
-std::optional<std::size_t> checksum_column(const PassPlan& plan) {
-  for (std::size_t i = 0; i < plan.metrics.size(); ++i)
-    if (const auto* role = role_of(plan.metrics[i]);
-        role != nullptr && role->quantity == Quantity::ctas)
-      return i;
-  return std::nullopt;
-}
-
-std::string counted(std::uint64_t count, const char* one, const char* many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
 
 // Names "0", "1" … for as long as the process runs: CUPTI may keep the pointers even beyond
 // Disable.
@@ -43,23 +18,6 @@ void extend_names(std::vector<const char*>& names, std::size_t count) {
   const std::lock_guard<std::mutex> hold(*mutex);
   while (pool->size() < count) pool->push_back(std::to_string(pool->size()));
   while (names.size() < count) names.push_back((*pool)[names.size()].c_str());
-}
-
-// Why a window is thrown away, most telling first; empty when it is kept.
-std::string verdict(const CounterResult& result, std::size_t launches, std::size_t max_ranges) {
-  if (result.unranged > 0 && launches >= max_ranges)
-    return "The window had more launches than the " + std::to_string(max_ranges) +
-           " there was room for.";
-  if (result.unranged > 0)
-    return "A launch ran beside another one of the same context and could not be counted alone.";
-  if (result.dropped > 0)
-    return counted(result.dropped, "range was", "ranges were") + " dropped by CUPTI.";
-  if (result.missing > 0)
-    return counted(result.missing, "launch", "launches") + " came back without counters.";
-  if (result.mismatched > 0)
-    return counted(result.mismatched, "launch", "launches") +
-           " came back with a count of thread blocks that is not the grid.";
-  return {};
 }
 
 }  // namespace
@@ -168,9 +126,7 @@ CounterResult CounterWindow::end() {
     if (first.failed()) return first;
     RangeProfiler::Reading reading;
     if (auto read = profiler_.read(reading); read.failed()) return read;
-    join(reading, result);
-    result.reason = verdict(result, launches_.size(), max_ranges_);
-    result.keep = result.reason.empty();
+    join_ranges({launches_, plan_->metrics, mode_, max_ranges_}, reading, result);
     return {};
   });
   if (failure.failed()) {
@@ -184,40 +140,6 @@ CounterResult CounterWindow::end() {
     result.values.clear();
   }
   return result;
-}
-
-void CounterWindow::join(const RangeProfiler::Reading& reading, CounterResult& result) const {
-  result.dropped = reading.dropped;
-  result.metrics = plan_->metrics.size();
-  // CUPTI counts what ran; in automatic mode a launch that failed is no range, in user mode it is
-  // an empty one.
-  std::vector<const Launch*> expected;
-  expected.reserve(launches_.size());
-  for (const auto& launch : launches_)
-    if (mode_ == RangeMode::user || launch.launched) expected.push_back(&launch);
-  std::vector<const std::vector<double>*> found(expected.size(), nullptr);
-  for (const auto& range : reading.ranges) {
-    const auto index = index_of(range.name);
-    if (!index || *index >= found.size() || found[*index] != nullptr)
-      ++result.dropped;
-    else
-      found[*index] = &range.values;
-  }
-  const auto checksum = checksum_column(*plan_);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (!expected[i]->launched) continue;
-    if (found[i] == nullptr) {
-      ++result.missing;
-      continue;
-    }
-    const auto& values = *found[i];
-    // Written so that NaN is a mismatch too.
-    if (checksum && !(values[*checksum] == static_cast<double>(expected[i]->key.grid.count())))
-      ++result.mismatched;
-    result.keys.push_back(expected[i]->key);
-    result.ordinals.push_back(expected[i]->ordinal);
-    result.values.insert(result.values.end(), values.begin(), values.end());
-  }
 }
 
 CuptiFailure CounterWindow::close() {

@@ -24,21 +24,6 @@
 
 namespace gable {
 
-struct CounterResult {
-  bool keep = false;
-  std::string reason;                // a sentence, when not kept
-  CUptiResult code = CUPTI_SUCCESS;  // of the call that failed, when one did
-  std::vector<LaunchKey> keys;  // of the launches with values, in launch order; empty when not kept
-  std::vector<std::uint32_t> ordinals;  // as given to before_launch, beside `keys`
-  std::vector<double> values;           // keys.size() rows of `metrics` values; NaN is unknown
-  std::size_t metrics = 0;
-  std::uint64_t dropped = 0;     // ranges CUPTI dropped, or that came back without a launch
-  std::uint64_t missing = 0;     // launches without a range
-  std::uint64_t mismatched = 0;  // launches whose count of thread blocks is not their grid
-  std::uint64_t unranged =
-      0;  // launches that found no turn or no room; their number beyond max_ranges
-};
-
 class CounterWindow {
  public:
   static constexpr std::chrono::milliseconds kTurnTimeout{50};
@@ -74,15 +59,8 @@ class CounterWindow {
   [[nodiscard]] std::uint64_t image_bytes() const;
 
  private:
-  struct Launch {
-    LaunchKey key;
-    std::uint32_t ordinal = 0;
-    bool launched = true;
-  };
-
   bool take_turn(std::unique_lock<std::mutex>& lock);
   void fail(const CuptiFailure& failure);
-  void join(const RangeProfiler::Reading& reading, CounterResult& result) const;
 
   RangeProfiler profiler_;
   const PassPlan* plan_ = nullptr;
@@ -94,7 +72,7 @@ class CounterWindow {
   bool active_ = false;
   bool turn_taken_ = false;  // a launch is between its ENTER and its EXIT (user mode)
   std::thread::id turn_owner_;
-  std::vector<Launch> launches_;  // in the order of their turns
+  std::vector<RangedLaunch> launches_;  // in the order of their turns
   std::uint64_t unranged_ = 0;
   CuptiFailure failure_;            // the first push or pop that failed
   std::vector<const char*> names_;  // "0", "1" …

@@ -58,30 +58,16 @@ void Counters::after_launch(const Place& place, bool launched) {
 }
 
 CountersOutcome Counters::finish() {
-  CountersOutcome outcome;
+  std::vector<CounterResult> results;
   {
     const std::lock_guard hold(mutex_);
-    outcome.contexts = std::move(early_);
+    results = std::move(early_);
     early_.clear();
   }
   for (auto* context : all()) {
-    if (context->window.active()) outcome.contexts.push_back(context->window.end());
+    if (context->window.active()) results.push_back(context->window.end());
   }
-  for (const auto& result : outcome.contexts) {
-    // A range that CUPTI dropped is also one that a launch misses.
-    outcome.lost_ranges += std::max(result.dropped, result.missing);
-    outcome.too_small = outcome.too_small || result.dropped > 0 || result.unranged > 0;
-    outcome.mismatched = outcome.mismatched || result.mismatched > 0;
-    if (!result.keep && outcome.keep) {
-      outcome.keep = false;
-      outcome.reason = result.reason;
-    }
-  }
-  if (outcome.contexts.empty()) {
-    outcome.keep = false;
-    outcome.reason = "No context collected counters in it.";
-  }
-  return outcome;
+  return outcome_of(std::move(results));
 }
 
 void Counters::close() {

@@ -14,15 +14,6 @@
 
 namespace gable {
 
-struct CountersOutcome {
-  bool keep = true;
-  std::string reason;
-  std::vector<CounterResult> contexts;
-  std::uint64_t lost_ranges = 0;
-  bool too_small = false;   // more launches than ranges: ask for more next time
-  bool mismatched = false;  // a launch's thread blocks were not those of its grid
-};
-
 class Counters {
  public:
   Counters(const CuptiApi& api, RangeMode mode) : engine_(api), mode_(mode) {}

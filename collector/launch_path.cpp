@@ -36,7 +36,7 @@ void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData&) {
   if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_CONTEXT_CREATED)) {
     if (!saw_context_.exchange(true)) background_.wake(Background::kPlan);
   } else if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_MODULE_LOADED)) {
-    windows_.flaw(Windows::kModuleLoaded);
+    windows_.flaw(kModuleLoaded);
   }
 }
 
@@ -61,7 +61,7 @@ FunctionId Session::function_of(ThreadState& thread, const void* handle, const c
   auto seen = functions_seen_.load(std::memory_order_relaxed);
   while (id >= seen) {  // ids are given in order: this is a function no launch had before
     if (functions_seen_.compare_exchange_weak(seen, id + 1, std::memory_order_relaxed)) {
-      windows_.flaw(Windows::kNewFunction);
+      windows_.flaw(kNewFunction);
       break;
     }
   }
@@ -106,8 +106,8 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   LaunchArguments arguments;
   if (!decode_launch(id, data.functionParams, arguments)) return;
   if (captures_.load(std::memory_order_relaxed) > 0) {
-    windows_.flaw(Windows::kCapture);  // it becomes a graph's node; nothing runs now, and nothing
-                                       // may be started or stopped
+    windows_.flaw(kCapture);  // it becomes a graph's node; nothing runs now, and nothing
+                              // may be started or stopped
     return;
   }
   if (!saw_context_.load(std::memory_order_relaxed) && !saw_context_.exchange(true))

@@ -2,6 +2,7 @@
 #include "collector/phase_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gable {
 
@@ -15,15 +16,17 @@ void PhaseQueue::set_groups(std::uint32_t groups) {
 void PhaseQueue::make_order() {
   order_.clear();
   for (std::uint32_t round = 0; round < options_.repeat; ++round) {
+    const auto first = order_.size();
     if (options_.hw) {
-      for (std::uint32_t g = 0; g < options_.hw_groups; ++g) {
-        order_.push_back({PhaseKind::hw, static_cast<std::uint8_t>(g)});
-      }
+      for (std::uint32_t g = 0; g < options_.hw_groups; ++g)
+        order_.push_back({{PhaseKind::hw, static_cast<std::uint8_t>(g)}});
     }
-    if (options_.flops) order_.push_back({PhaseKind::flops, 0});
-    if (options_.time) order_.push_back({PhaseKind::time, 0});
+    if (options_.flops) order_.push_back({{PhaseKind::flops, 0}});
+    const auto last = order_.size();
+    for (auto i = first; i < last && !options_.active; ++i)
+      order_.push_back({order_[i].phase, true, i});
+    if (options_.time) order_.push_back({{PhaseKind::time, 0}});
   }
-  given_up_.assign(order_.size(), false);
 }
 
 bool PhaseQueue::warmed_up() const {
@@ -31,13 +34,64 @@ bool PhaseQueue::warmed_up() const {
   return !options_.until_repeat || options_.warmup == 0 || repeated_ || warmed_ >= kMaxWarmup;
 }
 
+bool PhaseQueue::enough(const Class& c, std::size_t index) const {
+  const auto& place = order_[index];
+  const auto at = [&c](std::size_t i) {
+    const auto found = c.collected.find(i);
+    return found == c.collected.end() ? Collected{} : found->second;
+  };
+  const auto had = at(index);
+  if (options_.active) return had.windows >= *options_.active;
+  if (place.extra) {
+    const auto before = at(place.first);
+    const bool wide = had.windows > 0 ? had.wanted.wide : before.wanted.wide;
+    return !wide || before.windows + had.windows >= kMostWindows;
+  }
+  const bool time = place.phase.kind == PhaseKind::time;
+  if (had.windows < (time ? kLeastTimes : 1)) return false;
+  if (time && had.wanted.wide && had.windows < kMostWindows) return false;
+  return !had.wanted.more || had.windows >= (had.wanted.new_keys ? kMostNewKeys : kMostWindows);
+}
+
 std::size_t PhaseQueue::first_missing(const Class& c) const {
   for (std::size_t i = 0; i < order_.size(); ++i) {
-    if (given_up_[i]) continue;
-    const auto found = c.collected.find(i);
-    if (found == c.collected.end() || found->second < options_.active) return i;
+    if (!order_[i].given_up && !enough(c, i)) return i;
   }
   return order_.size();
+}
+
+std::size_t PhaseQueue::newest(const Class& c, Phase phase) const {
+  for (std::size_t i = order_.size(); i-- > 0;) {
+    const auto found = c.collected.find(i);
+    if (order_[i].phase == phase && found != c.collected.end() && found->second.windows > 0)
+      return i;
+  }
+  return order_.size();
+}
+
+const PhaseQueue::Class* PhaseQueue::class_of(std::uint64_t hash) const {
+  auto found = classes_.find(hash);
+  if (found == classes_.end()) found = classes_.begin();
+  return found == classes_.end() ? nullptr : &found->second;
+}
+
+PhaseQueue::Class* PhaseQueue::class_of(std::uint64_t hash) {
+  return const_cast<Class*>(std::as_const(*this).class_of(hash));
+}
+
+void PhaseQueue::progress(Phase phase, std::uint64_t hash, const Progress& wanted) {
+  if (thrown_phase_ == phase) thrown_away_ = 0;
+  auto* c = class_of(hash);
+  const auto index = c == nullptr ? order_.size() : newest(*c, phase);
+  if (index == order_.size()) return;
+  c->collected[index].wanted = wanted;
+}
+
+std::uint32_t PhaseQueue::round(Phase phase, std::uint64_t hash) const {
+  const auto* c = class_of(hash);
+  const auto index = c == nullptr ? order_.size() : newest(*c, phase);
+  if (index == order_.size()) return 1;
+  return static_cast<std::uint32_t>(index / (order_.size() / options_.repeat)) + 1;
 }
 
 // A class that comes and goes around the threshold would have the queue go back and forth.
@@ -66,15 +120,16 @@ Phase PhaseQueue::next() const {
   if (any && earliest == order_.size()) return {PhaseKind::off, 0};
   // The next step is most likely of the same class as the last one; but `time` waits for
   // everybody's counters.
-  const bool use_predicted = predicted < order_.size() && order_[predicted].kind != PhaseKind::time;
+  const bool use_predicted =
+      predicted < order_.size() && order_[predicted].phase.kind != PhaseKind::time;
   const auto index = use_predicted ? predicted : earliest;
-  return index < order_.size() ? order_[index] : Phase{PhaseKind::off, 0};
+  return index < order_.size() ? order_[index].phase : Phase{PhaseKind::off, 0};
 }
 
 bool PhaseQueue::counters_left() const {
   const auto is_counter = [this](std::size_t i) {
     return i < order_.size() &&
-           (order_[i].kind == PhaseKind::hw || order_[i].kind == PhaseKind::flops);
+           (order_[i].phase.kind == PhaseKind::hw || order_[i].phase.kind == PhaseKind::flops);
   };
   const Class none;
   bool any = false;
@@ -107,8 +162,8 @@ void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
   weigh_classes();
   follow(hash);
   for (std::size_t i = 0; i < order_.size(); ++i) {
-    if (order_[i] != phase || c.collected[i] >= options_.active) continue;
-    ++c.collected[i];
+    if (order_[i].phase != phase || enough(c, i)) continue;
+    ++c.collected[i].windows;
     break;
   }
 }
@@ -124,26 +179,18 @@ void PhaseQueue::throw_away(Phase phase) {
   thrown_phase_ = phase;
   if (++thrown_away_ < kMaxThrownAway) return;
   thrown_away_ = 0;
-  for (std::size_t i = 0; i < order_.size(); ++i) given_up_[i] = given_up_[i] || order_[i] == phase;
+  for (auto& place : order_) place.given_up = place.given_up || place.phase == phase;
 }
 
 void PhaseQueue::retract(Phase phase, std::uint64_t hash) {
-  auto found = classes_.find(hash);
-  if (found == classes_.end() && !classes_.empty())
-    found = classes_.begin();  // it shares a class with others
-  if (found != classes_.end()) {
-    for (std::size_t i = order_.size(); i-- > 0;) {
-      if (order_[i] != phase || found->second.collected[i] == 0) continue;
-      --found->second.collected[i];
-      break;
-    }
-  }
+  auto* c = class_of(hash);
+  const auto index = c == nullptr ? order_.size() : newest(*c, phase);
+  if (index < order_.size()) --c->collected[index].windows;
   throw_away(phase);
 }
 
 void PhaseQueue::give_up(PhaseKind kind) {
-  for (std::size_t i = 0; i < order_.size(); ++i)
-    given_up_[i] = given_up_[i] || order_[i].kind == kind;
+  for (auto& place : order_) place.given_up = place.given_up || place.phase.kind == kind;
 }
 
 }  // namespace gable

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "analysis/events.h"
@@ -19,7 +20,8 @@ namespace gable {
 struct QueueOptions {
   bool hw = true, flops = true, time = true;
   std::uint32_t hw_groups = 0;  // known once the chip's plan is made
-  std::uint32_t wait = 1, warmup = 1, active = 3, repeat = 1;
+  std::uint32_t wait = 1, warmup = 1, repeat = 1;
+  std::optional<std::uint32_t> active;  // windows of each phase; unset: as many as the keys want
   bool until_repeat = true;  // warm up until a launch sequence is seen again (steps); false where
                              // windows are launches
 };
@@ -31,6 +33,10 @@ class PhaseQueue {
   static constexpr std::size_t kMaxClasses = 8;  // beyond, steps that differ share one class
   static constexpr std::uint32_t kMaxThrownAway =
       3;  // of one phase in a row; then the phase is given up
+  static constexpr std::uint32_t kLeastTimes = 3;  // time windows, for the mean step and its spread
+  static constexpr std::uint32_t kMostWindows = 10;  // of a phase, however much is still wanted
+  static constexpr std::uint32_t kMostNewKeys =
+      100;  // and while keys keep coming that it never saw
 
   explicit PhaseQueue(const QueueOptions& options);
 
@@ -42,6 +48,16 @@ class PhaseQueue {
   // The window that next() had announced ended. `hash` of its launches; 0 for all of them where
   // windows are launches.
   void ended(Phase phase, std::uint64_t hash, bool kept);
+  // What the keys of the last kept window of `phase` still want, once its content is known; until
+  // then the queue takes them for content. Without effect where `active` is set.
+  struct Progress {
+    bool more = false;      // too few samples
+    bool wide = false;      // samples that spread: windows that come when every key has its samples
+    bool new_keys = false;  // where windows are launches: more than that of every window
+  };
+  void progress(Phase phase, std::uint64_t hash, const Progress& wanted);
+  // Which round of the queue that window was of, from 1.
+  [[nodiscard]] std::uint32_t round(Phase phase, std::uint64_t hash) const;
   // The last window of `phase` that ended as kept turned out to be useless when its counters were
   // read.
   void retract(Phase phase, std::uint64_t hash);
@@ -56,21 +72,35 @@ class PhaseQueue {
   [[nodiscard]] std::size_t classes() const { return classes_.size(); }
 
  private:
+  struct Place {
+    Phase phase;
+    bool extra = false;     // for keys whose samples spread, after everybody's samples
+    std::size_t first = 0;  // of an extra place: the same phase's ordinary one
+    bool given_up = false;
+  };
+  struct Collected {
+    std::uint32_t windows = 0;
+    Progress wanted;
+  };
   struct Class {
     std::uint64_t seen = 0;
-    bool counts = false;                             // frequent enough to be waited for
-    std::map<std::size_t, std::uint32_t> collected;  // by index in order_
+    bool counts = false;                         // frequent enough to be waited for
+    std::map<std::size_t, Collected> collected;  // by index in order_
   };
   void make_order();
   void follow(std::uint64_t hash);
   void throw_away(Phase phase);
+  [[nodiscard]] bool enough(const Class& c, std::size_t index) const;
+  // Index in order_ of the newest window of the phase, its size without one.
+  [[nodiscard]] std::size_t newest(const Class& c, Phase phase) const;
+  [[nodiscard]] const Class* class_of(std::uint64_t hash) const;  // it may share one with others
+  [[nodiscard]] Class* class_of(std::uint64_t hash);
   [[nodiscard]] std::size_t first_missing(
       const Class& c) const;  // index in order_, its size when none is missing
   void weigh_classes();
 
   QueueOptions options_;
-  std::vector<Phase> order_;  // each phase once per repeat
-  std::vector<bool> given_up_;
+  std::vector<Place> order_;  // each phase once per repeat, counters once more where they spread
   std::uint32_t waited_ = 0, warmed_ = 0, thrown_away_ = 0;
   Phase thrown_phase_;
   bool repeated_ = false;

@@ -17,14 +17,10 @@
 
 #include "collector/cupti_api.h"
 #include "collector/plan.h"
+#include "collector/range_join.h"
 #include "collector/remedies.h"
 
 namespace gable {
-
-enum class RangeMode : std::uint8_t {
-  user,       // ranges are pushed and popped around each launch
-  automatic,  // CUPTI makes one range of each kernel and waits for the context after every launch
-};
 
 // The profiler engine of the process. Starting it drops activity subscriptions silently: enable
 // their kinds anew after.
@@ -45,14 +41,8 @@ class ProfilerEngine {
 
 class RangeProfiler {
  public:
-  struct Values {
-    std::string name;            // as pushed; "0", "1" … in automatic mode
-    std::vector<double> values;  // one per metric of the plan; NaN is unknown
-  };
-  struct Reading {
-    std::vector<Values> ranges;
-    std::uint64_t dropped = 0;  // ranges that did not fit the counter image
-  };
+  using Values = RangeValues;
+  using Reading = RangeReading;
 
   // `engine` and everything it refers to must outlive this. `chip` as CUPTI names it: "GH100".
   RangeProfiler(ProfilerEngine& engine, CUcontext context, std::string chip);

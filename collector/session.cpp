@@ -34,7 +34,8 @@ Session::Session(Runtime& rt, CuptiApi api)
       counters_(api_, rt.settings.ranges == "auto" ? RangeMode::automatic : RangeMode::user),
       windows_(rt, api_, sink_, counters_, activity_,
                {[this] { return wait_for_plan(); }, [this] { background_.wake(Background::kOver); },
-                [this] { background_.request_flush(); }}),
+                [this] { background_.request_flush(); },
+                [this](const LaunchKey& key) { return wanted(key.function); }}),
       output_(rt),
       background_(*this) {
   for (const auto& text : rt_.settings.kernels)

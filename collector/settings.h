@@ -20,7 +20,8 @@ struct Settings {
   bool phase_hw = true, phase_flops = true, phase_time = true;  // --phases hw,flops,time
   std::optional<std::uint32_t> wait,
       warmup;  // unset: 1 where steps are known, 0 where windows are launches
-  std::uint32_t active = 3, repeat = 1;
+  std::optional<std::uint32_t> active;  // unset: as many windows of each phase as the keys want
+  std::uint32_t repeat = 1;
   std::uint32_t window = 200;  // launches of one window where no step is known
   std::string step_range;      // --step-range: a regular expression over range names
   std::vector<std::string>

@@ -54,7 +54,8 @@ bool Windows::apply_pending() {
 }
 
 // The counters of a window that ended. One that cannot be kept is collected again.
-void Windows::read_counters(WindowEnd end, std::uint64_t hash) {
+void Windows::read_counters(Closing closing) {
+  auto& end = closing.end;
   auto outcome = counters_.finish();
   const bool was_kept = end.keep;
   if (!end.keep) {
@@ -63,10 +64,20 @@ void Windows::read_counters(WindowEnd end, std::uint64_t hash) {
     end.keep = false;
     end.reason = outcome.reason;
   }
-  sink_.with_profile([&](Profile& profile) {
+  const auto believed = [&closing](const LaunchKey& key) {
+    return closing.new_functions == 0 || key.function < closing.new_functions;
+  };
+  const ProgressQuery query = [&] {
+    const std::lock_guard hold(control_mutex_);
+    auto asked = planner_.query(closing.facts);
+    asked.counted = hooks_.counted;
+    return asked;
+  }();
+  const auto needs = sink_.with_profile([&](Profile& profile) {
     if (outcome.keep) {
       for (const auto& result : outcome.contexts) {
         for (std::size_t i = 0; i < result.keys.size(); ++i) {
+          if (!believed(result.keys[i])) continue;
           profile.add(end.phase, end.window,
                       {result.keys[i], result.values.data() + i * result.metrics});
         }
@@ -76,6 +87,7 @@ void Windows::read_counters(WindowEnd end, std::uint64_t hash) {
     LostCounts lost;
     lost.ranges = outcome.lost_ranges;
     profile.add_lost(lost);
+    return outcome.keep ? key_needs(profile, query) : KeyNeeds{};
   });
   if (!end.keep && !end.reason.empty()) {
     rt_.notes.record("A window of phase " + to_string(end.phase) +
@@ -83,25 +95,18 @@ void Windows::read_counters(WindowEnd end, std::uint64_t hash) {
   }
   const std::lock_guard hold(control_mutex_);
   if (outcome.too_small) range_factor_ *= 2;
-  if (end.phase.kind == PhaseKind::hw && was_kept) distrust_flops(outcome.mismatched);
+  if (!was_kept) return;
+  if (planner_.counters_read(closing.facts, outcome)) {
+    rt_.notes.say(
+        "The counters of a launch are not its own here (the counts of thread blocks do not fit), "
+        "so operations are not counted either; --ranges auto takes the launches one by one.");
+  }
   if (end.keep) {
     ++(end.phase.kind == PhaseKind::hw ? counts_.hw : counts_.flops);
-  } else if (was_kept) {
-    queue_.retract(end.phase, hash);
-    // The window that began meanwhile has no launch yet.
-    if (in_window_ && queue_.next() != phase_) choose_again({});
+    planner_.progress(closing.facts, needs);
   }
-}
-
-// Thread blocks are counted beside bytes only. Where they never fit, a launch's operations would be
-// wrong too, and nothing would show it.
-void Windows::distrust_flops(bool mismatched) {
-  mismatched_in_row_ = mismatched ? mismatched_in_row_ + 1 : 0;
-  if (mismatched_in_row_ != PhaseQueue::kMaxThrownAway) return;
-  queue_.give_up(PhaseKind::flops);
-  rt_.notes.say(
-      "The counters of a launch are not its own here (the counts of thread blocks do not fit), so "
-      "operations are not counted either; --ranges auto takes the launches one by one.");
+  // The window that began meanwhile has no launch yet.
+  if (in_window_ && planner_.next() != phase_) choose_again({});
 }
 
 void Windows::start_activity() {
@@ -110,7 +115,7 @@ void Windows::start_activity() {
   if (failed.empty()) return;
   rt_.notes.say(failed);
   const std::lock_guard hold(control_mutex_);
-  queue_.give_up(PhaseKind::time);
+  planner_.give_up(PhaseKind::time);
   if (in_window_ && phase_.kind == PhaseKind::time) choose_again({});
 }
 
@@ -130,7 +135,7 @@ void Windows::settle() {
     asked = asked_;
     closing.swap(closing_);
   }
-  if (closing) read_counters(closing->end, closing->hash);
+  if (closing) read_counters(std::move(*closing));
   // Whether code that was loaded since the profiler was enabled gets instrumented is not
   // documented.
   if (modules_loaded_.exchange(false, std::memory_order_relaxed)) counters_.close();
@@ -202,8 +207,8 @@ void Windows::refuse(const CuptiFailure& failure) {
   if (remedy_for(failure.code).empty()) return;
   {
     const std::lock_guard hold(control_mutex_);
-    queue_.give_up(PhaseKind::hw);
-    queue_.give_up(PhaseKind::flops);
+    planner_.give_up(PhaseKind::hw);
+    planner_.give_up(PhaseKind::flops);
     if (!in_window_ || !is_counter(phase_)) return;
     if (ordinal_.load(std::memory_order_relaxed) >
         0) {  // another context counts: not from its middle on

@@ -33,7 +33,7 @@ Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& co
       activity_(activity),
       hooks_(std::move(hooks)),
       border_(rt.settings.step_range.empty() ? Border::launches : Border::range),
-      queue_(queue_options(rt.settings, !rt.settings.step_range.empty(), 0)) {}
+      planner_(queue_options(rt.settings, !rt.settings.step_range.empty(), 0)) {}
 
 std::uint64_t Windows::timestamp() const {
   std::uint64_t now = 0;
@@ -69,7 +69,7 @@ void Windows::switch_to(Border border) {
     closing_->end.reason.clear();  // nothing of it is missed
   }
   border_.store(border, std::memory_order_relaxed);
-  queue_ = PhaseQueue(queue_options(rt_.settings, true, 0));
+  planner_ = Planner(queue_options(rt_.settings, true, 0));
   planned_ = false;
   counts_ = {};
   sink_.with_profile([](Profile& profile) { profile.restart(); });
@@ -113,7 +113,7 @@ void Windows::count_launch() {
 // ------------------------------------------------------------------------------------------------------------
 
 void Windows::choose_phase() {
-  phase_ = queue_.next();
+  phase_ = planner_.next();
   const bool counters_next = phase_.kind != PhaseKind::wait && phase_.kind != PhaseKind::warmup;
   if (counters_next && !planned_) {
     planned_ = true;
@@ -129,9 +129,8 @@ void Windows::choose_phase() {
       }
       counters_.set_plan(plan);
     }
-    queue_.set_groups(groups);
-    if (!flops) queue_.give_up(PhaseKind::flops);
-    phase_ = queue_.next();
+    planner_.set_passes(groups, flops);
+    phase_ = planner_.next();
   }
 }
 
@@ -143,7 +142,7 @@ void Windows::choose_again(const std::string& reason) {
   unused.keep = false;
   unused.reason = reason;
   sink_.with_profile([&unused](Profile& profile) { profile.end_window(unused); });
-  phase_ = queue_.next();
+  phase_ = planner_.next();
   in_window_ = phase_.kind != PhaseKind::off;
   over_ = !in_window_;
   window_ = ++last_window_;
@@ -157,6 +156,7 @@ void Windows::begin_window(std::uint64_t now) {
   rt_.hot.step.store(++step_, std::memory_order_relaxed);
   flaws_.store(0, std::memory_order_relaxed);
   ordinal_.store(0, std::memory_order_relaxed);
+  functions_before_ = static_cast<FunctionId>(rt_.functions.size());
   choose_phase();
   start_ns_ = now;
   if (phase_.kind == PhaseKind::off) {
@@ -192,22 +192,6 @@ void Windows::ask_for_change() {
   rt_.hot.pending.store(true, std::memory_order_release);
 }
 
-std::string Windows::spoilt_by() const {
-  const auto flaws = flaws_.load(std::memory_order_relaxed);
-  if (phase_.kind == PhaseKind::wait || phase_.kind == PhaseKind::warmup)
-    return {};  // that is what they are for
-  if ((flaws & kCapture) != 0) return "A stream was captured within it.";
-  if ((flaws & kStuck) != 0) return "Another thread's change of phase took too long.";
-  if ((flaws & kRefused) != 0) return "Counters were refused to a context within it.";
-  if (border_.load(std::memory_order_relaxed) == Border::launches) return {};
-  // A program that loads modules in every step would never be measured: after two windows the third
-  // is kept.
-  if (queue_.thrown_away_in_row() + 1 >= PhaseQueue::kMaxThrownAway) return {};
-  if ((flaws & kModuleLoaded) != 0) return "A module was loaded within it.";
-  if ((flaws & kNewFunction) != 0) return "A kernel ran for the first time within it.";
-  return {};
-}
-
 void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
   if (!in_window_) return;
   in_window_ = false;
@@ -222,7 +206,11 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
   end.overhead_ns = sink_.take_overhead_ns();
   end.launches = summary.launches;
   end.sequence_hash = steps ? summary.hash : 0;
-  end.reason = spoilt.empty() ? spoilt_by() : spoilt;
+  const WindowFacts facts{
+      window_, phase_, end.sequence_hash, summary.launches, flaws_.load(std::memory_order_relaxed),
+      steps};
+  const auto verdict = planner_.ended(facts, spoilt);
+  end.reason = verdict.reason;
   end.keep = end.reason.empty() && summary.launches > 0;
   publish();
   if (summary.launches == 0) {
@@ -234,17 +222,21 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
   if (steps) {
     sink_.with_profile([&end](Profile& profile) { profile.count_step(end.sequence_hash); });
   }
-  queue_.ended(phase_, end.sequence_hash, end.keep);
   if (is_counter(phase_)) {
-    closing_ = Closing{end, end.sequence_hash};
+    closing_ = Closing{end, facts, verdict.without_new_functions ? functions_before_ : 0};
     ask_for_change();
     return;
   }
-  if (phase_.kind == PhaseKind::time) {
-    if (end.keep) ++counts_.time;
-    hooks_.records_wanted();
+  if (phase_.kind != PhaseKind::time || !end.keep) {
+    sink_.with_profile([&end](Profile& profile) { profile.end_window(end); });
+    return;
   }
-  sink_.with_profile([&end](Profile& profile) { profile.end_window(end); });
+  ++counts_.time;
+  hooks_.records_wanted();
+  planner_.progress(facts, sink_.with_profile([&](Profile& profile) {
+    profile.end_window(end);
+    return key_needs(profile, planner_.query(facts));
+  }));
 }
 
 void Windows::shut_down() {
@@ -263,7 +255,7 @@ void Windows::shut_down() {
 Windows::Counts Windows::counts() {
   const std::lock_guard hold(control_mutex_);
   auto counts = counts_;
-  counts.classes = queue_.classes();
+  counts.classes = planner_.queue().classes();
   return counts;
 }
 

@@ -15,7 +15,7 @@
 #include "collector/activity_stream.h"
 #include "collector/counters.h"
 #include "collector/event_sink.h"
-#include "collector/phase_queue.h"
+#include "collector/planner.h"
 #include "collector/runtime.h"
 
 namespace gable {
@@ -26,6 +26,7 @@ class Windows final : public RangeListener {
     std::function<const MetricPlan*()> wait_for_plan;  // nullptr: no counters can be had
     std::function<void()> over;            // the queue is complete and CUPTI is quiet again
     std::function<void()> records_wanted;  // records should be asked for soon
+    std::function<bool(const LaunchKey&)> counted;  // keys that -k leaves; empty: all
   };
 
   Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& counters,
@@ -55,14 +56,7 @@ class Windows final : public RangeListener {
 
   // --- what spoils a window
   // -------------------------------------------------------------------------------------------
-  enum Flaw : std::uint32_t {
-    kModuleLoaded = 1,
-    kNewFunction = 2,
-    kCapture = 4,
-    kStuck = 8,
-    kRefused = 16
-  };
-  void flaw(Flaw what) {
+  void flaw(WindowFlaw what) {
     flaws_.fetch_or(what, std::memory_order_relaxed);
     if (what == kModuleLoaded) modules_loaded_.store(true, std::memory_order_relaxed);
   }
@@ -91,14 +85,17 @@ class Windows final : public RangeListener {
   void choose_again(const std::string& reason);
   void publish();
   void ask_for_change();
-  [[nodiscard]] std::string spoilt_by() const;
 
   // --- changes of phase (window_changes.cpp); called without the lock
   class Change;                        // held by the one thread that carries out changes
   [[nodiscard]] bool apply_pending();  // false: it could not be done now
   void settle();                       // makes CUPTI follow the phase
-  void read_counters(WindowEnd end, std::uint64_t hash);
-  void distrust_flops(bool mismatched);
+  struct Closing {
+    WindowEnd end;
+    WindowFacts facts;
+    FunctionId new_functions = 0;  // from this one on they are left out; 0: none
+  };
+  void read_counters(Closing closing);
   void start_activity();
   void let_go();  // the queue is complete
   [[nodiscard]] bool join_window(const Counters::Place& place, bool& joined);
@@ -113,7 +110,7 @@ class Windows final : public RangeListener {
   EventSink& sink_;
   Counters& counters_;
   ActivityStream& activity_;
-  Hooks hooks_;
+  const Hooks hooks_;
   std::atomic<Border> border_;
   std::atomic<std::uint32_t> flaws_{0};
   std::atomic<std::uint64_t> launches_{0};   // where windows are launches
@@ -126,7 +123,7 @@ class Windows final : public RangeListener {
 
   // Guards what follows. CUPTI is never called while it is held.
   std::mutex control_mutex_;
-  PhaseQueue queue_;
+  Planner planner_;
   bool planned_ = false, in_window_ = false, over_ = false, told_over_ = false;
   std::uint64_t asked_ = 0;  // changes asked for so far
   int range_depth_ = 0;
@@ -136,12 +133,8 @@ class Windows final : public RangeListener {
   std::uint64_t start_ns_ = 0, last_launches_ = 0;
   std::atomic<std::size_t> max_ranges_{0};
   std::size_t range_factor_ = 1;
-  std::uint32_t mismatched_in_row_ = 0;  // hw windows whose thread blocks did not fit
-  struct Closing {
-    WindowEnd end;
-    std::uint64_t hash;
-  };
-  std::optional<Closing> closing_;  // a counter window that ended and is not read yet
+  FunctionId functions_before_ = 0;  // kernels known when the window began
+  std::optional<Closing> closing_;   // a counter window that ended and is not read yet
   Counts counts_;
 };
 

@@ -24,7 +24,7 @@ class SeededReport(ReportTest):
         recording = work("seeded.jsonl")
         if generate_seeded.main([recording]) != 0:
             raise AssertionError("generate_seeded.py failed")
-        cls.report = profile(recording, "seeded", "--step-range", "^step$")
+        cls.report = profile(recording, "seeded", "--step-range", "^step$", "--active", "3")
         cls.windows = windows(Reader(recording, "^step$").steps, GROUPS)
         cls.kernels = cls.report.kernels
 

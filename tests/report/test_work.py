@@ -48,6 +48,24 @@ class Streams(SmallTest):
             self.assertEqual(row["time_source"], "time")
 
 
+class DoneBySamples(SmallTest):
+    def test_three_samples_of_each_phase_and_a_check_of_flops(self):
+        report = self.report("varying_work", "--step-range", "^step$")
+        # Three launches of the key in each step: one window of a phase has its samples.
+        self.assert_steps(report, hw=4, flops=2, time=3)
+        row = report.document["kernels"][0]
+        self.assertEqual(row["samples"], {"hw": 12, "flops": 6, "time": 9})
+        self.assertEqual(row["flags"], ["mixed_work"])  # and not work_varies: every step has the same three
+        self.assert_work(report.layer(("step", "gemm"), "none"), 1 + 2 + 3, CONV)
+
+    def test_a_kernel_launched_once_a_step_has_three_windows(self):
+        report = self.report("capture_in_step", "--step-range", "^step$")
+        self.assert_steps(report, hw=12, flops=2, time=3)
+        for row in report.document["kernels"]:
+            self.assertEqual(row["samples"], {"hw": 12, "flops": 2, "time": 3})
+            self.assertEqual(row["flags"], [])
+
+
 class Contexts(SmallTest):
     def test_two_contexts(self):
         report = self.report("two_contexts")

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What keeps parts that do not belong together out of one row. All are always on; the simulation
+// switches single ones off to show that it would notice.
+#pragma once
+
+namespace gable {
+
+struct JoinChecks {
+  // --- of a window: it is thrown away
+  bool modules = true;        // a module was loaded within it
+  bool new_functions = true;  // a kernel ran for the first time within it
+  bool captures = true;       // a stream was captured within it
+  bool stuck = true;          // another thread's change of phase took too long
+  bool dropped = true;        // CUPTI dropped ranges
+  bool missing = true;        // a launch came back without counters
+  bool unranged = true;       // a launch had no range of its own
+  bool thread_blocks = true;  // the thread blocks counted are not the grid's
+  // --- of a run
+  bool names = true;     // ranges are joined to launches by name, not by their order
+  bool distrust = true;  // where thread blocks never fit, FLOPs are not believed either
+  bool classes = true;   // steps with different launches are collected apart
+  // --- of a launch key: its row is flagged
+  bool flops_agree = true;     // its FLOPs are the same in every flops window
+  bool spread = true;          // its bytes and durations are alike in every window
+  bool times_agree = true;     // its durations are alike with and without counters
+  bool launches_agree = true;  // it is launched as often in windows of every phase
+};
+
+}  // namespace gable

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far one number differs from window to window.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace gable {
+
+struct Spread {
+  std::uint32_t windows = 0;
+  double mean = 0, squares = 0;  // Welford's
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+
+  void add(double value) {
+    ++windows;
+    const double delta = value - mean;
+    mean += delta / windows;
+    squares += delta * (value - mean);
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  // Standard deviation over mean; 0 below two windows.
+  [[nodiscard]] double variation() const {
+    if (windows < 2 || !(std::abs(mean) > 0)) return 0;
+    return std::sqrt(squares / (windows - 1)) / std::abs(mean);
+  }
+  // Windows that bring the standard error of the mean below `share` of it.
+  [[nodiscard]] double windows_for(double share) const {
+    const double ratio = variation() / share;
+    return ratio * ratio;
+  }
+  // The largest value is more than `share` above the smallest.
+  [[nodiscard]] bool differs(double share) const {
+    return windows > 0 && high - low > share * std::max(std::abs(high), std::abs(low));
+  }
+};
+
+// Of a launch key: the mean of one launch in each kept window.
+struct KeySpreads {
+  Spread flops;        // weighted instructions of flops windows; where windows are launches the
+                       // smallest and the largest launch of each window
+  Spread bytes;        // DRAM, of all hw windows
+  Spread counted_ns;   // gpu__time_duration of all hw windows
+  Spread time_ns;      // of time windows whose records have come
+  bool mixed = false;  // launches of one step do different amounts of work
+};
+
+}  // namespace gable

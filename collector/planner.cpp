@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/planner.h"
+
+namespace gable {
+
+void Planner::set_passes(std::uint32_t groups, bool flops) {
+  groups_ = groups;
+  queue_.set_groups(groups);
+  if (!flops) queue_.give_up(PhaseKind::flops);
+}
+
+Verdict Planner::ended(const WindowFacts& facts, const std::string& spoilt) {
+  Verdict verdict;
+  verdict.reason = spoilt;
+  if (spoilt.empty()) verdict = judge_window(facts, queue_.thrown_away_in_row(), checks_);
+  // A window without launches is none.
+  if (facts.launches > 0) queue_.ended(facts.phase, class_of(facts), verdict.reason.empty());
+  return verdict;
+}
+
+ProgressQuery Planner::query(const WindowFacts& facts) const {
+  ProgressQuery query;
+  query.phase = facts.phase;
+  query.window = facts.window;
+  query.groups = groups_;
+  query.round = queue_.round(facts.phase, class_of(facts));
+  return query;
+}
+
+void Planner::progress(const WindowFacts& facts, const KeyNeeds& needs) {
+  queue_.progress(facts.phase, class_of(facts),
+                  {needs.more(), needs.wide(), !facts.steps && needs.new_keys()});
+}
+
+// Thread blocks are counted beside bytes only. Where they never fit, a launch's operations would be
+// wrong too, and nothing would show it.
+bool Planner::counters_read(const WindowFacts& facts, const CountersOutcome& outcome) {
+  if (!outcome.keep) queue_.retract(facts.phase, class_of(facts));
+  if (facts.phase.kind != PhaseKind::hw) return false;
+  mismatched_in_row_ = outcome.mismatched ? mismatched_in_row_ + 1 : 0;
+  if (!checks_.distrust || mismatched_in_row_ != PhaseQueue::kMaxThrownAway) return false;
+  queue_.give_up(PhaseKind::flops);
+  return true;
+}
+
+}  // namespace gable

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each window of a run collects and which windows are kept: the queue, the judge and what is
+// known of the launch keys, put together. Pure code, no CUDA: Windows makes CUPTI follow it, and
+// the simulation drives it over made-up programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/join_checks.h"
+#include "analysis/key_progress.h"
+#include "collector/phase_queue.h"
+#include "collector/range_join.h"
+#include "collector/window_judge.h"
+
+namespace gable {
+
+class Planner {
+ public:
+  explicit Planner(const QueueOptions& options, JoinChecks checks = {})
+      : queue_(options), checks_(checks) {}
+
+  [[nodiscard]] Phase next() const { return queue_.next(); }
+  // The chip's plan is made: hardware passes, and whether FLOPs can be counted.
+  void set_passes(std::uint32_t groups, bool flops);
+  void give_up(PhaseKind kind) { queue_.give_up(kind); }
+
+  // The window that next() had announced ended. `spoilt`: why it cannot be kept, where that is
+  // known already.
+  [[nodiscard]] Verdict ended(const WindowFacts& facts, const std::string& spoilt);
+  // What to ask of the profile once the content of a kept window is in it, and the answer.
+  [[nodiscard]] ProgressQuery query(const WindowFacts& facts) const;
+  void progress(const WindowFacts& facts, const KeyNeeds& needs);
+  // The counters of a window that ended as kept were read; a window that did not verify is taken
+  // again. True: from now on FLOPs are not collected, because they would not be believed.
+  [[nodiscard]] bool counters_read(const WindowFacts& facts, const CountersOutcome& outcome);
+
+  [[nodiscard]] const PhaseQueue& queue() const { return queue_; }
+  [[nodiscard]] const JoinChecks& checks() const { return checks_; }
+
+ private:
+  [[nodiscard]] std::uint64_t class_of(const WindowFacts& facts) const {
+    return facts.steps && checks_.classes ? facts.hash : 0;
+  }
+
+  PhaseQueue queue_;
+  JoinChecks checks_;
+  std::uint32_t groups_ = 0;
+  std::uint32_t mismatched_in_row_ = 0;  // hw windows whose thread blocks did not fit
+};
+
+}  // namespace gable

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/range_join.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "analysis/quantities.h"
+
+namespace gable {
+namespace {
+
+// The launch a range belongs to: its name is the launch's place in the window, given by us (user)
+// or by CUPTI (automatic). Ranges may come back in another order than the launches.
+std::optional<std::size_t> index_of(const std::string& name) {
+  std::size_t index = 0;
+  const auto* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data(), end, index);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return index;
+}
+
+std::optional<std::size_t> checksum_column(const std::vector<std::string>& metrics) {
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    if (const auto* role = role_of(metrics[i]); role != nullptr && role->quantity == Quantity::ctas)
+      return i;
+  return std::nullopt;
+}
+
+std::string counted(std::uint64_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+// Why a window is thrown away, most telling first; empty when it is kept.
+std::string verdict(const CounterResult& result, const JoinRequest& request,
+                    const JoinChecks& checks) {
+  if (checks.unranged && result.unranged > 0 && request.launches.size() >= request.max_ranges)
+    return "The window had more launches than the " + std::to_string(request.max_ranges) +
+           " there was room for.";
+  if (checks.unranged && result.unranged > 0)
+    return "A launch ran beside another one of the same context and could not be counted alone.";
+  if (checks.dropped && result.dropped > 0)
+    return counted(result.dropped, "range was", "ranges were") + " dropped by CUPTI.";
+  if (checks.missing && result.missing > 0)
+    return counted(result.missing, "launch", "launches") + " came back without counters.";
+  if (checks.thread_blocks && result.mismatched > 0)
+    return counted(result.mismatched, "launch", "launches") +
+           " came back with a count of thread blocks that is not the grid.";
+  return {};
+}
+
+}  // namespace
+
+void join_ranges(const JoinRequest& request, const RangeReading& reading, CounterResult& result,
+                 const JoinChecks& checks) {
+  result.dropped = reading.dropped;
+  result.metrics = request.metrics.size();
+  // CUPTI counts what ran; in automatic mode a launch that failed is no range, in user mode it is
+  // an empty one.
+  std::vector<const RangedLaunch*> expected;
+  expected.reserve(request.launches.size());
+  for (const auto& launch : request.launches)
+    if (request.mode == RangeMode::user || launch.launched) expected.push_back(&launch);
+  std::vector<const std::vector<double>*> found(expected.size(), nullptr);
+  std::size_t position = 0;
+  for (const auto& range : reading.ranges) {
+    const auto index = checks.names ? index_of(range.name) : std::optional(position++);
+    if (!index || *index >= found.size() || found[*index] != nullptr)
+      ++result.dropped;
+    else
+      found[*index] = &range.values;
+  }
+  const auto checksum = checksum_column(request.metrics);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (!expected[i]->launched) continue;
+    if (found[i] == nullptr) {
+      ++result.missing;
+      continue;
+    }
+    const auto& values = *found[i];
+    // Written so that NaN is a mismatch too.
+    if (checksum && !(values[*checksum] == static_cast<double>(expected[i]->key.grid.count())))
+      ++result.mismatched;
+    result.keys.push_back(expected[i]->key);
+    result.ordinals.push_back(expected[i]->ordinal);
+    result.values.insert(result.values.end(), values.begin(), values.end());
+  }
+  result.reason = verdict(result, request, checks);
+  result.keep = result.reason.empty();
+}
+
+CountersOutcome outcome_of(std::vector<CounterResult> contexts) {
+  CountersOutcome outcome;
+  outcome.contexts = std::move(contexts);
+  for (const auto& result : outcome.contexts) {
+    // A range that CUPTI dropped is also one that a launch misses.
+    outcome.lost_ranges += std::max(result.dropped, result.missing);
+    outcome.too_small = outcome.too_small || result.dropped > 0 || result.unranged > 0;
+    outcome.mismatched = outcome.mismatched || result.mismatched > 0;
+    if (!result.keep && outcome.keep) {
+      outcome.keep = false;
+      outcome.reason = result.reason;
+    }
+  }
+  if (outcome.contexts.empty()) {
+    outcome.keep = false;
+    outcome.reason = "No context collected counters in it.";
+  }
+  return outcome;
+}
+
+}  // namespace gable

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The planner ends a phase when its kernels have what they want, and believes no window it should
+// not.
+#include "collector/planner.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace gable {
+namespace {
+
+QueueOptions options(std::uint32_t groups) {
+  QueueOptions o;
+  o.hw_groups = groups;
+  o.wait = o.warmup = 0;
+  return o;
+}
+
+// Plays windows until the queue is complete; `needs(phase, n)` is what the keys want after the n-th
+// window of the phase. Returns the phases with their counts: "hw:1 x3, flops x2".
+template <typename Needs>
+std::string play(Planner& planner, Needs needs, bool steps = true, int most = 1000) {
+  std::string out;
+  std::map<std::string, int> had;
+  std::string last;
+  int in_row = 0;
+  const auto note = [&] {
+    if (in_row > 0) out += (out.empty() ? "" : ", ") + last + " x" + std::to_string(in_row);
+  };
+  for (int i = 0; i < most && planner.next().kind != PhaseKind::off; ++i) {
+    WindowFacts facts;
+    facts.phase = planner.next();
+    facts.hash = 7;
+    facts.launches = 10;
+    facts.steps = steps;
+    const auto name = to_string(facts.phase);
+    if (name != last) {
+      note();
+      in_row = 0;
+      last = name;
+    }
+    ++in_row;
+    EXPECT_EQ(planner.ended(facts, {}).reason, "");
+    planner.progress(facts, needs(facts.phase, ++had[name]));
+  }
+  note();
+  return out;
+}
+
+KeyNeeds lacking() {
+  KeyNeeds needs;
+  needs.samples = 1;
+  return needs;
+}
+KeyNeeds spreading() {
+  KeyNeeds needs;
+  needs.spread = 1;
+  return needs;
+}
+
+TEST(Planner, OneWindowIsEnoughWhereKeysAreLaunchedOften) {
+  Planner planner(options(2));
+  EXPECT_EQ(play(planner, [](Phase, int) { return KeyNeeds{}; }),
+            "hw:1 x1, hw:2 x1, flops x1, time x3");
+}
+
+TEST(Planner, APhaseGoesOnUntilItsKeysHaveSamples) {
+  Planner planner(options(1));
+  EXPECT_EQ(play(planner,
+                 [](Phase p, int n) {
+                   return n < (p.kind == PhaseKind::hw ? 3 : 2) ? lacking() : KeyNeeds{};
+                 }),
+            "hw:1 x3, flops x2, time x3");
+}
+
+TEST(Planner, KeysThatNeverGetTheirSamplesAreNotWaitedForLongerThanTenWindows) {
+  Planner planner(options(1));
+  EXPECT_EQ(play(planner, [](Phase, int) { return lacking(); }), "hw:1 x10, flops x10, time x10");
+}
+
+TEST(Planner, KeysThatAreWorthLessThanAHundredthOfTheTimeAreNotWaitedFor) {
+  Planner planner(options(1));
+  KeyNeeds few;
+  few.samples = few.spread = 0.009;
+  EXPECT_EQ(play(planner, [&few](Phase, int) { return few; }), "hw:1 x1, flops x1, time x3");
+}
+
+TEST(Planner, SpreadIsAnsweredAfterEveryKeyHasItsSamples) {
+  Planner planner(options(2));
+  EXPECT_EQ(play(planner,
+                 [](Phase p, int n) {
+                   if (n < 2)
+                     return p.kind == PhaseKind::hw && p.group == 0 ? spreading() : lacking();
+                   return p.kind == PhaseKind::hw && p.group == 0 && n < 5 ? spreading()
+                                                                           : KeyNeeds{};
+                 }),
+            "hw:1 x1, hw:2 x2, flops x2, hw:1 x4, time x3");
+}
+
+TEST(Planner, WhereWindowsAreLaunchesAPhaseGoesOnWhileNewKeysCome) {
+  Planner planner(options(1));
+  KeyNeeds fresh = lacking();
+  fresh.fresh = 1;
+  EXPECT_EQ(play(
+                planner, [&](Phase, int n) { return n < 40 ? fresh : KeyNeeds{}; }, false, 45),
+            "hw:1 x40, flops x5");
+}
+
+TEST(Planner, ActiveIsExact) {
+  auto o = options(1);
+  o.active = 2;
+  Planner planner(o);
+  EXPECT_EQ(play(planner, [](Phase, int) { return lacking(); }), "hw:1 x2, flops x2, time x2");
+}
+
+TEST(Planner, OtherPhasesInBetweenDoNotForgiveThrownAwayWindows) {
+  Planner planner(options(1));
+  WindowFacts facts{1, {PhaseKind::hw, 0}, 7, 10, 0, true};
+  CountersOutcome bad;
+  bad.keep = false;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(to_string(planner.next()), "hw:1");
+    EXPECT_EQ(planner.ended(facts, {}).reason, "");
+    EXPECT_FALSE(planner.counters_read(facts, bad));
+  }
+  EXPECT_EQ(to_string(planner.next()), "flops");
+}
+
+TEST(Planner, AKeptWindowForgivesThoseThrownAwayBefore) {
+  auto o = options(1);
+  o.active = 10;
+  Planner planner(o);
+  WindowFacts facts{1, {PhaseKind::hw, 0}, 7, 10, 0, true};
+  for (int i = 0; i < 4; ++i) {
+    (void)planner.ended(facts, i % 2 == 0 ? "It was spoilt." : "");
+    if (i % 2 != 0) planner.progress(facts, {});
+  }
+  (void)planner.ended(facts, "It was spoilt.");
+  EXPECT_EQ(to_string(planner.next()), "hw:1");
+}
+
+TEST(Planner, WithoutTrueThreadBlocksFlopsAreNotBelieved) {
+  Planner planner(options(2));
+  WindowFacts facts{1, {PhaseKind::hw, 0}, 7, 10, 0, true};
+  CountersOutcome bad;
+  bad.keep = false;
+  bad.mismatched = true;
+  bool distrusted = false;
+  for (int i = 0; i < 3; ++i) {
+    (void)planner.ended(facts, {});
+    distrusted = planner.counters_read(facts, bad);
+  }
+  EXPECT_TRUE(distrusted);
+  EXPECT_EQ(play(planner, [](Phase, int) { return KeyNeeds{}; }), "hw:2 x1, time x3");
+}
+
+TEST(Judge, AModuleCostsAFlopsWindowHoweverOften) {
+  WindowFacts facts{1, {PhaseKind::flops, 0}, 7, 10, kModuleLoaded, true};
+  EXPECT_NE(judge_window(facts, 2).reason, "");
+  facts.steps = false;
+  EXPECT_NE(judge_window(facts, 2).reason, "");
+}
+
+TEST(Judge, WhereEveryStepHasTheFlawTheThirdWindowIsKept) {
+  WindowFacts facts{1, {PhaseKind::hw, 0}, 7, 10, kModuleLoaded | kNewFunction, true};
+  EXPECT_NE(judge_window(facts, 0).reason, "");
+  EXPECT_NE(judge_window(facts, 1).reason, "");
+  EXPECT_EQ(judge_window(facts, 2).reason, "");
+  facts.phase = {PhaseKind::flops, 0};
+  facts.flaws = kNewFunction;
+  const auto kept = judge_window(facts, 2);
+  EXPECT_EQ(kept.reason, "");
+  EXPECT_TRUE(kept.without_new_functions) << "instrumentation may not have seen them";
+}
+
+}  // namespace
+}  // namespace gable
