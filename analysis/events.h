@@ -15,6 +15,8 @@ using FunctionId = std::uint32_t;  // index in a FunctionTable
 using WindowId = std::uint32_t;    // 1, 2, …; 0 is "not in a window"
 
 inline constexpr WindowId kNoWindow = 0;
+// Of ranges where nothing else is collected: from the beginning of the program to its end.
+inline constexpr WindowId kWholeRun = 0xffffffff;
 
 enum class Direction : std::uint8_t { none, forward, backward, recompute };
 [[nodiscard]] std::string to_string(Direction direction);  // "none", "forward", …

@@ -91,6 +91,15 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
     }
   }
 
+  const bool ranges_only = kernels.empty() && state.ranges_only;
+  for (LayerId id = 0; ranges_only && id < tree.size(); ++id) {
+    if (state.layer_stats.calls(id) == 0) continue;
+    for (LayerId layer = id;; layer = tree.node(layer).parent) {
+      sums.try_emplace(place(0, layer), roofline);
+      if (layer == 0) break;
+    }
+  }
+
   LayerRows out;
   std::vector<LayerRow>& rows = out.rows;
   LayerIds& ids = out.ids;
@@ -109,7 +118,11 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
     row.direction = to_string(node.direction);
     row.device = device;
     row.depth = node.depth;
-    sum.fill(row);
+    if (ranges_only) {
+      row.roof.bound = "unknown";
+    } else {
+      sum.fill(row);
+    }
     fill_calls(state, unit, layer, row);
     fill_busy(state, unit, layer, row);
     if (layer == 0) whole = row.time_total_ns;
@@ -126,7 +139,8 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
 
 std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& unit,
                                const LayerIds& ids) {
-  const std::uint64_t windows = state.kept_windows[kind_index(PhaseKind::time)];
+  if (state.copies_lost) return {};
+  const std::uint64_t windows = state.copy_windows;
   const double scale = unit.step && windows > 0 ? 1.0 / static_cast<double>(windows) : 1.0;
   std::map<std::tuple<CopyKind, std::int32_t, std::optional<std::int64_t>, Direction>, CopySum>
       sums;

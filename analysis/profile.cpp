@@ -145,7 +145,8 @@ void Profile::add(const CopyRecord& record) {
   const CopyGroup group{record.kind, record.device, call->layer};
   if (Window* window = state.find(call->window); window != nullptr) {
     if (window->phase.kind == PhaseKind::time) window->copies[group].add(sum);
-  } else if (state.closed_kept_time(call->window)) {
+  } else if (const auto closed = state.closed_window(call->window);
+             closed.kept_time && closed.complete) {
     state.copies[group].add(sum);
     state.copy_ns += sum.time_ns;
   }
@@ -154,11 +155,16 @@ void Profile::add(const CopyRecord& record) {
 void Profile::add(const LayerSpan& span) {
   State& state = *state_;
   state.layer_stats.count_calls(span.layer, span.calls);
+  if (span.window == kWholeRun) {
+    state.ranges_only = true;
+    state.layer_stats.add_span(span.layer, PhaseKind::time, {span.calls, span.timed, span.cpu_ns});
+    return;
+  }
   Window* window = span.window == kNoWindow ? nullptr : state.find(span.window);
   const SpanSum sum{span.calls, span.timed, span.cpu_ns};
   if (window != nullptr) {
     window->spans[span.layer].add(sum);
-  } else if (state.closed_kept_time(span.window)) {
+  } else if (state.closed_window(span.window).kept_time) {
     state.layer_stats.add_span(span.layer, PhaseKind::time, sum);
   }
 }
@@ -226,6 +232,8 @@ void Profile::finish_records() {
     window = next;
   }
 }
+
+void Profile::lose_copies() { state_->copies_lost = true; }
 
 std::uint64_t Profile::pending_records() const {
   std::uint64_t waiting = 0;

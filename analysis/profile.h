@@ -56,6 +56,8 @@ class Profile {
   void end_window(const WindowEnd& end);
   // No further records will come: closes the time windows that still wait for theirs.
   void finish_records();
+  // Records could not be read: which copies there were is unknown.
+  void lose_copies();
   // Time records a window still waits for; 0 when all have arrived.
   [[nodiscard]] std::uint64_t pending_records() const;
 

@@ -60,16 +60,19 @@ struct Profile::State {
   // --- accumulated ---
   KeyTable keys;
   LayerStats layer_stats;
-  CopySums copies;                                            // of kept time windows
+  CopySums copies;  // of kept time windows whose records all came
   std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
   std::map<std::string, Moments> window_wall;                 // kept windows by phase, and warm-up
   std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
   Moments step_wall, step_busy, step_idle;  // of kept time windows; busy where the union is known
-  std::uint64_t copy_ns = 0;                // in kept time windows
+  // In kept time windows whose records all came.
+  std::uint64_t copy_ns = 0, copy_windows = 0;
+  bool copies_lost = false;  // records could not be read: nobody knows of which copies
   std::uint64_t overhead_ns = 0;
   std::uint64_t launches = 0, launches_without_layer = 0, launches_inherited = 0;
   std::uint64_t graph_launches = 0, graph_records = 0;
   std::uint64_t steps = 0;
+  bool ranges_only = false;  // CUPTI could not be had: nothing is known of the GPU
   std::unordered_map<std::uint64_t, std::uint64_t> classes;  // steps by sequence hash
   std::unordered_map<std::uint64_t, std::uint64_t>
       time_classes;  // kept time windows by sequence hash
@@ -82,12 +85,15 @@ struct Profile::State {
   RecentCorrelations known;  // launches whose records do not matter
   PendingCopies pending_copies;
   std::deque<StrayCopy> stray_copies;
-  std::deque<std::pair<WindowId, bool>>
-      closed;  // the last ones, and whether they were kept time windows
+  struct Closed {
+    WindowId id = kNoWindow;
+    bool kept_time = false, complete = false;
+  };
+  std::deque<Closed> closed;  // the last ones
 
   [[nodiscard]] Window* find(WindowId id);
   [[nodiscard]] WindowId oldest_open() const;
-  [[nodiscard]] bool closed_kept_time(WindowId id) const;
+  [[nodiscard]] Closed closed_window(WindowId id) const;
   WindowKey& window_key(Window& window, KeyIndex key);
   // The window has ended and no record is awaited any more: its content counts.
   void close(std::list<Window>::iterator window);

@@ -60,8 +60,10 @@ WindowId Profile::State::oldest_open() const {
   return windows.empty() ? static_cast<WindowId>(-1) : windows.front().id;
 }
 
-bool Profile::State::closed_kept_time(WindowId id) const {
-  return std::find(closed.begin(), closed.end(), std::pair(id, true)) != closed.end();
+Profile::State::Closed Profile::State::closed_window(WindowId id) const {
+  const auto found = std::find_if(closed.begin(), closed.end(),
+                                  [id](const Closed& each) { return each.id == id; });
+  return found == closed.end() ? Closed{} : *found;
 }
 
 WindowKey& Profile::State::window_key(Window& window, KeyIndex key) {
@@ -94,6 +96,7 @@ void Profile::State::give_up(std::list<Window>::iterator window) {
       window->unions_known = false;
     }
     window->waiting = 0;
+    window->incomplete = true;
   }
   close(window);
 }
@@ -136,7 +139,8 @@ void Profile::State::close(std::list<Window>::iterator window) {
       }
     }
   }
-  closed.emplace_back(window->id, end.keep && window->phase.kind == PhaseKind::time);
+  closed.push_back(
+      {window->id, end.keep && window->phase.kind == PhaseKind::time, !window->incomplete});
   if (closed.size() > kRememberedWindows) closed.pop_front();
   windows.erase(window);
   keys.window_closed();
@@ -199,6 +203,8 @@ void Profile::State::keep_times(Window& window) {
     if (inside) window.copies[copy->group].add(copy->sum);
     copy = inside ? stray_copies.erase(copy) : std::next(copy);
   }
+  if (window.incomplete) return;
+  ++copy_windows;
   for (const auto& [group, sum] : window.copies) {
     copies[group].add(sum);
     copy_ns += sum.time_ns;

@@ -103,7 +103,7 @@ void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
   step.wall_stddev_ns = state.step_wall.stddev();
   step.busy_ns = state.step_busy.mean();
   step.idle_ns = state.step_idle.mean();
-  if (const std::uint64_t windows = kept(state, PhaseKind::time); windows > 0) {
+  if (const std::uint64_t windows = state.copy_windows; windows > 0 && !state.copies_lost) {
     step.copy_ns = static_cast<double>(state.copy_ns) / static_cast<double>(windows);
   }
 }
@@ -141,7 +141,8 @@ Report build_report(const Profile& profile, const RunInfo& base) {
 }
 
 bool has_launches(const Profile& profile) {
-  return profile.state().launches > 0 || profile.state().graph_launches > 0;
+  const Profile::State& state = profile.state();
+  return state.launches > 0 || state.graph_launches > 0 || state.ranges_only;
 }
 
 }  // namespace gable

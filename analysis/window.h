@@ -50,6 +50,7 @@ struct Window {
   bool unions_known =
       true;  // false once a kernel of the window has no usable time, or too many had to be held
   std::uint64_t waiting = 0;  // kernel records that have not come yet
+  bool incomplete = false;    // some never came: copies may be missing too, and nothing tells which
   WindowEnd end;
   std::vector<WindowKey> keys;
   std::vector<HeldRecord> records;

@@ -75,19 +75,24 @@ ActivityStream::ActivityStream(const CuptiApi& api) : api_(api) {
   g_stream.store(this, std::memory_order_release);
 }
 
-std::string ActivityStream::enable() {
+std::string ActivityStream::enable(std::string& partly) {
   if (!registered_) {
     const auto code = api_.cuptiActivityRegisterCallbacks(requested, completed);
     if (code != CUPTI_SUCCESS)
-      return "kernel times cannot be taken: cuptiActivityRegisterCallbacks says " +
+      return "Kernel times cannot be taken: cuptiActivityRegisterCallbacks says " +
              describe(api_, code) + ".";
     registered_ = true;
   }
   for (const auto kind : kKinds) {
     const auto code = api_.cuptiActivityEnable(kind);
-    // Peer copies are a kind of their own that some set-ups do not have.
-    if (code != CUPTI_SUCCESS && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
-      return "kernel times cannot be taken: cuptiActivityEnable says " + describe(api_, code) + ".";
+    if (code == CUPTI_SUCCESS) {
+      undo_.push([this, kind] { api_.cuptiActivityDisable(kind); });
+    } else if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+      undo_.run();
+      return "Kernel times cannot be taken: cuptiActivityEnable says " + describe(api_, code) + ".";
+    } else if (kind != CUPTI_ACTIVITY_KIND_MEMCPY2) {  // peer copies are not everywhere
+      partly = "Copies are not recorded, or not all: cuptiActivityEnable says " +
+               describe(api_, code) + ".";
     }
   }
   enabled_ = true;
@@ -98,7 +103,7 @@ std::string ActivityStream::enable() {
 void ActivityStream::disable() {
   if (!enabled_) return;
   enabled_ = false;
-  for (const auto kind : kKinds) api_.cuptiActivityDisable(kind);
+  undo_.run();
 }
 
 void ActivityStream::pause() {
@@ -119,8 +124,22 @@ void ActivityStream::flush(bool forced) {
   };
   const Flushing flushing(flushing_);
   if (paused_.load() && !forced) return;
-  api_.cuptiActivityFlushAll(forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
-                                    : 0u);
+  const auto code = api_.cuptiActivityFlushAll(
+      forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0u);
+  if (code == CUPTI_SUCCESS) return;
+  const std::lock_guard hold(mutex_);
+  flush_code_ = code;
+}
+
+std::string ActivityStream::flush_problem() {
+  CUptiResult code = CUPTI_SUCCESS;
+  {
+    const std::lock_guard hold(mutex_);
+    code = flush_code_;
+  }
+  if (code == CUPTI_SUCCESS) return {};
+  return "Records of kernels and copies are missing: cuptiActivityFlushAll says " +
+         describe(api_, code) + ".";
 }
 
 void CUPTIAPI ActivityStream::requested(std::uint8_t** buffer, std::size_t* size,
@@ -163,10 +182,15 @@ ActivityBatch ActivityStream::read_buffers() {
   }
   for (const auto& buffer : ready) {
     CUpti_Activity* record = nullptr;
-    while (buffer.valid > 0 &&
-           api_.cuptiActivityGetNextRecord(buffer.data, buffer.valid, &record) == CUPTI_SUCCESS) {
-      take(record, batch);
+    auto code = buffer.valid > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_MAX_LIMIT_REACHED;
+    while (code == CUPTI_SUCCESS) {
+      code = api_.cuptiActivityGetNextRecord(buffer.data, buffer.valid, &record);
+      if (code == CUPTI_SUCCESS) take(record, batch);
     }
+    if (code != CUPTI_ERROR_MAX_LIMIT_REACHED)
+      batch.problem =
+          "Records of kernels and copies are missing: cuptiActivityGetNextRecord says " +
+          describe(api_, code) + ".";
     std::size_t dropped = 0;
     if (api_.cuptiActivityGetNumDroppedRecords(buffer.context, buffer.stream, &dropped) ==
         CUPTI_SUCCESS) {

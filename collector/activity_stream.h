@@ -13,6 +13,7 @@
 
 #include "analysis/events.h"
 #include "collector/cupti_api.h"
+#include "collector/undo.h"
 
 namespace gable {
 
@@ -20,6 +21,7 @@ struct ActivityBatch {
   std::vector<KernelRecord> kernels;
   std::vector<CopyRecord> copies;
   std::uint64_t dropped = 0;  // records that CUPTI had no room for
+  std::string problem;        // a sentence, when they could not all be read
 };
 
 // One a process: CUPTI's buffer callbacks carry no user pointer.
@@ -29,8 +31,9 @@ class ActivityStream {
 
   explicit ActivityStream(const CuptiApi& api);
 
-  // Turns kernel, copy and memset records on. Empty, or a sentence saying what failed.
-  std::string enable();
+  // Turns kernel, copy and memset records on. Empty, or a sentence saying what failed; `partly`
+  // says what is missing where kernels alone are recorded.
+  std::string enable(std::string& partly);
   void disable();
   // Off while counters are taken: unforced flushes are left out until it is enabled again.
   void pause();
@@ -38,6 +41,8 @@ class ActivityStream {
 
   // Asks CUPTI for buffers. Not from resource or buffer callbacks; may block as long as CUPTI does.
   void flush(bool forced);
+  // A sentence about the last flush that failed; empty when none did.
+  [[nodiscard]] std::string flush_problem();
 
   // Reads the buffers that came back since the last call. Holds no lock while CUPTI is called.
   ActivityBatch read_buffers();
@@ -55,12 +60,15 @@ class ActivityStream {
                                  std::size_t size, std::size_t valid);
 
   const CuptiApi& api_;
-  bool registered_ = false, enabled_ = false;
+  bool registered_ = false;
+  std::atomic<bool> enabled_{false};
+  Undo undo_;  // of the kinds that are on
   std::atomic<bool> paused_{false};
   std::atomic<int> flushing_{0};  // threads inside flush()
-  // Guards the two lists. Never held while calling CUPTI: a flush calls completed() under CUPTI's
+  // Guards what follows. Never held while calling CUPTI: a flush calls completed() under CUPTI's
   // own lock.
   std::mutex mutex_;
+  CUptiResult flush_code_ = CUPTI_SUCCESS;
   std::vector<Buffer> ready_;
   std::vector<std::uint8_t*> free_;
 };

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 #include <thread>
 
 #include "collector/clock.h"
+#include "collector/own_thread.h"
 #include "collector/session.h"
 
 namespace gable {
@@ -21,30 +21,12 @@ constexpr int kPollMs = 100;                          // while collecting
 constexpr std::uint64_t kSnapshotNs = 5'000'000'000;  // a snapshot on disk is never older than 10 s
 constexpr std::uint64_t kFlushEveryNs = 500'000'000;
 
-// Runs `body` on a detached thread with every signal blocked.
-template <typename Body>
-bool spawn(const char* name, Body body) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool ok = true;
-  try {
-    std::thread thread(body);
-    pthread_setname_np(thread.native_handle(), name);
-    thread.detach();
-  } catch (const std::system_error&) {
-    ok = false;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return ok;
-}
-
 }  // namespace
 
 bool Background::start() {
   if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) return false;
-  return spawn("gable-worker", [this] { work(); }) &&
-         spawn("gable-flush", [this] { run_flusher(); });
+  return start_own_thread("gable-worker", [this] { work(); }) &&
+         start_own_thread("gable-flush", [this] { run_flusher(); });
 }
 
 void Background::wake(char command) {

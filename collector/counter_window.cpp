@@ -167,6 +167,8 @@ bool CounterWindow::active() const {
 
 bool CounterWindow::enabled() const { return profiler_.enabled(); }
 
+bool CounterWindow::runs_on() const { return profiler_.runs_on(); }
+
 std::uint64_t CounterWindow::image_bytes() const { return profiler_.image_bytes(); }
 
 }  // namespace gable

@@ -56,6 +56,7 @@ class CounterWindow {
 
   [[nodiscard]] bool active() const;   // between begin and end
   [[nodiscard]] bool enabled() const;  // the profiler is enabled on the context
+  [[nodiscard]] bool runs_on() const;  // it could not be stopped
   [[nodiscard]] std::uint64_t image_bytes() const;
 
  private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/counters.h"
 
+#include <algorithm>
+
 namespace gable {
 Counters::Context* Counters::find(const Place& place, bool create) {
   const std::lock_guard hold(mutex_);
@@ -70,10 +72,14 @@ CountersOutcome Counters::finish() {
   return outcome_of(std::move(results));
 }
 
-void Counters::close() {
+CuptiFailure Counters::close() {
+  CuptiFailure first;
   for (auto* context : all()) {
-    if (context->window.enabled()) (void)context->window.close();
+    if (!context->window.enabled()) continue;
+    auto failure = context->window.close();
+    if (!first.failed()) first = failure;
   }
+  return first;
 }
 
 void Counters::end_context(CUcontext ended) {
@@ -95,6 +101,14 @@ void Counters::abandon_context(CUcontext ended) {
     context->window.abandon();
     context->gone.store(true, std::memory_order_release);
   }
+}
+
+bool Counters::hangs() { return engine_.patient().stuck(); }
+
+bool Counters::runs_on() {
+  const auto contexts = all();
+  return std::any_of(contexts.begin(), contexts.end(),
+                     [](const Context* context) { return context->window.runs_on(); });
 }
 
 std::uint64_t Counters::image_bytes() {

@@ -40,13 +40,18 @@ class Counters {
 
   // Ends the open window on every context: stops, decodes, joins.
   [[nodiscard]] CountersOutcome finish();
-  // No further counter windows for now: launches run at full speed again.
-  void close();
+  // No further counter windows for now: launches run at full speed again. The first failure, if
+  // any.
+  CuptiFailure close();
   // The context is about to be destroyed (nullptr: all of them). What was collected in it is kept
   // for finish().
   void end_context(CUcontext context);
   // The same without a word to CUPTI; what was collected is lost.
   void abandon_context(CUcontext context);
+  // CUPTI has not returned from a call, or could not be told to stop counting: nothing else may be
+  // asked of it. The first may pass.
+  [[nodiscard]] bool hangs();
+  [[nodiscard]] bool runs_on();
   [[nodiscard]] std::uint64_t image_bytes();
 
  private:

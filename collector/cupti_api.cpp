@@ -54,13 +54,13 @@ void fill(CuptiApi& api, void* library, const std::string& opened_as) {
 #define GABLE_RESOLVE_PROFILING(name) GABLE_RESOLVE(name, profiling)
   GABLE_CUPTI_TRACING(GABLE_RESOLVE_TRACING)
   GABLE_CUPTI_PROFILING(GABLE_RESOLVE_PROFILING)
+#define GABLE_RESOLVE_OPTIONAL(name) \
+  api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, #name));
+  GABLE_CUPTI_OPTIONAL(GABLE_RESOLVE_OPTIONAL)
+#undef GABLE_RESOLVE_OPTIONAL
 #undef GABLE_RESOLVE_TRACING
 #undef GABLE_RESOLVE_PROFILING
 #undef GABLE_RESOLVE
-#if CUPTI_API_VERSION >= 130000
-  api.cuptiSubscribe_v2 =
-      reinterpret_cast<decltype(api.cuptiSubscribe_v2)>(dlsym(library, "cuptiSubscribe_v2"));
-#endif
 
   api.path = path_of(reinterpret_cast<void*>(api.cuptiGetVersion), opened_as);
   if (api.cuptiGetVersion != nullptr && api.cuptiGetVersion(&api.version) != CUPTI_SUCCESS)

@@ -57,15 +57,19 @@ namespace gable {
   X(cuptiRangeProfilerGetCounterDataInfo)         \
   X(cuptiRangeProfilerCounterDataGetRangeInfo)
 
+// Used where the library has them.
+#if CUPTI_API_VERSION >= 130000
+#define GABLE_CUPTI_OPTIONAL(X) X(cuptiSubscribe_v2) /* names the holder when refused */
+#else
+#define GABLE_CUPTI_OPTIONAL(X)
+#endif
+
 struct CuptiApi {
 #define GABLE_DECLARE(name) decltype(&::name) name = nullptr;
   GABLE_CUPTI_TRACING(GABLE_DECLARE)
   GABLE_CUPTI_PROFILING(GABLE_DECLARE)
+  GABLE_CUPTI_OPTIONAL(GABLE_DECLARE)
 #undef GABLE_DECLARE
-#if CUPTI_API_VERSION >= 130000
-  decltype(&::cuptiSubscribe_v2) cuptiSubscribe_v2 =
-      nullptr;  // optional: names the holder when refused
-#endif
 
   std::uint32_t version = 0;  // cuptiGetVersion
   std::string path;           // where the library was found

@@ -9,6 +9,7 @@ namespace {
 struct Driver {
   decltype(&::cuCtxGetCurrent) get = nullptr;
   decltype(&::cuCtxSetCurrent) set = nullptr;
+  decltype(&::cuCtxSynchronize) synchronize = nullptr;
 };
 
 // The driver of the process; without one (as in tests) contexts are left alone.
@@ -18,6 +19,8 @@ const Driver& driver() {
     if (void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); library != nullptr) {
       driver.get = reinterpret_cast<decltype(driver.get)>(dlsym(library, "cuCtxGetCurrent"));
       driver.set = reinterpret_cast<decltype(driver.set)>(dlsym(library, "cuCtxSetCurrent"));
+      driver.synchronize =
+          reinterpret_cast<decltype(driver.synchronize)>(dlsym(library, "cuCtxSynchronize"));
     }
     return driver;
   }();
@@ -35,6 +38,10 @@ CurrentContext::CurrentContext(CUcontext wanted) {
 
 CurrentContext::~CurrentContext() {
   if (changed_ && driver().set != nullptr) driver().set(before_);
+}
+
+void wait_for_current_context() {
+  if (driver().synchronize != nullptr) driver().synchronize();
 }
 
 }  // namespace gable

@@ -19,4 +19,7 @@ class CurrentContext {
   bool changed_ = false;
 };
 
+// Until the work of the context that is current on this thread is done.
+void wait_for_current_context();
+
 }  // namespace gable

@@ -97,6 +97,7 @@ CountersOutcome outcome_of(std::vector<CounterResult> contexts) {
     outcome.lost_ranges += std::max(result.dropped, result.missing);
     outcome.too_small = outcome.too_small || result.dropped > 0 || result.unranged > 0;
     outcome.mismatched = outcome.mismatched || result.mismatched > 0;
+    if (result.code != 0 && outcome.failed.empty()) outcome.failed = result.reason;
     if (!result.keep && outcome.keep) {
       outcome.keep = false;
       outcome.reason = result.reason;

@@ -67,6 +67,7 @@ struct CountersOutcome {
   std::uint64_t lost_ranges = 0;
   bool too_small = false;   // more launches than ranges: ask for more next time
   bool mismatched = false;  // a launch's thread blocks were not those of its grid
+  std::string failed;       // a sentence about the first call of CUPTI that failed, when one did
 };
 // One window over all contexts.
 [[nodiscard]] CountersOutcome outcome_of(std::vector<CounterResult> contexts);

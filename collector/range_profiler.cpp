@@ -46,7 +46,8 @@ struct RangeProfiler::State {
   std::list<std::vector<std::uint8_t>> images;  // never freed before disable: CUPTI keeps pointers
   std::atomic<std::uint64_t> image_bytes{0};    // of them all; asked by other threads
   Prepared* current = nullptr;
-  bool pinned = false;  // CUPTI may still use the images: never free them
+  bool pinned = false;   // CUPTI may still use the images: never free them
+  bool runs_on = false;  // it could not be stopped
 
   State(ProfilerEngine& the_engine, CUcontext the_context, std::string the_chip)
       : engine(the_engine),
@@ -54,7 +55,30 @@ struct RangeProfiler::State {
         context(the_context),
         chip(std::move(the_chip)) {}
 
+  // A call that may hang, with parameters that outlive it. Where the helper's thread is refused,
+  // the caller's may be the right one; `again` says whether a second call can do no harm.
+  template <class Params>
+  CuptiFailure patiently(const char* name, CUptiResult(CUPTIAPI* call)(Params*), Params& params,
+                         bool again) {
+    auto& patient = engine.patient();
+    const auto own = std::make_shared<Params>(params);
+    auto code = patient.make(context, [call, own] { return call(own.get()); });
+    if (code && *code != CUPTI_SUCCESS && again) {
+      const auto second = call(own.get());
+      if (second == CUPTI_SUCCESS) patient.use_callers_thread();
+      code = second;
+    }
+    if (!code) {
+      pinned = true;
+      return {CUPTI_ERROR_UNKNOWN, std::string(name) + " did not return; CUPTI is left alone."};
+    }
+    params = *own;
+    return *code == CUPTI_SUCCESS ? CuptiFailure{} : call_failed(api, name, *code);
+  }
+
   CuptiFailure enable() {
+    if (engine.patient().stuck())
+      return {CUPTI_ERROR_UNKNOWN, "CUPTI has not returned from an earlier call."};
     if (object != nullptr) return {};
     if (auto failure = engine.start(); failure.failed()) return failure;
     GABLE_PARAMS(CUpti_RangeProfiler_Enable, params);
@@ -67,15 +91,14 @@ struct RangeProfiler::State {
   }
 
   CuptiFailure disable() {
-    if (object == nullptr) return {};
+    if (object == nullptr || runs_on || engine.patient().stuck()) return {};
     GABLE_PARAMS(CUpti_RangeProfiler_Disable, params);
     params.pRangeProfilerObject = std::exchange(object, nullptr);
     configured = false;
-    if (const auto code = api.cuptiRangeProfilerDisable(&params); code != CUPTI_SUCCESS) {
-      pinned = true;
-      return call_failed(api, "cuptiRangeProfilerDisable", code);
-    }
-    return {};
+    auto failure = patiently("cuptiRangeProfilerDisable", api.cuptiRangeProfilerDisable, params,
+                             false);  // the object may be gone all the same
+    if (failure.failed()) pinned = true;
+    return failure;
   }
 
   CuptiFailure prepare(const PassPlan& plan) {
@@ -185,8 +208,10 @@ struct RangeProfiler::State {
   CuptiFailure decode(std::uint64_t& dropped) {
     GABLE_PARAMS(CUpti_RangeProfiler_DecodeData, params);
     params.pRangeProfilerObject = object;
-    if (const auto code = api.cuptiRangeProfilerDecodeData(&params); code != CUPTI_SUCCESS)
-      return call_failed(api, "cuptiRangeProfilerDecodeData", code);
+    if (auto failure = patiently("cuptiRangeProfilerDecodeData", api.cuptiRangeProfilerDecodeData,
+                                 params, true);
+        failure.failed())
+      return failure;
     dropped = params.numOfRangeDropped;
     return {};
   }
@@ -263,18 +288,26 @@ CuptiFailure RangeProfiler::push(const char* name) {
 CuptiFailure RangeProfiler::pop() {
   GABLE_PARAMS(CUpti_RangeProfiler_PopRange, params);
   params.pRangeProfilerObject = state_->object;
-  const auto code = state_->api.cuptiRangeProfilerPopRange(&params);
+  auto code = state_->api.cuptiRangeProfilerPopRange(&params);
+  // A range that stays open would forbid stopping.
+  if (code != CUPTI_SUCCESS) code = state_->api.cuptiRangeProfilerPopRange(&params);
   if (code == CUPTI_SUCCESS) return {};
+  state_->runs_on = true;
   return guarded([&] { return call_failed(state_->api, "cuptiRangeProfilerPopRange", code); });
 }
 
 CuptiFailure RangeProfiler::stop() {
   const CurrentContext current(state_->context);
   return guarded([&]() -> CuptiFailure {
+    if (state_->runs_on) return {CUPTI_ERROR_UNKNOWN, "A range of CUPTI's could not be closed."};
     GABLE_PARAMS(CUpti_RangeProfiler_Stop, params);
     params.pRangeProfilerObject = state_->object;
-    if (const auto code = state_->api.cuptiRangeProfilerStop(&params); code != CUPTI_SUCCESS)
-      return call_failed(state_->api, "cuptiRangeProfilerStop", code);
+    if (auto failure = state_->patiently("cuptiRangeProfilerStop",
+                                         state_->api.cuptiRangeProfilerStop, params, true);
+        failure.failed()) {
+      state_->runs_on = !state_->engine.patient().stuck();
+      return failure;
+    }
     if (params.isAllPassSubmitted == 0)
       return {CUPTI_ERROR_UNKNOWN,
               "CUPTI wants another pass over the launches of a single-pass window."};
@@ -309,6 +342,8 @@ CuptiFailure RangeProfiler::disable() {
 void RangeProfiler::abandon() {
   if (std::exchange(state_->object, nullptr) != nullptr) state_->pinned = true;
 }
+
+bool RangeProfiler::runs_on() const { return state_->runs_on; }
 
 bool RangeProfiler::enabled() const { return state_->object != nullptr; }
 

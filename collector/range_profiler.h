@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "collector/cupti_api.h"
+#include "collector/patient_calls.h"
 #include "collector/plan.h"
 #include "collector/range_join.h"
 #include "collector/remedies.h"
@@ -31,9 +32,12 @@ class ProfilerEngine {
   [[nodiscard]] CuptiFailure start();
   [[nodiscard]] bool started() const;
   [[nodiscard]] const CuptiApi& api() const { return api_; }
+  // For calls that may hang.
+  [[nodiscard]] PatientCalls& patient() { return patient_; }
 
  private:
   const CuptiApi& api_;
+  PatientCalls patient_;
   mutable std::mutex mutex_;  // taken by nothing that CUPTI calls back
   bool asked_ = false;
   CuptiFailure answer_;
@@ -58,13 +62,17 @@ class RangeProfiler {
   [[nodiscard]] CuptiFailure push(const char* name);
   [[nodiscard]] CuptiFailure pop();
   [[nodiscard]] CuptiFailure stop();
-  // After stop: decodes (this waits for the context) and evaluates every range.
+  // After stop: decodes (this waits for the context) and evaluates every range. stop, read and
+  // disable give up on a CUPTI that does not answer; while it does not, every call fails.
   [[nodiscard]] CuptiFailure read(Reading& reading);
   // Ends profiling of the context: its launches run at full speed again.
   [[nodiscard]] CuptiFailure disable();
   // The context is gone, or the process is a forked child: forget the profiler object without
   // calling CUPTI.
   void abandon();
+
+  // CUPTI counts on although it was told to stop: nothing more may be asked of it.
+  [[nodiscard]] bool runs_on() const;
 
   [[nodiscard]] bool enabled() const;
   [[nodiscard]] std::uint64_t image_bytes() const;  // counter images held, host memory

@@ -29,12 +29,14 @@ ProfileLimits limits_of(const Settings& settings) {
 Session::Session(Runtime& rt, CuptiApi api)
     : rt_(rt),
       api_(std::move(api)),
+      subscription_(api_),
       sink_(rt.layers, rt.functions, limits_of(rt.settings)),
       activity_(api_),
       counters_(api_, rt.settings.ranges == "auto" ? RangeMode::automatic : RangeMode::user),
       windows_(rt, api_, sink_, counters_, activity_,
                {[this] { return wait_for_plan(); }, [this] { background_.wake(Background::kOver); },
                 [this] { background_.request_flush(); },
+                [this] { background_.flush(true, kExitFlushPatience); },
                 [this](const LaunchKey& key) { return wanted(key.function); }}),
       output_(rt),
       background_(*this) {
@@ -45,50 +47,31 @@ Session::Session(Runtime& rt, CuptiApi api)
 Session* Session::start(Runtime& rt) { return start(rt, load_cupti(rt.settings.cupti)); }
 
 Session* Session::start(Runtime& rt, CuptiApi api) {
-  if (!api.can_trace) {
-    rt.notes.say(api.why_not + " Nothing is collected; your program runs on.");
-    return nullptr;
+  std::string refused = api.can_trace ? "" : api.why_not;
+  if (refused.empty() && !api.can_profile)
+    rt.notes.say(api.why_not + " Kernel times are collected without counters.");
+  auto* session = new Session(rt, std::move(api));  // never freed: CUPTI may keep a pointer
+  if (refused.empty()) refused = session->subscription_.begin(callback, session);
+  if (!refused.empty()) {
+    rt.notes.say(refused + " Only NVTX ranges are collected; your program runs on.");
+    session->ranges_only_ = true;
+    session->saw_context_.store(true);  // no plan is to be made
+    session->devices_known_ = true;
   }
-  if (!api.can_profile) rt.notes.say(api.why_not + " Kernel times are collected without counters.");
-  auto* session = new Session(rt, std::move(api));
-  if (!session->subscribe()) return nullptr;  // leaked: CUPTI may have kept a pointer
   if (!session->background_.start()) {
     rt.notes.say(
-        "no threads can be started in this process. Nothing is collected; your program runs on.");
-    session->drop_callbacks();
+        "No threads can be started in this process. Nothing is collected; your program runs on.");
+    session->subscription_.end();
     return nullptr;
   }
   rt.session.store(session, std::memory_order_release);
-  rt.ranges.set_listener(&session->windows_);
-  rt.hot.watching.store(true, std::memory_order_release);
+  if (session->ranges_only_) {
+    rt.hot.span_window.store(kWholeRun, std::memory_order_relaxed);
+  } else {
+    rt.ranges.set_listener(&session->windows_);
+    rt.hot.watching.store(true, std::memory_order_release);
+  }
   return session;
-}
-
-bool Session::subscribe() {
-  auto code = api_.cuptiSubscribe(&subscriber_, callback, this);
-  if (code != CUPTI_SUCCESS) {
-    std::string remedy = remedy_for(code);
-    rt_.notes.say("CUPTI cannot be used: cuptiSubscribe says " + describe(api_, code) + "." +
-                  (remedy.empty() ? "" : " " + remedy) +
-                  " Nothing is collected; your program runs on.");
-    return false;
-  }
-  for (const auto id : watched_calls())
-    api_.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
-  for (const auto id : {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED}) {
-    api_.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
-                             static_cast<CUpti_CallbackId>(id));
-  }
-  return true;
-}
-
-void Session::drop_callbacks() {
-  for (const auto id : watched_calls())
-    api_.cuptiEnableCallback(0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
-  for (const auto id : {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED}) {
-    api_.cuptiEnableCallback(0, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
-                             static_cast<CUpti_CallbackId>(id));
-  }
 }
 
 // --- the plan of passes
@@ -157,6 +140,10 @@ void Session::collect_records() {
   // other has added its records.
   const std::lock_guard collecting(records_mutex_);
   const auto batch = activity_.read_buffers();
+  if (!batch.problem.empty()) {
+    rt_.notes.say(batch.problem);
+    sink_.with_profile([](Profile& profile) { profile.lose_copies(); });
+  }
   if (batch.kernels.empty() && batch.copies.empty() && batch.dropped == 0) return;
   sink_.with_profile([&](Profile& profile) {
     for (const auto& record : batch.kernels) profile.add(record);
@@ -168,12 +155,15 @@ void Session::collect_records() {
 }
 
 bool Session::write_report(bool complete) {
+  if (ranges_only_) sink_.take_spans(kWholeRun);
   return output_.write(sink_, windows_, counters_.image_bytes(), complete);
 }
 
 // Records of kernels that still run come when they end; a forced flush would bring them without
 // times, so it comes last. False when CUPTI did not answer.
 bool Session::await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop) {
+  // Counting that goes on forbids it.
+  if (ranges_only_ || counters_.hangs() || counters_.runs_on()) return true;
   const auto give_up = std::chrono::steady_clock::now() + patience;
   for (;;) {
     const bool answered = background_.flush(false, kExitFlushPatience);
@@ -187,17 +177,22 @@ bool Session::await_records(std::chrono::milliseconds patience, const std::funct
   if (stop()) return true;
   const bool answered = background_.flush(true, kExitFlushPatience);
   collect_records();
+  const auto missing =
+      sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
+  if (const auto problem = activity_.flush_problem(); missing > 0 && !problem.empty())
+    rt_.notes.say(problem);
   return answered;
 }
 
 void Session::end_collection() {
-  drop_callbacks();
+  subscription_.silence();
   const auto stop = [this] { return finished_.load() || background_.dying(); };
   await_records(kQueuePatience, stop);
   // Else the program ended meanwhile, and its own thread or finish_for_signal() writes the report.
   if (stop()) return;
   sink_.with_profile([](Profile& profile) { profile.finish_records(); });
   write_report(true);
+  subscription_.end();  // another tool of the program's may have its turn
   if (rt_.settings.then == "stop") ::kill(::getpid(), SIGINT);
 }
 
@@ -214,7 +209,7 @@ bool Session::claim_end() {
 void Session::finish() {
   if (!claim_end()) return;
   try {
-    windows_.shut_down();
+    if (!ranges_only_) windows_.shut_down();
     wait_for_devices();
     if (!await_records(kExitPatience, [] { return false; })) {
       rt_.notes.say(

@@ -23,17 +23,22 @@
 #include "collector/plan.h"
 #include "collector/report_output.h"
 #include "collector/runtime.h"
+#include "collector/subscription.h"
 #include "collector/windows.h"
 
 namespace gable {
 
 class Session {
  public:
-  // Subscribes. nullptr when nothing can be collected; the reason was said.
+  // Subscribes. Where CUPTI cannot be had, only NVTX ranges are collected, and the reason was said.
+  // nullptr when nothing can be.
   static Session* start(Runtime& rt);
   static Session* start(Runtime& rt, CuptiApi api);  // with a CUPTI of the caller's: for benchmarks
 
-  [[nodiscard]] Windows& windows() { return windows_; }
+  // gable_step(): one step ends, the next begins.
+  void step_point() {
+    if (!ranges_only_) windows_.step_point();
+  }
 
   // The program ends in its own way: closes what is open, waits a bounded time for records, writes
   // the report. On an application thread, once; later calls do nothing.
@@ -46,7 +51,6 @@ class Session {
 
  private:
   Session(Runtime& rt, CuptiApi api);
-  bool subscribe();
 
   static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                 const void* data);
@@ -69,13 +73,13 @@ class Session {
   void collect_records();
   bool await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop);
   void end_collection();  // after the queue: waits for records, writes the report, lets go of CUPTI
-  void drop_callbacks();
   bool write_report(bool complete);
   bool claim_end();
 
   Runtime& rt_;
   const CuptiApi api_;
-  CUpti_SubscriberHandle subscriber_ = nullptr;
+  Subscription subscription_;
+  bool ranges_only_ = false;  // CUPTI could not be had
   EventSink sink_;
   ActivityStream activity_;
   Counters counters_;

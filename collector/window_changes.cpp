@@ -3,6 +3,7 @@
 // while every other launch waits.
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "collector/nvtx_entry.h"
 #include "collector/remedies.h"
@@ -93,6 +94,7 @@ void Windows::read_counters(Closing closing) {
     rt_.notes.record("A window of phase " + to_string(end.phase) +
                      " was thrown away: " + end.reason);
   }
+  if (!outcome.failed.empty()) stop_counting(outcome.failed);
   const std::lock_guard hold(control_mutex_);
   if (outcome.too_small) range_factor_ *= 2;
   if (!was_kept) return;
@@ -109,9 +111,34 @@ void Windows::read_counters(Closing closing) {
   if (in_window_ && planner_.next() != phase_) choose_again({});
 }
 
+// One unexpected answer is enough: what state CUPTI is in then, nobody knows. A call that has not
+// returned may still do so; until then nothing is begun.
+void Windows::stop_counting(const std::string& failed) {
+  if (counters_.hangs()) {
+    rt_.notes.say(failed + " Your program runs on; what is missing stays unknown.");
+    return;
+  }
+  const bool runs_on = counters_.runs_on();
+  rt_.notes.say(failed + (runs_on ? " CUPTI cannot be stopped, so nothing more is collected."
+                                  : " No more counters are taken."));
+  const std::lock_guard hold(control_mutex_);
+  planner_.give_up(PhaseKind::hw);
+  planner_.give_up(PhaseKind::flops);
+  if (runs_on) planner_.give_up(PhaseKind::time);
+  counting_stopped_ = true;
+}
+
 void Windows::start_activity() {
-  counters_.close();
-  const auto failed = activity_.enable();
+  auto failed = counters_.close().sentence;
+  if (counters_.hangs()) flaw(kStuck);
+  if (failed.empty() && counters_.hangs()) return;  // said already
+  std::string partly;
+  if (!failed.empty()) {
+    failed += " Kernel times without counters are not taken.";
+  } else {
+    failed = activity_.enable(partly);
+  }
+  if (!partly.empty()) rt_.notes.say(partly);
   if (failed.empty()) return;
   rt_.notes.say(failed);
   const std::lock_guard hold(control_mutex_);
@@ -122,7 +149,8 @@ void Windows::start_activity() {
 void Windows::let_go() {
   rt_.hot.watching.store(false, std::memory_order_release);
   set_nvtx_active(false);
-  counters_.close();
+  if (const auto failure = counters_.close(); failure.failed())
+    rt_.notes.say(failure.sentence + " Your program may run slower than without Gable.");
   activity_.disable();
   hooks_.over();
 }
@@ -138,15 +166,17 @@ void Windows::settle() {
   if (closing) read_counters(std::move(*closing));
   // Whether code that was loaded since the profiler was enabled gets instrumented is not
   // documented.
-  if (modules_loaded_.exchange(false, std::memory_order_relaxed)) counters_.close();
+  bool disable = modules_loaded_.exchange(false, std::memory_order_relaxed);
   bool over = false, time = false, counter = false;
   {
     const std::lock_guard hold(control_mutex_);
+    disable = std::exchange(counting_stopped_, false) || disable;
     over = over_ && !told_over_;
     told_over_ = told_over_ || over_;
     time = in_window_ && phase_.kind == PhaseKind::time;
     counter = in_window_ && is_counter(phase_);
   }
+  if (disable && !counters_.hangs()) (void)counters_.close();
   if (time && !activity_.enabled()) {
     start_activity();
   } else if (counter && activity_.enabled()) {
@@ -199,16 +229,16 @@ bool Windows::range_launch(const Counters::Place& place, const LaunchKey& key, b
   return ranged;
 }
 
-// A window could not begin. Where a user could mend the cause (no permission, counters held by
-// another tool), every other window would fail alike: the queue goes on without counters, beginning
-// with this very window.
+// A window could not begin: every other would fail alike. The queue goes on without counters,
+// beginning with this very window.
 void Windows::refuse(const CuptiFailure& failure) {
-  rt_.notes.say(failure.sentence);
-  if (remedy_for(failure.code).empty()) return;
+  if (counters_.hangs()) {
+    flaw(kStuck);
+    return;
+  }
+  stop_counting(failure.sentence);
   {
     const std::lock_guard hold(control_mutex_);
-    planner_.give_up(PhaseKind::hw);
-    planner_.give_up(PhaseKind::flops);
     if (!in_window_ || !is_counter(phase_)) return;
     if (ordinal_.load(std::memory_order_relaxed) >
         0) {  // another context counts: not from its middle on
@@ -229,7 +259,7 @@ void Windows::context_ends(CUcontext context) {
     return;
   }
   counters_.end_context(context);
-  if (activity_.enabled()) activity_.flush(true);
+  if (activity_.enabled()) hooks_.records_now();
 }
 
 }  // namespace gable

@@ -134,7 +134,8 @@ void Windows::choose_phase() {
   }
 }
 
-// The open window, in which nothing was collected yet, becomes one of the phase that is due now.
+// The open window, in which nothing was collected yet, becomes one of the phase that is due now. A
+// step that has begun is none for times, whose copies ran unseen; it only counts.
 void Windows::choose_again(const std::string& reason) {
   WindowEnd unused;
   unused.window = window_;
@@ -143,8 +144,10 @@ void Windows::choose_again(const std::string& reason) {
   unused.reason = reason;
   sink_.with_profile([&unused](Profile& profile) { profile.end_window(unused); });
   phase_ = planner_.next();
-  in_window_ = phase_.kind != PhaseKind::off;
-  over_ = !in_window_;
+  const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
+  if (steps && !is_counter(phase_)) phase_ = {PhaseKind::wait, 0};
+  over_ = phase_.kind == PhaseKind::off;
+  in_window_ = !over_;
   window_ = ++last_window_;
   if (in_window_)
     sink_.with_profile([this](Profile& profile) { profile.begin_window(window_, phase_); });
@@ -232,7 +235,7 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
     return;
   }
   ++counts_.time;
-  hooks_.records_wanted();
+  if (activity_.enabled()) hooks_.records_wanted();
   planner_.progress(facts, sink_.with_profile([&](Profile& profile) {
     profile.end_window(end);
     return key_needs(profile, planner_.query(facts));

@@ -26,6 +26,7 @@ class Windows final : public RangeListener {
     std::function<const MetricPlan*()> wait_for_plan;  // nullptr: no counters can be had
     std::function<void()> over;            // the queue is complete and CUPTI is quiet again
     std::function<void()> records_wanted;  // records should be asked for soon
+    std::function<void()> records_now;     // asks for them all and waits a bounded time
     std::function<bool(const LaunchKey&)> counted;  // keys that -k leaves; empty: all
   };
 
@@ -100,6 +101,7 @@ class Windows final : public RangeListener {
   void let_go();  // the queue is complete
   [[nodiscard]] bool join_window(const Counters::Place& place, bool& joined);
   void refuse(const CuptiFailure& failure);
+  void stop_counting(const std::string& failed);  // the sentence of a call
   [[nodiscard]] std::uint64_t timestamp() const;
   [[nodiscard]] static bool is_counter(Phase phase) {
     return phase.kind == PhaseKind::hw || phase.kind == PhaseKind::flops;
@@ -125,7 +127,8 @@ class Windows final : public RangeListener {
   std::mutex control_mutex_;
   Planner planner_;
   bool planned_ = false, in_window_ = false, over_ = false, told_over_ = false;
-  std::uint64_t asked_ = 0;  // changes asked for so far
+  bool counting_stopped_ = false;  // by a failure: the profiler is to be disabled
+  std::uint64_t asked_ = 0;        // changes asked for so far
   int range_depth_ = 0;
   std::uint32_t step_ = 0;
   WindowId last_window_ = kNoWindow, window_ = kNoWindow;

@@ -53,7 +53,7 @@ GABLE_ENTRY int InitializeInjectionNvtx(GetExportTable get_export_table) {
 GABLE_ENTRY void gable_step(void) {
   try {
     auto* session = gable::runtime().session.load(std::memory_order_acquire);
-    if (session != nullptr) session->windows().step_point();
+    if (session != nullptr) session->step_point();
   } catch (const std::exception&) {
     return;  // this border is missed
   }

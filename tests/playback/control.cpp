@@ -45,6 +45,16 @@ const std::vector<KnownSwitch>& known_switches() {
   return known;
 }
 
+// One write a line: lines of several threads and processes do not mix.
+void append_line(const char* path, const std::string& line) {
+  if (path == nullptr || *path == '\0') return;
+  const int file = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return;
+  if (::write(file, line.data(), line.size()) < 0)
+    std::fprintf(stderr, "playback: %s cannot be written.\n", path);
+  ::close(file);
+}
+
 }  // namespace
 
 void Control::add(const RecordedFault& fault) {
@@ -110,6 +120,7 @@ std::optional<std::int32_t> Control::fault_of(std::string_view call) {
       break;
     }
   }
+  if (code) append_line(std::getenv("GABLE_PLAYBACK_FIRED"), std::string(call) + "\n");
   while (hang) std::this_thread::sleep_for(std::chrono::seconds(1));
   return code;
 }
@@ -128,14 +139,7 @@ void Control::rule_broken(const std::string& what) {
   rules_broken_.fetch_add(1);
   const std::string line = "playback: rule broken: " + what + "\n";
   std::fputs(line.c_str(), stderr);
-  const char* path = std::getenv("GABLE_PLAYBACK_VIOLATIONS");
-  if (path == nullptr || *path == '\0') return;
-  const int file = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (file < 0) return;
-  // One write a line: lines of several threads and processes do not mix.
-  if (::write(file, line.data(), line.size()) < 0)
-    std::fputs("playback: the list of broken rules cannot be written.\n", stderr);
-  ::close(file);
+  append_line(std::getenv("GABLE_PLAYBACK_VIOLATIONS"), line);
 }
 
 }  // namespace gable::playback

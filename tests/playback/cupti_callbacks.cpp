@@ -138,6 +138,7 @@ CUptiResult CUPTIAPI cuptiGetVersion(uint32_t* version) {
 }
 
 CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char** text) {
+  GABLE_ENTER();
   if (text == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   switch (result) {
     case CUPTI_SUCCESS:

@@ -70,9 +70,15 @@ class Refused(SmallTest):
 
     def test_another_subscriber(self):
         run = self.gable("another_subscriber", out="done\n", code=5)
-        self.assertIsNone(run.report)
         self.assert_said(run, "Another profiler already watches this program")
-        self.assert_said(run, "your program runs on")
+        self.assert_said(run, "It is held by 'CUPTI for another tool'.")
+        self.assert_said(run, "Only NVTX ranges are collected; your program runs on.")
+        conv = run.report.layer(("step", "conv"), "none")
+        self.assertEqual(conv["calls"], 30)
+        self.assertGreater(conv["cpu_ns"], 0)
+        root = run.report.layer((), "none")
+        self.assertEqual((root["launches"], root["time_ns"]["total"], root["flops"]["total"]), (None, None, None))
+        self.assertEqual((run.report.kernels, run.report.run["steps"]["seen"]), ({}, 0))
 
     def test_no_permission(self):
         run = self.gable("no_permission")
@@ -90,7 +96,7 @@ class Refused(SmallTest):
 
     def test_no_activity(self):
         run = self.gable("two_contexts", environment=self.fault('{"fault":"call","call":"cuptiActivityEnable","code":999}'))
-        self.assert_said(run, "kernel times cannot be taken: cuptiActivityEnable says CUPTI_ERROR_UNKNOWN (999).")
+        self.assert_said(run, "Kernel times cannot be taken: cuptiActivityEnable says CUPTI_ERROR_UNKNOWN (999).")
         self.assert_work(run.report.layer(("step", "conv"), "none"), 1, CONV)  # the counted duration is the same here
         self.assertEqual({row["time_source"] for row in run.report.document["kernels"]}, {"hw"})
 
@@ -103,11 +109,17 @@ class Refused(SmallTest):
                 root = report.layer((), "none")
                 self.assertEqual((root["time_ns"]["total"], root["flops"]["fp32"], root["bytes"]["dram"]), (50000, None, None))
 
-    def test_a_call_that_fails_once_costs_one_window(self):
+    def test_decoding_that_fails_once_is_done_again(self):
         line = '{"fault":"call","call":"cuptiRangeProfilerDecodeData","code":999,"times":1}'
         report = self.report("two_streams", environment=self.fault(line), out="training\ndone\n")
         self.assert_plain_step(report)
-        self.assert_lost(report, windows=1)
+        self.assert_lost(report)
+
+    def test_another_error_ends_the_counting(self):
+        line = '{"fault":"call","call":"cuptiRangeProfilerStart","code":999,"times":1}'
+        run = self.gable("two_streams", environment=self.fault(line), out="training\ndone\n")
+        self.check_only_times(run)
+        self.assert_said(run, "cuptiRangeProfilerStart failed with CUPTI_ERROR_UNKNOWN (999). No more counters are taken.")
 
     def test_a_launch_that_fails_is_no_launch(self):
         line = '{"fault":"call","call":"cuLaunchKernel","code":2,"after":9,"times":1}'

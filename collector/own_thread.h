@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads of ours in somebody else's program.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <system_error>
+#include <thread>
+
+namespace gable {
+
+// Runs `body` on a detached thread that has every signal blocked, so that the program's own threads
+// get them. False: no thread can be had.
+template <typename Body>
+bool start_own_thread(const char* name, Body body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool ok = true;
+  try {
+    std::thread thread(body);
+    pthread_setname_np(thread.native_handle(), name);
+    thread.detach();
+  } catch (const std::system_error&) {
+    ok = false;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return ok;
+}
+
+}  // namespace gable

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/subscription.h"
+
+#include <array>
+
+#include "collector/launch_calls.h"
+#include "collector/remedies.h"
+
+namespace gable {
+namespace {
+
+// From here on several tools may subscribe at once, all by the second version of the call.
+constexpr std::uint32_t kManySubscribers = 130300;
+
+#if CUPTI_API_VERSION >= 130000
+CUptiResult subscribe_named(const CuptiApi& api, CUpti_SubscriberHandle* handle,
+                            CUpti_CallbackFunc callback, void* data, std::string& holder) {
+  std::array<char, 2 * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
+  CUpti_SubscriberParams params{};
+  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  params.subscriberName = "Gable";
+  params.oldSubscriberName = name.data();
+  params.oldSubscriberSize = name.size() - 1;
+  const auto code = api.cuptiSubscribe_v2(handle, callback, data, &params);
+  holder = name.data();
+  return code;
+}
+#endif
+
+}  // namespace
+
+CUptiResult Subscription::subscribe(CUpti_CallbackFunc callback, void* data, std::string& holder) {
+#if CUPTI_API_VERSION >= 130000
+  if (api_.cuptiSubscribe_v2 != nullptr && api_.version >= kManySubscribers) {
+    const auto code = subscribe_named(api_, &handle_, callback, data, holder);
+    if (code == CUPTI_SUCCESS || code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+      return code;
+  }
+  auto code = api_.cuptiSubscribe(&handle_, callback, data);
+  if (code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && api_.cuptiSubscribe_v2 != nullptr)
+    code = subscribe_named(api_, &handle_, callback, data, holder);  // it says who was first
+  return code;
+#else
+  holder.clear();
+  return api_.cuptiSubscribe(&handle_, callback, data);
+#endif
+}
+
+CUptiResult Subscription::enable(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  const auto code = api_.cuptiEnableCallback(1, handle_, domain, id);
+  if (code == CUPTI_ERROR_INVALID_PARAMETER) return CUPTI_SUCCESS;  // a call older CUPTIs lack
+  if (code == CUPTI_SUCCESS)
+    callbacks_.push([this, domain, id] { api_.cuptiEnableCallback(0, handle_, domain, id); });
+  return code;
+}
+
+std::string Subscription::begin(CUpti_CallbackFunc callback, void* data) {
+  std::string holder;
+  if (const auto code = subscribe(callback, data, holder); code != CUPTI_SUCCESS) {
+    const auto remedy = remedy_for(code);
+    return "CUPTI cannot be used: cuptiSubscribe says " + describe(api_, code) + "." +
+           (holder.empty() ? "" : " It is held by '" + holder + "'.") +
+           (remedy.empty() ? "" : " " + remedy);
+  }
+  subscribed_.push([this] { api_.cuptiUnsubscribe(handle_); });
+  auto code = CUPTI_SUCCESS;
+  for (const auto id : watched_calls())
+    if (code == CUPTI_SUCCESS) code = enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+  for (const auto id : {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED})
+    if (code == CUPTI_SUCCESS)
+      code = enable(CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
+  if (code == CUPTI_SUCCESS) return {};
+  end();
+  return "CUPTI cannot be used: cuptiEnableCallback says " + describe(api_, code) + ".";
+}
+
+void Subscription::end() {
+  callbacks_.run();
+  subscribed_.run();
+}
+
+}  // namespace gable

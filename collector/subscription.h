@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gable as the subscriber of CUPTI: which callbacks it hears, and how it lets go again.
+#pragma once
+
+#include <string>
+
+#include "collector/cupti_api.h"
+#include "collector/undo.h"
+
+namespace gable {
+
+class Subscription {
+ public:
+  explicit Subscription(const CuptiApi& api) : api_(api) {}
+
+  // Subscribes and enables every callback that is watched. Empty, or a sentence that says why not,
+  // with the remedy and, where CUPTI tells it, the holder; then nothing is subscribed.
+  [[nodiscard]] std::string begin(CUpti_CallbackFunc callback, void* data);
+  // No callback comes any more.
+  void silence() { callbacks_.run(); }
+  // Another tool may subscribe.
+  void end();
+
+ private:
+  CUptiResult subscribe(CUpti_CallbackFunc callback, void* data, std::string& holder);
+  CUptiResult enable(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+
+  const CuptiApi& api_;
+  CUpti_SubscriberHandle handle_ = nullptr;
+  Undo subscribed_, callbacks_;
+};
+
+}  // namespace gable
