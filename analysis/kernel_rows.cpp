@@ -145,7 +145,9 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   row.samples_time = key.time.count();
   row.counters = counter_means(state, key);
   add_unanswered(state, row.counters);
-  Work work = work_of(row.counters, row.grid.count() * row.block.count(), row.name);
+  std::map<std::string, Maybe> counted = row.counters;
+  for (const std::string& metric : state.raw_metrics) counted.erase(metric);
+  Work work = work_of(counted, row.grid.count() * row.block.count(), row.name);
   fill_time(key, launches, work, folded, row);
   row.flops = std::move(work.flops);
   row.ops = std::move(work.ops);

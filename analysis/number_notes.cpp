@@ -37,6 +37,16 @@ void flag_notes(const Report& report, std::vector<std::string>& notes) {
   if (const auto count = flagged(report, "hfma_moves"); count > 0) {
     notes.push_back(kernels(count) + " used HFMA2 only to move constants: FP16 is left out there.");
   }
+  if (const auto count = flagged(report, "l1_partial"); count > 0) {
+    notes.push_back(kernels(count) +
+                    " used shared memory or bulk copies, which the counter of L1 bytes misses: L1 "
+                    "bytes are unknown there.");
+  }
+  if (const auto count = flagged(report, "l1_unchecked"); count > 0) {
+    notes.push_back("L1 bytes of " + kernels(count) +
+                    " are unknown: no flops window counted whether shared memory or bulk copies "
+                    "were used, which the counter of L1 bytes misses.");
+  }
   if (const auto count = flagged(report, "launches_differ"); count > 0) {
     notes.push_back("Launches per window differ between the phases for " + kernels(count) +
                     ": their counters and times are means of different launches.");

@@ -62,6 +62,10 @@ void Profile::set_metrics(Phase phase, std::vector<std::string> metric_names) {
   state.metrics[phase_index(state.metrics, phase)] = std::move(list);
 }
 
+void Profile::set_raw_metrics(const std::vector<std::string>& metric_names) {
+  state_->raw_metrics = {metric_names.begin(), metric_names.end()};
+}
+
 void Profile::add(const LaunchEvent& launch) {
   State& state = *state_;
   const KeyIndex key = state.keys.find_or_add(launch.key, state.oldest_open());

@@ -39,6 +39,9 @@ class Profile {
   // Metric names of a counter phase, in the order of CounterSample::values. Said once per phase
   // before its samples.
   void set_metrics(Phase phase, std::vector<std::string> metric_names);
+  // Metrics of those that were collected for their own sake: they are in `counters` of the report
+  // and take no part in operations and bytes, whatever they count.
+  void set_raw_metrics(const std::vector<std::string>& metric_names);
 
   // --- events
   // -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -55,7 +56,8 @@ struct Profile::State {
 
   // --- set-up ---
   std::map<std::int32_t, DeviceInfo> devices;
-  std::vector<MetricList> metrics;  // a phase's place is its phase index
+  std::vector<MetricList> metrics;    // a phase's place is its phase index
+  std::set<std::string> raw_metrics;  // of those: no part of operations and bytes
 
   // --- accumulated ---
   KeyTable keys;

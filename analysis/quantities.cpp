@@ -18,6 +18,10 @@ constexpr std::string_view kNcuPacked =
 constexpr std::string_view kSector = "a sector is 32 bytes (Nsight Compute profiling guide)";
 constexpr std::string_view kBytes = "the metric's unit is bytes";
 constexpr std::string_view kOps = "the metric's unit is math operations (CUPTI: dimension math_op)";
+constexpr std::string_view kEscape =
+    "any of them; which instructions: CUPTI's description; that `l1tex__t_bytes` misses their "
+    "traffic "
+    "is inferred, not measured";
 constexpr std::string_view kUnit = "the metric itself";
 
 // CUDA-core counters count thread instructions whose predicate was true.
@@ -45,6 +49,16 @@ constexpr MetricRole kPlain[] = {
     // What the SMs asked of L2; lts__t_bytes would also count traffic between the halves of L2.
     {"lts__t_sectors_srcunit_tex.sum", Quantity::bytes_l2, "", 32, kSector},
     {"l1tex__t_bytes.sum", Quantity::bytes_l1, "", 1, kBytes},
+    // What does not pass the tag stage that l1tex__t_bytes counts at, in instructions of a warp:
+    // shared memory (also through LDSM, STSM and matrix instructions), copies from global to shared
+    // memory past the registers, memory of other blocks of the cluster, bulk copies (TMA), and what
+    // Blackwell's tensor cores read of shared memory by themselves.
+    {"smsp__sass_inst_executed_op_shared.sum", Quantity::l1_escapes, "", 1, kEscape},
+    {"smsp__sass_inst_executed_op_ldgsts.sum", Quantity::l1_escapes, "", 1, kEscape},
+    {"smsp__sass_inst_executed_op_dshared.sum", Quantity::l1_escapes, "", 1, kEscape},
+    {"smsp__sass_inst_executed_op_tma.sum", Quantity::l1_escapes, "", 1, kEscape},
+    {"smsp__sass_inst_executed_op_utccp.sum", Quantity::l1_escapes, "", 1, kEscape},
+    {"smsp__sass_inst_executed_op_utcmma.sum", Quantity::l1_escapes, "", 1, kEscape},
     {"gpu__time_duration.sum", Quantity::duration_ns, "", 1, kUnit},
     {"sm__ctas_launched.sum", Quantity::ctas, "", 1, kUnit},
     // The front end's count, for passes in which the SM's own does not fit (GB110's tcgen05
@@ -137,6 +151,20 @@ const Table& table() {
 }  // namespace
 
 const std::vector<MetricRole>& metric_roles() { return table().roles; }
+
+bool is_one_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::flops_fp64:
+    case Quantity::flops_fp32:
+    case Quantity::flops_fp16:
+    case Quantity::flops_tensor:
+    case Quantity::ops_tensor:
+    case Quantity::l1_escapes:
+      return false;
+    default:
+      return true;
+  }
+}
 
 const MetricRole* role_of(std::string_view metric) {
   const auto found = table().by_name.find(metric);

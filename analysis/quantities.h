@@ -19,6 +19,7 @@ enum class Quantity : std::uint8_t {
   bytes_dram_write,
   bytes_l2,
   bytes_l1,
+  l1_escapes,  // instructions whose traffic the metric of bytes_l1 misses: any makes them unknown
   duration_ns,
   ctas,  // thread blocks launched: must equal the grid, the checksum of joins
   sm_cycles,
@@ -36,6 +37,10 @@ struct MetricRole {
 // Every metric that has a role, parents before their children. A parent and its children are never
 // collected together (the planner takes one or the other), and must never be added.
 [[nodiscard]] const std::vector<MetricRole>& metric_roles();
+
+// Whether the metrics of a quantity are names for the same thing, of which one counts; else they
+// are added.
+[[nodiscard]] bool is_one_of(Quantity quantity);
 
 // nullptr for a metric without a role.
 [[nodiscard]] const MetricRole* role_of(std::string_view metric);

@@ -66,6 +66,34 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+// Parts of a quantity are added. Names for the same thing are not: groups of a chip may differ in
+// which of them fits.
+Sums sums_of(const std::map<std::string, Maybe>& counters) {
+  Sums sums;
+  for (const auto& [metric, value] : counters) {
+    const MetricRole* role = role_of(metric);
+    if (role == nullptr) continue;
+    Sum& sum = sums[{role->quantity, std::string(role->type)}];
+    if (!is_one_of(role->quantity)) {
+      sum.add(value, role->weight);
+    } else if (!sum.collected || !sum.known) {
+      sum = {};
+      sum.add(value, role->weight);
+    }
+  }
+  return sums;
+}
+
+// l1tex__t_bytes misses shared memory and bulk copies: where they ran, or nobody counted whether
+// they did, its value would pass for the whole traffic.
+void check_l1(const Sums& sums, Work& work) {
+  if (!work.bytes.l1) return;
+  const Maybe escapes = value_of(sums, Quantity::l1_escapes);
+  if (escapes == 0.0) return;
+  work.bytes.l1.reset();
+  work.flags.emplace_back(escapes ? "l1_partial" : "l1_unchecked");
+}
+
 // What is known of a kernel's tensor-core work.
 struct Tensor {
   bool collected = false;  // some type was asked for
@@ -133,11 +161,7 @@ bool names_communication(std::string_view name) { return lower(name.substr(0, 4)
 
 Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads,
              std::string_view name) {
-  Sums sums;
-  for (const auto& [metric, value] : counters) {
-    const MetricRole* role = role_of(metric);
-    if (role != nullptr) sums[{role->quantity, std::string(role->type)}].add(value, role->weight);
-  }
+  const Sums sums = sums_of(counters);
   Work work;
   work.flops.fp64 = cuda_cores(counters, sums, Quantity::flops_fp64, 'd');
   work.flops.fp32 = cuda_cores(counters, sums, Quantity::flops_fp32, 'f');
@@ -155,6 +179,7 @@ Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads
   if (bytes.dram_read && bytes.dram_write) bytes.dram = *bytes.dram_read + *bytes.dram_write;
   bytes.l2 = value_of(sums, Quantity::bytes_l2);
   bytes.l1 = value_of(sums, Quantity::bytes_l1);
+  check_l1(sums, work);
   work.duration_ns = value_of(sums, Quantity::duration_ns);
   return work;
 }

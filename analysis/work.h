@@ -17,15 +17,17 @@ struct Work {
   Flops flops;
   std::map<std::string, Maybe> ops;
   Bytes bytes;
-  Maybe duration_ns;  // measured in counter windows
-  std::vector<std::string>
-      flags;  // "tensor_inferred", "tensor_unknown", "cuda_cores_unknown", "hfma_moves"
+  Maybe duration_ns;               // measured in counter windows
+  std::vector<std::string> flags;  // "tensor_inferred", "tensor_unknown", "cuda_cores_unknown",
+                                   // "hfma_moves", "l1_partial", "l1_unchecked"
 };
 
 // `counters`: means of one launch by the metric's full name, empty where the metric was asked for
 // and has no value. `threads`: launched threads. `name`: the kernel's, from which tensor-core work
 // is inferred where it was not counted.
 //  - A quantity is known when every metric collected for it has a value.
+//  - bytes.l1 is empty where instructions ran that its counter misses, or where that was not
+//  counted.
 //  - flops.total is the sum of the known types; it is empty when it would pass for less than what
 //  was done: no counter of
 //    the CUDA cores and no tensor work, or tensor cores not counted and a name that says they were

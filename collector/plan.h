@@ -11,6 +11,7 @@
 
 #include "analysis/events.h"
 #include "collector/cupti_api.h"
+#include "collector/metric_request.h"
 
 namespace gable {
 
@@ -26,13 +27,22 @@ struct MetricPlan {
   std::string chip;
   std::vector<PassPlan>
       passes;  // hw groups in order, then flops; empty when nothing can be collected
-  std::vector<std::string> unavailable;  // quantities this chip has no single-pass metric for
-  std::string error;                     // one sentence when no plan could be made
+  std::vector<std::string> unavailable;  // quantities this chip has no single-pass metric for; only
+                                         // where the roofline was asked for
+  std::vector<std::string> raw;    // collected for their own sake: no part of operations or bytes
+  std::vector<LeftOut> left_out;   // what --metrics asked for and the chip does not give
+  std::vector<std::string> notes;  // sentences: what is collected in place of what
+  std::string error;               // one sentence when no plan could be made
 };
 
-// `availability`: counter availability image of the device, or empty.
+// `wanted`: Settings::metrics; empty is the roofline. `availability`: counter availability image of
+// the device, or empty.
 [[nodiscard]] MetricPlan plan_metrics(const CuptiApi& api, const std::string& chip,
+                                      const std::vector<std::string>& wanted = {},
                                       const std::vector<std::uint8_t>& availability = {});
+
+// The same for several requests about one chip.
+[[nodiscard]] MetricPlan plan_metrics(ChipMetrics& chip, const std::vector<std::string>& wanted);
 
 // Chips that the loaded CUPTI knows.
 [[nodiscard]] std::vector<std::string> supported_chips(const CuptiApi& api);

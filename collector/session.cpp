@@ -93,7 +93,7 @@ void Session::make_plan() {
   } else if (devices.empty() || devices.front().chip.empty()) {
     plan.error = "The GPU's chip is not known to CUPTI, so no counters can be chosen.";
   } else {
-    plan = plan_metrics(api_, devices.front().chip);
+    plan = plan_metrics(api_, devices.front().chip, rt_.settings.metrics);
     for (const auto& device : devices) {
       if (device.chip != devices.front().chip) {
         rt_.notes.say("GPUs of different chips are in use (" + devices.front().chip + " and " +
@@ -104,8 +104,11 @@ void Session::make_plan() {
   if (!plan.error.empty() && (rt_.settings.phase_hw || rt_.settings.phase_flops)) {
     rt_.notes.say("Kernel times are collected without counters: " + plan.error);
   }
+  for (const auto& one : plan.left_out) rt_.notes.say(one.sentence);
+  for (const auto& note : plan.notes) rt_.notes.say(note);
   sink_.with_profile([&](Profile& profile) {
     for (const auto& pass : plan.passes) profile.set_metrics(pass.phase, pass.metrics);
+    profile.set_raw_metrics(plan.raw);
   });
   const std::lock_guard hold(plan_mutex_);
   if (plan_done_) return;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "collector/metric_sets.h"
 #include "collector/option_kinds.h"
 #include "collector/shell_words.h"
 
@@ -59,6 +60,12 @@ void read_metrics(const std::string& list, std::vector<std::string>& metrics) {
           "--metrics takes names separated by commas such as roofline,dram__bytes.sum; " +
           quoted_for_message(name) + " is no name.");
     }
+    if (name.find("__") == std::string::npos && find_metric_set(name) == nullptr) {
+      throw CLI::ValidationError(
+          "--metrics takes the sets roofline, mix, warps and cache, and CUPTI's metrics, which are "
+          "named like dram__bytes.sum; " +
+          quoted_for_message(name) + " is neither.");
+    }
     if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(name);
     begin = end + 1;
   }
@@ -95,6 +102,20 @@ std::string phases_text(const Settings& settings) {
 }
 
 }  // namespace
+
+void add_metrics_option(CLI::App& app, Settings& settings) {
+  app.add_option_function<std::vector<std::string>>(
+         "--metrics",
+         [&settings](const std::vector<std::string>& lists) {
+           settings.metrics.clear();
+           for (const std::string& list : lists) read_metrics(list, settings.metrics);
+         },
+         "metrics and sets of them")
+      ->type_size(1)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
 
 void add_collection_options(CLI::App& app, Settings& settings) {
   app.add_option_function<std::string>(
@@ -142,17 +163,7 @@ void add_collection_options(CLI::App& app, Settings& settings) {
   declare_choice(app, "--ranges", settings.ranges, "user", "auto", "how launches are told apart");
   declare_choice(app, "--scope", settings.scope, "kernel", "range", "what counters are taken of");
   declare_choice(app, "--replay", settings.replay, "none", "kernel", "whether kernels run again");
-  app.add_option_function<std::vector<std::string>>(
-         "--metrics",
-         [&settings](const std::vector<std::string>& lists) {
-           settings.metrics.clear();
-           for (const std::string& list : lists) read_metrics(list, settings.metrics);
-         },
-         "metrics and sets of them")
-      ->type_size(1)
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_metrics_option(app, settings);
   app.add_option_function<std::string>(
          "--budget", [&settings](const std::string& text) { settings.budget = read_budget(text); },
          "what measuring may cost")

@@ -43,6 +43,9 @@ struct Settings {
 // parsing.
 void add_collection_options(CLI::App& app, Settings& settings);
 
+// --metrics alone, for commands that only plan.
+void add_metrics_option(CLI::App& app, Settings& settings);
+
 // The settings that differ from the defaults as one line of options, quoted as a shell would;
 // parse_options reads it.
 [[nodiscard]] std::string to_options(const Settings& settings);

@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <sstream>
 
-#include "analysis/quantities.h"
 #include "collector/plan.h"
+#include "collector/settings.h"
 #include "collector/shell_words.h"
 #include "tools/command.h"
+#include "tools/doctor_chip.h"
 #include "tools/doctor_findings.h"
+#include "tools/doctor_metrics_page.h"
 #include "tools/injection.h"
 #include "tools/install.h"
 
@@ -20,24 +21,7 @@ namespace gable {
 namespace {
 
 constexpr int kExitLimited = 1;
-constexpr std::size_t kColumns = 100, kPartColumns = 11, kStateColumns = 9;
-
-// Broken between words; a path stays whole however long it is, so that it can be copied.
-void print_wrapped(const std::string& first, std::size_t indent, const std::string& text) {
-  std::string line = first;
-  if (!text.empty()) line.resize(std::max(line.size(), indent), ' ');
-  std::istringstream words(text);
-  bool empty = true;
-  for (std::string word; words >> word; empty = false) {
-    if (!empty && line.size() + 1 + word.size() > kColumns) {
-      std::printf("%s\n", line.c_str());
-      line.assign(indent, ' ');
-      empty = true;
-    }
-    line += (empty ? "" : " ") + word;
-  }
-  std::printf("%s\n", line.c_str());
-}
+constexpr std::size_t kPartColumns = 11, kStateColumns = 9;
 
 void print_findings(const char* head, const std::vector<Finding>& findings) {
   const auto row = [](std::string part, const std::string& state, const std::string& text) {
@@ -48,71 +32,26 @@ void print_findings(const char* head, const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) row(finding.part, to_string(finding.state), finding.text);
 }
 
-std::string counted_by(const std::string& metric) {
-  const MetricRole* role = role_of(metric);
-  if (role == nullptr) return "-";
-  switch (role->quantity) {
-    case Quantity::flops_fp64:
-      return "FP64 operations";
-    case Quantity::flops_fp32:
-      return "FP32 operations";
-    case Quantity::flops_fp16:
-      return "FP16 operations";
-    case Quantity::flops_tensor:
-    case Quantity::ops_tensor:
-      return std::string(role->type) + " tensor work";
-    case Quantity::bytes_dram_read:
-      return "DRAM bytes read";
-    case Quantity::bytes_dram_write:
-      return "DRAM bytes written";
-    case Quantity::bytes_l2:
-      return "L2 bytes";
-    case Quantity::bytes_l1:
-      return "L1 bytes";
-    case Quantity::duration_ns:
-      return "duration";
-    case Quantity::ctas:
-      return "thread blocks";
-    case Quantity::sm_cycles:
-      return "SM cycles";
-    case Quantity::tensor_instructions:
-      return "tensor instructions";
-  }
-  return "-";
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
-void print_plan(const MetricPlan& plan) {
-  std::size_t widest = 0;
-  for (const PassPlan& pass : plan.passes) {
-    for (const std::string& metric : pass.metrics) widest = std::max(widest, metric.size());
-  }
-  const int width = static_cast<int>(widest);
-  std::printf("%-7s%-*s  %s\n", "phase", width, "metric", "counts");
-  for (const PassPlan& pass : plan.passes) {
-    std::string phase = to_string(pass.phase);
-    for (const std::string& metric : pass.metrics) {
-      std::printf("%-7s%-*s  %s\n", phase.c_str(), width, metric.c_str(),
-                  counted_by(metric).c_str());
-      phase.clear();
-    }
-  }
-}
-
 class DoctorCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
     app.add_option("--chip", chip_, "print this chip's plan of passes");
+    add_metrics_option(app, settings_);
+    app.add_flag("--markdown", markdown_, "print the page about all chips");
     app.add_option("--cupti", cupti_, "the libcupti to ask");
     app.add_option("--playback", playback_, "examine the playback GPU");
   }
 
   int run() override {
+    if (chip_.empty() && (markdown_ || !settings_.metrics.empty())) {
+      throw WrongUse("--metrics and --markdown say what a chip is asked for: name it with --chip.");
+    }
+    if (markdown_ != (chip_ == "all")) {
+      throw WrongUse("The page about all chips is printed by --chip all --markdown.");
+    }
+    if (markdown_ && !settings_.metrics.empty()) {
+      throw WrongUse("--markdown prints the page about all sets; leave --metrics out.");
+    }
     prepare_playback();
     return chip_.empty() ? examine_machine() : plan_chip();
   }
@@ -149,53 +88,67 @@ class DoctorCommand final : public Command {
     return "gable profile --playback REC    (a recording on the playback GPU: needs no GPU)";
   }
 
-  [[nodiscard]] int plan_chip() const {
-    const CuptiApi api = load_cupti(cupti_);
+  // CUPTI and the chips that it lists; what is wrong is said, and no list is the answer.
+  std::vector<std::string> known_chips(const CuptiApi& api) const {
     if (!api.can_profile) {
       say(api.why_not);
-      return kExitLimited;
+      return {};
     }
-    std::string chip = chip_;
-    std::transform(chip.begin(), chip.end(), chip.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    const std::vector<std::string> known = supported_chips(api);
+    std::vector<std::string> known = supported_chips(api);
     if (known.empty()) {
       // So from CUDA 13.3 on where there is no driver.
       say("The CUPTI " + api.path + " (" + version_of(api) +
           ") does not list its chips here; without a driver those of CUDA 12.6 to 13.1 do: point "
           "--cupti to one.");
-      return kExitLimited;
     }
+    return known;
+  }
+
+  [[nodiscard]] int plan_chip() const {
+    const CuptiApi api = load_cupti(cupti_);
+    const std::vector<std::string> known = known_chips(api);
+    if (known.empty()) return kExitLimited;
+    if (markdown_) {
+      std::printf("%s", metrics_page(api, known).c_str());
+      return kExitGood;
+    }
+    std::string chip = chip_;
+    std::transform(chip.begin(), chip.end(), chip.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     if (std::find(known.begin(), known.end(), chip) == known.end()) {
       throw WrongUse("There is no chip '" + chip_ + "' in this CUPTI; --chip takes one of " +
                      joined(known) + ".");
     }
-    const MetricPlan plan = plan_metrics(api, chip);
+    const MetricPlan plan = plan_metrics(api, chip, settings_.metrics);
     if (plan.passes.empty()) {
-      say(chip + " has no counters that Gable can take" +
-          (plan.error.empty() ? "." : ": " + plan.error));
-      return kExitLimited;
+      for (const LeftOut& one : plan.left_out) say(one.sentence);
+      if (plan.left_out.empty())
+        say(chip + " has no counters that Gable can take" +
+            (plan.error.empty() ? "." : ": " + plan.error));
+      return std::max(kExitLimited, exit_code(plan));
     }
+    const auto count = plan.passes.size();
     print_wrapped("", 0,
-                  (playback_.empty() ? "" : "[playback] ") + chip + ": " +
-                      std::to_string(plan.passes.size()) +
-                      " passes, each in windows of its own, as planned by " + api.path + " (" +
-                      version_of(api) + ").");
+                  (playback_.empty() ? "" : "[playback] ") + chip + ": " + std::to_string(count) +
+                      (count == 1 ? " pass, in" : " passes, each in") +
+                      " windows of its own, as planned by " + api.path + " (" + version_of(api) +
+                      ").");
     std::printf("\n");
     print_plan(plan);
-    std::printf("\n");
-    if (!plan.unavailable.empty()) {
-      print_wrapped("", 0, "Not counted on this chip: " + joined(plan.unavailable) + ".");
-    }
-    print_wrapped("", 0,
-                  chip.rfind("GV", 0) == 0
-                      ? "CUPTI plans for this chip but takes no counters on it: its range profiler "
-                        "needs compute capability 7.5 or newer. Only the phase time runs there."
-                      : "Times come from the phase time, which takes no counters.");
-    return kExitGood;
+    return exit_code(plan);
+  }
+
+  // Names that are none are bad input; what a chip has but cannot give in one pass is a limit.
+  static int exit_code(const MetricPlan& plan) {
+    int code = kExitGood;
+    for (const LeftOut& one : plan.left_out)
+      code = std::max(code, one.exists ? kExitLimited : kExitWrongUse);
+    return code;
   }
 
   std::string chip_, cupti_, playback_;
+  bool markdown_ = false;
+  Settings settings_;  // of which --metrics
 };
 
 }  // namespace

@@ -10,9 +10,51 @@ namespace {
 constexpr std::string_view kPlain[] = {
     "dram__sectors_read", "dram__sectors_write", "dram__bytes_read",  "dram__bytes_write",
     "gpu__time_duration", "sm__ctas_launched",   "sm__cycles_elapsed"};
-// Counted by instrumented code: all nine are one pass, which nothing else can be in.
-constexpr std::string_view kSass[] = {"fadd", "fmul", "ffma", "hadd", "hmul",
-                                      "hfma", "dadd", "dmul", "dfma"};
+// Counted by instrumented code: all of them are one pass, which nothing else can be in. `chips`
+// that have it; empty is all.
+struct SassMetric {
+  std::string_view name, chips;
+};
+constexpr SassMetric kSass[] = {
+    {"smsp__sass_inst_executed.sum", ""},
+    {"smsp__sass_thread_inst_executed.sum", ""},
+    {"smsp__sass_thread_inst_executed_pred_on.sum", ""},
+    {"smsp__sass_inst_executed_op_global.sum", ""},
+    {"smsp__sass_inst_executed_op_global_ld.sum", ""},
+    {"smsp__sass_inst_executed_op_global_st.sum", ""},
+    {"smsp__sass_inst_executed_op_local.sum", ""},
+    {"smsp__sass_inst_executed_op_shared.sum", ""},
+    {"smsp__sass_inst_executed_op_texture.sum", ""},
+    {"smsp__sass_inst_executed_op_ldgsts.sum", "GA100 GA102 AD102 GH100"},
+    {"smsp__sass_inst_executed_op_dshared.sum", "GH100"},
+    {"smsp__sass_inst_executed_op_tma.sum", "GH100"},
+    {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", ""},
+    {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", ""},
+    {"smsp__sass_average_branch_targets_threads_uniform.pct", ""},
+    {"smsp__sass_branch_targets.sum", ""},
+    {"smsp__sass_branch_targets_threads_divergent.sum", ""}};
+// smsp__sass_thread_inst_executed_op_*_pred_on.
+constexpr SassMetric kSassThread[] = {{"fadd", ""},
+                                      {"fmul", ""},
+                                      {"ffma", ""},
+                                      {"hadd", ""},
+                                      {"hmul", ""},
+                                      {"hfma", ""},
+                                      {"dadd", ""},
+                                      {"dmul", ""},
+                                      {"dfma", ""},
+                                      {"fp64", ""},
+                                      {"fp32", ""},
+                                      {"fp16", ""},
+                                      {"integer", ""},
+                                      {"bit", ""},
+                                      {"control", ""},
+                                      {"memory", ""},
+                                      {"conversion", ""},
+                                      {"misc", ""},
+                                      {"inter_thread_communication", ""},
+                                      {"fp8", "AD102 GH100"},
+                                      {"uniform", "TU102 GA100 GA102 AD102 GH100"}};
 
 // "x.sum" → "x"; empty when the roll-up is none.
 std::string_view base_of(std::string_view metric) {
@@ -23,19 +65,32 @@ std::string_view base_of(std::string_view metric) {
   return known ? metric.substr(0, dot) : std::string_view{};
 }
 
-bool is_sass(std::string_view base) {
-  return std::any_of(std::begin(kSass), std::end(kSass), [&](std::string_view op) {
-    return base == "smsp__sass_thread_inst_executed_op_" + std::string(op) + "_pred_on";
-  });
+bool on(const ChipTable& chip, const SassMetric& metric) {
+  return metric.chips.empty() || metric.chips.find(chip.chip) != std::string_view::npos;
+}
+
+bool is_sass(const ChipTable& chip, std::string_view metric) {
+  constexpr std::string_view kBefore = "smsp__sass_thread_inst_executed_op_", kAfter = "_pred_on";
+  for (const SassMetric& one : kSass)
+    if (one.name == metric) return on(chip, one);
+  std::string_view base = base_of(metric);
+  if (!base.starts_with(kBefore) || !base.ends_with(kAfter)) return false;
+  base.remove_prefix(kBefore.size());
+  base.remove_suffix(kAfter.size());
+  return std::any_of(std::begin(kSassThread), std::end(kSassThread),
+                     [&](const SassMetric& one) { return one.name == base && on(chip, one); });
 }
 
 bool is_plain(std::string_view base) {
   return std::find(std::begin(kPlain), std::end(kPlain), base) != std::end(kPlain);
 }
 
-int index_of(const ChipTable& chip, std::string_view base) {
+// The tables name a metric without its roll-up, or with one where that is the one measured.
+int index_of(const ChipTable& chip, std::string_view metric) {
+  const std::string_view base = base_of(metric);
   for (std::size_t i = 0; i < chip.count; ++i) {
-    if (chip.metrics[i].name == base) return static_cast<int>(i);
+    const std::string_view name = chip.metrics[i].name;
+    if (name == metric || (!base.empty() && name == base)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -70,8 +125,7 @@ std::vector<const char*> ChipModel::chips() {
 }
 
 bool ChipModel::has(const ChipTable& chip, std::string_view metric) {
-  const std::string_view base = base_of(metric);
-  return !base.empty() && (is_plain(base) || is_sass(base) || index_of(chip, base) >= 0);
+  return is_plain(base_of(metric)) || is_sass(chip, metric) || index_of(chip, metric) >= 0;
 }
 
 std::optional<std::size_t> ChipModel::passes(const ChipTable& chip,
@@ -81,13 +135,12 @@ std::optional<std::size_t> ChipModel::passes(const ChipTable& chip,
   std::vector<std::vector<int>> groups;
   for (const std::string& metric : metrics) {
     if (!has(chip, metric)) return std::nullopt;
-    const std::string_view base = base_of(metric);
-    if (is_sass(base)) {
+    if (is_sass(chip, metric)) {
       sass = true;
       continue;
     }
     hardware = true;
-    const int index = index_of(chip, base);
+    const int index = index_of(chip, metric);
     if (index < 0) continue;
     if (chip.metrics[index].passes > 1) {
       extra += chip.metrics[index].passes - 1;

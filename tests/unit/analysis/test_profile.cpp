@@ -103,6 +103,25 @@ TEST_F(ProfileWindows, GraphLaunchesAreCountedOnceAndMakeUnionsUnknown) {
   EXPECT_TRUE(has_note(made, "1 CUDA graph launch is counted but not attributed"));
 }
 
+// --metrics may name what a quantity is made of: half of the tensor operations, or the same sectors
+// again. Its value is shown and not counted.
+TEST_F(ProfileWindows, WhatIsCollectedForItsOwnSakeIsNoPartOfTheWork) {
+  const std::string part = "sm__ops_path_tensor_src_fp16_sparsity_on.sum";
+  profile.set_metrics(kHw1, {"sm__ops_path_tensor_src_fp16.sum", part, "dram__sectors_op_read.sum",
+                             "l1tex__t_sector_hit_rate.pct"});
+  profile.set_raw_metrics({part, "dram__sectors_op_read.sum", "l1tex__t_sector_hit_rate.pct"});
+  const LaunchKey k = key(0, "k");
+  begin(1, kHw1);
+  sample(kHw1, k, {1000, 400, 7, 50});
+  sample(kHw1, k, {1000, 400, 7, 70});
+  end(kHw1);
+  const KernelRow row = kernel_named(report(), "k");
+  EXPECT_EQ(row.flops.tensor.at("fp16"), 1000);
+  EXPECT_EQ(row.counters.at(part), 400);
+  EXPECT_FALSE(row.bytes.dram_read);
+  EXPECT_EQ(row.counters.at("l1tex__t_sector_hit_rate.pct"), 60);  // the mean of the launches
+}
+
 TEST_F(ProfileWindows, CountersAreMeansOverKeptWindowsAndGroups) {
   profile.set_metrics(kHw1, {"dram__sectors_read.sum", "dram__sectors_write.sum"});
   profile.set_metrics(kHw2, {"dram__sectors_read.sum", "l1tex__t_bytes.sum"});

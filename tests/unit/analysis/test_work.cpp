@@ -162,9 +162,46 @@ TEST(Work, SectorsAreThirtyTwoBytes) {
   EXPECT_EQ(work.bytes.dram_write, 320);
   EXPECT_EQ(work.bytes.dram, 3520);
   EXPECT_EQ(work.bytes.l2, 32000);
-  EXPECT_EQ(work.bytes.l1, 5);
   EXPECT_EQ(work.duration_ns, 1234);
   EXPECT_FALSE(work_of({{"dram__sectors_read.sum", 100.0}}, 1, "k").bytes.dram);
+}
+
+// l1tex__t_bytes misses shared memory and bulk copies: a GEMM would show a tenth of its L1 traffic.
+TEST(Work, L1BytesAreKnownOnlyWhereNothingEscapesTheirCounter) {
+  const std::map<std::string, Maybe> counted = {{"l1tex__t_bytes.sum", 4096.0},
+                                                {"smsp__sass_inst_executed_op_shared.sum", 0.0},
+                                                {"smsp__sass_inst_executed_op_tma.sum", 0.0}};
+  const Work plain = work_of(counted, 1, "k");
+  EXPECT_EQ(plain.bytes.l1, 4096);
+  EXPECT_TRUE(plain.flags.empty() || !has(plain, "l1_partial"));
+  for (const char* metric :
+       {"smsp__sass_inst_executed_op_shared.sum", "smsp__sass_inst_executed_op_tma.sum"}) {
+    auto used = counted;
+    used[metric] = 1.0;
+    const Work work = work_of(used, 1, "k");
+    EXPECT_FALSE(work.bytes.l1) << metric;
+    EXPECT_TRUE(has(work, "l1_partial")) << metric;
+  }
+  auto unanswered = counted;
+  unanswered["smsp__sass_inst_executed_op_tma.sum"] = std::nullopt;
+  for (const auto& one : {unanswered, {{"l1tex__t_bytes.sum", 4096.0}}}) {
+    const Work work = work_of(one, 1, "k");
+    EXPECT_FALSE(work.bytes.l1);
+    EXPECT_TRUE(has(work, "l1_unchecked"));
+  }
+  EXPECT_FALSE(
+      has(work_of({{"smsp__sass_inst_executed_op_shared.sum", 9.0}}, 1, "k"), "l1_partial"));
+}
+
+// Groups of one chip may differ in which name fits beside their tensor metrics.
+TEST(Work, TwoNamesForOneQuantityAreNotAdded) {
+  const Work work = work_of({{"dram__sectors_read.sum", 100.0},
+                             {"dram__sectors_op_read.sum", 100.0},
+                             {"dram__sectors_write.sum", std::nullopt},
+                             {"dram__sectors_op_write.sum", 10.0}},
+                            1, "k");
+  EXPECT_EQ(work.bytes.dram_read, 3200);
+  EXPECT_EQ(work.bytes.dram_write, 320);
 }
 
 TEST(Work, NamesOfTensorCoreKernels) {

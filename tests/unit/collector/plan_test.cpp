@@ -19,9 +19,6 @@
 namespace gable {
 namespace {
 
-// GV11B is older than compute capability 7.5, and CUPTI's range profiler refuses it.
-bool supported(const std::string& chip) { return chip != "GV11B"; }
-
 const MetricPlan& plan_of(const std::string& chip) {
   static std::map<std::string, MetricPlan> plans;
   auto found = plans.find(chip);
@@ -41,29 +38,11 @@ bool has(const MetricPlan& plan, const std::string& metric) {
   return std::find(metrics.begin(), metrics.end(), metric) != metrics.end();
 }
 
-std::size_t groups_of(const MetricPlan& plan) {
-  return static_cast<std::size_t>(
-      std::count_if(plan.passes.begin(), plan.passes.end(),
-                    [](const PassPlan& pass) { return pass.phase.kind == PhaseKind::hw; }));
-}
-
 bool holds(const PassPlan& pass, Quantity quantity) {
   return std::any_of(pass.metrics.begin(), pass.metrics.end(), [&](const std::string& metric) {
     const auto* role = role_of(metric);
     return role != nullptr && role->quantity == quantity;
   });
-}
-
-// Passes of a configuration, asked anew, beside the planner.
-std::size_t passes_of(const std::string& chip, const std::vector<std::string>& metrics) {
-  HostObject host(real_cupti(), chip);
-  std::vector<std::uint8_t> image;
-  std::size_t count = 0;
-  EXPECT_FALSE(host.open().failed());
-  EXPECT_EQ(host.add(metrics).sentence, "");
-  EXPECT_FALSE(host.config_image(image).failed());
-  EXPECT_FALSE(host.passes(image, count).failed());
-  return count;
 }
 
 bool chip_has(const std::string& chip, const std::string& metric) {
@@ -85,30 +64,6 @@ class EveryFamily : public testing::Test {
                                            "GA10B", "GH100", "AD102", "GB100", "GB110",
                                            "GB10B", "GB202", "GB20B"};
 };
-
-class EveryChip : public testing::Test {
- protected:
-  void SetUp() override {
-    SKIP_WITHOUT_REAL_CUPTI();
-    for (const auto& chip : supported_chips(real_cupti()))
-      if (supported(chip)) chips_.push_back(chip);
-    ASSERT_GT(chips_.size(), 20u);
-  }
-  std::vector<std::string> chips_;
-};
-
-TEST_F(EveryChip, EveryPassIsOneSinglePassOfTheRealCupti) {
-  for (const auto& chip : chips_) {
-    SCOPED_TRACE(chip);
-    const auto& plan = plan_of(chip);
-    EXPECT_EQ(plan.error, "");
-    ASSERT_GE(plan.passes.size(), 2u);
-    for (const auto& pass : plan.passes) {
-      EXPECT_EQ(passes_of(chip, pass.metrics), 1u) << shown(pass.metrics);
-      EXPECT_FALSE(pass.config_image.empty());
-    }
-  }
-}
 
 TEST_F(EveryFamily, HardwareGroupsAreNumberedAndFlopsComesLast) {
   for (const auto& chip : chips_) {
@@ -132,29 +87,6 @@ TEST_F(EveryFamily, EveryGroupCanBeVerifiedAndTimed) {
       EXPECT_TRUE(holds(pass, Quantity::sm_cycles)) << shown(pass.metrics);
       EXPECT_TRUE(holds(pass, Quantity::bytes_l2)) << shown(pass.metrics);
     }
-  }
-}
-
-// fadd, fmul, ffma, DRAM read and DRAM write: what a roofline is made of.
-TEST_F(EveryFamily, TheFiveCountersOfARooflineAreThere) {
-  const std::set<std::string> without_dram = {"GA10B", "GB10B", "GB20B"};  // integrated GPUs
-  for (const auto& chip : chips_) {
-    SCOPED_TRACE(chip);
-    const auto& plan = plan_of(chip);
-    for (const char* op : {"fadd", "fmul", "ffma"})
-      EXPECT_TRUE(
-          has(plan, "smsp__sass_thread_inst_executed_op_" + std::string(op) + "_pred_on.sum"));
-    const auto& unavailable = plan.unavailable;
-    const auto missing = std::count(unavailable.begin(), unavailable.end(), "DRAM bytes read") +
-                         std::count(unavailable.begin(), unavailable.end(), "DRAM bytes written");
-    EXPECT_EQ(missing, without_dram.count(chip) != 0 ? 2 : 0) << shown(unavailable);
-    for (const auto& pass : plan.passes) {
-      if (pass.phase.kind != PhaseKind::hw || without_dram.count(chip) != 0) continue;
-      EXPECT_TRUE(holds(pass, Quantity::bytes_dram_read)) << shown(pass.metrics);
-      EXPECT_TRUE(holds(pass, Quantity::bytes_dram_write)) << shown(pass.metrics);
-    }
-    EXPECT_TRUE(std::any_of(plan.passes.begin(), plan.passes.end(),
-                            [](const PassPlan& pass) { return holds(pass, Quantity::bytes_l1); }));
   }
 }
 
@@ -219,17 +151,6 @@ TEST_F(EveryFamily, NoTensorOperationIsLeftOutInSilence) {
   }
 }
 
-// Each group costs its windows of a run, so more groups than these are a regression. Floating-point
-// leaves set the numbers: GA100's tf32, bf16, fp16 to fp32 and fp16 to fp16 exclude each other.
-// GB100 has one group more than its leaves need (6), because l1tex__t_bytes conflicts with a leaf
-// of each of them: without it L1 bytes would be unknown there.
-TEST_F(EveryFamily, NoMoreGroupsThanNeeded) {
-  const std::map<std::string, std::size_t> expected = {
-      {"GV100", 1}, {"TU102", 1}, {"TU116", 1}, {"GA100", 4}, {"GA102", 4},
-      {"GH100", 4}, {"AD102", 5}, {"GB100", 7}, {"GB202", 9}, {"GB110", 10}};
-  for (const auto& [chip, groups] : expected) EXPECT_EQ(groups_of(plan_of(chip)), groups) << chip;
-}
-
 TEST_F(EveryFamily, FloatingPointTensorTypesAreAllThere) {
   const std::map<std::string, std::set<std::string>> expected = {
       {"GV100", {"fp16"}},
@@ -247,12 +168,6 @@ TEST_F(EveryFamily, FloatingPointTensorTypesAreAllThere) {
         found.insert(std::string(role->type));
     EXPECT_EQ(found, types) << chip;
   }
-}
-
-TEST_F(EveryFamily, EveryPlannedMetricHasARole) {
-  for (const auto& chip : chips_)
-    for (const auto& metric : all_metrics(plan_of(chip)))
-      EXPECT_NE(role_of(metric), nullptr) << metric;
 }
 
 // It runs on a worker thread beside the program's first steps: a second would eat whole phases.

@@ -165,12 +165,15 @@ INSTANTIATE_TEST_SUITE_P(
         WrongText{"--ranges both", "--ranges takes 'user' or 'auto', not 'both'."},
         WrongText{"--scope step", "--scope takes 'kernel' or 'range', not 'step'."},
         WrongText{"--replay all", "--replay takes 'none' or 'kernel', not 'all'."},
-        WrongText{"--metrics a,,b",
+        WrongText{"--metrics roofline,,mix",
                   "--metrics takes names separated by commas such as roofline,dram__bytes.sum; '' "
                   "is no name."},
         WrongText{"--metrics 'a b'",
                   "--metrics takes names separated by commas such as roofline,dram__bytes.sum; 'a "
                   "b' is no name."},
+        WrongText{"--metrics cahce",
+                  "--metrics takes the sets roofline, mix, warps and cache, and CUPTI's metrics, "
+                  "which are named like dram__bytes.sum; 'cahce' is neither."},
         WrongText{"--budget 0", "--budget" + kShare + "not '0'."},
         WrongText{"--budget 3%%", "--budget" + kShare + "not '3%%'."},
         WrongText{"--budget nan", "--budget" + kShare + "not 'nan'."},

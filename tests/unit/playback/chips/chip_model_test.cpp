@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
+#include "analysis/quantities.h"
 #include "collector/host_object.h"
+#include "collector/metric_sets.h"
 #include "tests/unit/collector/real_cupti.h"
 
 namespace gable::playback {
@@ -33,6 +36,10 @@ std::vector<std::string> with(std::vector<std::string> some) {
   return some;
 }
 
+std::string full(std::string_view name) {
+  return std::string(name) + (name.find('.') == std::string_view::npos ? ".sum" : "");
+}
+
 TEST_P(ChipModelTest, SinglesPairsAndTriples) {
   SKIP_WITHOUT_REAL_CUPTI();
   const ChipTable* chip = ChipModel::find(GetParam());
@@ -40,11 +47,10 @@ TEST_P(ChipModelTest, SinglesPairsAndTriples) {
   if (!asked(GetParam(), {"gpu__time_duration.sum"}))
     GTEST_SKIP() << "the CUPTI at hand does not know " << GetParam();
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < chip->count; ++i)
-    names.push_back(std::string(chip->metrics[i].name) + ".sum");
+  for (std::size_t i = 0; i < chip->count; ++i) names.push_back(full(chip->metrics[i].name));
   for (const auto& name : names) {
     const auto set = with({name});
-    EXPECT_EQ(ChipModel::passes(*chip, set), asked(GetParam(), set)) << name;
+    EXPECT_EQ(ChipModel::passes(*chip, set) == 1u, asked(GetParam(), set) == 1u) << name;
   }
   std::mt19937 random(7);
   const auto any = [&] { return names[random() % names.size()]; };
@@ -73,6 +79,22 @@ TEST_P(ChipModelTest, InstrumentedMetricsAreAPassOfTheirOwn) {
   sass.push_back("dram__sectors_read.sum");
   EXPECT_EQ(ChipModel::passes(*chip, sass), asked(GetParam(), sass));
   EXPECT_FALSE(ChipModel::has(*chip, "no__such_metric.sum"));
+}
+
+// What --metrics can ask of the playback GPU is what the chip has.
+TEST_P(ChipModelTest, HasTheMetricsOfTheSetsThatTheChipHas) {
+  SKIP_WITHOUT_REAL_CUPTI();
+  const ChipTable* chip = ChipModel::find(GetParam());
+  if (!asked(GetParam(), {"gpu__time_duration.sum"}))
+    GTEST_SKIP() << "the CUPTI at hand does not know " << GetParam();
+  std::set<std::string> names;
+  for (const auto& role : metric_roles())
+    if (role.quantity == Quantity::l1_escapes) names.insert(std::string(role.metric));
+  for (const MetricSet& set : metric_sets())
+    for (const SetQuantity& quantity : set.quantities)
+      for (const auto metric : quantity.choices.front()) names.insert(std::string(metric));
+  for (const std::string& name : names)
+    EXPECT_EQ(ChipModel::has(*chip, name), asked(GetParam(), {name}).has_value()) << name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, ChipModelTest, testing::ValuesIn([] {

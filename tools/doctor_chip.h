@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `gable doctor --chip` says about a chip's plan of passes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collector/plan.h"
+
+namespace gable {
+
+// What a metric is collected for: "DRAM bytes read", "bf16 tensor work"; of metrics beyond the
+// roofline what the set calls them, or "asked for".
+[[nodiscard]] std::string counted_by(const std::string& metric);
+
+// The plan as a table, and sentences about what the chip does not give.
+void print_plan(const MetricPlan& plan);
+
+// Broken between words at 100 columns; a path stays whole however long it is, so that it can be
+// copied.
+void print_wrapped(const std::string& first, std::size_t indent, const std::string& text);
+
+[[nodiscard]] std::string joined(const std::vector<std::string>& words);
+
+// Whether CUPTI's range profiler takes no counters on a chip that it plans for.
+[[nodiscard]] bool is_too_old(const std::string& chip);
+
+}  // namespace gable
