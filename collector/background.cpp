@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "collector/clock.h"
+#include "collector/other_tools.h"
 #include "collector/own_thread.h"
 #include "collector/session.h"
 
@@ -20,6 +21,7 @@ namespace {
 constexpr int kPollMs = 100;                          // while collecting
 constexpr std::uint64_t kSnapshotNs = 5'000'000'000;  // a snapshot on disk is never older than 10 s
 constexpr std::uint64_t kFlushEveryNs = 500'000'000;
+constexpr std::uint64_t kLookEveryNs = 300'000'000;  // for libraries that were loaded
 
 }  // namespace
 
@@ -45,7 +47,8 @@ void Background::signal_from_handler(int number) {
 }
 
 void Background::work() {
-  std::uint64_t last_snapshot = steady_ns(), last_flush = last_snapshot;
+  std::uint64_t last_snapshot = steady_ns(), last_flush = last_snapshot,
+                last_look = last_snapshot;
   for (;;) {
     pollfd waiting{pipe_[0], POLLIN, 0};
     ::poll(&waiting, 1, over_.load(std::memory_order_relaxed) ? -1 : kPollMs);
@@ -69,6 +72,10 @@ void Background::work() {
       }
       session_.collect_records();
       session_.sink_.drain();
+      if (now - last_look > kLookEveryNs) {
+        last_look = now;
+        watch_for_other_tools();
+      }
       if (now - last_snapshot > kSnapshotNs) {
         last_snapshot = now;
         session_.write_report(false);

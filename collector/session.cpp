@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "collector/device_query.h"
+#include "collector/nvtx_entry.h"
+#include "collector/other_tools.h"
 
 namespace gable {
 namespace {
@@ -70,6 +72,7 @@ Session* Session::start(Runtime& rt, CuptiApi api) {
   } else {
     rt.ranges.set_listener(&session->windows_);
     rt.hot.watching.store(true, std::memory_order_release);
+    watch_for_other_tools();
   }
   return session;
 }
@@ -195,6 +198,7 @@ void Session::end_collection() {
   if (stop()) return;
   sink_.with_profile([](Profile& profile) { profile.finish_records(); });
   write_report(true);
+  complete_.store(true);
   subscription_.end();  // another tool of the program's may have its turn
   if (rt_.settings.then == "stop") ::kill(::getpid(), SIGINT);
 }
@@ -212,19 +216,45 @@ bool Session::claim_end() {
 void Session::finish() {
   if (!claim_end()) return;
   try {
-    if (!ranges_only_) windows_.shut_down();
-    wait_for_devices();
-    if (!await_records(kExitPatience, [] { return false; })) {
-      rt_.notes.say(
-          "CUPTI did not hand out its last records in time; the report has what came before.");
-    }
-    sink_.with_profile([](Profile& profile) { profile.finish_records(); });
-    write_report(true);
+    if (!ranges_only_) windows_.shut_down("The program ended within it.");
+    write_end();
   } catch (const std::exception& problem) {
     rt_.notes.say(std::string("the report could not be finished (") + problem.what() + ").");
   }
   background_.rest();
   ended_.store(true);
+}
+
+void Session::leave_to(const std::string& tool) {
+  if (ranges_only_ || this_thread().busy) return;
+  if (functions_seen_.load(std::memory_order_relaxed) <= 1) {
+    // Some tools ask when they are loaded, whether or not they are used: Gable stays.
+    rt_.notes.record(tool + " asked for CUPTI before the first kernel ran and was refused.");
+    return;
+  }
+  if (!complete_.load() && claim_end()) {
+    rt_.notes.say(tool + " uses CUPTI from here on, so Gable stops; its report has what came before.");
+    windows_.shut_down("Another CUPTI tool began within it.");
+    set_nvtx_active(false);
+    (void)counters_.close();
+    activity_.disable();
+    subscription_.silence();
+    write_end();
+    background_.rest();
+    ended_.store(true);
+  }
+  subscription_.end();
+}
+
+// What the records that are still to come tell, and then the report.
+void Session::write_end() {
+  wait_for_devices();
+  if (!await_records(kExitPatience, [] { return false; })) {
+    rt_.notes.say(
+        "CUPTI did not hand out its last records in time; the report has what came before.");
+  }
+  sink_.with_profile([](Profile& profile) { profile.finish_records(); });
+  write_report(true);
 }
 
 void Session::finish_for_signal() {

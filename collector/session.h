@@ -43,6 +43,8 @@ class Session {
   // The program ends in its own way: closes what is open, waits a bounded time for records, writes
   // the report. On an application thread, once; later calls do nothing.
   void finish();
+  // Another tool, named by its file, wants CUPTI: the same, and then CUPTI is free.
+  void leave_to(const std::string& tool);
   // The same from the worker, when a signal is about to end the program: CUPTI is only asked for
   // records.
   void finish_for_signal();
@@ -75,6 +77,7 @@ class Session {
   void end_collection();  // after the queue: waits for records, writes the report, lets go of CUPTI
   bool write_report(bool complete);
   bool claim_end();
+  void write_end();
 
   Runtime& rt_;
   const CuptiApi api_;
@@ -90,6 +93,7 @@ class Session {
   std::mutex records_mutex_;  // from reading CUPTI's buffers until their records are added
   std::atomic<bool> finished_{false};
   std::atomic<bool> ended_{false};  // finish() has written what there is
+  std::atomic<bool> complete_{false};  // the queue is, and its report was written
   std::atomic<bool> saw_context_{false};
   std::atomic<std::uint32_t> unload_epoch_{1};
   std::atomic<FunctionId> functions_seen_{1};

@@ -74,9 +74,23 @@ std::string Subscription::begin(CUpti_CallbackFunc callback, void* data) {
   return "CUPTI cannot be used: cuptiEnableCallback says " + describe(api_, code) + ".";
 }
 
+void Subscription::silence() {
+  Undo callbacks;
+  {
+    const std::lock_guard hold(mutex_);
+    callbacks.take(callbacks_);
+  }
+  callbacks.run();
+}
+
 void Subscription::end() {
-  callbacks_.run();
-  subscribed_.run();
+  silence();
+  Undo subscribed;
+  {
+    const std::lock_guard hold(mutex_);
+    subscribed.take(subscribed_);
+  }
+  subscribed.run();
 }
 
 }  // namespace gable

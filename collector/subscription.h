@@ -2,6 +2,7 @@
 // Gable as the subscriber of CUPTI: which callbacks it hears, and how it lets go again.
 #pragma once
 
+#include <mutex>
 #include <string>
 
 #include "collector/cupti_api.h"
@@ -17,8 +18,8 @@ class Subscription {
   // with the remedy and, where CUPTI tells it, the holder; then nothing is subscribed.
   [[nodiscard]] std::string begin(CUpti_CallbackFunc callback, void* data);
   // No callback comes any more.
-  void silence() { callbacks_.run(); }
-  // Another tool may subscribe.
+  void silence();
+  // Another tool may subscribe. From any thread; later calls do nothing.
   void end();
 
  private:
@@ -27,6 +28,7 @@ class Subscription {
 
   const CuptiApi& api_;
   CUpti_SubscriberHandle handle_ = nullptr;
+  std::mutex mutex_;  // of the two below; never held while CUPTI is called
   Undo subscribed_, callbacks_;
 };
 

@@ -17,6 +17,11 @@ class Undo {
 
   // After something was switched on. `call` must not throw.
   void push(std::function<void()> call) { calls_.push_back(std::move(call)); }
+  // What another one has, instead of what this one had.
+  void take(Undo& other) {
+    calls_.clear();
+    calls_.swap(other.calls_);
+  }
   void run() {
     while (!calls_.empty()) {
       const auto call = std::move(calls_.back());

@@ -242,12 +242,12 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
   }));
 }
 
-void Windows::shut_down() {
+void Windows::shut_down(const std::string& why) {
   const auto now = timestamp();
   {
     const std::lock_guard hold(control_mutex_);
     const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
-    if (in_window_) end_window(now, steps ? "The program ended within it." : "");
+    if (in_window_) end_window(now, steps ? why : "");
     over_ = true;
     told_over_ = true;
   }

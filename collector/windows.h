@@ -64,7 +64,7 @@ class Windows final : public RangeListener {
 
   void context_ends(CUcontext context);  // nullptr: any of them
   // The process ends (or its context): closes the window that is open. On an application thread.
-  void shut_down();
+  void shut_down(const std::string& why);  // why a step that is open is not kept
 
   struct Counts {
     std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;
