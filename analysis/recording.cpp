@@ -167,12 +167,12 @@ class Parser {
 
   void read_fault(RecordingLine& line, bool whole_recording) {
     static const std::set<std::string> kinds = {
-        "call",        "hang",       "lose_records", "zero_timestamps",
+        "call",        "hang",       "delay",        "lose_records", "zero_timestamps",
         "drop_ranges", "wrong_ctas", "no_permission"};
     RecordedFault fault;
     fault.fault = line.text("fault", {}, true);
     if (kinds.count(fault.fault) == 0) line.fail("there is no fault \"" + fault.fault + "\"");
-    if (fault.fault == "call" || fault.fault == "hang") {
+    if (fault.fault == "call" || fault.fault == "hang" || fault.fault == "delay") {
       fault.call = line.text("call", {}, true);
       fault.after = line.whole<std::uint64_t>("after");
       fault.times = line.whole<std::int64_t>("times", -1, false, -1);
@@ -180,6 +180,8 @@ class Parser {
     if (fault.fault == "call") {
       fault.code = line.whole<std::int32_t>("code", 999, true, 1);
       fault.holder = line.text("holder");
+    } else if (fault.fault == "delay") {
+      fault.count = line.whole<std::uint64_t>("ms", 1000, true);
     } else if (fault.fault != "hang" && fault.fault != "no_permission") {
       fault.count = line.whole<std::uint64_t>("count", 1, true);
     }

@@ -47,8 +47,7 @@ void Background::signal_from_handler(int number) {
 }
 
 void Background::work() {
-  std::uint64_t last_snapshot = steady_ns(), last_flush = last_snapshot,
-                last_look = last_snapshot;
+  std::uint64_t last_snapshot = steady_ns(), last_flush = last_snapshot, last_look = last_snapshot;
   for (;;) {
     pollfd waiting{pipe_[0], POLLIN, 0};
     ::poll(&waiting, 1, over_.load(std::memory_order_relaxed) ? -1 : kPollMs);
@@ -72,6 +71,7 @@ void Background::work() {
       }
       session_.collect_records();
       session_.sink_.drain();
+      session_.check_progress();
       if (now - last_look > kLookEveryNs) {
         last_look = now;
         watch_for_other_tools();

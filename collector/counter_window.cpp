@@ -142,6 +142,20 @@ CounterResult CounterWindow::end() {
   return result;
 }
 
+CuptiFailure CounterWindow::drop() {
+  bool open = false;  // a launch's range, which its thread will not come to pop any more
+  {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    if (!active_) return {};
+    active_ = false;
+    open = turn_taken_ && mode_ == RangeMode::user;
+  }
+  turn_free_.notify_all();
+  if (open)
+    if (auto failure = profiler_.pop(); failure.failed()) return failure;
+  return profiler_.stop();
+}
+
 CuptiFailure CounterWindow::close() {
   {
     const std::lock_guard<std::mutex> hold(mutex_);

@@ -49,6 +49,8 @@ class CounterWindow {
   // verifies.
   [[nodiscard]] CounterResult end();
 
+  // Stops without reading, also while a launch is on its way. From any thread.
+  [[nodiscard]] CuptiFailure drop();
   // After the last counter window: disables the profiler.
   [[nodiscard]] CuptiFailure close();
   // The context is being destroyed or the process forked: forget everything without calling CUPTI.

@@ -4,6 +4,12 @@
 #include <algorithm>
 
 namespace gable {
+namespace {
+
+constexpr std::uint64_t kLeastMemory = std::uint64_t{512} << 20;
+
+}  // namespace
+
 Counters::Context* Counters::find(const Place& place, bool create) {
   const std::lock_guard hold(mutex_);
   for (auto& context : contexts_) {
@@ -33,17 +39,56 @@ CuptiFailure Counters::begin(const Place& place, WindowId window, Phase phase,
                              std::size_t max_ranges) {
   auto* context = find(place, true);
   if (context == nullptr) return {};
-  CuptiFailure failure;
-  bool usable = false;
-  const auto* plan = plan_.load(std::memory_order_acquire);
-  for (const auto& pass : plan->passes) {
-    if (pass.phase != phase) continue;
-    failure = context->window.begin(pass, max_ranges, mode_);
-    usable = !failure.failed();
-  }
+  const auto failure = begin_on(*context, phase, max_ranges);
+  const bool usable = !failure.failed() && context->window.active();
   context->usable.store(usable, std::memory_order_relaxed);
   context->begun.store(window, std::memory_order_release);
   return failure;
+}
+
+// The first time on a context, CUPTI takes what it needs of the GPU's memory.
+CuptiFailure Counters::begin_on(Context& context, Phase phase, std::size_t max_ranges) {
+  const bool first = !context.window.enabled();
+  const auto before = memory_.free_bytes(context.place.device);
+  if (first && before && *before < kLeastMemory) {
+    return {CUPTI_ERROR_OUT_OF_MEMORY,
+            "Only " + std::to_string(*before >> 20) +
+                " MiB of GPU memory are free, and counters may need 512; leave that much free, for "
+                "example with a smaller batch."};
+  }
+  CuptiFailure failure;
+  const auto* plan = plan_.load(std::memory_order_acquire);
+  for (const auto& pass : plan->passes)
+    if (pass.phase == phase) failure = context.window.begin(pass, max_ranges, mode_);
+  if (!first || !before || failure.failed()) return failure;
+  const auto after = memory_.free_bytes(context.place.device);
+  const std::lock_guard hold(mutex_);
+  if (after) context.gpu_bytes = *before > *after ? *before - *after : 0;
+  return failure;
+}
+
+bool Counters::active() {
+  const auto contexts = all();
+  return std::any_of(contexts.begin(), contexts.end(),
+                     [](const Context* context) { return context->window.active(); });
+}
+
+CuptiFailure Counters::drop() {
+  CuptiFailure first;
+  for (auto* context : all()) {
+    if (!context->window.active()) continue;
+    auto failure = context->window.drop();
+    if (!first.failed()) first = failure;
+  }
+  return first;
+}
+
+std::optional<std::uint64_t> Counters::gpu_bytes() {
+  const std::lock_guard hold(mutex_);
+  std::optional<std::uint64_t> sum;
+  for (const auto& context : contexts_)
+    if (context.gpu_bytes) sum = sum.value_or(0) + *context.gpu_bytes;
+  return sum;
 }
 
 bool Counters::before_launch(const Place& place, std::uint32_t ordinal, const LaunchKey& key,

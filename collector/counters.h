@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "collector/counter_window.h"
+#include "collector/gpu_memory.h"
 #include "collector/plan.h"
 
 namespace gable {
@@ -24,6 +26,7 @@ class Counters {
   struct Place {
     CUcontext context = nullptr;
     std::uint32_t uid = 0;  // of the context
+    std::int32_t device = -1;
   };
   // Whether begin() was called for the window on this context, whatever came of it.
   [[nodiscard]] bool begun(const Place& place, WindowId window);
@@ -31,6 +34,10 @@ class Counters {
   // failure is said once per window and context.
   [[nodiscard]] CuptiFailure begin(const Place& place, WindowId window, Phase phase,
                                    std::size_t max_ranges);
+  // Whether the profiler is between its start and its end on some context.
+  [[nodiscard]] bool active();
+  // Ends the open window on every context without reading it.
+  CuptiFailure drop();
   // At a launch's ENTER, on the launching thread; true when it has a range. `wanted` is what -k
   // says.
   [[nodiscard]] bool before_launch(const Place& place, std::uint32_t ordinal, const LaunchKey& key,
@@ -53,6 +60,10 @@ class Counters {
   [[nodiscard]] bool hangs();
   [[nodiscard]] bool runs_on();
   [[nodiscard]] std::uint64_t image_bytes();
+  // Memory of the GPUs that was taken while the profilers were enabled for the first time; empty
+  // when nobody knows. Whatever else took memory meanwhile is in it.
+  [[nodiscard]] std::optional<std::uint64_t> gpu_bytes();
+  [[nodiscard]] GpuMemory& memory() { return memory_; }
 
  private:
   struct Context {
@@ -63,11 +74,15 @@ class Counters {
     std::atomic<WindowId> begun{kNoWindow};
     std::atomic<bool> usable{false};  // the begun window collects
     std::atomic<bool> gone{false};
+    std::optional<std::uint64_t> gpu_bytes;  // guarded by mutex_
   };
   Context* find(const Place& place, bool create);
   std::vector<Context*> all();
 
+  CuptiFailure begin_on(Context& context, Phase phase, std::size_t max_ranges);
+
   ProfilerEngine engine_;
+  GpuMemory memory_;
   RangeMode mode_;
   std::atomic<const MetricPlan*> plan_{nullptr};
   // Guards the two containers. Never held while calling CUPTI.

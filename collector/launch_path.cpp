@@ -78,7 +78,7 @@ Counters::Place Session::place_of(ThreadState& thread, const CUpti_CallbackData&
     slot = {data.context, data.contextUid, known ? static_cast<std::int32_t>(id) : 0};
   }
   device = slot.device;
-  return {data.context, data.contextUid};
+  return {data.context, data.contextUid, slot.device};
 }
 
 bool Session::wanted(FunctionId function) {
@@ -143,7 +143,7 @@ void Session::exit_launch(const CUpti_CallbackData& data) {
   thread.in_window_launch = false;
   const bool launched = data.functionReturnValue == nullptr ||
                         *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
-  windows_.launch_ranged({data.context, data.contextUid}, launched);
+  windows_.launch_ranged({data.context, data.contextUid, thread.context.device}, launched);
 }
 
 void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {

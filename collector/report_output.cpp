@@ -107,12 +107,13 @@ RunInfo ReportOutput::describe_run(Windows& windows, bool complete) const {
   return run;
 }
 
-bool ReportOutput::write(EventSink& sink, Windows& windows, std::uint64_t image_bytes,
-                         bool complete) {
+bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, bool complete) {
   const std::unique_lock hold(mutex_, std::chrono::seconds(2));
   if (!hold.owns_lock()) return false;  // another thread is writing, and hangs in a file system
   RunInfo run = describe_run(windows, complete);
-  run.overhead.counter_image_bytes = static_cast<double>(image_bytes);
+  run.overhead.counter_image_bytes = static_cast<double>(counters.image_bytes());
+  if (const auto bytes = counters.gpu_bytes())
+    run.overhead.gpu_memory_bytes = static_cast<double>(*bytes);
   std::optional<Report> report;
   sink.with_profile([&](Profile& profile) {
     if (has_launches(profile)) report = build_report(profile, run);

@@ -20,7 +20,7 @@ class ReportOutput {
 
   // Builds the report from the profile and writes it. A program without launches leaves no file.
   // False when nothing was written; failures are said once.
-  bool write(EventSink& sink, Windows& windows, std::uint64_t image_bytes, bool complete);
+  bool write(EventSink& sink, Windows& windows, Counters& counters, bool complete);
 
  private:
   RunInfo describe_run(Windows& windows, bool complete) const;

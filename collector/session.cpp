@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "collector/device_query.h"
@@ -26,12 +27,21 @@ ProfileLimits limits_of(const Settings& settings) {
   return limits;
 }
 
+// How long a counter window may go without a launch. Tests on the playback GPU cannot wait that
+// long.
+std::chrono::milliseconds stall_patience() {
+  const char* text = std::getenv("GABLE_PLAYBACK_STALL_MS");
+  const auto ms = text != nullptr ? std::strtol(text, nullptr, 10) : 0;
+  return std::chrono::milliseconds(ms > 0 ? ms : 10000);
+}
+
 }  // namespace
 
 Session::Session(Runtime& rt, CuptiApi api)
     : rt_(rt),
       api_(std::move(api)),
       subscription_(api_),
+      stall_patience_(stall_patience()),
       sink_(rt.layers, rt.functions, limits_of(rt.settings)),
       activity_(api_),
       counters_(api_, rt.settings.ranges == "auto" ? RangeMode::automatic : RangeMode::user),
@@ -90,6 +100,7 @@ void Session::make_plan() {
     devices_known_ = true;
     plan_made_.notify_all();
   }
+  counters_.memory().open();
   MetricPlan plan;
   if (!api_.can_profile) {
     plan.error = api_.why_not;
@@ -162,7 +173,7 @@ void Session::collect_records() {
 
 bool Session::write_report(bool complete) {
   if (ranges_only_) sink_.take_spans(kWholeRun);
-  return output_.write(sink_, windows_, counters_.image_bytes(), complete);
+  return output_.write(sink_, windows_, counters_, complete);
 }
 
 // Records of kernels that still run come when they end; a forced flush would bring them without
@@ -233,7 +244,8 @@ void Session::leave_to(const std::string& tool) {
     return;
   }
   if (!complete_.load() && claim_end()) {
-    rt_.notes.say(tool + " uses CUPTI from here on, so Gable stops; its report has what came before.");
+    rt_.notes.say(tool +
+                  " uses CUPTI from here on, so Gable stops; its report has what came before.");
     windows_.shut_down("Another CUPTI tool began within it.");
     set_nvtx_active(false);
     (void)counters_.close();
@@ -244,6 +256,10 @@ void Session::leave_to(const std::string& tool) {
     ended_.store(true);
   }
   subscription_.end();
+}
+
+void Session::check_progress() {
+  if (!ranges_only_ && !finished_.load()) windows_.check_progress(stall_patience_);
 }
 
 // What the records that are still to come tell, and then the report.

@@ -76,12 +76,14 @@ class Session {
   bool await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop);
   void end_collection();  // after the queue: waits for records, writes the report, lets go of CUPTI
   bool write_report(bool complete);
+  void check_progress();
   bool claim_end();
   void write_end();
 
   Runtime& rt_;
   const CuptiApi api_;
   Subscription subscription_;
+  const std::chrono::milliseconds stall_patience_;
   bool ranges_only_ = false;  // CUPTI could not be had
   EventSink sink_;
   ActivityStream activity_;
@@ -92,7 +94,7 @@ class Session {
 
   std::mutex records_mutex_;  // from reading CUPTI's buffers until their records are added
   std::atomic<bool> finished_{false};
-  std::atomic<bool> ended_{false};  // finish() has written what there is
+  std::atomic<bool> ended_{false};     // finish() has written what there is
   std::atomic<bool> complete_{false};  // the queue is, and its report was written
   std::atomic<bool> saw_context_{false};
   std::atomic<std::uint32_t> unload_epoch_{1};

@@ -19,11 +19,12 @@ constexpr std::chrono::seconds kPatience{10};
 
 class Windows::Change {
  public:
-  explicit Change(Windows& windows) : windows_(windows), thread_(this_thread()) {
-    const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  explicit Change(Windows& windows, std::chrono::seconds patience = kPatience)
+      : windows_(windows), thread_(this_thread()) {
+    const auto give_up = std::chrono::steady_clock::now() + patience;
     while (windows_.changing_.exchange(true, std::memory_order_acquire)) {
       if (std::chrono::steady_clock::now() >= give_up) {
-        windows_.flaw(kStuck);
+        if (patience.count() > 0) windows_.flaw(kStuck);
         return;
       }
       std::this_thread::yield();
@@ -249,6 +250,37 @@ void Windows::refuse(const CuptiFailure& failure) {
     ask_for_change();
   }
   (void)apply_pending();
+}
+
+// Counters may be why no kernel comes: what the program waits for may need another launch, or CUPTI
+// holds it. The thread that would end the window may be blocked in the driver.
+void Windows::check_progress(std::chrono::milliseconds patience) {
+  const auto now = std::chrono::steady_clock::now();
+  const auto progress = (std::uint64_t{rt_.hot.step.load(std::memory_order_relaxed)} << 32) |
+                        ordinal_.load(std::memory_order_relaxed);
+  const bool waits = rt_.hot.watching.load(std::memory_order_relaxed) && counters_.active();
+  if (!waits || progress != progress_) {
+    progress_ = progress;
+    progress_since_ = now;
+    return;
+  }
+  if (now - progress_since_ < patience) return;
+  {
+    const Change change(*this, std::chrono::seconds(0));
+    if (!change.held()) return;  // that thread is in CUPTI, which is not to be disturbed
+    (void)counters_.drop();
+    if (!counters_.hangs()) (void)counters_.close();
+  }
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience).count();
+  const auto sentence = "No kernel was launched for " + std::to_string(seconds) +
+                        " s while counters were taken; that window was ended.";
+  stop_counting(sentence);
+  const std::lock_guard hold(control_mutex_);
+  if (closing_) {
+    closing_->end.keep = false;
+    closing_->end.reason = sentence;
+  }
+  if (in_window_ && is_counter(phase_)) choose_again(sentence);
 }
 
 void Windows::context_ends(CUcontext context) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -63,6 +64,9 @@ class Windows final : public RangeListener {
   }
 
   void context_ends(CUcontext context);  // nullptr: any of them
+  // From a thread of ours, often: ends a counter window in which no kernel has been launched for
+  // `patience`.
+  void check_progress(std::chrono::milliseconds patience);
   // The process ends (or its context): closes the window that is open. On an application thread.
   void shut_down(const std::string& why);  // why a step that is open is not kept
 
@@ -118,6 +122,10 @@ class Windows final : public RangeListener {
   std::atomic<std::uint64_t> launches_{0};   // where windows are launches
   std::atomic<bool> modules_loaded_{false};  // since the profilers were enabled
   std::atomic<std::uint32_t> ordinal_{0};    // of the next ranged launch
+
+  // What check_progress() saw last, and since when.
+  std::uint64_t progress_ = 0;
+  std::chrono::steady_clock::time_point progress_since_{};
 
   // One thread carries out changes; others wait for it at their launch. Not a mutex: CUPTI is
   // called meanwhile.

@@ -9,6 +9,7 @@
 namespace {
 
 int g_kernels = 0;
+bool g_begun = false;
 
 void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most) {
   *size = 1 << 16;
@@ -33,11 +34,12 @@ extern "C" __attribute__((visibility("default"))) int other_tool_begin() {
   const auto code = cuptiSubscribe(&handle, heard, nullptr);
   if (code != CUPTI_SUCCESS) return static_cast<int>(code);
   cuptiActivityRegisterCallbacks(requested, completed);
+  g_begun = true;
   cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   return 0;
 }
 
 extern "C" __attribute__((visibility("default"))) int other_tool_kernels() {
-  cuptiActivityFlushAll(1);
+  if (g_begun) cuptiActivityFlushAll(1);
   return g_kernels;
 }

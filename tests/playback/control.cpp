@@ -109,7 +109,7 @@ std::optional<std::int32_t> Control::fault_of(std::string_view call) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (RecordedFault& fault : calls_) {
-      if (fault.call != call || fault.times == 0) continue;
+      if (fault.call != call || fault.times == 0 || fault.fault == "delay") continue;
       if (fault.after > 0) {
         --fault.after;
         continue;
@@ -123,6 +123,25 @@ std::optional<std::int32_t> Control::fault_of(std::string_view call) {
   if (code) append_line(std::getenv("GABLE_PLAYBACK_FIRED"), std::string(call) + "\n");
   while (hang) std::this_thread::sleep_for(std::chrono::seconds(1));
   return code;
+}
+
+void Control::delay(std::string_view call) {
+  if (!any_calls_.load(std::memory_order_acquire)) return;
+  std::uint64_t ms = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (RecordedFault& fault : calls_) {
+      if (fault.call != call || fault.times == 0 || fault.fault != "delay") continue;
+      if (fault.after > 0) {
+        --fault.after;
+        continue;
+      }
+      if (fault.times > 0) --fault.times;
+      ms = fault.count;
+      break;
+    }
+  }
+  if (ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }
 
 std::string Control::holder() const {

@@ -25,6 +25,8 @@ class Control {
   // To be asked at the start of every call. A code: the call must answer it and do nothing. Does
   // not return from a hang.
   std::optional<std::int32_t> fault_of(std::string_view call);
+  // To be asked within every call of the driver: waits as long as a fault of this call says.
+  void delay(std::string_view call);
   [[nodiscard]] std::string holder() const;  // of CUPTI, as the last fault named it
 
   // Takes one of the next N; false when none is left.

@@ -42,6 +42,7 @@ CUresult api(std::uint32_t cbid, const char* name, Effect effect, const void* pa
                : nullptr;
   };
   if (Tools* tools = told()) tools->enter(call);
+  gpu.control().delay(name);
   result = body(call);
   // Asked again, as CUPTI does: a callback enabled meanwhile gets an EXIT without an ENTER.
   if (Tools* tools = told()) tools->exit(call);

@@ -157,6 +157,17 @@ CUresult CUDAAPI cuDeviceGetName(char* name, int len, CUdevice dev) {
   });
 }
 
+CUresult CUDAAPI cuDeviceGetPCIBusId(char* bus, int len, CUdevice dev) {
+  const cuDeviceGetPCIBusId_params p{bus, len, dev};
+  return api(GABLE_CBID(cuDeviceGetPCIBusId), "cuDeviceGetPCIBusId", Effect::query, &p,
+             [&](ApiCall&) {
+               if (device_of(dev) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+               if (bus == nullptr || len < 13) return CUDA_ERROR_INVALID_VALUE;
+               std::snprintf(bus, static_cast<std::size_t>(len), "0000:%02x:00.0", 1 + dev);
+               return CUDA_SUCCESS;
+             });
+}
+
 CUresult CUDAAPI cuDeviceTotalMem(std::size_t* bytes, CUdevice dev) {
   const cuDeviceTotalMem_v2_params p{bytes, dev};
   return api(GABLE_CBID(cuDeviceTotalMem_v2), "cuDeviceTotalMem_v2", Effect::query, &p,

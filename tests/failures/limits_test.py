@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counters are left out where they could harm: little GPU memory, and a program that waits for something."""
+import os
+import tempfile
+import unittest
+
+import playback_program
+
+PROGRAM = os.environ["GABLE_LONG_RUN"]
+OPTIONS = "--step-range=^step$ --active=2"
+
+
+def run(**more):
+    with tempfile.TemporaryDirectory() as folder:
+        return playback_program.run([PROGRAM], folder, OPTIONS, **more)
+
+
+class Limits(unittest.TestCase):
+    def check_only_times(self, ended, sentence):
+        self.assertEqual((ended.code, ended.out, ended.broken), (3, "worked\n", ""), ended.err)
+        self.assertEqual(ended.err.count("\n"), 1, ended.err)
+        self.assertIn(sentence, ended.err)
+        self.assertTrue(any(sentence in note for note in ended.notes), ended.notes)
+        steps = ended.report["run"]["steps"]
+        self.assertEqual((steps["flops"], steps["time"]), (0, 2), steps)
+        kernel = ended.report["kernels"][0]
+        self.assertEqual((kernel["time_ns"]["mean"], kernel["flops"]["fp32"]), (5000, None))
+        return kernel
+
+
+class Memory(Limits):
+    def memory(self, text):
+        return {"GABLE_PLAYBACK_FREE_MEMORY": text}
+
+    def test_too_little(self):
+        ended = run(environment=self.memory(str(300 << 20)))
+        self.check_only_times(ended, "Only 300 MiB of GPU memory are free, and counters may need 512")
+        self.assertIsNone(ended.report["run"]["overhead"]["gpu_memory_bytes"])
+
+    def test_what_counters_take(self):
+        ended = run(environment=self.memory(f"{8 << 30},{7 << 30}"))
+        self.assertEqual((ended.code, ended.err), (3, ""))
+        self.assertEqual(ended.report["run"]["overhead"]["gpu_memory_bytes"], 1 << 30)
+        self.assertEqual(ended.report["kernels"][0]["flops"]["fp32"], 2 * 32768)
+
+    def test_less_later_is_no_reason(self):
+        # Once they are there, counters need no more.
+        ended = run(environment=self.memory(f"{8 << 30},{100 << 20}"))
+        self.assertEqual((ended.code, ended.err), (3, ""))
+        self.assertEqual(ended.report["kernels"][0]["flops"]["fp32"], 2 * 32768)
+
+    def test_unknown_goes_on(self):
+        ended = run()
+        self.assertEqual((ended.code, ended.err), (3, ""))
+        self.assertIsNone(ended.report["run"]["overhead"]["gpu_memory_bytes"])
+        self.assertEqual(ended.report["kernels"][0]["flops"]["fp32"], 2 * 32768)
+
+
+class Waiting(Limits):
+    SENTENCE = "No kernel was launched for 1 s while counters were taken; that window was ended."
+    PATIENCE = {"GABLE_PLAYBACK_STALL_MS": "1000"}
+
+    def delay(self, call, after):
+        return '{"fault":"delay","call":"%s","ms":2500,"after":%d,"times":1}' % (call, after)
+
+    def test_blocked_in_the_driver_within_a_step(self):
+        # one synchronisation a step: the fifth step is of counters
+        ended = run(faults=self.delay("cuCtxSynchronize", 4), environment=self.PATIENCE)
+        kernel = self.check_only_times(ended, self.SENTENCE)
+        self.assertEqual(kernel["bytes"]["dram"], 32 * 3000)  # of the windows before
+
+    def test_blocked_within_a_launch(self):
+        # two launches a step; the range around this one is open
+        ended = run(faults=self.delay("cuLaunchKernel", 9), environment=self.PATIENCE)
+        self.check_only_times(ended, self.SENTENCE)
+
+    def test_between_steps(self):
+        ended = run(faults=self.delay("cuMemcpyHtoDAsync_v2", 4), environment=self.PATIENCE)
+        self.check_only_times(ended, self.SENTENCE)
+
+    def test_waiting_before_and_after_counters_is_harmless(self):
+        for after in (0, 130):
+            ended = run(faults=self.delay("cuCtxSynchronize", after), environment=self.PATIENCE)
+            self.assertEqual((ended.code, ended.err), (3, ""))
+            self.assertEqual(ended.report["kernels"][0]["flops"]["fp32"], 2 * 32768)
+
+
+if __name__ == "__main__":
+    unittest.main()
