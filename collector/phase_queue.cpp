@@ -82,9 +82,9 @@ PhaseQueue::Class* PhaseQueue::class_of(std::uint64_t hash) {
 void PhaseQueue::progress(Phase phase, std::uint64_t hash, const Progress& wanted) {
   if (thrown_phase_ == phase) thrown_away_ = 0;
   auto* c = class_of(hash);
-  const auto index = c == nullptr ? order_.size() : newest(*c, phase);
-  if (index == order_.size()) return;
-  c->collected[index].wanted = wanted;
+  if (c == nullptr) return;
+  const auto index = newest(*c, phase);
+  if (index < order_.size()) c->collected[index].wanted = wanted;
 }
 
 std::uint32_t PhaseQueue::round(Phase phase, std::uint64_t hash) const {
@@ -183,9 +183,10 @@ void PhaseQueue::throw_away(Phase phase) {
 }
 
 void PhaseQueue::retract(Phase phase, std::uint64_t hash) {
-  auto* c = class_of(hash);
-  const auto index = c == nullptr ? order_.size() : newest(*c, phase);
-  if (index < order_.size()) --c->collected[index].windows;
+  if (auto* c = class_of(hash); c != nullptr) {
+    const auto index = newest(*c, phase);
+    if (index < order_.size()) --c->collected[index].windows;
+  }
   throw_away(phase);
 }
 

@@ -15,7 +15,7 @@ constexpr std::uint32_t kManySubscribers = 130300;
 #if CUPTI_API_VERSION >= 130000
 CUptiResult subscribe_named(const CuptiApi& api, CUpti_SubscriberHandle* handle,
                             CUpti_CallbackFunc callback, void* data, std::string& holder) {
-  std::array<char, 2 * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
+  std::array<char, std::size_t{2} * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
   CUpti_SubscriberParams params{};
   params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
   params.subscriberName = "Gable";

@@ -40,5 +40,5 @@ if [[ $sanitizers == yes ]]; then
   scripts/setup.sh --cuda build-asan
   # Programs into which the library is injected do not carry the sanitizers' run-time: only unit tests do.
   build asan --target unit_tests
-  ctest --preset asan -j2 --no-tests=error --exclude-regex '^(house|inject|hazards|readme|benchmarks_run|recordings|report|Processes)([._]|$)'
+  ctest --preset asan -j2 --no-tests=error --label-regex '^unit$' --exclude-regex '^Processes[.]'
 fi
