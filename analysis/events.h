@@ -72,9 +72,28 @@ struct LayerSpan {
   std::uint64_t calls = 1, timed = 1;
 };
 
-// A graph launch: counted, its kernels are not attributed yet.
+using GraphId = std::uint32_t;  // 1, 2, … in the order of first launches; 0: nothing is known of it
+
+// What a CUDA graph launches, as far as it was seen when it was captured or built.
+struct GraphShape {
+  LayerId layer = 0;          // the lowest layer that all its kernels are in
+  std::uint32_t kernels = 0;  // that one launch runs
+  bool more = false;          // it may run others too: conditional nodes
+  std::uint64_t blocks = 0;   // of all kernels; 0: not all are known
+  std::uint64_t threads = 0;
+  struct Kernel {
+    LaunchKey key;
+    std::uint32_t count = 0;
+    friend bool operator==(const Kernel&, const Kernel&) = default;
+  };
+  std::vector<Kernel> known;  // all its kernels, or none: then only their records tell
+  friend bool operator==(const GraphShape&, const GraphShape&) = default;
+};
+
+// The launch of a graph. One that nothing is known of is only counted.
 struct GraphLaunch {
-  LayerId layer = 0;
+  GraphId graph = 0;
+  LaunchKey key;  // of the graph as a whole: its counters are under it
   WindowId window = kNoWindow;
   std::uint32_t correlation = 0;
 };
@@ -85,6 +104,14 @@ struct KernelRecord {
   std::uint32_t correlation = 0;
   std::int32_t device = 0;
   std::uint32_t context = 0, stream = 0;
+};
+
+// The record of a kernel that a graph launched.
+struct GraphKernelRecord {
+  KernelRecord record;
+  std::uint64_t node = 0;
+  LaunchKey key;        // the layer is that of the node
+  bool placed = false;  // false: the node was not seen when it was made, the key has no layer
 };
 
 enum class CopyKind : std::uint8_t {
@@ -101,6 +128,9 @@ struct CopyRecord {
   std::uint32_t correlation = 0;
   std::int32_t device = 0;
   CopyKind kind = CopyKind::other;
+  std::uint64_t node = 0;  // of the graph that made it; 0: none
+  bool placed = false;     // `layer` is that of the node
+  LayerId layer = 0;
 };
 
 // Counter values of one launch, checked by the collector (checksum of CTAs, no dropped ranges)
@@ -140,7 +170,7 @@ struct LostCounts {
   std::uint64_t zero_timestamps = 0;  // records without usable times
   std::uint64_t windows = 0;          // thrown away
   std::uint64_t unattributed_launches =
-      0;  // records without a launch, launches without a record, graph launches
+      0;  // records without a launch, launches without a record, launches of unknown graphs
   std::uint64_t folded_keys = 0;    // keys in the row (other)
   std::uint64_t folded_layers = 0;  // ranges that got no layer of their own (too deep or too many)
 };

@@ -145,9 +145,19 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   row.samples_time = key.time.count();
   row.counters = counter_means(state, key);
   add_unanswered(state, row.counters);
+  std::uint64_t threads = row.grid.count() * row.block.count();
+  const GraphId graph = folded ? 0 : state.graphs.of_function(key.key.function);
+  if (graph != 0) {
+    const GraphShape& shape = state.graphs.find(graph)->shape;
+    row.graph = graph;
+    row.nodes = shape.kernels;
+    row.grid = row.block = {0, 0, 0};
+    row.name = graph_name(shape);
+    threads = shape.threads;
+  }
   std::map<std::string, Maybe> counted = row.counters;
   for (const std::string& metric : state.raw_metrics) counted.erase(metric);
-  Work work = work_of(counted, row.grid.count() * row.block.count(), row.name);
+  Work work = work_of(counted, threads, row.name);
   fill_time(key, launches, work, folded, row);
   row.flops = std::move(work.flops);
   row.ops = std::move(work.ops);

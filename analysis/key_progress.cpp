@@ -77,6 +77,7 @@ KeyNeeds key_needs(const Profile& profile, const ProgressQuery& query) {
   for (KeyIndex key = 1; key < rows.size(); ++key) {
     const KeyRow& row = rows[key];
     if (!row.used || row.last_window < query.window) continue;
+    if (!time && row.in_graphs == row.launches && row.in_graphs > 0) continue;
     if (!time && query.counted && !query.counted(row.key)) continue;
     Had had;
     if (time) {

@@ -143,6 +143,7 @@ bool KeyTable::fold_rarest(WindowId oldest_open) {
   for (const KeyIndex index : candidates) {
     KeyRow& row = rows_[index];
     other.launches += row.launches;
+    other.in_graphs += row.in_graphs;
     for (std::size_t kind = 0; kind < kMeasuringKinds; ++kind)
       other.window_launches[kind] += row.window_launches[kind];
     other.time.merge(row.time);

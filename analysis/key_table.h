@@ -42,6 +42,7 @@ struct alignas(64) KeyRow {
   std::uint32_t slot = 0;                       // the row's place in that window
   std::uint64_t first_seen = 0, last_seen = 0;  // ordinals of launches
   std::uint64_t launches = 0;                   // in all phases
+  std::uint64_t in_graphs = 0;                  // of those, by CUDA graphs: without counters
   std::array<std::uint64_t, kMeasuringKinds> window_launches{};  // in kept windows
   Moments time;
   std::vector<CounterSums> counters;  // by phase index

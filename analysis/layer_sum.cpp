@@ -30,15 +30,17 @@ std::string largest(const std::map<std::string, double>& times) {
 
 void LayerSum::add(const KernelRow& kernel, bool self) {
   const double launches = kernel.launches;
-  launches_ = launches_.value_or(0) + launches;
-  all_launches_ += launches;
-  if (kernel.time_mean_ns) {
-    timed_launches_ += launches;
-    if (time_source_ != "hw") time_source_ = kernel.time_source;
-    add_part(time_, kernel.time_total_ns, 1);
-    if (self) add_part(time_self_, kernel.time_total_ns, 1);
+  if (kernel.graph) {
+    add_graph_time(kernel, self);
+  } else {
+    launches_ = launches_.value_or(0) + launches;
+    all_launches_ += launches;
+    if (kernel.time_mean_ns) {
+      timed_launches_ += launches;
+      add_time(kernel, self);
+    }
+    has_own_ = has_own_ || self;
   }
-  if (self) has_own_ = true;
   add_part(flops_.fp64, kernel.flops.fp64, launches);
   add_part(flops_.fp32, kernel.flops.fp32, launches);
   add_part(flops_.fp16, kernel.flops.fp16, launches);
@@ -67,6 +69,21 @@ void LayerSum::add(const KernelRow& kernel, bool self) {
   both(flops_rate_, kernel.flops.total, kernel.time_mean_ns);
   both(bytes_rate_, kernel.bytes.dram, kernel.time_mean_ns);
   add_roof(kernel, time);
+}
+
+void LayerSum::add_time(const KernelRow& kernel, bool self) {
+  if (time_source_ != "hw") time_source_ = kernel.time_source;
+  add_part(time_, kernel.time_total_ns, 1);
+  if (self) add_part(time_self_, kernel.time_total_ns, 1);
+}
+
+// A graph's kernels have rows of their own, in this layer or below. Only where no time window saw
+// them does the graph's duration stand for theirs.
+void LayerSum::add_graph_time(const KernelRow& graph, bool self) {
+  if (graph.time_source != "hw") return;
+  timed_launches_ += graph.launches * static_cast<double>(graph.nodes.value_or(0));
+  has_own_ = has_own_ || self;
+  add_time(graph, self);
 }
 
 void LayerSum::add_roof(const KernelRow& kernel, double time) {

@@ -109,6 +109,29 @@ void class_note(const Profile::State& state, std::vector<std::string>& notes) {
                   " that no time window saw.");
 }
 
+void graph_notes(const Profile::State& state, const Report& report,
+                 std::vector<std::string>& notes) {
+  const auto graphs = static_cast<std::uint64_t>(
+      std::count_if(report.kernels.begin(), report.kernels.end(),
+                    [](const KernelRow& row) { return row.graph.has_value(); }));
+  if (graphs > 0) {
+    notes.push_back(counted(graphs, "CUDA graph is", "CUDA graphs are") +
+                    " counted as a whole: FLOPs and bytes are those of the layer that has all of "
+                    "its kernels, and unknown in the layers below.");
+  }
+  if (state.unknown_graph_launches > 0) {
+    notes.push_back(
+        counted(state.unknown_graph_launches, "CUDA graph launch is", "CUDA graph launches are") +
+        " counted but not attributed: nothing is known of the graph, and its kernels are in no "
+        "layer.");
+  }
+  if (state.unplaced_kernels > 0) {
+    notes.push_back(
+        counted(state.unplaced_kernels, "kernel of a CUDA graph is", "kernels of CUDA graphs are") +
+        " in the graph's layer: their own was not seen.");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> number_notes(const Profile::State& state, const Report& report) {
@@ -135,11 +158,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
         " came from threads without an open range: they are in the layer that was open on the "
         "main thread.");
   }
-  if (state.graph_launches > 0) {
-    notes.push_back(
-        counted(state.graph_launches, "CUDA graph launch is", "CUDA graph launches are") +
-        " counted but not attributed: their kernels are in no layer.");
-  }
+  graph_notes(state, report, notes);
   if (report.run.lost.folded_keys > 0) {
     notes.push_back(
         counted(report.run.lost.folded_keys, "rare launch key is", "rare launch keys are") +

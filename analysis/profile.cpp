@@ -92,15 +92,6 @@ void Profile::add(const LaunchEvent& launch) {
   ++state.lost.unattributed_launches;
 }
 
-void Profile::add(const GraphLaunch& launch) {
-  State& state = *state_;
-  ++state.graph_launches;
-  ++state.lost.unattributed_launches;
-  state.known.insert(launch.correlation);
-  Window* window = launch.window == kNoWindow ? nullptr : state.find(launch.window);
-  if (window != nullptr) window->unions_known = false;  // its kernels keep the GPU busy unseen
-}
-
 void Profile::add(const KernelRecord& record) {
   State& state = *state_;
   const bool good = usable(record.start_ns, record.end_ns);
@@ -138,12 +129,19 @@ void Profile::add(const CopyRecord& record) {
   }
   const CopySum sum{1, record.bytes, record.end_ns - record.start_ns};
   if (!call) {
+    const std::optional<LayerId> layer =
+        record.placed ? std::optional<LayerId>(record.layer) : std::nullopt;
+    const CopyGroup group{record.kind, record.device, layer};
+    if (state.time_closed_at(record.start_ns)) {
+      state.copies[group].add(sum);
+      state.copy_ns += sum.time_ns;
+      return;
+    }
     if (state.stray_copies.size() >= kMaxStrayCopies) {
       state.stray_copies.pop_front();
       ++state.lost.records;
     }
-    state.stray_copies.push_back(
-        {{record.kind, record.device, std::nullopt}, sum, record.start_ns});
+    state.stray_copies.push_back({group, sum, record.start_ns});
     return;
   }
   const CopyGroup group{record.kind, record.device, call->layer};
@@ -261,9 +259,11 @@ void Profile::restart() {
   state_->metrics = std::move(old->metrics);
   state_->overhead_ns = old->overhead_ns;
   state_->known = std::move(old->known);
+  state_->graphs = std::move(old->graphs);
   // Their records may still come.
   old->pending.for_each(
       [this](const PendingLaunch& launch) { state_->known.insert(launch.correlation); });
+  for (const auto& [correlation, graph] : old->pending_graphs) state_->known.insert(correlation);
 }
 
 void Profile::add_lost(const LostCounts& more) {

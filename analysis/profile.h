@@ -23,6 +23,9 @@ struct ProfileLimits {
       1u << 20;  // records held per time window for unions; more: the unions are unknown
   std::size_t max_waiting_windows = 64;        // time windows that ended and wait for records
   std::size_t max_waiting_records = 1u << 19;  // and the records that they may hold together
+  std::size_t max_graphs = 1024;               // of different shapes
+  std::size_t max_graph_keys = 1u << 16;       // their kernels together
+  std::size_t max_pending_graphs = 1u << 16;   // graph launches that wait for their records
 };
 
 class Profile {
@@ -43,6 +46,10 @@ class Profile {
   // and take no part in operations and bytes, whatever they count.
   void set_raw_metrics(const std::vector<std::string>& metric_names);
 
+  // The same shape is the same graph, however often a program captures it. 0 when there are too
+  // many.
+  GraphId add_graph(const GraphShape& shape);
+
   // --- events
   // -----------------------------------------------------------------------------------------------------
   // Every launch while the collector watches, in any phase (wait and warm-up too).
@@ -52,6 +59,7 @@ class Profile {
   void add(const GraphLaunch& launch);
   // Activity records, in any order, also after their window ended.
   void add(const KernelRecord& record);
+  void add(const GraphKernelRecord& record);
   void add(const CopyRecord& record);
   // Counter samples of window `window`, before its end_window.
   void add(Phase phase, WindowId window, const CounterSample& sample);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/correlation.h"
+#include "analysis/graphs.h"
 #include "analysis/key_table.h"
 #include "analysis/layer_stats.h"
 #include "analysis/profile.h"
@@ -72,7 +73,8 @@ struct Profile::State {
   bool copies_lost = false;  // records could not be read: nobody knows of which copies
   std::uint64_t overhead_ns = 0;
   std::uint64_t launches = 0, launches_without_layer = 0, launches_inherited = 0;
-  std::uint64_t graph_launches = 0, graph_records = 0;
+  Graphs graphs;
+  std::uint64_t unknown_graph_launches = 0, unplaced_kernels = 0;
   std::uint64_t steps = 0;
   bool ranges_only = false;  // CUPTI could not be had: nothing is known of the GPU
   std::unordered_map<std::uint64_t, std::uint64_t> classes;  // steps by sequence hash
@@ -84,18 +86,21 @@ struct Profile::State {
   // --- in flight ---
   std::list<Window> windows;  // open, or ended and waiting for records; oldest first
   PendingLaunches pending;
+  std::unordered_map<std::uint32_t, PendingGraph> pending_graphs;  // by correlation
   RecentCorrelations known;  // launches whose records do not matter
   PendingCopies pending_copies;
   std::deque<StrayCopy> stray_copies;
   struct Closed {
     WindowId id = kNoWindow;
     bool kept_time = false, complete = false;
+    std::uint64_t start_ns = 0, end_ns = 0;
   };
   std::deque<Closed> closed;  // the last ones
 
   [[nodiscard]] Window* find(WindowId id);
   [[nodiscard]] WindowId oldest_open() const;
   [[nodiscard]] Closed closed_window(WindowId id) const;
+  [[nodiscard]] bool time_closed_at(std::uint64_t when_ns) const;
   WindowKey& window_key(Window& window, KeyIndex key);
   // The window has ended and no record is awaited any more: its content counts.
   void close(std::list<Window>::iterator window);

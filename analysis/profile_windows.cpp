@@ -66,6 +66,13 @@ Profile::State::Closed Profile::State::closed_window(WindowId id) const {
   return found == closed.end() ? Closed{} : *found;
 }
 
+// Whether a kept time window whose copies count was open then.
+bool Profile::State::time_closed_at(std::uint64_t when_ns) const {
+  return std::any_of(closed.begin(), closed.end(), [when_ns](const Closed& each) {
+    return each.kept_time && each.complete && each.start_ns <= when_ns && when_ns < each.end_ns;
+  });
+}
+
 WindowKey& Profile::State::window_key(Window& window, KeyIndex key) {
   KeyRow& row = keys.row(key);
   if (row.last_window == window.id && row.slot < window.keys.size() &&
@@ -91,6 +98,11 @@ void Profile::State::give_up(std::list<Window>::iterator window) {
   if (window->waiting > 0) {
     pending.take_window(window->id,
                         [&](const PendingLaunch& launch) { known.insert(launch.correlation); });
+    std::erase_if(pending_graphs, [&](const auto& each) {
+      if (each.second.window != window->id) return false;
+      known.insert(each.first);
+      return true;
+    });
     if (window->end.keep) {
       lost.unattributed_launches += window->waiting;
       window->unions_known = false;
@@ -140,7 +152,8 @@ void Profile::State::close(std::list<Window>::iterator window) {
     }
   }
   closed.push_back(
-      {window->id, end.keep && window->phase.kind == PhaseKind::time, !window->incomplete});
+      {window->id, end.keep && window->phase.kind == PhaseKind::time, !window->incomplete,
+       end.start_ns, end.end_ns});
   if (closed.size() > kRememberedWindows) closed.pop_front();
   windows.erase(window);
   keys.window_closed();

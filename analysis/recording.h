@@ -62,6 +62,7 @@ enum class OpKind : std::uint8_t {
   destroy_context,
   capture_begin,
   capture_end,
+  graph_destroy,
   play,
   print,
   exit,
@@ -79,14 +80,15 @@ struct RecordedOp {
   LaunchApi api = LaunchApi::kernel;
   bool per_thread = false;     // launch: the _ptsz variant of the call
   bool whole_context = false;  // sync: no stream was named
+  bool update = false;         // capture_end: an executable graph takes what was captured
   CopyKind copy = CopyKind::other;
   std::int32_t thread = 0;
   std::uint32_t line = 0;
   std::uint32_t stream = 0, context = 0;
-  std::int32_t device = 0;   // context
-  std::int64_t id = 0;       // start, end; capture_end, graph_launch: the graph (0: none)
-  std::uint32_t kernel = 0;  // launch: index in Recording::kernels
-  std::uint32_t index = 0;   // play: of the sequence; fault: in Recording::faults
+  std::int32_t device = 0;  // context
+  std::int64_t id = 0;  // start, end; capture_end, graph_launch, graph_destroy: the graph (0: none)
+  std::uint32_t kernel = 0;              // launch: index in Recording::kernels
+  std::uint32_t index = 0;               // play: of the sequence; fault: in Recording::faults
   std::optional<std::uint64_t> time_ns;  // launch, graph_launch, copy
   std::uint64_t host_ns = 2000;          // cost of the call on the virtual clock
   std::uint64_t amount = 0;              // copy: bytes; idle: ns; sleep: ms; play: times

@@ -6,12 +6,12 @@ namespace gable {
 namespace {
 
 constexpr std::string_view kOpNames[] = {
-    "push",          "pop",          "start",      "end",
-    "launch",        "graph_launch", "copy",       "sync",
-    "idle",          "sleep",        "gable_step", "profiler_start",
-    "profiler_stop", "load_module",  "context",    "destroy_context",
-    "capture_begin", "capture_end",  "play",       "print",
-    "exit",          "fault",        "switch"};
+    "push",          "pop",          "start",         "end",
+    "launch",        "graph_launch", "copy",          "sync",
+    "idle",          "sleep",        "gable_step",    "profiler_start",
+    "profiler_stop", "load_module",  "context",       "destroy_context",
+    "capture_begin", "capture_end",  "graph_destroy", "play",
+    "print",         "exit",         "fault",         "switch"};
 static_assert(std::size(kOpNames) == static_cast<std::size_t>(OpKind::set_switch) + 1);
 
 std::uint32_t index(RecordingLine& line, const IndexOf& find, const char* what,
@@ -127,7 +127,11 @@ RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel, const Inde
       op.context = line.whole<std::uint32_t>("context", 0, true, 1);
       break;
     case OpKind::capture_end:
-      op.id = line.whole<std::int64_t>("graph");
+      op.update = line.has("update");
+      op.id = line.whole<std::int64_t>(op.update ? "update" : "graph");
+      break;
+    case OpKind::graph_destroy:
+      op.id = line.whole<std::int64_t>("graph", 0, true);
       break;
     case OpKind::play:
       op.index = index(line, sequence, "sequence", line.text("sequence", {}, true));

@@ -104,6 +104,9 @@ struct KernelRow {
   std::map<std::string, Maybe> counters;  // raw metrics by full name, mean of one launch
   std::vector<std::string>
       flags;  // "above_roof", "tensor_inferred", "hfma_moves", "launches_differ" …
+  // A CUDA graph as a whole: its counters, and the sum of the times of its kernels, which have rows
+  // of their own. Empty for kernels.
+  std::optional<std::int64_t> graph, nodes;
 };
 
 struct CopyRow {

@@ -35,7 +35,9 @@ void fill_basis(const Profile::State& state, const UnitScale& unit, std::string&
   basis = "extrapolated";
   if (!unit.step) {
     std::uint64_t timed = 0;
-    for (const KeyRow& row : state.keys.rows()) timed += row.time.count();
+    for (const KeyRow& row : state.keys.rows()) {
+      if (state.graphs.of_function(row.key.function) == 0) timed += row.time.count();
+    }
     if (timed == state.launches) basis = "measured";
     note = timed == state.launches
                ? "every launch was timed"
@@ -142,7 +144,7 @@ Report build_report(const Profile& profile, const RunInfo& base) {
 
 bool has_launches(const Profile& profile) {
   const Profile::State& state = profile.state();
-  return state.launches > 0 || state.graph_launches > 0 || state.ranges_only;
+  return state.launches > 0 || state.unknown_graph_launches > 0 || state.ranges_only;
 }
 
 }  // namespace gable

@@ -169,6 +169,7 @@ void read_kernel(const Object& in, KernelRow& row) {
   in.read("device", row.device);
   in.read("name", row.name);
   in.read("symbol", row.symbol);
+  row.grid = row.block = {0, 0, 0};
   in.read("grid", row.grid);
   in.read("block", row.block);
   in.read("cluster", row.cluster);
@@ -191,6 +192,8 @@ void read_kernel(const Object& in, KernelRow& row) {
   });
   in.read("counters", row.counters);
   in.read("flags", row.flags);
+  in.read("graph", row.graph);
+  in.read("nodes", row.nodes);
 }
 
 void read_copy(const Object& in, CopyRow& row) {

@@ -34,7 +34,9 @@ Json optional(const std::optional<T>& value) {
 Json known(std::uint64_t value) { return value == 0 ? Json(nullptr) : Json(value); }
 Json known(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-Json dim(const Dim3& dim) { return Json::array({dim.x, dim.y, dim.z}); }
+Json dim(const Dim3& dim) {
+  return dim.x == 0 ? Json(nullptr) : Json::array({dim.x, dim.y, dim.z});
+}
 
 Json flops(const Flops& flops) {
   return {{"fp64", number(flops.fp64)},
@@ -200,6 +202,8 @@ Json kernel(const KernelRow& row) {
       {"hw", row.samples_hw}, {"flops", row.samples_flops}, {"time", row.samples_time}};
   out["counters"] = numbers(row.counters);
   out["flags"] = row.flags;
+  out["graph"] = optional(row.graph);
+  out["nodes"] = optional(row.nodes);
   return out;
 }
 

@@ -60,6 +60,8 @@ class LayerSum {
     bool any = false;
   };
   [[nodiscard]] Maybe ratio(const Ratio& ratio, double scale = 1) const;
+  void add_time(const KernelRow& kernel, bool self);
+  void add_graph_time(const KernelRow& graph, bool self);
   void add_roof(const KernelRow& kernel, double weight);
   void fill_roof(LayerRow& row) const;
 

@@ -44,8 +44,14 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
   std::map<std::int64_t, const LayerRow*> layers;
   for (const LayerRow& layer : report.layers) layers[layer.id] = &layer;
   std::map<Group, Collected> groups;
-  for (const KernelRow& kernel : report.kernels) {
-    const Group group{kernel.device, kernel.layer, by_kernel ? kernel.name : std::string()};
+  std::set<Group> again;  // whose time is that of other rows
+  for (KernelRow kernel : report.kernels) {
+    // A graph has a row of its own beside those of its kernels, whose time it is.
+    const bool graph = kernel.graph.has_value();
+    const Group group{kernel.device, kernel.layer,
+                      by_kernel || graph ? kernel.name : std::string()};
+    if (graph && kernel.time_source == "time") again.insert(group);
+    kernel.graph.reset();
     Collected& collected = groups.try_emplace(group, roofline).first->second;
     collected.sum.add(kernel, true);
     collected.tensor_inferred = collected.tensor_inferred || has_flag(kernel, "tensor_inferred");
@@ -63,6 +69,8 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
     row.name = by_kernel ? kernel
                          : shown_path(layer == layers.end() ? std::vector<std::string>()
                                                             : layer->second->path);
+    if (!by_kernel && !kernel.empty()) row.name += " " + kernel;
+    row.counts_again = again.contains(group);
     if (layer != layers.end() && layer->second->direction != "none")
       row.direction = layer->second->direction;
     row.rank_saving = row.sum.saving_ns.value_or(0) * units_of(report);
@@ -84,13 +92,13 @@ TableRows table_rows(const std::vector<Report>& reports) {
   for (const Report& report : reports) add_rows(report, out.kernels, out.rows);
   double whole = 0;
   for (const TableRow& row : out.rows) {
-    whole += row.rank_time;
+    if (!row.counts_again) whole += row.rank_time;
     out.by_saving = out.by_saving || row.sum.saving_ns.has_value();
     out.several_devices = out.several_devices || row.device != out.rows.front().device;
     out.several_directions = out.several_directions || !row.direction.empty();
   }
   for (TableRow& row : out.rows) {
-    if (row.sum.time_total_ns && whole > 0) row.share = row.rank_time / whole;
+    if (row.sum.time_total_ns && whole > 0 && !row.counts_again) row.share = row.rank_time / whole;
   }
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const TableRow& a, const TableRow& b) {
     return std::tuple(a.rank_saving, a.rank_time) > std::tuple(b.rank_saving, b.rank_time);

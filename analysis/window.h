@@ -24,6 +24,7 @@ struct WindowKey {
   CounterSums counters;
   double least_flops = std::numeric_limits<double>::infinity();  // of one launch
   double most_flops = -std::numeric_limits<double>::infinity();
+  bool from_records = false;  // its launches are counted by their records: no graph told of them
 };
 
 struct CopyGroup {
@@ -54,7 +55,8 @@ struct Window {
   WindowEnd end;
   std::vector<WindowKey> keys;
   std::vector<HeldRecord> records;
-  std::unordered_map<KeyIndex, Moments> overflow;  // durations beyond max_window_records
+  std::unordered_map<KeyIndex, Moments> overflow;  // durations beyond max_window_records, and those
+                                                   // of graphs, whose kernels are held themselves
   std::unordered_map<LayerId, SpanSum> spans;
   CopySums copies;
 };

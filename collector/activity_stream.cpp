@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/activity_stream.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -36,32 +37,56 @@ CopyKind kind_of_copy(std::uint8_t kind) {
   }
 }
 
+std::uint32_t size(std::int32_t value) {
+  return value > 0 ? static_cast<std::uint32_t>(value) : 1u;
+}
+
+template <typename Record>
+CopyRecord copy_record(const Record& r, CopyKind kind) {
+  return {
+      r.start,       r.end, r.bytes, r.correlationId, static_cast<std::int32_t>(r.deviceId), kind,
+      r.graphNodeId, false, 0};
+}
+
+}  // namespace
+
 // The fields we read stand at the same place in all of a kind's structure versions since CUPTI 12.
-void take(const CUpti_Activity* record, ActivityBatch& batch) {
+void ActivityStream::take(const CUpti_Activity* record, ActivityBatch& batch) {
   switch (record->kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
     case CUPTI_ACTIVITY_KIND_KERNEL: {
       const auto* k = reinterpret_cast<const CUpti_ActivityKernel9*>(record);
-      batch.kernels.push_back({k->start, k->end, k->correlationId,
-                               static_cast<std::int32_t>(k->deviceId), k->contextId, k->streamId});
+      const KernelRecord kernel{k->start,         k->end,
+                                k->correlationId, static_cast<std::int32_t>(k->deviceId),
+                                k->contextId,     k->streamId};
+      if (k->graphNodeId == 0) {
+        batch.kernels.push_back(kernel);
+        break;
+      }
+      GraphKernelRecord& node = batch.graph_kernels.emplace_back();
+      node.record = kernel;
+      node.node = k->graphNodeId;
+      node.key.function = functions_.intern(k->name != nullptr ? k->name : "(unnamed)");
+      node.key.device = kernel.device;
+      node.key.grid = {size(k->gridX), size(k->gridY), size(k->gridZ)};
+      node.key.block = {size(k->blockX), size(k->blockY), size(k->blockZ)};
+      if (k->clusterX > 0) node.key.cluster = {k->clusterX, k->clusterY, k->clusterZ};
+      node.key.dynamic_shared = static_cast<std::uint32_t>(std::max(k->dynamicSharedMemory, 0));
       break;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
       const auto* m = reinterpret_cast<const CUpti_ActivityMemcpy5*>(record);
-      batch.copies.push_back({m->start, m->end, m->bytes, m->correlationId,
-                              static_cast<std::int32_t>(m->deviceId), kind_of_copy(m->copyKind)});
+      batch.copies.push_back(copy_record(*m, kind_of_copy(m->copyKind)));
       break;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY2: {
       const auto* m = reinterpret_cast<const CUpti_ActivityMemcpyPtoP4*>(record);
-      batch.copies.push_back({m->start, m->end, m->bytes, m->correlationId,
-                              static_cast<std::int32_t>(m->deviceId), CopyKind::peer});
+      batch.copies.push_back(copy_record(*m, CopyKind::peer));
       break;
     }
     case CUPTI_ACTIVITY_KIND_MEMSET: {
       const auto* m = reinterpret_cast<const CUpti_ActivityMemset4*>(record);
-      batch.copies.push_back({m->start, m->end, m->bytes, m->correlationId,
-                              static_cast<std::int32_t>(m->deviceId), CopyKind::memset});
+      batch.copies.push_back(copy_record(*m, CopyKind::memset));
       break;
     }
     default:
@@ -69,9 +94,8 @@ void take(const CUpti_Activity* record, ActivityBatch& batch) {
   }
 }
 
-}  // namespace
-
-ActivityStream::ActivityStream(const CuptiApi& api) : api_(api) {
+ActivityStream::ActivityStream(const CuptiApi& api, FunctionTable& functions)
+    : api_(api), functions_(functions) {
   g_stream.store(this, std::memory_order_release);
 }
 
@@ -109,11 +133,28 @@ void ActivityStream::disable() {
 void ActivityStream::pause() {
   paused_.store(true);
   disable();
-  // A flush that began before holds on to what counters would break; one that hangs is not waited
-  // for.
+  wait_for_flushes();
+}
+
+// A flush that began before holds on to what counters or a capture would break; one that hangs is
+// not waited for.
+void ActivityStream::wait_for_flushes() const {
   const auto patience = std::chrono::steady_clock::now() + kFlushPatience;
   while (flushing_.load() > 0 && std::chrono::steady_clock::now() < patience)
     std::this_thread::yield();
+}
+
+void ActivityStream::begin_capture() {
+  ++captures_;
+  wait_for_flushes();
+}
+
+// A call on a stream that captures nothing must not count below zero.
+bool ActivityStream::end_capture() {
+  int now = captures_.load();
+  while (now > 0 && !captures_.compare_exchange_weak(now, now - 1)) {
+  }
+  return now <= 1 && left_out_.exchange(false);
 }
 
 void ActivityStream::flush(bool forced) {
@@ -124,6 +165,10 @@ void ActivityStream::flush(bool forced) {
   };
   const Flushing flushing(flushing_);
   if (paused_.load() && !forced) return;
+  if (captures_.load() > 0) {
+    left_out_.store(true);
+    return;
+  }
   const auto code = api_.cuptiActivityFlushAll(
       forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0u);
   if (code == CUPTI_SUCCESS) return;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/events.h"
+#include "analysis/layer_tree.h"
 #include "collector/cupti_api.h"
 #include "collector/undo.h"
 
@@ -19,6 +20,7 @@ namespace gable {
 
 struct ActivityBatch {
   std::vector<KernelRecord> kernels;
+  std::vector<GraphKernelRecord> graph_kernels;  // without layers
   std::vector<CopyRecord> copies;
   std::uint64_t dropped = 0;  // records that CUPTI had no room for
   std::string problem;        // a sentence, when they could not all be read
@@ -29,7 +31,8 @@ class ActivityStream {
  public:
   static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
-  explicit ActivityStream(const CuptiApi& api);
+  // `functions` must outlive this: takes the names of kernels in graphs.
+  ActivityStream(const CuptiApi& api, FunctionTable& functions);
 
   // Turns kernel, copy and memset records on. Empty, or a sentence saying what failed; `partly`
   // says what is missing where kernels alone are recorded.
@@ -38,6 +41,13 @@ class ActivityStream {
   // Off while counters are taken: unforced flushes are left out until it is enabled again.
   void pause();
   [[nodiscard]] bool enabled() const { return enabled_; }
+
+  // While a stream captures nothing is flushed. Around the calls of the program that begin and end
+  // a capture; begin_capture waits for a flush that is under way, a bounded time.
+  void begin_capture();
+  // True when a flush was left out meanwhile: ask for one.
+  [[nodiscard]] bool end_capture();
+  [[nodiscard]] bool capturing() const { return captures_.load(std::memory_order_relaxed) > 0; }
 
   // Asks CUPTI for buffers. Not from resource or buffer callbacks; may block as long as CUPTI does.
   void flush(bool forced);
@@ -59,12 +69,19 @@ class ActivityStream {
   static void CUPTIAPI completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                  std::size_t size, std::size_t valid);
 
+  void take(const CUpti_Activity* record, ActivityBatch& batch);
+
   const CuptiApi& api_;
+  FunctionTable& functions_;
   bool registered_ = false;
   std::atomic<bool> enabled_{false};
   Undo undo_;  // of the kinds that are on
   std::atomic<bool> paused_{false};
-  std::atomic<int> flushing_{0};  // threads inside flush()
+  void wait_for_flushes() const;
+
+  std::atomic<int> flushing_{0};       // threads inside flush()
+  std::atomic<int> captures_{0};       // streams that are capturing
+  std::atomic<bool> left_out_{false};  // a flush, for a capture
   // Guards what follows. Never held while calling CUPTI: a flush calls completed() under CUPTI's
   // own lock.
   std::mutex mutex_;

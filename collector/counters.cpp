@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "collector/graph_nodes.h"
+
 namespace gable {
 namespace {
 
@@ -97,6 +99,7 @@ bool Counters::before_launch(const Place& place, std::uint32_t ordinal, const La
   if (context == nullptr || !context->usable.load(std::memory_order_relaxed)) return false;
   // Automatic ranges cannot be chosen by launch: all must be known, so that the order can be
   // followed.
+  if (mode_ == RangeMode::automatic && is_graph(key)) return false;  // CUPTI does not range them
   return (wanted || mode_ == RangeMode::automatic) && context->window.before_launch(ordinal, key);
 }
 

@@ -57,11 +57,18 @@ namespace gable {
   X(cuptiRangeProfilerGetCounterDataInfo)         \
   X(cuptiRangeProfilerCounterDataGetRangeInfo)
 
-// Used where the library has them.
+// Used where the library has them; without those about graphs, launches of graphs are counted and
+// not attributed.
+#define GABLE_CUPTI_GRAPHS(X) \
+  X(cuptiGetGraphNodeId)      \
+  X(cuptiGetGraphId)          \
+  X(cuptiGetGraphExecId)
 #if CUPTI_API_VERSION >= 130000
-#define GABLE_CUPTI_OPTIONAL(X) X(cuptiSubscribe_v2) /* names the holder when refused */
+#define GABLE_CUPTI_OPTIONAL(X) \
+  GABLE_CUPTI_GRAPHS(X)         \
+  X(cuptiSubscribe_v2) /* names the holder when refused */
 #else
-#define GABLE_CUPTI_OPTIONAL(X)
+#define GABLE_CUPTI_OPTIONAL(X) GABLE_CUPTI_GRAPHS(X)
 #endif
 
 struct CuptiApi {

@@ -22,20 +22,24 @@ std::uint64_t hash_key(const LaunchKey& key) {
 EventSink::EventSink(LayerTree& layers, FunctionTable& functions, ProfileLimits limits)
     : profile_(layers, functions, limits) {}
 
+void EventSink::count(std::uint32_t step, const LaunchKey& key) {
+  auto& slot = steps_[step % 4];
+  if (slot.step != step) slot = {step, {}};
+  slot.summary.hash += hash_key(key);
+  ++slot.summary.launches;
+}
+
 void EventSink::take(const Event& event) {
   switch (event.kind) {
-    case Event::Kind::launch: {
-      auto& slot = steps_[event.step % 4];
-      if (slot.step != event.step) slot = {event.step, {}};
-      slot.summary.hash += hash_key(event.launch.key);
-      ++slot.summary.launches;
+    case Event::Kind::launch:
+      count(event.step, event.launch.key);
       profile_.add(event.launch);
       break;
-    }
     case Event::Kind::copy:
       profile_.add(event.copy);
       break;
     case Event::Kind::graph:
+      count(event.step, event.graph.key);
       profile_.add(event.graph);
       break;
   }

@@ -50,6 +50,7 @@ class EventSink {
  private:
   void drain_locked();
   void take(const Event& event);
+  void count(std::uint32_t step, const LaunchKey& key);
 
   std::mutex mutex_;
   Profile profile_;

@@ -26,6 +26,13 @@ constexpr Named kCalls[] = {
     {ID(cuLaunchCooperativeKernel_ptsz), CallKind::launch},
     {ID(cuGraphLaunch), CallKind::graph_launch},
     {ID(cuGraphLaunch_ptsz), CallKind::graph_launch},
+    {ID(cuGraphExecUpdate), CallKind::graph_change},
+    {ID(cuGraphExecUpdate_v2), CallKind::graph_change},
+    {ID(cuGraphExecKernelNodeSetParams), CallKind::graph_change},
+    {ID(cuGraphExecKernelNodeSetParams_v2), CallKind::graph_change},
+    {ID(cuGraphExecChildGraphNodeSetParams), CallKind::graph_change},
+    {ID(cuGraphExecNodeSetParams), CallKind::graph_change},
+    {ID(cuGraphNodeSetEnabled), CallKind::graph_part},
     {ID(cuStreamBeginCapture), CallKind::capture_begin},
     {ID(cuStreamBeginCapture_ptsz), CallKind::capture_begin},
     {ID(cuStreamBeginCapture_v2), CallKind::capture_begin},
@@ -121,6 +128,24 @@ std::vector<CUpti_CallbackId> watched_calls() {
   std::vector<CUpti_CallbackId> ids;
   for (const auto& call : kCalls) ids.push_back(call.id);
   return ids;
+}
+
+std::vector<CUpti_CallbackIdResource> watched_resources(bool graphs) {
+  std::vector<CUpti_CallbackIdResource> ids = {CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+                                               CUPTI_CBID_RESOURCE_MODULE_LOADED};
+  if (graphs) {
+    ids.insert(
+        ids.end(),
+        {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+         CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING,
+         CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING});
+  }
+  return ids;
+}
+
+// In all of these calls the graph is the first argument, under more than one name.
+const void* launched_graph(const void* params) {
+  return params == nullptr ? nullptr : *static_cast<void* const*>(params);
 }
 
 bool decode_launch(CUpti_CallbackId cbid, const void* params, LaunchArguments& out) {

@@ -16,7 +16,9 @@ enum class CallKind : std::uint8_t {
   none,
   launch,
   graph_launch,
-  copy,  // copies and sets memory
+  graph_change,  // of an executable graph: its nodes get other parameters
+  graph_part,    // turns nodes of an executable graph on and off
+  copy,          // copies and sets memory
   capture_begin,
   capture_end,
   profiler_start,  // cudaProfilerStart / cuProfilerStart
@@ -26,6 +28,12 @@ enum class CallKind : std::uint8_t {
 };
 
 [[nodiscard]] CallKind kind_of(CUpti_CallbackId cbid);
+
+// The executable graph of a call that launches or changes one; `params` as below.
+[[nodiscard]] const void* launched_graph(const void* params);
+
+// Resource callbacks that are followed; those about graphs only where `graphs`.
+[[nodiscard]] std::vector<CUpti_CallbackIdResource> watched_resources(bool graphs);
 
 // Every driver callback that has a kind.
 [[nodiscard]] std::vector<CUpti_CallbackId> watched_calls();

@@ -3,6 +3,7 @@
 // driver calls.
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "collector/clock.h"
 #include "collector/session.h"
@@ -32,8 +33,12 @@ void CUPTIAPI Session::callback(void* self, CUpti_CallbackDomain domain, CUpti_C
   }
 }
 
-void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData&) {
-  if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_CONTEXT_CREATED)) {
+void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
+  if (id >= static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_GRAPH_CREATED)) {
+    if (data.resourceDescriptor != nullptr)
+      on_graph(static_cast<CUpti_CallbackIdResource>(id),
+               *static_cast<const CUpti_GraphData*>(data.resourceDescriptor));
+  } else if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_CONTEXT_CREATED)) {
     if (!saw_context_.exchange(true)) background_.wake(Background::kPlan);
   } else if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_MODULE_LOADED)) {
     windows_.flaw(kModuleLoaded);
@@ -45,6 +50,8 @@ void Session::on_driver(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool enter = data.callbackSite == CUPTI_API_ENTER;
   if (kind == CallKind::launch) {
     enter ? enter_launch(id, data) : exit_launch(data);
+  } else if (kind == CallKind::graph_launch) {
+    enter ? enter_graph(data) : exit_launch(data);
   } else {
     enter ? enter_other(kind, data) : exit_other(kind, data);
   }
@@ -96,6 +103,21 @@ bool Session::wanted(FunctionId function) {
   return known == 1;
 }
 
+bool Session::key_of_launch(ThreadState& thread, CUpti_CallbackId id,
+                            const CUpti_CallbackData& data, LaunchEvent& launch) {
+  LaunchArguments arguments;
+  if (!decode_launch(id, data.functionParams, arguments)) return false;
+  (void)place_of(thread, data, launch.key.device);
+  launch.key.function = function_of(thread, arguments.function, data.symbolName);
+  launch.key.layer = rt_.ranges.layer_of_launch(thread.ranges, launch.inherited_layer);
+  launch.key.grid = arguments.grid;
+  launch.key.block = arguments.block;
+  launch.key.cluster = arguments.cluster;
+  launch.key.dynamic_shared = arguments.dynamic_shared;
+  launch.correlation = data.correlationId;
+  return true;
+}
+
 void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   auto& thread = this_thread();
   if (thread.busy) return;  // launched by CUPTI, out of a call of ours
@@ -103,11 +125,17 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   const bool measure = ++thread.launches % kSampleEvery == 0;
   const auto entered = measure ? steady_ns() : 0;
 
-  LaunchArguments arguments;
-  if (!decode_launch(id, data.functionParams, arguments)) return;
-  if (captures_.load(std::memory_order_relaxed) > 0) {
-    windows_.flaw(kCapture);  // it becomes a graph's node; nothing runs now, and nothing
-                              // may be started or stopped
+  Event event;
+  event.kind = Event::Kind::launch;
+  auto& launch = event.launch;
+  if (!key_of_launch(thread, id, data, launch)) return;
+  if (activity_.capturing()) {
+    // It becomes a graph's node, most likely: then CUPTI tells of the node before the call returns.
+    // Nothing runs now, and nothing may be started or stopped.
+    windows_.flaw(kCapture);
+    thread.capture.launching = can_follow_graphs();
+    thread.capture.made_node = false;
+    thread.capture.key = launch.key;
     return;
   }
   if (!saw_context_.load(std::memory_order_relaxed) && !saw_context_.exchange(true))
@@ -116,18 +144,8 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   // Of the step in which it all ended, nothing counts.
   if (windows_.steps_known() && !rt_.hot.watching.load(std::memory_order_relaxed)) return;
 
-  Event event;
-  event.kind = Event::Kind::launch;
-  auto& launch = event.launch;
-  const auto place = place_of(thread, data, launch.key.device);
-  launch.key.function = function_of(thread, arguments.function, data.symbolName);
-  launch.key.layer = rt_.ranges.layer_of_launch(thread.ranges, launch.inherited_layer);
-  launch.key.grid = arguments.grid;
-  launch.key.block = arguments.block;
-  launch.key.cluster = arguments.cluster;
-  launch.key.dynamic_shared = arguments.dynamic_shared;
-  launch.correlation = data.correlationId;
   if (rt_.hot.counters.load(std::memory_order_relaxed)) {
+    const Counters::Place place{data.context, data.contextUid};
     thread.in_window_launch = windows_.range_launch(place, launch.key, wanted(launch.key.function));
   }
   launch.window = rt_.hot.window.load(std::memory_order_relaxed);
@@ -139,33 +157,44 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
 
 void Session::exit_launch(const CUpti_CallbackData& data) {
   auto& thread = this_thread();
-  if (thread.busy || !thread.in_window_launch) return;
-  thread.in_window_launch = false;
+  if (thread.busy || (!thread.in_window_launch && !thread.capture.launching)) return;
   const bool launched = data.functionReturnValue == nullptr ||
                         *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
+  if (std::exchange(thread.capture.launching, false)) {
+    // Another stream captures, this launch ran.
+    if (launched && !thread.capture.made_node) launched_beside_capture(thread, data.correlationId);
+    return;
+  }
+  thread.in_window_launch = false;
   windows_.launch_ranged({data.context, data.contextUid, thread.context.device}, launched);
+}
+
+void Session::launched_beside_capture(ThreadState& thread, std::uint32_t correlation) {
+  Event event;
+  event.kind = Event::Kind::launch;
+  event.launch = LaunchEvent{};
+  event.launch.key = thread.capture.key;
+  event.launch.correlation = correlation;
+  event.launch.window = rt_.hot.window.load(std::memory_order_relaxed);
+  event.step = rt_.hot.step.load(std::memory_order_relaxed);
+  sink_.emit(thread, event);
 }
 
 void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
   auto& thread = this_thread();
   if (thread.busy) return;
   switch (kind) {
-    case CallKind::graph_launch: {
-      if (captures_.load(std::memory_order_relaxed) > 0) return;
-      Event event;
-      event.kind = Event::Kind::graph;
-      bool inherited = false;
-      event.graph = {rt_.ranges.layer_of_launch(thread.ranges, inherited),
-                     rt_.hot.window.load(std::memory_order_relaxed), data.correlationId};
-      sink_.emit(thread, event);
+    case CallKind::graph_change:
+      graph_nodes_.exec_changed(launched_graph(data.functionParams), false);
       break;
-    }
+    case CallKind::graph_part:
+      graph_nodes_.exec_changed(launched_graph(data.functionParams), true);
+      break;
     case CallKind::copy: {
       if (rt_.hot.span_window.load(std::memory_order_relaxed) == kNoWindow) return;
       // A step often begins with copies: activity must be on before them, not from the first
       // launch.
-      if (windows_.steps_known() && captures_.load(std::memory_order_relaxed) == 0)
-        windows_.at_launch();
+      if (windows_.steps_known() && !activity_.capturing()) windows_.at_launch();
       const WindowId window = rt_.hot.span_window.load(std::memory_order_relaxed);
       if (window == kNoWindow) return;
       Event event;
@@ -177,7 +206,8 @@ void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
       break;
     }
     case CallKind::capture_begin:
-      captures_.fetch_add(1, std::memory_order_relaxed);
+      if (!activity_.capturing()) windows_.before_capture();
+      activity_.begin_capture();
       break;
     case CallKind::profiler_stop:
       windows_.profiler_stop();
@@ -197,16 +227,11 @@ void Session::exit_other(CallKind kind, const CUpti_CallbackData& data) {
                   *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
   switch (kind) {
     case CallKind::capture_begin:
-      if (!ok) captures_.fetch_sub(1, std::memory_order_relaxed);
+      if (!ok && activity_.end_capture()) background_.request_flush();
       break;
-    case CallKind::capture_end: {
-      // Ends the capture also when it fails; a call on a stream that captures nothing must not
-      // count below zero.
-      int now = captures_.load(std::memory_order_relaxed);
-      while (now > 0 && !captures_.compare_exchange_weak(now, now - 1, std::memory_order_relaxed)) {
-      }
+    case CallKind::capture_end:  // also where it fails
+      if (activity_.end_capture()) background_.request_flush();
       break;
-    }
     case CallKind::profiler_start:
       windows_.profiler_start();
       break;

@@ -43,7 +43,8 @@ Session::Session(Runtime& rt, CuptiApi api)
       subscription_(api_),
       stall_patience_(stall_patience()),
       sink_(rt.layers, rt.functions, limits_of(rt.settings)),
-      activity_(api_),
+      graph_nodes_(rt.layers),
+      activity_(api_, rt.functions),
       counters_(api_, rt.settings.ranges == "auto" ? RangeMode::automatic : RangeMode::user),
       windows_(rt, api_, sink_, counters_, activity_,
                {[this] { return wait_for_plan(); }, [this] { background_.wake(Background::kOver); },
@@ -156,14 +157,18 @@ void Session::collect_records() {
   // Two threads may end the collection at once: who finds no buffers must not go on before the
   // other has added its records.
   const std::lock_guard collecting(records_mutex_);
-  const auto batch = activity_.read_buffers();
+  auto batch = activity_.read_buffers();
   if (!batch.problem.empty()) {
     rt_.notes.say(batch.problem);
     sink_.with_profile([](Profile& profile) { profile.lose_copies(); });
   }
-  if (batch.kernels.empty() && batch.copies.empty() && batch.dropped == 0) return;
+  if (batch.kernels.empty() && batch.graph_kernels.empty() && batch.copies.empty() &&
+      batch.dropped == 0)
+    return;
+  graph_nodes_.place(batch.graph_kernels, batch.copies);
   sink_.with_profile([&](Profile& profile) {
     for (const auto& record : batch.kernels) profile.add(record);
+    for (const auto& record : batch.graph_kernels) profile.add(record);
     for (const auto& record : batch.copies) profile.add(record);
     LostCounts lost;
     lost.records = batch.dropped;

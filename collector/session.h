@@ -19,6 +19,7 @@
 #include "collector/counters.h"
 #include "collector/cupti_api.h"
 #include "collector/event_sink.h"
+#include "collector/graph_nodes.h"
 #include "collector/launch_calls.h"
 #include "collector/plan.h"
 #include "collector/report_output.h"
@@ -58,8 +59,17 @@ class Session {
                                 const void* data);
   void on_driver(CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
+  // graph_path.cpp
+  void on_graph(CUpti_CallbackIdResource id, const CUpti_GraphData& data);
+  void enter_graph(const CUpti_CallbackData& data);
+  GraphNodes::Launched graph_of(const void* exec, std::int32_t device);
+  [[nodiscard]] bool can_follow_graphs() const;
+
   void enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  bool key_of_launch(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data,
+                     LaunchEvent& launch);
   void exit_launch(const CUpti_CallbackData& data);
+  void launched_beside_capture(ThreadState& thread, std::uint32_t correlation);
   void enter_other(CallKind kind, const CUpti_CallbackData& data);
   void exit_other(CallKind kind, const CUpti_CallbackData& data);
   FunctionId function_of(ThreadState& thread, const void* handle, const char* symbol);
@@ -86,6 +96,7 @@ class Session {
   const std::chrono::milliseconds stall_patience_;
   bool ranges_only_ = false;  // CUPTI could not be had
   EventSink sink_;
+  GraphNodes graph_nodes_;
   ActivityStream activity_;
   Counters counters_;
   Windows windows_;
@@ -99,7 +110,6 @@ class Session {
   std::atomic<bool> saw_context_{false};
   std::atomic<std::uint32_t> unload_epoch_{1};
   std::atomic<FunctionId> functions_seen_{1};
-  std::atomic<int> captures_{0};  // streams that are capturing
 
   std::vector<Pattern> kernel_patterns_;  // of -k; none: every kernel
   // Kernels that -k chose, by function id; filled when a function is first seen. Guarded by

@@ -66,7 +66,9 @@ std::string Subscription::begin(CUpti_CallbackFunc callback, void* data) {
   auto code = CUPTI_SUCCESS;
   for (const auto id : watched_calls())
     if (code == CUPTI_SUCCESS) code = enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
-  for (const auto id : {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED})
+  const bool graphs = api_.cuptiGetGraphNodeId != nullptr && api_.cuptiGetGraphId != nullptr &&
+                      api_.cuptiGetGraphExecId != nullptr;
+  for (const auto id : watched_resources(graphs))
     if (code == CUPTI_SUCCESS)
       code = enable(CUPTI_CB_DOMAIN_RESOURCE, static_cast<CUpti_CallbackId>(id));
   if (code == CUPTI_SUCCESS) return {};

@@ -58,6 +58,7 @@ ThreadState* ThreadRegistry::acquire() {
       state->ranges.is_main = is_main_thread();
       state->functions.fill({});
       state->context = {};
+      state->capture = {};
       state->busy = state->in_window_launch = false;
       return state.get();
     }

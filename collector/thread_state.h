@@ -29,6 +29,15 @@ struct ContextSlot {
   std::int32_t device = -1;
 };
 
+// What this thread does to CUDA graphs.
+struct CaptureState {
+  bool launching = false;             // in a launch that may become a node
+  bool made_node = false;             // and a node was made in it
+  bool instantiating = false;         // a graph
+  LaunchKey key;                      // of the launch
+  std::vector<std::uint32_t> clones;  // graphs that were cloned for the one being instantiated
+};
+
 struct ThreadState {
   ThreadRanges ranges;
   EventRing ring;
@@ -38,6 +47,7 @@ struct ThreadState {
   std::uint32_t launches = 0;  // for sampling our own cost
   bool busy = false;  // inside one of our slow paths: callbacks caused by us are not the program's
   bool in_window_launch = false;  // between ENTER and EXIT of a launch that has a counter range
+  CaptureState capture;
   std::atomic<std::uint64_t> overhead_ns{0};  // estimated cost of our callbacks since last read
   std::atomic<bool> taken{true};
 };

@@ -50,6 +50,10 @@ class Windows final : public RangeListener {
     if (border_.load(std::memory_order_relaxed) == Border::launches) count_launch();
     if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
   }
+  // A window that ended is read before a capture begins, not within it.
+  void before_capture() {
+    if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
+  }
   // In counter windows: puts a range around the launch.
   [[nodiscard]] bool range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted);
   void launch_ranged(const Counters::Place& place, bool launched) {

@@ -178,7 +178,9 @@ class Printer {
       case OpKind::capture_begin:
         return where;
       case OpKind::capture_end:
-        return where + " graph " + std::to_string(op.id);
+        return where + (op.update ? " updates graph " : " graph ") + std::to_string(op.id);
+      case OpKind::graph_destroy:
+        return std::to_string(op.id);
       case OpKind::play:
         return std::to_string(op.amount) + " times " +
                (op.index < recording_.sequences.size()

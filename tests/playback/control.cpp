@@ -25,6 +25,8 @@ const std::vector<KnownSwitch>& known_switches() {
       {"user_ranges", {"own_launch", "overlapping"}},
       {"ranged_threads", {"all", "starter"}},
       {"graphs_in_auto_ranges", {"dropped", "ranged"}},
+      {"graph_clones", {"created_and_cloned", "cloned", "untold"}},
+      {"graph_records", {"executable", "captured"}},
       {"copies_in_auto_ranges", {"none", "ranged"}},
       {"capture_in_window", {"harmless", "drops_ranges"}},
       {"late_modules", {"patched", "unpatched"}},

@@ -41,6 +41,28 @@ CUpti_CallbackIdResource id_of(ResourceEvent event) {
   return CUPTI_CBID_RESOURCE_INVALID;
 }
 
+CUpti_CallbackIdResource id_of(GraphEvent event) {
+  switch (event) {
+    case GraphEvent::created:
+      return CUPTI_CBID_RESOURCE_GRAPH_CREATED;
+    case GraphEvent::destroy:
+      return CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING;
+    case GraphEvent::cloned:
+      return CUPTI_CBID_RESOURCE_GRAPH_CLONED;
+    case GraphEvent::node_created:
+      return CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED;
+    case GraphEvent::node_cloned:
+      return CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+    case GraphEvent::exec_create_starting:
+      return CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING;
+    case GraphEvent::exec_created:
+      return CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED;
+    case GraphEvent::exec_destroy:
+      return CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING;
+  }
+  return CUPTI_CBID_RESOURCE_INVALID;
+}
+
 class CuptiTools final : public Tools {
  public:
   void enter(ApiCall& call) override { driver(call, CUPTI_API_ENTER); }
@@ -58,6 +80,24 @@ class CuptiTools final : public Tools {
       about_module.moduleId = module->id;
       data.resourceDescriptor = &about_module;
     }
+    const Callback callback(Inside::resource);
+    client->callback(client->userdata, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+  }
+
+  void graph(GraphEvent event, const GraphChange& change) override {
+    const CUpti_CallbackIdResource id = id_of(event);
+    const CUpti_Subscriber_st* client = subscriber.load(std::memory_order_acquire);
+    if (client == nullptr || !wanted_resources[id].load(std::memory_order_acquire)) return;
+    CUpti_GraphData about{};
+    about.graph = reinterpret_cast<CUgraph>(change.graph);
+    about.originalGraph = reinterpret_cast<CUgraph>(change.original);
+    about.node = reinterpret_cast<CUgraphNode>(change.node);
+    about.originalNode = reinterpret_cast<CUgraphNode>(change.original_node);
+    about.graphExec = reinterpret_cast<CUgraphExec>(change.exec);
+    if (change.node != nullptr) about.nodeType = change.node->type;
+    CUpti_ResourceData data{};
+    data.context = reinterpret_cast<CUcontext>(gable_playback_thread()->current);
+    data.resourceDescriptor = &about;
     const Callback callback(Inside::resource);
     client->callback(client->userdata, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
   }

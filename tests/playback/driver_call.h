@@ -52,6 +52,12 @@ CUresult api(std::uint32_t cbid, const char* name, Effect effect, const void* pa
 void tell(ResourceEvent event, Context* context, Stream* stream = nullptr,
           Module* module = nullptr);
 
+void tell(GraphEvent event, const GraphChange& change);
+
+// Work becomes a node of the graph that the stream captures.
+CUresult capture(Stream& stream, Work work, CUgraphNodeType type,
+                 const gable::CounterValues* counters = nullptr);
+
 // The stream that a handle means on this thread.
 Stream* stream_of(CUstream handle, bool per_thread);
 

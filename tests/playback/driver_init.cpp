@@ -102,6 +102,9 @@ void tell(ResourceEvent event, Context* context, Stream* stream, Module* module)
   if (Tools* tools = Gpu::get().tools.load(std::memory_order_acquire))
     tools->resource(event, context, stream, module);
 }
+void tell(GraphEvent event, const GraphChange& change) {
+  if (Tools* tools = Gpu::get().tools.load(std::memory_order_acquire)) tools->graph(event, change);
+}
 }  // namespace gable::playback
 
 extern "C" {

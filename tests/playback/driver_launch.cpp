@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The playback libcuda: kernel and graph launches.
+// The playback libcuda: kernel launches.
 #include "tests/playback/driver_call.h"
 #include "tests/playback/side.h"
 
@@ -52,20 +52,8 @@ CUresult run(ApiCall& call, CUfunction handle, const Shape& shape, CUstream stre
   work.correlation = call.correlation;
   gpu.advance(next.host_ns);
   Tools* tools = gpu.tools.load(std::memory_order_acquire);
-  if (stream->capture != nullptr) {
-    work.context = stream->context;
-    work.stream_id = stream->id;
-    work.graph = stream->capture->id;
-    const std::lock_guard<std::mutex> lock(gpu.mutex);
-    work.graph_node = gpu.next_node++;
-    if (next.counters != nullptr) {
-      stream->capture->kept.push_back(std::make_shared<const gable::CounterValues>(*next.counters));
-      work.counters = stream->capture->kept.back().get();
-    }
-    stream->capture->nodes.push_back(work);
-    if (tools != nullptr) tools->captured(work);
-    return CUDA_SUCCESS;
-  }
+  if (stream->capture != nullptr)
+    return capture(*stream, work, CU_GRAPH_NODE_TYPE_KERNEL, next.counters);
   gpu.submit(work, *stream);
   if (tools != nullptr) tools->submitted(work);
   if (stream->context->serialise.load(std::memory_order_acquire)) gpu.wait_until(work.end_ns);
@@ -93,54 +81,7 @@ Shape shape_of(const CUlaunchConfig& config) {
   return shape;
 }
 
-CUresult run_graph(ApiCall& call, CUgraphExec exec, CUstream stream_handle, bool per_thread) {
-  Gpu& gpu = Gpu::get();
-  if (exec == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (thread_state().current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  ThreadState& me = thread_state();
-  gpu.advance(me.has_next ? me.next.host_ns : 2000);
-  me.has_next = false;
-  Stream* stream = stream_of(stream_handle, per_thread);
-  if (stream->capture != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  Tools* tools = gpu.tools.load(std::memory_order_acquire);
-  if (tools != nullptr) tools->graph_launched(call.correlation);
-  for (const Work& node : reinterpret_cast<const Graph*>(exec)->nodes) {
-    Work work = node;
-    work.correlation = call.correlation;
-    gpu.submit(work, *stream);
-    if (tools != nullptr) tools->submitted(work);
-  }
-  return CUDA_SUCCESS;
-}
-
 }  // namespace
-
-namespace gable::playback {
-
-CUgraphExec make_graph(const std::vector<const RecordedKernel*>& kernels,
-                       std::optional<std::uint64_t> time_ns) {
-  Gpu& gpu = Gpu::get();
-  static Module* module = new Module;
-  auto* graph = new Graph;  // an executable graph lives as long as the process
-  for (const RecordedKernel* kernel : kernels) {
-    Work work;
-    work.function = gpu.function(module, kernel->name);
-    work.kernel = kernel;
-    work.grid = kernel->grid;
-    work.block = kernel->block;
-    work.cluster = kernel->cluster;
-    work.dynamic_shared = kernel->dynamic_shared;
-    work.duration_ns = time_ns.value_or(kernel->time_ns);
-    const std::lock_guard<std::mutex> lock(gpu.mutex);
-    if (graph->id == 0) graph->id = gpu.next_graph++;
-    work.graph = graph->id;
-    work.graph_node = gpu.next_node++;
-    graph->nodes.push_back(work);
-  }
-  return reinterpret_cast<CUgraphExec>(graph);
-}
-
-}  // namespace gable::playback
 
 #define GABLE_LAUNCH(suffix, per_thread)                                                           \
   CUresult CUDAAPI cuLaunchKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz,     \
@@ -179,11 +120,6 @@ CUgraphExec make_graph(const std::vector<const RecordedKernel*>& kernels,
                                    : run(call, f, shape_of(*config), config->hStream, per_thread); \
         },                                                                                         \
         symbol_of(f));                                                                             \
-  }                                                                                                \
-  CUresult CUDAAPI cuGraphLaunch##suffix(CUgraphExec exec, CUstream stream) {                      \
-    const cuGraphLaunch##suffix##_params p{exec, stream};                                          \
-    return api(GABLE_CBID(cuGraphLaunch##suffix), "cuGraphLaunch" #suffix, Effect::change, &p,     \
-               [&](ApiCall& call) { return run_graph(call, exec, stream, per_thread); });          \
   }
 
 extern "C" {
@@ -197,8 +133,4 @@ void gable_playback_next_launch(const NextLaunch* next) {
 
 Gpu* gable_playback_gpu() { return &Gpu::get(); }
 ThreadState* gable_playback_thread() { return &thread_state(); }
-CUgraphExec gable_playback_graph(const std::vector<const gable::RecordedKernel*>* kernels,
-                                 const std::optional<std::uint64_t>* time_ns) {
-  return make_graph(*kernels, *time_ns);
-}
 }

@@ -37,9 +37,6 @@ CUresult run(ApiCall& call, const Copy& copy, CUstream handle, bool per_thread) 
   const NextLaunch next = me.has_next ? me.next : NextLaunch{};
   me.has_next = false;
   Stream* stream = stream_of(handle, per_thread);
-  if (stream->capture != nullptr)
-    return CUDA_SUCCESS;  // becomes a node, which the playback GPU leaves out
-  move_bytes(copy);
   Work work;
   work.kind = copy.kind == gable::CopyKind::memset ? Work::Kind::memset : Work::Kind::copy;
   work.copy = copy.kind;
@@ -47,6 +44,13 @@ CUresult run(ApiCall& call, const Copy& copy, CUstream handle, bool per_thread) 
   work.duration_ns = next.time_ns.value_or(1000);
   work.correlation = call.correlation;
   gpu.advance(next.host_ns);
+  if (stream->capture != nullptr) {
+    if (copy.blocking) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return capture(*stream, work,
+                   copy.kind == gable::CopyKind::memset ? CU_GRAPH_NODE_TYPE_MEMSET
+                                                        : CU_GRAPH_NODE_TYPE_MEMCPY);
+  }
+  move_bytes(copy);
   gpu.submit(work, *stream);
   if (Tools* tools = gpu.tools.load(std::memory_order_acquire)) tools->submitted(work);
   if (copy.blocking) gpu.wait_until(work.end_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The playback libcuda: streams, capture, graphs, events.
+// The playback libcuda: streams and events.
 #include <algorithm>
 
 #include "tests/playback/driver_call.h"
@@ -35,29 +35,6 @@ CUresult synchronize(CUstream handle, bool per_thread) {
     end = stream->end_ns;
   }
   gpu.wait_until(end);
-  return CUDA_SUCCESS;
-}
-
-CUresult begin_capture(CUstream handle, bool per_thread) {
-  Gpu& gpu = Gpu::get();
-  if (thread_state().current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  Stream* stream = stream_of(handle, per_thread);
-  if (stream->capture != nullptr) return CUDA_ERROR_ILLEGAL_STATE;
-  const std::lock_guard<std::mutex> lock(gpu.mutex);
-  stream->capture = std::make_unique<Graph>();
-  stream->capture->id = gpu.next_graph++;
-  gpu.capturing.fetch_add(1);
-  return CUDA_SUCCESS;
-}
-
-CUresult end_capture(CUstream handle, CUgraph* graph, bool per_thread) {
-  Gpu& gpu = Gpu::get();
-  Stream* stream = stream_of(handle, per_thread);
-  if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const std::lock_guard<std::mutex> lock(gpu.mutex);
-  if (stream->capture == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
-  *graph = reinterpret_cast<CUgraph>(stream->capture.release());
-  gpu.capturing.fetch_sub(1);
   return CUDA_SUCCESS;
 }
 
@@ -178,38 +155,6 @@ CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent end) {
   });
 }
 
-CUresult CUDAAPI cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
-  const cuGraphInstantiateWithFlags_params p{exec, graph, flags};
-  return api(GABLE_CBID(cuGraphInstantiateWithFlags), "cuGraphInstantiateWithFlags", Effect::change,
-             &p, [&](ApiCall&) {
-               if (exec == nullptr || graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-               const auto* source = reinterpret_cast<const Graph*>(graph);
-               auto* copy = new Graph;
-               copy->id = source->id;
-               copy->nodes = source->nodes;
-               copy->kept = source->kept;
-               *exec = reinterpret_cast<CUgraphExec>(copy);
-               return CUDA_SUCCESS;
-             });
-}
-
-CUresult CUDAAPI cuGraphDestroy(CUgraph graph) {
-  const cuGraphDestroy_params p{graph};
-  return api(GABLE_CBID(cuGraphDestroy), "cuGraphDestroy", Effect::change, &p, [&](ApiCall&) {
-    delete reinterpret_cast<Graph*>(graph);
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec exec) {
-  const cuGraphExecDestroy_params p{exec};
-  return api(GABLE_CBID(cuGraphExecDestroy), "cuGraphExecDestroy", Effect::change, &p,
-             [&](ApiCall&) {
-               delete reinterpret_cast<Graph*>(exec);
-               return CUDA_SUCCESS;
-             });
-}
-
 // The calls that exist twice: NULL means the default stream, or in the _ptsz variant the thread's
 // own.
 #define GABLE_STREAM_CALLS(suffix, per_thread)                                                   \
@@ -217,17 +162,6 @@ CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec exec) {
     const cuStreamSynchronize##suffix##_params p{stream};                                        \
     return api(GABLE_CBID(cuStreamSynchronize##suffix), "cuStreamSynchronize" #suffix,           \
                Effect::wait, &p, [&](ApiCall&) { return synchronize(stream, per_thread); });     \
-  }                                                                                              \
-  CUresult CUDAAPI cuStreamBeginCapture_v2##suffix(CUstream stream, CUstreamCaptureMode mode) {  \
-    const cuStreamBeginCapture_v2##suffix##_params p{stream, mode};                              \
-    return api(GABLE_CBID(cuStreamBeginCapture_v2##suffix), "cuStreamBeginCapture_v2" #suffix,   \
-               Effect::change, &p, [&](ApiCall&) { return begin_capture(stream, per_thread); }); \
-  }                                                                                              \
-  CUresult CUDAAPI cuStreamEndCapture##suffix(CUstream stream, CUgraph* graph) {                 \
-    const cuStreamEndCapture##suffix##_params p{stream, graph};                                  \
-    return api(GABLE_CBID(cuStreamEndCapture##suffix), "cuStreamEndCapture" #suffix,             \
-               Effect::change, &p,                                                               \
-               [&](ApiCall&) { return end_capture(stream, graph, per_thread); });                \
   }                                                                                              \
   CUresult CUDAAPI cuStreamIsCapturing##suffix(CUstream stream, CUstreamCaptureStatus* status) { \
     const cuStreamIsCapturing##suffix##_params p{stream, status};                                \
@@ -248,8 +182,6 @@ CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec exec) {
   }
 
 CUresult CUDAAPI cuStreamSynchronize_ptsz(CUstream);
-CUresult CUDAAPI cuStreamBeginCapture_v2_ptsz(CUstream, CUstreamCaptureMode);
-CUresult CUDAAPI cuStreamEndCapture_ptsz(CUstream, CUgraph*);
 CUresult CUDAAPI cuStreamIsCapturing_ptsz(CUstream, CUstreamCaptureStatus*);
 CUresult CUDAAPI cuEventRecord_ptsz(CUevent, CUstream);
 GABLE_STREAM_CALLS(, false)

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -25,6 +26,7 @@
 namespace gable::playback {
 
 struct Context;
+struct Graph;
 
 // What the player says about the next launch of its thread, beyond what the driver API can carry.
 struct NextLaunch {
@@ -70,9 +72,20 @@ struct Work {
   std::thread::id thread;  // that launched it
 };
 
+// Ids as CUPTI gives them: a node's has its graph's in the upper half. An executable graph has ids
+// of its own.
+struct GraphNode {
+  std::uint64_t id = 0;
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_KERNEL;
+  Work work;
+  std::unique_ptr<Graph> child;   // of a node that is a graph
+  std::uint64_t original_id = 0;  // in an executable graph: of the node that it was made from
+  std::uint32_t original_graph = 0;
+};
+
 struct Graph {
   std::uint32_t id = 0;
-  std::vector<Work> nodes;
+  std::vector<std::unique_ptr<GraphNode>> nodes;
   std::vector<std::shared_ptr<const CounterValues>> kept;  // counters of the nodes
 };
 
@@ -139,7 +152,8 @@ class Gpu {
   std::atomic<std::uint32_t> next_correlation{1};
   std::atomic<std::uint32_t> capturing{0};  // streams that capture now
   std::uint32_t next_uid = 1, next_stream = 13, next_module = 1, next_graph = 1;
-  std::uint64_t next_node = 1;
+  std::set<const GraphNode*> graph_nodes;  // that exist, so that a dead handle is recognised
+  std::set<const Graph*> graphs;
 
   // --- the tools interface: set by the playback libcupti ---
   std::atomic<Tools*> tools{nullptr};

@@ -138,6 +138,12 @@ void Performer::perform(const RecordedOp& op) {
     case OpKind::capture_end:
       capture_end(op);
       break;
+    case OpKind::graph_destroy:
+      if (const auto it = graphs_.find(op.id); it != graphs_.end()) {
+        check(cuGraphExecDestroy(it->second), op, "cuGraphExecDestroy");
+        graphs_.erase(it);
+      }
+      break;
     case OpKind::print:
       std::fwrite(op.name.data(), 1, op.name.size(), stdout);
       std::fflush(stdout);

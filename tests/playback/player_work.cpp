@@ -99,7 +99,14 @@ void Performer::copy(const RecordedOp& op) {
 void Performer::capture_end(const RecordedOp& op) {
   CUgraph graph = nullptr;
   check(cuStreamEndCapture(stream(enter_context(op), op.stream), &graph), op, "cuStreamEndCapture");
-  if (op.id != 0) check(cuGraphInstantiate(&graphs_[op.id], graph, 0), op, "cuGraphInstantiate");
+  CUgraphExec* exec = op.id != 0 ? &graphs_[op.id] : nullptr;
+  if (exec != nullptr && op.update) {
+    CUgraphExecUpdateResultInfo info{};
+    check(cuGraphExecUpdate(*exec, graph, &info), op, "cuGraphExecUpdate");
+  } else if (exec != nullptr) {
+    if (*exec != nullptr) check(cuGraphExecDestroy(*exec), op, "cuGraphExecDestroy");
+    check(cuGraphInstantiate(exec, graph, 0), op, "cuGraphInstantiate");
+  }
   check(cuGraphDestroy(graph), op, "cuGraphDestroy");
 }
 

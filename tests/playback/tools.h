@@ -16,6 +16,8 @@ struct Context;
 struct Stream;
 struct Module;
 struct Work;
+struct Graph;
+struct GraphNode;
 
 struct ApiCall {
   std::uint32_t cbid = 0;
@@ -37,12 +39,31 @@ enum class ResourceEvent {
   module_unload
 };
 
+enum class GraphEvent {
+  created,
+  destroy,
+  cloned,
+  node_created,
+  node_cloned,
+  exec_create_starting,
+  exec_created,
+  exec_destroy
+};
+
+// What a graph event is about; null where it is about no such thing.
+struct GraphChange {
+  Graph *graph = nullptr, *original = nullptr;
+  GraphNode *node = nullptr, *original_node = nullptr;
+  Graph* exec = nullptr;
+};
+
 class Tools {
  public:
   virtual ~Tools() = default;
   virtual void enter(ApiCall& call) = 0;
   virtual void exit(ApiCall& call) = 0;
   virtual void resource(ResourceEvent event, Context* context, Stream* stream, Module* module) = 0;
+  virtual void graph(GraphEvent event, const GraphChange& change) = 0;
   virtual void submitted(const Work& work) = 0;
   virtual void captured(const Work& work) = 0;  // became a node of a graph
   virtual void graph_launched(std::uint32_t correlation) = 0;

@@ -93,7 +93,7 @@ TEST_F(ProfileWindows, GraphLaunchesAreCountedOnceAndMakeUnionsUnknown) {
   profile.count_step(1);
   begin(1, kTime);
   timed(key(0, "k"), 10, 20);
-  profile.add(GraphLaunch{0, window, 500});
+  profile.add(GraphLaunch{0, {}, window, 500});
   end(kTime);
   record(500, 30, 40);  // two kernels of the graph
   record(500, 40, 50);

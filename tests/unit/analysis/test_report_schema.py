@@ -81,7 +81,7 @@ class Schema(unittest.TestCase):
     def test_null_is_allowed_exactly_where_something_may_be_unknown(self):
         known = {"schema", "version", "command", "hostname", "pid", "started_at", "source", "unit", "scope", "complete",
                  "basis", "basis_note", "seen", "classes", "ranks", "notes", "id", "device", "kind", "value", "path",
-                 "direction", "depth", "launches", "bound", "grid", "block", "cluster", "dynamic_shared", "flags", "count",
+                 "direction", "depth", "launches", "bound", "cluster", "dynamic_shared", "flags", "count",
                  "symbol"}
         for path, value in places(self.full):
             if not path or not isinstance(path[-1], str) or path[-1] not in known or path[-2:] == ("roof", "source"):
