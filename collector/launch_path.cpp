@@ -18,9 +18,12 @@ constexpr std::uint32_t kSampleEvery = 32;  // launches between two measurements
 void CUPTIAPI Session::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                 const void* data) {
   auto& session = *static_cast<Session*>(self);
-  if (!session.rt_.hot.watching.load(std::memory_order_relaxed)) return;
+  const bool watching = session.rt_.hot.watching.load(std::memory_order_relaxed);
   try {
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+    if (!watching) {
+      if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        session.follow_capture(kind_of(id), *static_cast<const CUpti_CallbackData*>(data));
+    } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
       session.on_driver(id, *static_cast<const CUpti_CallbackData*>(data));
     } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
       session.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
@@ -145,7 +148,7 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   if (windows_.steps_known() && !rt_.hot.watching.load(std::memory_order_relaxed)) return;
 
   if (rt_.hot.counters.load(std::memory_order_relaxed)) {
-    const Counters::Place place{data.context, data.contextUid};
+    const Counters::Place place{data.context, data.contextUid, launch.key.device};
     thread.in_window_launch = windows_.range_launch(place, launch.key, wanted(launch.key.function));
   }
   launch.window = rt_.hot.window.load(std::memory_order_relaxed);
@@ -207,7 +210,7 @@ void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
     }
     case CallKind::capture_begin:
       if (!activity_.capturing()) windows_.before_capture();
-      activity_.begin_capture();
+      follow_capture(kind, data);
       break;
     case CallKind::profiler_stop:
       windows_.profiler_stop();
@@ -220,17 +223,29 @@ void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
   }
 }
 
+// Also after the queue, as long as records are asked for: nothing is flushed while a stream
+// captures.
+void Session::follow_capture(CallKind kind, const CUpti_CallbackData& data) {
+  const bool enter = data.callbackSite == CUPTI_API_ENTER;
+  if (kind == CallKind::capture_begin && enter) {
+    activity_.begin_capture();
+    return;
+  }
+  const bool begun = kind == CallKind::capture_begin &&
+                     (data.functionReturnValue == nullptr ||
+                      *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS);
+  const bool ended = kind == CallKind::capture_end && !enter;  // also where it fails
+  if (!ended && (kind != CallKind::capture_begin || begun)) return;
+  if (activity_.end_capture()) background_.request_flush();
+}
+
 void Session::exit_other(CallKind kind, const CUpti_CallbackData& data) {
   auto& thread = this_thread();
   if (thread.busy) return;
-  const bool ok = data.functionReturnValue == nullptr ||
-                  *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
   switch (kind) {
     case CallKind::capture_begin:
-      if (!ok && activity_.end_capture()) background_.request_flush();
-      break;
-    case CallKind::capture_end:  // also where it fails
-      if (activity_.end_capture()) background_.request_flush();
+    case CallKind::capture_end:
+      follow_capture(kind, data);
       break;
     case CallKind::profiler_start:
       windows_.profiler_start();

@@ -72,6 +72,7 @@ class Session {
   void launched_beside_capture(ThreadState& thread, std::uint32_t correlation);
   void enter_other(CallKind kind, const CUpti_CallbackData& data);
   void exit_other(CallKind kind, const CUpti_CallbackData& data);
+  void follow_capture(CallKind kind, const CUpti_CallbackData& data);
   FunctionId function_of(ThreadState& thread, const void* handle, const char* symbol);
   Counters::Place place_of(ThreadState& thread, const CUpti_CallbackData& data,
                            std::int32_t& device);

@@ -49,8 +49,12 @@ CUptiResult Subscription::subscribe(CUpti_CallbackFunc callback, void* data, std
 CUptiResult Subscription::enable(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   const auto code = api_.cuptiEnableCallback(1, handle_, domain, id);
   if (code == CUPTI_ERROR_INVALID_PARAMETER) return CUPTI_SUCCESS;  // a call older CUPTIs lack
-  if (code == CUPTI_SUCCESS)
-    callbacks_.push([this, domain, id] { api_.cuptiEnableCallback(0, handle_, domain, id); });
+  if (code != CUPTI_SUCCESS) return code;
+  const auto kind = domain == CUPTI_CB_DOMAIN_DRIVER_API ? kind_of(id) : CallKind::none;
+  const bool capture = kind == CallKind::capture_begin || kind == CallKind::capture_end;
+  (capture ? captures_ : callbacks_).push([this, domain, id] {
+    api_.cuptiEnableCallback(0, handle_, domain, id);
+  });
   return code;
 }
 
@@ -87,11 +91,13 @@ void Subscription::silence() {
 
 void Subscription::end() {
   silence();
-  Undo subscribed;
+  Undo captures, subscribed;
   {
     const std::lock_guard hold(mutex_);
+    captures.take(captures_);
     subscribed.take(subscribed_);
   }
+  captures.run();
   subscribed.run();
 }
 

@@ -17,7 +17,8 @@ class Subscription {
   // Subscribes and enables every callback that is watched. Empty, or a sentence that says why not,
   // with the remedy and, where CUPTI tells it, the holder; then nothing is subscribed.
   [[nodiscard]] std::string begin(CUpti_CallbackFunc callback, void* data);
-  // No callback comes any more.
+  // No callback comes any more, but for those that tell of captures: records may still be asked
+  // for.
   void silence();
   // Another tool may subscribe. From any thread; later calls do nothing.
   void end();
@@ -28,8 +29,8 @@ class Subscription {
 
   const CuptiApi& api_;
   CUpti_SubscriberHandle handle_ = nullptr;
-  std::mutex mutex_;  // of the two below; never held while CUPTI is called
-  Undo subscribed_, callbacks_;
+  std::mutex mutex_;  // of those below; never held while CUPTI is called
+  Undo subscribed_, captures_, callbacks_;
 };
 
 }  // namespace gable
