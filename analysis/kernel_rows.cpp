@@ -167,6 +167,11 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   if (unit.step && state.checks.launches_agree && launches_differ(state, key))
     row.flags.emplace_back("launches_differ");
   flag_spread(state, key.spreads, row);
+  for (std::size_t phase = 0; phase < key.counters.size(); ++phase) {
+    if (state.checks.flops_agree && state.metrics[phase].phase.kind == PhaseKind::flops &&
+        key.counters[phase].windows == 1)
+      row.flags.emplace_back("flops_unchecked");
+  }
   return row;
 }
 

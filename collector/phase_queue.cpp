@@ -41,6 +41,9 @@ bool PhaseQueue::enough(const Class& c, std::size_t index) const {
     return found == c.collected.end() ? Collected{} : found->second;
   };
   const auto had = at(index);
+  const auto most = had.wanted.new_keys ? kMostNewKeys : kMostWindows;
+  const auto of_all = std::max({kMostOfAll, most, options_.active.value_or(0) * 16});
+  if (place.windows >= of_all) return true;
   if (options_.active) return had.windows >= *options_.active;
   if (place.extra) {
     const auto before = at(place.first);
@@ -50,7 +53,7 @@ bool PhaseQueue::enough(const Class& c, std::size_t index) const {
   const bool time = place.phase.kind == PhaseKind::time;
   if (had.windows < (time ? kLeastTimes : 1)) return false;
   if (time && had.wanted.wide && had.windows < kMostWindows) return false;
-  return !had.wanted.more || had.windows >= (had.wanted.new_keys ? kMostNewKeys : kMostWindows);
+  return !had.wanted.more || had.windows >= most;
 }
 
 std::size_t PhaseQueue::first_missing(const Class& c) const {
@@ -164,7 +167,14 @@ void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
   for (std::size_t i = 0; i < order_.size(); ++i) {
     if (order_[i].phase != phase || enough(c, i)) continue;
     ++c.collected[i].windows;
-    break;
+    ++order_[i].windows;
+    return;
+  }
+  // Of a class that has enough: it counts for the phase that is due.
+  for (auto& place : order_) {
+    if (place.phase != phase || place.windows >= kMostOfAll) continue;
+    ++place.windows;
+    return;
   }
 }
 

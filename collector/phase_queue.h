@@ -35,6 +35,9 @@ class PhaseQueue {
       3;  // of one phase in a row; then the phase is given up
   static constexpr std::uint32_t kLeastTimes = 3;  // time windows, for the mean step and its spread
   static constexpr std::uint32_t kMostWindows = 10;  // of a phase, however much is still wanted
+  static constexpr std::uint32_t kMostOfAll =
+      40;  // of a phase over all classes: steps that come in
+           // any order may never be those that are waited for
   static constexpr std::uint32_t kMostNewKeys =
       100;  // and while keys keep coming that it never saw
 
@@ -77,6 +80,7 @@ class PhaseQueue {
     bool extra = false;     // for keys whose samples spread, after everybody's samples
     std::size_t first = 0;  // of an extra place: the same phase's ordinary one
     bool given_up = false;
+    std::uint32_t windows = 0;  // kept, of whatever class
   };
   struct Collected {
     std::uint32_t windows = 0;

@@ -15,6 +15,8 @@ Verdict Planner::ended(const WindowFacts& facts, const std::string& spoilt) {
   if (spoilt.empty()) verdict = judge_window(facts, queue_.thrown_away_in_row(), checks_);
   // A window without launches is none.
   if (facts.launches > 0) queue_.ended(facts.phase, class_of(facts), verdict.reason.empty());
+  tried_ = tried_ || facts.phase.kind == PhaseKind::hw;
+  if (!verdict.reason.empty()) distrust();  // else its counters are still to be read
   return verdict;
 }
 
@@ -32,15 +34,19 @@ void Planner::progress(const WindowFacts& facts, const KeyNeeds& needs) {
                   {needs.more(), needs.wide(), !facts.steps && needs.new_keys()});
 }
 
-// Thread blocks are counted beside bytes only. Where they never fit, a launch's operations would be
-// wrong too, and nothing would show it.
-bool Planner::counters_read(const WindowFacts& facts, const CountersOutcome& outcome) {
+void Planner::counters_read(const WindowFacts& facts, const CountersOutcome& outcome) {
+  if (facts.phase.kind == PhaseKind::hw) verified_ = verified_ || outcome.keep;
   if (!outcome.keep) queue_.retract(facts.phase, class_of(facts));
-  if (facts.phase.kind != PhaseKind::hw) return false;
-  mismatched_in_row_ = outcome.mismatched ? mismatched_in_row_ + 1 : 0;
-  if (!checks_.distrust || mismatched_in_row_ != PhaseQueue::kMaxThrownAway) return false;
+  distrust();
+}
+
+// Thread blocks are counted beside bytes only. Where they never fitted, a launch's operations would
+// be wrong too, and nothing would show it.
+void Planner::distrust() {
+  if (!checks_.distrust || distrusted_ || !tried_ || verified_) return;
+  if (queue_.next().kind != PhaseKind::flops) return;  // hw may still be had
   queue_.give_up(PhaseKind::flops);
-  return true;
+  distrusted_ = tell_distrust_ = true;
 }
 
 }  // namespace gable

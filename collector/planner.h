@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "analysis/join_checks.h"
 #include "analysis/key_progress.h"
@@ -32,8 +33,11 @@ class Planner {
   [[nodiscard]] ProgressQuery query(const WindowFacts& facts) const;
   void progress(const WindowFacts& facts, const KeyNeeds& needs);
   // The counters of a window that ended as kept were read; a window that did not verify is taken
-  // again. True: from now on FLOPs are not collected, because they would not be believed.
-  [[nodiscard]] bool counters_read(const WindowFacts& facts, const CountersOutcome& outcome);
+  // again.
+  void counters_read(const WindowFacts& facts, const CountersOutcome& outcome);
+  // True once, where thread blocks never fitted: from now on FLOPs are not collected, because they
+  // would not be believed.
+  [[nodiscard]] bool take_distrust() { return std::exchange(tell_distrust_, false); }
 
   [[nodiscard]] const PhaseQueue& queue() const { return queue_; }
   [[nodiscard]] const JoinChecks& checks() const { return checks_; }
@@ -43,10 +47,13 @@ class Planner {
     return facts.steps && checks_.classes ? facts.hash : 0;
   }
 
+  void distrust();
+
   PhaseQueue queue_;
   JoinChecks checks_;
   std::uint32_t groups_ = 0;
-  std::uint32_t mismatched_in_row_ = 0;  // hw windows whose thread blocks did not fit
+  bool tried_ = false, verified_ = false;  // hw windows; thread blocks of one fitted
+  bool distrusted_ = false, tell_distrust_ = false;
 };
 
 }  // namespace gable

@@ -99,10 +99,12 @@ void Windows::read_counters(Closing closing) {
   const std::lock_guard hold(control_mutex_);
   if (outcome.too_small) range_factor_ *= 2;
   if (!was_kept) return;
-  if (planner_.counters_read(closing.facts, outcome)) {
+  planner_.counters_read(closing.facts, outcome);
+  if (planner_.take_distrust()) {
     rt_.notes.say(
-        "The counters of a launch are not its own here (the counts of thread blocks do not fit), "
-        "so operations are not counted either; --ranges auto takes the launches one by one.");
+        "The counters of a launch are not its own here (no window's counts of thread blocks "
+        "fitted), so operations are not counted either; --ranges auto takes the launches one by "
+        "one.");
   }
   if (end.keep) {
     ++(end.phase.kind == PhaseKind::hw ? counts_.hw : counts_.flops);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made-up programs: no report may join what does not belong together without saying so, the queue
+// must always end, and without any single check this very suite must fail. GABLE_PROGRAMS sets how
+// many; with the 10,000 of docs/performance.md its tables are compared too.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "tests/simulation/mutations.h"
+#include "tests/simulation/play.h"
+
+namespace gable::simulation {
+namespace {
+
+constexpr std::uint64_t kDocumented = 10000;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kProgramsByDefault = 1000;
+#else
+constexpr std::uint64_t kProgramsByDefault = 4000;
+#endif
+
+std::uint64_t programs() {
+  const char* asked = std::getenv("GABLE_PROGRAMS");
+  return asked == nullptr ? kProgramsByDefault : std::stoull(asked);
+}
+
+struct Totals {
+  std::uint64_t programs = 0, launches = 0, rows = 0, flagged = 0, complete = 0, windows = 0,
+                thrown = 0;
+  std::uint64_t wrong = 0;
+};
+
+const char* name_of(Work work) {
+  constexpr std::array<const char*, 9> kNames = {
+      "each kernel always the same",       "different launches in one step",
+      "another size in every step",        "growing from step to step",
+      "another size from one step on",     "two sizes in turn",
+      "another size in each kind of step", "the same FLOPs, other bytes",
+      "the same bytes, other FLOPs"};
+  return kNames.at(static_cast<std::size_t>(work));
+}
+
+std::string table(const std::array<Totals, 9>& by_work) {
+  std::ostringstream out;
+  out << "| work of a kernel | programs | launches | windows kept | thrown away | kernel rows | "
+         "flagged | "
+         "wrong joins |\n|---|---|---|---|---|---|---|---|\n";
+  for (std::size_t work = 0; work < by_work.size(); ++work) {
+    const auto& t = by_work[work];
+    out << "| " << name_of(static_cast<Work>(work)) << " | " << t.programs << " | " << t.launches
+        << " | " << t.windows << " | " << t.thrown << " | " << t.rows << " | " << t.flagged << " | "
+        << t.wrong << " |\n";
+  }
+  return out.str();
+}
+
+// The table as it stands in the documentation.
+void expect_documented(const std::string& found) {
+  if (programs() != kDocumented) return;
+  std::ifstream file(GABLE_SOURCE_DIR "/docs/performance.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_NE(text.str().find(found), std::string::npos)
+      << "docs/performance.md has another table than the simulation makes";
+}
+
+TEST(Simulation, NoWrongJoin) {
+  std::array<Totals, 9> by_work;
+  std::uint64_t failed = 0;
+  for (std::uint64_t seed = 1; seed <= programs(); ++seed) {
+    const auto program = random_program(seed);
+    const auto played = play(program);
+    auto& totals = by_work.at(static_cast<std::size_t>(program.work));
+    ++totals.programs;
+    totals.rows += played.rows;
+    totals.flagged += played.flagged;
+    totals.launches += played.launches;
+    totals.thrown += played.thrown_away;
+    totals.wrong += played.wrong.size();
+    for (const auto& [phase, windows] : played.windows) totals.windows += windows;
+    EXPECT_TRUE(played.over || played.ended) << "no end: " << program.describe();
+    if (program.stable() && played.over) {
+      EXPECT_EQ(played.complete, played.rows) << program.describe();
+    }
+    if (played.wrong.empty()) continue;
+    ADD_FAILURE() << program.describe() << ": " << played.wrong.size()
+                  << " wrong, the first: " << played.wrong.front();
+    if (++failed > 20) break;
+  }
+  const auto found = table(by_work);
+  std::cout << found;
+  expect_documented(found);
+}
+
+TEST(Simulation, AStableStepOfAThousandLaunchesIsCoveredInThreeWindowsAPhase) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto keys = static_cast<std::uint32_t>(seed % 2 == 0 ? 1000 : 37 * seed);
+    const auto played = play(stable_program(seed, 1000, keys));
+    EXPECT_TRUE(played.over);
+    EXPECT_EQ(played.rows, keys);
+    EXPECT_EQ(played.complete, keys);
+    EXPECT_EQ(played.flagged, 0);
+    EXPECT_EQ(played.thrown_away, 0);
+    for (const auto& [phase, windows] : played.windows) EXPECT_LE(windows, 3) << phase;
+    EXPECT_EQ(played.windows.size(), 6) << "four hardware passes, flops and time";
+  }
+}
+
+TEST(Simulation, WithoutAnySingleCheckItFails) {
+  std::ostringstream out;
+  out << "| check | the first program that notices when it is off |\n|---|---|\n";
+  for (const auto& mutation : mutations()) {
+    PlayOptions options;
+    options.checks.*mutation.check = false;
+    std::uint64_t seed = 1;
+    while (seed <= programs() && play(random_program(seed), options).wrong.empty()) ++seed;
+    EXPECT_LE(seed, programs()) << "nothing notices when it is off: " << mutation.name;
+    out << "| " << mutation.name << " | " << seed << " |\n";
+  }
+  std::cout << out.str();
+  expect_documented(out.str());
+}
+
+}  // namespace
+}  // namespace gable::simulation

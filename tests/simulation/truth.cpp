@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/simulation/truth.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "analysis/key_table.h"
+#include "tests/simulation/gpu.h"
+
+namespace gable::simulation {
+namespace {
+
+bool off(double found, double expected, double share = kWrong) {
+  const double low = std::min(found, expected), high = std::max(found, expected);
+  return high > low * (1 + share) + 1e-9;
+}
+
+bool has_flag(const KernelRow& row, const char* flag) {
+  return std::find(row.flags.begin(), row.flags.end(), flag) != row.flags.end();
+}
+
+}  // namespace
+
+void Truth::add(const Program& program, PhaseKind kind, const std::vector<Launch>& launches) {
+  ++windows_[kind_index(kind)];
+  std::vector<Work*> open;
+  for (const Launch& launch : launches) {
+    const Kernel& kernel = program.kernels[launch.kernel];
+    auto& sums = sums_[{launch.key.function, launch.key.grid.y, launch.key.grid.z,
+                        launch.key.dynamic_shared}];
+    auto& own = sums.by_kind[kind_index(kind)];
+    const double flops = 2 * kernel.ffma * launch.work * launch.flops;
+    const double sectors = 2 * kernel.sectors * launch.work;
+    sums.flops += flops;
+    sums.sectors += sectors;
+    sums.ns += kernel.ns * launch.work;
+    ++sums.launches;
+    ++own.seen;
+    if (kind == PhaseKind::hw) sums.hw_bytes += launch.bytes;
+    if (kind == PhaseKind::flops && launch.is_new) continue;
+    own.flops += flops;
+    own.sectors += sectors * launch.bytes;
+    own.ns += kernel.ns * launch.work;
+    ++own.launches;
+    if (own.open_launches++ == 0) open.push_back(&own);
+    own.open += kind == PhaseKind::hw ? sectors * launch.bytes : flops;
+  }
+  for (auto* own : open) {
+    own->spread.add(own->open / own->open_launches);
+    own->open = own->open_launches = 0;
+  }
+}
+
+void Truth::say_wrong(const KernelRow& row, const char* what, double is, double expected,
+                      Played& played) {
+  played.wrong.push_back(std::string(what) + " of " + row.symbol + " is " + std::to_string(is) +
+                         ", not " + std::to_string(expected));
+}
+
+void Truth::compare_counts(const KernelRow& row, const Sums& sums, Played& played) {
+  const auto& flops = sums.by_kind[kind_index(PhaseKind::flops)];
+  const auto& hw = sums.by_kind[kind_index(PhaseKind::hw)];
+  const auto& time = sums.by_kind[kind_index(PhaseKind::time)];
+  const auto check = [&](const char* what, const std::optional<double>& is, double sum,
+                         double launches) {
+    if (!is) return;
+    if (launches == 0)
+      say_wrong(row, what, *is, 0, played);
+    else if (off(*is, sum / launches, kMiscounted))
+      say_wrong(row, what, *is, sum / launches, played);
+  };
+  check("FLOP counted", row.flops.fp32, flops.flops, flops.launches);
+  check("bytes counted", row.bytes.dram, kBytesOfSector * hw.sectors, hw.launches);
+  if (row.time_source == "time") check("time measured", row.time_mean_ns, time.ns, time.launches);
+}
+
+void Truth::compare_parts(const KernelRow& row, const Sums& sums, Played& played) {
+  const double flops = row.flops.fp32.value_or(0), bytes = row.bytes.dram.value_or(0);
+  const auto& hw = sums.by_kind[kind_index(PhaseKind::hw)];
+  const auto& counted = sums.by_kind[kind_index(PhaseKind::flops)];
+  const double own = hw.launches > 0 ? sums.hw_bytes / hw.launches : 1;
+  const double all_bytes = kBytesOfSector * sums.sectors * own;
+  const auto check = [&](const char* what, double is, double expected, bool wrong) {
+    if (wrong) say_wrong(row, what, is, expected, played);
+  };
+  const auto check_mean = [&](const char* what, double is, double sum) {
+    check(what, is, sum / sums.launches, off(is, sum / sums.launches));
+  };
+  check_mean("time", *row.time_mean_ns, sums.ns);
+  if (row.bytes.dram) {
+    check_mean("bytes", bytes, all_bytes);
+    check("bytes, which vary and do not say so,", hw.spread.low, hw.spread.high,
+          hw.spread.variation() > kSilentSpread);
+  }
+  if (!row.flops.fp32) return;
+  check_mean("FLOP", flops, sums.flops);
+  check("FLOP, which vary and do not say so,", counted.spread.low, counted.spread.high,
+        counted.spread.variation() > kSilentSpread);
+  check("FLOP/s", flops / *row.time_mean_ns, sums.flops / sums.ns,
+        off(flops * sums.ns, sums.flops * *row.time_mean_ns));
+  if (row.bytes.dram)
+    check("FLOP/byte", flops / bytes, sums.flops / all_bytes,
+          off(flops * all_bytes, sums.flops * bytes));
+}
+
+void Truth::compare(const Report& report, Played& played) const {
+  const bool steps = report.run.unit == "step";
+  for (const KernelRow& row : report.kernels) {
+    if (row.symbol.empty() || row.symbol[0] != 'f') continue;  // "(other)"
+    const auto function = static_cast<std::uint32_t>(std::stoul(row.symbol.substr(1)));
+    const auto found = sums_.find({function, row.grid.y, row.grid.z, row.dynamic_shared});
+    if (found == sums_.end()) continue;
+    const Sums& sums = found->second;
+    ++played.rows;
+    const bool timed = row.time_source == "time";
+    if (row.flops.fp32 && row.bytes.dram && timed) ++played.complete;
+    const bool flagged = has_flag(row, "work_varies") || has_flag(row, "spread") ||
+                         has_flag(row, "times_differ") || has_flag(row, "flops_unchecked");
+    if (flagged) ++played.flagged;
+    if (steps && !has_flag(row, "launches_differ")) {
+      for (std::size_t kind = 0; kind < windows_.size(); ++kind) {
+        if (windows_[kind] == 0) continue;
+        const double expected = sums.by_kind[kind].seen / windows_[kind];
+        if (std::abs(row.launches - expected) > 1e-6 * std::max(1.0, expected))
+          say_wrong(row, "launches per step", row.launches, expected, played);
+      }
+    }
+    compare_counts(row, sums, played);
+    // Without a time window nothing can tell that the work changed between hw and flops; the row's
+    // time says where it comes from.
+    if (!flagged && timed) compare_parts(row, sums, played);
+  }
+}
+
+}  // namespace gable::simulation
