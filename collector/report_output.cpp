@@ -20,6 +20,8 @@
 namespace gable {
 namespace {
 
+constexpr auto kWriterPatience = std::chrono::seconds(2);
+
 std::vector<std::string> command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;
@@ -108,8 +110,25 @@ RunInfo ReportOutput::describe_run(Windows& windows, bool complete) const {
 }
 
 bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, bool complete) {
-  const std::unique_lock hold(mutex_, std::chrono::seconds(2));
-  if (!hold.owns_lock()) return false;  // another thread is writing, and hangs in a file system
+  {
+    std::unique_lock hold(mutex_);
+    if (!written_.wait_for(hold, kWriterPatience, [this] { return !writing_; }))
+      return false;  // another thread is writing, and hangs in a file system
+    writing_ = true;
+  }
+  struct Turn {
+    ReportOutput& output;
+    ~Turn() {
+      const std::lock_guard hold(output.mutex_);
+      output.writing_ = false;
+      output.written_.notify_one();
+    }
+  } const turn{*this};
+  return write_alone(sink, windows, counters, complete);
+}
+
+bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& counters,
+                               bool complete) {
   RunInfo run = describe_run(windows, complete);
   run.overhead.counter_image_bytes = static_cast<double>(counters.image_bytes());
   if (const auto bytes = counters.gpu_bytes())

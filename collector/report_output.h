@@ -3,6 +3,7 @@
 // renamed.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -24,10 +25,14 @@ class ReportOutput {
 
  private:
   RunInfo describe_run(Windows& windows, bool complete) const;
+  bool write_alone(EventSink& sink, Windows& windows, Counters& counters, bool complete);
 
   Runtime& rt_;
   std::string path_, started_at_;
-  std::timed_mutex mutex_;  // one writer at a time; never held while calling CUPTI
+  // One writer at a time; the mutex is held for the flag alone.
+  std::mutex mutex_;
+  std::condition_variable written_;
+  bool writing_ = false;
 };
 
 }  // namespace gable

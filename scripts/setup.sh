@@ -87,6 +87,7 @@ test_packages=(
   libgtest-dev:gtest/gtest.h
   libbenchmark-dev:benchmark/benchmark.h
   'python3-jsonschema:import jsonschema'
+  openmpi-bin:mpirun
 )
 lint_packages=(
   clang-format-14:clang-format-14

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds everything with warnings as errors, and runs all tests.
 #   scripts/test.sh                  the presets ci and reader (without CUDA)
-#   scripts/test.sh --sanitizers     and the unit tests again under the address and undefined-behaviour sanitizers
+#   scripts/test.sh --sanitizers     and the unit tests again under the address and undefined-behaviour sanitizers, and
+#                                    programs on the playback GPU under the thread sanitizer
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -31,6 +32,7 @@ scripts/setup.sh
 scripts/setup.sh --cuda build-ci
 build ci
 ctest --preset ci -j2 --no-tests=error
+grep -a '^failures: .* pairs of call and use' build-ci/Testing/Temporary/LastTest.log
 
 # Reports can be read where there is no CUDA at all.
 build reader
@@ -41,4 +43,17 @@ if [[ $sanitizers == yes ]]; then
   # Programs into which the library is injected do not carry the sanitizers' run-time: only unit tests do.
   build asan --target unit_tests
   ctest --preset asan -j2 --no-tests=error --label-regex '^unit$' --exclude-regex '^Processes[.]'
+
+  # The library, the programs and their GPU; what launches them has no threads, so that of ci does.
+  scripts/setup.sh --cuda build-tsan
+  build tsan --target gable_inject gable_playback gable_hazard gable_long_run gable_with_other_tool \
+    gable_other_tool_now gable_other_tool_lazy
+  cp build-ci/bin/gable build-tsan/bin/
+  rm -f build-tsan/race.*
+  ctest --preset tsan -j2 --no-tests=error --tests-regex '^(hazards|failures\.(limits|other_tools))$'
+  if compgen -G 'build-tsan/race.*'; then
+    cat build-tsan/race.*
+    echo 'test: the thread sanitizer found these' >&2
+    exit 1
+  fi
 fi

@@ -32,6 +32,12 @@ def symbols():
     return done.stdout.split()
 
 
+def names_in_library():
+    """Every text of the library that is the name of a call of CUPTI, so also of one resolved past the list."""
+    with open(playback_program.LIBRARY, "rb") as file:
+        return {name.decode() for name in re.findall(rb"\0(cupti[A-Z]\w+)(?=\0)", file.read())}
+
+
 class Case:
     def __init__(self, kind, call, use, times):
         self.kind, self.call, self.use, self.times = kind, call, use, times
@@ -126,6 +132,9 @@ class Matrix(unittest.TestCase):
         if missing and set(ended.notes) <= set(self.whole.notes):
             wrong.append(f"the report does not say why these are missing: {', '.join(missing[:5])}")
         return wrong
+
+    def test_rows_are_what_the_library_resolves(self):
+        self.assertEqual(names_in_library(), set(symbols()))
 
     def test_matrix(self):
         todo = cases()
