@@ -7,8 +7,11 @@
 #include <cstdlib>
 #include <exception>
 #include <utility>
+#include <vector>
 
+#include "collector/cupti_advice.h"
 #include "collector/cupti_search.h"
+#include "collector/driverless.h"
 
 namespace gable {
 namespace {
@@ -45,7 +48,7 @@ bool nvperf_found(const std::string& cupti_path, const char* name) {
 }
 
 // Fills the table from an open library and says what works.
-void fill(CuptiApi& api, void* library, const std::string& opened_as) {
+void fill(CuptiApi& api, void* library, const std::string& opened_as, CuptiOrigin origin) {
   bool tracing = true, profiling = true;
 #define GABLE_RESOLVE(name, complete)                                     \
   api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, #name)); \
@@ -63,19 +66,20 @@ void fill(CuptiApi& api, void* library, const std::string& opened_as) {
 #undef GABLE_RESOLVE
 
   api.path = path_of(reinterpret_cast<void*>(api.cuptiGetVersion), opened_as);
-  if (api.cuptiGetVersion != nullptr && api.cuptiGetVersion(&api.version) != CUPTI_SUCCESS)
-    api.version = 0;
-  api.can_trace = tracing;
   if (!tracing) {
-    api.why_not = "The library " + api.path +
-                  " lacks calls that every CUPTI since CUDA 11 has; point --cupti to the "
-                  "libcupti.so.12 or libcupti.so.13 of a CUDA toolkit.";
+    api.why_not = lacks_calls(api.path, origin);
     return;
   }
+  if (!survives_without_driver(api.cuptiGetVersion)) {
+    api.why_not = "The CUPTI " + api.path +
+                  " ends the process where there is no NVIDIA driver, as that of CUDA 13.2 does; "
+                  "point --cupti to that of CUDA 12.6 to 13.1 here.";
+    return;
+  }
+  api.can_trace = true;
+  if (api.cuptiGetVersion(&api.version) != CUPTI_SUCCESS) api.version = 0;
   if (!profiling) {
-    api.why_not = "Only times are taken: the CUPTI in use, " + api.path + ", is of " +
-                  cuda_release(api.version) +
-                  ", and counters need that of CUDA 12.6 or newer (point --cupti to one).";
+    api.why_not = too_old_for_counters(api.path, cuda_release(api.version), origin);
     return;
   }
   std::string missing;
@@ -83,7 +87,7 @@ void fill(CuptiApi& api, void* library, const std::string& opened_as) {
     if (!nvperf_found(api.path, name))
       missing += (missing.empty() ? "" : std::string(" and ")) + name;
   if (!missing.empty()) {
-    api.why_not = "Only times are taken: counters need " + missing + " beside " + api.path +
+    api.why_not = "Counters are not taken: they need " + missing + " beside " + api.path +
                   " (the toolkit and the cuda-cupti wheel have them; or add their folder to "
                   "LD_LIBRARY_PATH).";
     return;
@@ -91,68 +95,98 @@ void fill(CuptiApi& api, void* library, const std::string& opened_as) {
   api.can_profile = true;
 }
 
-// A library that cannot trace is only kept when there is no other: `api` is left alone then.
-bool take(CuptiApi& api, void* library, const std::string& opened_as) {
-  CuptiApi filled;
-  fill(filled, library, opened_as);
-  if (!filled.can_trace) {
-    if (api.why_not.empty()) api.why_not = filled.why_not;
-    return false;
-  }
-  api = filled;
-  return true;
-}
-
 constexpr int kNow = RTLD_NOW | RTLD_LOCAL;
 
-bool take_mapped(CuptiApi& api, const CuptiSearch& search) {
+// The best of the libraries offered: the first that takes counters, else the first that traces.
+class Choice {
+ public:
+  // True when there is no need to look further.
+  bool offer(void* library, const std::string& opened_as, CuptiOrigin origin) {
+    CuptiApi filled;
+    fill(filled, library, opened_as, origin);
+    if (filled.can_profile || (filled.can_trace && !best_.can_trace)) {
+      best_ = std::move(filled);
+    } else {
+      refuse(std::move(filled.why_not));
+    }
+    return best_.can_profile;
+  }
+
+  void refuse(std::string sentence) {
+    if (!best_.can_trace && best_.why_not.empty()) best_.why_not = std::move(sentence);
+  }
+
+  [[nodiscard]] bool traces() const { return best_.can_trace; }
+  CuptiApi take() { return std::move(best_); }
+
+ private:
+  CuptiApi best_;
+};
+
+void offer_mapped(Choice& choice, const CuptiSearch& search) {
   std::vector<std::string> names = {"libcupti.so.13", "libcupti.so.12"};
   const auto mapped = mapped_cuptis(search);
   names.insert(names.end(), mapped.begin(), mapped.end());
   for (const auto& name : names)
     if (void* library = dlopen(name.c_str(), kNow | RTLD_NOLOAD); library != nullptr)
-      if (take(api, library, name)) return true;
-  return false;
+      if (choice.offer(library, name, CuptiOrigin::program)) return;
 }
 
-CuptiApi load(const std::string& preferred) {
-  CuptiApi api;
-  const auto search = current_search();
-  if (take_mapped(api, search)) return api;
-
-  if (!preferred.empty()) {
-    if (void* library = dlopen(preferred.c_str(), kNow); library != nullptr) {
-      take(api, library, preferred);
-    } else {
-      const char* reason = dlerror();
-      api.why_not =
-          "The CUPTI asked for could not be opened (" +
-          std::string(reason != nullptr ? reason : preferred.c_str()) +
-          "); give --cupti the path of a libcupti.so.12 or libcupti.so.13, or leave it out.";
-    }
-    return api;
+void offer_asked(Choice& choice, const std::string& path) {
+  if (void* library = dlopen(path.c_str(), kNow); library != nullptr) {
+    choice.offer(library, path, CuptiOrigin::asked);
+    return;
   }
+  const char* reason = dlerror();
+  choice.refuse("The CUPTI asked for could not be opened (" +
+                std::string(reason != nullptr ? reason : path.c_str()) +
+                "); give --cupti the path of a libcupti.so.12 or libcupti.so.13, or leave it out.");
+}
 
-  std::string
-      refused;  // a file that is there and does not open says more than one that is not there
+void offer_candidates(Choice& choice, const CuptiSearch& search) {
+  std::string refused;  // a file that is there and does not open says more than one that is not
+  std::vector<std::pair<void*, std::string>> old;  // not called: two CUPTIs would fight
   for (const auto& candidate : cupti_candidates(search)) {
     const bool is_path = candidate.find('/') != std::string::npos;
     if (is_path && access(candidate.c_str(), R_OK) != 0) continue;
     if (void* library = dlopen(candidate.c_str(), kNow); library != nullptr) {
-      if (take(api, library, candidate)) return api;
+      if (dlsym(library, "cuptiRangeProfilerEnable") == nullptr) {
+        old.emplace_back(library, candidate);
+      } else if (choice.offer(library, candidate, CuptiOrigin::found)) {
+        break;
+      }
     } else if (const char* reason = dlerror(); is_path && refused.empty() && reason != nullptr) {
       refused = reason;
     }
   }
-  if (!api.why_not.empty()) return api;
-  if (!refused.empty())
-    api.why_not = "CUPTI could not be opened (" + refused +
-                  "); point --cupti to the libcupti.so.12 or libcupti.so.13 of a CUDA toolkit.";
-  else
-    api.why_not =
+  for (const auto& [library, candidate] : old) {
+    if (choice.traces()) {
+      dlclose(library);
+    } else {
+      choice.offer(library, candidate, CuptiOrigin::found);
+    }
+  }
+  if (!refused.empty()) {
+    choice.refuse("CUPTI could not be opened (" + refused +
+                  "); point --cupti to the libcupti.so.12 or libcupti.so.13 of a CUDA toolkit.");
+  } else {
+    choice.refuse(
         "No libcupti.so.13 or libcupti.so.12 was found: install the CUDA toolkit's CUPTI (package "
-        "cuda-cupti-13-0, or pip install nvidia-cuda-cupti), or point --cupti to the library.";
-  return api;
+        "cuda-cupti-13-0, or pip install nvidia-cuda-cupti), or point --cupti to the library.");
+  }
+}
+
+CuptiApi load(const std::string& preferred) {
+  Choice choice;
+  const auto search = current_search();
+  offer_mapped(choice, search);
+  if (choice.traces()) return choice.take();  // a second CUPTI in the process would fight with it
+  if (!preferred.empty()) {
+    offer_asked(choice, preferred);
+  } else {
+    offer_candidates(choice, search);
+  }
+  return choice.take();
 }
 
 }  // namespace
@@ -167,18 +201,6 @@ CuptiApi load_cupti(const std::string& preferred) {
   } catch (...) {
     return {};
   }
-}
-
-std::string cuda_release(std::uint32_t version) {
-  // 130001 is CUDA 13.0; before 13.0 CUPTI counted its versions alone.
-  if (version >= 10000)
-    return "CUDA " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100);
-  constexpr std::pair<std::uint32_t, const char*> kReleases[] = {
-      {27, "CUDA 12.9"}, {26, "CUDA 12.8"}, {24, "CUDA 12.6"}, {23, "CUDA 12.5"},
-      {22, "CUDA 12.4"}, {21, "CUDA 12.3"}, {20, "CUDA 12.2"}, {19, "CUDA 12.0"}};
-  for (const auto& [first, release] : kReleases)
-    if (version >= first) return release;
-  return "CUDA 11 or older";
 }
 
 std::string describe(const CuptiApi& api, CUptiResult code) {

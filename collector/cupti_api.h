@@ -85,12 +85,9 @@ struct CuptiApi {
 };
 
 // A CUPTI already in the process first (whatever major version), then `preferred` when not empty,
-// then the usual names and places. Leaves the library open for good. Counters also need
-// libnvperf_host and libnvperf_target beside it.
+// then the usual names and places. Of several, one that takes counters. Leaves the library open for
+// good. Counters also need libnvperf_host and libnvperf_target beside it.
 [[nodiscard]] CuptiApi load_cupti(const std::string& preferred = {});
-
-// The toolkit that a CUPTI of this version (CuptiApi::version) came with: "CUDA 12.6".
-[[nodiscard]] std::string cuda_release(std::uint32_t version);
 
 // "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)"
 [[nodiscard]] std::string describe(const CuptiApi& api, CUptiResult code);

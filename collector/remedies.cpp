@@ -6,12 +6,13 @@
 namespace gable {
 
 std::string remedy_for(CUptiResult code) {
-  switch (code) {
+  switch (static_cast<int>(code)) {  // older headers do not name all of them
     case CUPTI_ERROR_OUT_OF_MEMORY:
       return "Memory for counters ran out; use a smaller --window.";
     case CUPTI_ERROR_NOT_INITIALIZED:
       return "CUPTI could not reach the driver, which happens when the driver is older than CUPTI; "
-             "point --cupti to that of the driver's CUDA version.";
+             "point --cupti to that of the driver's CUDA version, or have it loaded first with "
+             "LD_PRELOAD where the program brings its own.";
     case CUPTI_ERROR_HARDWARE_BUSY:
       return "Another tool holds the GPU's counters; if it is DCGM, run `dcgmi profile --pause` "
              "first "
@@ -41,7 +42,8 @@ std::string remedy_for(CUptiResult code) {
     case kWslNotSupported:
       return "Counters do not work under WSL with this GPU or driver; use native Linux.";
     case kInvalidChipName:
-      return "This CUPTI does not know the GPU's chip; point --cupti to a newer one.";
+      return "This CUPTI does not know the GPU's chip; point --cupti to a newer one, or have it "
+             "loaded first with LD_PRELOAD where the program brings its own.";
     default:
       return {};
   }

@@ -27,6 +27,8 @@ ProfileLimits limits_of(const Settings& settings) {
   return limits;
 }
 
+bool wants_counters(const Settings& settings) { return settings.phase_hw || settings.phase_flops; }
+
 // How long a counter window may go without a launch. Tests on the playback GPU cannot wait that
 // long.
 std::chrono::milliseconds stall_patience() {
@@ -61,8 +63,7 @@ Session* Session::start(Runtime& rt) { return start(rt, load_cupti(rt.settings.c
 
 Session* Session::start(Runtime& rt, CuptiApi api) {
   std::string refused = api.can_trace ? "" : api.why_not;
-  if (refused.empty() && !api.can_profile)
-    rt.notes.say(api.why_not + " Kernel times are collected without counters.");
+  if (refused.empty() && !api.can_profile && wants_counters(rt.settings)) rt.notes.say(api.why_not);
   auto* session = new Session(rt, std::move(api));  // never freed: CUPTI may keep a pointer
   if (refused.empty()) refused = session->subscription_.begin(callback, session);
   if (!refused.empty()) {
@@ -116,7 +117,8 @@ void Session::make_plan() {
       }
     }
   }
-  if (!plan.error.empty() && (rt_.settings.phase_hw || rt_.settings.phase_flops)) {
+  // A CUPTI that takes no counters was spoken of at the start.
+  if (!plan.error.empty() && api_.can_profile && wants_counters(rt_.settings)) {
     rt_.notes.say("Kernel times are collected without counters: " + plan.error);
   }
   for (const auto& one : plan.left_out) rt_.notes.say(one.sentence);

@@ -6,6 +6,7 @@
 #   scripts/setup.sh --lint                and what scripts/lint.sh needs
 #   scripts/setup.sh --cuda BUILD          NVIDIA's wheels into BUILD where there is no CUDA toolkit, else nothing
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case
+#   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 50 MB, for the tests in tests/cupti
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -15,6 +16,17 @@ readonly wheels=(
   nvidia-cuda-crt==13.0.88
   nvidia-cuda-cupti==13.0.85
   nvidia-nvtx==13.0.85
+)
+
+# Release of CUDA and wheel: a CUPTI too old for counters, the oldest with counters, the newest that plans where there is
+# no driver, the newest. Headers of the second and the last go with them.
+readonly cupti_wheels=(
+  12.1:nvidia-cuda-cupti-cu12==12.1.105
+  12.6:nvidia-cuda-cupti-cu12==12.6.80
+  12.6:nvidia-cuda-runtime-cu12==12.6.77
+  13.1:nvidia-cuda-cupti==13.1.115
+  13.5:nvidia-cuda-cupti==13.5.25
+  13.5:nvidia-cuda-runtime==13.5.37
 )
 
 fail() {
@@ -60,19 +72,39 @@ has_cuda_headers() {
   cmake "-DGABLE_BUILD=$1" -P "$root/scripts/cmake/GableCudaHeaders.cmake" >/dev/null 2>&1
 }
 
-fetch_cuda_wheels() {
-  local target=$1/cuda-wheels
+fetch_wheels() {  # folder, wheels of different packages
+  local target=$1
+  shift
   python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip:pip3
-  printf 'setup: taking the CUDA headers and CUPTI from NVIDIA'\''s pip wheels into %s\n' "$target" >&2
   mkdir -p "$target/download"
   python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
-    --dest "$target/download" "${wheels[@]}" >&2 ||
-    fail "pip could not download ${wheels[*]}"
+    --dest "$target/download" "$@" >&2 ||
+    fail "pip could not download $*"
   local wheel
   for wheel in "$target"/download/*.whl; do
     python3 -m zipfile -e "$wheel" "$target"
   done
   rm -rf "$target/download"
+}
+
+fetch_cuda_wheels() {
+  printf 'setup: taking the CUDA headers and CUPTI from NVIDIA'\''s pip wheels into %s\n' "$1/cuda-wheels" >&2
+  fetch_wheels "$1/cuda-wheels" "${wheels[@]}"
+}
+
+fetch_cupti_wheels() {
+  local pair target
+  for pair in "${cupti_wheels[@]}"; do
+    target=$1/cupti-wheels/${pair%%:*}
+    compgen -G "$target/$(dist_info "${pair#*:}")" >/dev/null && continue
+    printf 'setup: taking %s into %s\n' "${pair#*:}" "$target" >&2
+    fetch_wheels "$target" "${pair#*:}"
+  done
+}
+
+dist_info() {  # the folder that tells of an unpacked wheel: name==1.2 -> name-1.2.dist-info
+  local name=${1%%==*}
+  printf '%s-%s.dist-info' "${name//-/_}" "${1#*==}"
 }
 
 build_packages=(
@@ -107,5 +139,9 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cuda-wheels <build folder>"
     fetch_cuda_wheels "$2"
     ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --cuda BUILD and --cuda-wheels BUILD" ;;
+  --cupti-wheels)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cupti-wheels <build folder>"
+    fetch_cupti_wheels "$2"
+    ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --cuda BUILD, --cuda-wheels BUILD and --cupti-wheels BUILD" ;;
 esac

@@ -96,10 +96,9 @@ class DoctorCommand final : public Command {
     }
     std::vector<std::string> known = supported_chips(api);
     if (known.empty()) {
-      // So from CUDA 13.3 on where there is no driver.
-      say("The CUPTI " + api.path + " (" + version_of(api) +
-          ") does not list its chips here; without a driver those of CUDA 12.6 to 13.1 do: point "
-          "--cupti to one.");
+      say("The CUPTI " + api.path +
+          " does not list its chips here, as those from CUDA 13.3 on without a driver; those of "
+          "CUDA 12.6 to 13.1 do: point --cupti to one.");
     }
     return known;
   }

@@ -8,6 +8,7 @@
 
 #include "analysis/display.h"
 #include "collector/counter_access.h"
+#include "collector/cupti_advice.h"
 #include "collector/device_query.h"
 #include "collector/plan.h"
 #include "tools/injection.h"
@@ -96,7 +97,6 @@ class Examiner {
       add("CUPTI", State::missing, api_.why_not);
       return;
     }
-    add("CUPTI", State::ready, api_.path + " (" + version_of(api_) + ")");
     const fs::path folder = fs::path(api_.path).parent_path();
     std::string missing;
     std::error_code code;
@@ -105,8 +105,15 @@ class Examiner {
         missing += (missing.empty() ? "" : " and ") + std::string(name);
       }
     }
+    if (!api_.can_profile && missing.empty()) {
+      add("CUPTI", State::limited, api_.why_not);
+      no_counters_ = "see CUPTI";
+      return;
+    }
+    add("CUPTI", State::ready, api_.path + " (" + version_of(api_) + ")");
     if (!api_.can_profile) {
-      add("libnvperf", missing.empty() ? State::limited : State::missing, api_.why_not);
+      add("libnvperf", State::missing, api_.why_not);
+      no_counters_ = "see libnvperf";
     } else if (missing.empty()) {
       add("libnvperf", State::ready, "libnvperf_host.so and libnvperf_target.so beside it");
     } else {
@@ -172,7 +179,6 @@ class Examiner {
     if (!driver_ready_) return "see driver";
     if (!result_.has_gpu) return "see device";
     if (!api_.can_trace) return "see CUPTI";
-    if (counters && !api_.can_profile) return "see libnvperf";
     return counters ? no_counters_ : std::string();
   }
 
@@ -221,6 +227,7 @@ bool Examination::limited() const {
 Examination examine(const std::string& cupti) { return Examiner().run(cupti); }
 
 std::string version_of(const CuptiApi& api) {
+  if (api.version == 0) return "it does not tell its version here";
   return cuda_release(api.version) + ", API " + std::to_string(api.version);
 }
 

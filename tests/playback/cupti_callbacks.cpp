@@ -170,13 +170,6 @@ using namespace gable::playback;
 
 extern "C" {
 
-CUptiResult CUPTIAPI cuptiGetVersion(uint32_t* version) {
-  GABLE_ENTER();
-  if (version == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *version = CUPTI_API_VERSION;
-  return CUPTI_SUCCESS;
-}
-
 CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char** text) {
   GABLE_ENTER();
   if (text == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;

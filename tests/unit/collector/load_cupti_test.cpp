@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loading in a fresh process each: the answer depends on what is mapped, and a loaded library
 // stays.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 
 #include "collector/cupti_api.h"
+#include "collector/driverless.h"
 #include "real_cupti.h"
 
 namespace gable {
@@ -82,10 +85,66 @@ TEST(LoadCuptiFresh, WithoutLibnvperfOnlyTimes) {
            api.why_not;
   });
   fs::remove_all(folder);
-  EXPECT_EQ(text.rfind("traces Only times", 0), 0u) << text;
+  EXPECT_EQ(text.rfind("traces Counters are not taken", 0), 0u) << text;
   EXPECT_NE(text.find("libnvperf_host.so and libnvperf_target.so"), std::string::npos) << text;
 }
 #endif
+
+#if defined(GABLE_CUPTI_LIBRARY) && defined(GABLE_OLD_CUPTI)
+// The one beside the program's libcudart is too old for counters: another is looked for, and the
+// old one does not stay.
+TEST(LoadCuptiFresh, OneThatTakesCountersIsBetterThanTheFirstFound) {
+  SKIP_WITH_A_MAPPED_CUPTI();
+  const auto root = fs::temp_directory_path() / ("gable-old-cupti-" + std::to_string(getpid()));
+  const auto playback = fs::path(GABLE_OLD_CUPTI).parent_path() / "../playback";
+  fs::create_directories(root);
+  fs::create_symlink(GABLE_OLD_CUPTI, root / "libcupti.so.12");
+  fs::copy_file(playback / "libnvperf_host.so", root / "libcudart.so.12");
+  const auto text = in_child([&] {
+    if (dlopen((playback / "libcuda.so.1").c_str(), RTLD_NOW) == nullptr ||
+        dlopen((root / "libcudart.so.12").c_str(), RTLD_NOW) == nullptr)
+      return std::string(dlerror());
+    const auto api = load_cupti();
+    std::ifstream maps("/proc/self/maps");
+    const std::string mapped((std::istreambuf_iterator<char>(maps)), {});
+    return std::string(api.can_profile ? "profiles, " : "") +
+           (mapped.find("playback-old") != std::string::npos ? "the old one stays" : "alone");
+  });
+  const auto newer =
+      in_child([] { return std::string(load_cupti().can_profile ? "found" : "none"); });
+  fs::remove_all(root);
+  if (newer == "none") GTEST_SKIP() << "there is no newer one in the usual places";
+  EXPECT_EQ(text, "profiles, alone");
+}
+
+TEST(LoadCuptiFresh, OneThatIsTooOldIsBetterThanNone) {
+  SKIP_WITH_A_MAPPED_CUPTI();
+  const auto text = in_child([] {
+    const auto api = load_cupti(GABLE_OLD_CUPTI);
+    return std::string(api.can_trace ? "traces " : "") + (api.can_profile ? "profiles " : "") +
+           api.why_not;
+  });
+  EXPECT_EQ(text.rfind("traces Counters are not taken: the CUPTI that --cupti names, ", 0), 0u)
+      << text;
+}
+#endif
+
+bool driver_mapped() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("libcuda.so") != std::string::npos) return true;
+  return false;
+}
+
+// As the CUPTI of CUDA 13.2 does where there is no driver.
+TEST(WithoutDriver, AQuestionThatEndsTheProcessIsAskedInAnother) {
+  if (driver_mapped()) GTEST_SKIP() << "asked only where no driver is loaded";
+  EXPECT_FALSE(survives_without_driver([](std::uint32_t*) -> CUptiResult {
+    raise(SIGSEGV);
+    return CUPTI_SUCCESS;
+  }));
+  EXPECT_TRUE(survives_without_driver([](std::uint32_t*) { return CUPTI_ERROR_UNKNOWN; }));
+}
 
 }  // namespace
 }  // namespace gable

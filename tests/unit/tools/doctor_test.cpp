@@ -17,7 +17,7 @@
 
 #if GABLE_HAVE_INJECT
 
-#include "collector/cupti_api.h"
+#include "collector/cupti_advice.h"
 
 namespace gable::tests {
 namespace {
@@ -150,9 +150,13 @@ TEST(Doctor, WithoutADriverPointsToThePlaybackGpu) {
 }
 
 TEST(Doctor, TellsTheToolkitOfACupti) {
-  const std::map<std::uint32_t, std::string> releases = {
-      {18, "CUDA 11 or older"}, {20, "CUDA 12.2"},     {24, "CUDA 12.6"},
-      {28, "CUDA 12.9"},        {130001, "CUDA 13.0"}, {130500, "CUDA 13.5"}};
+  const std::map<std::uint32_t, std::string> releases = {{0, "an unknown CUDA release"},
+                                                         {18, "CUDA 12.1 or older"},
+                                                         {20, "CUDA 12.2"},
+                                                         {24, "CUDA 12.6"},
+                                                         {28, "CUDA 12.9"},
+                                                         {130001, "CUDA 13.0"},
+                                                         {130500, "CUDA 13.5"}};
   for (const auto& [version, release] : releases) EXPECT_EQ(cuda_release(version), release);
 }
 
@@ -170,7 +174,7 @@ TEST(Doctor, ACuptiThatListsNoChipsIsSaid) {
       {}, "--chip GH100");
   EXPECT_EQ(ran.code, 1);
   EXPECT_EQ(ran.out, "");
-  EXPECT_NE(ran.err.find(" does not list its chips here; "), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find(" does not list its chips here, "), std::string::npos) << ran.err;
 }
 
 #ifdef GABLE_CUPTI_LIBRARY  // the toolkit's own, which needs no GPU for this

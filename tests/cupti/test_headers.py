@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that uses CUPTI compiles against the oldest and the newest headers, and finds the fields of activity records
+where both have them: the library reads the records of whatever CUPTI is in the process."""
+
+import glob
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+import wheels
+
+# The record, its oldest structure that the library reads, and the fields read.
+RECORDS = (
+    ("Kernel", "CUpti_ActivityKernel9", ("start", "end", "correlationId", "deviceId", "contextId", "streamId")),
+    ("Memcpy", "CUpti_ActivityMemcpy5", ("start", "end", "bytes", "correlationId", "deviceId", "copyKind")),
+    ("MemcpyPtoP", "CUpti_ActivityMemcpyPtoP4", ("start", "end", "bytes", "correlationId", "deviceId")),
+    ("Memset", "CUpti_ActivityMemset4", ("start", "end", "bytes", "correlationId", "deviceId")),
+)
+
+
+ALL = r"CUpti_|CUPTI_|cupti[A-Z]"
+# New headers take nothing away that is not in a structure: the test is to stay short.
+STRUCTURES = r"CUpti_Activity|_Params|_STRUCT_SIZE|CUpti_Subscriber"
+COMMON = ("collector/cupti_api.h", "algorithm", "atomic", "chrono", "functional", "map", "mutex", "optional", "thread")
+
+
+def sources(pattern):
+    found = []
+    for path in sorted(glob.glob(os.path.join(wheels.SOURCE, "collector", "*.cpp"))):
+        with open(path, encoding="utf-8") as file:
+            if re.search(pattern, file.read()):
+                found.append(path)
+    return found
+
+
+def newest_structure(folders, record):
+    for folder in folders:
+        path = os.path.join(folder, "cupti_activity.h")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                numbers = re.findall(rf"}} CUpti_Activity{record}(\d+);", file.read())
+            return f"CUpti_Activity{record}{max(map(int, numbers))}"
+    raise AssertionError("no cupti_activity.h in " + ", ".join(folders))
+
+
+class Headers(unittest.TestCase):
+    def compile(self, folders, *arguments):
+        command = [os.environ["GABLE_COMPILER"], "-std=c++20", "-Wall", "-Wextra", "-Werror", "-I" + wheels.SOURCE]
+        for folder in folders:
+            command += ["-isystem", folder]
+        done = subprocess.run(command + list(arguments), capture_output=True, text=True, check=False, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr[:4000])
+
+    def check_sources(self, release, pattern, at_least):
+        found = sources(pattern)
+        self.assertGreaterEqual(len(found), at_least)
+        folders = wheels.includes(release)
+        with tempfile.TemporaryDirectory() as work:
+            # Precompiled: the headers are most of the work.
+            common = os.path.join(work, "common.h")
+            with open(common, "w", encoding="utf-8") as file:
+                file.writelines(f"#include <{name}>\n" for name in COMMON)
+            self.compile(folders, "-x", "c++-header", common, "-o", common + ".gch")
+            self.compile(folders, "-fsyntax-only", "-include", common, *found)
+
+    def check_records(self, release):
+        folders = wheels.includes(release)
+        lines = ["#include <cstddef>", "#include <cuda.h>", "#include <cupti.h>"]
+        for record, oldest, fields in RECORDS:
+            newest = newest_structure(folders, record)
+            lines += [f'static_assert(offsetof({oldest}, {f}) == offsetof({newest}, {f}), "{newest}.{f}");' for f in fields]
+        with tempfile.TemporaryDirectory() as work:
+            path = os.path.join(work, "records.cpp")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
+            self.compile(folders, "-fsyntax-only", path)
+
+    def test_the_sources_compile_against_the_oldest(self):
+        self.check_sources(wheels.OLDEST, ALL, 14)
+
+    def test_the_sources_compile_against_the_newest(self):
+        self.check_sources(wheels.NEWEST, STRUCTURES, 5)
+
+    def test_records_are_read_alike_in_all(self):
+        self.check_records(wheels.OLDEST)
+        self.check_records(wheels.NEWEST)
+
+
+if __name__ == "__main__":
+    wheels.need_wheels()
+    unittest.main()
