@@ -4,6 +4,7 @@
 #   scripts/setup.sh                       what building and testing need
 #   scripts/setup.sh --program             what building the program and the library needs, and no more
 #   scripts/setup.sh --lint                and what scripts/lint.sh needs
+#   scripts/setup.sh --fuzz                what scripts/fuzz.sh needs
 #   scripts/setup.sh --cuda BUILD          NVIDIA's wheels into BUILD where there is no CUDA toolkit, else nothing
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 50 MB, for the tests in tests/cupti
@@ -34,8 +35,8 @@ fail() {
   exit 1
 }
 
-# Says which of the packages are missing. Each is "package:probe": a command, a header below /usr or /usr/local, or
-# "import NAME" for a Python module that /usr/bin/python3 or the first python3 must have.
+# Says which of the packages are missing. Each is "package:probe": a command, a header below /usr or /usr/local, a pattern of
+# files below /usr, or "import NAME" for a Python module that /usr/bin/python3 or the first python3 must have.
 missing_packages() {
   local pair probe
   for pair in "$@"; do
@@ -44,6 +45,7 @@ missing_packages() {
       'import '*)
         /usr/bin/python3 -c "$probe" 2>/dev/null || python3 -c "$probe" 2>/dev/null || printf '%s\n' "${pair%%:*}"
         ;;
+      *'*'*) compgen -G "/usr/$probe" >/dev/null || printf '%s\n' "${pair%%:*}" ;;
       */*) [[ -e /usr/include/$probe || -e /usr/local/include/$probe ]] || printf '%s\n' "${pair%%:*}" ;;
       *) command -v "$probe" >/dev/null || printf '%s\n' "${pair%%:*}" ;;
     esac
@@ -126,11 +128,17 @@ lint_packages=(
   clang-tidy-14:clang-tidy-14
   shellcheck:shellcheck
 )
+fuzz_packages=(
+  clang-14:clang++-14
+  # Not recommended but needed: libFuzzer and the sanitizers' run-time.
+  libclang-rt-14-dev:lib/llvm-14/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a
+)
 
 case ${1:-} in
   '') install_packages "${build_packages[@]}" "${test_packages[@]}" ;;
   --program) install_packages "${build_packages[@]}" ;;
   --lint) install_packages "${build_packages[@]}" "${test_packages[@]}" "${lint_packages[@]}" ;;
+  --fuzz) install_packages "${build_packages[@]}" "${fuzz_packages[@]}" ;;
   --cuda)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cuda <build folder>"
     has_cuda_headers "$2" || fetch_cuda_wheels "$2"
@@ -143,5 +151,5 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cupti-wheels <build folder>"
     fetch_cupti_wheels "$2"
     ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --cuda BUILD, --cuda-wheels BUILD and --cupti-wheels BUILD" ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --cuda-wheels BUILD and --cupti-wheels BUILD" ;;
 esac

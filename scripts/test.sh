@@ -3,7 +3,7 @@
 # Installs what is missing, builds everything with warnings as errors, and runs all tests.
 #   scripts/test.sh                  the presets ci and reader (without CUDA)
 #   scripts/test.sh --sanitizers     and the unit tests again under the address and undefined-behaviour sanitizers, and
-#                                    programs on the playback GPU under the thread sanitizer
+#                                    programs on the playback GPU under the thread sanitizer, and a minute of fuzzing
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -56,4 +56,6 @@ if [[ $sanitizers == yes ]]; then
     echo 'test: the thread sanitizer found these' >&2
     exit 1
   fi
+
+  scripts/fuzz.sh 60
 fi

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Fuzzes every parser of user and file input with libFuzzer, under the address and undefined-behaviour sanitizers.
+#   scripts/fuzz.sh [SECONDS]    shared evenly by the targets of tests/fuzz, as many at once as there are cores; default 60
+# What is found stays in build-fuzz/corpus for the next run. An input that breaks something is kept as
+# build-fuzz/broken/TARGET-…, and `build-fuzz/bin/TARGET FILE` repeats it.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+total=${1:-60}
+[[ $total =~ ^[1-9][0-9]*$ ]] || {
+  printf "fuzz: '%s' is no number of seconds; write scripts/fuzz.sh 60\n" "$total" >&2
+  exit 2
+}
+
+scripts/setup.sh --fuzz
+launcher=()
+if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+# A short run is over before an optimised build would be.
+cmake --preset fuzz "${launcher[@]}" "-DCMAKE_CXX_FLAGS=-g1 $([[ $total -gt 600 ]] && echo -O2 || echo -O0)"
+cmake --build --preset fuzz
+
+mkdir -p build-fuzz/broken build-fuzz/logs
+# Names of fields and options, which no one guesses: those in the readers' own sources.
+words() {
+  grep -ohE '"[a-z_0-9]{2,}"' "$@" | sort -u | sed -E 's/"(.*)"/"\\"\1\\""/'
+}
+words analysis/report_json_read.cpp >build-fuzz/report.dict
+words analysis/recording*.cpp >build-fuzz/recording.dict
+grep -ohE -- '"--[a-z-]+' collector/settings.cpp | sort -u | sed 's/$/="/' >build-fuzz/options.dict
+
+mapfile -t targets < <(find tests/fuzz/corpus -mindepth 1 -type d -printf '%f\n' | sort)
+each=$(((total + ${#targets[@]} - 1) / ${#targets[@]}))
+
+fuzz_one() {  # target, seconds
+  local name=$1 dict=() seeds=("tests/fuzz/corpus/$1")
+  mkdir -p "build-fuzz/corpus/$name"
+  [[ ! -e build-fuzz/$name.dict ]] || dict=("-dict=build-fuzz/$name.dict")
+  [[ $name != recording ]] || seeds+=(tests/data/recordings/small)
+  "build-fuzz/bin/fuzz_$name" "${dict[@]}" -max_total_time="$2" -max_len=8192 -timeout=10 -rss_limit_mb=2048 \
+    -print_final_stats=1 "-artifact_prefix=build-fuzz/broken/fuzz_$name-" "build-fuzz/corpus/$name" "${seeds[@]}" \
+    >"build-fuzz/logs/$name" 2>&1
+}
+export -f fuzz_one
+
+if ! printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I NAME bash -c "fuzz_one NAME $each"; then
+  for name in "${targets[@]}"; do grep -HE 'ERROR|SUMMARY|fuzz: not kept|Test unit written' "build-fuzz/logs/$name" || true; done
+  printf 'fuzz: an input broke something; it lies in build-fuzz/broken\n' >&2
+  exit 1
+fi
+runs=0
+for name in "${targets[@]}"; do
+  count=$(awk '/^stat::number_of_executed_units/ { print $2 }' "build-fuzz/logs/$name")
+  covered=$(grep -oE 'cov: [0-9]+' "build-fuzz/logs/$name" | tail -1)
+  printf 'fuzz: %s: %d inputs, %s\n' "$name" "$count" "$covered"
+  runs=$((runs + count))
+done
+printf 'fuzz: %d targets, %d inputs in %d s each: nothing broke\n' "${#targets[@]}" "$runs" "$each"
