@@ -62,17 +62,31 @@ double mean_ns(const KeyRow& row) {
   return row.time.count() > 0 ? *row.time.mean() : row.spreads.counted_ns.mean;
 }
 
+double threads(const LaunchKey& key) {
+  return static_cast<double>(key.grid.count()) * static_cast<double>(key.block.count());
+}
+
+// As long as others take for each of their threads; where no other is known, by threads alone.
+void guess_durations(const std::vector<KeyRow>& rows, std::vector<KeyWant>& wants) {
+  double ns = 0, of_threads = 0;
+  for (const auto& want : wants) {
+    if (want.ns > 0) ns += want.ns, of_threads += threads(rows[want.key].key);
+  }
+  const double of_one = of_threads > 0 ? ns / of_threads : 1;
+  for (auto& want : wants) {
+    if (!(want.ns > 0)) want.ns = of_one * threads(rows[want.key].key);
+  }
+}
+
 }  // namespace
 
-KeyNeeds key_needs(const Profile& profile, const ProgressQuery& query) {
+std::vector<KeyWant> key_wants(const Profile& profile, const ProgressQuery& query) {
   const Profile::State& state = profile.state();
   const bool time = query.phase.kind == PhaseKind::time;
   std::size_t index = 0;
   while (index < state.metrics.size() && !(state.metrics[index].phase == query.phase)) ++index;
   const auto flying = time ? in_flight(state) : std::unordered_map<KeyIndex, Had>{};
-
-  KeyNeeds needs;
-  Shares by_time, by_launches;
+  std::vector<KeyWant> wants;
   const auto& rows = state.keys.rows();
   for (KeyIndex key = 1; key < rows.size(); ++key) {
     const KeyRow& row = rows[key];
@@ -89,11 +103,20 @@ KeyNeeds key_needs(const Profile& profile, const ProgressQuery& query) {
     } else if (index < row.counters.size()) {
       had = {row.counters[index].samples, row.counters[index].windows};
     }
-    const bool lacks = lacks_samples(had, query), wide = spreads_wide(row, had, query);
-    const auto launches = static_cast<double>(row.launches);
+    wants.push_back({key, static_cast<double>(row.launches), mean_ns(row),
+                     lacks_samples(had, query), spreads_wide(row, had, query), had.windows == 1});
+  }
+  if (query.guess) guess_durations(rows, wants);
+  return wants;
+}
+
+KeyNeeds key_needs(const Profile& profile, const ProgressQuery& query) {
+  KeyNeeds needs;
+  Shares by_time, by_launches;
+  for (const KeyWant& want : key_wants(profile, query)) {
     ++needs.keys;
-    by_launches.add(launches, lacks, wide, had.windows == 1);
-    by_time.add(mean_ns(row) * launches, lacks, wide, had.windows == 1);
+    by_launches.add(want.launches, want.lacks, want.wide, want.fresh);
+    by_time.add(want.ns * want.launches, want.lacks, want.wide, want.fresh);
   }
   const Shares& shares = by_time.whole > 0 ? by_time : by_launches;  // where no time is known
   if (shares.whole > 0) {

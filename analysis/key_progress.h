@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
+#include "analysis/key_table.h"
 #include "analysis/profile.h"
 
 namespace gable {
@@ -21,7 +23,20 @@ struct ProgressQuery {
   std::uint32_t groups = 1;     // hardware passes: each of them counts bytes and durations
   std::uint32_t round = 1;      // of the queue: each wants samples of its own
   std::function<bool(const LaunchKey&)> counted;  // keys that get ranges; empty: all
+  bool guess = false;  // durations of keys that were never timed, by their threads
 };
+
+// What one key still wants of the phase.
+struct KeyWant {
+  KeyIndex key = kOtherKey;
+  double launches = 0;  // so far
+  double ns = 0;        // of one launch; 0: unknown
+  bool lacks = false;   // samples
+  bool wide = false;    // its samples spread too far
+  bool fresh = false;   // the phase had never seen it
+};
+// Of the keys that the window had; of all keys where it is kNoWindow.
+[[nodiscard]] std::vector<KeyWant> key_wants(const Profile& profile, const ProgressQuery& query);
 
 struct KeyNeeds {
   // Shares of the window's time in keys that …

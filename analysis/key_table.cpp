@@ -16,6 +16,8 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
+}  // namespace
+
 // Independent products, because this runs for every launch.
 std::uint32_t hash_of(const LaunchKey& key) {
   static_assert(sizeof(LaunchKey) == 52, "no padding: the bytes are the key");
@@ -29,8 +31,6 @@ std::uint32_t hash_of(const LaunchKey& key) {
     hash += mixed(words[i] ^ kOdd[i], words[i + 1] ^ kOdd[i + 1]) ^ kOdd[7 - i];
   return static_cast<std::uint32_t>(mixed(hash, 0x9E3779B97F4A7C15ull) >> 32);
 }
-
-}  // namespace
 
 void CounterSums::merge(const CounterSums& other) {
   if (sum.size() < other.sum.size()) {

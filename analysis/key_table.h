@@ -17,6 +17,8 @@ namespace gable {
 using KeyIndex = std::uint32_t;
 inline constexpr KeyIndex kOtherKey = 0;
 
+[[nodiscard]] std::uint32_t hash_of(const LaunchKey& key);
+
 // Sums of one phase's metrics over the launches of a key, by place in the phase's metric list.
 struct CounterSums {
   std::vector<double> sum;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a reader of the numbers must know, in sentences.
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <set>
 
 #include "analysis/report_rows.h"
@@ -73,6 +75,34 @@ void flag_notes(const Report& report, std::vector<std::string>& notes) {
                     " above the roof: likely a clock above the stated one, data that stayed in a "
                     "cache, or counters and times of different launches.");
   }
+}
+
+std::string percent(double value) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.3g %%", value);
+  return text.data();
+}
+
+// Layers of depth 0 are the devices' wholes.
+void budget_note(const Report& report, std::vector<std::string>& notes) {
+  const auto& overhead = report.run.overhead;
+  if (!overhead.budget_percent) return;
+  double time = 0, bytes = 0, flops = 0;
+  for (const LayerRow& root : report.layers) {
+    if (root.depth != 0 || !root.time_total_ns) continue;
+    time += *root.time_total_ns;
+    bytes += *root.time_total_ns * root.coverage.bytes.value_or(0);
+    flops += *root.time_total_ns * root.coverage.flops.value_or(0);
+  }
+  std::string note =
+      "--budget " + percent(*overhead.budget_percent) + ": measuring added " +
+      (overhead.added_percent ? percent(*overhead.added_percent) : "an unknown share") +
+      " up to its last window";
+  if (time > 0) {
+    note += "; kernels with " + percent(100 * bytes / time) +
+            " of the known time have bytes, with " + percent(100 * flops / time) + " FLOPs";
+  }
+  notes.push_back(note + ".");
 }
 
 void device_notes(const Report& report, std::vector<std::string>& notes) {
@@ -159,6 +189,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
         "main thread.");
   }
   graph_notes(state, report, notes);
+  budget_note(report, notes);
   if (report.run.lost.folded_keys > 0) {
     notes.push_back(
         counted(report.run.lost.folded_keys, "rare launch key is", "rare launch keys are") +

@@ -143,6 +143,7 @@ struct RunInfo {
     Maybe counter_image_bytes;  // memory of the host that CUPTI's counter images take
     Maybe gpu_memory_bytes;
     std::map<std::string, Maybe> slowdown;  // by phase, against warm-up windows
+    Maybe budget_percent, added_percent;    // --budget: asked for, and what measuring added
   } overhead;
   LostCounts lost;
   std::vector<std::string> notes;

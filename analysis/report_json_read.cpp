@@ -85,6 +85,8 @@ void read_run(const Object& in, RunInfo& run) {
     overhead.read("counter_image_bytes", run.overhead.counter_image_bytes);
     overhead.read("gpu_memory_bytes", run.overhead.gpu_memory_bytes);
     overhead.read("slowdown", run.overhead.slowdown);
+    overhead.read("budget_percent", run.overhead.budget_percent);
+    overhead.read("added_percent", run.overhead.added_percent);
   });
   in.inside("lost", [&](const Object& lost) {
     lost.read("records", run.lost.records);

@@ -105,7 +105,9 @@ Json run(const RunInfo& run) {
                      {"window_wall_ns", numbers(run.overhead.window_wall_ns)},
                      {"counter_image_bytes", number(run.overhead.counter_image_bytes)},
                      {"gpu_memory_bytes", number(run.overhead.gpu_memory_bytes)},
-                     {"slowdown", numbers(run.overhead.slowdown)}};
+                     {"slowdown", numbers(run.overhead.slowdown)},
+                     {"budget_percent", number(run.overhead.budget_percent)},
+                     {"added_percent", number(run.overhead.added_percent)}};
   out["lost"] = lost(run.lost);
   out["notes"] = run.notes;
   return out;

@@ -2,9 +2,16 @@
 #include "collector/phase_queue.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace gable {
+namespace {
+
+// With a budget: shares of the time that still lack samples when the next phase's turn comes.
+constexpr std::array kTails = {0.5, 0.1, 0.01};
+
+}  // namespace
 
 PhaseQueue::PhaseQueue(const QueueOptions& options) : options_(options) { make_order(); }
 
@@ -15,6 +22,7 @@ void PhaseQueue::set_groups(std::uint32_t groups) {
 
 void PhaseQueue::make_order() {
   order_.clear();
+  const bool rounds = options_.budget && !options_.active;
   for (std::uint32_t round = 0; round < options_.repeat; ++round) {
     const auto first = order_.size();
     if (options_.hw) {
@@ -22,8 +30,18 @@ void PhaseQueue::make_order() {
         order_.push_back({{PhaseKind::hw, static_cast<std::uint8_t>(g)}});
     }
     if (options_.flops) order_.push_back({{PhaseKind::flops, 0}});
+    const auto phases = order_.size() - first;
+    for (std::size_t tail = 1; tail < kTails.size() && rounds; ++tail) {
+      for (std::size_t i = 0; i < phases; ++i) {
+        auto place = order_[order_.size() - phases];
+        place.earlier = order_.size() - phases;
+        order_.push_back(place);
+      }
+    }
+    for (auto i = first; i < order_.size() && rounds; ++i)
+      order_[i].tail = kTails.at((i - first) / std::max<std::size_t>(phases, 1));
     const auto last = order_.size();
-    for (auto i = first; i < last && !options_.active; ++i)
+    for (auto i = last - phases; i < last && !options_.active; ++i)
       order_.push_back({order_[i].phase, true, i});
     if (options_.time) order_.push_back({{PhaseKind::time, 0}});
   }
@@ -34,6 +52,10 @@ bool PhaseQueue::warmed_up() const {
   return !options_.until_repeat || options_.warmup == 0 || repeated_ || warmed_ >= kMaxWarmup;
 }
 
+std::uint32_t PhaseQueue::most(const Progress& wanted) const {
+  return wanted.new_keys || options_.budget ? kMostNewKeys : kMostWindows;
+}
+
 bool PhaseQueue::enough(const Class& c, std::size_t index) const {
   const auto& place = order_[index];
   const auto at = [&c](std::size_t i) {
@@ -41,19 +63,23 @@ bool PhaseQueue::enough(const Class& c, std::size_t index) const {
     return found == c.collected.end() ? Collected{} : found->second;
   };
   const auto had = at(index);
-  const auto most = had.wanted.new_keys ? kMostNewKeys : kMostWindows;
-  const auto of_all = std::max({kMostOfAll, most, options_.active.value_or(0) * 16});
+  const auto of_all = std::max({kMostOfAll, most(had.wanted), options_.active.value_or(0) * 16});
   if (place.windows >= of_all) return true;
   if (options_.active) return had.windows >= *options_.active;
+  // What is still wanted: as the newest window of the phase left it.
+  auto newest = had;
+  for (auto i = place.extra ? std::optional(place.first) : place.earlier; newest.windows == 0 && i;
+       i = order_[*i].earlier)
+    newest = at(*i);
   if (place.extra) {
     const auto before = at(place.first);
-    const bool wide = had.windows > 0 ? had.wanted.wide : before.wanted.wide;
-    return !wide || before.windows + had.windows >= kMostWindows;
+    return !newest.wanted.wide || before.windows + had.windows >= kMostWindows;
   }
   const bool time = place.phase.kind == PhaseKind::time;
-  if (had.windows < (time ? kLeastTimes : 1)) return false;
+  if (newest.windows < (time ? kLeastTimes : 1)) return false;
   if (time && had.wanted.wide && had.windows < kMostWindows) return false;
-  return !had.wanted.more || had.windows >= most;
+  const bool more = options_.budget && !time ? newest.wanted.lacking > place.tail : had.wanted.more;
+  return !more || had.windows >= most(had.wanted);
 }
 
 std::size_t PhaseQueue::first_missing(const Class& c) const {
@@ -146,6 +172,10 @@ bool PhaseQueue::counters_left() const {
 
 void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
   if (phase.kind == PhaseKind::wait || phase.kind == PhaseKind::warmup) {
+    if (waited_ >= options_.wait && warmed_up()) {  // there was no room for what is due
+      follow(hash);
+      return;
+    }
     if (phase.kind == PhaseKind::wait) ++waited_;
     if (phase.kind == PhaseKind::warmup) ++warmed_;
     if (++sequences_[hash] > 1) repeated_ = true;

@@ -22,6 +22,9 @@ struct QueueOptions {
   std::uint32_t hw_groups = 0;  // known once the chip's plan is made
   std::uint32_t wait = 1, warmup = 1, repeat = 1;
   std::optional<std::uint32_t> active;  // windows of each phase; unset: as many as the keys want
+  // Percent that measuring may add: the kernels that matter most get all phases before the others
+  // get any.
+  std::optional<double> budget;
   bool until_repeat = true;  // warm up until a launch sequence is seen again (steps); false where
                              // windows are launches
 };
@@ -57,6 +60,7 @@ class PhaseQueue {
     bool more = false;      // too few samples
     bool wide = false;      // samples that spread: windows that come when every key has its samples
     bool new_keys = false;  // where windows are launches: more than that of every window
+    double lacking = 0;     // the share of the time in keys with too few samples
   };
   void progress(Phase phase, std::uint64_t hash, const Progress& wanted);
   // Which round of the queue that window was of, from 1.
@@ -79,6 +83,9 @@ class PhaseQueue {
     Phase phase;
     bool extra = false;     // for keys whose samples spread, after everybody's samples
     std::size_t first = 0;  // of an extra place: the same phase's ordinary one
+    std::optional<std::size_t> earlier =
+        std::nullopt;  // the same phase's place for a larger share of the time
+    double tail = 0;   // with a budget: the share of the time that may still lack
     bool given_up = false;
     std::uint32_t windows = 0;  // kept, of whatever class
   };
@@ -95,6 +102,7 @@ class PhaseQueue {
   void follow(std::uint64_t hash);
   void throw_away(Phase phase);
   [[nodiscard]] bool enough(const Class& c, std::size_t index) const;
+  [[nodiscard]] std::uint32_t most(const Progress& wanted) const;  // windows of a place
   // Index in order_ of the newest window of the phase, its size without one.
   [[nodiscard]] std::size_t newest(const Class& c, Phase phase) const;
   [[nodiscard]] const Class* class_of(std::uint64_t hash) const;  // it may share one with others

@@ -1,12 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/planner.h"
 
+#include <algorithm>
+
 namespace gable {
 
 void Planner::set_passes(std::uint32_t groups, bool flops) {
   groups_ = groups;
+  planned_ = true;
   queue_.set_groups(groups);
   if (!flops) queue_.give_up(PhaseKind::flops);
+}
+
+Phase Planner::next() const {
+  const Phase due = queue_.next();
+  if (!budget_.limited() || !planned_) return due;
+  const bool counters = due.kind == PhaseKind::hw || due.kind == PhaseKind::flops;
+  const bool no_room = (counters && budget_.launches() < std::max<std::uint64_t>(least_, 1)) ||
+                       (due.kind == PhaseKind::time && !timing_ && !budget_.room_for_times());
+  return no_room ? Phase{PhaseKind::wait, 0} : due;
+}
+
+ChoiceRequest Planner::choice() const {
+  ChoiceRequest request;
+  request.query.phase = queue_.next();
+  request.query.groups = groups_;
+  request.room = budget_.launches();
+  return request;
+}
+
+bool Planner::take_hopeless() {
+  if (gave_up_ || !budget_.hopeless()) return false;
+  gave_up_ = true;
+  for (const auto kind : {PhaseKind::hw, PhaseKind::flops, PhaseKind::time}) queue_.give_up(kind);
+  return true;
 }
 
 Verdict Planner::ended(const WindowFacts& facts, const std::string& spoilt) {
@@ -15,6 +42,8 @@ Verdict Planner::ended(const WindowFacts& facts, const std::string& spoilt) {
   if (spoilt.empty()) verdict = judge_window(facts, queue_.thrown_away_in_row(), checks_);
   // A window without launches is none.
   if (facts.launches > 0) queue_.ended(facts.phase, class_of(facts), verdict.reason.empty());
+  timing_ = timing_ || facts.phase.kind == PhaseKind::time;
+  if (measures(facts.phase.kind)) least_ = 0;
   tried_ = tried_ || facts.phase.kind == PhaseKind::hw;
   if (!verdict.reason.empty()) distrust();  // else its counters are still to be read
   return verdict;
@@ -26,12 +55,13 @@ ProgressQuery Planner::query(const WindowFacts& facts) const {
   query.window = facts.window;
   query.groups = groups_;
   query.round = queue_.round(facts.phase, class_of(facts));
+  query.guess = budget_.limited();
   return query;
 }
 
 void Planner::progress(const WindowFacts& facts, const KeyNeeds& needs) {
   queue_.progress(facts.phase, class_of(facts),
-                  {needs.more(), needs.wide(), !facts.steps && needs.new_keys()});
+                  {needs.more(), needs.wide(), !facts.steps && needs.new_keys(), needs.samples});
 }
 
 void Planner::counters_read(const WindowFacts& facts, const CountersOutcome& outcome) {

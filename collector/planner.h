@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "analysis/join_checks.h"
+#include "analysis/key_choice.h"
 #include "analysis/key_progress.h"
+#include "collector/budget.h"
 #include "collector/phase_queue.h"
 #include "collector/range_join.h"
 #include "collector/window_judge.h"
@@ -19,9 +21,10 @@ namespace gable {
 class Planner {
  public:
   explicit Planner(const QueueOptions& options, JoinChecks checks = {})
-      : queue_(options), checks_(checks) {}
+      : queue_(options), checks_(checks), budget_(options.budget) {}
 
-  [[nodiscard]] Phase next() const { return queue_.next(); }
+  // What the next window collects. With a budget: nothing, while there is no room for it.
+  [[nodiscard]] Phase next() const;
   // The chip's plan is made: hardware passes, and whether FLOPs can be counted.
   void set_passes(std::uint32_t groups, bool flops);
   void give_up(PhaseKind kind) { queue_.give_up(kind); }
@@ -35,6 +38,15 @@ class Planner {
   // The counters of a window that ended as kept were read; a window that did not verify is taken
   // again.
   void counters_read(const WindowFacts& facts, const CountersOutcome& outcome);
+
+  // --- with --budget
+  [[nodiscard]] Budget& budget() { return budget_; }
+  // Asks which keys the counter window that next() says takes; then: the answer.
+  [[nodiscard]] ChoiceRequest choice() const;
+  void chosen(const KeyChoice& choice) { least_ = choice.enough() ? 0 : choice.least; }
+  // True once: there will never be room, and everything was given up.
+  [[nodiscard]] bool take_hopeless();
+
   // True once, where thread blocks never fitted: from now on FLOPs are not collected, because they
   // would not be believed.
   [[nodiscard]] bool take_distrust() { return std::exchange(tell_distrust_, false); }
@@ -51,6 +63,11 @@ class Planner {
 
   PhaseQueue queue_;
   JoinChecks checks_;
+  Budget budget_;
+  bool planned_ = false;     // the chip's plan is made
+  bool timing_ = false;      // a time window was had: the others follow at once
+  bool gave_up_ = false;     // there will never be room
+  std::uint64_t least_ = 0;  // launches there must be room for, as far as is known
   std::uint32_t groups_ = 0;
   bool tried_ = false, verified_ = false;  // hw windows; thread blocks of one fitted
   bool distrusted_ = false, tell_distrust_ = false;

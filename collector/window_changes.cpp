@@ -111,7 +111,8 @@ void Windows::read_counters(Closing closing) {
     planner_.progress(closing.facts, needs);
   }
   // The window that began meanwhile has no launch yet.
-  if (in_window_ && planner_.next() != phase_) choose_again({});
+  if (in_window_ && planner_.next() != phase_ && (!limited_ || is_counter(phase_)))
+    choose_again({});
 }
 
 // One unexpected answer is enough: what state CUPTI is in then, nobody knows. A call that has not
@@ -136,11 +137,10 @@ void Windows::start_activity() {
   if (counters_.hangs()) flaw(kStuck);
   if (failed.empty() && counters_.hangs()) return;  // said already
   std::string partly;
-  if (!failed.empty()) {
-    failed += " Kernel times without counters are not taken.";
-  } else {
+  if (failed.empty())
     failed = activity_.enable(partly);
-  }
+  else
+    failed += " Kernel times without counters are not taken.";
   if (!partly.empty()) rt_.notes.say(partly);
   if (failed.empty()) return;
   rt_.notes.say(failed);
@@ -161,6 +161,7 @@ void Windows::let_go() {
 void Windows::settle() {
   std::optional<Closing> closing;
   std::uint64_t asked = 0;
+  const auto began = limited_ ? timestamp() : 0;
   {
     const std::lock_guard hold(control_mutex_);
     asked = asked_;
@@ -188,6 +189,7 @@ void Windows::settle() {
   if (over) let_go();
   // Only now may other launches pass; a border that came meanwhile asks for another turn.
   const std::lock_guard hold(control_mutex_);
+  if (limited_) planner_.budget().settled(timestamp() - began);
   if (asked == asked_) rt_.hot.pending.store(false, std::memory_order_release);
 }
 
@@ -218,20 +220,6 @@ bool Windows::join_window(const Counters::Place& place, bool& joined) {
   return true;
 }
 
-bool Windows::range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted) {
-  auto& thread = this_thread();
-  if (thread.busy) return false;
-  bool joined = false;
-  while (!join_window(place, joined)) {
-  }
-  if (!joined) return false;
-  const auto ordinal = ordinal_.fetch_add(1, std::memory_order_relaxed);
-  thread.busy = true;
-  const bool ranged = counters_.before_launch(place, ordinal, key, wanted);
-  thread.busy = false;
-  return ranged;
-}
-
 // A window could not begin: every other would fail alike. The queue goes on without counters,
 // beginning with this very window.
 void Windows::refuse(const CuptiFailure& failure) {
@@ -243,8 +231,8 @@ void Windows::refuse(const CuptiFailure& failure) {
   {
     const std::lock_guard hold(control_mutex_);
     if (!in_window_ || !is_counter(phase_)) return;
-    if (ordinal_.load(std::memory_order_relaxed) >
-        0) {  // another context counts: not from its middle on
+    // Another context counts: not from its middle on.
+    if (ordinal_.load(std::memory_order_relaxed) > 0) {
       flaw(kRefused);
       return;
     }

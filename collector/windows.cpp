@@ -14,8 +14,11 @@ QueueOptions queue_options(const Settings& s, bool steps, std::uint32_t groups) 
   o.flops = s.phase_flops;
   o.time = s.phase_time;
   o.hw_groups = groups;
-  o.wait = s.wait.value_or(steps ? 1 : 0);
-  o.warmup = s.warmup.value_or(steps ? 1 : 0);
+  // What measuring adds is told from windows without it.
+  const std::uint32_t plain = steps || s.budget ? 1 : 0;
+  o.wait = s.wait.value_or(plain);
+  o.warmup = s.warmup.value_or(plain);
+  o.budget = s.budget;
   o.active = s.active;
   o.repeat = s.repeat;
   o.until_repeat = steps;
@@ -32,6 +35,7 @@ Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& co
       counters_(counters),
       activity_(activity),
       hooks_(std::move(hooks)),
+      limited_(rt.settings.budget.has_value()),
       border_(rt.settings.step_range.empty() ? Border::launches : Border::range),
       planner_(queue_options(rt.settings, !rt.settings.step_range.empty(), 0)) {}
 
@@ -69,7 +73,9 @@ void Windows::switch_to(Border border) {
     closing_->end.reason.clear();  // nothing of it is missed
   }
   border_.store(border, std::memory_order_relaxed);
+  const auto spent = planner_.budget();
   planner_ = Planner(queue_options(rt_.settings, true, 0));
+  planner_.budget() = spent;
   planned_ = false;
   counts_ = {};
   sink_.with_profile([](Profile& profile) { profile.restart(); });
@@ -145,7 +151,7 @@ void Windows::choose_again(const std::string& reason) {
   sink_.with_profile([&unused](Profile& profile) { profile.end_window(unused); });
   phase_ = planner_.next();
   const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
-  if (steps && !is_counter(phase_)) phase_ = {PhaseKind::wait, 0};
+  if ((steps && !is_counter(phase_)) || limited_) phase_ = {PhaseKind::wait, 0};
   over_ = phase_.kind == PhaseKind::off;
   in_window_ = !over_;
   window_ = ++last_window_;
@@ -160,7 +166,9 @@ void Windows::begin_window(std::uint64_t now) {
   flaws_.store(0, std::memory_order_relaxed);
   ordinal_.store(0, std::memory_order_relaxed);
   functions_before_ = static_cast<FunctionId>(rt_.functions.size());
+  planner_.budget().begin(now);
   choose_phase();
+  choose_keys();
   start_ns_ = now;
   if (phase_.kind == PhaseKind::off) {
     over_ = true;
@@ -209,6 +217,9 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
   end.overhead_ns = sink_.take_overhead_ns();
   end.launches = summary.launches;
   end.sequence_hash = steps ? summary.hash : 0;
+  planner_.budget().ended({phase_, end.sequence_hash, summary.launches,
+                           chosen_ ? chosen_->launches : summary.launches, now - start_ns_,
+                           end.overhead_ns});
   const WindowFacts facts{
       window_, phase_, end.sequence_hash, summary.launches, flaws_.load(std::memory_order_relaxed),
       steps};
@@ -259,6 +270,8 @@ Windows::Counts Windows::counts() {
   const std::lock_guard hold(control_mutex_);
   auto counts = counts_;
   counts.classes = planner_.queue().classes();
+  counts.budget = planner_.budget().percent();
+  if (limited_) counts.added = planner_.budget().added_percent();
   return counts;
 }
 

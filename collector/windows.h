@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -76,6 +77,7 @@ class Windows final : public RangeListener {
 
   struct Counts {
     std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;
+    std::optional<double> budget, added;  // percent; with --budget
   };
   [[nodiscard]] Counts counts();
   [[nodiscard]] bool steps_known() const {
@@ -87,10 +89,11 @@ class Windows final : public RangeListener {
 
   void count_launch();
   void switch_to(Border border);
-  // control_mutex_ held for the five below; they call no CUPTI.
+  // control_mutex_ held for the those below; they call no CUPTI.
   void begin_window(std::uint64_t now);
   void end_window(std::uint64_t now, const std::string& spoilt);
   void choose_phase();
+  void choose_keys();  // with --budget: those there is room for, or none (window_keys.cpp)
   void choose_again(const std::string& reason);
   void publish();
   void ask_for_change();
@@ -107,6 +110,7 @@ class Windows final : public RangeListener {
   void read_counters(Closing closing);
   void start_activity();
   void let_go();  // the queue is complete
+  [[nodiscard]] bool is_chosen(const LaunchKey& key);
   [[nodiscard]] bool join_window(const Counters::Place& place, bool& joined);
   void refuse(const CuptiFailure& failure);
   void stop_counting(const std::string& failed);  // the sentence of a call
@@ -121,6 +125,7 @@ class Windows final : public RangeListener {
   Counters& counters_;
   ActivityStream& activity_;
   const Hooks hooks_;
+  const bool limited_;  // --budget
   std::atomic<Border> border_;
   std::atomic<std::uint32_t> flaws_{0};
   std::atomic<std::uint64_t> launches_{0};   // where windows are launches
@@ -151,6 +156,7 @@ class Windows final : public RangeListener {
   FunctionId functions_before_ = 0;  // kernels known when the window began
   std::optional<Closing> closing_;   // a counter window that ended and is not read yet
   Counts counts_;
+  std::shared_ptr<const KeyChoice> chosen_;  // with --budget: of the counter window that is open
 };
 
 }  // namespace gable

@@ -2,6 +2,7 @@
 // The playback libcupti: the range profiler's calls between Start and Decode, and the rules of
 // their order.
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "tests/playback/cupti_range.h"
@@ -14,6 +15,13 @@ std::string joined(const std::vector<std::string>& names) {
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : "/") + name;
   return all;
+}
+
+// What each range costs on the virtual clock, for tests.
+std::uint64_t range_ns() {
+  static const char* const text = std::getenv("GABLE_PLAYBACK_RANGE_NS");
+  static const std::uint64_t ns = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+  return ns;
 }
 
 bool wrong_thread(const CUpti_RangeProfiler_Object& object) {
@@ -77,6 +85,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_P
     return refuse(__func__, "deeper than the nesting levels that were configured");
   }
   object->open.emplace_back(params->pRangeName);
+  the_gpu().advance(range_ns());
   if (object->open.size() >= object->first_level) begin_instance(*object, joined(object->open));
   return CUPTI_SUCCESS;
 }

@@ -113,6 +113,8 @@ inline Report full_report() {
   run.overhead.counter_image_bytes = v;
   run.overhead.gpu_memory_bytes = v;
   run.overhead.slowdown = {{"time", v}};
+  run.overhead.budget_percent = v;
+  run.overhead.added_percent = v;
   run.lost = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole()};
   run.notes = {"One sentence."};
   report.step = {v, v, v, v, v, v, v, v};
