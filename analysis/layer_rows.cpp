@@ -115,6 +115,7 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
       row.path = rows[static_cast<std::size_t>(*row.parent)].path;
       row.path.push_back(node.name);
     }
+    row.dotted = state.layers.dotted(layer);
     row.direction = to_string(node.direction);
     row.device = device;
     row.depth = node.depth;

@@ -42,6 +42,7 @@ struct LayerTree::State {
   mutable std::shared_mutex mutex;  // guards what follows; nothing is called while it is held
   std::deque<Node> nodes;           // a deque, so that the map's views stay valid
   std::unordered_map<ChildKey, LayerId, ChildKeyHash> children;
+  std::unordered_map<LayerId, std::string> dotted;
 };
 
 LayerTree::LayerTree(std::size_t max_layers) : state_(std::make_unique<State>(max_layers)) {}
@@ -78,6 +79,18 @@ LayerId LayerTree::child(LayerId parent, std::string_view name, Direction direct
   const Node& node = state.nodes.emplace_back(Node{parent, depth, direction, std::string(name)});
   state.children.emplace(ChildKey{parent, direction, node.name}, id);
   return id;
+}
+
+void LayerTree::set_dotted(LayerId id, std::string_view dotted) {
+  if (dotted.empty() || id == 0) return;
+  const std::unique_lock lock(state_->mutex);
+  if (id < state_->nodes.size()) state_->dotted.try_emplace(id, clean_name(dotted));
+}
+
+std::string LayerTree::dotted(LayerId id) const {
+  const std::shared_lock lock(state_->mutex);
+  const auto found = state_->dotted.find(id);
+  return found == state_->dotted.end() ? std::string() : found->second;
 }
 
 LayerTree::Node LayerTree::node(LayerId id) const {

@@ -35,6 +35,10 @@ class LayerTree {
   // The child of `parent` with that name. Direction::none takes the parent's direction.
   LayerId child(LayerId parent, std::string_view name, Direction direction = Direction::none);
 
+  // The name that PyTorch's users know a layer by, "layer1.0.conv1"; empty for all others.
+  void set_dotted(LayerId id, std::string_view dotted);
+  [[nodiscard]] std::string dotted(LayerId id) const;
+
   [[nodiscard]] Node node(LayerId id) const;                      // a copy
   [[nodiscard]] std::vector<std::string> path(LayerId id) const;  // root's path is empty
   [[nodiscard]] std::string shown(

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/graphs.h"
+#include "collector/range_calls.h"
 #include "collector/session.h"
 
 namespace gable {
@@ -47,7 +48,7 @@ void Session::on_graph(CUpti_CallbackIdResource id, const CUpti_GraphData& data)
         made.key = thread.capture.key;
       } else {
         bool inherited = false;
-        made.key.layer = rt_.ranges.layer_of_launch(thread.ranges, inherited);
+        made.key.layer = layer_of_launch(rt_, thread, inherited);
       }
       thread.capture.made_node = true;
       graph_nodes_.created(graph, node, made);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/clock.h"
+#include "collector/range_calls.h"
 #include "collector/session.h"
 
 namespace gable {
@@ -112,7 +113,7 @@ bool Session::key_of_launch(ThreadState& thread, CUpti_CallbackId id,
   if (!decode_launch(id, data.functionParams, arguments)) return false;
   (void)place_of(thread, data, launch.key.device);
   launch.key.function = function_of(thread, arguments.function, data.symbolName);
-  launch.key.layer = rt_.ranges.layer_of_launch(thread.ranges, launch.inherited_layer);
+  launch.key.layer = layer_of_launch(rt_, thread, launch.inherited_layer);
   launch.key.grid = arguments.grid;
   launch.key.block = arguments.block;
   launch.key.cluster = arguments.cluster;
@@ -203,8 +204,7 @@ void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
       Event event;
       event.kind = Event::Kind::copy;
       bool inherited = false;
-      event.copy = {rt_.ranges.layer_of_launch(thread.ranges, inherited), window,
-                    data.correlationId};
+      event.copy = {layer_of_launch(rt_, thread, inherited), window, data.correlationId};
       sink_.emit(thread, event);
       break;
     }

@@ -7,23 +7,18 @@
 #include <nvtx3/nvToolsExtCudaRt.h>
 #undef NVTX_NO_IMPL
 
-#include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 
-#include "collector/clock.h"
+#include "collector/range_calls.h"
 #include "collector/runtime.h"
-#include "collector/thread_state.h"
 #include "collector/wide_text.h"
 
 namespace gable {
 namespace {
-
-std::atomic<bool> g_active{true};
 
 // Registered strings: a client's handle points to one of the pool's, which never moves and is never
 // freed.
@@ -90,52 +85,16 @@ Direction direction_of(DomainId domain, const nvtxEventAttributes_t* attributes)
   return static_cast<Direction>(attributes->category);
 }
 
-bool active() { return g_active.load(std::memory_order_relaxed); }
-
 // Runs `call` unless nobody wants to know. Nothing thrown may reach the program: out of memory
 // loses this one range.
 template <typename Result, typename Call>
 Result when_active(Result otherwise, Result failed, Call&& call) {
-  if (!active()) return otherwise;
+  if (!ranges_active()) return otherwise;
   try {
     return call();
   } catch (...) {
     return failed;
   }
-}
-
-int push(DomainId domain, std::string_view name, Direction direction) {
-  auto& rt = runtime();
-  auto& ranges = this_thread().ranges;
-  const WindowId window = rt.hot.span_window.load(std::memory_order_relaxed);
-  const int depth =
-      rt.ranges.push(ranges, domain, name, direction, window, window != kNoWindow ? ticks() : 0);
-  const WindowId after = rt.hot.span_window.load(std::memory_order_relaxed);
-  if (after != window) {  // this very range is the step that began the window
-    ranges.open.back().window = after;
-    ranges.open.back().start_ticks = ticks();
-  }
-  return depth;
-}
-
-// Before the pop, which ends the window where the range is the step itself. Only ranges that began
-// in the window that is open are timed.
-void count_span(ThreadState& thread, DomainId domain, WindowId window) {
-  const auto& open = thread.ranges.open;
-  for (auto range = open.rbegin(); range != open.rend(); ++range) {
-    if (range->domain != domain) continue;
-    const bool timed = window != kNoWindow && range->window == window;
-    thread.spans.add(range->layer,
-                     timed ? std::max<std::uint64_t>(ticks() - range->start_ticks, 1) : 0);
-    return;
-  }
-}
-
-int pop(DomainId domain) {
-  auto& rt = runtime();
-  auto& thread = this_thread();
-  count_span(thread, domain, rt.hot.span_window.load(std::memory_order_relaxed));
-  return rt.ranges.pop(thread.ranges, domain).depth;
 }
 
 nvtxRangeId_t start(DomainId domain, std::string_view name, Direction direction) {
@@ -149,29 +108,29 @@ std::string utf8(const wchar_t* text) { return utf8_of(text, RangeNaming::kMaxNa
 constexpr int kOff = NVTX_NO_PUSH_POP_TRACKING, kLost = -1;
 
 int NVTX_API range_push_a(const char* message) {
-  return when_active(kOff, kLost, [&] { return push(0, bounded(message), Direction::none); });
+  return when_active(kOff, kLost, [&] { return push_range(0, bounded(message), Direction::none); });
 }
 int NVTX_API range_push_w(const wchar_t* message) {
-  return when_active(kOff, kLost, [&] { return push(0, utf8(message), Direction::none); });
+  return when_active(kOff, kLost, [&] { return push_range(0, utf8(message), Direction::none); });
 }
 int NVTX_API range_push_ex(const nvtxEventAttributes_t* attributes) {
   return when_active(kOff, kLost, [&] {
     std::string buffer;
-    return push(0, message_of(attributes, buffer), Direction::none);
+    return push_range(0, message_of(attributes, buffer), Direction::none);
   });
 }
 int NVTX_API range_pop() {
-  return when_active(kOff, kLost, [] { return pop(0); });
+  return when_active(kOff, kLost, [] { return pop_range(0); });
 }
 int NVTX_API domain_push_ex(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes) {
   return when_active(kOff, kLost, [&] {
     std::string buffer;
     const DomainId domain = domain_of(handle);
-    return push(domain, message_of(attributes, buffer), direction_of(domain, attributes));
+    return push_range(domain, message_of(attributes, buffer), direction_of(domain, attributes));
   });
 }
 int NVTX_API domain_pop(nvtxDomainHandle_t handle) {
-  return when_active(kOff, kLost, [&] { return pop(domain_of(handle)); });
+  return when_active(kOff, kLost, [&] { return pop_range(domain_of(handle)); });
 }
 
 constexpr nvtxRangeId_t kNoRange = 0;
@@ -246,8 +205,6 @@ void fill(NvtxFunctionTable table, unsigned size, unsigned id, Function function
 }
 
 }  // namespace
-
-void set_nvtx_active(bool active) { g_active.store(active, std::memory_order_relaxed); }
 
 bool attach_nvtx(const void* (*get_export_table)(std::uint32_t)) {
   if (get_export_table == nullptr) return false;

@@ -10,7 +10,4 @@ namespace gable {
 // `get_export_table` is NVTX's NvtxGetExportTableFunc_t. False when NVTX offers no tables we know.
 bool attach_nvtx(const void* (*get_export_table)(std::uint32_t));
 
-// Ranges are followed until the collection is over; from then on every NVTX call returns at once.
-void set_nvtx_active(bool active);
-
 }  // namespace gable

@@ -86,15 +86,20 @@ ThreadRanges::Known& RangeTracker::place(ThreadRanges& thread, std::uint64_t has
 
 int RangeTracker::push(ThreadRanges& thread, DomainId domain, std::string_view name,
                        Direction direction, WindowId window, std::uint64_t now_ticks) {
-  if (thread.base_version != base_version_.load(std::memory_order_acquire)) rebase(thread);
+  catch_up(thread);
   const auto cut = RangeNaming::cut_sequence_numbers(name, thread.buffer);
   const auto& known = find(thread, thread.current, domain, cut, direction);
+  return push_layer(thread, domain, {known.layer, domain, window, known.is_step, now_ticks});
+}
+
+int RangeTracker::push_layer(ThreadRanges& thread, DomainId domain,
+                             const ThreadRanges::Open& range) {
   if (thread.depth.size() <= domain) thread.depth.resize(domain + 1);
   const int depth = static_cast<int>(thread.depth[domain]++);
-  thread.open.push_back({known.layer, domain, window, known.is_step, now_ticks});
-  thread.current = known.layer;
+  thread.open.push_back(range);
+  thread.current = range.layer;
   publish(thread);
-  if (known.is_step) {
+  if (range.is_step) {
     if (auto* listener = listener_.load(std::memory_order_acquire)) listener->step_range_begin();
   }
   return depth;
@@ -122,6 +127,15 @@ RangeTracker::Popped RangeTracker::pop(ThreadRanges& thread, DomainId domain) {
   return popped;
 }
 
+// The layer below `parent` that has the last `levels` names of `old`.
+LayerId RangeTracker::moved(LayerId parent, LayerId old, std::uint32_t levels) {
+  const auto node = layers_.node(old);
+  if (levels > 1) parent = moved(parent, node.parent, levels - 1);
+  const auto layer = layers_.child(parent, node.name, node.direction);
+  layers_.set_dotted(layer, layers_.dotted(old));
+  return layer;
+}
+
 void RangeTracker::rebase(ThreadRanges& thread) {
   LayerId layer = 0;
   {
@@ -132,10 +146,8 @@ void RangeTracker::rebase(ThreadRanges& thread) {
   LayerId before = 0;
   for (auto& range : thread.open) {
     const LayerId old = range.layer;
-    if (old != before) {  // the same as its parent's: it was too deep for a layer of its own
-      const auto node = layers_.node(old);
-      layer = layers_.child(layer, node.name, node.direction);
-    }
+    // The same as its parent's: it is no layer of its own, or was too deep for one.
+    if (old != before) layer = moved(layer, old, range.levels);
     before = old;
     range.layer = layer;
   }

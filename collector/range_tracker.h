@@ -40,6 +40,10 @@ class ThreadRanges {
     WindowId window;  // in which it was pushed
     bool is_step;
     std::uint64_t start_ticks;  // 0 where no window was open
+    std::uint32_t levels = 1;   // names below the range around it; 0: no layer of its own
+    std::uint64_t token = 0;    // the module that is called, where it is one
+    std::uint64_t node = 0;     // the backward node that ran on the thread when it was opened
+    bool automatic = false;     // ends when anything else is opened beside it
   };
   std::vector<Open> open;
   std::vector<std::uint32_t> depth;  // open ranges by domain
@@ -82,18 +86,25 @@ class RangeTracker {
   // it.
   int push(ThreadRanges& thread, DomainId domain, std::string_view name, Direction direction,
            WindowId window, std::uint64_t now_ticks);
+  // The same for a layer that is known already, after catch_up().
+  int push_layer(ThreadRanges& thread, DomainId domain, const ThreadRanges::Open& range);
   struct Popped {
     int depth = -1;  // of the range that ended; -1: there was none in that domain
     ThreadRanges::Open range{};
   };
   Popped pop(ThreadRanges& thread, DomainId domain);
 
+  // Puts the thread's layers below the process ranges that are open now.
+  void catch_up(ThreadRanges& thread) {
+    if (thread.base_version != base_version_.load(std::memory_order_acquire)) rebase(thread);
+  }
+
   std::uint64_t start(DomainId domain, std::string_view name, Direction direction);
   void end(std::uint64_t id);
 
   // The layer of a launch on this thread.
   LayerId layer_of_launch(ThreadRanges& thread, bool& inherited) {
-    if (thread.base_version != base_version_.load(std::memory_order_acquire)) rebase(thread);
+    catch_up(thread);
     if (!thread.open.empty() || thread.is_main) {
       inherited = false;
       return thread.current;
@@ -121,6 +132,7 @@ class RangeTracker {
                             std::string_view cut, Direction direction);
   static ThreadRanges::Known& place(ThreadRanges& thread, std::uint64_t hash);
   LayerId make_child(LayerId parent, DomainId domain, const std::string& text, Direction direction);
+  LayerId moved(LayerId parent, LayerId old, std::uint32_t levels);
   void rebase(ThreadRanges& thread);
   void rebuild_base();  // base_mutex_ held
   void publish(ThreadRanges& thread) {

@@ -16,6 +16,7 @@
 #include "analysis/report_builder.h"
 #include "analysis/report_file.h"
 #include "collector/clock.h"
+#include "collector/torch_seen.h"
 
 namespace gable {
 namespace {
@@ -131,6 +132,7 @@ bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, 
 
 bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& counters,
                                bool complete) {
+  if (complete) note_missing_modules(rt_);
   RunInfo run = describe_run(windows, complete);
   run.overhead.counter_image_bytes = static_cast<double>(counters.image_bytes());
   if (const auto bytes = counters.gpu_bytes())

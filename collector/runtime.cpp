@@ -25,6 +25,7 @@ Settings settings_from_environment(std::string& error) {
 Runtime::Runtime(Settings chosen, std::vector<std::string> domains)
     : settings(std::move(chosen)),
       ranges(layers, RangeNaming(settings.fold, settings.step_range), std::move(domains)),
+      autograd(layers),
       started_ns(steady_ns()) {}
 
 Runtime& runtime() {

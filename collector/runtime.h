@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "analysis/layer_tree.h"
+#include "collector/autograd.h"
+#include "collector/module_table.h"
 #include "collector/notes.h"
 #include "collector/range_tracker.h"
 #include "collector/settings.h"
@@ -37,6 +39,8 @@ struct Runtime {
   LayerTree layers;
   FunctionTable functions;
   RangeTracker ranges;
+  ModuleTable modules;
+  Autograd autograd;
   std::atomic<Session*> session{nullptr};
   std::uint64_t started_ns;  // steady clock
 };

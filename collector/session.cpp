@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "collector/device_query.h"
-#include "collector/nvtx_entry.h"
 #include "collector/other_tools.h"
+#include "collector/range_calls.h"
 
 namespace gable {
 namespace {
@@ -254,7 +254,7 @@ void Session::leave_to(const std::string& tool) {
     rt_.notes.say(tool +
                   " uses CUPTI from here on, so Gable stops; its report has what came before.");
     windows_.shut_down("Another CUPTI tool began within it.");
-    set_nvtx_active(false);
+    set_ranges_active(false);
     (void)counters_.close();
     activity_.disable();
     subscription_.silence();

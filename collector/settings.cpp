@@ -168,6 +168,7 @@ void add_collection_options(CLI::App& app, Settings& settings) {
          "--budget", [&settings](const std::string& text) { settings.budget = read_budget(text); },
          "what measuring may cost")
       ->take_last();
+  declare_choice(app, "--layers", settings.layers, "auto", "off", "whether modules are layers");
   declare_choice(app, "--then", settings.then, "continue", "stop", "what follows the queue");
   declare_number(app, "--max-keys", settings.max_keys, 1, "launch keys kept apart");
   declare_text(app, "--cupti", settings.cupti, "the path of a libcupti", "the libcupti to load");
@@ -210,6 +211,7 @@ std::string to_options(const Settings& settings) {
     add("--metrics", list);
   }
   if (settings.budget) add("--budget", budget_text(*settings.budget));
+  add_text("--layers", settings.layers, defaults.layers);
   add_text("--then", settings.then, defaults.then);
   add_number("--max-keys", settings.max_keys, defaults.max_keys);
   add_text("--cupti", settings.cupti, defaults.cupti);

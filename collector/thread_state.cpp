@@ -59,6 +59,8 @@ ThreadState* ThreadRegistry::acquire() {
       state->functions.fill({});
       state->context = {};
       state->capture = {};
+      state->nodes.start_anew();
+      state->backward = {};
       state->busy = state->in_window_launch = false;
       return state.get();
     }

@@ -10,7 +10,9 @@
 #include <mutex>
 #include <vector>
 
+#include "collector/autograd.h"
 #include "collector/event_ring.h"
+#include "collector/module_table.h"
 #include "collector/range_tracker.h"
 #include "collector/span_sums.h"
 
@@ -38,10 +40,19 @@ struct CaptureState {
   std::vector<std::uint32_t> clones;  // graphs that were cloned for the one being instantiated
 };
 
+// The last backward node that launched a kernel on a thread, and its layer.
+struct BackwardSlot {
+  std::uint64_t number = 0, maker = 0;
+  LayerId layer = 0;
+};
+
 struct ThreadState {
   ThreadRanges ranges;
   EventRing ring;
   SpanSums spans;
+  NodeLayers nodes;
+  BackwardSlot backward;
+  ThreadModules modules;
   std::array<FunctionSlot, 1024> functions{};  // by hash of the handle
   ContextSlot context;
   std::uint32_t launches = 0;  // for sampling our own cost

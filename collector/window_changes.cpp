@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "collector/nvtx_entry.h"
+#include "collector/range_calls.h"
 #include "collector/remedies.h"
 #include "collector/windows.h"
 
@@ -151,7 +151,7 @@ void Windows::start_activity() {
 
 void Windows::let_go() {
   rt_.hot.watching.store(false, std::memory_order_release);
-  set_nvtx_active(false);
+  set_ranges_active(false);
   if (const auto failure = counters_.close(); failure.failed())
     rt_.notes.say(failure.sentence + " Your program may run slower than without Gable.");
   activity_.disable();

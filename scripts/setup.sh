@@ -6,6 +6,7 @@
 #   scripts/setup.sh --lint                and what scripts/lint.sh needs
 #   scripts/setup.sh --fuzz                what scripts/fuzz.sh needs
 #   scripts/setup.sh --cuda BUILD          NVIDIA's wheels into BUILD where there is no CUDA toolkit, else nothing
+#   scripts/setup.sh --torch BUILD         PyTorch (CPU) into BUILD, for the tests that need it; a notice where it cannot be had
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 50 MB, for the tests in tests/cupti
 set -euo pipefail
@@ -109,6 +110,17 @@ dist_info() {  # the folder that tells of an unpacked wheel: name==1.2 -> name-1
   printf '%s-%s.dist-info' "${name//-/_}" "${1#*==}"
 }
 
+fetch_torch() {
+  local target=$1/torch
+  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import torch' 2>/dev/null; then return 0; fi
+  printf 'setup: putting PyTorch into %s\n' "$target" >&2
+  if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
+    torch==2.13.0 numpy==2.4.6 >&2; }; then
+    printf 'setup: PyTorch could not be installed; the tests with it are skipped\n' >&2
+    rm -rf "$target"
+  fi
+}
+
 build_packages=(
   g++:g++
   cmake:cmake
@@ -143,6 +155,10 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cuda <build folder>"
     has_cuda_headers "$2" || fetch_cuda_wheels "$2"
     ;;
+  --torch)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --torch <build folder>"
+    fetch_torch "$2"
+    ;;
   --cuda-wheels)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cuda-wheels <build folder>"
     fetch_cuda_wheels "$2"
@@ -151,5 +167,5 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cupti-wheels <build folder>"
     fetch_cupti_wheels "$2"
     ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --cuda-wheels BUILD and --cupti-wheels BUILD" ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --cuda-wheels BUILD and --cupti-wheels BUILD" ;;
 esac

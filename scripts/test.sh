@@ -30,6 +30,7 @@ build() {  # preset, then options of cmake --build
 
 scripts/setup.sh
 scripts/setup.sh --cuda build-ci
+scripts/setup.sh --torch build-ci
 build ci
 ctest --preset ci -j2 --no-tests=error
 grep -a '^failures: .* pairs of call and use' build-ci/Testing/Temporary/LastTest.log

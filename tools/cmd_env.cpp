@@ -21,6 +21,12 @@ class EnvCommand final : public Command {
     std::printf("export CUDA_INJECTION64_PATH=%s\n", shell_quoted(library).c_str());
     std::printf("export NVTX_INJECTION64_PATH=%s\n", shell_quoted(library).c_str());
     std::printf("export GABLE_OPTIONS=%s\n", shell_quoted(to_options(settings_)).c_str());
+    const std::string startup =
+        settings_.layers == "auto" ? python_startup_folder() : std::string();
+    if (!startup.empty()) {
+      std::printf("export PYTHONPATH=%s${PYTHONPATH:+:$PYTHONPATH}\n",
+                  shell_quoted(startup).c_str());
+    }
     return kExitGood;
   }
 

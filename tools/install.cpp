@@ -31,6 +31,8 @@ std::string no_injected_library() {
          "cmake --build BUILD --target gable_inject, or configure with -DGABLE_INJECT=ON.";
 }
 
+std::string python_startup_folder() { return beside_program("python/startup"); }
+
 std::string playback_folder() {
   const std::string folder = beside_program("playback");
   std::error_code code;

@@ -11,6 +11,10 @@ namespace gable {
 [[nodiscard]] std::string injected_library();
 [[nodiscard]] std::string no_injected_library();  // the sentence for it
 
+// The folder that a Python program finds first when Gable names its layers (its sitecustomize.py is
+// ours), or empty.
+[[nodiscard]] std::string python_startup_folder();
+
 // The folder of the playback GPU (libcuda.so.1, libcupti.so.13, gable-player), or empty.
 [[nodiscard]] std::string playback_folder();
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/nvtx_entry.h"
+#include "collector/range_calls.h"
 #include "tests/bench/bench_cupti.h"
 
 namespace gable::bench {
@@ -42,9 +42,9 @@ void nvtx_in_window(benchmark::State& state) {
 
 void nvtx_after_queue(benchmark::State& state) {
   start_collection();
-  set_nvtx_active(false);
+  set_ranges_active(false);
   push_pop(state, nvtx_push(), nvtx_pop());
-  if (state.thread_index() == 0) set_nvtx_active(true);
+  if (state.thread_index() == 0) set_ranges_active(true);
 }
 
 BENCHMARK(nvtx_empty)->Threads(1)->Threads(16);

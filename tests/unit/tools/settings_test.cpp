@@ -31,6 +31,7 @@ void expect_equal(const Settings& a, const Settings& b) {
   EXPECT_EQ(a.replay, b.replay);
   EXPECT_EQ(a.metrics, b.metrics);
   EXPECT_EQ(a.budget, b.budget);
+  EXPECT_EQ(a.layers, b.layers);
   EXPECT_EQ(a.then, b.then);
   EXPECT_EQ(a.max_keys, b.max_keys);
   EXPECT_EQ(a.cupti, b.cupti);
@@ -93,6 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
                    },
                    "--metrics=roofline,dram__bytes.sum"},
         OneSetting{"budget", [](Settings& s) { s.budget = 2.5; }, "--budget=2.5%"},
+        OneSetting{"layers", [](Settings& s) { s.layers = "off"; }, "--layers=off"},
         OneSetting{"then", [](Settings& s) { s.then = "stop"; }, "--then=stop"},
         OneSetting{"max_keys", [](Settings& s) { s.max_keys = 7; }, "--max-keys=7"},
         OneSetting{"cupti", [](Settings& s) { s.cupti = "/opt/a b/libcupti.so.13"; },
@@ -177,6 +179,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongText{"--budget 0", "--budget" + kShare + "not '0'."},
         WrongText{"--budget 3%%", "--budget" + kShare + "not '3%%'."},
         WrongText{"--budget nan", "--budget" + kShare + "not 'nan'."},
+        WrongText{"--layers on", "--layers takes 'auto' or 'off', not 'on'."},
         WrongText{"--then exit", "--then takes 'continue' or 'stop', not 'exit'."},
         WrongText{"--output ''", "--output takes a file name, not an empty text."},
         WrongText{"--acive 3", "There is no option '--acive'; gable env --help lists the options."},

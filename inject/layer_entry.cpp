@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the Python side and programs that name their layers themselves call. Cheap enough for every
+// call of a module; does nothing while nobody looks; lets nothing thrown escape.
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string_view>
+#include <vector>
+
+#include "collector/range_calls.h"
+#include "collector/runtime.h"
+#include "collector/torch_seen.h"
+
+#define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+constexpr int kNotFollowed = -1;  // there is nothing to close
+constexpr char kBetweenNames = '\x1f';
+
+std::string_view text_of(const char* text) {
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
+
+// Runs `call` while ranges are followed. Out of memory loses this one range.
+template <typename Result, typename Call>
+Result followed(Result otherwise, Call&& call) {
+  if (!gable::ranges_active()) return otherwise;
+  try {
+    return call();
+  } catch (const std::exception&) {
+    return otherwise;
+  }
+}
+
+}  // namespace
+
+// The Python side follows the modules of this process.
+GABLE_ENTRY void gable_modules_followed(void) { gable::modules_are_followed(); }
+
+// Autograd::Numbers, member by member.
+GABLE_ENTRY void gable_torch_number(std::uint64_t (*next_number)(), std::uint64_t (*thread_id)()) {
+  try {
+    gable::runtime().autograd.number_nodes({next_number, thread_id});
+  } catch (const std::exception&) {
+    return;  // backward kernels keep the layer of their thread
+  }
+}
+
+// Autograd::Nodes, member by member.
+GABLE_ENTRY void gable_torch_attach(void (*current_node)(void*), std::size_t number,
+                                    std::size_t maker, std::size_t references) {
+  try {
+    gable::runtime().autograd.attach({current_node, number, maker, references});
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+// The depth to close; 0 when the module has to be named; negative while nobody looks.
+GABLE_ENTRY int gable_module_open(std::uint64_t token) {
+  return followed(kNotFollowed, [&] { return gable::open_module(token); });
+}
+
+// As name_module() says; `names` are separated by the byte 0x1f.
+GABLE_ENTRY int gable_module_name(std::uint64_t token, int level, const char* names,
+                                  const char* dotted) {
+  return followed(kNotFollowed, [&] {
+    std::vector<std::string_view> levels;
+    auto rest = text_of(names);
+    while (!rest.empty()) {
+      const auto end = rest.find(kBetweenNames);
+      levels.push_back(rest.substr(0, end));
+      rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    }
+    return gable::name_module(token, level, levels, text_of(dotted));
+  });
+}
+
+GABLE_ENTRY std::uint64_t gable_module_at(int level) {
+  return followed(std::uint64_t{0}, [&] { return gable::open_module_at(level); });
+}
+
+GABLE_ENTRY void gable_module_gone(std::uint64_t token) {
+  try {
+    gable::runtime().modules.forget(token);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+// A range of the program's own: its depth, for gable_close. Directions: 0 none, 1 forward,
+// 2 backward, 3 recompute. An automatic range ends by itself when another one opens or closes.
+GABLE_ENTRY int gable_open(const char* name, int direction, int automatic) {
+  if (direction < 0 || direction > 3) direction = 0;
+  return followed(kNotFollowed, [&] {
+    if (name == nullptr) {
+      gable::end_automatic_range();
+      return kNotFollowed;
+    }
+    return gable::open_own_range(text_of(name), static_cast<gable::Direction>(direction),
+                                 automatic != 0);
+  });
+}
+
+// 1 when that ended the outermost module that was open on the thread.
+GABLE_ENTRY int gable_close(int depth) {
+  return followed(0, [&] { return gable::close_own(depth) ? 1 : 0; });
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The injected library, as far as Python calls it. Absent in programs that are not being profiled."""
+import ctypes
+import os
+import sys
+
+# The library's functions that Python calls: result, arguments. PyDLL keeps the interpreter's lock: none of them waits.
+_FUNCTIONS = {
+    "gable_torch_number": (None, [ctypes.c_void_p] * 2),
+    "gable_torch_attach": (None, [ctypes.c_void_p] + [ctypes.c_size_t] * 3),
+    "gable_modules_followed": (None, []),
+    "gable_module_open": (ctypes.c_int, [ctypes.c_uint64]),
+    "gable_module_name": (ctypes.c_int, [ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]),
+    "gable_module_at": (ctypes.c_uint64, [ctypes.c_int]),
+    "gable_module_gone": (None, [ctypes.c_uint64]),
+    "gable_open": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_int, ctypes.c_int]),
+    "gable_close": (ctypes.c_int, [ctypes.c_int]),
+}
+
+
+def _load():
+    path = os.environ.get("CUDA_INJECTION64_PATH")
+    if not path or "gable" not in os.path.basename(path):
+        return None
+    try:
+        library = ctypes.PyDLL(path)
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+        # May write a report: the interpreter's lock is not held meanwhile.
+        library.gable_step = ctypes.CDLL(path).gable_step
+        library.gable_step.restype, library.gable_step.argtypes = None, []
+    except (OSError, AttributeError):
+        return None
+    return library
+
+
+_loaded = None
+
+
+def library():
+    """The library's functions; None where the program is not being profiled."""
+    global _loaded
+    if _loaded is None:
+        _loaded = (_load(),)
+    return _loaded[0]
+
+
+def say(sentence):
+    """One sentence to the user, as the library says its own."""
+    try:
+        sys.stderr.write(f"gable: {sentence}\n")
+    except Exception:  # no standard error, or a closed one
+        pass

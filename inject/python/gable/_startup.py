@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits for the program to import torch; until then Gable costs it nothing."""
+import importlib.util
+import sys
+
+
+class _Loader:
+    """Loads torch as it would have been loaded, then lets Gable in."""
+
+    def __init__(self, loader):
+        self._loader = loader
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        # From here on the program sees the loader it would have seen without us.
+        module.__loader__ = module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        _start(module)
+
+
+class _Watcher:
+    """Stands first on sys.meta_path until torch is looked for."""
+
+    def __init__(self):
+        self._asking = False
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch" or self._asking:
+            return None
+        self._asking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._asking = False
+        if spec is None or not hasattr(spec.loader, "exec_module"):
+            return None
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        spec.loader = _Loader(spec.loader)
+        return spec
+
+
+def _start(torch):
+    try:
+        from gable import _torch
+        _torch.start(torch)
+    except Exception as problem:  # whatever is wrong with us is not the program's business
+        from gable import _library
+        _library.say(f"PyTorch's layers are not named: {type(problem).__name__}: {problem}")
+
+
+def wait_for_torch():
+    if "torch" in sys.modules:
+        _start(sys.modules["torch"])
+    else:
+        sys.meta_path.insert(0, _Watcher())

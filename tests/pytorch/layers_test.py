@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch programs under `gable profile`, with real PyTorch on the CPU and kernels on the playback GPU."""
+import collections
+import functools
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "recordings"), HERE]
+import gable_run  # noqa: E402
+
+PYTHON = os.environ.get("GABLE_TORCH_PYTHON", "")
+GPU = os.path.join(HERE, "gpu.jsonl")
+PROGRAM = os.path.join(HERE, "program.py")
+
+
+def plain_environment():
+    dropped = ("GABLE_OPTIONS", "PYTHONPATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
+    return {name: value for name, value in os.environ.items() if name not in dropped}
+
+
+@functools.lru_cache(maxsize=None)
+def plain(case):
+    """What the program prints on the playback GPU without Gable."""
+    folder = os.path.join(os.environ["GABLE_BUILD"], "lib", "playback")
+    environment = dict(plain_environment(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
+    return subprocess.run([PYTHON, PROGRAM, case], capture_output=True, text=True, timeout=300, env=environment, check=True).stdout
+
+
+@functools.lru_cache(maxsize=None)
+def profiled(case, *options):
+    run = gable_run.run_profile(GPU, "pytorch-" + case + "".join(options).replace("/", ""), *options, "--", PYTHON, PROGRAM, case)
+    if run.code != 0 or run.report is None:
+        raise AssertionError(f"{case} ended with {run.code}:\n{run.err}")
+    return run
+
+
+class Layers(gable_run.ReportTest):
+    def report(self, case, *options):
+        run = profiled(case, *options)
+        self.assertEqual(run.out, plain(case), "the program's own output, losses and gradients bit by bit")
+        self.assertEqual(run.violations, "")
+        self.assert_sound(run.report)
+        return run.report
+
+    def places(self, report):
+        """{(direction, dotted name or path) of the layer: kernels there}"""
+        layers = {row["id"]: row for row in report.document["layers"]}
+        found = collections.defaultdict(list)
+        for kernel in report.document["kernels"]:
+            layer = layers[kernel["layer"]]
+            found[layer["direction"], layer["dotted"] or "/".join(layer["path"])].append(kernel)
+        return found
+
+    def assert_kernels_at_home(self, report, loss=True):
+        """Each kernel's name says the layer that launched it."""
+        checked = 0
+        for (direction, place), kernels in self.places(report).items():
+            for kernel in kernels:
+                way, _, tag = kernel["symbol"].partition(":")
+                if tag == "loss" or not tag:
+                    continue
+                self.assertEqual(tag, place, kernel["symbol"])
+                self.assertEqual(way, "forward" if direction == "recompute" else direction, kernel["symbol"])
+                checked += 1
+        self.assertGreater(checked, 0)
+        return checked
+
+    def test_resnet(self):
+        report = self.report("resnet")
+        self.assertEqual(self.assert_kernels_at_home(report), 2 * (53 + 53 + 17 + 1 + 1 + 1))
+        self.assertEqual(report.run["unit"], "step")
+        # The tree of layers is that of named_modules().
+        names = subprocess.run([PYTHON, "-c", "import models; print(*(n for n, _ in models.ResNet(4).named_modules()), sep='\\n')"],
+                               capture_output=True, text=True, cwd=HERE, env=plain_environment(), check=True).stdout.split("\n")[:-1]
+        for direction in ("forward", "backward"):
+            paths = {path for path, way in report.layers if way == direction and path[:1] == ("ResNet",)}
+            self.assertEqual(paths, {("ResNet", *filter(None, name.split("."))) for name in names}, direction)
+        dotted = {row["dotted"] for (path, way), row in report.layers.items() if way == "forward" and len(path) > 1}
+        self.assertEqual(dotted, set(filter(None, names)))
+        self.assertEqual(report.layer(("ResNet", "layer1", "0", "relu"))["calls"], 3)
+        places = self.places(report)
+        self.assertEqual([k["symbol"] for k in places["forward", "loss"]], ["forward:loss"])
+        self.assertEqual([k["symbol"] for k in places["backward", "loss"]], ["backward:loss"])
+
+    def test_gpt(self):
+        report = self.report("gpt")
+        self.assert_kernels_at_home(report)
+        self.assertIn((("GPT", "transformer", "h", "1", "attn", "qkv"), "backward"), report.layers)
+
+    def test_recomputed_layers(self):
+        # Without reentrance PyTorch stops recomputing as soon as it has what it wants.
+        for case, recomputed in (("checkpoint", ("0",)), ("checkpoint_reentrant", ("0", "1"))):
+            with self.subTest(case):
+                report = self.report(case)
+                self.assert_kernels_at_home(report)
+                self.assertEqual({path for path, way in report.layers if way == "recompute" and len(path) > 2},
+                                 {("Tower", "block", name) for name in recomputed})
+                for way in ("forward", "recompute", "backward"):
+                    self.assertEqual(report.layer(("Tower", "block", "0"), way)["launches"], 1, way)
+
+    def test_shared_modules_are_one_layer(self):
+        report = self.report("shared")
+        self.assert_kernels_at_home(report)
+        self.assertEqual(report.layer(("Tied", "inner"))["launches"], 4)
+        self.assertEqual(report.layer(("Tied", "inner"), "backward")["launches"], 4)
+
+    def test_accumulated_gradients_are_one_step(self):
+        report = self.report("accumulation")
+        self.assert_kernels_at_home(report)
+        self.assertEqual(report.layer(("Sequential", "0"))["launches"], 3)
+
+    def test_backward_on_another_thread(self):
+        self.assert_kernels_at_home(self.report("backward_thread"))
+
+    def test_several_models(self):
+        report = self.report("two_models")
+        self.assert_kernels_at_home(report)
+        self.assertEqual({path[0] for path, _ in report.layers if path}, {"Generator", "Discriminator"})
+        self.assertEqual(report.layer(("Discriminator", "0"))["launches"], 2)
+
+    def test_inference_steps_are_forwards(self):
+        for case in ("no_grad", "inference_mode", "gradients_on"):
+            with self.subTest(case):
+                report = self.report(case)
+                self.assert_kernels_at_home(report)
+                self.assertEqual(report.run["unit"], "step")
+                self.assertEqual(report.layer(("Sequential", "0"))["launches"], 1)
+
+    def test_compiled_modules_stay_as_they_are(self):
+        report = self.report("compiled")  # its output has the graphs, their breaks and recompilations
+        self.assertRegex(profiled("compiled").out, r"^\[\d+\] \{\} \{\} ")
+        self.assert_kernels_at_home(report)
+
+    def test_hooks_that_raise(self):
+        self.assert_kernels_at_home(self.report("raising_hooks"))
+
+    def test_a_thousand_models(self):
+        report = self.report("many_models")
+        self.assertLess(len(report.document["layers"]), 10)
+
+    def test_odd_names(self):
+        report = self.report("odd_names")
+        self.assertIn((("Odd", "a/b"), "forward"), report.layers)
+        self.assertIn((("Odd", "ünï"), "backward"), report.layers)
+
+    def test_workers_of_a_data_loader(self):
+        self.assert_kernels_at_home(self.report("workers"))
+
+    def test_layers_off(self):
+        report = self.report("shared", "--layers", "off")
+        self.assertEqual({path for path, _ in report.layers}, {()})
+        self.assertFalse([note for note in report.run["notes"] if "Python side" in note])
+
+    def test_python_that_ignores_its_environment(self):
+        run = gable_run.run_profile(GPU, "pytorch-isolated", "--", PYTHON, "-E", PROGRAM, "shared")
+        self.assertEqual((run.code, run.out), (0, plain("shared")))
+        self.assertEqual({path for path, _ in run.report.layers}, {()})
+        self.assertTrue([note for note in run.report.run["notes"] if "without Gable's Python side" in note])
+
+
+if __name__ == "__main__":
+    if not os.path.exists(PYTHON):
+        print("Skipped: no Python with PyTorch (scripts/setup.sh --torch BUILD makes one, GABLE_TORCH_PYTHON names it).")
+        sys.exit(gable_run.SKIPPED)
+    unittest.main()

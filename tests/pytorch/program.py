@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of users, none of which knows Gable: program.py CASE. What each prints must be the same with and without Gable."""
+import sys
+import threading
+
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+import models
+import playback_ops
+from playback_ops import launching, make_launching
+
+STEPS = 24
+
+
+def digest(model):
+    """Bit for bit: every parameter and every gradient."""
+    words = [tensor.detach().double().view(-1).view(torch.int64) for parameter in model.parameters()
+             for tensor in (parameter, parameter.grad) if tensor is not None]
+    return hex(sum(int((w * torch.arange(1, len(w) + 1)).sum()) for w in words) & (1 << 64) - 1)
+
+
+def train(model, batch, targets, steps=STEPS, forward=None):
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    criterion = nn.CrossEntropyLoss()
+    for _ in range(steps):
+        optimizer.zero_grad()
+        output = (forward or model)(batch)
+        loss = criterion(launching(output, "loss"), targets)
+        loss.backward()
+        playback_ops.launch("optimizer")
+        optimizer.step()
+    print(f"loss {loss.item().hex()} model {digest(model)}")
+
+
+def resnet():
+    model = make_launching(models.ResNet(width=4, classes=8))
+    train(model, torch.randn(2, 3, 32, 32), torch.tensor([1, 2]))
+
+
+def gpt_batch():
+    return torch.randint(0, 64, (2, 16)), torch.randint(0, 64, (32,))
+
+
+def gpt():
+    model = make_launching(models.GPT())
+    ids, targets = gpt_batch()
+    train(model, ids, targets, forward=lambda ids: model(ids).flatten(0, 1))
+
+
+def generate():
+    model = make_launching(models.GPT()).eval()
+    for _ in range(3):
+        print(model.generate(torch.arange(8).view(1, 8), 12).tolist())
+
+
+class Tower(nn.Module):
+    """Blocks of which some are recomputed in backward."""
+
+    def __init__(self, reentrant):
+        super().__init__()
+        self.reentrant = reentrant
+        self.first = nn.Linear(8, 8)
+        self.block = nn.Sequential(nn.Linear(8, 8), nn.Tanh())
+        self.last = nn.Linear(8, 4)
+
+    def forward(self, x):
+        x = checkpoint(self.block, self.first(x), use_reentrant=self.reentrant)
+        return self.last(x)
+
+
+def checkpointing(reentrant):
+    train(make_launching(Tower(reentrant)), torch.randn(4, 8), torch.tensor([0, 1, 2, 3]))
+
+
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(8, 8)
+        self.again = self.inner
+        self.last = nn.Linear(8, 4)
+
+    def forward(self, x):
+        for _ in range(3):
+            x = self.inner(x)
+        return self.last(self.again(x))
+
+
+def shared():
+    train(make_launching(Tied()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3]))
+
+
+def accumulation():
+    model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4)))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        for _ in range(3):
+            nn.functional.cross_entropy(model(torch.ones(4, 8)), torch.tensor([0, 1, 2, 3])).backward()
+        optimizer.step()
+    print(digest(model))
+
+
+def backward_thread():
+    """Backward on a thread that is not the one of forward, as on a GPU."""
+    model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4)))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss = model(torch.ones(4, 8)).sum()
+        thread = threading.Thread(target=loss.backward)
+        thread.start()
+        thread.join()
+        optimizer.step()
+    print(digest(model))
+
+
+def two_models():
+    """A generator and a discriminator; the second also runs without gradients."""
+    class Generator(nn.Sequential):
+        pass
+
+    class Discriminator(nn.Sequential):
+        pass
+    generator = make_launching(Generator(nn.Linear(4, 8), nn.ReLU()))
+    discriminator = make_launching(Discriminator(nn.Linear(8, 1)))
+    optimizer = torch.optim.SGD([*generator.parameters(), *discriminator.parameters()], 0.01)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        with torch.no_grad():
+            discriminator(torch.ones(2, 8))
+        discriminator(generator(torch.ones(2, 4))).sum().backward()
+        optimizer.step()
+    print(digest(generator), digest(discriminator))
+
+
+def inference(mode):
+    model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4)))
+    total = 0.0
+    for _ in range(STEPS):
+        with mode():
+            total += model(torch.ones(4, 8)).sum().item()
+    print(total.hex())
+
+
+def compiled():
+    model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4)))
+    graphs = []
+
+    def backend(graph, inputs):
+        graphs.append(len(list(graph.graph.nodes)))
+        return graph
+
+    plain = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4))
+    faster = torch.compile(plain, backend=backend)
+    optimizer = torch.optim.SGD([*model.parameters(), *plain.parameters()], 0.01)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        (faster(torch.ones(4, 8)).sum() + model(torch.ones(4, 8)).sum()).backward()
+        optimizer.step()
+    import torch._dynamo.utils as dynamo
+    print(graphs, dict(dynamo.counters["graph_break"]), dict(dynamo.counters["recompiles"]), digest(plain), digest(model))
+
+
+def raising_hooks():
+    model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4)))
+    calls = []
+
+    def hook(module, inputs):
+        calls.append(1)
+        if len(calls) % 3 == 0:
+            raise ValueError("the user's own")
+    model[1].register_forward_pre_hook(hook)
+    failed = 0
+    for _ in range(STEPS):
+        try:
+            model(torch.ones(4, 8)).sum().backward()
+        except ValueError as problem:
+            failed += str(problem) == "the user's own"
+    print(failed, digest(model))
+
+
+def many_models():
+    for _ in range(1000):
+        nn.Sequential(nn.Linear(2, 2))(torch.ones(1, 2))
+    model = make_launching(nn.Sequential(nn.Linear(2, 2)))
+    with torch.no_grad():
+        for _ in range(STEPS):
+            model(torch.ones(1, 2))
+    print("done")
+
+
+def odd_names():
+    class Odd(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.add_module("a/b", nn.Linear(2, 2))
+            self.add_module("ünï", nn.Linear(2, 2))
+
+        def forward(self, x):
+            return self._modules["ünï"](self._modules["a/b"](x))
+    train(make_launching(Odd()), torch.ones(1, 2), torch.tensor([0]))
+
+
+def workers():
+    class Numbers(torch.utils.data.Dataset):
+        def __len__(self):
+            return 4 * STEPS
+
+        def __getitem__(self, i):
+            return torch.full((8,), float(i)), i % 4
+    model = make_launching(nn.Sequential(nn.Linear(8, 4)))
+    optimizer = torch.optim.SGD(model.parameters(), 0.0001)
+    for batch, targets in torch.utils.data.DataLoader(Numbers(), 4, num_workers=2):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(batch), targets).backward()
+        optimizer.step()
+    print(digest(model))
+
+
+CASES = {
+    "resnet": resnet, "gpt": gpt, "generate": generate, "shared": shared, "accumulation": accumulation,
+    "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
+    "backward_thread": backward_thread, "two_models": two_models, "no_grad": lambda: inference(torch.no_grad),
+    "inference_mode": lambda: inference(torch.inference_mode), "gradients_on": lambda: inference(torch.enable_grad),
+    "compiled": compiled, "raising_hooks": raising_hooks, "many_models": many_models, "odd_names": odd_names,
+    "workers": workers,
+}
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    CASES[sys.argv[1]]()
