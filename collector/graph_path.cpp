@@ -126,7 +126,7 @@ void Session::enter_graph(const CUpti_CallbackData& data) {
   launch.key = graph.key;
   launch.correlation = data.correlationId;
   if (graph.graph != 0 && rt_.hot.counters.load(std::memory_order_relaxed))
-    thread.in_window_launch = windows_.range_launch(place, launch.key, wanted(launch.key.function));
+    thread.in_window_launch = windows_.range_launch(place, launch.key, filter_.wanted(launch.key));
   launch.window = rt_.hot.window.load(std::memory_order_relaxed);
   event.step = rt_.hot.step.load(std::memory_order_relaxed);
   sink_.emit(thread, event);

@@ -92,21 +92,6 @@ Counters::Place Session::place_of(ThreadState& thread, const CUpti_CallbackData&
   return {data.context, data.contextUid, slot.device};
 }
 
-bool Session::wanted(FunctionId function) {
-  if (kernel_patterns_.empty()) return true;
-  const std::lock_guard hold(match_mutex_);
-  if (function >= matches_.size()) matches_.resize(function + 64, -1);
-  auto& known = matches_[function];
-  if (known < 0) {
-    const auto name = rt_.functions.name(function);
-    known = std::any_of(kernel_patterns_.begin(), kernel_patterns_.end(),
-                        [&](const Pattern& p) { return p.matches(name); })
-                ? 1
-                : 0;
-  }
-  return known == 1;
-}
-
 bool Session::key_of_launch(ThreadState& thread, CUpti_CallbackId id,
                             const CUpti_CallbackData& data, LaunchEvent& launch) {
   LaunchArguments arguments;
@@ -150,7 +135,7 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
 
   if (rt_.hot.counters.load(std::memory_order_relaxed)) {
     const Counters::Place place{data.context, data.contextUid, launch.key.device};
-    thread.in_window_launch = windows_.range_launch(place, launch.key, wanted(launch.key.function));
+    thread.in_window_launch = windows_.range_launch(place, launch.key, filter_.wanted(launch.key));
   }
   launch.window = rt_.hot.window.load(std::memory_order_relaxed);
   event.step = rt_.hot.step.load(std::memory_order_relaxed);

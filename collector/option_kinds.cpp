@@ -2,6 +2,7 @@
 #include "collector/option_kinds.h"
 
 #include <regex>
+#include <string_view>
 
 namespace gable {
 
@@ -56,6 +57,27 @@ void declare_list(CLI::App& app, const std::string& names, std::vector<std::stri
          names,
          [&target, check](const std::vector<std::string>& values) {
            for (const std::string& value : values) check(value);
+           target = values;
+         },
+         description)
+      ->type_size(1)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void declare_patterns(CLI::App& app, const std::string& names, std::vector<std::string>& target,
+                      const std::string& description) {
+  constexpr std::string_view kRegexPrefix = "regex:";
+  const std::string name = names.substr(names.rfind(',') + 1);  // after rfind's npos: all of it
+  app.add_option_function<std::vector<std::string>>(
+         names,
+         [&target, name, kRegexPrefix](const std::vector<std::string>& values) {
+           for (const std::string& value : values) {
+             check_not_empty(name, "a pattern", value);
+             if (value.rfind(kRegexPrefix, 0) == 0)
+               check_regex(name, value.substr(kRegexPrefix.size()));
+           }
            target = values;
          },
          description)

@@ -48,4 +48,8 @@ void declare_choice(CLI::App& app, const std::string& name, std::string& target,
 void declare_list(CLI::App& app, const std::string& names, std::vector<std::string>& target,
                   void (*check)(const std::string&), const std::string& description);
 
+// Patterns (analysis/pattern.h), may be given several times.
+void declare_patterns(CLI::App& app, const std::string& names, std::vector<std::string>& target,
+                      const std::string& description);
+
 }  // namespace gable

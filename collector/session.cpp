@@ -45,6 +45,8 @@ Session::Session(Runtime& rt, CuptiApi api)
       subscription_(api_),
       stall_patience_(stall_patience()),
       sink_(rt.layers, rt.functions, limits_of(rt.settings)),
+      filter_({rt.settings.kernels, rt.settings.include, rt.settings.exclude}, rt.layers,
+              rt.functions),
       graph_nodes_(rt.layers),
       activity_(api_, rt.functions),
       counters_(api_, rt.settings.ranges == "auto" ? RangeMode::automatic : RangeMode::user),
@@ -52,12 +54,9 @@ Session::Session(Runtime& rt, CuptiApi api)
                {[this] { return wait_for_plan(); }, [this] { background_.wake(Background::kOver); },
                 [this] { background_.request_flush(); },
                 [this] { background_.flush(true, kExitFlushPatience); },
-                [this](const LaunchKey& key) { return wanted(key.function); }}),
+                [this](const LaunchKey& key) { return filter_.wanted(key); }}),
       output_(rt),
-      background_(*this) {
-  for (const auto& text : rt_.settings.kernels)
-    kernel_patterns_.push_back(Pattern::parse(text).pattern);
-}
+      background_(*this) {}
 
 Session* Session::start(Runtime& rt) { return start(rt, load_cupti(rt.settings.cupti)); }
 
@@ -180,6 +179,9 @@ void Session::collect_records() {
 
 bool Session::write_report(bool complete) {
   if (ranges_only_) sink_.take_spans(kWholeRun);
+  if (complete) {
+    for (const auto& sentence : filter_.unmatched()) rt_.notes.say(sentence);
+  }
   return output_.write(sink_, windows_, counters_, complete);
 }
 

@@ -13,7 +13,6 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/pattern.h"
 #include "collector/activity_stream.h"
 #include "collector/background.h"
 #include "collector/counters.h"
@@ -21,6 +20,7 @@
 #include "collector/event_sink.h"
 #include "collector/graph_nodes.h"
 #include "collector/launch_calls.h"
+#include "collector/launch_filter.h"
 #include "collector/plan.h"
 #include "collector/report_output.h"
 #include "collector/runtime.h"
@@ -76,7 +76,6 @@ class Session {
   FunctionId function_of(ThreadState& thread, const void* handle, const char* symbol);
   Counters::Place place_of(ThreadState& thread, const CUpti_CallbackData& data,
                            std::int32_t& device);
-  bool wanted(FunctionId function);
 
   // --- behind the program's back (background.cpp calls these) ---
   friend class Background;
@@ -97,6 +96,7 @@ class Session {
   const std::chrono::milliseconds stall_patience_;
   bool ranges_only_ = false;  // CUPTI could not be had
   EventSink sink_;
+  LaunchFilter filter_;
   GraphNodes graph_nodes_;
   ActivityStream activity_;
   Counters counters_;
@@ -111,12 +111,6 @@ class Session {
   std::atomic<bool> saw_context_{false};
   std::atomic<std::uint32_t> unload_epoch_{1};
   std::atomic<FunctionId> functions_seen_{1};
-
-  std::vector<Pattern> kernel_patterns_;  // of -k; none: every kernel
-  // Kernels that -k chose, by function id; filled when a function is first seen. Guarded by
-  // match_mutex_.
-  std::mutex match_mutex_;
-  std::vector<std::int8_t> matches_;
 
   std::mutex plan_mutex_;  // guards the plan; CUPTI is never called while it is held
   std::condition_variable plan_made_;

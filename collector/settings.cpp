@@ -21,8 +21,6 @@
 namespace gable {
 namespace {
 
-constexpr std::string_view kRegexPrefix = "regex:";
-
 void read_phases(const std::string& text, Settings& settings) {
   bool hw = false, flops = false, time = false;
   std::size_t begin = 0;
@@ -151,15 +149,11 @@ void add_collection_options(CLI::App& app, Settings& settings) {
         check_regex("--fold", value);
       },
       "what is cut from range names");
-  declare_list(
-      app, "-k,--kernel", settings.kernels,
-      [](const std::string& value) {
-        check_not_empty("--kernel", "a pattern", value);
-        if (value.rfind(kRegexPrefix, 0) == 0) {
-          check_regex("--kernel", value.substr(kRegexPrefix.size()));
-        }
-      },
-      "kernels that counter windows are limited to");
+  declare_patterns(app, "-k,--kernel", settings.kernels,
+                   "kernels that counter windows are limited to");
+  declare_patterns(app, "--include", settings.include,
+                   "layers that counter windows are limited to");
+  declare_patterns(app, "--exclude", settings.exclude, "layers that counter windows leave out");
   declare_choice(app, "--ranges", settings.ranges, "user", "auto", "how launches are told apart");
   declare_choice(app, "--scope", settings.scope, "kernel", "range", "what counters are taken of");
   declare_choice(app, "--replay", settings.replay, "none", "kernel", "whether kernels run again");
@@ -202,6 +196,8 @@ std::string to_options(const Settings& settings) {
   add_text("--step-range", settings.step_range, defaults.step_range);
   for (const std::string& pattern : settings.fold) add("--fold", pattern);
   for (const std::string& pattern : settings.kernels) add("--kernel", pattern);
+  for (const std::string& pattern : settings.include) add("--include", pattern);
+  for (const std::string& pattern : settings.exclude) add("--exclude", pattern);
   add_text("--ranges", settings.ranges, defaults.ranges);
   add_text("--scope", settings.scope, defaults.scope);
   add_text("--replay", settings.replay, defaults.replay);

@@ -27,6 +27,8 @@ struct Settings {
   std::vector<std::string>
       fold;  // --fold: regular expressions; what they match is cut from range names
   std::vector<std::string> kernels;  // -k: patterns; limits counter windows to matching kernels
+  // --include, --exclude: patterns of layers; limit counter windows to launches in such layers
+  std::vector<std::string> include, exclude;
   std::string ranges = "user";       // --ranges user|auto: how counters are told apart by launch
   std::string scope = "kernel";      // --scope kernel|range: what counters are taken of
   std::string replay = "none";       // --replay none|kernel: kernel runs each one several times
@@ -35,8 +37,8 @@ struct Settings {
   std::string then = "continue";     // --then continue|stop
   std::uint32_t max_keys = 20000;
   std::string layers = "auto";  // --layers auto|off: whether PyTorch's modules become layers
-  std::string cupti;     // --cupti: path of the libcupti to load when none is in the process
-  std::string manifest;  // set by the launcher: a file that gets one line per report written
+  std::string cupti;            // --cupti: path of the libcupti to load when none is in the process
+  std::string manifest;         // set by the launcher: a file that gets one line per report written
   std::string playback;  // set by the launcher under playback: the recording's path, for run.source
 };
 

@@ -2,6 +2,7 @@
 """PyTorch programs under `gable profile`, with real PyTorch on the CPU and kernels on the playback GPU."""
 import collections
 import functools
+import json
 import os
 import subprocess
 import sys
@@ -148,6 +149,33 @@ class Layers(gable_run.ReportTest):
 
     def test_workers_of_a_data_loader(self):
         self.assert_kernels_at_home(self.report("workers"))
+
+    def gpu_that_counts(self, report):
+        """The same GPU, with counters for the kernels of that report."""
+        path = gable_run.work("counting-gpu.jsonl")
+        with open(GPU, encoding="utf-8") as lines, open(path, "w", encoding="utf-8") as file:
+            file.write(lines.read())
+            for symbol in sorted({kernel["symbol"] for kernel in report.document["kernels"]}):
+                line = {"kernel": symbol, "name": symbol, "grid": [8, 1, 1], "block": [256, 1, 1], "time_ns": 5000,
+                        "counters": {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": 1000}}
+                file.write(json.dumps(line) + "\n")
+        return path
+
+    def test_counters_of_one_block_alone(self):
+        gpu = self.gpu_that_counts(self.report("gpt"))
+        run = gable_run.run_profile(gpu, "pytorch-block", "--include", "transformer.h.1", "--exclude", "qkv", "--", PYTHON, PROGRAM, "gpt")
+        self.assertEqual((run.code, run.out), (0, plain("gpt")))
+        places = self.places(run.report)
+        counted = {place for (_, place), kernels in places.items() if any(k["flops"]["total"] for k in kernels)}
+        every = {place for _, place in places if place.startswith("transformer.h.1.")}
+        self.assertIn("transformer.h.1.attn.qkv", every)
+        self.assertEqual(counted, every - {"transformer.h.1.attn.qkv"})
+        self.assertTrue(all(kernel["time_ns"]["mean"] for kernels in places.values() for kernel in kernels), "times are taken of all")
+
+    def test_a_pattern_that_matches_no_layer(self):
+        run = profiled("shared", "--include", "encoder")
+        self.assertEqual(run.out, plain("shared"))
+        self.assertIn("--include 'encoder' matches no layer", run.err)
 
     def test_layers_off(self):
         report = self.report("shared", "--layers", "off")

@@ -26,6 +26,8 @@ void expect_equal(const Settings& a, const Settings& b) {
   EXPECT_EQ(a.step_range, b.step_range);
   EXPECT_EQ(a.fold, b.fold);
   EXPECT_EQ(a.kernels, b.kernels);
+  EXPECT_EQ(a.include, b.include);
+  EXPECT_EQ(a.exclude, b.exclude);
   EXPECT_EQ(a.ranges, b.ranges);
   EXPECT_EQ(a.scope, b.scope);
   EXPECT_EQ(a.replay, b.replay);
@@ -85,6 +87,13 @@ INSTANTIATE_TEST_SUITE_P(
                      s.kernels = {"*gemm*", "regex:^(a|b)$"};
                    },
                    "'--kernel=*gemm*' '--kernel=regex:^(a|b)$'"},
+        OneSetting{"include",
+                   [](Settings& s) {
+                     s.include = {"layer1", "*/conv[12]"};
+                   },
+                   "--include=layer1 '--include=*/conv[12]'"},
+        OneSetting{"exclude", [](Settings& s) { s.exclude = {"regex:^fc$"}; },
+                   "'--exclude=regex:^fc$'"},
         OneSetting{"ranges", [](Settings& s) { s.ranges = "auto"; }, "--ranges=auto"},
         OneSetting{"scope", [](Settings& s) { s.scope = "range"; }, "--scope=range"},
         OneSetting{"replay", [](Settings& s) { s.replay = "kernel"; }, "--replay=kernel"},

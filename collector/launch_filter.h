@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which launches counters are taken of: -k by the kernel's name, --include and --exclude by its
+// layer. Times are taken of all. Asked in counter windows only; any thread.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "analysis/events.h"
+#include "analysis/layer_tree.h"
+#include "analysis/pattern.h"
+
+namespace gable {
+
+class LaunchFilter {
+ public:
+  struct Patterns {
+    std::vector<std::string> kernels, include, exclude;  // none: no limit
+  };
+  // Patterns are valid, as the options' checks have seen to.
+  LaunchFilter(const Patterns& patterns, const LayerTree& layers, const FunctionTable& functions);
+
+  [[nodiscard]] bool wanted(const LaunchKey& key);
+
+  // One sentence for each pattern of layers that no launch so far was in. Does not wait: a signal
+  // may have stopped a thread that is being answered.
+  [[nodiscard]] std::vector<std::string> unmatched() const;
+
+ private:
+  struct LayerPattern {
+    Pattern pattern;
+    std::string text, option;
+    bool matched = false;
+  };
+  enum class Answer : std::int8_t { unknown, no, yes };
+
+  [[nodiscard]] bool wanted_kernel(FunctionId function) const;
+  bool wanted_layer(LayerId layer);
+  // A pattern means a layer and all below it, by shown path, dotted name or the layer's own name.
+  [[nodiscard]] bool within(const Pattern& pattern, LayerId layer) const;
+  bool any_within(std::vector<LayerPattern>& patterns, LayerId layer) const;
+
+  const LayerTree& layers_;
+  const FunctionTable& functions_;
+  std::vector<Pattern> kernels_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::vector<LayerPattern> include_, exclude_;
+  std::vector<Answer> by_function_, by_layer_;
+};
+
+}  // namespace gable
