@@ -151,9 +151,8 @@ void Profile::State::close(std::list<Window>::iterator window) {
       }
     }
   }
-  closed.push_back(
-      {window->id, end.keep && window->phase.kind == PhaseKind::time, !window->incomplete,
-       end.start_ns, end.end_ns});
+  closed.push_back({window->id, end.keep && window->phase.kind == PhaseKind::time,
+                    !window->incomplete, end.start_ns, end.end_ns});
   if (closed.size() > kRememberedWindows) closed.pop_front();
   windows.erase(window);
   keys.window_closed();

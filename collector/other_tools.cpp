@@ -84,9 +84,9 @@ const Hook kHooks[] = {
 struct Object {
   ElfW(Addr) base = 0;
   ElfW(Addr) relro_begin = 0, relro_end = 0;
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
-  const ElfW(Rela)* tables[2] = {};
+  const ElfW(Rela) * tables[2] = {};
   std::size_t sizes[2] = {};
 };
 
@@ -137,8 +137,8 @@ bool hook_object(const Object& object) {
   bool hooked = false;
   if (object.symbols == nullptr || object.strings == nullptr) return false;
   for (int t = 0; t < 2; ++t) {
-    for (std::size_t i = 0;
-         object.tables[t] != nullptr && i < object.sizes[t] / sizeof(ElfW(Rela)); ++i) {
+    for (std::size_t i = 0; object.tables[t] != nullptr && i < object.sizes[t] / sizeof(ElfW(Rela));
+         ++i) {
       const auto& entry = object.tables[t][i];
       if (!is_slot(entry.r_info) || ELF64_R_SYM(entry.r_info) == 0) continue;
       const char* name = object.strings + object.symbols[ELF64_R_SYM(entry.r_info)].st_name;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that profiles itself for a while: with_other_tool LIBRARY early|late STEPS WAIT_MS. The
-// library is loaded before the GPU is opened, or just before it is used, which is after STEPS steps.
+// library is loaded before the GPU is opened, or just before it is used, which is after STEPS
+// steps.
 #include <dlfcn.h>
 #include <unistd.h>
 

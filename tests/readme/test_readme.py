@@ -13,7 +13,8 @@ import unittest
 ROOT, BUILD = pathlib.Path(sys.argv.pop(1)), pathlib.Path(sys.argv.pop(1))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 HAS_GPU = os.path.exists("/dev/nvidiactl")
-# A program of one's own, standing in for `python train.py`: the sample on the playback GPU.
+# A program of one's own, standing in for `python train.py`: the sample on the playback GPU, with launches enough for
+# windows of 200 where no step is named.
 GPU = [
     {"gable_recording": 1, "origin": "hand-written", "note": "the GPU of the README's test"},
     {"device": 0, "name": "Playback H200", "chip": "GH100", "compute_capability": [9, 0], "sm_count": 132,
@@ -28,7 +29,7 @@ GPU = [
 ]
 # Forms, not examples.
 PLACEHOLDER = re.compile(r"\b(REC|FILE|COMMAND|program args)\b|\[")
-PYTHON = '#!/bin/sh\nLD_LIBRARY_PATH="$README_PLAYBACK" exec "$README_PROGRAM" 40\n'
+PYTHON = '#!/bin/sh\nLD_LIBRARY_PATH="$README_PLAYBACK" exec "$README_PROGRAM" 4000\n'
 
 
 def blocks():
