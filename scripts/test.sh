@@ -33,7 +33,7 @@ scripts/setup.sh --cuda build-ci
 scripts/setup.sh --torch build-ci
 build ci
 ctest --preset ci -j2 --no-tests=error
-grep -a '^failures: .* pairs of call and use' build-ci/Testing/Temporary/LastTest.log
+grep -aE '^(failures: .* pairs of call and use|soak: )' build-ci/Testing/Temporary/LastTest.log
 
 # Reports can be read where there is no CUDA at all.
 build reader

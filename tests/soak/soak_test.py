@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hundred thousand launches a second, the queue of phases again and again: the memory stays what it was.
+
+GABLE_SOAK_SECONDS says for how long; without it ten seconds."""
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "failures"))
+import playback_program  # noqa: E402
+
+SECONDS = int(os.environ.get("GABLE_SOAK_SECONDS") or 10)
+RATE = 100_000
+MOST_GROWTH_KB = 4096  # from a quarter of the run on; one launch in a hundred kept would be many times that
+STEP = 2000  # launches
+ROUNDS = 20  # of the queue, which has six phases on this chip: it lasts as long as the program
+ACTIVE = SECONDS * RATE // STEP // ROUNDS // 6 + 1
+OPTIONS = f"--step-range=^step$ --active={ACTIVE} --repeat={ROUNDS}"
+
+
+class Soak(unittest.TestCase):
+    def test_memory_is_flat(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ended = playback_program.run([os.environ["GABLE_SOAK"], str(SECONDS), str(RATE)], folder, OPTIONS,
+                                         timeout=60 + 10 * SECONDS)
+        self.assertEqual((ended.code, ended.err, ended.broken), (0, "", ""))
+        self.assertIsNotNone(ended.report, "no report was left")
+        launches, seconds, early_kb, late_kb = (float(word) for word in ended.out.split())
+        print(f"\nsoak: {launches:,.0f} launches in {seconds:.1f} s, {launches / seconds:,.0f} a second; resident "
+              f"{early_kb:,.0f} kB after a quarter, {late_kb:,.0f} kB at the end", file=sys.stderr)
+        self.assertEqual(launches, SECONDS * RATE)
+        self.assertLess(late_kb - early_kb, MOST_GROWTH_KB)
+
+        # It was measured all the while, and nothing of it was lost.
+        report = ended.report
+        steps = report["run"]["steps"]
+        self.assertGreaterEqual(min(steps["hw"], steps["flops"], steps["time"]), ACTIVE * ROUNDS // 2, steps)
+        self.assertEqual(set(report["run"]["lost"].values()), {0}, report["run"]["lost"])
+        self.assertEqual(report["layers"][0]["launches"], STEP)
+        self.assertEqual(report["layers"][0]["flops"]["fp32"], STEP * 2 * 32768)
+
+
+if __name__ == "__main__":
+    unittest.main()
