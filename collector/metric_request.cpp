@@ -43,17 +43,14 @@ class Reader {
   }
 
   void add_quantity(const MetricSet& set, const SetQuantity& quantity) {
-    bool exists = false;
-    for (const auto& choice : quantity.choices) {
-      const bool single = std::all_of(choice.begin(), choice.end(), [&](std::string_view metric) {
-        return chip_.single(metric);
-      });
-      exists = exists || std::all_of(choice.begin(), choice.end(),
-                                     [&](std::string_view metric) { return chip_.has(metric); });
-      if (!single) continue;
-      take(MetricNames(choice.begin(), choice.end()));
+    const auto& metrics = quantity.metrics;
+    if (std::all_of(metrics.begin(), metrics.end(),
+                    [&](std::string_view metric) { return chip_.single(metric); })) {
+      take(MetricNames(metrics.begin(), metrics.end()));
       return;
     }
+    const bool exists = std::all_of(metrics.begin(), metrics.end(),
+                                    [&](std::string_view metric) { return chip_.has(metric); });
     // What a chip's instruction set lacks is no loss.
     if (!exists) return;
     leave_out(std::string(set.name) + ": " + std::string(quantity.name), true,

@@ -7,12 +7,12 @@
 
 namespace gable {
 
-// One thing to know of a kernel. Chips and versions of CUPTI differ in names: of `choices`, best
-// first, the first that the chip can collect is taken, all of its metrics.
+// One thing to know of a kernel, from metrics that every chip collects in single passes, as far as
+// it has them.
 struct SetQuantity {
   std::string_view name;     // "achieved occupancy"
-  std::string_view formula;  // how it follows from the metrics of a choice; empty: it is the metric
-  std::vector<std::vector<std::string_view>> choices;
+  std::string_view formula;  // how it follows from the metrics; empty: it is the metric
+  std::vector<std::string_view> metrics;
 };
 
 struct MetricSet {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
+#include <utility>
 
 #include "analysis/quantities.h"
 #include "collector/metric_sets.h"
@@ -16,9 +17,9 @@ constexpr std::size_t kColumns = 100;
 std::string counted_in_set(const std::string& metric) {
   for (const MetricSet& set : metric_sets())
     for (const SetQuantity& quantity : set.quantities)
-      for (const auto& choice : quantity.choices)
-        if (std::find(choice.begin(), choice.end(), metric) != choice.end())
-          return std::string(quantity.name);
+      if (std::find(quantity.metrics.begin(), quantity.metrics.end(), metric) !=
+          quantity.metrics.end())
+        return std::string(quantity.name);
   return "asked for";
 }
 
@@ -55,6 +56,25 @@ std::string counted_for_roofline(const MetricRole& role) {
   return "-";
 }
 
+// For who knows a GPU by its name in the shop.
+constexpr std::pair<std::string_view, std::string_view> kProducts[] = {
+    {"GV100", "V100"},
+    {"TU102", "RTX 2080 Ti"},
+    {"TU104", "T4"},
+    {"TU116", "GTX 1660"},
+    {"TU117", "GTX 1650"},
+    {"GA100", "A100, A30"},
+    {"GA102", "A10, A40, RTX 3090"},
+    {"GA10B", "Jetson Orin"},
+    {"AD102", "L40, L40S, RTX 4090"},
+    {"AD104", "L4"},
+    {"GH100", "H100, H200, GH200"},
+    {"GB100", "B200, GB200"},
+    {"GB110", "B300, GB300"},
+    {"GB10B", "Jetson Thor"},
+    {"GB202", "RTX 5090, RTX PRO 6000 Blackwell"},
+    {"GB20B", "GB10 (DGX Spark)"}};
+
 }  // namespace
 
 std::string counted_by(const std::string& metric) {
@@ -82,6 +102,13 @@ std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
+}
+
+std::string products_of(const std::vector<std::string>& chips) {
+  std::vector<std::string> products;
+  for (const auto& [chip, product] : kProducts)
+    if (std::find(chips.begin(), chips.end(), chip) != chips.end()) products.emplace_back(product);
+  return joined(products);
 }
 
 bool is_too_old(const std::string& chip) { return chip.rfind("GV", 0) == 0; }

@@ -22,6 +22,9 @@ void print_wrapped(const std::string& first, std::size_t indent, const std::stri
 
 [[nodiscard]] std::string joined(const std::vector<std::string>& words);
 
+// "A100, A30": a product or two of these chips, for who knows a GPU by that name.
+[[nodiscard]] std::string products_of(const std::vector<std::string>& chips);
+
 // Whether CUPTI's range profiler takes no counters on a chip that it plans for.
 [[nodiscard]] bool is_too_old(const std::string& chip);
 

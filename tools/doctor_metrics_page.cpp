@@ -63,8 +63,9 @@ void add_row(std::vector<CountedRow>& rows, const MetricRole& role) {
 void add_quantities(std::ostringstream& page) {
   page << "## What is counted\n\n";
   paragraph(page,
-            "A quantity is the sum of weight x value over its metrics; where two names count the "
-            "same thing, the first that the chip has is taken.");
+            "A quantity is the sum of weight x value over its metrics, of which a chip has all or "
+            "some; where two names count the same thing (`else`), the first that the chip has is "
+            "taken. [report.md](report.md) says what the report makes of them.");
   page << "| quantity | weight x metric | source of the weight |\n|---|---|---|\n";
   std::vector<CountedRow> rows;
   std::map<std::pair<Quantity, std::string_view>, std::string> tensor;
@@ -85,13 +86,23 @@ void add_quantities(std::ostringstream& page) {
   for (const CountedRow& row : rows)
     page << "| " << row.quantity << " | " << row.metrics << " | " << row.source << " |\n";
   page << "\n";
-  paragraph(page,
-            "Tensor cores: " + code(std::string(kTensor) + "….sum") + ", weight 1 (" +
-                std::string(tensor_source) +
-                "). Each name also has a part `_sparsity_off` and a part `_sparsity_on`; a name "
-                "without `op_` is the sum over instructions, one without `_dst_` over "
-                "destination types. A metric and its parts are never both collected.");
-  page << "| type | … |\n|---|---|\n";
+  paragraph(
+      page,
+      "FP16 operations are an upper bound: half of a pair may be idle, and a kernel whose only "
+      "such instructions move constants has none. What L1 bytes miss is no quantity but a "
+      "question: where any of these instructions ran, L1 bytes are unknown. The duration is "
+      "that of the kernel beside counters, shown where no window of `time` saw it. A launch "
+      "whose thread blocks are not those of its grid costs its window. SM cycles and tensor "
+      "instructions are only shown, under `counters`.");
+  paragraph(
+      page,
+      "Tensor cores: " + code(std::string(kTensor) + "….sum") + ", weight 1 (" +
+          std::string(tensor_source) +
+          "). Each name also has a part `_sparsity_off` and a part `_sparsity_on`; a name "
+          "without `op_` is the sum over instructions, one without `_dst_` over "
+          "destination types. A metric that needs more than one pass on a chip is replaced by "
+          "its parts; a metric and its parts are never added.");
+  page << "| type | metrics, without `" << kTensor << "` and `.sum` |\n|---|---|\n";
   for (const auto& key : order)
     page << "| " << key.second
          << (key.first == Quantity::ops_tensor ? " (integer: `ops`, no FLOP)" : "") << " | "
@@ -104,23 +115,21 @@ void add_sets(std::ostringstream& page) {
   paragraph(
       page,
       "`--metrics roofline,cache,smsp__inst_executed.sum` collects sets and single metrics "
-      "together; without the option it is `roofline`, which is the table above. Their raw "
-      "values are under `counters` of each kernel in the report. Of several choices the first "
-      "that the chip collects in single passes is taken. A metric named without a roll-up gets "
-      "`.sum`; a ratio `.ratio`, or `.pct` when its name ends in `_rate`; a throughput "
-      "`.avg.pct_of_peak_sustained_elapsed`. A hit rate or a number of sectors per request "
-      "that needs more than one pass is replaced by its two parts.");
+      "together; without the option it is `roofline`, which is the tables above. Raw "
+      "values, means of one launch, are under `counters` of each kernel in the report; two metrics "
+      "of a ratio are for the reader to divide. What a chip does not have is left out. A metric "
+      "named without a roll-up gets `.sum`; a ratio `.ratio`, or `.pct` when its name ends in "
+      "`_rate`; a throughput `.avg.pct_of_peak_sustained_elapsed`. A hit rate or a number of "
+      "sectors per request that needs more than one pass is replaced by its two parts, any other "
+      "such metric left out with a sentence.");
   for (const MetricSet& set : metric_sets()) {
     if (set.quantities.empty()) continue;
     page << "`" << set.name << "`: " << set.gives << ".\n\n";
-    page << "| quantity | metrics | |\n|---|---|---|\n";
+    page << "| quantity | metrics | unit |\n|---|---|---|\n";
     for (const SetQuantity& quantity : set.quantities) {
       page << "| " << quantity.name << " | ";
-      for (const auto& choice : quantity.choices) {
-        page << (&choice == &quantity.choices.front() ? "" : "; else ");
-        for (const auto& metric : choice)
-          page << (&metric == &choice.front() ? "" : " and ") << code(metric);
-      }
+      for (const auto& metric : quantity.metrics)
+        page << (&metric == &quantity.metrics.front() ? "" : " and ") << code(metric);
       page << " | " << quantity.formula << " |\n";
     }
     page << "\n";
@@ -179,15 +188,18 @@ void add_summary(std::ostringstream& page, const std::vector<ChipPage>& chips) {
   page << "## Chips\n\n";
   paragraph(
       page,
-      "`hw` and `flops`: single-pass configurations of the roofline, each collected in windows "
-      "of its own (`--active`, 3 by default), before those of `time`. `+mix`, `+warps` and "
-      "`+cache`: how many more hardware passes a set takes beside the roofline.");
-  page << "| chips | hw | flops | +mix | +warps | +cache | not counted |\n"
-          "|---|---|---|---|---|---|---|\n";
+      "`hw` and `flops`: passes of the roofline, each collected in up to `--active` windows of its "
+      "own (3 by default), before those of `time`: on GH100 a run takes about (4 + 1 + 1) x 3 "
+      "steps. `+mix`, `+warps` and `+cache`: how many more passes a set takes beside the "
+      "roofline. Not counted is what no metric counts in one pass together with what verifies a "
+      "window; integer tensor work also where it would take a pass of its own, and DRAM on chips "
+      "that use the host's memory. `gable doctor` names the chip of the GPU at hand.");
+  page << "| chips | such as | hw | flops | +mix | +warps | +cache | not counted |\n"
+          "|---|---|---|---|---|---|---|---|\n";
   for (const ChipPage& chip : chips) {
     const std::size_t groups = groups_of(chip.plan);
     page << "| " << joined(chip.chips) << (is_too_old(chip.chips.front()) ? " *" : "") << " | "
-         << groups << " | " << chip.plan.passes.size() - groups;
+         << products_of(chip.chips) << " | " << groups << " | " << chip.plan.passes.size() - groups;
     for (const std::size_t more : chip.more) page << " | " << more;
     page << " | " << joined(chip.plan.unavailable);
     for (const std::string& one : chip.left_out)

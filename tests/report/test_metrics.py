@@ -77,6 +77,21 @@ class Metrics(Collected):
         self.assertEqual(conv["counters"], {})
 
 
+class Parts(SmallTest):
+    def gemm(self, *metrics):
+        report = self.report("tensor_parts", *STEPS, "--metrics", ",".join(("roofline", *metrics)))
+        return report.document["kernels"][0]
+
+    def test_a_part_that_is_asked_for_is_not_added_to_the_whole(self):
+        """All of the work is known without it: it is shown as asked, and counted once."""
+        part = "sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32.sum"
+        plain, more = self.gemm(), self.gemm(part)
+        self.assertNotIn(part, plain["counters"])
+        self.assertEqual(more["counters"][part], 6291456)
+        for kernel in (plain, more):
+            self.assertEqual((kernel["flops"]["tensor"]["bf16"], kernel["flops"]["total"]), (8388608, 8388608))
+
+
 class L1(Collected):
     def test_l1_bytes_are_unknown_where_shared_memory_escapes_their_counter(self):
         run, conv, relu = self.collected()

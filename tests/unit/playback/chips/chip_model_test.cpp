@@ -92,7 +92,7 @@ TEST_P(ChipModelTest, HasTheMetricsOfTheSetsThatTheChipHas) {
     if (role.quantity == Quantity::l1_escapes) names.insert(std::string(role.metric));
   for (const MetricSet& set : metric_sets())
     for (const SetQuantity& quantity : set.quantities)
-      for (const auto metric : quantity.choices.front()) names.insert(std::string(metric));
+      for (const auto metric : quantity.metrics) names.insert(std::string(metric));
   for (const std::string& name : names)
     EXPECT_EQ(ChipModel::has(*chip, name), asked(GetParam(), {name}).has_value()) << name;
 }
