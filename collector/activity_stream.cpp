@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/activity_stream.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -13,6 +15,16 @@ namespace {
 std::atomic<ActivityStream*> g_stream{nullptr};
 constexpr std::chrono::milliseconds kFlushPatience{2000};
 constexpr std::size_t kKeepFree = 16;  // buffers kept for reuse
+
+// Not from the program's heap, which would keep what many buffers at once took.
+std::uint8_t* map_buffer() {
+  void* memory = ::mmap(nullptr, ActivityStream::kBufferBytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
+}
+
+void unmap_buffer(std::uint8_t* buffer) { ::munmap(buffer, ActivityStream::kBufferBytes); }
+
 constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                          CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
                                          CUPTI_ACTIVITY_KIND_MEMSET};
@@ -199,8 +211,7 @@ void CUPTIAPI ActivityStream::requested(std::uint8_t** buffer, std::size_t* size
       stream->free_.pop_back();
     }
   }
-  if (*buffer == nullptr)
-    *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(64, kBufferBytes));
+  if (*buffer == nullptr) *buffer = map_buffer();
   if (*buffer != nullptr)
     *size = kBufferBytes;  // without memory CUPTI drops records and counts them
 }
@@ -213,7 +224,7 @@ void CUPTIAPI ActivityStream::completed(CUcontext context, std::uint32_t stream_
     const std::lock_guard hold(stream->mutex_);
     stream->ready_.push_back({buffer, valid, context, stream_id});
   } catch (...) {
-    std::free(
+    unmap_buffer(
         buffer);  // out of memory: its records are lost, and missed as launches without a record
   }
 }
@@ -247,7 +258,7 @@ ActivityBatch ActivityStream::read_buffers() {
     if (free_.size() < kKeepFree) {
       free_.push_back(buffer.data);
     } else {
-      std::free(buffer.data);
+      unmap_buffer(buffer.data);
     }
   }
   return batch;

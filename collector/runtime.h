@@ -33,8 +33,8 @@ struct Hot {
 struct Runtime {
   Runtime(Settings chosen, std::vector<std::string> domains);
 
+  Hot hot;  // first: it is aligned
   const Settings settings;
-  Hot hot;
   Notes notes;
   LayerTree layers;
   FunctionTable functions;

@@ -11,6 +11,7 @@
 #include "collector/cupti_advice.h"
 #include "collector/device_query.h"
 #include "collector/plan.h"
+#include "tools/doctor_holders.h"
 #include "tools/injection.h"
 #include "tools/install.h"
 
@@ -21,6 +22,11 @@ namespace fs = std::filesystem;
 
 std::string cuda_version(int version) {
   return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version / 10 % 100);
+}
+
+// Of the toolkit that a CUPTI came with; 0 for those before CUDA 12.
+int cuda_major(std::uint32_t cupti) {
+  return cupti >= 130000 ? static_cast<int>(cupti / 10000) : cupti >= 18 ? 12 : 0;
 }
 
 std::string why_not_initialized(CUresult code) {
@@ -49,6 +55,7 @@ class Examiner {
     examine_driver();
     examine_cupti();
     examine_devices();
+    examine_holders();
     conclude();
     return std::move(result_);
   }
@@ -59,7 +66,7 @@ class Examiner {
   }
 
   void examine_library() {
-    const std::string library = injected_library();
+    const std::string& library = library_ = injected_library();
     if (library.empty()) {
       add("library", State::missing, no_injected_library());
       no_phase_ = "see library";
@@ -90,6 +97,7 @@ class Examiner {
     const bool known = driver_.version(&version) == CUDA_SUCCESS && version > 0;
     add("driver", State::ready, known ? "for programs up to " + cuda_version(version) : "found");
     driver_ready_ = true;
+    driver_version_ = known ? version : 0;
   }
 
   void examine_cupti() {
@@ -110,7 +118,19 @@ class Examiner {
       no_counters_ = "see CUPTI";
       return;
     }
-    add("CUPTI", State::ready, api_.path + " (" + version_of(api_) + ")");
+    const int release = cuda_major(api_.version);
+    if (driver_version_ > 0 && driver_version_ / 1000 < release) {
+      add("CUPTI", State::limited,
+          api_.path + " (" + version_of(api_) +
+              ") is newer than the driver, which is for programs "
+              "up to " +
+              cuda_version(driver_version_) +
+              ": update the driver, or point --cupti to "
+              "the CUPTI of CUDA " +
+              std::to_string(driver_version_ / 1000) + ".");
+    } else {
+      add("CUPTI", State::ready, api_.path + " (" + version_of(api_) + ")");
+    }
     if (!api_.can_profile) {
       add("libnvperf", State::missing, api_.why_not);
       no_counters_ = "see libnvperf";
@@ -142,6 +162,20 @@ class Examiner {
         add("counters", State::limited, reason);
         no_counters_ = "see counters";
       }
+    }
+  }
+
+  // Who it may be, where counters are refused or held; else nobody's business.
+  void examine_holders() {
+    const auto holders = running_holders(library_);
+    if (holders.empty()) return;
+    if (no_counters_.empty()) {
+      add("others", State::ready,
+          gable::described(holders) + ". " +
+              (result_.has_gpu ? "The counters were free just now."
+                               : "They may hold a GPU's counters."));
+    } else {
+      add("holder", State::limited, gable::described(holders) + ".");
     }
   }
 
@@ -198,8 +232,9 @@ class Examiner {
   DriverCalls driver_;
   Examination result_;
   bool driver_ready_ = false;
+  int driver_version_ = 0;  // 13000: CUDA 13.0; 0: unknown
   std::size_t hw_groups_ = 0;
-  std::string no_phase_, no_counters_;
+  std::string library_, no_phase_, no_counters_;
 };
 
 }  // namespace
