@@ -27,6 +27,7 @@ constexpr std::uint64_t kLookEveryNs = 300'000'000;  // for libraries that were 
 
 bool Background::start() {
   if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+  requests_.open();
   return start_own_thread("gable-worker", [this] { work(); }) &&
          start_own_thread("gable-flush", [this] { run_flusher(); });
 }
@@ -49,13 +50,14 @@ void Background::signal_from_handler(int number) {
 void Background::work() {
   std::uint64_t last_snapshot = steady_ns(), last_flush = last_snapshot, last_look = last_snapshot;
   for (;;) {
-    pollfd waiting{pipe_[0], POLLIN, 0};
-    ::poll(&waiting, 1, over_.load(std::memory_order_relaxed) ? -1 : kPollMs);
+    pollfd waiting[] = {{pipe_[0], POLLIN, 0}, {requests_.descriptor(), POLLIN, 0}};
+    ::poll(waiting, 2, over_.load(std::memory_order_relaxed) ? -1 : kPollMs);
     char command = 0;
     try {
       while (::read(pipe_[0], &command, 1) == 1) {
         if (command == kPlan) session_.make_plan();
         if (command == kOver && !over_.exchange(true)) session_.end_collection();
+        if (command == kQueue) open_queue();
         if (command == kSignal) {
           char number = 0;
           if (::read(pipe_[0], &number, 1) != 1) continue;
@@ -63,6 +65,7 @@ void Background::work() {
           die_of(number);
         }
       }
+      if (waiting[1].revents != 0) answer();
       if (over_.load(std::memory_order_relaxed)) continue;
       const auto now = steady_ns();
       if (session_.activity_.enabled() && now - last_flush > kFlushEveryNs) {
@@ -85,6 +88,20 @@ void Background::work() {
                              "); your program runs on, the report may be incomplete.");
     }
   }
+}
+
+void Background::open_queue() {
+  const auto refused = session_.open_queue({});
+  if (!refused.empty()) session_.rt_.notes.say("no queue was opened on SIGUSR2: " + refused);
+  if (refused.empty()) over_.store(session_.finished_.load());
+}
+
+void Background::answer() {
+  requests_.serve([this](const std::string& line) {
+    auto answered = session_.answer_request(line);
+    if (answered.starts_with('+')) over_.store(session_.finished_.load());
+    return answered;
+  });
 }
 
 void Background::die_of(int number) {

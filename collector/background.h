@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "collector/request_socket.h"
+
 namespace gable {
 
 class Session;
@@ -22,7 +24,7 @@ class Background {
   bool start();  // false: no threads can be had; the program runs on unprofiled
   // Wakes the worker. Safe in a signal handler and anywhere else.
   void wake(char command);
-  static constexpr char kPlan = 'p', kDrain = 'd', kOver = 'o', kSignal = 's';
+  static constexpr char kPlan = 'p', kDrain = 'd', kOver = 'o', kSignal = 's', kQueue = 'q';
 
   // The next bytes after kSignal carry the number; the worker then writes the report and raises it
   // again.
@@ -41,10 +43,13 @@ class Background {
 
  private:
   void work();
+  void open_queue();  // asked for by a signal
+  void answer();      // asked for by the socket
   void run_flusher();
 
   Session& session_;
   int pipe_[2] = {-1, -1};
+  RequestSocket requests_;
   std::atomic<bool> over_{false};
   std::atomic<bool> dying_{false};  // a signal came that ends the program
 

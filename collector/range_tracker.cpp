@@ -107,6 +107,7 @@ int RangeTracker::push_layer(ThreadRanges& thread, DomainId domain,
 
 RangeTracker::Popped RangeTracker::pop(ThreadRanges& thread, DomainId domain) {
   Popped popped;
+  if (thread.epoch != epoch_.load(std::memory_order_relaxed)) rebase(thread);
   std::size_t at = thread.open.size();
   while (at > 0 && thread.open[at - 1].domain != domain) --at;
   if (at == 0) return popped;  // unbalanced: nothing of that domain is open here
@@ -143,6 +144,11 @@ void RangeTracker::rebase(ThreadRanges& thread) {
     thread.base_version = base_version_.load(std::memory_order_relaxed);
     layer = base_layer_.load(std::memory_order_relaxed);
   }
+  if (const auto epoch = epoch_.load(std::memory_order_relaxed); thread.epoch != epoch) {
+    thread.epoch = epoch;
+    thread.open.clear();
+    std::fill(thread.depth.begin(), thread.depth.end(), 0);
+  }
   LayerId before = 0;
   for (auto& range : thread.open) {
     const LayerId old = range.layer;
@@ -163,6 +169,14 @@ void RangeTracker::rebuild_base() {
   }
   base_layer_.store(layer, std::memory_order_release);
   base_version_.fetch_add(1, std::memory_order_release);
+}
+
+void RangeTracker::forget_open() {
+  const std::lock_guard hold(base_mutex_);
+  process_.clear();
+  epoch_.fetch_add(1, std::memory_order_relaxed);
+  main_layer_.store(0, std::memory_order_relaxed);
+  rebuild_base();
 }
 
 std::uint64_t RangeTracker::start(DomainId domain, std::string_view raw, Direction direction) {

@@ -49,6 +49,7 @@ class ThreadRanges {
   std::vector<std::uint32_t> depth;  // open ranges by domain
   LayerId current = 0;               // of the innermost range; 0 when none is open
   std::uint64_t base_version = 0;    // of the process ranges that `current` was made with
+  std::uint32_t epoch = 0;           // since when `open` is known
   bool is_main = false;
 
   struct Known {
@@ -101,6 +102,8 @@ class RangeTracker {
 
   std::uint64_t start(DomainId domain, std::string_view name, Direction direction);
   void end(std::uint64_t id);
+  // Ranges were begun and ended unseen: none is open, on no thread.
+  void forget_open();
 
   // The layer of a launch on this thread.
   LayerId layer_of_launch(ThreadRanges& thread, bool& inherited) {
@@ -145,6 +148,7 @@ class RangeTracker {
   std::atomic<LayerId> main_layer_{0};
   std::atomic<std::uint64_t> base_version_{0};
   std::atomic<LayerId> base_layer_{0};
+  std::atomic<std::uint32_t> epoch_{0};
 
   // Never held while calling the listener.
   mutable std::mutex base_mutex_;

@@ -57,6 +57,14 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string();
 }
 
+// "run.json" and "2" give "run-2.json".
+std::string with_suffix(const std::string& path, const std::string& suffix) {
+  const auto dot = path.rfind('.');
+  const auto slash = path.rfind('/');
+  const bool named = dot != std::string::npos && (slash == std::string::npos || dot > slash);
+  return named ? path.substr(0, dot) + "-" + suffix + path.substr(dot) : path + "-" + suffix;
+}
+
 // Two processes must never write one file: the first to claim a path in the launcher's manifest has
 // it.
 std::string claim(const std::string& manifest, const std::string& path) {
@@ -70,10 +78,7 @@ std::string claim(const std::string& manifest, const std::string& path) {
       const auto tab = line.find('\t');
       if (tab == std::string::npos || line.substr(tab + 1) != path || line.substr(0, tab) == pid)
         continue;
-      const auto dot = path.rfind('.');
-      const auto slash = path.rfind('/');
-      const bool suffix = dot != std::string::npos && (slash == std::string::npos || dot > slash);
-      claimed = suffix ? path.substr(0, dot) + "-" + pid + path.substr(dot) : path + "-" + pid;
+      claimed = with_suffix(path, pid);
       break;
     }
     const std::string line = pid + "\t" + claimed + "\n";
@@ -130,6 +135,14 @@ bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, 
   return write_alone(sink, windows, counters, complete);
 }
 
+std::string ReportOutput::name() const {
+  const auto queue = queue_.load();
+  auto name = expand_output_name(rt_.settings.output);
+  return queue > 1 ? with_suffix(name, std::to_string(queue)) : name;
+}
+
+void ReportOutput::next_queue() { ++queue_; }
+
 bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& counters,
                                bool complete) {
   if (complete) note_missing_modules(rt_);
@@ -142,8 +155,9 @@ bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& coun
     if (has_launches(profile)) report = build_report(profile, run);
   });
   if (!report) return false;
-  if (path_.empty()) {
-    path_ = expand_output_name(rt_.settings.output);
+  if (const auto queue = queue_.load(); queue != path_queue_) {
+    path_queue_ = queue;
+    path_ = name();
     if (!rt_.settings.manifest.empty()) path_ = claim(rt_.settings.manifest, path_);
   }
   const auto failed = write_report_file(*report, path_);

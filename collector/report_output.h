@@ -3,6 +3,7 @@
 // renamed.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -19,6 +20,10 @@ class ReportOutput {
  public:
   explicit ReportOutput(Runtime& rt);
 
+  // From now on another file: that of the next queue.
+  void next_queue();
+  [[nodiscard]] std::string name() const;  // of that file, unless another process has taken it
+
   // Builds the report from the profile and writes it. A program without launches leaves no file.
   // False when nothing was written; failures are said once.
   bool write(EventSink& sink, Windows& windows, Counters& counters, bool complete);
@@ -29,6 +34,8 @@ class ReportOutput {
 
   Runtime& rt_;
   std::string path_, started_at_;
+  std::atomic<unsigned> queue_{1};  // that there is to be a report of
+  unsigned path_queue_ = 0;         // that `path_` is of
   // One writer at a time; the mutex is held for the flag alone.
   std::mutex mutex_;
   std::condition_variable written_;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "collector/clock.h"
+#include "collector/request_socket.h"
 #include "collector/session.h"
 
 namespace gable {
@@ -51,6 +52,7 @@ void restart_runtime_in_child() {
     g_domains_before_fork = new std::vector<std::string>(before->ranges.domains_after_fork());
   g_runtime.store(nullptr, std::memory_order_release);
   ThreadRegistry::forget_in_child();
+  RequestSocket::close_in_child();
 }
 
 }  // namespace gable

@@ -51,6 +51,8 @@ class Session {
   void finish_for_signal();
   // In a signal handler: has the worker write the report and raise the signal again.
   void signal(int number) { background_.signal_from_handler(number); }
+  // In a signal handler: has the worker open a further queue.
+  void ask_for_queue() { background_.wake(Background::kQueue); }
 
  private:
   Session(Runtime& rt, CuptiApi api);
@@ -86,6 +88,10 @@ class Session {
   bool await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop);
   void end_collection();  // after the queue: waits for records, writes the report, lets go of CUPTI
   bool write_report(bool complete);
+  // on_demand.cpp
+  std::string answer_request(const std::string& line);
+  // Empty, or a sentence that says why not. `steps`: windows of each phase.
+  std::string open_queue(std::optional<std::uint32_t> steps);
   void check_progress();
   bool claim_end();
   void write_end();

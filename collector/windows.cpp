@@ -266,6 +266,21 @@ void Windows::shut_down(const std::string& why) {
   if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
 }
 
+// Whoever asks does so at any moment: the step that is open, and what is under way in it, is none
+// of the queue's.
+void Windows::reopen(std::optional<std::uint32_t> steps) {
+  const std::lock_guard hold(control_mutex_);
+  auto options = queue_options(rt_.settings, steps_known(), 0);
+  options.wait = std::max(options.wait, 1u);
+  if (steps) options.active = steps;
+  planner_ = Planner(options);
+  planned_ = in_window_ = over_ = told_over_ = false;
+  closing_.reset();
+  range_depth_ = 0;
+  counts_ = {};
+  launches_.store(0, std::memory_order_relaxed);
+}
+
 Windows::Counts Windows::counts() {
   const std::lock_guard hold(control_mutex_);
   auto counts = counts_;

@@ -68,6 +68,8 @@ class Windows final : public RangeListener {
     if (what == kModuleLoaded) modules_loaded_.store(true, std::memory_order_relaxed);
   }
 
+  // The queue is complete: another one, of `steps` windows of each phase. On no application thread.
+  void reopen(std::optional<std::uint32_t> steps);
   void context_ends(CUcontext context);  // nullptr: any of them
   // From a thread of ours, often: ends a counter window in which no kernel has been launched for
   // `patience`.

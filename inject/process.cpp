@@ -61,6 +61,30 @@ void watch_signal(int number) {
   sigaction(number, &ours, nullptr);
 }
 
+// SIGUSR2 asks for a further queue where the program has no use for it.
+void on_demand(int number) {
+  if (auto* session = own_session()) {
+    session->ask_for_queue();
+  } else {
+    Background::die_of(number);  // a forked child: what the default does
+  }
+}
+
+void watch_demand() {
+  struct sigaction before {};
+  if (sigaction(SIGUSR2, nullptr, &before) != 0) return;
+  if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL) {
+    runtime().notes.record(
+        "SIGUSR2 is the program's own, so it opens no queue; gable window does.");
+    return;
+  }
+  struct sigaction ours {};
+  ours.sa_handler = on_demand;
+  sigemptyset(&ours.sa_mask);
+  ours.sa_flags = SA_RESTART;
+  sigaction(SIGUSR2, &ours, nullptr);
+}
+
 // Nothing of the parent's may be touched: its threads are gone, its locks may be taken for ever. A
 // child that has no session of its parent's starts afresh when it loads CUDA; one that has is
 // silent, as CUDA is dead in it anyway.
@@ -89,6 +113,7 @@ void watch_end() {
   ::at_quick_exit(at_end);
   watch_signal(SIGINT);
   watch_signal(SIGTERM);
+  watch_demand();
 }
 
 }  // namespace gable

@@ -108,6 +108,26 @@ const std::map<std::string, Hazard>& hazards() {
          raise(SIGTERM);
          return 0;
        }},
+      {"own_usr2",
+       [] {
+         signal(SIGUSR2, [](int) {
+           const char text[] = "own SIGUSR2\n";
+           (void)!write(1, text, sizeof text - 1);
+         });
+         work();
+         raise(SIGUSR2);
+         return 11;
+       }},
+      {"late_usr2",
+       [] {
+         work();
+         signal(SIGUSR2, [](int) {
+           const char text[] = "late SIGUSR2\n";
+           (void)!write(1, text, sizeof text - 1);
+         });
+         raise(SIGUSR2);
+         return 12;
+       }},
       {"late_handler",
        [] {
          work_then_wait();

@@ -145,6 +145,13 @@ class Endings(unittest.TestCase):
     def test_late_handler(self):
         self.check("late_handler")
 
+    def test_own_usr2(self):
+        self.assertIn("SIGUSR2 is the program's own, so it opens no queue; gable window does.",
+                      self.check("own_usr2").reports[0]["run"]["notes"])
+
+    def test_late_usr2(self):
+        self.check("late_usr2")
+
     def test_ignored_signal(self):
         self.check("ignored_signal")
 

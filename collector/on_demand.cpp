@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A further queue in a program that runs: asked for by `gable window` or a signal, opened by the
+// worker once the queue before is complete.
+#include <charconv>
+
+#include "collector/other_tools.h"
+#include "collector/range_calls.h"
+#include "collector/session.h"
+
+namespace gable {
+
+// "window N"; N windows of each phase, 0: as many as the kernels want. The answer begins with + or
+// -.
+std::string Session::answer_request(const std::string& line) {
+  constexpr std::string_view kWindow = "window ";
+  std::uint32_t steps = 0;
+  if (!line.starts_with(kWindow))
+    return "-It is of another version and does not know '" + line + "'.";
+  const char* const end = line.data() + line.size();
+  if (std::from_chars(line.data() + kWindow.size(), end, steps).ptr != end)
+    return "-It does not know how many steps '" + line + "' are.";
+  const auto refused = open_queue(steps > 0 ? std::optional<std::uint32_t>(steps) : std::nullopt);
+  if (!refused.empty()) return "-" + refused;
+  return "+A queue is open; its report will be " + output_.name() + ".";
+}
+
+std::string Session::open_queue(std::optional<std::uint32_t> steps) {
+  if (ranges_only_) return "CUPTI cannot be used in it; its report says why.";
+  if (finished_.load()) return "It is ending.";
+  if (!complete_.load())
+    return "A queue is open in it: its windows come first. Ask again when its report is complete.";
+  if (counters_.hangs() || counters_.runs_on())
+    return "CUPTI did not come to an end with the queue before.";
+  if (auto refused = subscription_.begin(callback, this); !refused.empty()) return refused;
+  output_.next_queue();
+  sink_.drain();
+  sink_.with_profile([](Profile& profile) { profile.restart(); });
+  // What was loaded, unloaded, pushed and popped meanwhile, nobody saw.
+  unload_epoch_.fetch_add(1, std::memory_order_relaxed);
+  rt_.ranges.forget_open();
+  windows_.reopen(steps);
+  complete_.store(false);
+  set_ranges_active(true);
+  rt_.hot.watching.store(true, std::memory_order_release);
+  watch_for_other_tools();
+  return {};
+}
+
+}  // namespace gable
