@@ -83,6 +83,23 @@ class TooOld(unittest.TestCase):
         self.check_said(said[0], f"the CUPTI that the program has loaded, {old},", "have it loaded first, with LD_PRELOAD=")
         self.assertNotIn("--cupti", said[0])  # which could not help
 
+    def test_what_the_sentence_says_puts_a_newer_one_in_its_place(self):
+        """Of a program that is linked to its old CUPTI, as PyTorch is, the loader takes the newer one, and that alone."""
+        old, newer = wheels.library(wheels.TOO_OLD), wheels.library(wheels.OLDEST)
+        source = os.path.join(os.environ["GABLE_WORK"], "linked.cpp")
+        program = os.path.join(os.environ["GABLE_WORK"], "linked")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write('#include <cstdio>\n#include <fstream>\n#include <iostream>\nextern "C" int cuptiGetVersion(unsigned*);\n'
+                       'int main() { unsigned v = 0; cuptiGetVersion(&v); std::cout << v << "\\n" '
+                       '<< std::ifstream("/proc/self/maps").rdbuf(); }\n')
+        subprocess.run([os.environ["GABLE_COMPILER"], source, old, "-Wl,-rpath," + os.path.dirname(old), "-o", program],
+                       check=True, timeout=100)
+        for preload, version, mapped in (("", "18", old), (newer, "24", newer)):
+            run = subprocess.run([program], capture_output=True, text=True, check=True, timeout=100,
+                                 env={**os.environ, "LD_PRELOAD": preload})
+            self.assertEqual(run.stdout.split()[0], version)
+            self.assertEqual(set(re.findall(r"/\S*libcupti\S*", run.stdout)), {os.path.realpath(mapped)})
+
     def test_that_was_asked_for(self):
         old = wheels.library(wheels.TOO_OLD)
         run = gable("doctor", "--chip", "GH100", "--cupti", old)
