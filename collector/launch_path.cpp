@@ -14,6 +14,11 @@ namespace {
 
 constexpr std::uint32_t kSampleEvery = 32;  // launches between two measurements of our own cost
 
+void add_cost(ThreadState& thread, std::uint64_t began) {
+  thread.overhead_ns.fetch_add((steady_ns() - began) * thread.stands_for,
+                               std::memory_order_relaxed);
+}
+
 }  // namespace
 
 void CUPTIAPI Session::callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -111,8 +116,9 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   auto& thread = this_thread();
   if (thread.busy) return;  // launched by CUPTI, out of a call of ours
   thread.in_window_launch = false;
-  const bool measure = ++thread.launches % kSampleEvery == 0;
-  const auto entered = measure ? steady_ns() : 0;
+  thread.stands_for = ++thread.launches % kSampleEvery == 0 ? kSampleEvery : 0;
+  const auto entered = thread.stands_for != 0 ? steady_ns() : 0;
+  const auto changes = windows_.changes_ns();
 
   Event event;
   event.kind = Event::Kind::launch;
@@ -140,8 +146,8 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   launch.window = rt_.hot.window.load(std::memory_order_relaxed);
   event.step = rt_.hot.step.load(std::memory_order_relaxed);
   sink_.emit(thread, event);
-  if (measure)
-    thread.overhead_ns.fetch_add((steady_ns() - entered) * kSampleEvery, std::memory_order_relaxed);
+  // Changes are measured by themselves, all of them.
+  if (thread.stands_for != 0 && windows_.changes_ns() == changes) add_cost(thread, entered);
 }
 
 void Session::exit_launch(const CUpti_CallbackData& data) {
@@ -155,7 +161,9 @@ void Session::exit_launch(const CUpti_CallbackData& data) {
     return;
   }
   thread.in_window_launch = false;
+  const auto entered = thread.stands_for != 0 ? steady_ns() : 0;
   windows_.launch_ranged({data.context, data.contextUid, thread.context.device}, launched);
+  if (thread.stands_for != 0) add_cost(thread, entered);
 }
 
 void Session::launched_beside_capture(ThreadState& thread, std::uint32_t correlation) {

@@ -155,6 +155,10 @@ bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& coun
     if (has_launches(profile)) report = build_report(profile, run);
   });
   if (!report) return false;
+  if (const auto changes = windows.changes_ns(); changes > 0) {
+    auto& callbacks = report->run.overhead.callbacks_ns;
+    callbacks = callbacks.value_or(0) + static_cast<double>(changes);
+  }
   if (const auto queue = queue_.load(); queue != path_queue_) {
     path_queue_ = queue;
     path_ = name();

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "collector/clock.h"
 #include "collector/range_calls.h"
 #include "collector/remedies.h"
 #include "collector/windows.h"
@@ -20,7 +21,7 @@ constexpr std::chrono::seconds kPatience{10};
 class Windows::Change {
  public:
   explicit Change(Windows& windows, std::chrono::seconds patience = kPatience)
-      : windows_(windows), thread_(this_thread()) {
+      : windows_(windows), thread_(this_thread()), of_program_(patience.count() > 0) {
     const auto give_up = std::chrono::steady_clock::now() + patience;
     while (windows_.changing_.exchange(true, std::memory_order_acquire)) {
       if (std::chrono::steady_clock::now() >= give_up) {
@@ -33,6 +34,8 @@ class Windows::Change {
     thread_.busy = true;  // what CUPTI launches out of our calls is not the program's
   }
   ~Change() {
+    if (of_program_)
+      windows_.changes_ns_.fetch_add(steady_ns() - began_ns_, std::memory_order_relaxed);
     if (!held_) return;
     thread_.busy = false;
     windows_.changing_.store(false, std::memory_order_release);
@@ -44,6 +47,8 @@ class Windows::Change {
  private:
   Windows& windows_;
   ThreadState& thread_;
+  const std::uint64_t began_ns_ = steady_ns();
+  const bool of_program_;  // our own threads do not wait
   bool held_ = false;
 };
 

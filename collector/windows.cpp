@@ -279,6 +279,7 @@ void Windows::reopen(std::optional<std::uint32_t> steps) {
   range_depth_ = 0;
   counts_ = {};
   launches_.store(0, std::memory_order_relaxed);
+  changes_ns_.store(0, std::memory_order_relaxed);
 }
 
 Windows::Counts Windows::counts() {

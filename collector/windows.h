@@ -77,6 +77,11 @@ class Windows final : public RangeListener {
   // The process ends (or its context): closes the window that is open. On an application thread.
   void shut_down(const std::string& why);  // why a step that is open is not kept
 
+  // What changes took on the program's threads so far, waiting for one of another thread too.
+  [[nodiscard]] std::uint64_t changes_ns() const {
+    return changes_ns_.load(std::memory_order_relaxed);
+  }
+
   struct Counts {
     std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;
     std::optional<double> budget, added;  // percent; with --budget
@@ -141,6 +146,7 @@ class Windows final : public RangeListener {
   // One thread carries out changes; others wait for it at their launch. Not a mutex: CUPTI is
   // called meanwhile.
   std::atomic<bool> changing_{false};
+  std::atomic<std::uint64_t> changes_ns_{0};
 
   // Guards what follows. CUPTI is never called while it is held.
   std::mutex control_mutex_;

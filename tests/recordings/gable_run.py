@@ -140,8 +140,22 @@ class ReportTest(unittest.TestCase):
     def assert_nothing_lost(self, report):
         self.assertEqual({kind: n for kind, n in report.run["lost"].items() if n}, {})
 
+    def assert_overhead(self, document):
+        """What measuring cost is in every report of launches."""
+        run = document["run"]
+        overhead, steps = run["overhead"], run["steps"]
+        if document["kernels"]:
+            self.assertGreater(overhead["callbacks_ns"], 0)
+        if steps["hw"] + steps["flops"] > 0:
+            self.assertGreater(overhead["counter_image_bytes"], 0)
+        phases = {name.split(":")[0] for name in overhead["window_wall_ns"]}
+        self.assertEqual({name for name in ("hw", "flops", "time") if steps[name] > 0}, phases & {"hw", "flops", "time"})
+        for phase, wall in overhead["window_wall_ns"].items():
+            self.assertGreater(wall, 0, phase)
+
     def assert_sound(self, report):
         """What holds for every report from playback."""
+        self.assert_overhead(report.document)
         self.assertEqual(report.problems(), [])
         self.assertEqual(report.run["source"], "playback")
         self.assertIn("playback", report.table.lower())
