@@ -26,6 +26,7 @@ std::string Session::answer_request(const std::string& line) {
 
 std::string Session::open_queue(std::optional<std::uint32_t> steps) {
   if (ranges_only_) return "CUPTI cannot be used in it; its report says why.";
+  if (rt_.ranks) return "It is one of several ranks, whose windows must come together.";
   if (finished_.load()) return "It is ending.";
   if (!complete_.load())
     return "A queue is open in it: its windows come first. Ask again when its report is complete.";

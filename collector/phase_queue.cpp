@@ -21,6 +21,7 @@ void PhaseQueue::set_groups(std::uint32_t groups) {
 }
 
 void PhaseQueue::make_order() {
+  if (options_.by_number && !options_.active) options_.active = kLeastTimes;
   order_.clear();
   const bool rounds = options_.budget && !options_.active;
   for (std::uint32_t round = 0; round < options_.repeat; ++round) {
@@ -49,7 +50,8 @@ void PhaseQueue::make_order() {
 
 bool PhaseQueue::warmed_up() const {
   if (warmed_ < options_.warmup) return false;
-  return !options_.until_repeat || options_.warmup == 0 || repeated_ || warmed_ >= kMaxWarmup;
+  return !options_.until_repeat || options_.by_number || options_.warmup == 0 || repeated_ ||
+         warmed_ >= kMaxWarmup;
 }
 
 std::uint32_t PhaseQueue::most(const Progress& wanted) const {
@@ -128,9 +130,17 @@ void PhaseQueue::weigh_classes() {
   for (auto& [hash, c] : classes_) c.counts = c.seen * (c.counts ? 8 : 4) >= steps_;
 }
 
+// A phase that cannot be had here has its windows all the same: other ranks may have it.
+Phase PhaseQueue::next_by_number() const {
+  const auto index = numbered_ / std::max(options_.active.value_or(1), 1u);
+  if (index >= order_.size()) return {PhaseKind::off, 0};
+  return order_[index].given_up ? Phase{PhaseKind::wait, 0} : order_[index].phase;
+}
+
 Phase PhaseQueue::next() const {
   if (waited_ < options_.wait) return {PhaseKind::wait, 0};
   if (!warmed_up()) return {PhaseKind::warmup, 0};
+  if (options_.by_number) return next_by_number();
   const Class none;
   const auto follows = follower_.find(last_class_);
   const auto expected = follows != follower_.end() ? follows->second : last_class_;
@@ -156,6 +166,7 @@ Phase PhaseQueue::next() const {
 }
 
 bool PhaseQueue::counters_left() const {
+  if (options_.by_number) return next().kind == PhaseKind::hw || next().kind == PhaseKind::flops;
   const auto is_counter = [this](std::size_t i) {
     return i < order_.size() &&
            (order_[i].phase.kind == PhaseKind::hw || order_[i].phase.kind == PhaseKind::flops);
@@ -171,6 +182,11 @@ bool PhaseQueue::counters_left() const {
 }
 
 void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
+  if (options_.by_number && waited_ >= options_.wait && warmed_up()) {
+    ++numbered_;
+    if (kept && measures(phase.kind) && classes_.size() < kMaxClasses) ++classes_[hash].seen;
+    return;
+  }
   if (phase.kind == PhaseKind::wait || phase.kind == PhaseKind::warmup) {
     if (waited_ >= options_.wait && warmed_up()) {  // there was no room for what is due
       follow(hash);
@@ -223,6 +239,7 @@ void PhaseQueue::throw_away(Phase phase) {
 }
 
 void PhaseQueue::retract(Phase phase, std::uint64_t hash) {
+  if (options_.by_number) return;
   if (auto* c = class_of(hash); c != nullptr) {
     const auto index = newest(*c, phase);
     if (index < order_.size()) --c->collected[index].windows;

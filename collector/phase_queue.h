@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/events.h"
+#include "analysis/key_table.h"
 
 namespace gable {
 
@@ -25,6 +25,9 @@ struct QueueOptions {
   // Percent that measuring may add: the kernels that matter most get all phases before the others
   // get any.
   std::optional<double> budget;
+  // With several ranks: what a window collects depends on its number alone, `active` (or
+  // kLeastTimes) of each phase, whatever came of them and of other ranks' windows.
+  bool by_number = false;
   bool until_repeat = true;  // warm up until a launch sequence is seen again (steps); false where
                              // windows are launches
 };
@@ -71,6 +74,7 @@ class PhaseQueue {
   // A phase that cannot be had (no permission, no metrics): the queue goes on without it.
   void give_up(PhaseKind kind);
 
+  [[nodiscard]] bool by_number() const { return options_.by_number; }
   [[nodiscard]] bool complete() const { return next().kind == PhaseKind::off; }
   [[nodiscard]] bool warmed_up() const;
   [[nodiscard]] bool counters_left() const;  // hw or flops windows may still come
@@ -99,6 +103,7 @@ class PhaseQueue {
     std::map<std::size_t, Collected> collected;  // by index in order_
   };
   void make_order();
+  [[nodiscard]] Phase next_by_number() const;
   void follow(std::uint64_t hash);
   void throw_away(Phase phase);
   [[nodiscard]] bool enough(const Class& c, std::size_t index) const;
@@ -114,6 +119,7 @@ class PhaseQueue {
   QueueOptions options_;
   std::vector<Place> order_;  // each phase once per repeat, counters once more where they spread
   std::uint32_t waited_ = 0, warmed_ = 0, thrown_away_ = 0;
+  std::uint64_t numbered_ = 0;  // by number: windows since the warm-up
   Phase thrown_phase_;
   bool repeated_ = false;
   std::map<std::uint64_t, std::uint64_t>

@@ -13,6 +13,7 @@
 #include "collector/module_table.h"
 #include "collector/notes.h"
 #include "collector/range_tracker.h"
+#include "collector/ranks.h"
 #include "collector/settings.h"
 #include "collector/thread_state.h"
 
@@ -35,6 +36,7 @@ struct Runtime {
 
   Hot hot;  // first: it is aligned
   const Settings settings;
+  const bool ranks = many_ranks();  // one of several
   Notes notes;
   LayerTree layers;
   FunctionTable functions;

@@ -49,7 +49,8 @@ Session::Session(Runtime& rt, CuptiApi api)
               rt.functions),
       graph_nodes_(rt.layers),
       activity_(api_, rt.functions),
-      counters_(api_, rt.settings.ranges == "auto" ? RangeMode::automatic : RangeMode::user),
+      counters_(api_,
+                rt.settings.ranges == "auto" && !rt.ranks ? RangeMode::automatic : RangeMode::user),
       windows_(rt, api_, sink_, counters_, activity_,
                {[this] { return wait_for_plan(); }, [this] { background_.wake(Background::kOver); },
                 [this] { background_.request_flush(); },
@@ -81,6 +82,12 @@ Session* Session::start(Runtime& rt, CuptiApi api) {
   if (session->ranges_only_) {
     rt.hot.span_window.store(kWholeRun, std::memory_order_relaxed);
   } else {
+    if (rt.ranks && rt.settings.ranges == "auto")
+      rt.notes.say(
+          "--ranges auto waits for every launch, which other ranks may wait for: user ranges are "
+          "taken.");
+    if (rt.ranks && rt.settings.budget)
+      rt.notes.say("--budget is left out: with several ranks all must be in the same window.");
     rt.ranges.set_listener(&session->windows_);
     rt.hot.watching.store(true, std::memory_order_release);
     watch_for_other_tools();

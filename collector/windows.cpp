@@ -8,17 +8,17 @@ namespace {
 
 constexpr std::size_t kMostRanges = 65536;  // of one counter window: bounds CUPTI's counter image
 
-QueueOptions queue_options(const Settings& s, bool steps, std::uint32_t groups) {
+QueueOptions queue_options(const Settings& s, bool ranks, bool steps) {
   QueueOptions o;
   o.hw = s.phase_hw;
   o.flops = s.phase_flops;
   o.time = s.phase_time;
-  o.hw_groups = groups;
   // What measuring adds is told from windows without it.
-  const std::uint32_t plain = steps || s.budget ? 1 : 0;
+  const std::uint32_t plain = steps || (s.budget && !ranks) ? 1 : 0;
   o.wait = s.wait.value_or(plain);
   o.warmup = s.warmup.value_or(plain);
-  o.budget = s.budget;
+  if (!ranks) o.budget = s.budget;
+  o.by_number = ranks;
   o.active = s.active;
   o.repeat = s.repeat;
   o.until_repeat = steps;
@@ -35,9 +35,9 @@ Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& co
       counters_(counters),
       activity_(activity),
       hooks_(std::move(hooks)),
-      limited_(rt.settings.budget.has_value()),
+      limited_(rt.settings.budget.has_value() && !rt.ranks),
       border_(rt.settings.step_range.empty() ? Border::launches : Border::range),
-      planner_(queue_options(rt.settings, !rt.settings.step_range.empty(), 0)) {}
+      planner_(queue_options(rt.settings, rt.ranks, !rt.settings.step_range.empty())) {}
 
 std::uint64_t Windows::timestamp() const {
   std::uint64_t now = 0;
@@ -74,7 +74,7 @@ void Windows::switch_to(Border border) {
   }
   border_.store(border, std::memory_order_relaxed);
   const auto spent = planner_.budget();
-  planner_ = Planner(queue_options(rt_.settings, true, 0));
+  planner_ = Planner(queue_options(rt_.settings, rt_.ranks, true));
   planner_.budget() = spent;
   planned_ = false;
   counts_ = {};
@@ -270,7 +270,7 @@ void Windows::shut_down(const std::string& why) {
 // of the queue's.
 void Windows::reopen(std::optional<std::uint32_t> steps) {
   const std::lock_guard hold(control_mutex_);
-  auto options = queue_options(rt_.settings, steps_known(), 0);
+  auto options = queue_options(rt_.settings, rt_.ranks, steps_known());
   options.wait = std::max(options.wait, 1u);
   if (steps) options.active = steps;
   planner_ = Planner(options);

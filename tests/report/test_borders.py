@@ -42,6 +42,30 @@ class Borders(SmallTest):
         self.assert_plain_step(report)
 
 
+class Ranks(SmallTest):
+    """Which window comes when must be the same on every rank, whatever each of them sees."""
+    RANKED = {"WORLD_SIZE": "2"}
+
+    def test_three_windows_of_each_phase(self):
+        report = self.report("two_classes", "--step-range", "^step$", environment=self.RANKED)
+        self.assert_steps(report, hw=12, flops=3, time=3)
+
+    def test_a_spoilt_window_is_not_taken_again(self):
+        report = self.report("wrong_ctas", environment=self.RANKED)
+        self.assert_steps(report, hw=3, flops=1, time=1)
+        self.assert_lost(report, windows=1)
+
+    def test_a_world_of_one_is_no_rank(self):
+        report = self.report("wrong_ctas", environment={"WORLD_SIZE": "1"})
+        self.assert_steps(report, hw=4, flops=1, time=1)
+
+    def test_nothing_waits_for_launches_or_for_room(self):
+        run = self.gable("two_contexts", *STEPS, "--ranges", "auto", "--budget", "1%", environment=self.RANKED)
+        self.assert_said(run, "--ranges auto waits for every launch, which other ranks may wait for")
+        self.assert_said(run, "--budget is left out: with several ranks all must be in the same window.")
+        self.assert_steps(run.report, flops=1, time=1)
+
+
 class StepsThatDiffer(SmallTest):
     def test_a_rare_step_is_not_waited_for(self):
         report = self.report("step_that_differs")

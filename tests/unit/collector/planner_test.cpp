@@ -191,5 +191,40 @@ TEST(Judge, WhereEveryStepHasTheFlawTheThirdWindowIsKept) {
   EXPECT_TRUE(kept.without_new_functions) << "instrumentation may not have seen them";
 }
 
+// Ranks that see different things, and are in the same phase all the same.
+TEST(Planner, WithRanksTheNumberOfTheWindowAloneDecides) {
+  auto of_ranks = options(2);
+  of_ranks.wait = of_ranks.warmup = 1;
+  of_ranks.by_number = true;
+  Planner calm(of_ranks), troubled(of_ranks);
+  std::string phases;
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    const Phase phase = calm.next();
+    if (phase.kind == PhaseKind::off) break;
+    phases += to_string(phase) + " ";
+    WindowFacts facts{1, phase, 7, 10, 0, true};
+    (void)calm.ended(facts, {});
+    calm.progress(facts, {});
+
+    // Other launches in every step, none in some, spoilt windows, counters that are lost half-way.
+    const bool had = i < 5 || phase.kind == PhaseKind::time;
+    EXPECT_EQ(to_string(troubled.next()), had ? to_string(phase) : "wait") << "window " << i;
+    facts.phase = troubled.next();
+    facts.hash = i;
+    facts.launches = i % 3 == 0 ? 0 : 10;
+    CountersOutcome bad;
+    bad.keep = false;
+    (void)troubled.ended(facts, i % 2 == 0 ? "It was spoilt." : "");
+    if (i % 2 != 0) troubled.counters_read(facts, bad);
+    troubled.progress(facts, lacking());
+    if (i == 4) {
+      troubled.give_up(PhaseKind::hw);
+      troubled.give_up(PhaseKind::flops);
+    }
+  }
+  EXPECT_EQ(phases, "wait warmup hw:1 hw:1 hw:1 hw:2 hw:2 hw:2 flops flops flops time time time ");
+  EXPECT_EQ(troubled.next().kind, PhaseKind::off);
+}
+
 }  // namespace
 }  // namespace gable
