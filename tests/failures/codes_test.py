@@ -82,6 +82,17 @@ class Doctor(unittest.TestCase):
                 self.assertIn("flops missing does not run here: see counters", said)
                 self.assertIn("time ready", said)
 
+    def test_its_own_calls_fail(self):
+        # The two calls of CUPTI that no profiled program makes.
+        ended, said = self.doctor(refused(999, "cuptiProfilerDeviceSupported"))
+        self.assertEqual(ended, 1)
+        self.assertIn("counters limited cuptiProfilerDeviceSupported failed with", said)
+        done = subprocess.run([GABLE, "doctor", "--chip", "GH100", "--playback", playback_program.RECORDING],
+                              env={**os.environ, "GABLE_PLAYBACK_FAULTS": refused(999, "cuptiProfilerHostGetSupportedChips")},
+                              capture_output=True, text=True, timeout=30)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("does not list its chips here", done.stderr)
+
     def test_a_driver_that_is_too_old(self):
         ended, said = self.doctor(GABLE_PLAYBACK_DRIVER="12040")
         self.assertEqual(ended, 1)
