@@ -17,6 +17,7 @@ struct PendingLaunch {
   std::uint32_t correlation = 0;
   KeyIndex key = kOtherKey;
   WindowId window = kNoWindow;
+  bool in_range = false;
 };
 
 // Launches that wait for their record, by correlation id. Open addressing; ids that follow each

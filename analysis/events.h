@@ -55,6 +55,7 @@ struct LaunchEvent {
   WindowId window = kNoWindow;
   std::uint32_t correlation = 0;  // matches KernelRecord::correlation; 0 is none
   bool inherited_layer = false;   // the thread had no range open; the layer is the main thread's
+  bool in_range = false;          // counted together with the other launches of its layer
 };
 
 // One call that copies or sets memory, so that its record can be given a layer.
@@ -136,8 +137,9 @@ struct CopyRecord {
 // Counter values of one launch, checked by the collector (checksum of CTAs, no dropped ranges)
 // before they get here.
 struct CounterSample {
-  LaunchKey key;
+  LaunchKey key;                   // of ranges: range_key()
   const double* values = nullptr;  // one per metric of the phase's metric list; NaN is unknown
+  std::uint64_t launches = 1;      // that the values are a sum over
 };
 
 // How a window ended. One that is not kept contributes no sample, and its launches only to the

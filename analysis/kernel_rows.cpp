@@ -17,6 +17,7 @@ constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
 constexpr double kWideSpread = 0.1;                    // of window means
 constexpr double kOtherTime = 1.0 / 3;  // with counters against without: more is other work, or
                                         // kernels that disturb each other
+constexpr double kWorthOverlap = 0.01;  // of a range's time: less is not flagged
 constexpr double kShortNs = 2000;       // differences that clocks and launches make
 
 double per_window(const Profile::State& state, const KeyRow& row, PhaseKind kind) {
@@ -125,8 +126,41 @@ void flag_spread(const Profile::State& state, const KeySpreads& spreads, KernelR
   if (std::abs(counted - timed) > slack) row.flags.emplace_back("times_differ");
 }
 
+// What the kernels of each layer say of its ranges.
+RangeContents range_contents(const Profile::State& state) {
+  RangeContents contents;
+  if (state.range_function == 0) return contents;
+  for (const KeyRow& row : state.keys.rows()) {
+    if (!row.used || row.key.function == kOtherKey || state.is_range(row.key) ||
+        state.graphs.of_function(row.key.function) != 0)
+      continue;
+    RangeContent& content = contents[{row.key.device, row.key.layer}];
+    content.threads += row.launches * row.key.grid.count() * row.key.block.count();
+    content.launches += row.launches;
+    const std::string name = state.functions.name(row.key.function);
+    if (content.name.empty() || names_tensor_cores(name)) content.name = name;
+  }
+  return contents;
+}
+
+// Counters of the launches of a layer together. Returns the kernel name that work is judged by.
+std::string fill_range(const Profile::State& state, const KeyRow& key,
+                       const RangeContents& contents, KernelRow& row, std::uint64_t& threads) {
+  row.grid = row.block = {0, 0, 0};
+  row.cluster = {1, 1, 1};
+  std::uint64_t ranges = 0;
+  for (const CounterSums& sums : key.counters) ranges += sums.ranges;
+  row.ranges = static_cast<std::int64_t>(ranges);
+  row.overlap = state.overlaps.share(key.key.device, key.key.layer);
+  if (row.overlap && *row.overlap > kWorthOverlap) row.flags.emplace_back("overlapped");
+  const auto content = contents.find({key.key.device, key.key.layer});
+  if (content == contents.end() || content->second.launches == 0) return row.name;
+  threads = content->second.threads / content->second.launches;
+  return content->second.name;
+}
+
 KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const KeyRow& key,
-                     bool folded) {
+                     bool folded, const RangeContents& contents) {
   KernelRow row;
   row.direction = to_string(state.layers.node(key.key.layer).direction);
   row.device = key.key.device;
@@ -155,14 +189,16 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
     row.name = graph_name(shape);
     threads = shape.threads;
   }
+  std::string judged = row.name;
+  if (!folded && state.is_range(key.key)) judged = fill_range(state, key, contents, row, threads);
   std::map<std::string, Maybe> counted = row.counters;
   for (const std::string& metric : state.raw_metrics) counted.erase(metric);
-  Work work = work_of(counted, threads, row.name);
+  Work work = work_of(counted, threads, judged);
   fill_time(key, launches, work, folded, row);
   row.flops = std::move(work.flops);
   row.ops = std::move(work.ops);
   row.bytes = work.bytes;
-  row.flags = std::move(work.flags);
+  row.flags.insert(row.flags.end(), work.flags.begin(), work.flags.end());
   if (folded) return row;
   if (unit.step && state.checks.launches_agree && launches_differ(state, key))
     row.flags.emplace_back("launches_differ");
@@ -197,6 +233,7 @@ UnitScale::Launches UnitScale::launches(const Profile::State& state, const KeyRo
 }
 
 std::vector<KernelOfLayer> kernel_rows(const Profile::State& state, const UnitScale& unit) {
+  const RangeContents contents = range_contents(state);
   std::vector<KernelOfLayer> kernels;
   const std::vector<KeyRow>& rows = state.keys.rows();
   for (KeyIndex index = 0; index < rows.size(); ++index) {
@@ -206,8 +243,8 @@ std::vector<KernelOfLayer> kernel_rows(const Profile::State& state, const UnitSc
                                         [](auto n) { return n > 0; });
     if (unit.step && unit.launches_from != PhaseKind::off && !in_windows)
       continue;  // no part of a step
-    kernels.push_back(
-        {key.key.layer, key.first_seen, kernel_row(state, unit, key, index == kOtherKey)});
+    kernels.push_back({key.key.layer, key.first_seen,
+                       kernel_row(state, unit, key, index == kOtherKey, contents)});
   }
   return kernels;
 }

@@ -63,7 +63,8 @@ double mean_ns(const KeyRow& row) {
 }
 
 double threads(const LaunchKey& key) {
-  return static_cast<double>(key.grid.count()) * static_cast<double>(key.block.count());
+  const auto count = static_cast<double>(key.grid.count()) * static_cast<double>(key.block.count());
+  return std::max(count, 1.0);  // of graphs and ranges nothing is known
 }
 
 // As long as others take for each of their threads; where no other is known, by threads alone.
@@ -92,6 +93,10 @@ std::vector<KeyWant> key_wants(const Profile& profile, const ProgressQuery& quer
     const KeyRow& row = rows[key];
     if (!row.used || row.last_window < query.window) continue;
     if (!time && row.in_graphs == row.launches && row.in_graphs > 0) continue;
+    // What only its layer's range counts.
+    if (!time && state.range_function != 0 && !state.is_range(row.key) &&
+        state.graphs.of_function(row.key.function) == 0)
+      continue;
     if (!time && query.counted && !query.counted(row.key)) continue;
     Had had;
     if (time) {

@@ -42,6 +42,7 @@ void CounterSums::merge(const CounterSums& other) {
     known[i] += other.known[i];
   }
   samples += other.samples;
+  ranges += other.ranges;
   windows += other.windows;
 }
 

@@ -30,8 +30,8 @@ std::string largest(const std::map<std::string, double>& times) {
 
 void LayerSum::add(const KernelRow& kernel, bool self) {
   const double launches = kernel.launches;
-  if (kernel.graph) {
-    add_graph_time(kernel, self);
+  if (kernel.counts_again()) {
+    add_time_again(kernel, self);
   } else {
     launches_ = launches_.value_or(0) + launches;
     all_launches_ += launches;
@@ -77,13 +77,13 @@ void LayerSum::add_time(const KernelRow& kernel, bool self) {
   if (self) add_part(time_self_, kernel.time_total_ns, 1);
 }
 
-// A graph's kernels have rows of their own, in this layer or below. Only where no time window saw
-// them does the graph's duration stand for theirs.
-void LayerSum::add_graph_time(const KernelRow& graph, bool self) {
-  if (graph.time_source != "hw") return;
-  timed_launches_ += graph.launches * static_cast<double>(graph.nodes.value_or(0));
+// The kernels of a graph or a range have rows of their own, in this layer or below. Only where no
+// time window saw them does its duration stand for theirs.
+void LayerSum::add_time_again(const KernelRow& whole, bool self) {
+  if (whole.time_source != "hw") return;
+  timed_launches_ += whole.launches * static_cast<double>(whole.nodes.value_or(1));
   has_own_ = has_own_ || self;
-  add_time(graph, self);
+  add_time(whole, self);
 }
 
 void LayerSum::add_roof(const KernelRow& kernel, double time) {

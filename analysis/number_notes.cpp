@@ -70,6 +70,11 @@ void flag_notes(const Report& report, std::vector<std::string>& notes) {
                     " took another time with counters than without: either their work differed, or "
                     "they disturb each other where nothing is counted.");
   }
+  if (const auto count = flagged(report, "overlapped"); count > 0) {
+    notes.push_back("Ranges of " + counted(count, "layer", "layers") +
+                    " overlapped kernels of other layers: their FLOPs and bytes may have work of "
+                    "those in them.");
+  }
   if (const auto count = flagged(report, "above_roof"); count > 0) {
     notes.push_back(kernels(count) + (count == 1 ? " is" : " are") +
                     " above the roof: likely a clock above the stated one, data that stayed in a "

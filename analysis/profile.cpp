@@ -74,15 +74,18 @@ void Profile::add(const LaunchEvent& launch) {
   if (launch.inherited_layer) ++state.launches_inherited;
   Window* window = launch.window == kNoWindow ? nullptr : state.find(launch.window);
   if (window == nullptr || !measures(window->phase.kind)) {
+    if (launch.in_range) state.add_to_range(launch.key, nullptr);
     state.known.insert(launch.correlation);
     return;
   }
   ++state.window_key(*window, key).launches;
+  if (launch.in_range) state.add_to_range(launch.key, window);
   if (window->phase.kind != PhaseKind::time) {
     state.known.insert(launch.correlation);
     return;
   }
-  if (launch.correlation != 0 && state.pending.insert({launch.correlation, key, launch.window})) {
+  if (launch.correlation != 0 &&
+      state.pending.insert({launch.correlation, key, launch.window, launch.in_range})) {
     ++window->waiting;
     return;
   }
@@ -108,6 +111,7 @@ void Profile::add(const KernelRecord& record) {
   if (!good) {
     window->unions_known = false;
   } else if (!window->ended || window->end.keep) {
+    if (launch->in_range) state.add_to_range(launch->key, *window, record.end_ns - record.start_ns);
     if (window->records.size() < state.limits.max_window_records) {
       window->records.push_back({record.start_ns, record.end_ns, launch->key});
     } else {
@@ -181,7 +185,8 @@ void Profile::add(Phase phase, WindowId window_id, const CounterSample& sample) 
   WindowKey& place = state.window_key(*window, key);
   if (phase.kind == PhaseKind::flops && !metrics.flops.empty()) {
     const double flops =
-        MetricList::sum(metrics.flops, [&sample](std::size_t i) { return sample.values[i]; });
+        MetricList::sum(metrics.flops, [&sample](std::size_t i) { return sample.values[i]; }) /
+        static_cast<double>(sample.launches);
     place.least_flops = std::min(place.least_flops, flops);
     place.most_flops = std::max(place.most_flops, flops);
   }
@@ -190,11 +195,12 @@ void Profile::add(Phase phase, WindowId window_id, const CounterSample& sample) 
     sums.sum.resize(count, 0.0);
     sums.known.resize(count, 0);
   }
-  ++sums.samples;
+  sums.samples += sample.launches;
+  ++sums.ranges;
   for (std::size_t i = 0; i < count; ++i) {
     if (!std::isfinite(sample.values[i])) continue;
     sums.sum[i] += sample.values[i];
-    ++sums.known[i];
+    sums.known[i] += sample.launches;
   }
 }
 
@@ -260,6 +266,7 @@ void Profile::restart() {
   state_->overhead_ns = old->overhead_ns;
   state_->known = std::move(old->known);
   state_->graphs = std::move(old->graphs);
+  state_->range_function = old->range_function;
   // Their records may still come.
   old->pending.for_each(
       [this](const PendingLaunch& launch) { state_->known.insert(launch.correlation); });

@@ -46,6 +46,9 @@ class Profile {
   // and take no part in operations and bytes, whatever they count.
   void set_raw_metrics(const std::vector<std::string>& metric_names);
 
+  // Counters are taken of ranges: the launches marked so count in the rows of their layers too.
+  void count_ranges();
+
   // The same shape is the same graph, however often a program captures it. 0 when there are too
   // many.
   GraphId add_graph(const GraphShape& shape);

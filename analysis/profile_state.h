@@ -19,6 +19,7 @@
 #include "analysis/key_table.h"
 #include "analysis/layer_stats.h"
 #include "analysis/profile.h"
+#include "analysis/range_rows.h"
 #include "analysis/window.h"
 
 namespace gable {
@@ -59,6 +60,7 @@ struct Profile::State {
   std::map<std::int32_t, DeviceInfo> devices;
   std::vector<MetricList> metrics;    // a phase's place is its phase index
   std::set<std::string> raw_metrics;  // of those: no part of operations and bytes
+  FunctionId range_function = 0;      // of the rows of ranges; 0 where launches are counted alone
 
   // --- accumulated ---
   KeyTable keys;
@@ -74,6 +76,7 @@ struct Profile::State {
   std::uint64_t overhead_ns = 0;
   std::uint64_t launches = 0, launches_without_layer = 0, launches_inherited = 0;
   Graphs graphs;
+  Overlaps overlaps;  // only where ranges are counted
   std::uint64_t unknown_graph_launches = 0, unplaced_kernels = 0;
   std::uint64_t steps = 0;
   bool ranges_only = false;  // CUPTI could not be had: nothing is known of the GPU
@@ -102,6 +105,13 @@ struct Profile::State {
   [[nodiscard]] Closed closed_window(WindowId id) const;
   [[nodiscard]] bool time_closed_at(std::uint64_t when_ns) const;
   WindowKey& window_key(Window& window, KeyIndex key);
+  [[nodiscard]] bool is_range(const LaunchKey& key) const {
+    return range_function != 0 && key.function == range_function;
+  }
+  // A launch that is counted with its layer.
+  void add_to_range(const LaunchKey& launch, Window* window);
+  // How long it took.
+  void add_to_range(KeyIndex launch, Window& window, std::uint64_t duration_ns);
   // The window has ended and no record is awaited any more: its content counts.
   void close(std::list<Window>::iterator window);
   // Gives up on the records that are still missing.

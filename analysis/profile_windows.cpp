@@ -13,7 +13,8 @@ constexpr std::size_t kRememberedWindows = 64;
 constexpr std::size_t kMaxClassWalls = 4096;
 
 // What one window says of a key, beside what the others said.
-void compare(const MetricList& metrics, const WindowKey& window, bool steps, KeySpreads& spreads) {
+void compare(const MetricList& metrics, const WindowKey& window, bool steps, bool range,
+             KeySpreads& spreads) {
   const CounterSums& sums = window.counters;
   const auto mean = [&sums](std::size_t i) {
     return i < sums.known.size() && sums.known[i] > 0
@@ -22,7 +23,9 @@ void compare(const MetricList& metrics, const WindowKey& window, bool steps, Key
   };
   if (metrics.phase.kind == PhaseKind::flops) {
     if (metrics.flops.empty() || !(window.most_flops >= window.least_flops)) return;
-    if (steps) {
+    if (range) {  // kernels of different work are one row
+      spreads.flops.add(MetricList::sum(metrics.flops, mean));
+    } else if (steps) {
       spreads.flops.add(MetricList::sum(metrics.flops, mean));
       spreads.mixed = spreads.mixed || window.most_flops - window.least_flops >
                                            kSameFlops * std::abs(window.most_flops);
@@ -167,7 +170,8 @@ void Profile::State::keep_counters(Window& window) {
     if (row.counters.size() <= index) row.counters.resize(index + 1);
     row.counters[index].merge(each.counters);
     ++row.counters[index].windows;
-    if (each.key != kOtherKey) compare(metrics[index], each, steps > 0, row.spreads);
+    if (each.key != kOtherKey)
+      compare(metrics[index], each, steps > 0, is_range(row.key), row.spreads);
   }
 }
 
@@ -202,6 +206,7 @@ void Profile::State::keep_times(Window& window) {
   const std::uint64_t wall =
       end.start_ns != 0 && end.end_ns > end.start_ns ? end.end_ns - end.start_ns : 0;
   if (wall != 0) step_wall.add(wall);
+  if (window.unions_known && range_function != 0) overlaps.add_window(window.records, keys);
   if (window.unions_known) {
     const std::uint64_t busy = layer_stats.add_window(window.records, keys);
     step_busy.add(busy);

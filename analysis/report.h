@@ -107,6 +107,12 @@ struct KernelRow {
   // A CUDA graph as a whole: its counters, and the sum of the times of its kernels, which have rows
   // of their own. Empty for kernels.
   std::optional<std::int64_t> graph, nodes;
+  // What the launches of a layer counted together: how many ranges, and for which share of their
+  // time other layers' kernels ran too. `ranges` is empty for kernels and graphs.
+  std::optional<std::int64_t> ranges;
+  Maybe overlap;
+  // Its time is that of other rows.
+  [[nodiscard]] bool counts_again() const { return graph || ranges; }
 };
 
 struct CopyRow {

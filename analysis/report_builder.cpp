@@ -36,7 +36,8 @@ void fill_basis(const Profile::State& state, const UnitScale& unit, std::string&
   if (!unit.step) {
     std::uint64_t timed = 0;
     for (const KeyRow& row : state.keys.rows()) {
-      if (state.graphs.of_function(row.key.function) == 0) timed += row.time.count();
+      if (state.graphs.of_function(row.key.function) == 0 && !state.is_range(row.key))
+        timed += row.time.count();
     }
     if (timed == state.launches) basis = "measured";
     note = timed == state.launches

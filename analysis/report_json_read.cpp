@@ -196,6 +196,8 @@ void read_kernel(const Object& in, KernelRow& row) {
   in.read("flags", row.flags);
   in.read("graph", row.graph);
   in.read("nodes", row.nodes);
+  in.read("ranges", row.ranges);
+  in.read("overlap", row.overlap);
 }
 
 void read_copy(const Object& in, CopyRow& row) {

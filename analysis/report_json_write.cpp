@@ -206,6 +206,8 @@ Json kernel(const KernelRow& row) {
   out["flags"] = row.flags;
   out["graph"] = optional(row.graph);
   out["nodes"] = optional(row.nodes);
+  out["ranges"] = optional(row.ranges);
+  out["overlap"] = number(row.overlap);
   return out;
 }
 

@@ -61,7 +61,7 @@ class LayerSum {
   };
   [[nodiscard]] Maybe ratio(const Ratio& ratio, double scale = 1) const;
   void add_time(const KernelRow& kernel, bool self);
-  void add_graph_time(const KernelRow& graph, bool self);
+  void add_time_again(const KernelRow& whole, bool self);
   void add_roof(const KernelRow& kernel, double weight);
   void fill_roof(LayerRow& row) const;
 

@@ -142,6 +142,14 @@ std::vector<Column> columns_of(const TableRows& table, std::size_t count, bool p
   return columns;
 }
 
+std::uint64_t overlapped(const std::vector<Report>& reports) {
+  std::uint64_t count = 0;
+  for (const Report& report : reports)
+    for (const KernelRow& row : report.kernels)
+      if (std::find(row.flags.begin(), row.flags.end(), "overlapped") != row.flags.end()) ++count;
+  return count;
+}
+
 std::string lost_line(const std::vector<Report>& reports) {
   LostCounts lost;
   double flops = 1, bytes = 1, time = 1;
@@ -181,6 +189,8 @@ std::string lost_line(const std::vector<Report>& reports) {
   }
   if (text.empty()) text = "Nothing was lost";
   if (!gaps.empty()) text += "; unknown: " + gaps;
+  if (const auto layers = overlapped(reports); layers > 0)
+    text += "; " + plural(layers, "layer") + " overlapped others, whose work may be in theirs";
   return text + ".";
 }
 

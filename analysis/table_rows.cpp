@@ -46,12 +46,15 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
   std::map<Group, Collected> groups;
   std::set<Group> again;  // whose time is that of other rows
   for (KernelRow kernel : report.kernels) {
-    // A graph has a row of its own beside those of its kernels, whose time it is.
-    const bool graph = kernel.graph.has_value();
-    const Group group{kernel.device, kernel.layer,
-                      by_kernel || graph ? kernel.name : std::string()};
-    if (graph && kernel.time_source == "time") again.insert(group);
-    kernel.graph.reset();
+    // A graph has a row of its own beside those of its kernels, whose time it is. What a layer's
+    // launches counted together is the layer's.
+    const bool apart = by_kernel || kernel.graph;
+    const Group group{kernel.device, kernel.layer, apart ? kernel.name : std::string()};
+    if (apart && kernel.counts_again()) {
+      if (kernel.time_source == "time") again.insert(group);
+      kernel.graph.reset();
+      kernel.ranges.reset();
+    }
     Collected& collected = groups.try_emplace(group, roofline).first->second;
     collected.sum.add(kernel, true);
     collected.tensor_inferred = collected.tensor_inferred || has_flag(kernel, "tensor_inferred");

@@ -36,7 +36,9 @@ CuptiFailure CounterWindow::begin(const PassPlan& plan, std::size_t max_ranges, 
       launches_.clear();
       launches_.reserve(max_ranges_);
       extend_names(names_, max_ranges_);
-      unranged_ = 0;
+      unranged_ = uncountable_ = 0;
+      parts_ = 0;
+      range_open_ = several_streams_ = false;
       failure_ = {};
       turn_taken_ = false;
     }
@@ -55,22 +57,29 @@ bool CounterWindow::take_turn(std::unique_lock<std::mutex>& lock) {
   return active_;
 }
 
-bool CounterWindow::before_launch(std::uint32_t ordinal, const LaunchKey& key) {
+bool CounterWindow::before_launch(std::uint32_t ordinal, const LaunchKey& key,
+                                  std::uint32_t parts) {
   const char* name = nullptr;
   {
     std::unique_lock<std::mutex> lock(mutex_);
     if (!active_ || failure_.failed()) return false;
+    if (parts == 0) {
+      ++uncountable_;
+      return false;
+    }
     // One launch without a range spoils the window: nobody waits for a turn in it any more.
-    if (unranged_ > 0 || !take_turn(lock) || launches_.size() >= max_ranges_) {
+    if (unranged_ > 0 || !take_turn(lock) || parts_ + parts > max_ranges_) {
       if (active_) ++unranged_;
       return false;
     }
     name = names_[launches_.size()];
-    launches_.push_back({key, ordinal, true});  // within what begin reserved: allocates nothing
+    // Within what begin reserved: allocates nothing.
+    launches_.push_back({key, ordinal, true, 1, key.grid.count(), key.function, parts});
+    parts_ += parts;
     turn_taken_ = true;
     turn_owner_ = std::this_thread::get_id();
   }
-  if (mode_ == RangeMode::automatic) return true;
+  if (!are_pushed(mode_)) return true;
   auto failure = profiler_.push(name);
   if (!failure.failed()) return true;
   fail(failure);
@@ -78,6 +87,7 @@ bool CounterWindow::before_launch(std::uint32_t ordinal, const LaunchKey& key) {
 }
 
 void CounterWindow::after_launch(bool launched) {
+  if (mode_ == RangeMode::layer) return end_layer_launch(launched);
   bool pushed = false;
   {
     const std::lock_guard<std::mutex> hold(mutex_);
@@ -109,6 +119,7 @@ void CounterWindow::fail(const CuptiFailure& failure) {
 CounterResult CounterWindow::end() {
   CounterResult result;
   CuptiFailure first;
+  bool open = false;
   const auto failure = guarded([&]() -> CuptiFailure {
     {
       std::unique_lock<std::mutex> lock(mutex_);
@@ -119,14 +130,18 @@ CounterResult CounterWindow::end() {
         ++unranged_;
       active_ = false;
       result.unranged = unranged_;
+      result.uncountable = uncountable_;
+      open = std::exchange(range_open_, false);
       first = failure_;
     }
     turn_free_.notify_all();
+    if (open)
+      if (auto closed = profiler_.close_range(); closed.failed() && !first.failed()) first = closed;
     if (auto stopped = profiler_.stop(); stopped.failed() && !first.failed()) first = stopped;
     if (first.failed()) return first;
     RangeProfiler::Reading reading;
     if (auto read = profiler_.read(reading); read.failed()) return read;
-    join_ranges({launches_, plan_->metrics, mode_, max_ranges_}, reading, result);
+    join_ranges({launches_, plan_->metrics, mode_, max_ranges_, several_streams_}, reading, result);
     return {};
   });
   if (failure.failed()) {
@@ -137,22 +152,28 @@ CounterResult CounterWindow::end() {
   if (!result.keep) {
     result.keys.clear();
     result.ordinals.clear();
+    result.launches.clear();
+    result.newest.clear();
     result.values.clear();
   }
   return result;
 }
 
 CuptiFailure CounterWindow::drop() {
-  bool open = false;  // a launch's range, which its thread will not come to pop any more
+  bool open = false;   // a launch's range, which its thread will not come to pop any more
+  bool range = false;  // a layer's
   {
     const std::lock_guard<std::mutex> hold(mutex_);
     if (!active_) return {};
     active_ = false;
     open = turn_taken_ && mode_ == RangeMode::user;
+    range = std::exchange(range_open_, false);
   }
   turn_free_.notify_all();
   if (open)
     if (auto failure = profiler_.pop(); failure.failed()) return failure;
+  if (range)
+    if (auto failure = profiler_.close_range(); failure.failed()) return failure;
   return profiler_.stop();
 }
 
@@ -168,7 +189,7 @@ CuptiFailure CounterWindow::close() {
 void CounterWindow::abandon() {
   {
     const std::lock_guard<std::mutex> hold(mutex_);
-    active_ = false;
+    active_ = range_open_ = false;
   }
   turn_free_.notify_all();
   profiler_.abandon();

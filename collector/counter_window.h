@@ -41,7 +41,19 @@ class CounterWindow {
   // At a launch's ENTER. True when the launch takes part: then after_launch must follow, on the
   // same thread, at its EXIT. In automatic mode every launch of the context must come here, in user
   // mode those that are wanted.
-  [[nodiscard]] bool before_launch(std::uint32_t ordinal, const LaunchKey& key);
+  // `parts`: how many ranges CUPTI makes of it, where it makes them; 0: nobody knows.
+  [[nodiscard]] bool before_launch(std::uint32_t ordinal, const LaunchKey& key,
+                                   std::uint32_t parts = 1);
+  // The same for ranges of layers; a range goes on as long as its key does.
+  struct Launch {
+    LaunchKey key;             // range_key() of the layer
+    std::uint64_t blocks = 0;  // of the launch; 0: unknown
+    FunctionId function = 0;
+    const void* stream = nullptr;
+  };
+  [[nodiscard]] bool before_launch(std::uint32_t ordinal, const Launch& launch);
+  // Before something that must be in no range: closes the one that is open.
+  void close_range();
   // `launched`: the driver's call succeeded. A launch that failed has no values and is not missed.
   void after_launch(bool launched);
 
@@ -64,6 +76,7 @@ class CounterWindow {
  private:
   bool take_turn(std::unique_lock<std::mutex>& lock);
   void fail(const CuptiFailure& failure);
+  void end_layer_launch(bool launched);
 
   RangeProfiler profiler_;
   const PassPlan* plan_ = nullptr;
@@ -76,7 +89,13 @@ class CounterWindow {
   bool turn_taken_ = false;  // a launch is between its ENTER and its EXIT (user mode)
   std::thread::id turn_owner_;
   std::vector<RangedLaunch> launches_;  // in the order of their turns
-  std::uint64_t unranged_ = 0;
+  std::uint64_t unranged_ = 0, uncountable_ = 0;
+  std::size_t parts_ = 0;  // of the launches so far
+  // Ranges of layers.
+  bool range_open_ = false;
+  std::uint64_t last_blocks_ = 0;  // of the launch that has the turn
+  const void* stream_ = nullptr;   // of the window's first launch
+  bool several_streams_ = false;
   CuptiFailure failure_;            // the first push or pop that failed
   std::vector<const char*> names_;  // "0", "1" …
 };

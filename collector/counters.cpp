@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/range_rows.h"
 #include "collector/graph_nodes.h"
 
 namespace gable {
@@ -61,7 +62,8 @@ CuptiFailure Counters::begin_on(Context& context, Phase phase, std::size_t max_r
   CuptiFailure failure;
   const auto* plan = plan_.load(std::memory_order_acquire);
   for (const auto& pass : plan->passes)
-    if (pass.phase == phase) failure = context.window.begin(pass, max_ranges, mode_);
+    if (pass.phase == phase && (!pass.replayed || mode() == RangeMode::replay))
+      failure = context.window.begin(pass, max_ranges, mode());
   if (!first || !before || failure.failed()) return failure;
   const auto after = memory_.free_bytes(context.place.device);
   const std::lock_guard hold(mutex_);
@@ -94,13 +96,33 @@ std::optional<std::uint64_t> Counters::gpu_bytes() {
 }
 
 bool Counters::before_launch(const Place& place, std::uint32_t ordinal, const LaunchKey& key,
-                             bool wanted) {
+                             bool wanted, std::uint32_t kernels) {
   auto* context = find(place, false);
   if (context == nullptr || !context->usable.load(std::memory_order_relaxed)) return false;
+  const auto mode = this->mode();
+  if (mode == RangeMode::layer) {
+    if (wanted) {
+      return context->window.before_launch(
+          ordinal, {counted_key(key), key.grid.count(), key.function, place.stream});
+    }
+    context->window.close_range();
+    return false;
+  }
   // Automatic ranges cannot be chosen by launch: all must be known, so that the order can be
   // followed.
-  if (mode_ == RangeMode::automatic && is_graph(key)) return false;  // CUPTI does not range them
-  return (wanted || mode_ == RangeMode::automatic) && context->window.before_launch(ordinal, key);
+  if (mode == RangeMode::automatic && is_graph(key)) return false;  // CUPTI does not range them
+  if (!wanted && are_pushed(mode)) return false;
+  return context->window.before_launch(ordinal, key, mode == RangeMode::replay ? kernels : 1);
+}
+
+LaunchKey Counters::counted_key(const LaunchKey& key) const {
+  if (mode() != RangeMode::layer || is_graph(key)) return key;
+  return range_key(key.layer, key.device, range_function_);
+}
+
+void Counters::close_ranges() {
+  if (mode() != RangeMode::layer) return;
+  for (auto* context : all()) context->window.close_range();
 }
 
 void Counters::after_launch(const Place& place, bool launched) {

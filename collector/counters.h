@@ -18,7 +18,9 @@ namespace gable {
 
 class Counters {
  public:
-  Counters(const CuptiApi& api, RangeMode mode) : engine_(api), mode_(mode) {}
+  // `range_function`: of range_key(), where ranges are layers.
+  Counters(const CuptiApi& api, RangeMode mode, FunctionId range_function = 0)
+      : engine_(api), mode_(mode), range_function_(range_function) {}
 
   // The plan of the program's chip; must outlive this object. Once, before the first window.
   void set_plan(const MetricPlan* plan) { plan_.store(plan, std::memory_order_release); }
@@ -27,6 +29,7 @@ class Counters {
     CUcontext context = nullptr;
     std::uint32_t uid = 0;  // of the context
     std::int32_t device = -1;
+    const void* stream = nullptr;  // of a launch
   };
   // Whether begin() was called for the window on this context, whatever came of it.
   [[nodiscard]] bool begun(const Place& place, WindowId window);
@@ -39,9 +42,16 @@ class Counters {
   // Ends the open window on every context without reading it.
   CuptiFailure drop();
   // At a launch's ENTER, on the launching thread; true when it has a range. `wanted` is what -k
-  // says.
+  // says; `kernels`: how many a graph has, 0: nobody knows.
   [[nodiscard]] bool before_launch(const Place& place, std::uint32_t ordinal, const LaunchKey& key,
-                                   bool wanted);
+                                   bool wanted, std::uint32_t kernels = 1);
+  // Under which key a launch is counted: its own, or that of its layer's ranges.
+  [[nodiscard]] LaunchKey counted_key(const LaunchKey& key) const;
+  // Before a capture: no range may stay open in it.
+  void close_ranges();
+  [[nodiscard]] RangeMode mode() const { return mode_.load(std::memory_order_relaxed); }
+  // From the next window on.
+  void set_mode(RangeMode mode) { mode_.store(mode, std::memory_order_relaxed); }
   // At its EXIT, when it was ranged.
   void after_launch(const Place& place, bool launched);
 
@@ -83,7 +93,8 @@ class Counters {
 
   ProfilerEngine engine_;
   GpuMemory memory_;
-  RangeMode mode_;
+  std::atomic<RangeMode> mode_;
+  const FunctionId range_function_;
   std::atomic<const MetricPlan*> plan_{nullptr};
   // Guards the two containers. Never held while calling CUPTI.
   std::mutex mutex_;

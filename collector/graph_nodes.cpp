@@ -120,10 +120,10 @@ GraphNodes::Launched GraphNodes::launched(const void* exec) const {
   return found == execs_.end() ? Launched{} : found->second.launched;
 }
 
-void GraphNodes::name(const void* exec, GraphId graph, const LaunchKey& key) {
+void GraphNodes::name(const void* exec, const Launched& launched) {
   const std::lock_guard hold(mutex_);
   const auto found = execs_.find(exec);
-  if (found != execs_.end()) found->second.launched = {true, graph, key};
+  if (found != execs_.end()) found->second.launched = launched;
 }
 
 GraphShape GraphNodes::shape(const void* exec) const {

@@ -53,11 +53,12 @@ class GraphNodes {
     bool named = false;  // name() was called since its last change
     GraphId graph = 0;
     LaunchKey key;
+    std::uint32_t kernels = 0;  // of one launch; 0: unknown
   };
   [[nodiscard]] Launched launched(const void* exec) const;
   // What one launch of it runs; an empty shape (no kernels, no more) where a node was not seen.
   [[nodiscard]] GraphShape shape(const void* exec) const;
-  void name(const void* exec, GraphId graph, const LaunchKey& key);
+  void name(const void* exec, const Launched& launched);
 
   // --- of records
   void place(std::vector<GraphKernelRecord>& kernels, std::vector<CopyRecord>& copies) const;

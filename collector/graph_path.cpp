@@ -94,14 +94,14 @@ GraphNodes::Launched Session::graph_of(const void* exec, std::int32_t device) {
   auto known = graph_nodes_.launched(exec);
   if (known.named && known.key.device == device) return known;
   const GraphShape shape = graph_nodes_.shape(exec);
-  known = {true, 0, {}};
+  known = {true, 0, {}, shape.more ? 0 : shape.kernels};
   if (shape.kernels > 0 || shape.more) {
     known.graph = sink_.with_profile([&](Profile& profile) { return profile.add_graph(shape); });
     if (known.graph != 0)
       known.key = graph_key(shape, rt_.functions.intern(graph_symbol(known.graph)), device);
   }
   known.key.device = device;
-  graph_nodes_.name(exec, known.graph, known.key);
+  graph_nodes_.name(exec, known);
   return known;
 }
 
@@ -120,13 +120,19 @@ void Session::enter_graph(const CUpti_CallbackData& data) {
   event.kind = Event::Kind::graph;
   auto& launch = event.graph = GraphLaunch{};
   std::int32_t device = 0;
-  const auto place = place_of(thread, data, device);
+  auto place = place_of(thread, data, device);
+  place.stream = launched_stream(data.functionParams);
   const auto graph = graph_of(exec, device);
   launch.graph = graph.graph;
   launch.key = graph.key;
   launch.correlation = data.correlationId;
-  if (graph.graph != 0 && rt_.hot.counters.load(std::memory_order_relaxed))
-    thread.in_window_launch = windows_.range_launch(place, launch.key, filter_.wanted(launch.key));
+  // Where CUPTI makes the ranges, also a graph nobody knows is some.
+  const bool ranged = graph.graph != 0 || counters_.mode() == RangeMode::replay;
+  if (ranged && rt_.hot.counters.load(std::memory_order_relaxed)) {
+    if (collective_.load(std::memory_order_relaxed)) windows_.before_collective();
+    thread.in_window_launch = windows_.range_launch(
+        place, launch.key, graph.graph != 0 && filter_.wanted(launch.key), graph.kernels);
+  }
   launch.window = rt_.hot.window.load(std::memory_order_relaxed);
   event.step = rt_.hot.step.load(std::memory_order_relaxed);
   sink_.emit(thread, event);

@@ -84,6 +84,58 @@ constexpr Named kCalls[] = {
     {ID(cuMemsetD32_v2_ptds), CallKind::copy},
     {ID(cuMemsetD8Async_ptsz), CallKind::copy},
     {ID(cuMemsetD32Async_ptsz), CallKind::copy},
+    {ID(cuMemsetD2D8Async), CallKind::copy},
+    {ID(cuMemsetD2D16Async), CallKind::copy},
+    {ID(cuMemsetD2D32Async), CallKind::copy},
+    {ID(cuMemsetD2D8_v2), CallKind::copy},
+    {ID(cuMemsetD2D16_v2), CallKind::copy},
+    {ID(cuMemsetD2D32_v2), CallKind::copy},
+    {ID(cuMemcpyAtoH_v2), CallKind::copy},
+    {ID(cuMemcpyAtoHAsync_v2), CallKind::copy},
+    {ID(cuMemcpyAtoD_v2), CallKind::copy},
+    {ID(cuMemcpyDtoA_v2), CallKind::copy},
+    {ID(cuMemcpyAtoA_v2), CallKind::copy},
+    {ID(cuMemcpyHtoA_v2), CallKind::copy},
+    {ID(cuMemcpyHtoAAsync_v2), CallKind::copy},
+    {ID(cuMemcpy3DPeer), CallKind::copy},
+    {ID(cuMemcpy3DPeerAsync), CallKind::copy},
+    {ID(cuMemcpyDtoA_v2_ptds), CallKind::copy},
+    {ID(cuMemcpyAtoD_v2_ptds), CallKind::copy},
+    {ID(cuMemcpyHtoA_v2_ptds), CallKind::copy},
+    {ID(cuMemcpyAtoH_v2_ptds), CallKind::copy},
+    {ID(cuMemcpyAtoA_v2_ptds), CallKind::copy},
+    {ID(cuMemcpy2D_v2_ptds), CallKind::copy},
+    {ID(cuMemcpy2DUnaligned_v2_ptds), CallKind::copy},
+    {ID(cuMemcpy3D_v2_ptds), CallKind::copy},
+    {ID(cuMemcpyPeer_ptds), CallKind::copy},
+    {ID(cuMemcpy3DPeer_ptds), CallKind::copy},
+    {ID(cuMemsetD16_v2_ptds), CallKind::copy},
+    {ID(cuMemsetD2D8_v2_ptds), CallKind::copy},
+    {ID(cuMemsetD2D16_v2_ptds), CallKind::copy},
+    {ID(cuMemsetD2D32_v2_ptds), CallKind::copy},
+    {ID(cuMemcpyHtoAAsync_v2_ptsz), CallKind::copy},
+    {ID(cuMemcpyAtoHAsync_v2_ptsz), CallKind::copy},
+    {ID(cuMemcpy2DAsync_v2_ptsz), CallKind::copy},
+    {ID(cuMemcpy3DAsync_v2_ptsz), CallKind::copy},
+    {ID(cuMemcpyPeerAsync_ptsz), CallKind::copy},
+    {ID(cuMemcpy3DPeerAsync_ptsz), CallKind::copy},
+    {ID(cuMemsetD16Async_ptsz), CallKind::copy},
+    {ID(cuMemsetD2D8Async_ptsz), CallKind::copy},
+    {ID(cuMemsetD2D16Async_ptsz), CallKind::copy},
+    {ID(cuMemsetD2D32Async_ptsz), CallKind::copy},
+    // By number: not all CUPTIs that we compile against have their names.
+    {776, CallKind::copy},  // cuMemcpyBatchAsync
+    {777, CallKind::copy},  // cuMemcpyBatchAsync_ptsz
+    {778, CallKind::copy},  // cuMemcpy3DBatchAsync
+    {779, CallKind::copy},  // cuMemcpy3DBatchAsync_ptsz
+    {796, CallKind::copy},  // cuMemcpyBatchAsync_v2
+    {797, CallKind::copy},  // cuMemcpyBatchAsync_v2_ptsz
+    {798, CallKind::copy},  // cuMemcpy3DBatchAsync_v2
+    {799, CallKind::copy},  // cuMemcpy3DBatchAsync_v2_ptsz
+    {837, CallKind::copy},  // cuMemcpyWithAttributesAsync
+    {838, CallKind::copy},  // cuMemcpyWithAttributesAsync_ptsz
+    {839, CallKind::copy},  // cuMemcpy3DWithAttributesAsync
+    {840, CallKind::copy},  // cuMemcpy3DWithAttributesAsync_ptsz
 };
 
 constexpr std::array<CallKind, kIds> make_table() {
@@ -146,6 +198,10 @@ std::vector<CUpti_CallbackIdResource> watched_resources(bool graphs) {
 // In all of these calls the graph is the first argument, under more than one name.
 const void* launched_graph(const void* params) {
   return params == nullptr ? nullptr : *static_cast<void* const*>(params);
+}
+
+const void* launched_stream(const void* params) {
+  return params == nullptr ? nullptr : static_cast<const cuGraphLaunch_params*>(params)->hStream;
 }
 
 bool decode_launch(CUpti_CallbackId cbid, const void* params, LaunchArguments& out) {

@@ -32,6 +32,9 @@ enum class CallKind : std::uint8_t {
 // The executable graph of a call that launches or changes one; `params` as below.
 [[nodiscard]] const void* launched_graph(const void* params);
 
+// The stream of a call that launches one.
+[[nodiscard]] const void* launched_stream(const void* params);
+
 // Resource callbacks that are followed; those about graphs only where `graphs`.
 [[nodiscard]] std::vector<CUpti_CallbackIdResource> watched_resources(bool graphs);
 

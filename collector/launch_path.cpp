@@ -78,6 +78,8 @@ FunctionId Session::function_of(ThreadState& thread, const void* handle, const c
   while (id >= seen) {  // ids are given in order: this is a function no launch had before
     if (functions_seen_.compare_exchange_weak(seen, id + 1, std::memory_order_relaxed)) {
       windows_.flaw(kNewFunction);
+      if (symbol != nullptr && may_wait_for_ranks(symbol))
+        collective_.store(true, std::memory_order_relaxed);
       break;
     }
   }
@@ -98,7 +100,8 @@ Counters::Place Session::place_of(ThreadState& thread, const CUpti_CallbackData&
 }
 
 bool Session::key_of_launch(ThreadState& thread, CUpti_CallbackId id,
-                            const CUpti_CallbackData& data, LaunchEvent& launch) {
+                            const CUpti_CallbackData& data, LaunchEvent& launch,
+                            const void*& stream) {
   LaunchArguments arguments;
   if (!decode_launch(id, data.functionParams, arguments)) return false;
   (void)place_of(thread, data, launch.key.device);
@@ -109,6 +112,8 @@ bool Session::key_of_launch(ThreadState& thread, CUpti_CallbackId id,
   launch.key.cluster = arguments.cluster;
   launch.key.dynamic_shared = arguments.dynamic_shared;
   launch.correlation = data.correlationId;
+  launch.in_range = counters_.mode() == RangeMode::layer && filter_.wanted(launch.key);
+  stream = arguments.stream;
   return true;
 }
 
@@ -123,7 +128,8 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   Event event;
   event.kind = Event::Kind::launch;
   auto& launch = event.launch;
-  if (!key_of_launch(thread, id, data, launch)) return;
+  const void* stream = nullptr;
+  if (!key_of_launch(thread, id, data, launch, stream)) return;
   if (activity_.capturing()) {
     // It becomes a graph's node, most likely: then CUPTI tells of the node before the call returns.
     // Nothing runs now, and nothing may be started or stopped.
@@ -140,7 +146,8 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   if (windows_.steps_known() && !rt_.hot.watching.load(std::memory_order_relaxed)) return;
 
   if (rt_.hot.counters.load(std::memory_order_relaxed)) {
-    const Counters::Place place{data.context, data.contextUid, launch.key.device};
+    if (collective_.load(std::memory_order_relaxed)) windows_.before_collective();
+    const Counters::Place place{data.context, data.contextUid, launch.key.device, stream};
     thread.in_window_launch = windows_.range_launch(place, launch.key, filter_.wanted(launch.key));
   }
   launch.window = rt_.hot.window.load(std::memory_order_relaxed);

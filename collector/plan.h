@@ -18,6 +18,7 @@ namespace gable {
 // One configuration that CUPTI collects in a single pass.
 struct PassPlan {
   Phase phase;                       // hw with its group, or flops
+  bool replayed = false;             // of several passes, for kernel replay alone
   std::vector<std::string> metrics;  // full names with their roll-up: "dram__sectors_read.sum"
   std::vector<std::uint8_t>
       config_image;  // for cuptiRangeProfilerSetConfig; must outlive the profiler's Disable

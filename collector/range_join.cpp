@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include "analysis/quantities.h"
 
@@ -27,6 +29,31 @@ std::optional<std::size_t> checksum_column(const std::vector<std::string>& metri
   return std::nullopt;
 }
 
+bool is_sum(const std::string& metric) { return metric.ends_with(".sum"); }
+
+// What the ranges of one launch say together; empty where one is missing. A graph's kernels are
+// ranges of their own where CUPTI replays them: of other metrics than sums nothing is known then.
+std::vector<double> values_of(const std::vector<const std::vector<double>*>& found,
+                              std::size_t first, std::size_t parts,
+                              const std::vector<std::string>& metrics) {
+  if (std::find(found.begin() + static_cast<std::ptrdiff_t>(first),
+                found.begin() + static_cast<std::ptrdiff_t>(first + parts),
+                nullptr) != found.begin() + static_cast<std::ptrdiff_t>(first + parts))
+    return {};
+  std::vector<double> values = *found[first];
+  for (std::size_t i = 0; i < values.size() && parts > 1; ++i) {
+    if (!is_sum(metrics[i])) values[i] = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t part = 1; part < parts; ++part) values[i] += (*found[first + part])[i];
+  }
+  return values;
+}
+
+std::uint64_t sum_of_blocks(const std::vector<RangedLaunch>& launches) {
+  std::uint64_t sum = 0;
+  for (const auto& launch : launches) sum += launch.blocks;
+  return sum;
+}
+
 std::string counted(std::uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
@@ -34,6 +61,8 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
 // Why a window is thrown away, most telling first; empty when it is kept.
 std::string verdict(const CounterResult& result, const JoinRequest& request,
                     const JoinChecks& checks) {
+  if (result.uncountable > 0)
+    return "A CUDA graph ran in it of which CUPTI makes an unknown number of ranges.";
   if (checks.unranged && result.unranged > 0 && request.launches.size() >= request.max_ranges)
     return "The window had more launches than the " + std::to_string(request.max_ranges) +
            " there was room for.";
@@ -59,9 +88,13 @@ void join_ranges(const JoinRequest& request, const RangeReading& reading, Counte
   // an empty one.
   std::vector<const RangedLaunch*> expected;
   expected.reserve(request.launches.size());
-  for (const auto& launch : request.launches)
-    if (request.mode == RangeMode::user || launch.launched) expected.push_back(&launch);
-  std::vector<const std::vector<double>*> found(expected.size(), nullptr);
+  std::size_t ranges = 0;
+  for (const auto& launch : request.launches) {
+    if (!are_pushed(request.mode) && !launch.launched) continue;
+    expected.push_back(&launch);
+    ranges += launch.parts;
+  }
+  std::vector<const std::vector<double>*> found(ranges, nullptr);
   std::size_t position = 0;
   for (const auto& range : reading.ranges) {
     const auto index = checks.names ? index_of(range.name) : std::optional(position++);
@@ -71,20 +104,29 @@ void join_ranges(const JoinRequest& request, const RangeReading& reading, Counte
       found[*index] = &range.values;
   }
   const auto checksum = checksum_column(request.metrics);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (!expected[i]->launched) continue;
-    if (found[i] == nullptr) {
+  const bool layers = request.mode == RangeMode::layer;
+  const auto all_blocks =
+      request.several_streams ? static_cast<double>(sum_of_blocks(request.launches)) : 0;
+  std::size_t first = 0;
+  for (const RangedLaunch* launch : expected) {
+    const std::size_t at = std::exchange(first, first + launch->parts);
+    if (!launch->launched) continue;
+    const auto values = values_of(found, at, launch->parts, request.metrics);
+    if (values.empty()) {
       ++result.missing;
       continue;
     }
-    const auto& values = *found[i];
-    // Written so that NaN is a mismatch too.
     // The blocks of a graph are not always known.
-    const auto blocks = expected[i]->key.grid.count();
-    if (checksum && blocks != 0 && !(values[*checksum] == static_cast<double>(blocks)))
-      ++result.mismatched;
-    result.keys.push_back(expected[i]->key);
-    result.ordinals.push_back(expected[i]->ordinal);
+    const auto blocks = static_cast<double>(layers ? launch->blocks : launch->key.grid.count());
+    // Written so that NaN is a mismatch too. Where streams overlap, a range may have more.
+    const auto fits = [&](double counted_blocks) {
+      return counted_blocks == blocks || (counted_blocks > blocks && counted_blocks <= all_blocks);
+    };
+    if (checksum && blocks != 0 && !fits(values[*checksum])) ++result.mismatched;
+    result.keys.push_back(launch->key);
+    result.ordinals.push_back(launch->ordinal);
+    result.launches.push_back(launch->launches);
+    result.newest.push_back(layers ? launch->newest : launch->key.function);
     result.values.insert(result.values.end(), values.begin(), values.end());
   }
   result.reason = verdict(result, request, checks);

@@ -16,7 +16,13 @@ namespace gable {
 enum class RangeMode : std::uint8_t {
   user,       // ranges are pushed and popped around each launch
   automatic,  // CUPTI makes one range of each kernel and waits for the context after every launch
+  layer,      // ranges are pushed and popped where the layer of the launches changes
+  replay,     // as automatic, and CUPTI runs each kernel as often as its counters need
 };
+// Whether ranges are ours; else CUPTI waits after every launch, and every launch is a range.
+[[nodiscard]] constexpr bool are_pushed(RangeMode mode) {
+  return mode == RangeMode::user || mode == RangeMode::layer;
+}
 
 struct RangeValues {
   std::string name;            // as pushed; "0", "1" … in automatic mode
@@ -31,6 +37,11 @@ struct RangedLaunch {
   LaunchKey key;
   std::uint32_t ordinal = 0;
   bool launched = true;  // the driver's call succeeded
+  // Of a range of several launches:
+  std::uint64_t launches = 1, blocks = 0;
+  FunctionId newest = 0;  // the kernel that was seen last for the first time
+  // Ranges that CUPTI makes of it: one for each kernel of a graph that it replays.
+  std::uint32_t parts = 1;
 };
 
 struct CounterResult {
@@ -39,11 +50,14 @@ struct CounterResult {
   int code = 0;                 // CUptiResult of the call that failed, when one did
   std::vector<LaunchKey> keys;  // of the launches with values, in launch order; empty when not kept
   std::vector<std::uint32_t> ordinals;  // as given to before_launch, beside `keys`
+  std::vector<std::uint64_t> launches;  // that the values are a sum over, beside `keys`
+  std::vector<FunctionId> newest;       // the newest kernel in them, beside `keys`
   std::vector<double> values;           // keys.size() rows of `metrics` values; NaN is unknown
   std::size_t metrics = 0;
-  std::uint64_t dropped = 0;     // ranges CUPTI dropped, or that came back without a launch
-  std::uint64_t missing = 0;     // launches without a range
-  std::uint64_t mismatched = 0;  // launches whose count of thread blocks is not their grid
+  std::uint64_t dropped = 0;      // ranges CUPTI dropped, or that came back without a launch
+  std::uint64_t missing = 0;      // launches without a range
+  std::uint64_t mismatched = 0;   // launches whose count of thread blocks is not their grid
+  std::uint64_t uncountable = 0;  // graphs of which nobody knows how many ranges they are
   std::uint64_t unranged =
       0;  // launches that found no turn or no room; their number beyond max_ranges
 };
@@ -53,6 +67,9 @@ struct JoinRequest {
   const std::vector<std::string>& metrics;
   RangeMode mode = RangeMode::user;
   std::size_t max_ranges = 0;
+  // Ranges of layers: the window's launches went to several streams, so that blocks of others may
+  // be among a range's.
+  bool several_streams = false;
 };
 
 // Adds keys, values and counts to `result` (whose `unranged` is known), then decides: keep and

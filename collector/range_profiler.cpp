@@ -158,8 +158,9 @@ struct RangeProfiler::State {
     params.pConfig = config.data();
     params.counterDataImageSize = current->image->size();
     params.pCounterDataImage = current->image->data();
-    params.range = mode == RangeMode::user ? CUPTI_UserRange : CUPTI_AutoRange;
-    params.replayMode = CUPTI_UserReplay;  // single pass: nothing is ever replayed
+    params.range = are_pushed(mode) ? CUPTI_UserRange : CUPTI_AutoRange;
+    // With a single pass user replay replays nothing.
+    params.replayMode = mode == RangeMode::replay ? CUPTI_KernelReplay : CUPTI_UserReplay;
     params.maxRangesPerPass = current->image_ranges;
     params.numNestingLevels = 1;
     params.minNestingLevel = 1;
@@ -294,6 +295,11 @@ CuptiFailure RangeProfiler::pop() {
   if (code == CUPTI_SUCCESS) return {};
   state_->runs_on = true;
   return guarded([&] { return call_failed(state_->api, "cuptiRangeProfilerPopRange", code); });
+}
+
+CuptiFailure RangeProfiler::close_range() {
+  const CurrentContext current(state_->context);
+  return pop();
 }
 
 CuptiFailure RangeProfiler::stop() {

@@ -61,6 +61,8 @@ class RangeProfiler {
   // `name` must stay valid until disable.
   [[nodiscard]] CuptiFailure push(const char* name);
   [[nodiscard]] CuptiFailure pop();
+  // The same on a thread that may have another context.
+  [[nodiscard]] CuptiFailure close_range();
   [[nodiscard]] CuptiFailure stop();
   // After stop: decodes (this waits for the context) and evaluates every range. stop, read and
   // disable give up on a CUPTI that does not answer; while it does not, every call fails.

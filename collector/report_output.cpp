@@ -104,6 +104,7 @@ RunInfo ReportOutput::describe_run(Windows& windows, bool complete) const {
   const bool played = !rt_.settings.playback.empty() || std::getenv("GABLE_PLAYBACK") != nullptr;
   run.source = played ? "playback" : "cupti";
   run.unit = windows.steps_known() ? "step" : "run";
+  run.scope = rt_.settings.scope;
   run.complete = complete;
   const auto counts = windows.counts();
   run.steps.seen = counts.seen;

@@ -8,15 +8,13 @@
 #include <cstdlib>
 #include <thread>
 
-#include "collector/device_query.h"
+#include "analysis/range_rows.h"
 #include "collector/other_tools.h"
 #include "collector/range_calls.h"
 
 namespace gable {
 namespace {
 
-constexpr std::chrono::milliseconds kPlanPatience{5000};
-constexpr std::chrono::milliseconds kDevicesPatience{1000};
 constexpr std::chrono::milliseconds kQueuePatience{10000}, kExitPatience{2000};  // for records
 constexpr std::chrono::milliseconds kExitFlushPatience{2000};  // for one answer of CUPTI
 constexpr std::chrono::milliseconds kSignalFlushPatience{1000};
@@ -49,15 +47,21 @@ Session::Session(Runtime& rt, CuptiApi api)
               rt.functions),
       graph_nodes_(rt.layers),
       activity_(api_, rt.functions),
-      counters_(api_,
-                rt.settings.ranges == "auto" && !rt.ranks ? RangeMode::automatic : RangeMode::user),
+      range_choice_(choose_ranges(rt.settings, rt.ranks)),
+      counters_(api_, range_choice_.mode, rt.functions.intern(kRangeSymbol)),
       windows_(rt, api_, sink_, counters_, activity_,
                {[this] { return wait_for_plan(); }, [this] { background_.wake(Background::kOver); },
                 [this] { background_.request_flush(); },
                 [this] { background_.flush(true, kExitFlushPatience); },
-                [this](const LaunchKey& key) { return filter_.wanted(key); }}),
+                [this](const LaunchKey& key) {
+                  return rt_.functions.intern(kRangeSymbol) == key.function || filter_.wanted(key);
+                }}),
       output_(rt),
-      background_(*this) {}
+      background_(*this) {
+  if (range_choice_.mode == RangeMode::layer)
+    sink_.with_profile([](Profile& profile) { profile.count_ranges(); });
+  if (!range_choice_.sentence.empty()) rt_.notes.say(range_choice_.sentence);
+}
 
 Session* Session::start(Runtime& rt) { return start(rt, load_cupti(rt.settings.cupti)); }
 
@@ -82,10 +86,6 @@ Session* Session::start(Runtime& rt, CuptiApi api) {
   if (session->ranges_only_) {
     rt.hot.span_window.store(kWholeRun, std::memory_order_relaxed);
   } else {
-    if (rt.ranks && rt.settings.ranges == "auto")
-      rt.notes.say(
-          "--ranges auto waits for every launch, which other ranks may wait for: user ranges are "
-          "taken.");
     if (rt.ranks && rt.settings.budget)
       rt.notes.say("--budget is left out: with several ranks all must be in the same window.");
     rt.ranges.set_listener(&session->windows_);
@@ -93,69 +93,6 @@ Session* Session::start(Runtime& rt, CuptiApi api) {
     watch_for_other_tools();
   }
   return session;
-}
-
-// --- the plan of passes
-// -------------------------------------------------------------------------------------------------
-
-void Session::make_plan() {
-  const auto devices = query_devices(api_);
-  sink_.with_profile([&](Profile& profile) {
-    for (const auto& device : devices) profile.add_device(device);
-  });
-  {
-    const std::lock_guard hold(plan_mutex_);
-    devices_known_ = true;
-    plan_made_.notify_all();
-  }
-  counters_.memory().open();
-  MetricPlan plan;
-  if (!api_.can_profile) {
-    plan.error = api_.why_not;
-  } else if (devices.empty() || devices.front().chip.empty()) {
-    plan.error = "The GPU's chip is not known to CUPTI, so no counters can be chosen.";
-  } else {
-    plan = plan_metrics(api_, devices.front().chip, rt_.settings.metrics);
-    for (const auto& device : devices) {
-      if (device.chip != devices.front().chip) {
-        rt_.notes.say("GPUs of different chips are in use (" + devices.front().chip + " and " +
-                      device.chip + "); counters are collected for the first only.");
-      }
-    }
-  }
-  // A CUPTI that takes no counters was spoken of at the start.
-  if (!plan.error.empty() && api_.can_profile && wants_counters(rt_.settings)) {
-    rt_.notes.say("Kernel times are collected without counters: " + plan.error);
-  }
-  for (const auto& one : plan.left_out) rt_.notes.say(one.sentence);
-  for (const auto& note : plan.notes) rt_.notes.say(note);
-  sink_.with_profile([&](Profile& profile) {
-    for (const auto& pass : plan.passes) profile.set_metrics(pass.phase, pass.metrics);
-    profile.set_raw_metrics(plan.raw);
-  });
-  const std::lock_guard hold(plan_mutex_);
-  if (plan_done_) return;
-  plan_ = std::move(plan);
-  plan_done_ = true;
-  plan_made_.notify_all();
-}
-
-const MetricPlan* Session::wait_for_plan() {
-  if (!saw_context_.exchange(true)) background_.wake(Background::kPlan);
-  std::unique_lock hold(plan_mutex_);
-  if (!plan_made_.wait_for(hold, kPlanPatience, [this] { return plan_done_; })) {
-    rt_.notes.say(
-        "CUPTI took too long to plan the counters; kernel times are collected without them.");
-    return nullptr;
-  }
-  return plan_.passes.empty() ? nullptr : &plan_;
-}
-
-// A program may end before its GPU was asked what it is.
-void Session::wait_for_devices() {
-  if (!saw_context_.load()) return;
-  std::unique_lock hold(plan_mutex_);
-  plan_made_.wait_for(hold, kDevicesPatience, [this] { return devices_known_; });
 }
 
 // --- records and reports

@@ -22,6 +22,7 @@
 #include "collector/launch_calls.h"
 #include "collector/launch_filter.h"
 #include "collector/plan.h"
+#include "collector/range_choice.h"
 #include "collector/report_output.h"
 #include "collector/runtime.h"
 #include "collector/subscription.h"
@@ -69,7 +70,7 @@ class Session {
 
   void enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data);
   bool key_of_launch(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data,
-                     LaunchEvent& launch);
+                     LaunchEvent& launch, const void*& stream);
   void exit_launch(const CUpti_CallbackData& data);
   void launched_beside_capture(ThreadState& thread, std::uint32_t correlation);
   void enter_other(CallKind kind, const CUpti_CallbackData& data);
@@ -105,6 +106,7 @@ class Session {
   LaunchFilter filter_;
   GraphNodes graph_nodes_;
   ActivityStream activity_;
+  const RangeChoice range_choice_;
   Counters counters_;
   Windows windows_;
   ReportOutput output_;
@@ -117,6 +119,7 @@ class Session {
   std::atomic<bool> saw_context_{false};
   std::atomic<std::uint32_t> unload_epoch_{1};
   std::atomic<FunctionId> functions_seen_{1};
+  std::atomic<bool> collective_{false};  // a kernel that may wait for other ranks was launched
 
   std::mutex plan_mutex_;  // guards the plan; CUPTI is never called while it is held
   std::condition_variable plan_made_;

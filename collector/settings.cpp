@@ -216,6 +216,16 @@ std::string to_options(const Settings& settings) {
   return line;
 }
 
+std::string contradiction(const Settings& settings) {
+  if (settings.scope != "range") return {};
+  const std::string takes = "--scope range counts the launches of a layer together and takes no ";
+  if (settings.replay == "kernel")
+    return takes + "--replay kernel, which counts each alone: leave one of them out.";
+  if (settings.ranges == "auto")
+    return takes + "--ranges auto, which counts each alone: leave one of them out.";
+  return {};
+}
+
 ParsedOptions parse_options(const std::string& text) {
   ParsedOptions result;
   // Whatever goes wrong here must not leave: the caller runs inside somebody else's program.
@@ -233,6 +243,8 @@ ParsedOptions parse_options(const std::string& text) {
     app.allow_extras();
     app.parse(reversed);
     const std::vector<std::string> unknown = app.remaining();
+    result.error = contradiction(settings);
+    if (!result.error.empty()) return result;
     if (unknown.empty()) {
       result.settings = std::move(settings);
     } else {

@@ -57,6 +57,8 @@ struct ParsedOptions {
   Settings settings;
   std::string error;  // one sentence when the text was wrong; the settings are then the defaults
 };
+// Why options of which each is right cannot be had together, and what can; empty where they can.
+[[nodiscard]] std::string contradiction(const Settings& settings);
 [[nodiscard]] ParsedOptions parse_options(const std::string& text);
 
 // %p, %h and %q{NAME} replaced; an unknown % sequence stays as it is.

@@ -1,57 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How CUPTI is made to follow the phase: by the next launch after a border, on its own thread,
 // while every other launch waits.
-#include <chrono>
-#include <thread>
 #include <utility>
 
-#include "collector/clock.h"
 #include "collector/range_calls.h"
 #include "collector/remedies.h"
-#include "collector/windows.h"
+#include "collector/window_change.h"
 
 namespace gable {
-namespace {
-
-// The first counter window of a context can take seconds.
-constexpr std::chrono::seconds kPatience{10};
-
-}  // namespace
-
-class Windows::Change {
- public:
-  explicit Change(Windows& windows, std::chrono::seconds patience = kPatience)
-      : windows_(windows), thread_(this_thread()), of_program_(patience.count() > 0) {
-    const auto give_up = std::chrono::steady_clock::now() + patience;
-    while (windows_.changing_.exchange(true, std::memory_order_acquire)) {
-      if (std::chrono::steady_clock::now() >= give_up) {
-        if (patience.count() > 0) windows_.flaw(kStuck);
-        return;
-      }
-      std::this_thread::yield();
-    }
-    held_ = true;
-    thread_.busy = true;  // what CUPTI launches out of our calls is not the program's
-  }
-  ~Change() {
-    if (of_program_)
-      windows_.changes_ns_.fetch_add(steady_ns() - began_ns_, std::memory_order_relaxed);
-    if (!held_) return;
-    thread_.busy = false;
-    windows_.changing_.store(false, std::memory_order_release);
-  }
-  Change(const Change&) = delete;
-  Change& operator=(const Change&) = delete;
-  [[nodiscard]] bool held() const { return held_; }
-
- private:
-  Windows& windows_;
-  ThreadState& thread_;
-  const std::uint64_t began_ns_ = steady_ns();
-  const bool of_program_;  // our own threads do not wait
-  bool held_ = false;
-};
-
 bool Windows::apply_pending() {
   if (this_thread().busy) return false;
   const Change change(*this);
@@ -71,8 +27,9 @@ void Windows::read_counters(Closing closing) {
     end.keep = false;
     end.reason = outcome.reason;
   }
-  const auto believed = [&closing](const LaunchKey& key) {
-    return closing.new_functions == 0 || key.function < closing.new_functions;
+  if (outcome.keep && counters_.mode() == RangeMode::replay) forget_unpatched(closing, outcome);
+  const auto believed = [&closing](FunctionId newest) {
+    return closing.new_functions == 0 || newest < closing.new_functions;
   };
   const ProgressQuery query = [&] {
     const std::lock_guard hold(control_mutex_);
@@ -84,9 +41,10 @@ void Windows::read_counters(Closing closing) {
     if (outcome.keep) {
       for (const auto& result : outcome.contexts) {
         for (std::size_t i = 0; i < result.keys.size(); ++i) {
-          if (!believed(result.keys[i])) continue;
-          profile.add(end.phase, end.window,
-                      {result.keys[i], result.values.data() + i * result.metrics});
+          if (!believed(result.newest[i])) continue;
+          profile.add(
+              end.phase, end.window,
+              {result.keys[i], result.values.data() + i * result.metrics, result.launches[i]});
         }
       }
     }

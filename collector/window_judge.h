@@ -15,7 +15,8 @@ enum WindowFlaw : std::uint32_t {
   kNewFunction = 2,
   kCapture = 4,
   kStuck = 8,
-  kRefused = 16
+  kRefused = 16,
+  kCollective = 32
 };
 
 struct WindowFacts {

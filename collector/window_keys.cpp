@@ -20,7 +20,7 @@ void Windows::choose_keys() {
   auto request = planner_.choice();
   request.query.counted = hooks_.counted;
   request.windows = counts_.seen;
-  request.all = rt_.settings.ranges == "auto";
+  request.all = !are_pushed(counters_.mode());
   auto choice =
       sink_.with_profile([&](Profile& profile) { return gable::choose_keys(profile, request); });
   planner_.chosen(choice);
@@ -37,7 +37,8 @@ bool Windows::is_chosen(const LaunchKey& key) {
   return chosen_ == nullptr || chosen_->keys.contains(key);
 }
 
-bool Windows::range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted) {
+bool Windows::range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted,
+                           std::uint32_t kernels) {
   auto& thread = this_thread();
   if (thread.busy) return false;
   bool joined = false;
@@ -45,9 +46,9 @@ bool Windows::range_launch(const Counters::Place& place, const LaunchKey& key, b
   }
   if (!joined) return false;
   const auto ordinal = ordinal_.fetch_add(1, std::memory_order_relaxed);
-  wanted = wanted && is_chosen(key);
+  wanted = wanted && is_chosen(counters_.counted_key(key));
   thread.busy = true;
-  const bool ranged = counters_.before_launch(place, ordinal, key, wanted);
+  const bool ranged = counters_.before_launch(place, ordinal, key, wanted, kernels);
   thread.busy = false;
   return ranged;
 }

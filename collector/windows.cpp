@@ -237,7 +237,8 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
     sink_.with_profile([&end](Profile& profile) { profile.count_step(end.sequence_hash); });
   }
   if (is_counter(phase_)) {
-    closing_ = Closing{end, facts, verdict.without_new_functions ? functions_before_ : 0};
+    closing_ = Closing{end, facts, verdict.without_new_functions ? functions_before_ : 0,
+                       functions_before_};
     ask_for_change();
     return;
   }

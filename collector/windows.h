@@ -52,11 +52,13 @@ class Windows final : public RangeListener {
     if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
   }
   // A window that ended is read before a capture begins, not within it.
-  void before_capture() {
-    if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
-  }
+  void before_capture();
+  // A kernel that may wait for other ranks is about to be launched: from here on nothing waits
+  // after every launch, and nothing is replayed.
+  void before_collective();
   // In counter windows: puts a range around the launch.
-  [[nodiscard]] bool range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted);
+  [[nodiscard]] bool range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted,
+                                  std::uint32_t kernels = 1);
   void launch_ranged(const Counters::Place& place, bool launched) {
     counters_.after_launch(place, launched);
   }
@@ -113,9 +115,11 @@ class Windows final : public RangeListener {
     WindowEnd end;
     WindowFacts facts;
     FunctionId new_functions = 0;  // from this one on they are left out; 0: none
+    FunctionId first_new = 0;      // that ran for the first time within it
   };
   void read_counters(Closing closing);
   void start_activity();
+  void forget_unpatched(const Closing& closing, CountersOutcome& outcome);
   void let_go();  // the queue is complete
   [[nodiscard]] bool is_chosen(const LaunchKey& key);
   [[nodiscard]] bool join_window(const Counters::Place& place, bool& joined);

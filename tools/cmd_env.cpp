@@ -16,6 +16,7 @@ class EnvCommand final : public Command {
   void declare(CLI::App& app) override { add_collection_options(app, settings_); }
 
   int run() override {
+    if (const auto both = contradiction(settings_); !both.empty()) throw WrongUse(both);
     const std::string library = injected_library();
     if (library.empty()) throw WrongUse(no_injected_library());
     std::printf("export CUDA_INJECTION64_PATH=%s\n", shell_quoted(library).c_str());

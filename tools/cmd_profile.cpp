@@ -68,6 +68,7 @@ class ProfileCommand final : public Command {
 
   int run() override {
     if (!wrong_environment_.empty()) throw WrongUse("GABLE_OPTIONS: " + wrong_environment_);
+    if (const auto both = contradiction(settings_); !both.empty()) throw WrongUse(both);
     prepare_playback();
     if (program_.empty()) {
       throw WrongUse("There is no program to run: gable profile [options] -- program args.");

@@ -171,7 +171,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_P
   if (chip == nullptr || config.chip != device.chip)
     return refuse(__func__, "with the configuration of another chip");
   const auto passes = ChipModel::passes(*chip, config.metrics);
-  if (!passes || *passes != 1)
+  const bool replay = params->replayMode == CUPTI_KernelReplay;
+  if (!passes || (*passes != 1 && !replay))
     return refuse(__func__, "with a configuration of more than one pass");
   if (counters.metrics() != config.metrics) {
     return refuse(__func__, "with a counter image that was made for other metrics");
@@ -190,13 +191,14 @@ CUptiResult CUPTIAPI cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_P
   }
   const bool automatic = params->range == CUPTI_AutoRange;
   if (!automatic && params->range != CUPTI_UserRange) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (params->replayMode == CUPTI_KernelReplay && !automatic) {
+  if (replay && !automatic) {
     return refuse(__func__, "with kernel replay and user ranges");
   }
   object->config = std::move(config);
   object->image = params->pCounterDataImage;
   object->image_size = params->counterDataImageSize;
   object->mode = params->range;
+  object->replays = replay ? *passes : 0;
   object->max_ranges = params->maxRangesPerPass;
   object->levels = params->numNestingLevels;
   object->first_level = params->minNestingLevel;

@@ -48,6 +48,7 @@ struct CUpti_RangeProfiler_Object {
   int configurations = 0;
   std::uint32_t first_late_module = 0;  // modules of this number or later were loaded after Enable
   CUpti_ProfilerRange mode = CUPTI_Range_INVALID;
+  std::size_t replays = 0;  // passes of kernel replay; 0: nothing is replayed
   std::size_t max_ranges = 0, levels = 1, first_level = 1;
   gable::playback::ConfigImage config;
   std::uint8_t* image = nullptr;

@@ -41,6 +41,8 @@ void count_overlapping(CUpti_RangeProfiler_Object& object) {
 }
 
 void automatic_range(CUpti_RangeProfiler_Object& object, const Work& work) {
+  // The program waits for every further run of the kernel.
+  if (object.replays > 1) the_gpu().advance((object.replays - 1) * (work.end_ns - work.start_ns));
   begin_instance(object, std::to_string(object.automatic++));
   count(object, work);
   end_instance(object);
@@ -127,7 +129,7 @@ void range_submitted(const Work& work) {
     if (object->counting && work.kind == Work::Kind::kernel) count(*object, work);
   } else if (work.kind != Work::Kind::kernel) {
     if (is("copies_in_auto_ranges", "ranged")) automatic_range(*object, work);
-  } else if (work.graph != 0 && is("graphs_in_auto_ranges", "dropped")) {
+  } else if (work.graph != 0 && object->replays == 0 && is("graphs_in_auto_ranges", "dropped")) {
     ++object->dropped;  // automatic ranges with user replay do not support graphs
   } else {
     automatic_range(*object, work);

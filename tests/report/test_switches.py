@@ -43,6 +43,8 @@ CASES = {
     "graph, automatic ranges": ("graph", AUTO),
     "graph_layers": ("graph_layers", STEPS),
     "graph_recaptured": ("graph_recaptured", STEPS),
+    "layers, ranges": ("layers", STEPS + ("--scope", "range")),
+    "layers, replay": ("layers", STEPS + ("--replay", "kernel")),
     "copies": ("copies", STEPS),
     "copies, automatic ranges": ("copies", AUTO),
     "module_in_step": ("module_in_step", STEPS),

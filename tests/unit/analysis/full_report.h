@@ -82,6 +82,8 @@ inline KernelRow full_kernel(Values& v) {
   row.flags = {"above_roof", "launches_differ"};
   row.graph = 12;
   row.nodes = 13;
+  row.ranges = 14;
+  row.overlap = v;
   return row;
 }
 

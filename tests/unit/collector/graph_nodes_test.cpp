@@ -102,7 +102,7 @@ TEST_F(Nodes, WhatWasNotSeenIsUnknown) {
 TEST_F(Nodes, AChangeMakesItsParametersUnknownAndItsNameToo) {
   GraphNodes nodes(layers);
   make(nodes, 1, 2, {kernel(conv, 3)});
-  nodes.name(handle(2), 9, {});
+  nodes.name(handle(2), {true, 9, {}, 2});
   EXPECT_EQ(nodes.launched(handle(2)).graph, 9u);
   nodes.exec_changed(handle(2), false);
   EXPECT_FALSE(nodes.launched(handle(2)).named);

@@ -176,6 +176,12 @@ INSTANTIATE_TEST_SUITE_P(
         WrongText{"--ranges both", "--ranges takes 'user' or 'auto', not 'both'."},
         WrongText{"--scope step", "--scope takes 'kernel' or 'range', not 'step'."},
         WrongText{"--replay all", "--replay takes 'none' or 'kernel', not 'all'."},
+        WrongText{"--scope range --replay kernel",
+                  "--scope range counts the launches of a layer together and takes no --replay "
+                  "kernel, which counts each alone: leave one of them out."},
+        WrongText{"--ranges auto --scope range",
+                  "--scope range counts the launches of a layer together and takes no --ranges "
+                  "auto, which counts each alone: leave one of them out."},
         WrongText{"--metrics roofline,,mix",
                   "--metrics takes names separated by commas such as roofline,dram__bytes.sum; '' "
                   "is no name."},

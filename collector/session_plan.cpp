@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of passes: made by the worker once there is a GPU, awaited by the first counter window.
+#include <utility>
+
+#include "collector/chip_metrics.h"
+#include "collector/device_query.h"
+#include "collector/replay_plan.h"
+#include "collector/session.h"
+
+namespace gable {
+namespace {
+
+constexpr std::chrono::milliseconds kPlanPatience{5000};
+constexpr std::chrono::milliseconds kDevicesPatience{1000};
+
+}  // namespace
+
+void Session::make_plan() {
+  const auto devices = query_devices(api_);
+  sink_.with_profile([&](Profile& profile) {
+    for (const auto& device : devices) profile.add_device(device);
+  });
+  {
+    const std::lock_guard hold(plan_mutex_);
+    devices_known_ = true;
+    plan_made_.notify_all();
+  }
+  counters_.memory().open();
+  MetricPlan plan;
+  if (!api_.can_profile) {
+    plan.error = api_.why_not;
+  } else if (devices.empty() || devices.front().chip.empty()) {
+    plan.error = "The GPU's chip is not known to CUPTI, so no counters can be chosen.";
+  } else {
+    ChipMetrics chip(api_, devices.front().chip);
+    plan = plan_metrics(chip, rt_.settings.metrics);
+    if (range_choice_.mode == RangeMode::replay) plan = replay_plan(chip, std::move(plan));
+    for (const auto& device : devices) {
+      if (device.chip != devices.front().chip) {
+        rt_.notes.say("GPUs of different chips are in use (" + devices.front().chip + " and " +
+                      device.chip + "); counters are collected for the first only.");
+      }
+    }
+  }
+  // A CUPTI that takes no counters was spoken of at the start.
+  const bool wanted = rt_.settings.phase_hw || rt_.settings.phase_flops;
+  if (!plan.error.empty() && api_.can_profile && wanted) {
+    rt_.notes.say("Kernel times are collected without counters: " + plan.error);
+  }
+  for (const auto& one : plan.left_out) rt_.notes.say(one.sentence);
+  for (const auto& note : plan.notes) rt_.notes.say(note);
+  sink_.with_profile([&](Profile& profile) {
+    for (const auto& pass : plan.passes) profile.set_metrics(pass.phase, pass.metrics);
+    profile.set_raw_metrics(plan.raw);
+  });
+  const std::lock_guard hold(plan_mutex_);
+  if (plan_done_) return;
+  plan_ = std::move(plan);
+  plan_done_ = true;
+  plan_made_.notify_all();
+}
+
+const MetricPlan* Session::wait_for_plan() {
+  if (!saw_context_.exchange(true)) background_.wake(Background::kPlan);
+  std::unique_lock hold(plan_mutex_);
+  if (!plan_made_.wait_for(hold, kPlanPatience, [this] { return plan_done_; })) {
+    rt_.notes.say(
+        "CUPTI took too long to plan the counters; kernel times are collected without them.");
+    return nullptr;
+  }
+  return plan_.passes.empty() ? nullptr : &plan_;
+}
+
+// A program may end before its GPU was asked what it is.
+void Session::wait_for_devices() {
+  if (!saw_context_.load()) return;
+  std::unique_lock hold(plan_mutex_);
+  plan_made_.wait_for(hold, kDevicesPatience, [this] { return devices_known_; });
+}
+
+}  // namespace gable

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What counter windows must make room for: captures, collectives, modules that come late.
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "collector/window_change.h"
+
+namespace gable {
+
+void Windows::before_capture() {
+  if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
+  auto& thread = this_thread();
+  if (thread.busy || !rt_.hot.counters.load(std::memory_order_relaxed)) return;
+  thread.busy = true;
+  counters_.close_ranges();
+  thread.busy = false;
+}
+
+void Windows::before_collective() {
+  if (are_pushed(counters_.mode()) || this_thread().busy) return;
+  const bool replay = counters_.mode() == RangeMode::replay;
+  {
+    const Change change(*this);
+    if (!change.held() || are_pushed(counters_.mode())) return;
+    (void)counters_.drop();
+    if (!counters_.hangs()) (void)counters_.close();
+    counters_.set_mode(RangeMode::user);
+  }
+  const bool counted = ordinal_.load(std::memory_order_relaxed) > 0;  // in this window
+  if (counted) flaw(kCollective);
+  const std::string seen = "A kernel of NCCL was launched, which may wait for other ranks: ";
+  if (replay) {
+    stop_counting(seen + "no kernel is replayed.");
+    {
+      const std::lock_guard hold(control_mutex_);
+      if (counted || !in_window_ || !is_counter(phase_)) return;
+      choose_again({});
+      ask_for_change();
+    }
+    (void)apply_pending();
+  } else {
+    rt_.notes.say(seen + "nothing waits after every launch any more, ranges are Gable's own.");
+  }
+}
+
+// Instrumented code counts nothing in a module that was loaded too late to be patched. Where that
+// would pass for a kernel without operations, they are unknown.
+void Windows::forget_unpatched(const Closing& closing, CountersOutcome& outcome) {
+  if ((closing.facts.flaws & kModuleLoaded) == 0) return;
+  const MetricPlan* plan = hooks_.wait_for_plan();
+  std::vector<std::size_t> patched;
+  for (std::size_t pass = 0; plan != nullptr && pass < plan->passes.size(); ++pass) {
+    if (plan->passes[pass].phase != closing.end.phase) continue;
+    const auto& metrics = plan->passes[pass].metrics;
+    for (std::size_t i = 0; i < metrics.size(); ++i)
+      if (metrics[i].find("__sass_") != std::string::npos) patched.push_back(i);
+  }
+  for (auto& result : outcome.contexts) {
+    for (std::size_t row = 0; row < result.keys.size(); ++row) {
+      if (result.newest[row] < closing.first_new) continue;
+      double* const values = result.values.data() + row * result.metrics;
+      const bool counted = std::any_of(patched.begin(), patched.end(),
+                                       [&](std::size_t i) { return values[i] != 0; });
+      for (const std::size_t i : patched)
+        if (!counted) values[i] = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+}
+
+}  // namespace gable

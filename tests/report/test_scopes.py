@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What counters are taken of: the launches of a layer together (--scope range), or each kernel several times (--replay)."""
+import unittest
+
+from small import CONV, RELU, STEPS, SmallTest
+
+RANGE = STEPS + ("--scope", "range")
+REPLAY = STEPS + ("--replay", "kernel")
+
+
+class Ranges(SmallTest):
+    def range_row(self, report, path):
+        layer = report.layer(path, "none")["id"]
+        (row,) = [row for row in report.document["kernels"] if row["ranges"] is not None and row["layer"] == layer]
+        return row
+
+    def test_layers_are_counted_together(self):
+        report = self.report("layers", *RANGE)
+        self.assert_nothing_lost(report)
+        self.assertEqual(report.run["scope"], "range")
+        self.assert_work(report.layer(("step", "block"), "none"), 2, CONV, RELU)
+        self.assert_work(report.layer(("step", "head"), "none"), 2, RELU)
+        self.assert_work(report.layer(("step",), "none"), 1, CONV, CONV, *[RELU] * 5)
+        self.assertEqual(report.layer(("step",), "none")["time_ns"]["self"], RELU["time"])
+        self.assertEqual(report.layer((), "none")["launches"], 7)
+
+    def test_the_row_of_a_layer_stands_beside_those_of_its_kernels(self):
+        report = self.report("layers", *RANGE)
+        # Of the five passes, block is entered twice in each.
+        for path, launches, ranges in ((("step", "block"), 4, 10), (("step", "head"), 2, 5), (("step",), 1, 5)):
+            row = self.range_row(report, path)
+            self.assertEqual((row["name"], row["grid"], row["launches"], row["ranges"]), ("(range)", None, launches, ranges))
+            self.assertEqual((row["samples"], row["overlap"], row["flags"]),
+                             ({"hw": 4 * launches, "flops": launches, "time": launches}, 0, []))
+        self.assertEqual(self.range_row(report, ("step", "block"))["flops"]["fp32"], (CONV["fp32"] + RELU["fp32"]) / 2)
+        for row in report.document["kernels"]:
+            if row["ranges"] is None:
+                self.assertEqual((row["flops"]["total"], row["bytes"]["dram"], row["overlap"]), (None, None, None))
+                self.assertEqual(row["time_ns"]["mean"], (CONV if row["name"].startswith("conv") else RELU)["time"])
+
+    def test_only_some_kernels(self):
+        """What -k leaves out is in no range, and the layer says how much of its time was counted."""
+        report = self.report("layers", *RANGE, "-k", "relu*")
+        block = report.layer(("step", "block"), "none")
+        self.assertEqual((block["flops"]["fp32"], block["bytes"]["dram"]), (2 * RELU["fp32"], 2 * RELU["dram"]))
+        self.assertEqual((block["time_ns"]["total"], block["coverage"]["flops"], block["flops_per_s"]), (100000, 0.2, None))
+
+    def test_without_times_the_counted_ones(self):
+        report = self.report("layers", *RANGE, "--phases", "hw,flops")
+        block = report.layer(("step", "block"), "none")
+        # From the first start to the last end of a range: two, of a conv and a relu.
+        self.assertEqual((block["time_ns"]["total"], block["time_source"], block["coverage"]["time"]), (100000, "hw", 1))
+
+    def test_without_steps(self):
+        report = self.report("layers", "--window", "7", "--active", "1", "--scope", "range")
+        self.assertEqual(report.run["unit"], "run")
+        block = report.layer(("step", "block"), "none")
+        self.assertGreater(block["launches"], 4)
+        self.assertEqual(block["flops"]["fp32"], block["launches"] * (CONV["fp32"] + RELU["fp32"]) / 2)
+
+    def test_overlap_is_flagged_with_its_share(self):
+        run = self.gable("two_streams", *RANGE, out="training\ndone\n")
+        report = run.report
+        self.assert_work(report.layer(("step", "conv"), "none"), 1, CONV)
+        # 10 of the conv's 40 us, and all of the relu's.
+        for layer, share in (("conv", 0.25), ("relu", 1)):
+            row = self.range_row(report, ("step", layer))
+            self.assertEqual((row["overlap"], row["flags"]), (share, ["overlapped"]))
+        self.assert_noted(report, "Ranges of 2 layers overlapped kernels of other layers")
+        self.assertIn("2 layers overlapped others", run.err)
+
+    def test_what_overlaps_may_be_counted_too(self):
+        """Then the row is flagged, and the window is not taken for another launch's."""
+        report = self.report("two_streams", *RANGE, out="training\ndone\n",
+                             environment={"GABLE_PLAYBACK_SWITCHES": "user_ranges=overlapping"})
+        row = self.range_row(report, ("step", "relu"))
+        self.assertEqual((row["flops"]["fp32"], row["flags"]), (RELU["fp32"] + CONV["fp32"], ["overlapped"]))
+
+    def test_blocks_of_nobody_cost_the_window(self):
+        report = self.report("layers", *RANGE, environment={"GABLE_PLAYBACK_FAULTS": '{"fault":"wrong_ctas","count":1}'})
+        self.assert_lost(report, windows=1)
+        self.assert_work(report.layer(("step", "head"), "none"), 2, RELU)
+
+    def test_a_capture_is_in_no_range(self):
+        report = self.report("capture_in_step", *RANGE)
+        self.assert_work(report.layer(("step", "conv"), "none"), 1, CONV)
+
+    def test_threads_contexts_and_graphs(self):
+        self.assert_plain_step(self.report("two_contexts", *RANGE))
+        self.assert_nothing_lost(self.report("two_threads", *RANGE))
+        model = self.report("graph_layers", *RANGE).layer(("model",), "none")
+        self.assertEqual(model["flops"]["fp32"], 2 * (CONV["fp32"] + RELU["fp32"]))
+
+
+class Replay(SmallTest):
+    def test_a_kernel_that_is_launched_once_has_all_counters(self):
+        plain, replayed = self.report("once", "--window", "2"), self.report("once", "--window", "2", "--replay", "kernel")
+        self.assertIsNone(plain.layer(("conv",), "none")["flops"]["fp32"])
+        self.assert_work(replayed.layer(("conv",), "none"), 1, CONV)
+        self.assert_work(replayed.layer(("relu",), "none"), 1, RELU)
+        self.assertEqual([row["samples"] for row in replayed.document["kernels"]], [{"hw": 1, "flops": 0, "time": 0}] * 2)
+
+    def test_steps_need_one_window(self):
+        report = self.report("layers", *REPLAY)
+        self.assert_nothing_lost(report)
+        self.assert_steps(report, hw=1, flops=0, time=1)
+        self.assert_work(report.layer((), "none"), 1, CONV, CONV, *[RELU] * 5)
+
+    def test_graphs(self):
+        report = self.report("graph_layers", *REPLAY)
+        self.assert_nothing_lost(report)
+        model = report.layer(("model",), "none")
+        self.assertEqual((model["flops"]["fp32"], model["bytes"]["dram"]),
+                         (2 * (CONV["fp32"] + RELU["fp32"]), 2 * (CONV["dram"] + RELU["dram"])))
+        self.assert_work(report.layer(("step", "loss"), "none"), 1, RELU)
+
+    def test_a_graph_that_nobody_knows_shifts_nothing(self):
+        environment = {"GABLE_PLAYBACK_FAULTS": '{"fault":"call","call":"cuptiGetGraphNodeId","code":999}'}
+        report = self.report("graph_layers", *REPLAY, environment=environment)
+        self.assertIsNone(report.layer(("step", "loss"), "none")["flops"]["fp32"])
+        self.assert_noted(report, "A CUDA graph ran in it of which CUPTI makes an unknown number of ranges.")
+
+    def test_modules_that_are_patched_too_late_have_unknown_work(self):
+        environment = {"GABLE_PLAYBACK_SWITCHES": "late_modules=unpatched"}
+        report = self.report("once_late", "--window", "2", "--replay", "kernel", environment=environment)
+        conv = report.layer(("conv",), "none")
+        self.assertEqual((conv["flops"]["fp32"], conv["bytes"]["dram"]), (None, CONV["dram"]))
+
+
+class Ranks(SmallTest):
+    """Kernels of several ranks wait for each other: nothing may wait after a launch, none may run again."""
+
+    def check(self, run, said):
+        self.assert_said(run, said)
+        self.assert_nothing_lost(run.report)
+
+    def test_a_program_of_several_ranks(self):
+        for name in ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"):
+            run = self.gable("layers", *REPLAY, environment={name: "2"})
+            self.check(run, "no kernel is replayed, and --replay kernel is left out.")
+            self.assert_steps(run.report, hw=4, flops=1, time=1)
+            self.assert_work(run.report.layer(("step", "head"), "none"), 2, RELU)
+        run = self.gable("layers", *STEPS, "--ranges", "auto", environment={"WORLD_SIZE": "4"})
+        self.check(run, "nothing may wait after every launch, and --ranges auto is left out.")
+
+    def test_one_rank_is_none(self):
+        self.assertEqual(self.report("layers", *REPLAY, environment={"WORLD_SIZE": "1"}).run["steps"]["hw"], 1)
+
+    def test_a_collective_ends_the_replay(self):
+        run = self.gable("collective", *REPLAY)
+        self.assert_said(run, "A kernel of NCCL was launched, which may wait for other ranks: no kernel is replayed.")
+        reduce = run.report.layer(("step", "reduce"), "none")
+        self.assertEqual((reduce["time_ns"]["total"], reduce["bytes"]["dram"]), (20000, None))
+
+    def test_a_collective_ends_automatic_ranges(self):
+        run = self.gable("collective", *STEPS, "--ranges", "auto")
+        self.assert_said(run, "nothing waits after every launch any more, ranges are Gable's own.")
+        self.assert_work(run.report.layer(("step", "conv"), "none"), 1, CONV)
+        self.assertEqual(run.report.layer(("step", "reduce"), "none")["roof"]["bound"], "communication")
+
+
+if __name__ == "__main__":
+    unittest.main()
