@@ -130,6 +130,9 @@ RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel, const Inde
       op.update = line.has("update");
       op.id = line.whole<std::int64_t>(op.update ? "update" : "graph");
       break;
+    case OpKind::load_module:
+      op.update = line.whole<std::int32_t>("unload", 0, false, 0, 1) != 0;
+      break;
     case OpKind::graph_destroy:
       op.id = line.whole<std::int64_t>("graph", 0, true);
       break;

@@ -143,9 +143,17 @@ Function* Gpu::function(Module* module, const std::string& name) {
   const std::lock_guard<std::mutex> lock(mutex);
   std::unique_ptr<Function>& slot = module->functions[name];
   if (slot == nullptr) {
-    slot = std::make_unique<Function>();
+    // A handle of a module that was unloaded is used again, for whatever kernel comes first.
+    for (const auto& other : module->context->modules) {
+      if (other->alive || other->functions.empty()) continue;
+      slot = std::move(other->functions.begin()->second);
+      other->functions.erase(other->functions.begin());
+      break;
+    }
+    if (slot == nullptr) slot = std::make_unique<Function>();
     slot->name = name;
     slot->module = module;
+    slot->definitions.clear();
     const auto known = by_name_.find(name);
     if (known != by_name_.end()) slot->definitions = known->second;
   }

@@ -105,8 +105,13 @@ void Performer::perform(const RecordedOp& op) {
       check(cuProfilerStop(), op, "cuProfilerStop");
       break;
     case OpKind::load_module: {
-      // Kernels that were not launched before come out of it.
-      check(cuModuleLoadData(&enter_context(op).module, ""), op, "cuModuleLoadData");
+      // Kernels that were not launched before come out of it; all do where the old one is unloaded.
+      PlayedContext& context = enter_context(op);
+      if (op.update) {
+        check(cuModuleUnload(context.module), op, "cuModuleUnload");
+        context.functions.clear();
+      }
+      check(cuModuleLoadData(&context.module, ""), op, "cuModuleLoadData");
       break;
     }
     case OpKind::context: {

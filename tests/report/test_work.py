@@ -92,6 +92,15 @@ class Contexts(SmallTest):
         self.assertEqual(report.run["lost"]["unattributed_launches"], 0)
 
 
+class Modules(SmallTest):
+    def test_handles_that_are_used_again_for_other_kernels(self):
+        report = self.report("module_unloaded")
+        self.assert_nothing_lost(report)
+        self.assert_plain_step(report)
+        names = {row["name"]: report.document["layers"][row["layer"]]["path"] for row in report.document["kernels"]}
+        self.assertEqual(names, {"conv(float const*, float*)": ["step", "conv"], "relu(float*)": ["step", "relu"]})
+
+
 class Threads(SmallTest):
     def test_backward_on_another_thread(self):
         report = self.report("two_threads")
