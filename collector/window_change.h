@@ -48,32 +48,4 @@ class Windows::Change {
   bool held_ = false;
 };
 
-explicit Change(Windows& windows, std::chrono::seconds patience = kPatience)
-    : windows_(windows), thread_(this_thread()) {
-  const auto give_up = std::chrono::steady_clock::now() + patience;
-  while (windows_.changing_.exchange(true, std::memory_order_acquire)) {
-    if (std::chrono::steady_clock::now() >= give_up) {
-      if (patience.count() > 0) windows_.flaw(kStuck);
-      return;
-    }
-    std::this_thread::yield();
-  }
-  held_ = true;
-  thread_.busy = true;  // what CUPTI launches out of our calls is not the program's
-}
-~Change() {
-  if (!held_) return;
-  thread_.busy = false;
-  windows_.changing_.store(false, std::memory_order_release);
-}
-Change(const Change&) = delete;
-Change& operator=(const Change&) = delete;
-[[nodiscard]] bool held() const { return held_; }
-
-private:
-Windows& windows_;
-ThreadState& thread_;
-bool held_ = false;
-};
-
 }  // namespace gable
