@@ -9,10 +9,11 @@ RangeChoice choose_ranges(const Settings& settings, bool ranks) {
   if (!replay && !automatic) return {RangeMode::user, {}};
   if (!ranks) return {replay ? RangeMode::replay : RangeMode::automatic, {}};
   return {RangeMode::user,
-          replay ? "--replay kernel runs kernels again, which may wait for those of other ranks: no "
-                   "kernel is replayed."
-                 : "--ranges auto waits for every launch, which other ranks may wait for: user "
-                   "ranges are taken."};
+          replay
+              ? "--replay kernel runs kernels again, which may wait for those of other ranks: no "
+                "kernel is replayed."
+              : "--ranges auto waits for every launch, which other ranks may wait for: user "
+                "ranges are taken."};
 }
 
 bool may_wait_for_ranks(std::string_view symbol) {

@@ -140,18 +140,18 @@ TEST(OverlapsOfLayers, AreOnOneGpuAndOfOtherLayers) {
 
 TEST(RangeChoiceOf, Ranks) {
   Settings settings;
-  EXPECT_EQ(choose_ranges(settings, 8).mode, RangeMode::user);
+  EXPECT_EQ(choose_ranges(settings, true).mode, RangeMode::user);
   settings.ranges = "auto";
-  EXPECT_EQ(choose_ranges(settings, 1).mode, RangeMode::automatic);
-  EXPECT_EQ(choose_ranges(settings, 2).mode, RangeMode::user);
+  EXPECT_EQ(choose_ranges(settings, false).mode, RangeMode::automatic);
+  EXPECT_EQ(choose_ranges(settings, true).mode, RangeMode::user);
   settings.replay = "kernel";
-  EXPECT_EQ(choose_ranges(settings, 1).mode, RangeMode::replay);
-  EXPECT_EQ(choose_ranges(settings, 2).mode, RangeMode::user);
-  EXPECT_NE(choose_ranges(settings, 2).sentence, "");
+  EXPECT_EQ(choose_ranges(settings, false).mode, RangeMode::replay);
+  EXPECT_EQ(choose_ranges(settings, true).mode, RangeMode::user);
+  EXPECT_NE(choose_ranges(settings, true).sentence, "");
   settings = {};
   settings.scope = "range";
-  EXPECT_EQ(choose_ranges(settings, 8).mode, RangeMode::layer);
-  EXPECT_EQ(choose_ranges(settings, 8).sentence, "");
+  EXPECT_EQ(choose_ranges(settings, true).mode, RangeMode::layer);
+  EXPECT_EQ(choose_ranges(settings, true).sentence, "");
 }
 
 TEST(RangeChoiceOf, Collectives) {
