@@ -15,6 +15,7 @@ function(_gable_cuda_roots variable build)
   list(APPEND _roots ${build}/cuda-wheels/nvidia)
   if(NOT GABLE_CUDA_ONLY_ROOT)
     list(APPEND _roots /usr/local/cuda ${_versioned} /usr/lib/cuda /usr)
+    list(APPEND _roots ${CMAKE_PREFIX_PATH})  # with the wheels of a build by pip
   endif()
   set(${variable} ${_roots} PARENT_SCOPE)
 endfunction()

@@ -4,6 +4,7 @@ import collections
 import functools
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -176,6 +177,25 @@ class Layers(gable_run.ReportTest):
         run = profiled("shared", "--include", "encoder")
         self.assertEqual(run.out, plain("shared"))
         self.assertIn("--include 'encoder' matches no layer", run.err)
+
+    def test_ranks_under_torchrun(self):
+        command = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAM, "ddp"]
+        folder = os.path.join(os.environ["GABLE_BUILD"], "lib", "playback")
+        environment = dict(plain_environment(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
+        alone = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=True).stdout
+        reports = gable_run.work("ranks")
+        shutil.rmtree(reports, ignore_errors=True)
+        os.mkdir(reports)
+        done = subprocess.run([os.environ["GABLE_PROGRAM"], "profile", "--playback", GPU, "-o", reports + "/%p.json", "--", *command],
+                              capture_output=True, text=True, timeout=300, env=plain_environment(), check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, alone), done.stderr)
+        ranks = [gable_run.Report(gable_run.report_schema.parse(gable_run.read_text(os.path.join(reports, name))), "")
+                 for name in os.listdir(reports)]
+        self.assertEqual(sorted(report.run["rank"] for report in ranks), [0, 1])
+        for report in ranks:
+            self.assert_kernels_at_home(report)
+            self.assertIn((("GPT", "transformer", "h", "1", "attn", "qkv"), "backward"), report.layers)
+            self.assertEqual(report.run["unit"], "step")
 
     def test_layers_off(self):
         report = self.report("shared", "--layers", "off")

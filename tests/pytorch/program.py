@@ -219,13 +219,29 @@ def workers():
     print(digest(model))
 
 
+def ddp():
+    """Two of these under torchrun."""
+    torch.distributed.init_process_group("gloo")
+    model = nn.parallel.DistributedDataParallel(make_launching(models.GPT()))
+    ids, targets = gpt_batch()
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(ids).flatten(0, 1), targets)
+        loss.backward()
+        optimizer.step()
+    if torch.distributed.get_rank() == 0:
+        print(f"loss {loss.item().hex()} model {digest(model)}")
+    torch.distributed.destroy_process_group()
+
+
 CASES = {
     "resnet": resnet, "gpt": gpt, "generate": generate, "shared": shared, "accumulation": accumulation,
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "backward_thread": backward_thread, "two_models": two_models, "no_grad": lambda: inference(torch.no_grad),
     "inference_mode": lambda: inference(torch.inference_mode), "gradients_on": lambda: inference(torch.enable_grad),
     "compiled": compiled, "raising_hooks": raising_hooks, "many_models": many_models, "odd_names": odd_names,
-    "workers": workers,
+    "workers": workers, "ddp": ddp,
 }
 
 if __name__ == "__main__":

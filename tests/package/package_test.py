@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pip install .` in a fresh virtual environment, as users without root do it, and what is there afterwards."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORK = pathlib.Path(os.environ["GABLE_WORK"])
+ENVIRONMENT = WORK / "environment"
+TORCH_PYTHON = os.environ.get("GABLE_TORCH_PYTHON", "")
+
+
+def clean_environment(**more):
+    dropped = ("GABLE_OPTIONS", "PYTHONPATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "LD_LIBRARY_PATH")
+    return {name: value for name, value in os.environ.items() if name not in dropped} | more
+
+
+def run(*command, **more):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=800, check=False, cwd=WORK,
+                          env=clean_environment(**more))
+
+
+def index_answers():
+    """Whether pip can reach a package index; without one there is nothing to install from."""
+    return run(ENVIRONMENT / "bin" / "python", "-m", "pip", "download", "-q", "--no-deps", "-d", WORK / "probe",
+               "scikit-build-core==0.11.6").returncode == 0
+
+
+class InstalledByPip(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True, timeout=200)
+        if not index_answers():
+            raise unittest.SkipTest("no package index can be reached from here")
+        done = run(ENVIRONMENT / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "--config-settings=cmake.build-type=Debug", ROOT)  # Debug: it compiles sooner
+        if done.returncode != 0:
+            raise AssertionError(f"pip install says:\n{done.stdout}\n{done.stderr}")
+        cls.gable = ENVIRONMENT / "bin" / "gable"
+
+    def profile(self, name, *command):
+        report = WORK / (name + ".json")
+        report.unlink(missing_ok=True)
+        recording = ROOT / "tests" / "pytorch" / "gpu.jsonl" if command else ROOT / "tests/data/recordings/resnet50-train.jsonl"
+        words = ["--", *command] if command else ["--step-range", "^step$"]
+        done = run(self.gable, "profile", "--playback", recording, "-o", report, *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done, json.loads(report.read_text(encoding="utf-8"))
+
+    def test_the_program_is_there_with_its_version(self):
+        done = run(self.gable, "--version")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        version = run(ENVIRONMENT / "bin" / "python", "-c", "import importlib.metadata as m; print(m.version('gable'))").stdout
+        self.assertIn(version.strip(), done.stdout)
+
+    def test_it_profiles(self):
+        _, report = self.profile("resnet")
+        self.assertIn(["step", "ResNet", "layer4", "2", "conv2"], [row["path"] for row in report["layers"]])
+
+    def test_its_library_asks_for_nothing_but_glibc(self):
+        library = next(ENVIRONMENT.glob("lib/python*/site-packages/gable/native/lib/libgable_inject.so"))
+        needed = run("readelf", "-d", library).stdout
+        self.assertNotIn("libstdc++", needed)
+        self.assertNotIn(str(WORK), needed)
+
+    def test_the_module_does_nothing_outside_of_a_profile(self):
+        script = "import gable\nwith gable.range('a'):\n  gable.step()\nprint('ran')"
+        done = run(ENVIRONMENT / "bin" / "python", "-c", script)
+        self.assertEqual((done.stdout, done.stderr), ("ran\n", ""))
+
+    def test_layers_of_a_pytorch_program(self):
+        if not os.path.exists(TORCH_PYTHON):
+            self.skipTest("no Python with PyTorch (scripts/setup.sh --torch BUILD makes one)")
+        done, report = self.profile("gpt", TORCH_PYTHON, ROOT / "tests" / "pytorch" / "program.py", "gpt")
+        self.assertRegex(done.stdout, "^loss 0x")
+        layers = {(tuple(row["path"]), row["direction"]) for row in report["layers"]}
+        for direction in ("forward", "backward"):
+            self.assertIn((("GPT", "transformer", "h", "1", "attn", "qkv"), direction), layers)
+
+
+if __name__ == "__main__":
+    unittest.main()
