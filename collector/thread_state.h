@@ -46,7 +46,8 @@ struct BackwardSlot {
   LayerId layer = 0;
 };
 
-struct ThreadState {
+// One a thread: in the order in which it is explained.
+struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   ThreadRanges ranges;
   EventRing ring;
   SpanSums spans;
