@@ -82,6 +82,25 @@ void flag_notes(const Report& report, std::vector<std::string>& notes) {
   }
 }
 
+// A launch is in one window, and a window counts bytes or FLOPs.
+void once_note(const Report& report, std::vector<std::string>& notes) {
+  if (report.run.unit != "run") return;
+  const auto count = static_cast<std::uint64_t>(
+      std::count_if(report.kernels.begin(), report.kernels.end(), [](const KernelRow& row) {
+        if (row.launches != 1 || row.counts_again()) return false;
+        if (row.samples_hw == 0) return row.samples_flops > 0;
+        // With --replay kernel one window has both.
+        return row.samples_flops == 0 && std::find(row.flags.begin(), row.flags.end(),
+                                                   "cuda_cores_unknown") != row.flags.end();
+      }));
+  if (count == 0) return;
+  notes.push_back(kernels(count) + (count == 1 ? " was" : " were") + " launched once and " +
+                  (count == 1 ? "has" : "have") +
+                  " bytes or FLOPs, not both: a second run with --phases flops (or hw) counts the "
+                  "other, --replay kernel counts all in one run and runs every kernel several "
+                  "times.");
+}
+
 std::string percent(double value) {
   std::array<char, 32> text{};
   (void)std::snprintf(text.data(), text.size(), "%.3g %%", value);
@@ -185,6 +204,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
                     " are gpu__time_duration of counter windows: no time window saw them.");
   }
   flag_notes(report, notes);
+  once_note(report, notes);
   device_notes(report, notes);
   class_note(state, notes);
   if (state.launches_inherited > 0) {

@@ -98,6 +98,8 @@ class Replay(SmallTest):
     def test_a_kernel_that_is_launched_once_has_all_counters(self):
         plain, replayed = self.report("once", "--window", "2"), self.report("once", "--window", "2", "--replay", "kernel")
         self.assertIsNone(plain.layer(("conv",), "none")["flops"]["fp32"])
+        self.assert_noted(plain, "2 kernels were launched once and have bytes or FLOPs, not both: a second run with --phases flops")
+        self.assertFalse([note for note in replayed.run["notes"] if "launched once" in note])
         self.assert_work(replayed.layer(("conv",), "none"), 1, CONV)
         self.assert_work(replayed.layer(("relu",), "none"), 1, RELU)
         self.assertEqual([row["samples"] for row in replayed.document["kernels"]], [{"hw": 1, "flops": 0, "time": 0}] * 2)
