@@ -71,6 +71,7 @@ struct LayerSpan {
   WindowId window = kNoWindow;
   std::uint64_t cpu_ns = 0;  // from push to pop, summed over those timed
   std::uint64_t calls = 1, timed = 1;
+  std::uint64_t wait_ns = 0;  // in synchronising calls, those of layers within it excluded
 };
 
 using GraphId = std::uint32_t;  // 1, 2, … in the order of first launches; 0: nothing is known of it

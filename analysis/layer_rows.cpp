@@ -72,6 +72,19 @@ void fill_busy(const Profile::State& state, const UnitScale& unit, LayerId layer
   }
 }
 
+// Time in synchronising calls in time windows by layer, layers within it included.
+std::vector<std::uint64_t> waits_by_layer(const Profile::State& state, const TreeOrder& tree) {
+  std::vector<std::uint64_t> waits(tree.size());
+  for (LayerId id = 0; id < tree.size(); ++id) {
+    const auto own = state.layer_stats.spans(id, PhaseKind::time).wait_ns;
+    for (LayerId layer = id; own > 0; layer = tree.node(layer).parent) {
+      waits[layer] += own;
+      if (layer == 0) break;
+    }
+  }
+  return waits;
+}
+
 }  // namespace
 
 LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const Roofline& roofline,
@@ -100,6 +113,8 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
     }
   }
 
+  const auto waits = waits_by_layer(state, tree);
+  const auto time_windows = state.kept_windows[kind_index(PhaseKind::time)];
   LayerRows out;
   std::vector<LayerRow>& rows = out.rows;
   LayerIds& ids = out.ids;
@@ -126,6 +141,7 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
     }
     fill_calls(state, unit, layer, row);
     fill_busy(state, unit, layer, row);
+    if (unit.step && time_windows > 0) row.sync_ns = ratio(waits[layer], time_windows);
     if (layer == 0) whole = row.time_total_ns;
     if (row.time_total_ns && whole && *whole > 0) row.time_share = *row.time_total_ns / *whole;
   }

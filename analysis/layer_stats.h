@@ -30,10 +30,12 @@ struct LayerBusy {
 
 struct SpanSum {
   std::uint64_t calls = 0, timed = 0, cpu_ns = 0;  // cpu_ns is of the timed calls
+  std::uint64_t wait_ns = 0;                       // in synchronising calls
   void add(const SpanSum& other) {
     calls += other.calls;
     timed += other.timed;
     cpu_ns += other.cpu_ns;
+    wait_ns += other.wait_ns;
   }
 };
 

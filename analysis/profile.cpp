@@ -163,11 +163,12 @@ void Profile::add(const LayerSpan& span) {
   state.layer_stats.count_calls(span.layer, span.calls);
   if (span.window == kWholeRun) {
     state.ranges_only = true;
-    state.layer_stats.add_span(span.layer, PhaseKind::time, {span.calls, span.timed, span.cpu_ns});
+    state.layer_stats.add_span(span.layer, PhaseKind::time,
+                               {span.calls, span.timed, span.cpu_ns, 0});
     return;
   }
   Window* window = span.window == kNoWindow ? nullptr : state.find(span.window);
-  const SpanSum sum{span.calls, span.timed, span.cpu_ns};
+  const SpanSum sum{span.calls, span.timed, span.cpu_ns, span.wait_ns};
   if (window != nullptr) {
     window->spans[span.layer].add(sum);
   } else if (state.closed_window(span.window).kept_time) {

@@ -139,6 +139,7 @@ Report build_report(const Profile& profile, const RunInfo& base) {
   fill_total(state, unit, report);
   fill_overhead(state, report.run);
   fill_step(state, unit, report.step);
+  if (!report.layers.empty()) report.step.sync_ns = report.layers.front().sync_ns;  // the root's
   for (std::string& note : number_notes(state, report)) report.run.notes.push_back(std::move(note));
   return report;
 }

@@ -70,6 +70,9 @@ void EventSink::take_spans(WindowId window) {
       const auto cpu_ns = static_cast<std::uint64_t>(static_cast<double>(taken.sums.ticks) * scale);
       profile_.add(LayerSpan{taken.layer, window, cpu_ns, taken.sums.calls, taken.sums.timed});
     });
+    thread.waits.take([&](const SpanSums::Taken& taken) {
+      profile_.add(LayerSpan{taken.layer, window, 0, 0, 0, taken.sums.ticks});
+    });
   });
 }
 

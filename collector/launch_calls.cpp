@@ -51,6 +51,11 @@ constexpr Named kCalls[] = {
     {ID(cuDevicePrimaryCtxReset_v2), CallKind::context_end},
     {ID(cuModuleUnload), CallKind::unload},
     {ID(cuLibraryUnload), CallKind::unload},
+    {ID(cuCtxSynchronize), CallKind::wait},
+    {ID(cuStreamSynchronize), CallKind::wait},
+    {ID(cuStreamSynchronize_ptsz), CallKind::wait},
+    {ID(cuEventSynchronize), CallKind::wait},
+    {800, CallKind::wait},  // cuCtxSynchronize_v2: not all CUPTIs that we compile against name it
     {ID(cuMemcpyHtoD_v2), CallKind::copy},
     {ID(cuMemcpyHtoDAsync_v2), CallKind::copy},
     {ID(cuMemcpyDtoH_v2), CallKind::copy},

@@ -19,6 +19,7 @@ enum class CallKind : std::uint8_t {
   graph_change,  // of an executable graph: its nodes get other parameters
   graph_part,    // turns nodes of an executable graph on and off
   copy,          // copies and sets memory
+  wait,          // for a stream, an event or a context
   capture_begin,
   capture_end,
   profiler_start,  // cudaProfilerStart / cuProfilerStart

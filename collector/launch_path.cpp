@@ -208,6 +208,13 @@ void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
       sink_.emit(thread, event);
       break;
     }
+    case CallKind::wait: {
+      const WindowId window = rt_.hot.span_window.load(std::memory_order_relaxed);
+      if (window == kNoWindow) return;
+      bool inherited = false;
+      thread.wait = {layer_of_launch(rt_, thread, inherited), window, windows_.timestamp()};
+      break;
+    }
     case CallKind::capture_begin:
       if (!activity_.capturing()) windows_.before_capture();
       follow_capture(kind, data);
@@ -246,6 +253,14 @@ void Session::exit_other(CallKind kind, const CUpti_CallbackData& data) {
     case CallKind::capture_begin:
     case CallKind::capture_end:
       follow_capture(kind, data);
+      break;
+    case CallKind::wait:
+      if (const auto wait = std::exchange(thread.wait, {});
+          wait.start_ns != 0 &&
+          wait.window == rt_.hot.span_window.load(std::memory_order_relaxed)) {
+        const auto now = windows_.timestamp();
+        thread.waits.add(wait.layer, now > wait.start_ns ? now - wait.start_ns : 0);
+      }
       break;
     case CallKind::profiler_start:
       windows_.profiler_start();

@@ -61,6 +61,7 @@ ThreadState* ThreadRegistry::acquire() {
       state->capture = {};
       state->nodes.start_anew();
       state->backward = {};
+      state->wait = {};
       state->busy = state->in_window_launch = false;
       return state.get();
     }

@@ -46,11 +46,20 @@ struct BackwardSlot {
   LayerId layer = 0;
 };
 
+// A synchronising call under way in a time window.
+struct Wait {
+  LayerId layer = 0;
+  WindowId window = kNoWindow;
+  std::uint64_t start_ns = 0;  // 0: none
+};
+
 // One a thread: in the order in which it is explained.
 struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   ThreadRanges ranges;
   EventRing ring;
   SpanSums spans;
+  SpanSums waits;  // in ns, not ticks
+  Wait wait;
   NodeLayers nodes;
   BackwardSlot backward;
   ThreadModules modules;

@@ -79,6 +79,8 @@ class Windows final : public RangeListener {
   // The process ends (or its context): closes the window that is open. On an application thread.
   void shut_down(const std::string& why);  // why a step that is open is not kept
 
+  [[nodiscard]] std::uint64_t timestamp() const;  // ns on the clock of records; 0: unknown
+
   // What changes took on the program's threads so far, waiting for one of another thread too.
   [[nodiscard]] std::uint64_t changes_ns() const {
     return changes_ns_.load(std::memory_order_relaxed);
@@ -125,7 +127,6 @@ class Windows final : public RangeListener {
   [[nodiscard]] bool join_window(const Counters::Place& place, bool& joined);
   void refuse(const CuptiFailure& failure);
   void stop_counting(const std::string& failed);  // the sentence of a call
-  [[nodiscard]] std::uint64_t timestamp() const;
   [[nodiscard]] static bool is_counter(Phase phase) {
     return phase.kind == PhaseKind::hw || phase.kind == PhaseKind::flops;
   }

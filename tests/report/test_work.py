@@ -160,6 +160,15 @@ class Launches(SmallTest):
 
 
 class Copies(SmallTest):
+    def test_waits_are_in_their_layers(self):
+        report = self.report("waits")
+        self.assert_nothing_lost(report)
+        waits = {"/".join(path): row["sync_ns"] for (path, _), row in report.layers.items()}
+        self.assertEqual(waits, {"": 50000, "step": 50000, "step/model": 40000, "step/model/block": 40000, "step/loss": 0})
+        self.assertEqual(report.document["step"]["sync_ns"], 50000)
+        counted = self.report("waits", "--phases", "hw,flops")
+        self.assertEqual({row["sync_ns"] for row in counted.layers.values()}, {None}, "counter windows slow the program down")
+
     def test_copies(self):
         report = self.report("copies")
         self.assert_plain_step(report)
