@@ -33,9 +33,10 @@ def symbols():
 
 
 def names_in_library():
-    """Every text of the library that is the name of a call of CUPTI, so also of one resolved past the list."""
+    """Every text of the library that ends with the name of a call of CUPTI, so also of one resolved past the list. Compilers put
+    short texts beside each other without a zero between."""
     with open(playback_program.LIBRARY, "rb") as file:
-        return {name.decode() for name in re.findall(rb"\0(cupti[A-Z]\w+)(?=\0)", file.read())}
+        return {name.decode() for name in re.findall(rb"(?<!\w)(cupti[A-Z]\w+)(?=\0)", file.read())}
 
 
 class Case:
