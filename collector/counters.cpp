@@ -42,7 +42,7 @@ CuptiFailure Counters::begin(const Place& place, WindowId window, Phase phase,
                              std::size_t max_ranges) {
   auto* context = find(place, true);
   if (context == nullptr) return {};
-  const auto failure = begin_on(*context, phase, max_ranges);
+  auto failure = begin_on(*context, phase, max_ranges);
   const bool usable = !failure.failed() && context->window.active();
   context->usable.store(usable, std::memory_order_relaxed);
   context->begun.store(window, std::memory_order_release);
