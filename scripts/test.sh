@@ -43,7 +43,7 @@ if [[ $sanitizers == yes ]]; then
   scripts/setup.sh --cuda build-asan
   # Programs into which the library is injected do not carry the sanitizers' run-time: only unit tests do.
   build asan --target unit_tests
-  ctest --preset asan -j2 --no-tests=error --label-regex '^unit$' --exclude-regex '^Processes[.]'
+  ctest --preset asan -j2 --no-tests=error --label-regex '^unit$' --exclude-regex '^(Processes|Simulation)[.]'
 
   # The library, the programs and their GPU; what launches them has no threads, so that of ci does.
   scripts/setup.sh --cuda build-tsan
