@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
     check(cuCtxSynchronize(), "cuCtxSynchronize");
     nvtxRangePop();
   }
+  check(cuMemFree(memory), "cuMemFree");
   if (argc > 2) usleep(700000);  // until the report is written and CUPTI is let go
   std::puts("worked");
   return 3;

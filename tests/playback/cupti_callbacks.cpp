@@ -2,6 +2,7 @@
 // The playback libcupti: one subscriber, its callbacks, and small queries.
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <mutex>
 
 #include "tests/playback/cupti_state.h"
@@ -137,7 +138,10 @@ CUptiResult subscribe(CUpti_SubscriberHandle* out, CUpti_CallbackFunc callback, 
   const std::lock_guard<std::mutex> lock(subscriber_mutex);
   if (subscriber.load() != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   attach();
-  auto* made = new CUpti_Subscriber_st{callback, userdata, name == nullptr ? "" : name, true};
+  // Also those that unsubscribed.
+  static auto& kept = *new std::deque<CUpti_Subscriber_st>;
+  auto* made = &kept.emplace_back(
+      CUpti_Subscriber_st{callback, userdata, name == nullptr ? "" : name, true});
   subscriber.store(made, std::memory_order_release);
   *out = made;
   return CUPTI_SUCCESS;

@@ -99,6 +99,6 @@ int main(int argc, char** argv) {
   setenv("GABLE_PLAYBACK", argv[1], 1);
   const gable::Recording& recording = gable_playback_gpu()->recording();
   // Not destroyed: a thread that ends the process leaves the others waiting for their turn.
-  auto* player = new gable::playback::Player(recording);
+  static auto* const player = new gable::playback::Player(recording);
   return player->run();
 }
