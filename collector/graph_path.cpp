@@ -129,7 +129,7 @@ void Session::enter_graph(const CUpti_CallbackData& data) {
   // Where CUPTI makes the ranges, also a graph nobody knows is some.
   const bool ranged = graph.graph != 0 || counters_.mode() == RangeMode::replay;
   if (ranged && rt_.hot.counters.load(std::memory_order_relaxed)) {
-    if (collective_.load(std::memory_order_relaxed)) windows_.before_collective();
+    if (may_wait_for_ranks()) windows_.before_collective();
     thread.in_window_launch = windows_.range_launch(
         place, launch.key, graph.graph != 0 && filter_.wanted(launch.key), graph.kernels);
   }

@@ -78,7 +78,7 @@ FunctionId Session::function_of(ThreadState& thread, const void* handle, const c
   while (id >= seen) {  // ids are given in order: this is a function no launch had before
     if (functions_seen_.compare_exchange_weak(seen, id + 1, std::memory_order_relaxed)) {
       windows_.flaw(kNewFunction);
-      if (symbol != nullptr && may_wait_for_ranks(symbol))
+      if (symbol != nullptr && gable::may_wait_for_ranks(symbol))
         collective_.store(true, std::memory_order_relaxed);
       break;
     }
@@ -146,7 +146,7 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   if (windows_.steps_known() && !rt_.hot.watching.load(std::memory_order_relaxed)) return;
 
   if (rt_.hot.counters.load(std::memory_order_relaxed)) {
-    if (collective_.load(std::memory_order_relaxed)) windows_.before_collective();
+    if (may_wait_for_ranks()) windows_.before_collective();
     const Counters::Place place{data.context, data.contextUid, launch.key.device, stream};
     thread.in_window_launch = windows_.range_launch(place, launch.key, filter_.wanted(launch.key));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "collector/hash.h"
+#include "collector/ranks.h"
 
 namespace gable {
 namespace {
@@ -61,9 +62,16 @@ ThreadRanges::Known& RangeTracker::find(ThreadRanges& thread, LayerId parent, Do
   }
   const auto name = naming_.name(cut);
   const LayerId layer = make_child(parent, domain, name.text, direction);
+  if (domain > kOwnDomain) look_for_communicator(domain, cut);
   auto& slot = place(thread, hash);
   slot = {hash, parent, layer, static_cast<std::uint32_t>(cut.size()), name.is_step, true};
   return slot;
+}
+
+void RangeTracker::look_for_communicator(DomainId domain, std::string_view name) {
+  if (!makes_communicator(domain_name(domain), name)) return;
+  communicator_.store(true);
+  if (auto* listener = listener_.load(std::memory_order_acquire)) listener->communicator_made();
 }
 
 // A free slot in the group of `hash`, in a larger table where need be; else the one to give up.

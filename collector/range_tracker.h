@@ -29,6 +29,7 @@ class RangeListener {
   virtual ~RangeListener() = default;
   virtual void step_range_begin() = 0;
   virtual void step_range_end() = 0;
+  virtual void communicator_made() = 0;  // NCCL makes one; told at least once a thread that does
 };
 
 // One thread's open ranges and its cache of names. Only that thread touches it.
@@ -76,6 +77,7 @@ class RangeTracker {
 
   void set_listener(RangeListener* listener) {
     listener_.store(listener, std::memory_order_release);
+    if (communicator_.load()) listener->communicator_made();
   }
 
   DomainId domain(std::string_view name);  // the same name gives the same id
@@ -138,6 +140,7 @@ class RangeTracker {
   LayerId moved(LayerId parent, LayerId old, std::uint32_t levels);
   void rebase(ThreadRanges& thread);
   void rebuild_base();  // base_mutex_ held
+  void look_for_communicator(DomainId domain, std::string_view name);
   void publish(ThreadRanges& thread) {
     if (thread.is_main) main_layer_.store(thread.current, std::memory_order_relaxed);
   }
@@ -145,6 +148,7 @@ class RangeTracker {
   LayerTree& layers_;
   const RangeNaming naming_;
   std::atomic<RangeListener*> listener_{nullptr};
+  std::atomic<bool> communicator_{false};  // one was made
   std::atomic<LayerId> main_layer_{0};
   std::atomic<std::uint64_t> base_version_{0};
   std::atomic<LayerId> base_layer_{0};

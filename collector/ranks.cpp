@@ -6,13 +6,16 @@
 
 namespace gable {
 
-bool many_ranks() {
+Ranks told_ranks() {
+  auto told = Ranks::unknown;
   for (const char* name : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
                            "SLURM_STEP_NUM_TASKS"}) {
     const char* text = std::getenv(name);
-    if (text != nullptr && std::strtoll(text, nullptr, 10) > 1) return true;
+    const auto count = text != nullptr ? std::strtoll(text, nullptr, 10) : 0;
+    if (count > 1) return Ranks::several;
+    if (count == 1) told = Ranks::one;
   }
-  return false;
+  return told;
 }
 
 }  // namespace gable

@@ -36,7 +36,7 @@ struct Runtime {
 
   Hot hot;  // first: it is aligned
   const Settings settings;
-  const bool ranks = many_ranks();  // one of several
+  std::atomic<bool> ranks{many_ranks()};  // one of several, as far as is known by now
   Notes notes;
   LayerTree layers;
   FunctionTable functions;

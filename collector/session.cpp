@@ -86,8 +86,7 @@ Session* Session::start(Runtime& rt, CuptiApi api) {
   if (session->ranges_only_) {
     rt.hot.span_window.store(kWholeRun, std::memory_order_relaxed);
   } else {
-    if (rt.ranks && rt.settings.budget)
-      rt.notes.say("--budget is left out: with several ranks all must be in the same window.");
+    if (rt.ranks && rt.settings.budget) rt.notes.say(std::string(kNoBudgetWithRanks));
     rt.ranges.set_listener(&session->windows_);
     rt.hot.watching.store(true, std::memory_order_release);
     watch_for_other_tools();

@@ -71,6 +71,9 @@ class Session {
   void enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data);
   bool key_of_launch(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data,
                      LaunchEvent& launch, const void*& stream);
+  [[nodiscard]] bool may_wait_for_ranks() const {
+    return collective_.load(std::memory_order_relaxed) || rt_.ranks.load(std::memory_order_relaxed);
+  }
   void exit_launch(const CUpti_CallbackData& data);
   void launched_beside_capture(ThreadState& thread, std::uint32_t correlation);
   void enter_other(CallKind kind, const CUpti_CallbackData& data);

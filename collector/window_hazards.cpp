@@ -18,6 +18,24 @@ void Windows::before_capture() {
   thread.busy = false;
 }
 
+// All ranks make their communicator in the same step: the queue that begins with it is the same for
+// all of them.
+void Windows::communicator_made() {
+  if (told_ranks() == Ranks::one || rt_.ranks.exchange(true)) return;
+  const std::lock_guard hold(control_mutex_);
+  if (over_) return;
+  const auto due = planner_.queue().next().kind;
+  if (measures(due) || (in_window_ && measures(phase_.kind))) {
+    rt_.notes.record(
+        "NCCL made a communicator when measuring had begun: other ranks may have been in other "
+        "windows, and collectives waited for them.");
+    return;
+  }
+  limited_.store(false);
+  start_queue();
+  if (rt_.settings.budget) rt_.notes.say(std::string(kNoBudgetWithRanks));
+}
+
 void Windows::before_collective() {
   if (are_pushed(counters_.mode()) || this_thread().busy) return;
   const bool replay = counters_.mode() == RangeMode::replay;
@@ -30,7 +48,9 @@ void Windows::before_collective() {
   }
   const bool counted = ordinal_.load(std::memory_order_relaxed) > 0;  // in this window
   if (counted) flaw(kCollective);
-  const std::string seen = "A kernel of NCCL was launched, which may wait for other ranks: ";
+  const std::string seen = rt_.ranks
+                               ? "NCCL made a communicator, so kernels may wait for other ranks: "
+                               : "A kernel of NCCL was launched, which may wait for other ranks: ";
   if (replay) {
     stop_counting(seen + "no kernel is replayed.");
     {

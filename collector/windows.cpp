@@ -74,11 +74,15 @@ void Windows::switch_to(Border border) {
   }
   border_.store(border, std::memory_order_relaxed);
   const auto spent = planner_.budget();
-  planner_ = Planner(queue_options(rt_.settings, rt_.ranks, true));
+  start_queue();
   planner_.budget() = spent;
-  planned_ = false;
   counts_ = {};
   sink_.with_profile([](Profile& profile) { profile.restart(); });
+}
+
+void Windows::start_queue() {
+  planner_ = Planner(queue_options(rt_.settings, rt_.ranks, steps_known()));
+  planned_ = false;
 }
 
 void Windows::step_point() {

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "collector/activity_stream.h"
 #include "collector/counters.h"
@@ -21,6 +22,9 @@
 #include "collector/runtime.h"
 
 namespace gable {
+
+inline constexpr std::string_view kNoBudgetWithRanks =
+    "--budget is left out: with several ranks all must be in the same window.";
 
 class Windows final : public RangeListener {
  public:
@@ -39,6 +43,7 @@ class Windows final : public RangeListener {
   // ----------------------------------------------------------------------------------------------------
   void step_range_begin() override;
   void step_range_end() override;
+  void communicator_made() override;
   void step_point();      // gable_step(): one step ends, the next begins
   void profiler_start();  // cudaProfilerStart: a step begins
   void profiler_stop();
@@ -100,6 +105,7 @@ class Windows final : public RangeListener {
 
   void count_launch();
   void switch_to(Border border);
+  void start_queue();  // control_mutex_ held
   // control_mutex_ held for the those below; they call no CUPTI.
   void begin_window(std::uint64_t now);
   void end_window(std::uint64_t now, const std::string& spoilt);
@@ -137,7 +143,7 @@ class Windows final : public RangeListener {
   Counters& counters_;
   ActivityStream& activity_;
   const Hooks hooks_;
-  const bool limited_;  // --budget
+  std::atomic<bool> limited_;  // --budget
   std::atomic<Border> border_;
   std::atomic<std::uint32_t> flaws_{0};
   std::atomic<std::uint64_t> launches_{0};   // where windows are launches

@@ -65,6 +65,24 @@ class Ranks(SmallTest):
         self.assert_said(run, "--budget is left out: with several ranks all must be in the same window.")
         self.assert_steps(run.report, flops=1, time=1)
 
+    def test_a_communicator_makes_it_a_rank(self):
+        run = self.gable("communicator", *STEPS, "--budget", "50%")
+        self.assert_said(run, "--budget is left out: with several ranks all must be in the same window.")
+        self.assert_steps(run.report, hw=3, flops=1, time=1)  # the spoilt window was not taken again
+        self.assert_lost(run.report, windows=1)
+
+    def test_a_communicator_of_a_world_of_one_does_not(self):
+        report = self.report("communicator", *STEPS, environment={"WORLD_SIZE": "1"})
+        self.assert_steps(report, hw=4, flops=1, time=1)
+
+    def test_a_communicator_that_comes_while_measuring_is_said(self):
+        late = "NCCL made a communicator when measuring had begun"
+        report = self.report("communicator", *STEPS, "--wait", "0", "--warmup", "0")
+        self.assert_noted(report, late)
+        self.assert_steps(report, hw=4, flops=1, time=1)
+        report = self.report("communicator", *STEPS)
+        self.assertFalse(any(late in note for note in report.run["notes"]), report.run["notes"])
+
 
 class StepsThatDiffer(SmallTest):
     def test_a_rare_step_is_not_waited_for(self):

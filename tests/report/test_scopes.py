@@ -162,6 +162,20 @@ class Ranks(SmallTest):
         self.assert_work(run.report.layer(("step", "conv"), "none"), 1, CONV)
         self.assertEqual(run.report.layer(("step", "reduce"), "none")["roof"]["bound"], "communication")
 
+    def test_a_communicator_ends_automatic_ranges_before_a_kernel_of_it_runs(self):
+        run = self.gable("communicator", *STEPS, "--ranges", "auto")
+        self.assert_said(run, "NCCL made a communicator, so kernels may wait for other ranks: "
+                         "nothing waits after every launch any more, ranges are Gable's own.")
+        conv = run.report.layer(("step", "conv"), "none")
+        self.assertEqual((conv["flops"]["fp32"], conv["bytes"]["dram"]), (CONV["fp32"], CONV["dram"]))
+        self.assertNotIn("A kernel of NCCL", run.err)
+
+    def test_a_communicator_ends_the_replay(self):
+        run = self.gable("communicator", *REPLAY)
+        self.assert_said(run, "NCCL made a communicator, so kernels may wait for other ranks: no kernel is replayed.")
+        reduce = run.report.layer(("step", "reduce"), "none")
+        self.assertEqual((reduce["time_ns"]["total"], reduce["bytes"]["dram"]), (20000, None))
+
 
 if __name__ == "__main__":
     unittest.main()

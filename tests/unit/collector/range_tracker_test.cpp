@@ -119,7 +119,8 @@ TEST_F(RangeTrackerTest, NumberedNamesShareALayer) {
 }
 
 struct Steps : RangeListener {
-  int begun = 0, ended = 0;
+  int begun = 0, ended = 0, communicators = 0;
+  void communicator_made() override { ++communicators; }
   void step_range_begin() override { ++begun; }
   void step_range_end() override { ++ended; }
 };
@@ -137,6 +138,20 @@ TEST_F(RangeTrackerTest, TellsOfSteps) {
     tracker.pop(main, 0);
   }
   EXPECT_EQ(steps.ended, 3);
+}
+
+TEST_F(RangeTrackerTest, TellsOfCommunicators) {
+  Steps told, later;
+  tracker.set_listener(&told);
+  const auto nccl = tracker.domain("NCCL"), another = tracker.domain("another");
+  push(main, "ncclAllReduce", nccl);
+  push(main, "ncclCommInitRank", another);
+  push(main, "ncclCommInitRank");
+  EXPECT_EQ(told.communicators, 0);
+  push(other, "ncclCommInitRankConfig", nccl);
+  EXPECT_EQ(told.communicators, 1);
+  tracker.set_listener(&later);  // NCCL came before CUDA's driver loaded us
+  EXPECT_EQ(later.communicators, 1);
 }
 
 }  // namespace
