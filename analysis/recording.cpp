@@ -167,8 +167,11 @@ class Parser {
 
   void read_fault(RecordingLine& line, bool whole_recording) {
     static const std::set<std::string> kinds = {
-        "call",        "hang",       "delay",        "lose_records", "zero_timestamps",
-        "drop_ranges", "wrong_ctas", "no_permission"};
+        "call",        "hang",       "delay",         "lose_records", "zero_timestamps",
+        "drop_ranges", "wrong_ctas", "no_permission", "unsupported"};
+    static const std::set<std::string> reasons = {
+        "architecture",           "sli", "vgpu", "vgpu_disabled",
+        "confidential_computing", "cmp", "wsl",  "mig"};
     RecordedFault fault;
     fault.fault = line.text("fault", {}, true);
     if (kinds.count(fault.fault) == 0) line.fail("there is no fault \"" + fault.fault + "\"");
@@ -182,6 +185,9 @@ class Parser {
       fault.holder = line.text("holder");
     } else if (fault.fault == "delay") {
       fault.count = line.whole<std::uint64_t>("ms", 1000, true);
+    } else if (fault.fault == "unsupported") {
+      fault.why = line.text("why", {}, true);
+      if (reasons.count(fault.why) == 0) line.fail("there is no reason \"" + fault.why + "\"");
     } else if (fault.fault != "hang" && fault.fault != "no_permission") {
       fault.count = line.whole<std::uint64_t>("count", 1, true);
     }

@@ -33,14 +33,15 @@ struct RecordedKernel {
 
 // What goes wrong from its line on.
 struct RecordedFault {
-  std::string
-      fault;  // call, hang, lose_records, zero_timestamps, drop_ranges, wrong_ctas, no_permission
+  std::string fault;  // call, hang, lose_records, zero_timestamps, drop_ranges, wrong_ctas,
+                      // no_permission, unsupported
   std::string call;         // call, hang: the function's name
   std::int32_t code = 999;  // call: what it answers
   std::string holder;       // call: who holds CUPTI, as cuptiSubscribe_v2 names it
   std::uint64_t after = 0;  // call, hang: good calls before
   std::int64_t times = -1;  // call: how often; -1 for good
   std::uint64_t count = 0;  // the others: how many
+  std::string why;          // unsupported: for which reason CUPTI takes no counters on the GPU
 };
 
 enum class OpKind : std::uint8_t {

@@ -29,6 +29,23 @@ COUNTERS = {
 }
 
 
+# Why a GPU has no counters, the code that says so, what helps, and whether CUPTI says so beforehand.
+DEVICES = {
+    "architecture": (27, "it needs compute capability 7.5 or newer", True),
+    "sli": (44, "Counters do not work while SLI is on", True),
+    "vgpu": (33, "Counters do not work on this virtual GPU", True),
+    "vgpu_disabled": (40, "The hypervisor does not allow profiling on this virtual GPU", True),
+    "confidential_computing": (41, "Counters do not work in confidential computing mode", True),
+    "cmp": (42, "NVIDIA's mining processors (CMP) have no counters", True),
+    "wsl": (45, "Counters do not work under WSL with this GPU or driver", True),
+    "mig": (43, "Counters do not work on this MIG instance", False),
+}
+
+
+def unsupported(why):
+    return '{"fault":"unsupported","why":"%s"}' % why
+
+
 def refused(code, call="cuptiRangeProfilerEnable"):
     return fault("call", call, 1, code=code, times=-1)
 
@@ -51,6 +68,15 @@ class Codes(unittest.TestCase):
             with self.subTest(name):
                 ended = self.run_program(refused(code))
                 self.check_said(ended, str(code), remedy)
+                kernel = ended.report["kernels"][0]
+                self.assertEqual((kernel["time_ns"]["mean"], kernel["flops"]["fp32"], kernel["bytes"]["dram"]),
+                                 (5000, None, None))
+
+    def test_devices_without_counters(self):
+        for why, (code, sentence, _) in DEVICES.items():
+            with self.subTest(why):
+                ended = self.run_program(unsupported(why))
+                self.check_said(ended, str(code), sentence)
                 kernel = ended.report["kernels"][0]
                 self.assertEqual((kernel["time_ns"]["mean"], kernel["flops"]["fp32"], kernel["bytes"]["dram"]),
                                  (5000, None, None))
@@ -79,6 +105,19 @@ class Doctor(unittest.TestCase):
                 self.assertIn("counters limited", said)
                 self.assertRegex(said, rf"counters limited [^.]*\b{code}\b")
                 self.assertIn(remedy, said)
+                self.assertIn("flops missing does not run here: see counters", said)
+                self.assertIn("time ready", said)
+
+    def test_finds_devices_without_counters(self):
+        for why, (code, sentence, beforehand) in DEVICES.items():
+            with self.subTest(why):
+                ended, said = self.doctor(unsupported(why))
+                self.assertEqual(ended, 1)
+                self.assertIn("counters limited " + ("" if beforehand else "cuptiRangeProfilerEnable failed with "), said)
+                self.assertIn(sentence, said)
+                self.assertEqual(str(code) in said, not beforehand, said)
+                for other in DEVICES.values():
+                    self.assertEqual(other[1] in said, other[1] == sentence, said)
                 self.assertIn("flops missing does not run here: see counters", said)
                 self.assertIn("time ready", said)
 

@@ -70,6 +70,9 @@ void Control::add(const RecordedFault& fault) {
     drop_ranges_ += fault.count;
   } else if (fault.fault == "no_permission") {
     no_permission_ = true;
+  } else if (fault.fault == "unsupported") {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    unsupported_ = fault.why;
   } else {
     const std::lock_guard<std::mutex> lock(mutex_);
     calls_.push_back(fault);
@@ -144,6 +147,11 @@ void Control::delay(std::string_view call) {
     }
   }
   if (ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+}
+
+std::string Control::unsupported() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return unsupported_;
 }
 
 std::string Control::holder() const {

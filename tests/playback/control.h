@@ -27,6 +27,8 @@ class Control {
   std::optional<std::int32_t> fault_of(std::string_view call);
   // To be asked within every call of the driver: waits as long as a fault of this call says.
   void delay(std::string_view call);
+  // Why CUPTI takes no counters on this GPU, as a fault said; empty: it does.
+  [[nodiscard]] std::string unsupported() const;
   [[nodiscard]] std::string holder() const;  // of CUPTI, as the last fault named it
 
   // Takes one of the next N; false when none is left.
@@ -46,7 +48,7 @@ class Control {
   mutable std::mutex mutex_;  // of the lists; not held while hanging
   std::vector<RecordedFault> calls_;
   std::map<std::string, std::string> switches_;
-  std::string holder_ = "CUPTI for another tool";
+  std::string holder_ = "CUPTI for another tool", unsupported_;
   std::atomic<bool> any_calls_{false}, no_permission_{false};
   std::atomic<std::int64_t> lose_records_{0}, zero_timestamps_{0}, wrong_ctas_{0};
   std::atomic<std::uint64_t> drop_ranges_{0}, rules_broken_{0};

@@ -59,19 +59,6 @@ CUptiResult CUPTIAPI cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* par
   return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params* params) {
-  GABLE_ENTER();
-  GABLE_CHECK_STRUCT(params, CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE);
-  const auto& devices = the_gpu().recording().devices;
-  const auto index = static_cast<std::size_t>(params->cuDevice);
-  if (params->cuDevice < 0 || index >= devices.size()) return CUPTI_ERROR_INVALID_PARAMETER;
-  const bool old = devices[index].compute_major < 7;
-  const auto yes = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
-  params->sli = params->vGpu = params->confidentialCompute = params->cmp = params->wsl = yes;
-  params->architecture = params->isSupported = old ? CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED : yes;
-  return CUPTI_SUCCESS;
-}
-
 CUptiResult CUPTIAPI
 cuptiProfilerHostGetSupportedChips(CUpti_Profiler_Host_GetSupportedChips_Params* params) {
   GABLE_ENTER();

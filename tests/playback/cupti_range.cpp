@@ -109,6 +109,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params*
   }
   Gpu& gpu = the_gpu();
   if (permission_missing("enable")) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+  if (const auto code = refused_device(); code != CUPTI_SUCCESS) return code;
   check_capture(__func__);
   if (inside() == Inside::buffer) return refuse(__func__, "inside a buffer callback");
   Context* context =

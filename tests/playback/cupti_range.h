@@ -94,6 +94,8 @@ CUptiResult refuse(const char* call, const char* why);
 void check_current(const char* call, const CUpti_RangeProfiler_Object& object);
 // Whether the call (enable, initialize, set_config, start) is the one that asks for the permission,
 // which is missing.
+// What calls for counters are answered on this GPU: success where it has them.
+CUptiResult refused_device();
 bool permission_missing(const char* at, const ConfigImage* config = nullptr);
 
 }  // namespace gable::playback

@@ -81,6 +81,8 @@ TEST(RecordingReader, MistakesAreNamedWithTheirLine) {
       {R"({"end_sequence": "s"})", "no sequence \"s\" is open"},
       {R"({"fault": "flood"})", "there is no fault \"flood\""},
       {R"({"fault": "call", "code": 1})", "the field \"call\" is missing"},
+      {R"({"fault": "unsupported"})", "the field \"why\" is missing"},
+      {R"({"fault": "unsupported", "why": "age"})", "there is no reason \"age\""},
       {R"({"switch": "a"})", "the field \"value\" is missing"},
       {R"({"colour": "red"})",
        "a line needs one of \"op\", \"kernel\", \"device\", \"sequence\", \"end_sequence\", "
