@@ -7,7 +7,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -36,7 +36,9 @@ constexpr KnownTool kTools[] = {
 
 std::string content(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::ostringstream text;
+  text << file.rdbuf();  // empty where the process ends meanwhile
+  return text.str();
 }
 
 // The name of the program that the process was started as, without its folder.
