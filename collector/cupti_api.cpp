@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "collector/cupti_advice.h"
 #include "collector/cupti_search.h"
 #include "collector/driverless.h"
+#include "collector/nvperf.h"
 
 namespace gable {
 namespace {
@@ -22,29 +22,6 @@ std::string path_of(void* symbol, const std::string& otherwise) {
   if (symbol != nullptr && dladdr(symbol, &info) != 0 && info.dli_fname != nullptr)
     return info.dli_fname;
   return otherwise;
-}
-
-// dlopen of libcupti leaves libnvperf_host and libnvperf_target for later; it finds them beside
-// itself, through LD_LIBRARY_PATH or among what is loaded. Missing, every profiler call fails with
-// NOT_INITIALIZED.
-bool nvperf_found(const std::string& cupti_path, const char* name) {
-  const auto slash = cupti_path.rfind('/');
-  if (slash != std::string::npos) {
-    const auto beside = cupti_path.substr(0, slash + 1) + name;
-    if (access(beside.c_str(), R_OK) == 0) return true;
-  }
-  if (void* loaded = dlopen(name, RTLD_NOW | RTLD_NOLOAD); loaded != nullptr) {
-    dlclose(loaded);
-    return true;
-  }
-  const char* paths = std::getenv("LD_LIBRARY_PATH");
-  for (std::string rest = paths != nullptr ? paths : ""; !rest.empty();) {
-    const auto colon = rest.find(':');
-    const auto folder = rest.substr(0, colon);
-    if (!folder.empty() && access((folder + "/" + name).c_str(), R_OK) == 0) return true;
-    rest = colon == std::string::npos ? std::string() : rest.substr(colon + 1);
-  }
-  return false;
 }
 
 // Fills the table from an open library and says what works.
@@ -82,11 +59,7 @@ void fill(CuptiApi& api, void* library, const std::string& opened_as, CuptiOrigi
     api.why_not = too_old_for_counters(api.path, cuda_release(api.version), origin);
     return;
   }
-  std::string missing;
-  for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"})
-    if (!nvperf_found(api.path, name))
-      missing += (missing.empty() ? "" : std::string(" and ")) + name;
-  if (!missing.empty()) {
+  if (const auto missing = missing_nvperf(api.path); !missing.empty()) {
     api.why_not = "Counters are not taken: they need " + missing + " beside " + api.path +
                   " (the toolkit and the cuda-cupti wheel have them; or add their folder to "
                   "LD_LIBRARY_PATH).";

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "collector/cupti_codes.h"
+#include "collector/nvperf.h"
 #include "collector/remedies.h"
 
 namespace gable {
@@ -97,6 +98,7 @@ std::vector<DeviceInfo> query_devices(const CuptiApi& api) {
 
 std::string why_no_counters(const CuptiApi& api, std::int32_t device) {
   if (!api.can_profile) return api.why_not;
+  open_nvperf(api.path);
   CUpti_Profiler_Initialize_Params engine{};
   engine.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
   if (const auto code = api.cuptiProfilerInitialize(&engine); code != CUPTI_SUCCESS)

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "collector/nvperf.h"
+
 namespace gable {
 
 HostObject::HostObject(const CuptiApi& api, std::string chip,
@@ -18,6 +20,7 @@ HostObject::~HostObject() {
 }
 
 CuptiFailure HostObject::open() {
+  open_nvperf(api_.path);
   CUpti_Profiler_Host_Initialize_Params params{};
   params.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
   params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;

@@ -10,6 +10,7 @@
 #include "collector/chip_metrics.h"
 #include "collector/host_object.h"
 #include "collector/metric_parts.h"
+#include "collector/nvperf.h"
 
 namespace gable {
 namespace {
@@ -232,6 +233,7 @@ MetricPlan plan_metrics(const CuptiApi& api, const std::string& chip,
 std::vector<std::string> supported_chips(const CuptiApi& api) {
   std::vector<std::string> chips;
   if (!api.can_profile) return chips;
+  open_nvperf(api.path);
   CUpti_Profiler_Host_GetSupportedChips_Params params{};
   params.structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE;
   if (api.cuptiProfilerHostGetSupportedChips(&params) != CUPTI_SUCCESS) return chips;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/range_profiler.h"
 
+#include "collector/nvperf.h"
+
 namespace gable {
 
 CuptiFailure ProfilerEngine::start() {
@@ -12,6 +14,7 @@ CuptiFailure ProfilerEngine::start() {
     answer_.sentence = api_.why_not.empty() ? "This CUPTI cannot take counters." : api_.why_not;
     return answer_;
   }
+  open_nvperf(api_.path);
   CUpti_Profiler_Initialize_Params params{};
   params.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
   if (const auto code = api_.cuptiProfilerInitialize(&params); code != CUPTI_SUCCESS)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pip install .` in a fresh virtual environment, as users without root do it, and what is there afterwards."""
+import glob
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,7 +17,7 @@ TORCH_PYTHON = os.environ.get("GABLE_TORCH_PYTHON", "")
 
 
 def clean_environment(**more):
-    dropped = ("GABLE_OPTIONS", "PYTHONPATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "LD_LIBRARY_PATH")
+    dropped = ("GABLE_OPTIONS", "PYTHONPATH", "CUDA_HOME", "CUDA_PATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "LD_LIBRARY_PATH")
     return {name: value for name, value in os.environ.items() if name not in dropped} | more
 
 
@@ -30,6 +32,17 @@ def index_answers():
                "scikit-build-core==0.11.6").returncode == 0
 
 
+def without_toolkits():
+    """Words that run a command where no toolkit can be seen; None where this user may not arrange that."""
+    folders = [folder for folder in glob.glob("/usr/local/cuda*") if os.path.isdir(folder) and not os.path.islink(folder)]
+    hide = "".join(f"mount -t tmpfs none {shlex.quote(folder)} && " for folder in folders) + 'exec "$@"'
+    for unshare in (("unshare", "-m"), ("unshare", "-rm")):
+        words = (*unshare, "sh", "-c", hide, "sh")
+        if shutil.which("unshare") and run(*words, "true").returncode == 0:
+            return words
+    return None
+
+
 class InstalledByPip(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -37,7 +50,7 @@ class InstalledByPip(unittest.TestCase):
         subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True, timeout=200)
         if not index_answers():
             raise unittest.SkipTest("no package index can be reached from here")
-        done = run(ENVIRONMENT / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "--config-settings=cmake.build-type=Debug", ROOT)  # Debug: it compiles sooner
+        done = run(ENVIRONMENT / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "--config-settings=cmake.build-type=Debug", f"{ROOT}[cupti]")  # Debug: it compiles sooner
         if done.returncode != 0:
             raise AssertionError(f"pip install says:\n{done.stdout}\n{done.stderr}")
         cls.gable = ENVIRONMENT / "bin" / "gable"
@@ -60,6 +73,15 @@ class InstalledByPip(unittest.TestCase):
     def test_it_profiles(self):
         _, report = self.profile("resnet")
         self.assertIn(["step", "ResNet", "layer4", "2", "conv2"], [row["path"] for row in report["layers"]])
+
+    def test_its_cupti_is_found_where_there_is_no_toolkit(self):
+        words = without_toolkits()
+        if words is None:
+            self.skipTest("the toolkits of this machine cannot be hidden")
+        done = run(*words, self.gable, "doctor", "--chip", "GH100")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        (library,) = ENVIRONMENT.glob("lib/python*/site-packages/nvidia/cu13/lib/libcupti.so.13")
+        self.assertIn(f"as planned by {library} (CUDA 13.0", " ".join(done.stdout.split()))
 
     def test_its_library_asks_for_nothing_but_glibc(self):
         library = next(ENVIRONMENT.glob("lib/python*/site-packages/gable/native/lib/libgable_inject.so"))

@@ -61,6 +61,17 @@ TEST(CuptiSearch, WheelsBesideAnyMappedNvidiaLibrary) {
             place_of(cupti_candidates(search), "libcupti.so.12"));
 }
 
+TEST(CuptiSearch, WheelsBesideGableItselfWhereItIsAPackage) {
+  for (const char* own : {"lib/libgable_inject.so", "bin/gable"}) {
+    CuptiSearch search;
+    search.own_library = std::string("/v/lib/python3.12/site-packages/gable/native/") + own;
+    search.cuda_home = "/opt/cuda";
+    const auto list = cupti_candidates(search);
+    EXPECT_LT(place_of(list, "/v/lib/python3.12/site-packages/nvidia/cu13/lib/libcupti.so.13"),
+              place_of(list, "/opt/cuda/lib64/libcupti.so.13"));
+  }
+}
+
 TEST(CuptiSearch, TheMajorVersionOfTheMappedRuntimeComesFirst) {
   CuptiSearch search;
   EXPECT_LT(place_of(cupti_candidates(search), "libcupti.so.13"),

@@ -14,6 +14,7 @@
 
 #include "collector/cupti_api.h"
 #include "collector/driverless.h"
+#include "collector/plan.h"
 #include "real_cupti.h"
 
 namespace gable {
@@ -87,6 +88,33 @@ TEST(LoadCuptiFresh, WithoutLibnvperfOnlyTimes) {
   fs::remove_all(folder);
   EXPECT_EQ(text.rfind("traces Counters are not taken", 0), 0u) << text;
   EXPECT_NE(text.find("libnvperf_host.so and libnvperf_target.so"), std::string::npos) << text;
+}
+#endif
+
+#ifdef GABLE_CUPTI_LIBRARY
+// As in a pip package, where the loader would find none, or that of an installed toolkit.
+TEST(LoadCuptiFresh, LibnvperfIsTakenFromBesideIt) {
+  SKIP_WITH_A_MAPPED_CUPTI();
+  const auto folder = fs::temp_directory_path() / ("gable-nvperf-" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  const auto toolkit = fs::path(GABLE_CUPTI_LIBRARY).parent_path();
+  fs::copy_file(GABLE_CUPTI_LIBRARY, folder / "libcupti.so.13");
+  for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"})
+    fs::copy_file(toolkit / name, folder / name);
+  const auto text = in_child([&] {
+    unsetenv("LD_LIBRARY_PATH");
+    const auto api = load_cupti((folder / "libcupti.so.13").string());
+    const bool lists = !supported_chips(api).empty();
+    std::ifstream maps("/proc/self/maps");
+    const std::string mapped((std::istreambuf_iterator<char>(maps)), {});
+    const auto from = [&](const fs::path& place) {
+      return mapped.find((place / "libnvperf_host.so").string()) != std::string::npos;
+    };
+    return std::string(lists ? "lists" : "no list") + (from(folder) ? ", its own" : "") +
+           (from(fs::canonical(toolkit)) ? ", the toolkit's" : "");
+  });
+  fs::remove_all(folder);
+  EXPECT_EQ(text, "lists, its own");
 }
 #endif
 

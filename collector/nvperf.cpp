@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/nvperf.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <set>
+
+namespace gable {
+namespace {
+
+constexpr const char* kNames[] = {"libnvperf_host.so", "libnvperf_target.so"};
+
+// "" where there is none that can be read.
+std::string beside(const std::string& cupti_path, const char* name) {
+  const auto slash = cupti_path.rfind('/');
+  if (slash == std::string::npos) return {};
+  auto path = cupti_path.substr(0, slash + 1) + name;
+  return access(path.c_str(), R_OK) == 0 ? path : std::string();
+}
+
+bool loaded(const char* name) {
+  void* library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return false;
+  dlclose(library);
+  return true;
+}
+
+bool in_library_path(const char* name) {
+  const char* paths = std::getenv("LD_LIBRARY_PATH");
+  for (std::string rest = paths != nullptr ? paths : ""; !rest.empty();) {
+    const auto colon = rest.find(':');
+    const auto folder = rest.substr(0, colon);
+    if (!folder.empty() && access((folder + "/" + name).c_str(), R_OK) == 0) return true;
+    rest = colon == std::string::npos ? std::string() : rest.substr(colon + 1);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string missing_nvperf(const std::string& cupti_path) {
+  std::string missing;
+  for (const char* name : kNames) {
+    if (beside(cupti_path, name).empty() && !loaded(name) && !in_library_path(name))
+      missing += (missing.empty() ? "" : " and ") + std::string(name);
+  }
+  return missing;
+}
+
+void open_nvperf(const std::string& cupti_path) {
+  static auto& mutex = *new std::mutex;
+  static auto& opened = *new std::set<std::string>;
+  const std::lock_guard hold(mutex);
+  if (!opened.insert(cupti_path).second) return;
+  for (const char* name : kNames) {
+    const auto path = beside(cupti_path, name);
+    if (!path.empty() && !loaded(name)) dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+}
+
+}  // namespace gable
