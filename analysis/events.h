@@ -58,6 +58,13 @@ struct LaunchEvent {
   bool in_range = false;          // counted together with the other launches of its layer
 };
 
+// The call of a launch that followed a synchronisation on its thread: its GPU may be idle.
+struct CallAfterWait {
+  std::uint64_t entered_ns = 0;  // the driver
+  WindowId window = kNoWindow;
+  std::uint32_t correlation = 0;
+};
+
 // One call that copies or sets memory, so that its record can be given a layer.
 struct CopyCall {
   LayerId layer = 0;

@@ -111,6 +111,7 @@ void Profile::add(const KernelRecord& record) {
   if (!good) {
     window->unions_known = false;
   } else if (!window->ended || window->end.keep) {
+    window->latency.add_start(record);
     if (launch->in_range) state.add_to_range(launch->key, *window, record.end_ns - record.start_ns);
     if (window->records.size() < state.limits.max_window_records) {
       window->records.push_back({record.start_ns, record.end_ns, launch->key});
@@ -123,6 +124,12 @@ void Profile::add(const KernelRecord& record) {
 }
 
 void Profile::add(const CopyCall& call) { state_->pending_copies.insert(call); }
+
+void Profile::add(const CallAfterWait& call) {
+  Window* window = state_->find(call.window);
+  if (window != nullptr && window->phase.kind == PhaseKind::time)
+    window->latency.add_call(call.correlation, call.entered_ns);
+}
 
 void Profile::add(const CopyRecord& record) {
   State& state = *state_;
@@ -150,7 +157,9 @@ void Profile::add(const CopyRecord& record) {
   }
   const CopyGroup group{record.kind, record.device, call->layer};
   if (Window* window = state.find(call->window); window != nullptr) {
-    if (window->phase.kind == PhaseKind::time) window->copies[group].add(sum);
+    if (window->phase.kind != PhaseKind::time) return;
+    window->copies[group].add(sum);
+    window->latency.add_copy(record);
   } else if (const auto closed = state.closed_window(call->window);
              closed.kept_time && closed.complete) {
     state.copies[group].add(sum);

@@ -58,6 +58,7 @@ class Profile {
   // Every launch while the collector watches, in any phase (wait and warm-up too).
   void add(const LaunchEvent& launch);
   void add(const CopyCall& call);
+  void add(const CallAfterWait& call);  // before the record of its kernel
   void add(const LayerSpan& span);
   void add(const GraphLaunch& launch);
   // Activity records, in any order, also after their window ended.

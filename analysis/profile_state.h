@@ -70,6 +70,7 @@ struct Profile::State {
   std::map<std::string, Moments> window_wall;                 // kept windows by phase, and warm-up
   std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
   Moments step_wall, step_busy, step_idle;  // of kept time windows; busy where the union is known
+  Moments launch_latency;                   // of kept time windows whose kernels are all held
   // In kept time windows whose records all came.
   std::uint64_t copy_ns = 0, copy_windows = 0;
   bool copies_lost = false;  // records could not be read: nobody knows of which copies

@@ -210,6 +210,7 @@ void Profile::State::keep_times(Window& window) {
   if (window.unions_known) {
     const std::uint64_t busy = layer_stats.add_window(window.records, keys);
     step_busy.add(busy);
+    window.latency.finish(window.records, keys, launch_latency);
     if (wall != 0) step_idle.add(wall > busy ? wall - busy : 0);
   }
   ++time_classes[end.sequence_hash];

@@ -6,10 +6,12 @@
 // field; docs/report.schema.json validates the file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/events.h"
@@ -113,6 +115,9 @@ struct KernelRow {
   Maybe overlap;
   // Its time is that of other rows.
   [[nodiscard]] bool counts_again() const { return graph || ranges; }
+  [[nodiscard]] bool has_flag(std::string_view flag) const {
+    return std::find(flags.begin(), flags.end(), flag) != flags.end();
+  }
 };
 
 struct CopyRow {
@@ -166,6 +171,12 @@ struct Report {
   std::vector<LayerRow> layers;
   std::vector<KernelRow> kernels;
   std::vector<CopyRow> copies;
+  // Rows of kernels that have it.
+  [[nodiscard]] std::uint64_t flagged(std::string_view flag) const {
+    return static_cast<std::uint64_t>(
+        std::count_if(kernels.begin(), kernels.end(),
+                      [flag](const KernelRow& row) { return row.has_flag(flag); }));
+  }
 };
 
 }  // namespace gable

@@ -128,6 +128,7 @@ Report build_report(const Profile& profile, const RunInfo& base) {
     for (Ceiling& ceiling : theoretical_ceilings(device))
       report.ceilings.push_back(std::move(ceiling));
   }
+  report.step.launch_latency_ns = state.launch_latency.median();
   const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
   std::vector<KernelOfLayer> kernels = kernel_rows(state, unit);
   for (KernelOfLayer& kernel : kernels) roofline.apply(kernel.row);

@@ -13,6 +13,7 @@
 
 #include "analysis/events.h"
 #include "analysis/key_table.h"
+#include "analysis/launch_latency.h"
 #include "analysis/layer_stats.h"
 
 namespace gable {
@@ -59,6 +60,7 @@ struct Window {
                                                    // of graphs, whose kernels are held themselves
   std::unordered_map<LayerId, SpanSum> spans;
   CopySums copies;
+  LaunchLatency latency;
 };
 
 }  // namespace gable

@@ -15,13 +15,14 @@
 namespace gable {
 
 struct Event {
-  enum class Kind : std::uint8_t { launch, copy, graph };
+  enum class Kind : std::uint8_t { launch, copy, graph, call_after_wait };
   Kind kind = Kind::launch;
   std::uint32_t step = 0;  // the step (by number) in which it happened
   union {
     LaunchEvent launch;
     CopyCall copy;
     GraphLaunch graph;
+    CallAfterWait call_after_wait;
   };
   Event() : launch() {}
 };

@@ -42,6 +42,9 @@ void EventSink::take(const Event& event) {
       count(event.step, event.graph.key);
       profile_.add(event.graph);
       break;
+    case Event::Kind::call_after_wait:
+      profile_.add(event.call_after_wait);
+      break;
   }
 }
 

@@ -109,6 +109,7 @@ void Session::enter_graph(const CUpti_CallbackData& data) {
   auto& thread = this_thread();
   if (thread.busy) return;
   thread.in_window_launch = false;
+  thread.waited_in = kNoWindow;
   // In a capture it becomes a node, of which CUPTI tells.
   if (activity_.capturing()) return;
   const void* exec = launched_graph(data.functionParams);

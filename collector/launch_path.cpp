@@ -152,6 +152,7 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   }
   launch.window = rt_.hot.window.load(std::memory_order_relaxed);
   event.step = rt_.hot.step.load(std::memory_order_relaxed);
+  if (thread.waited_in != kNoWindow) call_after_wait(thread, launch);
   sink_.emit(thread, event);
   // Changes are measured by themselves, all of them.
   if (thread.stands_for != 0 && windows_.changes_ns() == changes) add_cost(thread, entered);
@@ -201,6 +202,7 @@ void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
       if (windows_.steps_known() && !activity_.capturing()) windows_.at_launch();
       const WindowId window = rt_.hot.span_window.load(std::memory_order_relaxed);
       if (window == kNoWindow) return;
+      thread.waited_in = kNoWindow;
       Event event;
       event.kind = Event::Kind::copy;
       bool inherited = false;
@@ -208,13 +210,9 @@ void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
       sink_.emit(thread, event);
       break;
     }
-    case CallKind::wait: {
-      const WindowId window = rt_.hot.span_window.load(std::memory_order_relaxed);
-      if (window == kNoWindow) return;
-      bool inherited = false;
-      thread.wait = {layer_of_launch(rt_, thread, inherited), window, windows_.timestamp()};
+    case CallKind::wait:
+      enter_wait(thread);
       break;
-    }
     case CallKind::capture_begin:
       if (!activity_.capturing()) windows_.before_capture();
       follow_capture(kind, data);
@@ -255,12 +253,7 @@ void Session::exit_other(CallKind kind, const CUpti_CallbackData& data) {
       follow_capture(kind, data);
       break;
     case CallKind::wait:
-      if (const auto wait = std::exchange(thread.wait, {});
-          wait.start_ns != 0 &&
-          wait.window == rt_.hot.span_window.load(std::memory_order_relaxed)) {
-        const auto now = windows_.timestamp();
-        thread.waits.add(wait.layer, now > wait.start_ns ? now - wait.start_ns : 0);
-      }
+      exit_wait(thread);
       break;
     case CallKind::profiler_start:
       windows_.profiler_start();

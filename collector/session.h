@@ -76,6 +76,11 @@ class Session {
   }
   void exit_launch(const CUpti_CallbackData& data);
   void launched_beside_capture(ThreadState& thread, std::uint32_t correlation);
+  // wait_path.cpp
+  void enter_wait(ThreadState& thread);
+  void exit_wait(ThreadState& thread);
+  void call_after_wait(ThreadState& thread, const LaunchEvent& launch);
+
   void enter_other(CallKind kind, const CUpti_CallbackData& data);
   void exit_other(CallKind kind, const CUpti_CallbackData& data);
   void follow_capture(CallKind kind, const CUpti_CallbackData& data);

@@ -65,8 +65,9 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   ThreadModules modules;
   std::array<FunctionSlot, 1024> functions{};  // by hash of the handle
   ContextSlot context;
-  std::uint32_t launches = 0;    // for sampling our own cost
-  std::uint32_t stands_for = 0;  // launches that this one is measured for; 0: it is not
+  WindowId waited_in = kNoWindow;  // the time window of the last wait, until something is launched
+  std::uint32_t launches = 0;      // for sampling our own cost
+  std::uint32_t stands_for = 0;    // launches that this one is measured for; 0: it is not
   bool busy = false;  // inside one of our slow paths: callbacks caused by us are not the program's
   bool in_window_launch = false;  // between ENTER and EXIT of a launch that has a counter range
   CaptureState capture;

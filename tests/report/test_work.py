@@ -2,7 +2,7 @@
 """Work, bytes and times of small recordings, computed here by hand from their lines."""
 import unittest
 
-from small import CONV, RELU, SmallTest
+from small import CONV, RELU, STEPS, SmallTest
 
 PEAK_FP32 = 132 * 128 * 2 * 1980000000  # SMs, lanes, FLOP of an FMA, Hz
 PEAK_DRAM = 2 * 3201000000 * 6144 // 8  # two transfers a clock, Hz, bytes of the bus
@@ -159,7 +159,19 @@ class Launches(SmallTest):
         self.assert_nothing_lost(report)
 
 
-class Copies(SmallTest):
+class Waits(SmallTest):
+    def test_the_launch_latency_is_measured_where_the_gpu_is_idle(self):
+        report = self.report("latency")
+        self.assert_nothing_lost(report)
+        self.assertEqual(report.document["step"]["launch_latency_ns"], 5000)
+        bounds = {row["name"].partition("(")[0]: row["roof"]["bound"] == "overhead" for row in report.document["kernels"]}
+        self.assertEqual(bounds, {"conv": False, "relu": False, "tiny": True})
+        counted = self.report("latency", *STEPS, "--phases", "hw,flops")
+        self.assertIsNone(counted.document["step"]["launch_latency_ns"], "counters delay kernels")
+
+    def test_without_waits_the_launch_latency_is_unknown(self):
+        self.assertIsNone(self.report("idle").document["step"]["launch_latency_ns"])
+
     def test_waits_are_in_their_layers(self):
         report = self.report("waits")
         self.assert_nothing_lost(report)
@@ -169,6 +181,8 @@ class Copies(SmallTest):
         counted = self.report("waits", "--phases", "hw,flops")
         self.assertEqual({row["sync_ns"] for row in counted.layers.values()}, {None}, "counter windows slow the program down")
 
+
+class Copies(SmallTest):
     def test_copies(self):
         report = self.report("copies")
         self.assert_plain_step(report)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which launches say how long a launch takes: those that found their GPU idle.
+#include "analysis/launch_latency.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace gable {
+namespace {
+
+class Latency : public ::testing::Test {
+ protected:
+  void kernel(std::uint32_t correlation, std::uint64_t start, std::uint64_t end,
+              std::int32_t device = 0) {
+    LaunchKey key;
+    key.device = device;
+    records_.push_back({start, end, keys_.find_or_add(key, 1)});
+    calls_.add_start({start, end, correlation, device, 1, 7});
+  }
+  Moments finish() {
+    std::sort(records_.begin(), records_.end(),
+              [](const HeldRecord& a, const HeldRecord& b) { return a.start < b.start; });
+    Moments latency;
+    calls_.finish(records_, keys_, latency);
+    return latency;
+  }
+
+  KeyTable keys_{100};
+  std::vector<HeldRecord> records_;
+  LaunchLatency calls_;
+};
+
+TEST_F(Latency, IsFromTheCallToTheStart) {
+  calls_.add_call(1, 1000);
+  kernel(1, 4000, 9000);
+  calls_.add_call(3, 10000);
+  kernel(3, 15000, 16000);
+  const Moments latency = finish();
+  EXPECT_EQ(latency.count(), 2U);
+  EXPECT_EQ(latency.mean(), 4000.0);
+}
+
+TEST_F(Latency, OtherLaunchesSayNothing) {
+  calls_.add_call(1, 1000);
+  kernel(2, 4000, 9000);
+  EXPECT_EQ(finish().count(), 0U);
+}
+
+TEST_F(Latency, NoneWhereAnotherKernelRan) {
+  kernel(7, 500, 3000);  // still runs when the call is made
+  calls_.add_call(1, 2000);
+  kernel(1, 4000, 5000);
+  calls_.add_call(2, 6000);
+  kernel(8, 7000, 7500);  // came in between
+  kernel(2, 9000, 9500);
+  EXPECT_EQ(finish().count(), 0U);
+}
+
+TEST_F(Latency, AnotherGpuMayBeBusy) {
+  kernel(7, 500, 3000, 1);
+  calls_.add_call(1, 2000);
+  kernel(1, 4500, 5000);
+  EXPECT_EQ(finish().mean(), 2500.0);
+}
+
+TEST_F(Latency, NoneWhereACopyRan) {
+  calls_.add_call(1, 2000);
+  kernel(1, 8000, 9000);
+  CopyRecord copy;
+  copy.start_ns = 1000;
+  copy.end_ns = 2500;
+  calls_.add_copy(copy);
+  EXPECT_EQ(finish().count(), 0U);
+}
+
+TEST_F(Latency, ACopyBeforeOrAfterDoesNotMatter) {
+  calls_.add_call(1, 2000);
+  kernel(1, 8000, 9000);
+  CopyRecord copy;
+  copy.start_ns = 1000;
+  copy.end_ns = 2000;
+  calls_.add_copy(copy);
+  copy.start_ns = 8500;
+  copy.end_ns = 9500;
+  calls_.add_copy(copy);
+  EXPECT_EQ(finish().mean(), 6000.0);
+}
+
+TEST_F(Latency, AClockThatRunsBackwardsIsNoLatency) {
+  calls_.add_call(1, 5000);
+  kernel(1, 4000, 9000);
+  EXPECT_EQ(finish().count(), 0U);
+}
+
+TEST_F(Latency, MemoryIsBounded) {
+  for (std::uint32_t i = 1; i <= 10 * LaunchLatency::kMaxCalls; ++i) {
+    calls_.add_call(i, 1000 * i);
+    kernel(i, 1000 * i + 100, 1000 * i + 200);
+  }
+  EXPECT_EQ(finish().count(), LaunchLatency::kMaxCalls);
+}
+
+TEST_F(Latency, WithTooManyCopiesNothingIsKnown) {
+  calls_.add_call(1, 1000);
+  kernel(1, 4000, 9000);
+  for (std::size_t i = 0; i <= LaunchLatency::kMaxCopies; ++i)
+    calls_.add_copy({20000, 21000, 1, 1, 0, CopyKind::peer, 0, false, 0});
+  EXPECT_EQ(finish().count(), 0U);
+}
+
+}  // namespace
+}  // namespace gable
