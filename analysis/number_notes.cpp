@@ -14,68 +14,61 @@ std::string counted(std::uint64_t count, const std::string& one, const std::stri
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-std::uint64_t flagged(const Report& report, const std::string& flag) {
-  return static_cast<std::uint64_t>(
-      std::count_if(report.kernels.begin(), report.kernels.end(), [&](const KernelRow& row) {
-        return std::find(row.flags.begin(), row.flags.end(), flag) != row.flags.end();
-      }));
-}
-
 std::string kernels(std::uint64_t count) { return counted(count, "kernel", "kernels"); }
 
 void flag_notes(const Report& report, std::vector<std::string>& notes) {
-  if (const auto count = flagged(report, "tensor_inferred"); count > 0) {
+  if (const auto count = report.flagged("tensor_inferred"); count > 0) {
     notes.push_back(kernels(count) +
                     " used tensor cores by their names, which were not counted: their FLOPs are "
                     "unknown, not 0.");
   }
-  if (const auto count = flagged(report, "tensor_unknown"); count > 0) {
+  if (const auto count = report.flagged("tensor_unknown"); count > 0) {
     notes.push_back("Tensor cores were not fully counted for " + kernels(count) +
                     ": their FLOPs are those of the CUDA cores and what was counted.");
   }
-  if (const auto count = flagged(report, "cuda_cores_unknown"); count > 0) {
+  if (const auto count = report.flagged("cuda_cores_unknown"); count > 0) {
     notes.push_back("The CUDA cores' FLOPs of " + kernels(count) + " were not counted.");
   }
-  if (const auto count = flagged(report, "hfma_moves"); count > 0) {
+  if (const auto count = report.flagged("hfma_moves"); count > 0) {
     notes.push_back(kernels(count) + " used HFMA2 only to move constants: FP16 is left out there.");
   }
-  if (const auto count = flagged(report, "l1_partial"); count > 0) {
+  if (const auto count = report.flagged("l1_partial"); count > 0) {
     notes.push_back(kernels(count) +
                     " used shared memory or bulk copies, which the counter of L1 bytes misses: L1 "
                     "bytes are unknown there.");
   }
-  if (const auto count = flagged(report, "l1_unchecked"); count > 0) {
+  if (const auto count = report.flagged("l1_unchecked"); count > 0) {
     notes.push_back("L1 bytes of " + kernels(count) +
                     " are unknown: no flops window counted whether shared memory or bulk copies "
                     "were used, which the counter of L1 bytes misses.");
   }
-  if (const auto count = flagged(report, "launches_differ"); count > 0) {
+  if (const auto count = report.flagged("launches_differ"); count > 0) {
     notes.push_back("Launches per window differ between the phases for " + kernels(count) +
                     ": their counters and times are means of different launches.");
   }
-  if (const auto count = flagged(report, "work_varies"); count > 0) {
+  if (const auto count = report.flagged("work_varies"); count > 0) {
     notes.push_back("The FLOPs of one launch differ between windows for " + kernels(count) +
                     ": their counters and times may be means of different work.");
   }
-  if (const auto count = flagged(report, "mixed_work"); count > 0) {
+  if (const auto count = report.flagged("mixed_work"); count > 0) {
     notes.push_back("Launches of one step do different amounts of work in " + kernels(count) +
                     ": their values are means over them.");
   }
-  if (const auto count = flagged(report, "spread"); count > 0) {
+  if (const auto count = report.flagged("spread"); count > 0) {
     notes.push_back("Bytes or durations of " + kernels(count) +
                     " differ by more than 10 % between windows: their ratios are of means.");
   }
-  if (const auto count = flagged(report, "times_differ"); count > 0) {
+  if (const auto count = report.flagged("times_differ"); count > 0) {
     notes.push_back(kernels(count) +
                     " took another time with counters than without: either their work differed, or "
                     "they disturb each other where nothing is counted.");
   }
-  if (const auto count = flagged(report, "overlapped"); count > 0) {
+  if (const auto count = report.flagged("overlapped"); count > 0) {
     notes.push_back("Ranges of " + counted(count, "layer", "layers") +
                     " overlapped kernels of other layers: their FLOPs and bytes may have work of "
                     "those in them.");
   }
-  if (const auto count = flagged(report, "above_roof"); count > 0) {
+  if (const auto count = report.flagged("above_roof"); count > 0) {
     notes.push_back(kernels(count) + (count == 1 ? " is" : " are") +
                     " above the roof: likely a clock above the stated one, data that stayed in a "
                     "cache, or counters and times of different launches.");
@@ -90,8 +83,7 @@ void once_note(const Report& report, std::vector<std::string>& notes) {
         if (row.launches != 1 || row.counts_again()) return false;
         if (row.samples_hw == 0) return row.samples_flops > 0;
         // With --replay kernel one window has both.
-        return row.samples_flops == 0 && std::find(row.flags.begin(), row.flags.end(),
-                                                   "cuda_cores_unknown") != row.flags.end();
+        return row.samples_flops == 0 && row.has_flag("cuda_cores_unknown");
       }));
   if (count == 0) return;
   notes.push_back(kernels(count) + (count == 1 ? " was" : " were") + " launched once and " +

@@ -144,9 +144,7 @@ std::vector<Column> columns_of(const TableRows& table, std::size_t count, bool p
 
 std::uint64_t overlapped(const std::vector<Report>& reports) {
   std::uint64_t count = 0;
-  for (const Report& report : reports)
-    for (const KernelRow& row : report.kernels)
-      if (std::find(row.flags.begin(), row.flags.end(), "overlapped") != row.flags.end()) ++count;
+  for (const Report& report : reports) count += report.flagged("overlapped");
   return count;
 }
 

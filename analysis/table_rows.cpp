@@ -21,10 +21,6 @@ struct Collected {
   bool tensor_inferred = false;
 };
 
-bool has_flag(const KernelRow& kernel, const char* flag) {
-  return std::find(kernel.flags.begin(), kernel.flags.end(), flag) != kernel.flags.end();
-}
-
 // Layers that have kernels of their own, over devices and processes: paths with directions.
 bool has_layers(const std::vector<Report>& reports) {
   std::set<std::pair<std::vector<std::string>, std::string>> own;
@@ -57,7 +53,7 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
     }
     Collected& collected = groups.try_emplace(group, roofline).first->second;
     collected.sum.add(kernel, true);
-    collected.tensor_inferred = collected.tensor_inferred || has_flag(kernel, "tensor_inferred");
+    collected.tensor_inferred = collected.tensor_inferred || kernel.has_flag("tensor_inferred");
   }
   for (const auto& [group, collected] : groups) {
     const auto& [device, layer_id, kernel] = group;

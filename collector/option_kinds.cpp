@@ -52,7 +52,8 @@ void declare_choice(CLI::App& app, const std::string& name, std::string& target,
 
 // CLI11 would otherwise take "[a-z]" for a list of its own.
 void declare_list(CLI::App& app, const std::string& names, std::vector<std::string>& target,
-                  void (*check)(const std::string&), const std::string& description) {
+                  const std::function<void(const std::string&)>& check,
+                  const std::string& description) {
   app.add_option_function<std::vector<std::string>>(
          names,
          [&target, check](const std::vector<std::string>& values) {
@@ -70,21 +71,11 @@ void declare_patterns(CLI::App& app, const std::string& names, std::vector<std::
                       const std::string& description) {
   constexpr std::string_view kRegexPrefix = "regex:";
   const std::string name = names.substr(names.rfind(',') + 1);  // after rfind's npos: all of it
-  app.add_option_function<std::vector<std::string>>(
-         names,
-         [&target, name, kRegexPrefix](const std::vector<std::string>& values) {
-           for (const std::string& value : values) {
-             check_not_empty(name, "a pattern", value);
-             if (value.rfind(kRegexPrefix, 0) == 0)
-               check_regex(name, value.substr(kRegexPrefix.size()));
-           }
-           target = values;
-         },
-         description)
-      ->type_size(1)
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  const auto check = [name, kRegexPrefix](const std::string& value) {
+    check_not_empty(name, "a pattern", value);
+    if (value.rfind(kRegexPrefix, 0) == 0) check_regex(name, value.substr(kRegexPrefix.size()));
+  };
+  declare_list(app, names, target, check, description);
 }
 
 }  // namespace gable

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,8 @@ void declare_choice(CLI::App& app, const std::string& name, std::string& target,
 
 // May be given several times, one value each.
 void declare_list(CLI::App& app, const std::string& names, std::vector<std::string>& target,
-                  void (*check)(const std::string&), const std::string& description);
+                  const std::function<void(const std::string&)>& check,
+                  const std::string& description);
 
 // Patterns (analysis/pattern.h), may be given several times.
 void declare_patterns(CLI::App& app, const std::string& names, std::vector<std::string>& target,

@@ -16,10 +16,6 @@ bool off(double found, double expected, double share = kWrong) {
   return high > low * (1 + share) + 1e-9;
 }
 
-bool has_flag(const KernelRow& row, const char* flag) {
-  return std::find(row.flags.begin(), row.flags.end(), flag) != row.flags.end();
-}
-
 }  // namespace
 
 void Truth::add(const Program& program, PhaseKind kind, const std::vector<Launch>& launches) {
@@ -115,10 +111,10 @@ void Truth::compare(const Report& report, Played& played) const {
     ++played.rows;
     const bool timed = row.time_source == "time";
     if (row.flops.fp32 && row.bytes.dram && timed) ++played.complete;
-    const bool flagged = has_flag(row, "work_varies") || has_flag(row, "spread") ||
-                         has_flag(row, "times_differ") || has_flag(row, "flops_unchecked");
+    const bool flagged = row.has_flag("work_varies") || row.has_flag("spread") ||
+                         row.has_flag("times_differ") || row.has_flag("flops_unchecked");
     if (flagged) ++played.flagged;
-    if (steps && !has_flag(row, "launches_differ")) {
+    if (steps && !row.has_flag("launches_differ")) {
       for (std::size_t kind = 0; kind < windows_.size(); ++kind) {
         if (windows_[kind] == 0) continue;
         const double expected = sums.by_kind[kind].seen / windows_[kind];
