@@ -20,22 +20,16 @@ constexpr double kOtherTime = 1.0 / 3;  // with counters against without: more i
 constexpr double kWorthOverlap = 0.01;  // of a range's time: less is not flagged
 constexpr double kShortNs = 2000;       // differences that clocks and launches make
 
-double per_window(const Profile::State& state, const KeyRow& row, PhaseKind kind) {
-  const std::size_t index = kind_index(kind);
-  return static_cast<double>(row.window_launches[index]) /
-         static_cast<double>(state.kept_windows[index]);
-}
-
 // Launches per window must agree between the phases that are joined; windows of launches have no
 // such number.
 bool launches_differ(const Profile::State& state, const KeyRow& row) {
   double low = 0, high = 0;
   bool first = true;
   for (const PhaseKind kind : {PhaseKind::hw, PhaseKind::flops, PhaseKind::time}) {
-    if (state.kept_windows[kind_index(kind)] == 0) continue;
-    const double launches = per_window(state, row, kind);
-    low = first ? launches : std::min(low, launches);
-    high = first ? launches : std::max(high, launches);
+    const auto launches = state.launches_per_step(row, kind);
+    if (!launches) continue;
+    low = first ? *launches : std::min(low, *launches);
+    high = first ? *launches : std::max(high, *launches);
     first = false;
   }
   return high - low > kSameLaunches * std::max(high, 1.0);
@@ -73,6 +67,7 @@ void add_unanswered(const Profile::State& state, std::map<std::string, Maybe>& c
 // Launches that were measured took `sum` ns; so many of a unit take sum x launches / measured,
 // rounded once.
 double time_of_launches(const Moments& time, const UnitScale::Launches& launches) {
+  if (launches.weighed) return *time.mean() * *launches.weighed;
   std::uint64_t top[] = {time.sum(), launches.count}, bottom[] = {time.count(), launches.of};
   for (std::uint64_t& above : top) {
     for (std::uint64_t& below : bottom) {
@@ -215,7 +210,7 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
 
 UnitScale unit_scale(const Profile::State& state) {
   UnitScale unit;
-  unit.step = state.steps > 0;
+  unit.step = state.classes.steps() > 0;
   if (!unit.step) return unit;
   for (const PhaseKind kind : {PhaseKind::time, PhaseKind::hw, PhaseKind::flops}) {
     if (state.kept_windows[kind_index(kind)] == 0) continue;
@@ -227,9 +222,9 @@ UnitScale unit_scale(const Profile::State& state) {
 
 UnitScale::Launches UnitScale::launches(const Profile::State& state, const KeyRow& row) const {
   if (!step) return {row.launches, 1};
-  if (launches_from == PhaseKind::off) return {row.launches, state.steps};
-  const std::size_t index = kind_index(launches_from);
-  return {row.window_launches[index], state.kept_windows[index]};
+  if (launches_from == PhaseKind::off) return {row.launches, state.classes.steps()};
+  if (state.classes.places() > 1) return {0, 1, state.launches_per_step(row, launches_from)};
+  return {row.window_launches.all(launches_from), state.kept_windows[kind_index(launches_from)]};
 }
 
 std::vector<KernelOfLayer> kernel_rows(const Profile::State& state, const UnitScale& unit) {
@@ -239,9 +234,7 @@ std::vector<KernelOfLayer> kernel_rows(const Profile::State& state, const UnitSc
   for (KeyIndex index = 0; index < rows.size(); ++index) {
     const KeyRow& key = rows[index];
     if (!key.used) continue;
-    const bool in_windows = std::any_of(key.window_launches.begin(), key.window_launches.end(),
-                                        [](auto n) { return n > 0; });
-    if (unit.step && unit.launches_from != PhaseKind::off && !in_windows)
+    if (unit.step && unit.launches_from != PhaseKind::off && !key.window_launches.any())
       continue;  // no part of a step
     kernels.push_back({key.key.layer, key.first_seen,
                        kernel_row(state, unit, key, index == kOtherKey, contents)});

@@ -100,7 +100,7 @@ std::vector<KeyWant> key_wants(const Profile& profile, const ProgressQuery& quer
     if (!time && query.counted && !query.counted(row.key)) continue;
     Had had;
     if (time) {
-      had = {row.window_launches[kind_index(PhaseKind::time)], row.spreads.time_ns.windows};
+      had = {row.window_launches.all(PhaseKind::time), row.spreads.time_ns.windows};
       if (const auto more = flying.find(key); more != flying.end()) {
         had.samples += more->second.samples;
         had.windows += more->second.windows;

@@ -46,6 +46,33 @@ void CounterSums::merge(const CounterSums& other) {
   windows += other.windows;
 }
 
+void WindowLaunches::add(std::size_t place, PhaseKind kind, std::uint64_t launches) {
+  all_[kind_index(kind)] += launches;
+  if (place == 0) return;
+  if (later_.size() < place) later_.resize(place);
+  later_[place - 1][kind_index(kind)] += launches;
+}
+
+void WindowLaunches::merge(const WindowLaunches& other) {
+  if (later_.size() < other.later_.size()) later_.resize(other.later_.size());
+  for (std::size_t kind = 0; kind < kMeasuringKinds; ++kind) {
+    all_[kind] += other.all_[kind];
+    for (std::size_t i = 0; i < other.later_.size(); ++i) later_[i][kind] += other.later_[i][kind];
+  }
+}
+
+std::uint64_t WindowLaunches::of(std::size_t place, PhaseKind kind) const {
+  const std::size_t index = kind_index(kind);
+  if (place > 0) return place <= later_.size() ? later_[place - 1][index] : 0;
+  std::uint64_t launches = all_[index];
+  for (const ByKind& each : later_) launches -= each[index];
+  return launches;
+}
+
+bool WindowLaunches::any() const {
+  return std::any_of(all_.begin(), all_.end(), [](std::uint64_t n) { return n > 0; });
+}
+
 KeyTable::KeyTable(std::size_t max_keys) : max_keys_(std::max<std::size_t>(max_keys, 1)) {
   clear();
 }
@@ -145,8 +172,7 @@ bool KeyTable::fold_rarest(WindowId oldest_open) {
     KeyRow& row = rows_[index];
     other.launches += row.launches;
     other.in_graphs += row.in_graphs;
-    for (std::size_t kind = 0; kind < kMeasuringKinds; ++kind)
-      other.window_launches[kind] += row.window_launches[kind];
+    other.window_launches.merge(row.window_launches);
     other.time.merge(row.time);
     if (other.counters.size() < row.counters.size()) other.counters.resize(row.counters.size());
     for (std::size_t phase = 0; phase < row.counters.size(); ++phase)

@@ -37,6 +37,21 @@ inline constexpr std::size_t kMeasuringKinds = 3;
   return static_cast<std::size_t>(kind) - static_cast<std::size_t>(PhaseKind::hw);
 }
 
+// Launches in kept windows, by kind_index: of all, and of each class of steps (StepClasses).
+class WindowLaunches {
+ public:
+  void add(std::size_t place, PhaseKind kind, std::uint64_t launches);
+  void merge(const WindowLaunches& other);
+  [[nodiscard]] std::uint64_t all(PhaseKind kind) const { return all_[kind_index(kind)]; }
+  [[nodiscard]] std::uint64_t of(std::size_t place, PhaseKind kind) const;
+  [[nodiscard]] bool any() const;
+
+ private:
+  using ByKind = std::array<std::uint64_t, kMeasuringKinds>;
+  ByKind all_{};
+  std::vector<ByKind> later_;  // of the places from 1 on: most programs have one class
+};
+
 // Aligned: what every launch looks at is in the first two cache lines.
 struct alignas(64) KeyRow {
   LaunchKey key;
@@ -46,7 +61,7 @@ struct alignas(64) KeyRow {
   std::uint64_t first_seen = 0, last_seen = 0;  // ordinals of launches
   std::uint64_t launches = 0;                   // in all phases
   std::uint64_t in_graphs = 0;                  // of those, by CUDA graphs: without counters
-  std::array<std::uint64_t, kMeasuringKinds> window_launches{};  // in kept windows
+  WindowLaunches window_launches;
   Moments time;
   std::vector<CounterSums> counters;  // by phase index
   KeySpreads spreads;                 // not of row 0, whose launches are of many kinds

@@ -44,41 +44,55 @@ double ratio(std::uint64_t top, std::uint64_t bottom) {
 }
 
 void fill_calls(const Profile::State& state, const UnitScale& unit, LayerId layer, LayerRow& row) {
-  const std::uint64_t calls = state.layer_stats.calls(layer);
+  const auto found = state.calls.find(layer);
+  const std::uint64_t calls = found == state.calls.end() ? 0 : found->second;
   if (!unit.step) {
     if (calls > 0) row.calls = static_cast<double>(calls);
-  } else if (unit.launches_from != PhaseKind::off) {
-    const std::uint64_t windows = state.kept_windows[kind_index(unit.launches_from)];
-    const SpanSum span = state.layer_stats.spans(layer, unit.launches_from);
-    if (span.calls > 0) row.calls = ratio(span.calls, windows);
+  } else if (const PhaseKind kind = unit.launches_from; kind != PhaseKind::off) {
+    row.calls = state.per_step([&](const ClassSums& sums) {
+      return StepClasses::Mean{static_cast<double>(sums.layer_stats.spans(layer, kind).calls),
+                               sums.kept_windows[kind_index(kind)]};
+    });
+    if (row.calls == 0.0) row.calls.reset();
   } else if (calls > 0) {
-    row.calls = ratio(calls, state.steps);
+    row.calls = ratio(calls, state.classes.steps());
   }
   // Counter windows slow the program down: only time windows tell how long a call takes.
-  const SpanSum timed = state.layer_stats.spans(layer, PhaseKind::time);
+  const SpanSum timed = state.timed_spans(layer);
   if (timed.timed > 0 && row.calls) row.cpu_ns = ratio(timed.cpu_ns, timed.timed) * *row.calls;
 }
 
 void fill_busy(const Profile::State& state, const UnitScale& unit, LayerId layer, LayerRow& row) {
-  const LayerBusy busy = state.layer_stats.busy(row.device, layer);
+  LayerBusy busy;
+  for (const ClassSums& sums : state.class_sums) busy.add(sums.layer_stats.busy(row.device, layer));
   if (busy.windows == 0) return;
   if (unit.step) {
-    const std::uint64_t windows = state.step_busy.count();
-    row.time_busy_ns = ratio(busy.busy_ns, windows);
-    row.span_ns = ratio(busy.span_ns, windows);
+    const auto per_step = [&](std::uint64_t LayerBusy::*part) {
+      return state.per_step([&](const ClassSums& sums) {
+        const LayerBusy of = sums.layer_stats.busy(row.device, layer);
+        return StepClasses::Mean{static_cast<double>(of.*part), sums.busy.count()};
+      });
+    };
+    row.time_busy_ns = per_step(&LayerBusy::busy_ns);
+    row.span_ns = per_step(&LayerBusy::span_ns);
   } else if (row.time_total_ns && busy.kernel_ns > 0) {
     // What the windows show of the overlap holds for the other launches.
     row.time_busy_ns = *row.time_total_ns * ratio(busy.busy_ns, busy.kernel_ns);
   }
 }
 
-// Time in synchronising calls in time windows by layer, layers within it included.
-std::vector<std::uint64_t> waits_by_layer(const Profile::State& state, const TreeOrder& tree) {
-  std::vector<std::uint64_t> waits(tree.size());
+// Time in synchronising calls of a step by layer, layers within it included.
+std::vector<double> waits_by_layer(const Profile::State& state, const TreeOrder& tree) {
+  std::vector<double> waits(tree.size());
   for (LayerId id = 0; id < tree.size(); ++id) {
-    const auto own = state.layer_stats.spans(id, PhaseKind::time).wait_ns;
-    for (LayerId layer = id; own > 0; layer = tree.node(layer).parent) {
-      waits[layer] += own;
+    if (state.timed_spans(id).wait_ns == 0) continue;
+    const Maybe own = state.per_step([&](const ClassSums& sums) {
+      const auto wait_ns = sums.layer_stats.spans(id, PhaseKind::time).wait_ns;
+      return StepClasses::Mean{static_cast<double>(wait_ns),
+                               sums.kept_windows[kind_index(PhaseKind::time)]};
+    });
+    for (LayerId layer = id; own; layer = tree.node(layer).parent) {
+      waits[layer] += *own;
       if (layer == 0) break;
     }
   }
@@ -106,7 +120,7 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
 
   const bool ranges_only = kernels.empty() && state.ranges_only;
   for (LayerId id = 0; ranges_only && id < tree.size(); ++id) {
-    if (state.layer_stats.calls(id) == 0) continue;
+    if (!state.calls.contains(id)) continue;
     for (LayerId layer = id;; layer = tree.node(layer).parent) {
       sums.try_emplace(place(0, layer), roofline);
       if (layer == 0) break;
@@ -141,7 +155,7 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
     }
     fill_calls(state, unit, layer, row);
     fill_busy(state, unit, layer, row);
-    if (unit.step && time_windows > 0) row.sync_ns = ratio(waits[layer], time_windows);
+    if (unit.step && time_windows > 0) row.sync_ns = waits[layer];
     if (layer == 0) whole = row.time_total_ns;
     if (row.time_total_ns && whole && *whole > 0) row.time_share = *row.time_total_ns / *whole;
   }
@@ -157,34 +171,42 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
 std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& unit,
                                const LayerIds& ids) {
   if (state.copies_lost) return {};
-  const std::uint64_t windows = state.copy_windows;
-  const double scale = unit.step && windows > 0 ? 1.0 / static_cast<double>(windows) : 1.0;
-  std::map<std::tuple<CopyKind, std::int32_t, std::optional<std::int64_t>, Direction>, CopySum>
-      sums;
-  for (const auto& [group, sum] : state.copies) {
-    std::optional<std::int64_t> id;
-    Direction direction = Direction::none;
-    if (group.layer) {
-      direction = state.layers.node(*group.layer).direction;
-      // A layer without kernels has no row: its copies count in the nearest one above that has.
-      for (LayerId layer = *group.layer;; layer = state.layers.node(layer).parent) {
-        const auto found = ids.find({group.device, layer});
-        if (found != ids.end()) id = found->second;
-        if (found != ids.end() || layer == 0) break;
+  using Group = std::tuple<CopyKind, std::int32_t, std::optional<std::int64_t>, Direction>;
+  std::map<Group, std::map<const ClassSums*, CopySum>> sums;
+  for (const ClassSums& of_class : state.class_sums) {
+    for (const auto& [group, sum] : of_class.copies) {
+      std::optional<std::int64_t> id;
+      Direction direction = Direction::none;
+      if (group.layer) {
+        direction = state.layers.node(*group.layer).direction;
+        // A layer without kernels has no row: its copies count in the nearest one above that has.
+        for (LayerId layer = *group.layer;; layer = state.layers.node(layer).parent) {
+          const auto found = ids.find({group.device, layer});
+          if (found != ids.end()) id = found->second;
+          if (found != ids.end() || layer == 0) break;
+        }
       }
+      sums[{group.kind, group.device, id, direction}][&of_class].add(sum);
     }
-    sums[{group.kind, group.device, id, direction}].add(sum);
   }
   std::vector<CopyRow> rows;
-  for (const auto& [group, sum] : sums) {
+  for (const auto& [group, by_class] : sums) {
     CopyRow& row = rows.emplace_back();
     row.kind = to_string(std::get<CopyKind>(group));
     row.device = std::get<std::int32_t>(group);
     row.layer = std::get<std::optional<std::int64_t>>(group);
     row.direction = to_string(std::get<Direction>(group));
-    row.count = static_cast<double>(sum.count) * scale;
-    row.bytes = static_cast<double>(sum.bytes) * scale;
-    row.time_ns = static_cast<double>(sum.time_ns) * scale;
+    const auto amount = [&state, &unit, &of = by_class](std::uint64_t CopySum::*part) {
+      return state.per_step([&](const ClassSums& each) {
+        const auto found = of.find(&each);
+        const auto sum = found == of.end() ? 0 : found->second.*part;
+        // In reports per run there is one class, and all its windows count as one.
+        return StepClasses::Mean{static_cast<double>(sum), unit.step ? each.copy_windows : 1};
+      });
+    };
+    row.count = amount(&CopySum::count).value_or(0);
+    row.bytes = amount(&CopySum::bytes);
+    row.time_ns = amount(&CopySum::time_ns);
   }
   return rows;
 }

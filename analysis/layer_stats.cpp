@@ -74,16 +74,10 @@ SpanSum LayerStats::spans(LayerId layer, PhaseKind kind) const {
   return found == spans_.end() ? SpanSum{} : found->second[kind_index(kind)];
 }
 
-std::uint64_t LayerStats::calls(LayerId layer) const {
-  const auto found = calls_.find(layer);
-  return found == calls_.end() ? 0 : found->second;
-}
-
 void LayerStats::clear() {
   window_ = 0;
   devices_.clear();
   spans_.clear();
-  calls_.clear();
 }
 
 }  // namespace gable

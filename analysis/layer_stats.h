@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What time windows tell about layers: how long the GPU was busy for them (unions of kernels),
-// calls and time on the CPU.
+// What time windows of one class of steps tell about layers: how long the GPU was busy for them
+// (unions of kernels), calls and time on the CPU.
 #pragma once
 
 #include <array>
@@ -26,6 +26,12 @@ struct LayerBusy {
   std::uint64_t busy_ns = 0;    // sum of the unions
   std::uint64_t kernel_ns = 0;  // sum of the durations
   std::uint64_t span_ns = 0;    // sum of first start to last end
+  void add(const LayerBusy& other) {
+    windows += other.windows;
+    busy_ns += other.busy_ns;
+    kernel_ns += other.kernel_ns;
+    span_ns += other.span_ns;
+  }
 };
 
 struct SpanSum {
@@ -48,12 +54,10 @@ class LayerStats {
   void add_span(LayerId layer, PhaseKind kind, const SpanSum& span) {
     spans_[layer][kind_index(kind)].add(span);
   }
-  void count_calls(LayerId layer, std::uint64_t calls) { calls_[layer] += calls; }
 
   // All zero for a layer without kernels on that device.
   [[nodiscard]] LayerBusy busy(std::int32_t device, LayerId layer) const;
   [[nodiscard]] SpanSum spans(LayerId layer, PhaseKind kind) const;  // in kept windows
-  [[nodiscard]] std::uint64_t calls(LayerId layer) const;            // in all phases
   void clear();
 
  private:
@@ -74,7 +78,6 @@ class LayerStats {
   std::uint64_t window_ = 0;
   std::map<std::int32_t, Device> devices_;
   std::unordered_map<LayerId, std::array<SpanSum, kMeasuringKinds>> spans_;
-  std::unordered_map<LayerId, std::uint64_t> calls_;
 };
 
 }  // namespace gable

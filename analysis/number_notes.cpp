@@ -142,16 +142,14 @@ void device_notes(const Report& report, std::vector<std::string>& notes) {
 }
 
 void class_note(const Profile::State& state, std::vector<std::string>& notes) {
-  if (state.classes.size() < 2 || state.time_classes.empty()) return;
-  std::uint64_t unseen = 0, classes = 0;
-  for (const auto& [hash, steps] : state.classes) {
-    if (state.time_classes.contains(hash)) continue;
-    unseen += steps;
-    ++classes;
-  }
+  if (state.classes.size() < 2 || state.kept_windows[kind_index(PhaseKind::time)] == 0) return;
+  const auto [unseen, classes] = state.classes.outside([&state](std::size_t place) {
+    return place < state.class_sums.size() &&
+           state.class_sums[place].kept_windows[kind_index(PhaseKind::time)] > 0;
+  });
   if (unseen == 0) return;
-  notes.push_back(std::to_string(unseen) + " of " + std::to_string(state.steps) + " steps had " +
-                  counted(classes, "launch sequence", "launch sequences") +
+  notes.push_back(std::to_string(unseen) + " of " + std::to_string(state.classes.steps()) +
+                  " steps had " + counted(classes, "launch sequence", "launch sequences") +
                   " that no time window saw.");
 }
 

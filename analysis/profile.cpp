@@ -11,7 +11,6 @@ namespace gable {
 namespace {
 
 constexpr std::size_t kMaxStrayCopies = 4096;
-constexpr std::size_t kMaxClasses = 4096;
 
 bool usable(std::uint64_t start_ns, std::uint64_t end_ns) {
   return start_ns != 0 && end_ns != 0 && end_ns >= start_ns;
@@ -143,9 +142,8 @@ void Profile::add(const CopyRecord& record) {
     const std::optional<LayerId> layer =
         record.placed ? std::optional<LayerId>(record.layer) : std::nullopt;
     const CopyGroup group{record.kind, record.device, layer};
-    if (state.time_closed_at(record.start_ns)) {
-      state.copies[group].add(sum);
-      state.copy_ns += sum.time_ns;
+    if (const auto* window = state.time_closed_at(record.start_ns); window != nullptr) {
+      state.class_sums[window->place].copies[group].add(sum);
       return;
     }
     if (state.stray_copies.size() >= kMaxStrayCopies) {
@@ -162,26 +160,25 @@ void Profile::add(const CopyRecord& record) {
     window->latency.add_copy(record);
   } else if (const auto closed = state.closed_window(call->window);
              closed.kept_time && closed.complete) {
-    state.copies[group].add(sum);
-    state.copy_ns += sum.time_ns;
+    state.class_sums[closed.place].copies[group].add(sum);
   }
 }
 
 void Profile::add(const LayerSpan& span) {
   State& state = *state_;
-  state.layer_stats.count_calls(span.layer, span.calls);
+  state.calls[span.layer] += span.calls;
   if (span.window == kWholeRun) {
     state.ranges_only = true;
-    state.layer_stats.add_span(span.layer, PhaseKind::time,
-                               {span.calls, span.timed, span.cpu_ns, 0});
+    state.sums_of(0).layer_stats.add_span(span.layer, PhaseKind::time,
+                                          {span.calls, span.timed, span.cpu_ns, 0});
     return;
   }
   Window* window = span.window == kNoWindow ? nullptr : state.find(span.window);
   const SpanSum sum{span.calls, span.timed, span.cpu_ns, span.wait_ns};
   if (window != nullptr) {
     window->spans[span.layer].add(sum);
-  } else if (state.closed_window(span.window).kept_time) {
-    state.layer_stats.add_span(span.layer, PhaseKind::time, sum);
+  } else if (const auto closed = state.closed_window(span.window); closed.kept_time) {
+    state.class_sums[closed.place].layer_stats.add_span(span.layer, PhaseKind::time, sum);
   }
 }
 
@@ -261,12 +258,7 @@ std::uint64_t Profile::pending_records() const {
   return waiting;
 }
 
-void Profile::count_step(std::uint64_t sequence_hash) {
-  State& state = *state_;
-  ++state.steps;
-  if (state.classes.size() < kMaxClasses || state.classes.contains(sequence_hash))
-    ++state.classes[sequence_hash];
-}
+void Profile::count_step(std::uint64_t sequence_hash) { state_->classes.step(sequence_hash); }
 
 void Profile::restart() {
   const std::unique_ptr<State> old = std::move(state_);

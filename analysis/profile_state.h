@@ -20,6 +20,7 @@
 #include "analysis/layer_stats.h"
 #include "analysis/profile.h"
 #include "analysis/range_rows.h"
+#include "analysis/step_classes.h"
 #include "analysis/window.h"
 
 namespace gable {
@@ -47,6 +48,18 @@ struct StrayCopy {
   std::uint64_t start_ns = 0;
 };
 
+// Of the kept windows of one class of steps.
+struct ClassSums {
+  explicit ClassSums(const LayerTree& layers) : layer_stats(layers) {}
+
+  std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
+  LayerStats layer_stats;
+  Moments wall, busy, idle;  // of time windows; busy where the union is known
+  // In time windows whose records all came.
+  CopySums copies;
+  std::uint64_t copy_windows = 0;
+};
+
 struct Profile::State {
   State(LayerTree& layer_tree, FunctionTable& function_table, ProfileLimits profile_limits,
         JoinChecks join_checks);
@@ -64,26 +77,20 @@ struct Profile::State {
 
   // --- accumulated ---
   KeyTable keys;
-  LayerStats layer_stats;
-  CopySums copies;  // of kept time windows whose records all came
+  StepClasses classes;
+  std::vector<ClassSums> class_sums;                          // by the place in `classes`
   std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
+  std::unordered_map<LayerId, std::uint64_t> calls;           // in all phases
   std::map<std::string, Moments> window_wall;                 // kept windows by phase, and warm-up
   std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
-  Moments step_wall, step_busy, step_idle;  // of kept time windows; busy where the union is known
-  Moments launch_latency;                   // of kept time windows whose kernels are all held
-  // In kept time windows whose records all came.
-  std::uint64_t copy_ns = 0, copy_windows = 0;
+  Moments launch_latency;    // of kept time windows whose kernels are all held
   bool copies_lost = false;  // records could not be read: nobody knows of which copies
   std::uint64_t overhead_ns = 0;
   std::uint64_t launches = 0, launches_without_layer = 0, launches_inherited = 0;
   Graphs graphs;
   Overlaps overlaps;  // only where ranges are counted
   std::uint64_t unknown_graph_launches = 0, unplaced_kernels = 0;
-  std::uint64_t steps = 0;
   bool ranges_only = false;  // CUPTI could not be had: nothing is known of the GPU
-  std::unordered_map<std::uint64_t, std::uint64_t> classes;  // steps by sequence hash
-  std::unordered_map<std::uint64_t, std::uint64_t>
-      time_classes;  // kept time windows by sequence hash
   LostCounts lost;
   std::map<std::string, std::uint64_t> reasons;  // why windows were not kept
 
@@ -97,6 +104,7 @@ struct Profile::State {
   struct Closed {
     WindowId id = kNoWindow;
     bool kept_time = false, complete = false;
+    std::size_t place = 0;  // in `classes`
     std::uint64_t start_ns = 0, end_ns = 0;
   };
   std::deque<Closed> closed;  // the last ones
@@ -104,7 +112,19 @@ struct Profile::State {
   [[nodiscard]] Window* find(WindowId id);
   [[nodiscard]] WindowId oldest_open() const;
   [[nodiscard]] Closed closed_window(WindowId id) const;
-  [[nodiscard]] bool time_closed_at(std::uint64_t when_ns) const;
+  [[nodiscard]] const Closed* time_closed_at(std::uint64_t when_ns) const;  // null: none
+  // The mean of one step, of what `of` takes from the sums of a class: a sum and its windows.
+  template <typename Of>
+  [[nodiscard]] std::optional<double> per_step(Of of) const {
+    return classes.per_step([&](std::size_t place) {
+      return place < class_sums.size() ? of(class_sums[place]) : StepClasses::Mean{};
+    });
+  }
+  // Launches of a kept window of that kind.
+  [[nodiscard]] std::optional<double> launches_per_step(const KeyRow& row, PhaseKind kind) const;
+  // In time windows of all classes.
+  [[nodiscard]] SpanSum timed_spans(LayerId layer) const;
+  ClassSums& sums_of(std::uint64_t sequence_hash);
   WindowKey& window_key(Window& window, KeyIndex key);
   [[nodiscard]] bool is_range(const LaunchKey& key) const {
     return range_function != 0 && key.function == range_function;
@@ -123,7 +143,7 @@ struct Profile::State {
 
  private:
   void keep_counters(Window& window);
-  void keep_times(Window& window);
+  void keep_times(Window& window, ClassSums& sums);
   void add_times(const Window& window);
 
   struct Took {

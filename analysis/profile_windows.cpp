@@ -48,8 +48,27 @@ Profile::State::State(LayerTree& layer_tree, FunctionTable& function_table,
       limits(profile_limits),
       checks(join_checks),
       keys(profile_limits.max_keys),
-      layer_stats(layer_tree),
       pending(profile_limits.max_pending) {}
+
+std::optional<double> Profile::State::launches_per_step(const KeyRow& row, PhaseKind kind) const {
+  return classes.per_step([&](std::size_t place) {
+    const bool has = place < class_sums.size();
+    return StepClasses::Mean{static_cast<double>(row.window_launches.of(place, kind)),
+                             has ? class_sums[place].kept_windows[kind_index(kind)] : 0};
+  });
+}
+
+SpanSum Profile::State::timed_spans(LayerId layer) const {
+  SpanSum sum;
+  for (const ClassSums& sums : class_sums) sum.add(sums.layer_stats.spans(layer, PhaseKind::time));
+  return sum;
+}
+
+ClassSums& Profile::State::sums_of(std::uint64_t sequence_hash) {
+  const std::size_t place = classes.place(sequence_hash);
+  while (class_sums.size() <= place) class_sums.emplace_back(layers);
+  return class_sums[place];
+}
 
 // Windows are few, and nearly always the newest is meant.
 Window* Profile::State::find(WindowId id) {
@@ -69,11 +88,12 @@ Profile::State::Closed Profile::State::closed_window(WindowId id) const {
   return found == closed.end() ? Closed{} : *found;
 }
 
-// Whether a kept time window whose copies count was open then.
-bool Profile::State::time_closed_at(std::uint64_t when_ns) const {
-  return std::any_of(closed.begin(), closed.end(), [when_ns](const Closed& each) {
+// The kept time window whose copies count and that was open then.
+const Profile::State::Closed* Profile::State::time_closed_at(std::uint64_t when_ns) const {
+  const auto found = std::find_if(closed.begin(), closed.end(), [when_ns](const Closed& each) {
     return each.kept_time && each.complete && each.start_ns <= when_ns && when_ns < each.end_ns;
   });
+  return found == closed.end() ? nullptr : &*found;
 }
 
 WindowKey& Profile::State::window_key(Window& window, KeyIndex key) {
@@ -141,21 +161,24 @@ void Profile::State::close(std::list<Window>::iterator window) {
         class_wall[{phase, end.sequence_hash}].add(end.end_ns - end.start_ns);
     }
     if (measuring) {
-      ++kept_windows[kind_index(window->phase.kind)];
-      for (const WindowKey& each : window->keys) {
-        keys.row(each.key).window_launches[kind_index(window->phase.kind)] += each.launches;
-      }
-      for (const auto& [layer, span] : window->spans)
-        layer_stats.add_span(layer, window->phase.kind, span);
-      if (window->phase.kind == PhaseKind::time) {
-        keep_times(*window);
+      const PhaseKind kind = window->phase.kind;
+      ClassSums& sums = sums_of(end.sequence_hash);
+      ++kept_windows[kind_index(kind)];
+      ++sums.kept_windows[kind_index(kind)];
+      for (const WindowKey& each : window->keys)
+        keys.row(each.key).window_launches.add(classes.place(end.sequence_hash), kind,
+                                               each.launches);
+      for (const auto& [layer, span] : window->spans) sums.layer_stats.add_span(layer, kind, span);
+      if (kind == PhaseKind::time) {
+        keep_times(*window, sums);
       } else {
         keep_counters(*window);
       }
     }
   }
-  closed.push_back({window->id, end.keep && window->phase.kind == PhaseKind::time,
-                    !window->incomplete, end.start_ns, end.end_ns});
+  closed.push_back(
+      {window->id, end.keep && window->phase.kind == PhaseKind::time, !window->incomplete,
+       end.keep && measuring ? classes.place(end.sequence_hash) : 0, end.start_ns, end.end_ns});
   if (closed.size() > kRememberedWindows) closed.pop_front();
   windows.erase(window);
   keys.window_closed();
@@ -171,7 +194,7 @@ void Profile::State::keep_counters(Window& window) {
     row.counters[index].merge(each.counters);
     ++row.counters[index].windows;
     if (each.key != kOtherKey)
-      compare(metrics[index], each, steps > 0, is_range(row.key), row.spreads);
+      compare(metrics[index], each, classes.steps() > 0, is_range(row.key), row.spreads);
   }
 }
 
@@ -192,7 +215,7 @@ void Profile::State::add_times(const Window& window) {
   }
 }
 
-void Profile::State::keep_times(Window& window) {
+void Profile::State::keep_times(Window& window, ClassSums& sums) {
   const auto earlier = [](const HeldRecord& a, const HeldRecord& b) { return a.start < b.start; };
   if (!std::is_sorted(window.records.begin(), window.records.end(), earlier)) {
     std::sort(window.records.begin(), window.records.end(), earlier);
@@ -205,15 +228,14 @@ void Profile::State::keep_times(Window& window) {
   const WindowEnd& end = window.end;
   const std::uint64_t wall =
       end.start_ns != 0 && end.end_ns > end.start_ns ? end.end_ns - end.start_ns : 0;
-  if (wall != 0) step_wall.add(wall);
+  if (wall != 0) sums.wall.add(wall);
   if (window.unions_known && range_function != 0) overlaps.add_window(window.records, keys);
   if (window.unions_known) {
-    const std::uint64_t busy = layer_stats.add_window(window.records, keys);
-    step_busy.add(busy);
+    const std::uint64_t busy = sums.layer_stats.add_window(window.records, keys);
+    sums.busy.add(busy);
     window.latency.finish(window.records, keys, launch_latency);
-    if (wall != 0) step_idle.add(wall > busy ? wall - busy : 0);
+    if (wall != 0) sums.idle.add(wall > busy ? wall - busy : 0);
   }
-  ++time_classes[end.sequence_hash];
 
   // Copies without a call belong to the window in which they ran.
   for (auto copy = stray_copies.begin(); copy != stray_copies.end();) {
@@ -222,11 +244,8 @@ void Profile::State::keep_times(Window& window) {
     copy = inside ? stray_copies.erase(copy) : std::next(copy);
   }
   if (window.incomplete) return;
-  ++copy_windows;
-  for (const auto& [group, sum] : window.copies) {
-    copies[group].add(sum);
-    copy_ns += sum.time_ns;
-  }
+  ++sums.copy_windows;
+  for (const auto& [group, sum] : window.copies) sums.copies[group].add(sum);
 }
 
 }  // namespace gable

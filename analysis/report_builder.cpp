@@ -2,6 +2,7 @@
 #include "analysis/report_builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "analysis/ceilings.h"
@@ -46,24 +47,28 @@ void fill_basis(const Profile::State& state, const UnitScale& unit, std::string&
                      " launches were timed; each kernel's mean stands for all its launches";
     return;
   }
-  const std::string steps = std::to_string(state.steps);
+  const std::string steps = std::to_string(state.classes.steps());
   if (unit.launches_from == PhaseKind::off) {
     note = "no step was measured; launches counted in " + steps + " steps";
     return;
   }
   const std::uint64_t windows = kept(state, unit.launches_from);
-  if (windows == state.steps) basis = "measured";
-  note = windows == state.steps
+  if (windows == state.classes.steps()) basis = "measured";
+  note = windows == state.classes.steps()
              ? "every step seen was measured"
              : std::to_string(windows) + " of " + steps + " steps seen " +
                    (windows == 1 ? "was measured and stands" : "were measured and stand") +
-                   " for all of them; later steps are not counted";
+                   " for all of them" +
+                   (state.classes.places() > 1
+                        ? ", each launch sequence for as many as were seen of it"
+                        : "") +
+                   "; later steps are not counted";
 }
 
 // The whole program over all devices: a step's mean times the steps seen, or all launches counted.
 void fill_total(const Profile::State& state, const UnitScale& unit, Report& report) {
   auto& total = report.run.total;
-  const double times = unit.step ? static_cast<double>(state.steps) : 1.0;
+  const double times = unit.step ? static_cast<double>(state.classes.steps()) : 1.0;
   bool rates_known = true;
   double flops = 0, seconds = 0;
   for (const LayerRow& root : report.layers) {
@@ -100,15 +105,39 @@ void fill_overhead(const Profile::State& state, RunInfo& run) {
   }
 }
 
+StepClasses::Mean mean_of(const Moments& each) {
+  return {static_cast<double>(each.sum()), each.count()};
+}
+
+// Of all steps: how the classes spread within themselves and about the mean.
+Maybe wall_stddev(const Profile::State& state, Maybe mean) {
+  if (state.classes.places() == 1) {
+    return state.class_sums.empty() ? std::nullopt : state.class_sums.front().wall.stddev();
+  }
+  const Maybe variance = state.per_step([mean](const ClassSums& sums) {
+    const auto windows = static_cast<double>(sums.wall.count());
+    const double within = sums.wall.stddev().value_or(0);
+    const double apart = mean.value_or(0) - sums.wall.mean().value_or(0);
+    return StepClasses::Mean{(within * within + apart * apart) * windows, sums.wall.count()};
+  });
+  return variance ? Maybe(std::sqrt(*variance)) : std::nullopt;
+}
+
 void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
   if (!unit.step) return;
-  step.wall_mean_ns = state.step_wall.mean();
-  step.wall_stddev_ns = state.step_wall.stddev();
-  step.busy_ns = state.step_busy.mean();
-  step.idle_ns = state.step_idle.mean();
-  if (const std::uint64_t windows = state.copy_windows; windows > 0 && !state.copies_lost) {
-    step.copy_ns = static_cast<double>(state.copy_ns) / static_cast<double>(windows);
-  }
+  const auto mean = [&state](Moments ClassSums::*part) {
+    return state.per_step([part](const ClassSums& sums) { return mean_of(sums.*part); });
+  };
+  step.wall_mean_ns = mean(&ClassSums::wall);
+  step.wall_stddev_ns = wall_stddev(state, step.wall_mean_ns);
+  step.busy_ns = mean(&ClassSums::busy);
+  step.idle_ns = mean(&ClassSums::idle);
+  if (state.copies_lost) return;
+  step.copy_ns = state.per_step([](const ClassSums& sums) {
+    std::uint64_t copy_ns = 0;
+    for (const auto& [group, sum] : sums.copies) copy_ns += sum.time_ns;
+    return StepClasses::Mean{static_cast<double>(copy_ns), sums.copy_windows};
+  });
 }
 
 }  // namespace
@@ -120,8 +149,9 @@ Report build_report(const Profile& profile, const RunInfo& base) {
   report.version = GABLE_VERSION;
   report.run = base;
   report.run.unit = unit.step ? "step" : "run";
-  report.run.steps = {state.steps, kept(state, PhaseKind::hw), kept(state, PhaseKind::flops),
-                      kept(state, PhaseKind::time), state.classes.size()};
+  report.run.steps = {state.classes.steps(), kept(state, PhaseKind::hw),
+                      kept(state, PhaseKind::flops), kept(state, PhaseKind::time),
+                      state.classes.size()};
   report.run.lost = lost_counts(state, base.lost);
   for (const auto& [id, device] : state.devices) {
     report.devices.push_back(device);

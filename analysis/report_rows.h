@@ -17,11 +17,13 @@ struct UnitScale {
   bool step = false;
   PhaseKind launches_from =
       PhaseKind::off;  // whose kept windows say how many launches a step has; off: all phases
-  // Launches per unit, as a fraction: a number and how many windows or steps it is of.
+  // Launches per unit, as a fraction: a number and how many windows or steps it is of; or weighed
+  // over several classes of steps.
   struct Launches {
     std::uint64_t count = 0, of = 1;
+    Maybe weighed = std::nullopt;
     [[nodiscard]] double per_unit() const {
-      return static_cast<double>(count) / static_cast<double>(of);
+      return weighed.value_or(static_cast<double>(count) / static_cast<double>(of));
     }
   };
   [[nodiscard]] Launches launches(const Profile::State& state, const KeyRow& row) const;

@@ -128,7 +128,10 @@ class Run {
     const auto verdict = planner_.ended(facts, {});
     end.reason = verdict.reason;
     end.keep = verdict.reason.empty() && facts.launches > 0;
-    if (program_.has_steps) profile_.count_step(end.sequence_hash);
+    if (program_.has_steps) {
+      profile_.count_step(end.sequence_hash);
+      truth_.step(end.sequence_hash);
+    }
     if (phase.kind == PhaseKind::hw || phase.kind == PhaseKind::flops) {
       counters(content, facts, verdict.without_new_functions ? known_before : 0, end);
     } else {
@@ -143,7 +146,7 @@ class Run {
       return;
     }
     ++played_.windows[to_string(phase)];
-    truth_.add(program_, phase.kind, as_launched);
+    truth_.add(program_, phase.kind, end.sequence_hash, as_launched);
   }
 
   void counters(const Content& content, const WindowFacts& facts, FunctionId believed_below,

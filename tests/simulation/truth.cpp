@@ -18,8 +18,9 @@ bool off(double found, double expected, double share = kWrong) {
 
 }  // namespace
 
-void Truth::add(const Program& program, PhaseKind kind, const std::vector<Launch>& launches) {
-  ++windows_[kind_index(kind)];
+void Truth::add(const Program& program, PhaseKind kind, std::uint64_t sequence,
+                const std::vector<Launch>& launches) {
+  ++windows_[kind_index(kind)][sequence];
   std::vector<Work*> open;
   for (const Launch& launch : launches) {
     const Kernel& kernel = program.kernels[launch.kernel];
@@ -32,7 +33,7 @@ void Truth::add(const Program& program, PhaseKind kind, const std::vector<Launch
     sums.sectors += sectors;
     sums.ns += kernel.ns * launch.work;
     ++sums.launches;
-    ++own.seen;
+    ++sums.seen[kind_index(kind)][sequence];
     if (kind == PhaseKind::hw) sums.hw_bytes += launch.bytes;
     if (kind == PhaseKind::flops && launch.is_new) continue;
     own.flops += flops;
@@ -100,6 +101,17 @@ void Truth::compare_parts(const KernelRow& row, const Sums& sums, Played& played
           off(flops * all_bytes, sums.flops * bytes));
 }
 
+double Truth::per_step(const Sums& sums, std::size_t kind) const {
+  double launches = 0, steps = 0;
+  for (const auto& [sequence, windows] : windows_[kind]) {
+    const auto seen = sums.seen[kind].find(sequence);
+    const double of_one = seen == sums.seen[kind].end() ? 0 : seen->second / windows;
+    launches += of_one * steps_.at(sequence);
+    steps += steps_.at(sequence);
+  }
+  return launches / steps;
+}
+
 void Truth::compare(const Report& report, Played& played) const {
   const bool steps = report.run.unit == "step";
   for (const KernelRow& row : report.kernels) {
@@ -116,8 +128,8 @@ void Truth::compare(const Report& report, Played& played) const {
     if (flagged) ++played.flagged;
     if (steps && !row.has_flag("launches_differ")) {
       for (std::size_t kind = 0; kind < windows_.size(); ++kind) {
-        if (windows_[kind] == 0) continue;
-        const double expected = sums.by_kind[kind].seen / windows_[kind];
+        if (windows_[kind].empty()) continue;
+        const double expected = per_step(sums, kind);
         if (std::abs(row.launches - expected) > 1e-6 * std::max(1.0, expected))
           say_wrong(row, "launches per step", row.launches, expected, played);
       }

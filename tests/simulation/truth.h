@@ -16,16 +16,19 @@ namespace gable::simulation {
 
 class Truth {
  public:
+  // A step of that launch sequence was seen, measured or not.
+  void step(std::uint64_t sequence) { ++steps_[sequence]; }
   // The launches of one kept window that measures. FLOPs of kernels that were new in it are not
   // believed, and not expected.
-  void add(const Program& program, PhaseKind kind, const std::vector<Launch>& launches);
+  void add(const Program& program, PhaseKind kind, std::uint64_t sequence,
+           const std::vector<Launch>& launches);
   // Adds rows, flags and wrong joins to `played`.
   void compare(const Report& report, Played& played) const;
 
  private:
   // Of the windows of one kind.
   struct Work {
-    double flops = 0, sectors = 0, ns = 0, launches = 0, seen = 0;
+    double flops = 0, sectors = 0, ns = 0, launches = 0;
     Spread spread;                       // of what the kind counts, one launch on average
     double open = 0, open_launches = 0;  // of the window that is being added
   };
@@ -33,6 +36,8 @@ class Truth {
     std::array<Work, 3> by_kind;
     double flops = 0, sectors = 0, ns = 0, launches = 0;  // of all windows
     double hw_bytes = 0;                                  // factors of bytes alone, in hw windows
+    // Launches seen in windows of each kind, by launch sequence.
+    std::array<std::map<std::uint64_t, double>, 3> seen;
   };
   static void say_wrong(const KernelRow& row, const char* what, double is, double expected,
                         Played& played);
@@ -40,9 +45,12 @@ class Truth {
   static void compare_counts(const KernelRow& row, const Sums& sums, Played& played);
   // Do the parts of the row belong together?
   static void compare_parts(const KernelRow& row, const Sums& sums, Played& played);
+  // Launches of one step: sequences count by their steps, not by their windows.
+  [[nodiscard]] double per_step(const Sums& sums, std::size_t kind) const;
   using Id = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
   std::map<Id, Sums> sums_;
-  std::array<double, 3> windows_{};
+  std::array<std::map<std::uint64_t, double>, 3> windows_;  // kept, by launch sequence
+  std::map<std::uint64_t, double> steps_;
 };
 
 }  // namespace gable::simulation

@@ -172,6 +172,40 @@ TEST_F(ReportBuilder, StepsOfUnseenSequencesAreNamed) {
   EXPECT_TRUE(has_note(report(), "2 of 3 steps had 1 launch sequence that no time window saw."));
 }
 
+// Each class has the same number of windows; a step is what the steps seen are on average.
+TEST_F(ReportBuilder, ClassesOfStepsWeighAsOftenAsTheyCame) {
+  const LaunchKey often = key(layer({"decode"}), "often"),
+                  seldom = key(layer({"prefill"}), "seldom");
+  for (int i = 0; i < 3; ++i) profile.count_step(1);
+  profile.count_step(2);
+  begin(1, kTime);
+  record(launch(often), 100, 200);
+  profile.add(LayerSpan{often.layer, 1, 50, 2, 2, 40});
+  end(kTime, true, 100, 1100, {}, 1);
+  begin(2, kTime);
+  record(launch(seldom), 2000, 2400);
+  CopyCall call{seldom.layer, 2, next_correlation};
+  profile.add(call);
+  profile.add(CopyRecord{2500, 2580, 4096, next_correlation++, 0, CopyKind::memset, 0, false, 0});
+  end(kTime, true, 2000, 4000, {}, 2);
+  const Report made = report();
+  EXPECT_EQ(made.run.steps.classes, 2U);
+  EXPECT_EQ(made.step.wall_mean_ns, 0.75 * 1000 + 0.25 * 2000);
+  EXPECT_NEAR(*made.step.wall_stddev_ns, 433.0127, 1e-4);  // sqrt(0.75 x 250^2 + 0.25 x 750^2)
+  EXPECT_EQ(made.step.busy_ns, 0.75 * 100 + 0.25 * 400);
+  EXPECT_EQ(made.step.copy_ns, 0.25 * 80);
+  EXPECT_EQ(made.step.sync_ns, 0.75 * 40);
+  EXPECT_EQ(made.run.total.gpu_time_ns, 3 * 100 + 400);
+  ASSERT_EQ(made.kernels.size(), 2U);
+  EXPECT_EQ(made.kernels[0].launches, 0.75);
+  EXPECT_EQ(made.kernels[1].launches, 0.25);
+  EXPECT_EQ(made.kernels[1].time_total_ns, 100);
+  EXPECT_EQ(made.layers[1].calls, 1.5);
+  EXPECT_EQ(made.layers[1].time_busy_ns, 75);
+  ASSERT_EQ(made.copies.size(), 1U);
+  EXPECT_EQ(made.copies[0].bytes, 1024);
+}
+
 TEST_F(ReportBuilder, OverheadIsPerPhaseAgainstWarmUp) {
   profile.count_step(1);
   begin(1, kWarmup);

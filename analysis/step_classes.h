@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of different launch sequences (a server's prefill and decode, training and validation).
+// Every class that comes often gets the same number of windows, however often it comes: means over
+// steps therefore weigh each class by the steps seen of it, not by its windows.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace gable {
+
+class StepClasses {
+ public:
+  // Sums are kept apart for so many classes; the further ones share the last place.
+  static constexpr std::size_t kPlaces = 64;
+
+  void step(std::uint64_t sequence_hash);
+  // Where sums of kept windows of this sequence belong.
+  std::size_t place(std::uint64_t sequence_hash);
+  [[nodiscard]] std::size_t places() const { return std::max<std::size_t>(seen_.size(), 1); }
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  // Different sequences.
+  [[nodiscard]] std::size_t size() const { return size_; }
+  // Steps seen of sequences that are in none of the places that `has(place)` names; and how many
+  // sequences those are.
+  template <typename Has>
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> outside(Has has) const {
+    std::pair<std::uint64_t, std::uint64_t> found;
+    for (const auto& [hash, each] : classes_) {
+      if (each.steps == 0 || (each.place && has(*each.place))) continue;
+      found.first += each.steps;
+      ++found.second;
+    }
+    return found;
+  }
+
+  struct Mean {
+    double sum = 0;
+    std::uint64_t windows = 0;
+  };
+  // `of(place)`: sum and number of windows. The mean of one step over the classes with windows;
+  // empty without any.
+  template <typename Of>
+  [[nodiscard]] std::optional<double> per_step(Of of) const {
+    double weighed = 0, weight = 0;
+    for (std::size_t place = 0; place < places(); ++place) {
+      const Mean mean = of(place);
+      if (mean.windows == 0) continue;
+      const double one = mean.sum / static_cast<double>(mean.windows);
+      const double share = places() == 1 ? 1.0 : this->weight(place);
+      weighed += one * share;
+      weight += share;
+    }
+    if (!(weight > 0)) return std::nullopt;
+    return weighed / weight;
+  }
+
+ private:
+  static constexpr std::size_t kMostClasses = 4096;
+  struct Class {
+    std::uint64_t steps = 0;
+    std::optional<std::size_t> place;
+  };
+  [[nodiscard]] double weight(std::size_t place) const {
+    return static_cast<double>(std::max<std::uint64_t>(seen_[place], 1));
+  }
+
+  std::unordered_map<std::uint64_t, Class> classes_;  // by sequence hash
+  std::vector<std::uint64_t> seen_;                   // steps, by place
+  std::uint64_t steps_ = 0;
+  std::size_t size_ = 0;  // of the classes, those with steps
+};
+
+}  // namespace gable
