@@ -54,15 +54,18 @@ void fill_basis(const Profile::State& state, const UnitScale& unit, std::string&
   }
   const std::uint64_t windows = kept(state, unit.launches_from);
   if (windows == state.classes.steps()) basis = "measured";
-  note = windows == state.classes.steps()
-             ? "every step seen was measured"
-             : std::to_string(windows) + " of " + steps + " steps seen " +
-                   (windows == 1 ? "was measured and stands" : "were measured and stand") +
-                   " for all of them" +
-                   (state.classes.places() > 1
-                        ? ", each launch sequence for as many as were seen of it"
-                        : "") +
-                   "; later steps are not counted";
+  if (windows == state.classes.steps()) {
+    note = "every step seen was measured";
+    return;
+  }
+  note = std::to_string(windows) + " of " + steps + " steps seen";
+  if (state.classes.places() > 1) {
+    note += ", weighed by launch sequence, stand for all";
+  } else {
+    note += windows == 1 ? " was measured and stands" : " were measured and stand";
+    note += " for all of them";
+  }
+  note += "; later steps are not counted";
 }
 
 // The whole program over all devices: a step's mean times the steps seen, or all launches counted.

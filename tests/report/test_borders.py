@@ -30,6 +30,18 @@ class Borders(SmallTest):
         self.assertIsNone(report.document["step"]["wall_ns"]["mean"])
         self.assertIn("10 of 61 launches", report.run["total"]["basis_note"])
 
+    def test_steps_of_each_sequence_weigh_as_often_as_they_came(self):
+        report = self.report("classes")
+        self.assert_steps(report, seen=27, classes=2, time=4)  # from the second step on: 20 small, 7 large
+        small, large = report.layer(("step", "small"), "none"), report.layer(("step", "large"), "none")
+        self.assertAlmostEqual(small["launches"], 20 / 27, places=12)
+        self.assertAlmostEqual(large["launches"], 7 / 27 * 4, places=12)
+        self.assertAlmostEqual(small["time_ns"]["total"], 20 / 27 * 40000, places=6)
+        self.assertAlmostEqual(large["bytes"]["dram"], 7 / 27 * 4 * RELU["dram"], places=6)
+        self.assertAlmostEqual(report.run["total"]["flops"], 20 * CONV["fp32"] + 28 * RELU["fp32"], delta=1)
+        self.assertEqual(report.run["total"]["basis_note"],
+                         "4 of 27 steps seen, weighed by launch sequence, stand for all; later steps are not counted")
+
     def test_only_times(self):
         report = self.report("two_contexts", *STEPS, "--phases", "time")
         self.assert_steps(report, hw=0, flops=0, time=1)
