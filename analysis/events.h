@@ -72,6 +72,13 @@ struct CopyCall {
   std::uint32_t correlation = 0;
 };
 
+// Tokens that one forward of a model reads or makes, of text generation.
+struct TokenCount {
+  LayerId layer = 0;  // prefill or decode
+  WindowId window = kNoWindow;
+  std::uint32_t sequences = 0, per_sequence = 0;
+};
+
 // Range instances of a layer that ended in a window.
 struct LayerSpan {
   LayerId layer = 0;

@@ -81,6 +81,11 @@ void fill_busy(const Profile::State& state, const UnitScale& unit, LayerId layer
   }
 }
 
+Tokens mean_of(const TokenSum& sum) {
+  return {sum.forwards, ratio(sum.tokens, sum.forwards), ratio(sum.per_sequence, sum.forwards),
+          ratio(sum.wall_ns, sum.forwards)};
+}
+
 // Time in synchronising calls of a step by layer, layers within it included.
 std::vector<double> waits_by_layer(const Profile::State& state, const TreeOrder& tree) {
   std::vector<double> waits(tree.size());
@@ -127,6 +132,16 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
     }
   }
 
+  for (const ClassSums& of_class : state.class_sums) {
+    for (const auto& [group, copies] : of_class.copies) {
+      if (!group.layer || state.copies_lost) continue;
+      for (LayerId layer = *group.layer;; layer = tree.node(layer).parent) {
+        sums.try_emplace(place(group.device, layer), roofline);
+        if (layer == 0) break;
+      }
+    }
+  }
+
   const auto waits = waits_by_layer(state, tree);
   const auto time_windows = state.kept_windows[kind_index(PhaseKind::time)];
   LayerRows out;
@@ -152,10 +167,13 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
       row.roof.bound = "unknown";
     } else {
       sum.fill(row);
+      if (sum.empty()) row.launches = row.time_total_ns = row.time_busy_ns = 0;  // only copies
     }
     fill_calls(state, unit, layer, row);
     fill_busy(state, unit, layer, row);
     if (unit.step && time_windows > 0) row.sync_ns = waits[layer];
+    if (const auto tokens = state.tokens.find(layer); tokens != state.tokens.end())
+      row.tokens = mean_of(tokens->second);
     if (layer == 0) whole = row.time_total_ns;
     if (row.time_total_ns && whole && *whole > 0) row.time_share = *row.time_total_ns / *whole;
   }
@@ -179,12 +197,7 @@ std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& uni
       Direction direction = Direction::none;
       if (group.layer) {
         direction = state.layers.node(*group.layer).direction;
-        // A layer without kernels has no row: its copies count in the nearest one above that has.
-        for (LayerId layer = *group.layer;; layer = state.layers.node(layer).parent) {
-          const auto found = ids.find({group.device, layer});
-          if (found != ids.end()) id = found->second;
-          if (found != ids.end() || layer == 0) break;
-        }
+        id = ids.at({group.device, *group.layer});
       }
       sums[{group.kind, group.device, id, direction}][&of_class].add(sum);
     }

@@ -30,6 +30,7 @@ std::string largest(const std::map<std::string, double>& times) {
 
 void LayerSum::add(const KernelRow& kernel, bool self) {
   const double launches = kernel.launches;
+  added_ = true;
   if (kernel.counts_again()) {
     add_time_again(kernel, self);
   } else {

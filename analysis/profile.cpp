@@ -164,6 +164,13 @@ void Profile::add(const CopyRecord& record) {
   }
 }
 
+void Profile::add(const TokenCount& tokens) {
+  Window* window = state_->find(tokens.window);
+  if (window == nullptr || window->phase.kind != PhaseKind::time) return;
+  window->tokens[tokens.layer].add(
+      {1, std::uint64_t{tokens.sequences} * tokens.per_sequence, tokens.per_sequence, 0});
+}
+
 void Profile::add(const LayerSpan& span) {
   State& state = *state_;
   state.calls[span.layer] += span.calls;

@@ -59,6 +59,7 @@ class Profile {
   void add(const LaunchEvent& launch);
   void add(const CopyCall& call);
   void add(const CallAfterWait& call);  // before the record of its kernel
+  void add(const TokenCount& tokens);
   void add(const LayerSpan& span);
   void add(const GraphLaunch& launch);
   // Activity records, in any order, also after their window ended.

@@ -83,7 +83,8 @@ struct Profile::State {
   std::unordered_map<LayerId, std::uint64_t> calls;           // in all phases
   std::map<std::string, Moments> window_wall;                 // kept windows by phase, and warm-up
   std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
-  Moments launch_latency;    // of kept time windows whose kernels are all held
+  Moments launch_latency;                        // of kept time windows whose kernels are all held
+  std::unordered_map<LayerId, TokenSum> tokens;  // of kept time windows of one layer's tokens alone
   bool copies_lost = false;  // records could not be read: nobody knows of which copies
   std::uint64_t overhead_ns = 0;
   std::uint64_t launches = 0, launches_without_layer = 0, launches_inherited = 0;

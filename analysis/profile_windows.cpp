@@ -237,6 +237,13 @@ void Profile::State::keep_times(Window& window, ClassSums& sums) {
     if (wall != 0) sums.idle.add(wall > busy ? wall - busy : 0);
   }
 
+  // In a step of several, nothing tells whose the time is.
+  if (wall != 0 && window.tokens.size() == 1) {
+    auto& [layer, sum] = *window.tokens.begin();
+    sum.wall_ns = wall;
+    tokens[layer].add(sum);
+  }
+
   // Copies without a call belong to the window in which they ran.
   for (auto copy = stray_copies.begin(); copy != stray_copies.end();) {
     const bool inside = wall != 0 && copy->start_ns >= end.start_ns && copy->start_ns < end.end_ns;

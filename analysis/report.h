@@ -61,6 +61,17 @@ struct Coverage {  // share of the row's time whose kernels have the part; 0 to 
   Maybe time, flops, bytes;
 };
 
+// Of a layer that is a forward of text generation: means over the timed steps of such a forward
+// alone, from border to border.
+struct Tokens {
+  std::uint64_t forwards = 0;  // timed
+  double per_forward = 0;      // tokens of all sequences
+  double per_sequence = 0;     // of one: a prompt's length; 1 where one token after another is made
+  double wall_ns = 0;          // of a forward; over per_sequence: a token's latency
+  [[nodiscard]] double ns_each() const { return wall_ns / per_sequence; }
+  [[nodiscard]] double per_second() const { return per_forward / wall_ns * 1e9; }
+};
+
 struct LayerRow {
   std::int64_t id = 0;
   std::optional<std::int64_t> parent;
@@ -81,6 +92,7 @@ struct LayerRow {
   Roof roof;
   Maybe saving_ns, time_share;
   Coverage coverage;
+  std::optional<Tokens> tokens;
 };
 
 struct KernelRow {

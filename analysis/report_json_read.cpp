@@ -158,6 +158,13 @@ void read_layer(const Object& in, LayerRow& row) {
   in.read("sync_ns", row.sync_ns);
   read_work(in, row);
   in.read("time_share", row.time_share);
+  in.inside("tokens", [&](const Object& tokens) {
+    row.tokens.emplace();
+    tokens.read("forwards", row.tokens->forwards);
+    tokens.read("per_forward", row.tokens->per_forward);
+    tokens.read("per_sequence", row.tokens->per_sequence);
+    tokens.read("wall_ns", row.tokens->wall_ns);
+  });
   in.inside("coverage", [&](const Object& coverage) {
     coverage.read("time", row.coverage.time);
     coverage.read("flops", row.coverage.flops);

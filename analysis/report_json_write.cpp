@@ -172,6 +172,13 @@ Json layer(const LayerRow& row) {
   out["coverage"] = {{"time", number(row.coverage.time)},
                      {"flops", number(row.coverage.flops)},
                      {"bytes", number(row.coverage.bytes)}};
+  out["tokens"] = nullptr;
+  if (row.tokens) {
+    out["tokens"] = {
+        {"forwards", row.tokens->forwards},         {"per_forward", row.tokens->per_forward},
+        {"per_sequence", row.tokens->per_sequence}, {"wall_ns", row.tokens->wall_ns},
+        {"ns_each", row.tokens->ns_each()},         {"per_s", row.tokens->per_second()}};
+  }
   out["model"] = nullptr;  // nothing here knows the model
   return out;
 }

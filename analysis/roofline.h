@@ -53,6 +53,7 @@ class LayerSum {
   void add(const KernelRow& kernel, bool self);
   // Fills every field that follows from kernels; time_share is left to the caller.
   void fill(LayerRow& row) const;
+  [[nodiscard]] bool empty() const { return !added_; }
 
  private:
   struct Ratio {  // of sums over the kernels that have both
@@ -66,6 +67,7 @@ class LayerSum {
   void fill_roof(LayerRow& row) const;
 
   const Roofline& roofline_;
+  bool added_ = false;
   Maybe launches_;
   Maybe time_, time_self_;
   bool has_own_ = false;

@@ -5,6 +5,7 @@
 
 #include "analysis/display.h"
 #include "analysis/roofline.h"
+#include "analysis/step_lines.h"
 #include "analysis/table_rows.h"
 
 namespace gable {
@@ -204,6 +205,9 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   };
   line(whole_program(reports));
   line(basis_line(reports));
+  if (reports.size() == 1) {
+    for (const std::string& text : step_lines(reports.front())) line(text);
+  }
 
   const bool per_step = std::all_of(reports.begin(), reports.end(),
                                     [](const Report& each) { return each.run.unit == "step"; });

@@ -45,6 +45,18 @@ struct CopySum {
 };
 using CopySums = std::map<CopyGroup, CopySum>;
 
+// Of the steps of a layer that generates text.
+struct TokenSum {
+  std::uint64_t forwards = 0, tokens = 0, per_sequence = 0;  // sums over the forwards
+  std::uint64_t wall_ns = 0;                                 // from border to border
+  void add(const TokenSum& other) {
+    forwards += other.forwards;
+    tokens += other.tokens;
+    per_sequence += other.per_sequence;
+    wall_ns += other.wall_ns;
+  }
+};
+
 struct Window {
   WindowId id = kNoWindow;
   Phase phase;
@@ -60,6 +72,7 @@ struct Window {
                                                    // of graphs, whose kernels are held themselves
   std::unordered_map<LayerId, SpanSum> spans;
   CopySums copies;
+  std::unordered_map<LayerId, TokenSum> tokens;
   LaunchLatency latency;
 };
 

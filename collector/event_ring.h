@@ -15,7 +15,7 @@
 namespace gable {
 
 struct Event {
-  enum class Kind : std::uint8_t { launch, copy, graph, call_after_wait };
+  enum class Kind : std::uint8_t { launch, copy, graph, call_after_wait, tokens };
   Kind kind = Kind::launch;
   std::uint32_t step = 0;  // the step (by number) in which it happened
   union {
@@ -23,6 +23,7 @@ struct Event {
     CopyCall copy;
     GraphLaunch graph;
     CallAfterWait call_after_wait;
+    TokenCount tokens;
   };
   Event() : launch() {}
 };

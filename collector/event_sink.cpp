@@ -45,6 +45,9 @@ void EventSink::take(const Event& event) {
     case Event::Kind::call_after_wait:
       profile_.add(event.call_after_wait);
       break;
+    case Event::Kind::tokens:
+      profile_.add(event.tokens);
+      break;
   }
 }
 

@@ -207,6 +207,7 @@ void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
       event.kind = Event::Kind::copy;
       bool inherited = false;
       event.copy = {layer_of_launch(rt_, thread, inherited), window, data.correlationId};
+      if (event.copy.layer == 0) event.copy.layer = rt_.hot.copies.load(std::memory_order_relaxed);
       sink_.emit(thread, event);
       break;
     }

@@ -29,6 +29,7 @@ struct Hot {
   std::atomic<WindowId> window{kNoWindow};  // that launches belong to
   std::atomic<WindowId> span_window{kNoWindow};  // the same in time windows, else none
   std::atomic<std::uint32_t> step{0};
+  std::atomic<LayerId> copies{0};  // the layer of copies that are in no other
 };
 
 struct Runtime {

@@ -176,6 +176,17 @@ bool Session::claim_end() {
   return false;
 }
 
+void Session::count_tokens(std::uint32_t sequences, std::uint32_t per_sequence) {
+  const WindowId window = rt_.hot.span_window.load(std::memory_order_relaxed);
+  if (window == kNoWindow) return;
+  auto& thread = this_thread();
+  bool inherited = false;
+  Event event;
+  event.kind = Event::Kind::tokens;
+  event.tokens = {layer_of_launch(rt_, thread, inherited), window, sequences, per_sequence};
+  sink_.emit(thread, event);
+}
+
 void Session::finish() {
   if (!claim_end()) return;
   try {

@@ -42,6 +42,9 @@ class Session {
     if (!ranges_only_) windows_.step_point();
   }
 
+  // The forward that begins on this thread, in the layer that is open, is one of text generation.
+  void count_tokens(std::uint32_t sequences, std::uint32_t per_sequence);
+
   // The program ends in its own way: closes what is open, waits a bounded time for records, writes
   // the report. On an application thread, once; later calls do nothing.
   void finish();

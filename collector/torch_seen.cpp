@@ -12,7 +12,10 @@ std::atomic<bool> g_followed{false};
 
 }  // namespace
 
-void modules_are_followed() { g_followed.store(true, std::memory_order_relaxed); }
+void modules_are_followed(Runtime& rt) {
+  g_followed.store(true, std::memory_order_relaxed);
+  rt.hot.copies.store(rt.layers.child(0, "copies", Direction::none), std::memory_order_relaxed);
+}
 
 void note_missing_modules(Runtime& rt) {
   if (rt.settings.layers != "auto" || g_followed.load(std::memory_order_relaxed)) return;

@@ -5,8 +5,9 @@
 
 namespace gable {
 
-// The Python side has found torch: PyTorch's modules are followed in this process.
-void modules_are_followed();
+// The Python side has found torch: PyTorch's modules are followed in this process, and copies
+// outside of them have a layer.
+void modules_are_followed(Runtime& rt);
 
 // One sentence in the report when PyTorch runs in this process and nobody follows its modules,
 // although that was asked for.

@@ -9,6 +9,7 @@
 
 #include "collector/range_calls.h"
 #include "collector/runtime.h"
+#include "collector/session.h"
 #include "collector/torch_seen.h"
 
 #define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
@@ -36,7 +37,13 @@ Result followed(Result otherwise, Call&& call) {
 }  // namespace
 
 // The Python side follows the modules of this process.
-GABLE_ENTRY void gable_modules_followed(void) { gable::modules_are_followed(); }
+GABLE_ENTRY void gable_modules_followed(void) {
+  try {
+    gable::modules_are_followed(gable::runtime());
+  } catch (const std::exception&) {
+    return;
+  }
+}
 
 // Autograd::Numbers, member by member.
 GABLE_ENTRY void gable_torch_number(std::uint64_t (*next_number)(), std::uint64_t (*thread_id)()) {
@@ -100,6 +107,15 @@ GABLE_ENTRY int gable_open(const char* name, int direction, int automatic) {
     }
     return gable::open_own_range(text_of(name), static_cast<gable::Direction>(direction),
                                  automatic != 0);
+  });
+}
+
+// The layer that was opened last is a forward of text generation: how much it reads or makes.
+GABLE_ENTRY void gable_tokens(std::uint32_t sequences, std::uint32_t per_sequence) {
+  followed(0, [&] {
+    auto* session = gable::runtime().session.load(std::memory_order_acquire);
+    if (session != nullptr) session->count_tokens(sequences, per_sequence);
+    return 0;
   });
 }
 

@@ -92,6 +92,47 @@ class Layers(gable_run.ReportTest):
         self.assert_kernels_at_home(report)
         self.assertIn((("GPT", "transformer", "h", "1", "attn", "qkv"), "backward"), report.layers)
 
+    def test_prefill_and_decode_are_roots_of_their_own(self):
+        report = self.report("generate")
+        self.assert_kernels_at_home(report)
+        roots = {path[0] for path, _ in report.layers if path}
+        self.assertEqual(roots, {"prefill", "decode"})
+        for root, per_sequence in (("prefill", 8), ("decode", 1)):
+            self.assertIn(((root, "GPT", "transformer", "h", "1", "attn", "qkv"), "forward"), report.layers)
+            layer = report.layer((root,), "none")
+            tokens = layer["tokens"]
+            self.assertEqual((tokens["per_sequence"], tokens["per_forward"]), (per_sequence, 2 * per_sequence), root)
+            self.assertGreater(tokens["forwards"], 0)
+            self.assertEqual(tokens["wall_ns"], 36000)  # 18 launches of 2 us on the host; the kernels are shorter
+            self.assertAlmostEqual(tokens["ns_each"] * per_sequence, 36000)
+            self.assertAlmostEqual(tokens["per_s"] * tokens["wall_ns"], 2e9 * per_sequence, delta=1)
+            self.assertIsNone(report.layer((root, "GPT"))["tokens"])
+        # A third of the forwards are prefill, and each launches as often.
+        share = report.layer(("prefill",), "none")["launches"] / report.layer((), "none")["launches"]
+        self.assertAlmostEqual(share, 1 / 3, delta=0.08)  # of the steps until the queue was complete
+        table = profiled("generate").err
+        self.assertRegex(table, r"decode: .* a token, .*tokens/s \(2 sequences, \d+ forwards timed\)")
+        self.assertRegex(table, r"prefill: .* for 8 tokens, .*tokens/s \(2 sequences, \d+ forwards timed\)")
+
+    def test_generation_without_a_cache(self):
+        report = self.report("generate_without_cache")
+        self.assert_kernels_at_home(report)
+        self.assertEqual(report.layer(("decode",), "none")["tokens"]["per_sequence"], 1)
+        self.assertIn((("prefill", "GPT"), "forward"), report.layers)
+
+    def test_texts_that_are_only_read_are_no_generation(self):
+        report = self.report("read_texts")
+        self.assert_kernels_at_home(report)
+        self.assertEqual({path[0] for path, _ in report.layers if path}, {"GPT"})
+
+    def test_copies_outside_of_modules(self):
+        report = self.report("copies")
+        layers = {row["id"]: "/".join(row["path"]) for row in report.document["layers"]}
+        found = {layers[row["layer"]]: (row["kind"], row["count"], row["bytes"]) for row in report.document["copies"]}
+        self.assertEqual(found, {"copies": ("host_to_device", 1, 4096), "Model": ("host_to_device", 1, 512)})
+        row = report.layer(("copies",), "none")
+        self.assertEqual((row["launches"], row["time_ns"]["total"]), (0, 0))
+
     def test_recomputed_layers(self):
         # Without reentrance PyTorch stops recomputing as soon as it has what it wants.
         for case, recomputed in (("checkpoint", ("0",)), ("checkpoint_reentrant", ("0", "1"))):

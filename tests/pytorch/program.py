@@ -51,8 +51,46 @@ def gpt():
 
 def generate():
     model = make_launching(models.GPT()).eval()
-    for _ in range(3):
-        print(model.generate(torch.arange(8).view(1, 8), 12).tolist())
+    for _ in range(40):
+        print(model.generate(torch.arange(16).view(2, 8), 3).tolist())
+
+
+@torch.no_grad()
+def generate_without_cache():
+    """A loop of the user's own: every token costs a forward over all that came before."""
+    model = make_launching(models.GPT()).eval()
+    for _ in range(40):
+        ids = torch.arange(8).view(1, 8)
+        for _ in range(4):
+            ids = torch.cat((ids, model(ids)[:, -1:].argmax(-1)), 1)
+        print(ids.tolist())
+
+
+@torch.no_grad()
+def read_texts():
+    """Texts of any length, and none is generated."""
+    model = make_launching(models.GPT()).eval()
+    for length in (8, 9, 5, 6, 12, 8, 9, 3) * 4:
+        print(model(torch.arange(length).view(1, length)).argmax(-1).tolist())
+
+
+def copies():
+    """A batch comes from the host in each step, and one module copies too."""
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(8, 4)
+
+        def forward(self, x):
+            playback_ops.copy_to_gpu(512)
+            return self.layer(x)
+
+    def forward(batch):
+        playback_ops.copy_to_gpu(4096)
+        return model(batch)
+
+    model = make_launching(Model())
+    train(model, torch.randn(4, 8), torch.tensor([0, 1, 2, 3]), forward=forward)
 
 
 class Tower(nn.Module):
@@ -236,7 +274,8 @@ def ddp():
 
 
 CASES = {
-    "resnet": resnet, "gpt": gpt, "generate": generate, "shared": shared, "accumulation": accumulation,
+    "resnet": resnet, "gpt": gpt, "generate": generate,
+    "generate_without_cache": generate_without_cache, "read_texts": read_texts, "copies": copies, "shared": shared, "accumulation": accumulation,
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "backward_thread": backward_thread, "two_models": two_models, "no_grad": lambda: inference(torch.no_grad),
     "inference_mode": lambda: inference(torch.inference_mode), "gradients_on": lambda: inference(torch.enable_grad),

@@ -14,6 +14,7 @@ _FUNCTIONS = {
     "gable_module_at": (ctypes.c_uint64, [ctypes.c_int]),
     "gable_module_gone": (None, [ctypes.c_uint64]),
     "gable_open": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_int, ctypes.c_int]),
+    "gable_tokens": (None, [ctypes.c_uint32] * 2),
     "gable_close": (ctypes.c_int, [ctypes.c_int]),
 }
 

@@ -2,7 +2,7 @@
 """Follows the calls of modules: each opens the layer that has its place in the model."""
 import weakref
 
-from gable import _dynamo
+from gable import _dynamo, _generation
 
 _BETWEEN_NAMES = b"\x1f"
 _MOST_LEVELS = 64  # modules looked at, from the innermost open one outwards, for the one that holds a module
@@ -40,8 +40,9 @@ def _children(parent):
 class Namer:
     """Tells the library, once for each place, what a module is called."""
 
-    def __init__(self, torch, library):
+    def __init__(self, torch, library, generation):
         self._library = library
+        self._generation = generation
         self._alive = {}  # token: (weak reference, dotted name)
         self._below = {}  # token: what _children() found
         self._loss_base = torch.nn.modules.loss._Loss
@@ -98,6 +99,7 @@ class Namer:
     def _forget(self, token):
         self._alive.pop(token, None)
         self._below.pop(token, None)
+        self._generation.forget(token)
         self._library.gable_module_gone(token)
 
 
@@ -105,21 +107,30 @@ def follow(torch, library, outermost_ended):
     """Every call of a module opens and closes its layer. `outermost_ended(module)` follows the outermost one."""
     module_class = torch.nn.Module
     call, is_compiling = module_class.__call__, torch.compiler.is_compiling
-    open_module, close, name = library.gable_module_open, library.gable_close, Namer(torch, library)
+    generation = _generation.Generation(torch, library)
+    outermost_ones = generation.models
+    open_module, close, name = library.gable_module_open, library.gable_close, Namer(torch, library, generation)
 
     def __call__(self, *args, **kwargs):
         if is_compiling():  # a compiled region is one layer: nothing of ours gets into it
             return call(self, *args, **kwargs)
-        depth = open_module(id(self))
+        token = id(self)
+        around = generation.begin(token, args, kwargs) if token in outermost_ones else 0
+        depth = open_module(token)
         if depth == 0:
+            if token not in outermost_ones and library.gable_module_at(0) == 0:
+                around = generation.begin(token, args, kwargs)
             depth = name(self)
         try:
             return call(self, *args, **kwargs)
         finally:
-            if depth > 0 and close(depth):
+            outermost = depth > 0 and close(depth)
+            if around > 0:
+                close(around)
+            if outermost:
                 outermost_ended(self)
 
     _dynamo.keep_out(torch, __call__, callees=True)
-    for function in (Namer.__call__, Namer._forget, outermost_ended.__func__):
+    for function in (Namer.__call__, Namer._forget, outermost_ended.__func__, generation.begin.__func__):
         _dynamo.keep_out(torch, function, callees=False)
     module_class.__call__ = __call__

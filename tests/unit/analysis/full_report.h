@@ -49,6 +49,7 @@ inline LayerRow full_layer(Values& v) {
   row.saving_ns = v;
   row.time_share = v;
   row.coverage = {v, v, v};
+  row.tokens = Tokens{v.whole(), v, v, v};
   return row;
 }
 

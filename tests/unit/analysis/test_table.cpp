@@ -90,6 +90,24 @@ Next: gable report x.json
 )");
 }
 
+TEST_F(Table, AStepsTimeIsTakenApart) {
+  const LaunchKey decode = key(layer({"decode"}), "k");
+  profile.count_step(1);
+  begin(1, kTime);
+  record(launch(decode), 1000, 701000);
+  profile.add(TokenCount{decode.layer, 1, 8, 1});
+  profile.add(CopyCall{decode.layer, 1, next_correlation});
+  profile.add(CopyRecord{800000, 850000, 64, next_correlation++, 0, CopyKind::memset, 0, false, 0});
+  profile.add(LayerSpan{decode.layer, 1, 0, 0, 0, 120000});
+  end(kTime, true, 1000, 1001000, {}, 1);
+  const std::string text = shown({kept(build_report(profile, info))});
+  EXPECT_EQ(
+      line(text, 2),
+      "A step: 1.00 ms, GPU busy 700 us, idle 300 us (30.0 %), copies 50.0 us, host waits 120 us");
+  EXPECT_EQ(line(text, 3),
+            "decode: 1.00 ms a token, 8.00 ktokens/s (8 sequences, 1 forward timed)");
+}
+
 TEST_F(Table, WhatIsUnknownIsADashAndSaidInTheLastLine) {
   begin(1, kTime);
   timed(key(layer({"a"}), "k"), 100, 1100);
