@@ -45,7 +45,7 @@ if [[ $sanitizers == yes ]]; then
   # Programs that must carry the sanitizers' run-time, as what is injected into them cannot bring it along.
   playback=(gable_inject gable_playback gable_hazard gable_long_run gable_with_other_tool gable_other_tool_now
     gable_other_tool_lazy)
-  # found FOLDER NAME: the reports that the sanitizers wrote are findings, also where no test noticed.
+  # found PREFIX NAME: the reports that the sanitizers wrote are findings, also where no test noticed.
   found() {
     compgen -G "$1.*" >/dev/null || return 0
     cat "$1".*
