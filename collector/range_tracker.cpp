@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "collector/hash.h"
-#include "collector/ranks.h"
 
 namespace gable {
 namespace {
@@ -69,9 +68,11 @@ ThreadRanges::Known& RangeTracker::find(ThreadRanges& thread, LayerId parent, Do
 }
 
 void RangeTracker::look_for_communicator(DomainId domain, std::string_view name) {
-  if (!makes_communicator(domain_name(domain), name)) return;
-  communicator_.store(true);
-  if (auto* listener = listener_.load(std::memory_order_acquire)) listener->communicator_made();
+  const auto which = made_in(domain_name(domain), name);
+  if (which == Communicator::none) return;
+  communicator_.store(which);
+  if (auto* listener = listener_.load(std::memory_order_acquire))
+    listener->communicator_made(which);
 }
 
 // A free slot in the group of `hash`, in a larger table where need be; else the one to give up.

@@ -18,6 +18,7 @@
 #include "analysis/events.h"
 #include "analysis/layer_tree.h"
 #include "collector/range_name.h"
+#include "collector/ranks.h"
 
 namespace gable {
 
@@ -29,7 +30,8 @@ class RangeListener {
   virtual ~RangeListener() = default;
   virtual void step_range_begin() = 0;
   virtual void step_range_end() = 0;
-  virtual void communicator_made() = 0;  // NCCL makes one; told at least once a thread that does
+  // NCCL makes one; told at least once for each thread that does.
+  virtual void communicator_made(Communicator which) = 0;
 };
 
 // One thread's open ranges and its cache of names. Only that thread touches it.
@@ -77,7 +79,8 @@ class RangeTracker {
 
   void set_listener(RangeListener* listener) {
     listener_.store(listener, std::memory_order_release);
-    if (communicator_.load()) listener->communicator_made();
+    if (const auto which = communicator_.load(); which != Communicator::none)
+      listener->communicator_made(which);
   }
 
   DomainId domain(std::string_view name);  // the same name gives the same id
@@ -148,7 +151,7 @@ class RangeTracker {
   LayerTree& layers_;
   const RangeNaming naming_;
   std::atomic<RangeListener*> listener_{nullptr};
-  std::atomic<bool> communicator_{false};  // one was made
+  std::atomic<Communicator> communicator_{Communicator::none};  // the last that was made
   std::atomic<LayerId> main_layer_{0};
   std::atomic<std::uint64_t> base_version_{0};
   std::atomic<LayerId> base_layer_{0};

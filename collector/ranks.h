@@ -16,10 +16,12 @@ enum class Ranks : std::uint8_t { unknown, one, several };
 // window, and no launch may be waited for.
 [[nodiscard]] inline bool many_ranks() { return told_ranks() == Ranks::several; }
 
-// Whether a range is NCCL's around a call that makes a communicator. How many ranks that has, the
-// range does not tell.
-[[nodiscard]] inline bool makes_communicator(std::string_view domain, std::string_view range) {
-  return domain == "NCCL" && range.starts_with("ncclCommInit");
+// What a range says that is NCCL's around a call which makes a communicator: of this process's GPUs
+// alone, or with other processes (how many, it does not say).
+enum class Communicator : std::uint8_t { none, own_gpus, processes };
+[[nodiscard]] inline Communicator made_in(std::string_view domain, std::string_view range) {
+  if (domain != "NCCL" || !range.starts_with("ncclCommInit")) return Communicator::none;
+  return range == "ncclCommInitAll" ? Communicator::own_gpus : Communicator::processes;
 }
 
 }  // namespace gable

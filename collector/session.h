@@ -75,7 +75,7 @@ class Session {
   bool key_of_launch(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data,
                      LaunchEvent& launch, const void*& stream);
   [[nodiscard]] bool may_wait_for_ranks() const {
-    return collective_.load(std::memory_order_relaxed) || rt_.ranks.load(std::memory_order_relaxed);
+    return collective_.load(std::memory_order_relaxed) || windows_.communicator_seen();
   }
   void exit_launch(const CUpti_CallbackData& data);
   void launched_beside_capture(ThreadState& thread, std::uint32_t correlation);

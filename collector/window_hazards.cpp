@@ -20,8 +20,11 @@ void Windows::before_capture() {
 
 // All ranks make their communicator in the same step: the queue that begins with it is the same for
 // all of them.
-void Windows::communicator_made() {
-  if (told_ranks() == Ranks::one || rt_.ranks.exchange(true)) return;
+void Windows::communicator_made(Communicator which) {
+  const bool own = which == Communicator::own_gpus;
+  if (!own && told_ranks() == Ranks::one) return;
+  communicator_.store(true, std::memory_order_relaxed);
+  if (own || rt_.ranks.exchange(true)) return;  // windows are this process's, of all its GPUs
   const std::lock_guard hold(control_mutex_);
   if (over_) return;
   const auto due = planner_.queue().next().kind;
@@ -48,7 +51,7 @@ void Windows::before_collective() {
   }
   const bool counted = ordinal_.load(std::memory_order_relaxed) > 0;  // in this window
   if (counted) flaw(kCollective);
-  const std::string seen = rt_.ranks
+  const std::string seen = communicator_seen()
                                ? "NCCL made a communicator, so kernels may wait for other ranks: "
                                : "A kernel of NCCL was launched, which may wait for other ranks: ";
   if (replay) {

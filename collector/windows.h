@@ -43,7 +43,10 @@ class Windows final : public RangeListener {
   // ----------------------------------------------------------------------------------------------------
   void step_range_begin() override;
   void step_range_end() override;
-  void communicator_made() override;
+  void communicator_made(Communicator which) override;
+  [[nodiscard]] bool communicator_seen() const {
+    return communicator_.load(std::memory_order_relaxed);
+  }
   void step_point();      // gable_step(): one step ends, the next begins
   void profiler_start();  // cudaProfilerStart: a step begins
   void profiler_stop();
@@ -143,7 +146,8 @@ class Windows final : public RangeListener {
   Counters& counters_;
   ActivityStream& activity_;
   const Hooks hooks_;
-  std::atomic<bool> limited_;  // --budget
+  std::atomic<bool> limited_;              // --budget
+  std::atomic<bool> communicator_{false};  // of NCCL, of more ranks than one
   std::atomic<Border> border_;
   std::atomic<std::uint32_t> flaws_{0};
   std::atomic<std::uint64_t> launches_{0};   // where windows are launches

@@ -170,6 +170,13 @@ class Ranks(SmallTest):
         self.assertEqual((conv["flops"]["fp32"], conv["bytes"]["dram"]), (CONV["fp32"], CONV["dram"]))
         self.assertNotIn("A kernel of NCCL", run.err)
 
+    def test_a_communicator_of_the_process_alone_ends_them_too(self):
+        """Its GPUs wait for each other, whatever a launcher says; but its windows are all its own."""
+        run = self.gable("communicator_all", *STEPS, "--ranges", "auto", environment={"WORLD_SIZE": "1"})
+        self.assert_said(run, "NCCL made a communicator, so kernels may wait for other ranks: "
+                         "nothing waits after every launch any more, ranges are Gable's own.")
+        self.assert_steps(run.report, hw=4, flops=1, time=1)  # what was spoilt was taken again
+
     def test_a_communicator_ends_the_replay(self):
         run = self.gable("communicator", *REPLAY)
         self.assert_said(run, "NCCL made a communicator, so kernels may wait for other ranks: no kernel is replayed.")

@@ -120,7 +120,11 @@ TEST_F(RangeTrackerTest, NumberedNamesShareALayer) {
 
 struct Steps : RangeListener {
   int begun = 0, ended = 0, communicators = 0;
-  void communicator_made() override { ++communicators; }
+  Communicator last = Communicator::none;
+  void communicator_made(Communicator which) override {
+    ++communicators;
+    last = which;
+  }
   void step_range_begin() override { ++begun; }
   void step_range_end() override { ++ended; }
 };
@@ -150,6 +154,9 @@ TEST_F(RangeTrackerTest, TellsOfCommunicators) {
   EXPECT_EQ(told.communicators, 0);
   push(other, "ncclCommInitRankConfig", nccl);
   EXPECT_EQ(told.communicators, 1);
+  EXPECT_EQ(told.last, Communicator::processes);
+  push(other, "ncclCommInitAll", nccl);
+  EXPECT_EQ(told.last, Communicator::own_gpus);
   tracker.set_listener(&later);  // NCCL came before CUDA's driver loaded us
   EXPECT_EQ(later.communicators, 1);
 }
