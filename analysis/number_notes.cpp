@@ -2,6 +2,7 @@
 // What a reader of the numbers must know, in sentences.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -97,6 +98,37 @@ std::string percent(double value) {
   std::array<char, 32> text{};
   (void)std::snprintf(text.data(), text.size(), "%.3g %%", value);
   return text.data();
+}
+
+// Counted FLOPs against those of the operators' formulas, of the layers that have such operators.
+void model_notes(const Profile::State& state, const Report& report,
+                 std::vector<std::string>& notes) {
+  constexpr double kSame = 0.1;
+  std::uint64_t differ = 0;
+  const LayerRow* most = nullptr;
+  const auto off = [](const LayerRow& row) { return std::abs(std::log(*row.model->flops_ratio)); };
+  bool any = false;
+  for (const LayerRow& row : report.layers) {
+    if (!row.model) continue;
+    any = true;
+    if (row.model->self.flops.value_or(0) <= 0 || row.model->flops_ratio.value_or(0) <= 0) continue;
+    if (std::abs(*row.model->flops_ratio - 1) <= kSame) continue;
+    ++differ;
+    if (most == nullptr || off(row) > off(*most)) most = &row;
+  }
+  if (most != nullptr) {
+    std::array<char, 32> times{};
+    (void)std::snprintf(times.data(), times.size(), "%.3g", *most->model->flops_ratio);
+    notes.push_back("The counted FLOPs of " + counted(differ, "layer", "layers") +
+                    " differ by more than 10 % from those of their operators' formulas, most in " +
+                    shown_path(most->path) + " (" + most->direction + ", " + times.data() +
+                    " times): padding, Winograd, or fused or repeated work.");
+  }
+  if (any && !model_steps_are_alike(state)) {
+    notes.emplace_back(
+        "The step whose operators were described launched other kernels than most steps: what is "
+        "analytic is of that step, and is compared with nothing.");
+  }
 }
 
 // Layers of depth 0 are the devices' wholes.
@@ -205,6 +237,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
   }
   graph_notes(state, report, notes);
   budget_note(report, notes);
+  model_notes(state, report, notes);
   if (report.run.lost.folded_keys > 0) {
     notes.push_back(
         counted(report.run.lost.folded_keys, "rare launch key is", "rare launch keys are") +

@@ -276,11 +276,14 @@ void Profile::restart() {
   state_->known = std::move(old->known);
   state_->graphs = std::move(old->graphs);
   state_->range_function = old->range_function;
+  state_->model = std::move(old->model);
   // Their records may still come.
   old->pending.for_each(
       [this](const PendingLaunch& launch) { state_->known.insert(launch.correlation); });
   for (const auto& [correlation, graph] : old->pending_graphs) state_->known.insert(correlation);
 }
+
+void Profile::describe(ModelDescription model) { state_->model = std::move(model); }
 
 void Profile::add_lost(const LostCounts& more) {
   LostCounts& lost = state_->lost;

@@ -12,6 +12,7 @@
 
 #include "analysis/events.h"
 #include "analysis/join_checks.h"
+#include "analysis/layer_model.h"
 #include "analysis/layer_tree.h"
 
 namespace gable {
@@ -84,6 +85,9 @@ class Profile {
   // Forget all samples and counts, keep devices and metrics: the first step border came after
   // windows of launches.
   void restart();
+
+  // What the framework says of the model; kept over restart().
+  void describe(ModelDescription model);
 
   void add_lost(const LostCounts& more);
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/events.h"
+#include "analysis/layer_model.h"
 
 namespace gable {
 
@@ -72,6 +73,25 @@ struct Tokens {
   [[nodiscard]] double per_second() const { return per_forward / wall_ns * 1e9; }
 };
 
+// What the framework knows of a layer: its tensors, and what its operators have to do by formula in
+// the step that was described. Everything here is analytic; only times are measured.
+struct LayerModel {
+  // Of the module's first call in that step; empty in backward, and where the layer is no module.
+  std::optional<std::vector<TensorShape>> inputs, outputs;
+  std::vector<std::string> dtypes;  // of its parameters
+  Maybe parameters;                 // elements
+  struct Part {
+    Maybe flops, bytes;                  // empty when some operator's are not known
+    std::map<std::string, Maybe> types;  // FLOP by type: "fp32", "tf32", "bf16" …
+  };
+  Part all, self;  // with and without the layers below it
+  double operators = 0;
+  Maybe flops_ratio, bytes_ratio;  // measured / analytic
+  Maybe intensity, flops_per_s, bytes_per_s, saving_ns;
+  Roof roof;
+  Maybe allocated_bytes;
+};
+
 struct LayerRow {
   std::int64_t id = 0;
   std::optional<std::int64_t> parent;
@@ -93,6 +113,8 @@ struct LayerRow {
   Maybe saving_ns, time_share;
   Coverage coverage;
   std::optional<Tokens> tokens;
+  Maybe flops_over_forward;  // of a backward layer: its measured FLOPs / its forward's
+  std::optional<LayerModel> model;
 };
 
 struct KernelRow {

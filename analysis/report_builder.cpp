@@ -166,6 +166,7 @@ Report build_report(const Profile& profile, const RunInfo& base) {
   std::vector<KernelOfLayer> kernels = kernel_rows(state, unit);
   for (KernelOfLayer& kernel : kernels) roofline.apply(kernel.row);
   LayerRows layers = layer_rows(state, unit, roofline, kernels);
+  fill_models(state, unit, roofline, layers);
   report.layers = std::move(layers.rows);
   report.kernels.reserve(kernels.size());
   for (KernelOfLayer& kernel : kernels) report.kernels.push_back(std::move(kernel.row));

@@ -3,6 +3,7 @@
 
 #include "analysis/json_object.h"
 #include "analysis/report_json.h"
+#include "analysis/report_json_parts.h"
 
 namespace gable {
 namespace {
@@ -27,14 +28,6 @@ void read_bytes(const Object& in, Bytes& bytes) {
   in.read("l1", bytes.l1);
 }
 
-void read_roof(const Object& in, Roof& roof) {
-  in.read("fraction", roof.fraction);
-  in.read("bound", roof.bound);
-  in.read("ceiling", roof.ceiling);
-  in.read("level", roof.level);
-  in.read("source", roof.source);
-}
-
 // What layers and kernels have in common.
 template <typename Row>
 void read_work(const Object& in, Row& row) {
@@ -48,7 +41,7 @@ void read_work(const Object& in, Row& row) {
   });
   in.read("flops_per_s", row.flops_per_s);
   in.read("bytes_per_s", row.bytes_per_s);
-  in.inside("roof", [&](const Object& roof) { read_roof(roof, row.roof); });
+  in.inside("roof", [&](const Object& roof) { json::read_roof(roof, row.roof); });
   in.read("saving_ns", row.saving_ns);
 }
 
@@ -170,6 +163,8 @@ void read_layer(const Object& in, LayerRow& row) {
     coverage.read("flops", row.coverage.flops);
     coverage.read("bytes", row.coverage.bytes);
   });
+  in.read("flops_over_forward", row.flops_over_forward);
+  in.inside("model", [&](const Object& model) { json::read_model(model, row.model.emplace()); });
 }
 
 void read_kernel(const Object& in, KernelRow& row) {

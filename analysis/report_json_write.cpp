@@ -142,6 +142,39 @@ Json device(const DeviceInfo& device, const Maybe& sm_measured_hz) {
   return out;
 }
 
+Json shapes(const std::optional<std::vector<TensorShape>>& tensors) {
+  if (!tensors) return nullptr;
+  Json out = Json::array();
+  for (const TensorShape& each : *tensors)
+    out.push_back({{"shape", each.sizes}, {"dtype", each.dtype}});
+  return out;
+}
+
+Json model(const LayerModel& model) {
+  Json out;
+  out["inputs"] = shapes(model.inputs);
+  out["outputs"] = shapes(model.outputs);
+  out["dtypes"] = model.dtypes;
+  out["parameters"] = number(model.parameters);
+  out["operators"] = number(model.operators);
+  out["flops_analytic"] = number(model.all.flops);
+  out["bytes_analytic"] = number(model.all.bytes);
+  out["types"] = numbers(model.all.types);
+  out["self"] = {{"flops_analytic", number(model.self.flops)},
+                 {"bytes_analytic", number(model.self.bytes)},
+                 {"types", numbers(model.self.types)}};
+  out["flops_ratio"] = number(model.flops_ratio);
+  out["bytes_ratio"] = number(model.bytes_ratio);
+  out["intensity"] = number(model.intensity);
+  out["flops_per_s"] = number(model.flops_per_s);
+  out["bytes_per_s"] = number(model.bytes_per_s);
+  out["roof"] = roof(model.roof);
+  out["saving_ns"] = number(model.saving_ns);
+  out["sources"] = {{"flops", "analytic"}, {"bytes", "analytic"}, {"time", "measured"}};
+  out["allocated_bytes"] = number(model.allocated_bytes);
+  return out;
+}
+
 Json layer(const LayerRow& row) {
   Json out;
   out["id"] = row.id;
@@ -179,7 +212,8 @@ Json layer(const LayerRow& row) {
         {"per_sequence", row.tokens->per_sequence}, {"wall_ns", row.tokens->wall_ns},
         {"ns_each", row.tokens->ns_each()},         {"per_s", row.tokens->per_second()}};
   }
-  out["model"] = nullptr;  // nothing here knows the model
+  out["flops_over_forward"] = number(row.flops_over_forward);
+  out["model"] = row.model ? model(*row.model) : Json(nullptr);
   return out;
 }
 

@@ -51,6 +51,14 @@ struct LayerRows {
 [[nodiscard]] LayerRows layer_rows(const Profile::State& state, const UnitScale& unit,
                                    const Roofline& roofline, std::vector<KernelOfLayer>& kernels);
 
+// What the model says of the layers, beside what was measured; fills `model` and
+// `flops_over_forward`.
+void fill_models(const Profile::State& state, const UnitScale& unit, const Roofline& roofline,
+                 LayerRows& layers);
+
+// Most steps have the launches of the one in which the model was described.
+[[nodiscard]] bool model_steps_are_alike(const Profile::State& state);
+
 // Copies per step; in reports per run, those of the time windows.
 [[nodiscard]] std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& unit,
                                              const LayerIds& ids);

@@ -140,6 +140,12 @@ std::vector<Column> columns_of(const TableRows& table, std::size_t count, bool p
   add("saving", false, [&](const TableRow& row) {
     return duration(per_step || !row.sum.saving_ns ? row.sum.saving_ns : Maybe(row.rank_saving));
   });
+  if (table.analytic) {
+    add("work", true, [](const TableRow& row) {
+      const bool unknown = !row.sum.flops_per_s && !row.sum.bytes_per_s;
+      return std::string(row.analytic ? "analytic" : unknown ? "-" : "counted");
+    });
+  }
   return columns;
 }
 
@@ -234,6 +240,10 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
                                     [](const TableRow& row) { return row.tensor_inferred; });
   line(lost_line(reports));
+  if (table.analytic) {
+    line("analytic: nothing was counted; FLOPs of matrix products, convolutions and attention by");
+    line("formula, bytes of operators' tensors, over measured time.");
+  }
   if (inferred)
     line("tensor?: work on tensor cores, inferred from a kernel's name; it was not counted.");
   if (!options.next_command.empty())

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analysis/layer_tree.h"
+#include "analysis/model_work.h"
 #include "analysis/roofline.h"
 
 namespace gable {
@@ -20,6 +21,26 @@ struct Collected {
   LayerSum sum;
   bool tensor_inferred = false;
 };
+
+// Where nothing was counted of a layer, what its operators have to do by formula stands in. Its
+// rates and roof need the time of the same steps, as the report's have.
+void take_model(const Roofline& roofline, const LayerRow& layer, TableRow& row) {
+  if (!layer.model || row.sum.flops.total || row.sum.bytes.dram) return;
+  if (!layer.model->self.bytes || !layer.model->bytes_per_s) return;
+  LayerSum own(roofline);
+  own.add(kernel_of_model(roofline, layer.model->self, layer), true);
+  LayerRow filled;
+  filled.device = layer.device;
+  own.fill(filled);
+  if (!filled.bytes_per_s) return;
+  row.analytic = true;
+  row.tensor_inferred = false;
+  row.sum.intensity = filled.intensity;
+  row.sum.flops_per_s = filled.flops_per_s;
+  row.sum.bytes_per_s = filled.bytes_per_s;
+  row.sum.roof = filled.roof;
+  row.sum.saving_ns = filled.saving_ns;
+}
 
 // Layers that have kernels of their own, over devices and processes: paths with directions.
 bool has_layers(const std::vector<Report>& reports) {
@@ -72,6 +93,8 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
     row.counts_again = again.contains(group);
     if (layer != layers.end() && layer->second->direction != "none")
       row.direction = layer->second->direction;
+    if (layer != layers.end() && !by_kernel && kernel.empty())
+      take_model(roofline, *layer->second, row);
     row.rank_saving = row.sum.saving_ns.value_or(0) * units_of(report);
     row.rank_time = row.sum.time_total_ns.value_or(0) * units_of(report);
   }
@@ -93,6 +116,7 @@ TableRows table_rows(const std::vector<Report>& reports) {
   for (const TableRow& row : out.rows) {
     if (!row.counts_again) whole += row.rank_time;
     out.by_saving = out.by_saving || row.sum.saving_ns.has_value();
+    out.analytic = out.analytic || row.analytic;
     out.several_devices = out.several_devices || row.device != out.rows.front().device;
     out.several_directions = out.several_directions || !row.direction.empty();
   }

@@ -15,9 +15,10 @@ struct TableRow {
   std::string name;       // a layer's path or a kernel's name, shown in the middle when it is long
   std::string direction;  // "" where it is none
   LayerRow sum;           // of the row's own kernels, per unit of its report
-  bool counts_again = false;     // a graph: its time is that of other rows, and has no share
-  bool tensor_inferred = false;  // FLOPs unknown: on tensor cores by a kernel's name
-  Maybe share;                   // of the GPU time of all reports
+  bool counts_again = false;  // a graph: its time is that of other rows, and has no share
+  bool analytic = false;  // nothing was counted: FLOPs and bytes are those of the layer's operators
+  bool tensor_inferred = false;           // FLOPs unknown: on tensor cores by a kernel's name
+  Maybe share;                            // of the GPU time of all reports
   double rank_saving = 0, rank_time = 0;  // over the whole run, to compare rows of several reports
 };
 
@@ -26,6 +27,7 @@ struct TableRows {
   bool kernels = false;        // rows are kernels, for want of layers
   bool by_saving = false;
   bool several_devices = false, several_directions = false;
+  bool analytic = false;  // some row is
 };
 
 [[nodiscard]] TableRows table_rows(const std::vector<Report>& reports);

@@ -156,6 +156,14 @@ ModuleToken open_module_at(int level) {
   return range == nullptr ? 0 : range->token;
 }
 
+LayerId layer_of_module(ModuleToken token) {
+  const auto& open = this_thread().ranges.open;
+  for (auto range = open.rbegin(); range != open.rend(); ++range) {
+    if (range->token == token) return range->levels > 0 ? range->layer : 0;
+  }
+  return 0;
+}
+
 int open_own_range(std::string_view name, Direction direction, bool automatic) {
   end_automatic_range();
   push_range(kOwn, name, direction);

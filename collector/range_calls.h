@@ -45,6 +45,8 @@ int name_module(ModuleToken token, int level, const std::vector<std::string_view
                 std::string_view dotted);
 // The module that is open `level` places from the innermost one; 0 when there is none.
 [[nodiscard]] ModuleToken open_module_at(int level);
+// The layer of that module, where it is open on the thread and one of its own; else 0.
+[[nodiscard]] LayerId layer_of_module(ModuleToken token);
 // `automatic`: the range ends when anything of the domain is opened or closed beside it.
 int open_own_range(std::string_view name, Direction direction, bool automatic);
 // True when that ended the outermost module.

@@ -10,6 +10,7 @@
 
 #include "analysis/layer_tree.h"
 #include "collector/autograd.h"
+#include "collector/model_table.h"
 #include "collector/module_table.h"
 #include "collector/notes.h"
 #include "collector/range_tracker.h"
@@ -43,6 +44,7 @@ struct Runtime {
   FunctionTable functions;
   RangeTracker ranges;
   ModuleTable modules;
+  ModelTable model;
   Autograd autograd;
   std::atomic<Session*> session{nullptr};
   std::uint64_t started_ns;  // steady clock

@@ -41,6 +41,10 @@ class Session {
   void step_point() {
     if (!ranges_only_) windows_.step_point();
   }
+  // The Python side asks at a border whether it is to describe the model in the step that begins;
+  // at the next one it says that it has, or why it has not (empty: it has). model_step.cpp
+  [[nodiscard]] bool begin_model();
+  void end_model(const std::string& why_not);
 
   // The forward that begins on this thread, in the layer that is open, is one of text generation.
   void count_tokens(std::uint32_t sequences, std::uint32_t per_sequence);

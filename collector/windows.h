@@ -50,6 +50,8 @@ class Windows final : public RangeListener {
   void step_point();      // gable_step(): one step ends, the next begins
   void profiler_start();  // cudaProfilerStart: a step begins
   void profiler_stop();
+  // The number of the step that is open, where steps end at points and nothing is collected in it.
+  [[nodiscard]] std::optional<std::uint32_t> waiting_step();
 
   // --- the launch path
   // ----------------------------------------------------------------------------------------------

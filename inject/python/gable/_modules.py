@@ -103,8 +103,9 @@ class Namer:
         self._library.gable_module_gone(token)
 
 
-def follow(torch, library, outermost_ended):
-    """Every call of a module opens and closes its layer. `outermost_ended(module)` follows the outermost one."""
+def follow(torch, library, outermost_ended, description):
+    """Every call of a module opens and closes its layer. `outermost_ended(module)` follows the outermost one. While the model
+    is described the call is `description`'s."""
     module_class = torch.nn.Module
     call, is_compiling = module_class.__call__, torch.compiler.is_compiling
     generation = _generation.Generation(torch, library)
@@ -122,6 +123,8 @@ def follow(torch, library, outermost_ended):
                 around = generation.begin(token, args, kwargs)
             depth = name(self)
         try:
+            if description.running:
+                return description.call_module(call, self, args, kwargs)
             return call(self, *args, **kwargs)
         finally:
             outermost = depth > 0 and close(depth)
@@ -131,6 +134,7 @@ def follow(torch, library, outermost_ended):
                 outermost_ended(self)
 
     _dynamo.keep_out(torch, __call__, callees=True)
+    _dynamo.keep_out(torch, type(description).call_module, callees=True)
     for function in (Namer.__call__, Namer._forget, outermost_ended.__func__, generation.begin.__func__):
         _dynamo.keep_out(torch, function, callees=False)
     module_class.__call__ = __call__

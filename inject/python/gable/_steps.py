@@ -13,9 +13,10 @@ _FORWARDS_WITHOUT_BACKWARD = 4  # in a row: then forwards are steps, also with g
 
 
 class Steps:
-    def __init__(self, torch, library):
+    def __init__(self, torch, library, description):
         self._torch = torch
         self._library = library
+        self._description = description
         self._attached = False
         self._grad_enabled = torch.is_grad_enabled
         self._trains = False
@@ -24,7 +25,7 @@ class Steps:
     def outermost_ended(self, module):
         self._forwards += 1
         if self._forwards >= _FORWARDS_WITHOUT_BACKWARD or not (self._trains or self._grad_enabled()):
-            self._library.gable_step()
+            self._border()
         elif self._grad_enabled():
             self._library.gable_open(b"loss", _FORWARD, 1)
 
@@ -47,12 +48,17 @@ class Steps:
     def optimizer_ended(self):
         self._trains = True
         self._forwards = 0
+        self._border()
+
+    def _border(self):
         self._library.gable_step()
+        self._description.step_ended()
+        self._description.step_began()
 
 
-def follow(torch, library):
+def follow(torch, library, description):
     """Follows optimizers and backward; returns the Steps that wants to hear of forwards."""
-    steps = Steps(torch, library)
+    steps = Steps(torch, library, description)
     is_compiling = torch.compiler.is_compiling
     open_range, close = library.gable_open, library.gable_close
     optimizer_class = torch.optim.Optimizer
@@ -94,6 +100,8 @@ def follow(torch, library):
     def run_backward_followed(*args, **kwargs):
         if not is_compiling():
             steps.backward_begins()
+            if description.running:
+                return description.run_backward(run_backward, args, kwargs)
         return run_backward(*args, **kwargs)
 
     torch.autograd._engine_run_backward = run_backward_followed

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happens when a program that is being profiled has imported torch."""
-from gable import _autograd, _library, _modules, _steps
+from gable import _autograd, _description, _library, _modules, _steps
 
 _OLDEST = (2, 0)
 
@@ -21,5 +21,6 @@ def start(torch):
         return
     library.gable_modules_followed()
     _autograd.number_nodes(torch, library)
-    steps = _steps.follow(torch, library)
-    _modules.follow(torch, library, steps.outermost_ended)
+    description = _description.Description(torch, library)
+    steps = _steps.follow(torch, library, description)
+    _modules.follow(torch, library, steps.outermost_ended, description)

@@ -50,6 +50,23 @@ inline LayerRow full_layer(Values& v) {
   row.time_share = v;
   row.coverage = {v, v, v};
   row.tokens = Tokens{v.whole(), v, v, v};
+  row.flops_over_forward = v;
+  LayerModel& model = row.model.emplace();
+  model.inputs = {{"float32", {2, 3}}, {"int64", {2}}};
+  model.outputs = {{"bfloat16", {2, 5}}};
+  model.dtypes = {"float32"};
+  model.parameters = v;
+  model.all = {v, v, {{"fp32", v}}};
+  model.self = {v, v, {{"tf32", v}}};
+  model.operators = v;
+  model.flops_ratio = v;
+  model.bytes_ratio = v;
+  model.intensity = v;
+  model.flops_per_s = v;
+  model.bytes_per_s = v;
+  model.saving_ns = v;
+  model.roof = {v, "compute", "dram", "dram", "theoretical"};
+  model.allocated_bytes = v;
   return row;
 }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the Python side describes the model in one step. Does nothing at any other time; lets nothing
+// thrown escape.
+#include <cstdint>
+#include <exception>
+#include <string>
+
+#include "collector/range_calls.h"
+#include "collector/runtime.h"
+#include "collector/session.h"
+
+#define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+std::string text_of(const char* text) { return text == nullptr ? std::string() : text; }
+
+gable::Session* session() { return gable::runtime().session.load(std::memory_order_acquire); }
+
+}  // namespace
+
+// 1: the step that has just begun is to be described.
+GABLE_ENTRY int gable_model_begin(void) {
+  try {
+    auto* open = session();
+    return open != nullptr && open->begin_model() ? 1 : 0;
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
+// The call of a module that is open on this thread. Shapes as shapes_of() reads them; `types` of
+// its parameters, of which it has so many elements.
+GABLE_ENTRY void gable_model_module(std::uint64_t token, const char* inputs, const char* outputs,
+                                    const char* types, std::uint64_t parameters) {
+  try {
+    const auto layer = gable::layer_of_module(token);
+    if (layer == 0) return;
+    gable::runtime().model.add_module(
+        layer, {gable::shapes_of(text_of(inputs)), gable::shapes_of(text_of(outputs)),
+                gable::words_of(text_of(types)), parameters});
+  } catch (const std::exception&) {
+    return;  // this one is unknown
+  }
+}
+
+// An operator that ran on this thread; its kernels belong to the same layer. What is negative is
+// not known.
+GABLE_ENTRY void gable_model_operator(int device, const char* type, double flops, double read,
+                                      double written) {
+  try {
+    auto& rt = gable::runtime();
+    bool inherited = false;
+    const auto layer = gable::layer_of_launch(rt, gable::this_thread(), inherited);
+    rt.model.add_operator(device, layer, text_of(type), flops, read, written);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+// The step is over. `why_not`: a clause that says why the model could not be described, or empty.
+GABLE_ENTRY void gable_model_end(const char* why_not) {
+  try {
+    auto* open = session();
+    if (open != nullptr) open->end_model(text_of(why_not));
+  } catch (const std::exception&) {
+    return;
+  }
+}

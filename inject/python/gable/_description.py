@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Describes the model once: in one step that is waited for anyway, what its operators have to do and its modules' tensors.
+
+PyTorch shows every operator to a dispatch mode that stands by while modules and backward run. The mode runs the operator as
+it would have run and tells the library its work, which gives it to the layer that a kernel launched there would belong to.
+Where PyTorch might do anything else because a mode stands by, the model is not described.
+"""
+import sys
+
+from gable import _dynamo
+from gable._work import Formulas, Traffic, Types, tensors_in
+
+_MOST_TENSORS = 16  # of a module's inputs or outputs
+_MOST_TRIES = 3
+_COMPILES = "the program uses torch.compile"
+# Their backward, or what stands in for it, is computed in another order while a mode stands by.
+_OTHER_BACKWARD = ("prod", "cumprod", "logcumsumexp", "linalg_", "_linalg", "ctc", "_cdist", "embedding_bag")
+
+
+def _text(torch, tensors):
+    """float32[2,3,32,32];int64[2]"""
+    return ";".join(f"{str(tensor.dtype).rpartition('.')[2]}[{','.join(map(str, tensor.shape))}]"
+                    for tensor in tensors[:_MOST_TENSORS]).encode()
+
+
+def _compiles():
+    frames, conversion = (sys.modules.get("torch._dynamo." + name) for name in ("eval_frame", "convert_frame"))
+    backends = getattr(frames, "cached_backends", None) or {}  # None stands for functions that are kept out
+    return bool(any(backend is not None for backend in backends.values()) or getattr(frames, "most_recent_backend", None) or
+                getattr(conversion, "FRAME_COUNTER", 0))
+
+
+class Description:
+    def __init__(self, torch, library):
+        self._torch, self._library = torch, library
+        self.running = False  # read at every call of a module
+        self._tries = 0
+        self._why_not = ""
+        self._mode = None
+        self._seen = set()  # modules that can be described, by id, and those whose tensors were told
+        self._plain = (torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.nn.Parameter))
+        self._backward_differs = False
+
+    # --- steps
+
+    def step_began(self):
+        if self.running or self._tries >= _MOST_TRIES or not self._library.gable_model_begin():
+            return
+        self._tries += 1
+        self._seen.clear()
+        self._why_not, self._backward_differs = "", False
+        try:
+            if self._mode is None:
+                self._mode = _make_mode(self._torch, self._library, self)
+            if self._capturing():
+                raise RuntimeError("a stream captures")
+        except Exception as problem:
+            self._tries = _MOST_TRIES
+            self._library.gable_model_end(f"{type(problem).__name__}: {problem}".encode("utf-8", "replace"))
+            return
+        self.running = True
+
+    def step_ended(self):
+        """After the library has heard of the border."""
+        if not self.running and not self._why_not:
+            return
+        self.running = False
+        self._library.gable_model_end(self._why_not.encode("utf-8", "replace"))
+        if self._why_not:
+            self._tries = _MOST_TRIES
+        self._why_not = ""
+
+    def give_up(self, why):
+        self._why_not = self._why_not or why
+        self.running = False
+
+    def _capturing(self):
+        return self._torch.cuda.is_available() and self._torch.cuda.is_current_stream_capturing()
+
+    # --- calls
+
+    def call_module(self, call, module, args, kwargs):
+        """In place of a plain call, while a description is made."""
+        mode = self._mode_for(module, args, kwargs)
+        if mode is None:
+            result = call(module, *args, **kwargs)
+        else:
+            with mode:
+                result = call(module, *args, **kwargs)
+        if self.running:
+            try:
+                self._tell(module, args, kwargs, result)
+            except Exception as problem:
+                self.give_up(f"{type(module).__name__}: {type(problem).__name__}: {problem}")
+        return result
+
+    def run_backward(self, run, args, kwargs):
+        mode = None
+        if not self._backward_differs:
+            try:
+                mode = self._mode if not self._stands_by() else None
+            except Exception as problem:
+                self.give_up(f"{type(problem).__name__}: {problem}")
+        if mode is None:
+            return run(*args, **kwargs)
+        with mode:
+            return run(*args, **kwargs)
+
+    def _stands_by(self):
+        """True: the mode stands by on this thread already, or another one does, which is not ours to mix with."""
+        return self._torch._C._len_torch_dispatch_stack() > 0
+
+    def _mode_for(self, module, args, kwargs):
+        """The mode, where this is an outermost call that may be described."""
+        try:
+            if self._stands_by():
+                if not self._is_ours():
+                    self.give_up("the program runs in a dispatch mode of its own")
+                return None
+            if isinstance(module, self._torch.nn.modules.loss._Loss):
+                return None  # loss functions are no part of the model, and PyTorch computes some another way then
+            why_not = self._unfit(module, args, kwargs)
+        except Exception as problem:
+            why_not = f"{type(problem).__name__}: {problem}"
+        if why_not:
+            self.give_up(why_not)
+            return None
+        return self._mode
+
+    def _is_ours(self):
+        return any(self._torch._C._get_dispatch_stack_at(i) is self._mode
+                   for i in range(self._torch._C._len_torch_dispatch_stack()))
+
+    def _unfit(self, module, args, kwargs):
+        torch = self._torch
+        if _compiles():
+            return _COMPILES
+        if torch._C._functorch.peek_interpreter_stack() is not None or self._capturing():
+            return "a stream captures, or functorch transforms the model"
+        for tensor in tensors_in((args, kwargs), lambda value: isinstance(value, torch.Tensor)):
+            if type(tensor) not in self._plain or tensor.is_nested or tensor.is_sparse:
+                return f"{type(module).__name__} is called with {type(tensor).__name__}"
+        if id(module) in self._seen:
+            return ""
+        for inner in module.modules():
+            if hasattr(inner, "_orig_mod") or getattr(inner, "_compiled_call_impl", None) is not None:
+                return _COMPILES
+            if isinstance(inner, torch.jit.ScriptModule):
+                return f"{type(inner).__name__} is a script module"
+        for tensor in (*module.parameters(), *module.buffers()):
+            if type(tensor) not in self._plain:
+                return f"{type(module).__name__} has parameters of type {type(tensor).__name__}"
+        self._seen.add(id(module))
+        return ""
+
+    def _tell(self, module, args, kwargs, result):
+        if -id(module) in self._seen:
+            return  # of several calls the first
+        self._seen.add(-id(module))
+        def is_tensor(value):
+            return isinstance(value, self._torch.Tensor)
+        parameters = list(module.parameters())
+        types = sorted({str(each.dtype).rpartition(".")[2] for each in parameters})
+        self._library.gable_model_module(id(module), _text(self._torch, tensors_in((args, kwargs), is_tensor)),
+                                         _text(self._torch, tensors_in(result, is_tensor)), ";".join(types).encode(),
+                                         sum(each.numel() for each in parameters))
+
+    def saw(self, operator):
+        """In forward: what comes is not to be described in backward where that would be another one."""
+        if operator._overloadpacket.__name__.startswith(_OTHER_BACKWARD):
+            self._backward_differs = True
+
+
+def _make_mode(torch, library, description):
+    from torch.utils._python_dispatch import TorchDispatchMode
+    formulas, type_of, traffic = Formulas(torch), Types(torch), {}
+    on_gpu = torch.cuda.is_initialized()
+    composite = torch._C.DispatchKey.CompositeImplicitAutograd
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+
+    def counts(value):
+        return isinstance(value, torch.Tensor) and (value.is_cuda or not on_gpu)
+
+    def is_made_of_others(operator):
+        name = operator.name()
+        return (operator not in formulas and has_kernel(name, composite) and composite not in operator.py_kernels and
+                not any(has_kernel(name, backend) for backend in ("CPU", "CUDA")))
+
+    def tell(operator, args, kwargs, out):
+        moves = traffic.get(operator)
+        if moves is None:
+            moves = traffic[operator] = Traffic(operator)
+        tensors = tensors_in((args, kwargs, out), counts)
+        if moves.none or not tensors:
+            return
+        if moves.is_copy and len({each.device for each in tensors_in((args, kwargs, out), torch.is_tensor)}) > 1:
+            return  # a copy between devices is no kernel
+        flops = formulas.flops(operator, args, kwargs, out)
+        try:
+            read, written = moves.bytes(args, kwargs, out, counts)
+        except RuntimeError:  # tensors without strides
+            read = written = -1
+        library.gable_model_operator(tensors[0].device.index or 0, type_of(operator, tensors[0]).encode(),
+                                     -1 if flops is None else flops, read, written)
+
+    class Describing(TorchDispatchMode):
+        supports_higher_order_operators = True
+
+        @classmethod
+        def ignore_compile_internals(cls):
+            return True
+
+        @classmethod
+        def _should_skip_dynamo(cls):
+            return False  # it is kept out below, without importing Dynamo
+
+        def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            if not description.running:
+                return operator(*args, **kwargs)
+            if any(each not in description._plain for each in types):
+                description.give_up(f"there are tensors of type {types[0].__name__}")
+                return NotImplemented
+            if not hasattr(operator, "_schema"):  # an operator of a higher order
+                description.give_up(f"{operator} has no formula")
+                return operator(*args, **kwargs)
+            if traffic.get(operator) is None and is_made_of_others(operator):
+                with self:  # inference mode shows what others are made of
+                    return operator._op_dk(composite, *args, **kwargs)
+            out = operator(*args, **kwargs)
+            try:
+                description.saw(operator)
+                tell(operator, args, kwargs, out)
+            except Exception as problem:
+                description.give_up(f"{operator}: {type(problem).__name__}: {problem}")
+            return out
+
+    _dynamo.keep_out(torch, Describing.__torch_dispatch__, callees=False)
+    return Describing()
