@@ -241,7 +241,8 @@ class Layers(gable_run.ReportTest):
     def test_layers_off(self):
         report = self.report("shared", "--layers", "off")
         self.assertEqual({path for path, _ in report.layers}, {()})
-        self.assertFalse([note for note in report.run["notes"] if "Python side" in note])
+        self.assertFalse([note for note in report.run["notes"] if "Python side" in note or "have to do" in note])
+        self.assertEqual({row["model"] is None for row in report.document["layers"]}, {True})
 
     def test_python_that_ignores_its_environment(self):
         run = gable_run.run_profile(GPU, "pytorch-isolated", "--", PYTHON, "-E", PROGRAM, "shared")

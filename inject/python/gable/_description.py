@@ -40,6 +40,9 @@ class Description:
         self._seen = set()  # modules that can be described, by id, and those whose tensors were told
         self._plain = (torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.nn.Parameter))
         self._backward_differs = False
+        for name, function in vars(Description).items():
+            if hasattr(function, "__code__"):
+                _dynamo.keep_out(torch, function, callees=name in ("call_module", "run_backward"))
 
     # --- steps
 
@@ -137,7 +140,7 @@ class Description:
             return _COMPILES
         if torch._C._functorch.peek_interpreter_stack() is not None or self._capturing():
             return "a stream captures, or functorch transforms the model"
-        for tensor in tensors_in((args, kwargs), lambda value: isinstance(value, torch.Tensor)):
+        for tensor in tensors_in((args, kwargs), torch.is_tensor):
             if type(tensor) not in self._plain or tensor.is_nested or tensor.is_sparse:
                 return f"{type(module).__name__} is called with {type(tensor).__name__}"
         if id(module) in self._seen:
@@ -157,8 +160,7 @@ class Description:
         if -id(module) in self._seen:
             return  # of several calls the first
         self._seen.add(-id(module))
-        def is_tensor(value):
-            return isinstance(value, self._torch.Tensor)
+        is_tensor = self._torch.is_tensor
         parameters = list(module.parameters())
         types = sorted({str(each.dtype).rpartition(".")[2] for each in parameters})
         self._library.gable_model_module(id(module), _text(self._torch, tensors_in((args, kwargs), is_tensor)),

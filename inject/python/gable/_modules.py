@@ -134,7 +134,6 @@ def follow(torch, library, outermost_ended, description):
                 outermost_ended(self)
 
     _dynamo.keep_out(torch, __call__, callees=True)
-    _dynamo.keep_out(torch, type(description).call_module, callees=True)
     for function in (Namer.__call__, Namer._forget, outermost_ended.__func__, generation.begin.__func__):
         _dynamo.keep_out(torch, function, callees=False)
     module_class.__call__ = __call__

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose model Gable describes, or must leave alone: described.py CASE…. What each prints must be the same without
+Gable."""
+import sys
+
+import torch
+from torch import nn
+
+import models
+import playback_ops
+from playback_ops import launching, make_launching
+from program import STEPS, Tied, digest, gpt_batch, train
+
+
+def resnet50():
+    """ResNet-50 as published, one image of 224 x 224."""
+    model = make_launching(models.ResNet()).eval()
+    image = torch.randn(1, 3, 224, 224)
+    for _ in range(9):
+        with torch.no_grad():
+            output = model(image)
+    print(output.double().sum().item().hex())
+
+
+def mixed():
+    """Mixed precision, dropout, embeddings, gradients that add up in place, and a loss with a schedule."""
+    model = make_launching(nn.Sequential(nn.Embedding(16, 8), nn.Linear(8, 8), nn.Dropout(0.5), nn.LayerNorm(8), nn.Linear(8, 4)))
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    held = []
+    for step in range(STEPS):
+        optimizer.zero_grad(set_to_none=False)
+        for _ in range(2):
+            with torch.autocast("cpu", torch.bfloat16):
+                output = model(torch.arange(12).view(2, 6))
+                loss = nn.functional.cross_entropy(output.float().flatten(0, 1), torch.arange(12) % 4, label_smoothing=0.1)
+            loss.backward()
+        held.append([p.grad for p in model.parameters()])
+        optimizer.step()
+    print(digest(model), all(a is b for grads in held for a, b in zip(held[0], grads)))
+
+
+class Recurrent(nn.Module):
+    """An operator that has no formula, and one of the program's own."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(8, 8)
+        self.own = Own()
+        self.last = nn.Linear(8, 4)
+
+    def forward(self, x):
+        return self.last(self.own(self.lstm(x)[0]))
+
+
+@torch.library.custom_op("described::twice", mutates_args=())
+def twice(value: torch.Tensor) -> torch.Tensor:
+    return value * 2
+
+
+class Own(nn.Module):
+    def forward(self, x):
+        return twice(x)
+
+
+def unknown_operators():
+    model = make_launching(Recurrent())
+    model.lstm.__class__ = nn.LSTM  # it has two results
+    with torch.no_grad():
+        for _ in range(STEPS):
+            output = model(torch.ones(3, 2, 8))
+    print(output.sum().item().hex())
+
+
+def odd_step():
+    """The second step is another one."""
+    model = make_launching(nn.Sequential(nn.Linear(8, 4)))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for step in range(STEPS):
+        optimizer.zero_grad()
+        if step == 1:
+            playback_ops.launch("only once")
+        model(torch.ones(2, 8)).sum().backward()
+        optimizer.step()
+    print(digest(model))
+
+
+class Labelled(torch.Tensor):
+    pass
+
+
+def subclass():
+    """Tensors of a class of the program's own; the model makes some itself."""
+    model = make_launching(nn.Sequential(nn.Linear(8, 4)))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        output = model(torch.ones(2, 8).as_subclass(Labelled))
+        output.sum().backward()
+        optimizer.step()
+    print(digest(model), type(output).__name__)
+
+
+def script():
+    model = nn.Sequential(make_launching(nn.Linear(8, 8)), torch.jit.script(nn.Linear(8, 4)))
+    with torch.no_grad():
+        for _ in range(STEPS):
+            output = model(torch.ones(2, 8))
+    print(output.sum().item().hex())
+
+
+def own_mode():
+    """A dispatch mode of the program's own."""
+    from torch.utils.flop_counter import FlopCounterMode
+    model = make_launching(nn.Sequential(nn.Linear(8, 4)))
+    counter = FlopCounterMode(display=False)
+    with torch.no_grad():
+        for _ in range(STEPS):
+            with counter:
+                model(torch.ones(2, 8))
+    print(counter.get_total_flops())
+
+
+def compiled_function():
+    model = make_launching(nn.Sequential(nn.Linear(8, 4)))
+    faster = torch.compile(lambda x: torch.relu(x) + 1, backend="eager")
+    with torch.no_grad():
+        for _ in range(STEPS):
+            output = faster(model(torch.ones(2, 8)))
+    print(output.sum().item().hex())
+
+
+def raising_in_description():
+    """What a module raises in the step that is described is the program's own."""
+    class Raising(nn.Module):
+        calls = 0
+
+        def forward(self, x):
+            Raising.calls += 1
+            if Raising.calls % 2 == 0:
+                raise ValueError("the user's own")
+            return x
+    model = nn.Sequential(make_launching(nn.Linear(8, 4)), Raising())
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    caught = 0
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        for _ in range(2):
+            try:
+                model(torch.ones(2, 8)).sum().backward()
+            except ValueError as problem:
+                caught += str(problem) == "the user's own"
+        optimizer.step()
+    print(caught, digest(model), torch._C._len_torch_dispatch_stack())
+
+
+def gpt():
+    model = make_launching(models.GPT())
+    ids, targets = gpt_batch()
+    train(model, ids, targets, forward=lambda ids: model(ids).flatten(0, 1))
+
+
+def inference_mode():
+    model = make_launching(nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(4 * 6 * 6, 4))).eval()
+    with torch.inference_mode():
+        for _ in range(STEPS):
+            output = model(torch.ones(2, 3, 8, 8))
+    print(output.sum().item().hex())
+
+
+def shared():
+    train(make_launching(Tied()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3]))
+
+
+CASES = {case.__name__: case for case in (
+    resnet50, mixed, unknown_operators, odd_step, subclass, script, own_mode, compiled_function, raising_in_description, gpt,
+    inference_mode, shared)}
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for name in sys.argv[1:]:
+        torch.manual_seed(0)
+        print(name, end=" ")
+        CASES[name]()

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Gable knows of a model by formula: programs under `gable profile`, with real PyTorch on the CPU and kernels on the
+playback GPU. Expected figures are worked out here, by hand, or published."""
+import functools
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "recordings"), HERE]
+import gable_run  # noqa: E402
+from layers_test import GPU, PYTHON, plain_environment  # noqa: E402
+
+CASES = ("resnet50", "mixed", "unknown_operators", "odd_step", "subclass", "script", "own_mode", "raising_in_description", "gpt",
+         "inference_mode", "shared", "compiled_function")
+PROGRAM = os.path.join(HERE, "described.py")
+FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+FLOAT = 4  # bytes
+
+
+@functools.lru_cache(maxsize=None)
+def plain():
+    """What the programs print on the playback GPU without Gable, by case."""
+    folder = os.path.join(os.environ["GABLE_BUILD"], "lib", "playback")
+    environment = dict(plain_environment(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
+    done = subprocess.run([PYTHON, PROGRAM, *CASES], capture_output=True, text=True, timeout=300, env=environment, check=True)
+    return {line.split()[0]: line for line in done.stdout.splitlines(keepends=True)}
+
+
+def gpu_with(name, *lines):
+    """The tests' GPU, and more lines of a recording."""
+    path = gable_run.work(name + "-gpu.jsonl")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(gable_run.read_text(GPU) + "".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+@functools.lru_cache(maxsize=None)
+def profiled(case, *options, gpu):
+    return gable_run.run_profile(gpu, "model-" + case + "".join(options), *options, "--", PYTHON, PROGRAM, case)
+
+
+@functools.lru_cache(maxsize=None)
+def forbidden_gpu():
+    """Its counters are for administrators."""
+    return gpu_with("forbidden", {"fault": "no_permission"})
+
+
+@functools.lru_cache(maxsize=None)
+def counting_gpu():
+    """Kernels of the case "shared" with work: of "last" more than its formula has, and in backward less."""
+    return gpu_with("counted", kernel("forward:inner", 256, 17), kernel("forward:last", 200, 17), kernel("backward:inner", 512, 34),
+                    kernel("backward:last", 100, 34), kernel("forward:loss", 0, 1), kernel("backward:loss", 0, 1),
+                    kernel("optimizer", 0, 1))
+
+
+def kernel(name, ffma=None, sectors=None):
+    counters = {FFMA: ffma} if ffma is not None else {}
+    if sectors is not None:
+        counters.update({"dram__sectors_read.sum": sectors, "dram__sectors_write.sum": 0})
+    return {"kernel": name, "name": name, "grid": [8, 1, 1], "block": [64, 1, 1], "time_ns": 5000, "counters": counters}
+
+
+class Model(gable_run.ReportTest):
+    def run_case(self, case, *options, gpu=GPU):
+        run = profiled(case, *options, gpu=gpu)
+        self.assertEqual((run.code, run.out), (0, plain()[case]), "the program's own output, losses and gradients bit by bit")
+        self.assertEqual(run.violations, "")
+        self.assertIsNotNone(run.report, run.err)
+        self.assert_sound(run.report)
+        return run
+
+    def report(self, case, *options, gpu=GPU):
+        return self.run_case(case, *options, gpu=gpu).report
+
+    def model(self, report, path, direction="forward"):
+        model = report.layer(path, direction)["model"]
+        self.assertIsNotNone(model, path)
+        self.assertEqual(model["sources"], {"flops": "analytic", "bytes": "analytic", "time": "measured"})
+        return model
+
+    def work(self, report, path, direction="forward"):
+        model = self.model(report, path, direction)
+        return model["flops_analytic"], model["bytes_analytic"]
+
+    def assert_not_described(self, report, why):
+        self.assertEqual({row["model"] is None for row in report.document["layers"]}, {True})
+        notes = [note for note in report.run["notes"] if "have to do is not known" in note]
+        self.assertEqual(len(notes), 1, report.run["notes"])
+        self.assertIn(why, notes[0])
+
+    def test_resnet50_has_its_published_figures(self):
+        report = self.report("resnet50", "--active", "1")
+        whole = self.model(report, ("ResNet",))
+        self.assertEqual((whole["flops_analytic"], whole["parameters"]), (8178368512, 25557032))
+        self.assertEqual(whole["inputs"], [{"shape": [1, 3, 224, 224], "dtype": "float32"}])
+        self.assertEqual(whole["outputs"], [{"shape": [1, 1000], "dtype": "float32"}])
+        self.assertEqual((whole["dtypes"], whole["types"]), (["float32"], {"fp32": 8178368512}))
+        conv1 = self.model(report, ("ResNet", "conv1"))
+        self.assertEqual(conv1["flops_analytic"], 2 * 64 * 3 * 7 * 7 * 112 * 112)
+        self.assertEqual(conv1["bytes_analytic"], FLOAT * (3 * 224 * 224 + 64 * 3 * 7 * 7 + 64 * 112 * 112))
+        self.assertEqual(conv1["parameters"], 64 * 3 * 7 * 7)
+        relu = self.model(report, ("ResNet", "relu"))
+        self.assertEqual((relu["flops_analytic"], relu["bytes_analytic"]), (0, FLOAT * 2 * 64 * 112 * 112))
+        block = self.model(report, ("ResNet", "layer1", "0"))  # the sum with the shortcut is its own, in place or not
+        self.assertIn(block["self"]["bytes_analytic"], (FLOAT * 3 * 256 * 56 * 56,))
+        self.assertEqual((block["self"]["flops_analytic"], block["flops_analytic"]),
+                         (0, 2 * 56 * 56 * (64 * 64 + 9 * 64 * 64 + 2 * 64 * 256)))
+        own = sum(row["model"]["self"]["flops_analytic"] for row in report.document["layers"] if row["model"])
+        self.assertEqual(own, 8178368512)
+
+    def test_a_gpt_block_is_what_its_shapes_say(self):
+        report = self.report("gpt", gpu=forbidden_gpu())
+        batch, length, width, heads, vocabulary = 2, 16, 32, 4, 64
+        rows = batch * length
+        product = 2 * batch * heads * length * length * (width // heads)  # one of attention's, masked or not
+        block = ("GPT", "transformer", "h", "1")
+        qkv = 2 * rows * width * 3 * width
+        mlp = 2 * 2 * rows * width * 4 * width
+        self.assertEqual(self.work(report, (*block, "attn", "qkv")),
+                         (qkv, FLOAT * (rows * width + 3 * width * width + 3 * width + rows * 3 * width)))
+        attention = self.model(report, (*block, "attn"))
+        self.assertEqual(attention["self"]["flops_analytic"], 2 * product)
+        self.assertEqual(attention["flops_analytic"], 2 * product + qkv + 2 * rows * width * width)
+        forward = 2 * product + qkv + 2 * rows * width * width + mlp
+        self.assertEqual(self.model(report, block)["flops_analytic"], forward)
+        self.assertEqual(self.model(report, block)["inputs"], [{"shape": [batch, length, width], "dtype": "float32"}])
+        whole = 2 * forward + 2 * rows * width * vocabulary
+        self.assertEqual(self.model(report, ("GPT",))["flops_analytic"], whole)
+        # A table that is looked up is read where it is looked up.
+        self.assertEqual(self.work(report, ("GPT", "transformer", "wte")), (0, 8 * rows + 2 * FLOAT * rows * width))
+        # Backward: two products for each, attention computes its scores again.
+        backward = self.model(report, block, "backward")
+        self.assertEqual(backward["flops_analytic"], 2 * forward + product)
+        self.assertEqual((backward["inputs"], backward["parameters"]), (None, None))
+        self.assertEqual(self.model(report, ("GPT",), "backward")["flops_analytic"], 2 * whole + 2 * product)
+        # What no module runs was not followed.
+        self.assertIsNone(report.layer((), "none")["model"])
+
+    def test_layers_called_several_times_are_sums(self):
+        report = self.report("shared", gpu=counting_gpu())
+        self.assertEqual(self.model(report, ("Tied", "inner"))["flops_analytic"], 4 * 2 * 4 * 8 * 8)
+        self.assertEqual(self.model(report, ("Tied", "inner"), "backward")["flops_analytic"], 7 * 2 * 4 * 8 * 8)
+
+    def test_mixed_precision_by_type(self):
+        report = self.report("mixed")
+        linear = self.model(report, ("Sequential", "1"))
+        self.assertEqual(linear["types"], {"bf16": 2 * 2 * 12 * 8 * 8})
+        self.assertEqual(linear["dtypes"], ["float32"])
+        self.assertEqual(linear["outputs"], [{"shape": [2, 6, 8], "dtype": "bfloat16"}])
+        self.assertEqual(linear["roof"]["source"], "theoretical")
+
+    def test_inference_mode(self):
+        report = self.report("inference_mode")
+        self.assertEqual(self.work(report, ("Sequential", "0")),
+                         (2 * 2 * 4 * 3 * 9 * 36, FLOAT * (2 * 3 * 64 + 4 * 3 * 9 + 4 + 2 * 4 * 36)))
+        self.assertEqual(self.model(report, ("Sequential", "2"))["flops_analytic"], 2 * 2 * 4 * 144)
+
+    def test_operators_without_a_formula_are_unknown(self):
+        report = self.report("unknown_operators")
+        self.assertIsNone(self.model(report, ("Recurrent", "own"))["flops_analytic"])
+        self.assertEqual(self.model(report, ("Recurrent", "last"))["flops_analytic"], 2 * 6 * 8 * 4)
+        whole = self.model(report, ("Recurrent",))
+        self.assertIsNone(whole["flops_analytic"])
+        self.assertIsNone(whole["roof"]["fraction"])
+        self.assertEqual(whole["roof"]["bound"], "unknown")
+
+    def test_without_permission_there_is_an_analytic_roofline(self):
+        run = self.run_case("gpt", gpu=forbidden_gpu())
+        report = run.report
+        row = report.layer(("GPT", "transformer", "h", "0", "mlp", "0"))
+        roofs = {each["name"]: each["value"] for each in report.document["ceilings"]}
+        flops, size = 2 * 32 * 32 * 128, FLOAT * (32 * 32 + 32 * 128 + 128 + 32 * 128)
+        seconds = row["time_ns"]["total"] * 1e-9
+        self.assertEqual((row["flops"]["total"], row["bytes"]["dram"], row["roof"]["bound"]), (None, None, "unknown"))
+        model = row["model"]
+        self.assert_close(model["intensity"], flops / size, "intensity")
+        self.assert_close(model["flops_per_s"], flops / seconds, "FLOP/s")
+        self.assert_close(model["bytes_per_s"], size / seconds, "byte/s")
+        least = max(flops / roofs["fp32"], size / roofs["dram"])
+        self.assert_close(model["roof"]["fraction"], least / seconds, "fraction")
+        self.assert_close(model["saving_ns"], (seconds - least) * 1e9, "saving")
+        self.assertEqual((model["roof"]["bound"], model["roof"]["ceiling"]), ("latency", "dram"))
+        self.assertEqual((model["flops_ratio"], model["bytes_ratio"]), (None, None))
+        # The table is of the same numbers, and says whose they are.
+        table = run.err.split("\n")
+        head = next(line for line in table if line.startswith("layer"))
+        self.assertTrue(head.endswith("work"), head)
+        rows = [line for line in table if line.startswith("GPT")]
+        self.assertEqual({line.split()[-1] for line in rows}, {"analytic"})
+        self.assertTrue([line for line in table if line.startswith("analytic: nothing was counted")])
+        self.assertLessEqual(max(len(line) for line in table if line.startswith(("layer", "GPT", "analytic"))), 100)
+        self.assertIn("NVreg_RestrictProfilingToAdminUsers", run.err)
+
+    def test_counted_beside_analytic(self):
+        run = self.run_case("shared", gpu=counting_gpu())
+        report = run.report
+        inner, last = report.layer(("Tied", "inner")), report.layer(("Tied", "last"))
+        self.assertEqual(inner["flops"]["total"], 4 * 2 * 256)
+        self.assertEqual(inner["model"]["flops_ratio"], 1)
+        self.assert_close(inner["model"]["bytes_ratio"], 4 * 17 * 32 / inner["model"]["bytes_analytic"], "bytes")
+        self.assert_close(last["model"]["flops_ratio"], 400 / 256, "padded")
+        self.assertEqual(report.layer(("Tied", "inner"), "backward")["flops_over_forward"], 2)
+        self.assertEqual(report.layer(("Tied", "last"), "backward")["flops_over_forward"], 0.5)
+        whole = report.layer(("Tied",), "backward")
+        self.assert_close(whole["flops_over_forward"], (4 * 1024 + 200) / (4 * 512 + 400), "the model's backward")
+        self.assertIsNone(inner["flops_over_forward"])
+        note = [note for note in report.run["notes"] if "operators' formulas" in note]
+        self.assertEqual(len(note), 1, report.run["notes"])
+        self.assertIn("Tied/last (backward, 0.391 times)", note[0])
+        self.assertNotIn("analytic", run.err)
+
+    def test_a_step_that_is_another_one_is_compared_with_nothing(self):
+        report = self.report("odd_step")
+        model = self.model(report, ("Sequential", "0"))
+        self.assertEqual(model["flops_analytic"], 2 * 2 * 8 * 4)
+        self.assertEqual((model["flops_per_s"], model["roof"]["fraction"]), (None, None))
+        self.assertTrue([note for note in report.run["notes"] if "compared with nothing" in note])
+        self.assertNotIn("analytic", report.table)
+
+    def test_what_a_mode_would_disturb_is_left_alone(self):
+        for case, why in (("subclass", "Labelled"), ("script", "script module"), ("own_mode", "a dispatch mode of its own"),
+                          ("compiled_function", "torch.compile")):
+            with self.subTest(case):
+                self.assert_not_described(self.report(case), why)
+
+    def test_what_a_module_raises_is_the_programs_own(self):
+        report = self.report("raising_in_description")
+        self.assertEqual(self.model(report, ("Sequential", "0"))["flops_analytic"], 2 * 2 * 2 * 8 * 4)
+
+
+if __name__ == "__main__":
+    if not os.path.exists(PYTHON):
+        print("Skipped: no Python with PyTorch (scripts/setup.sh --torch BUILD makes one, GABLE_TORCH_PYTHON names it).")
+        sys.exit(gable_run.SKIPPED)
+    unittest.main()
