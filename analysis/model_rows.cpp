@@ -174,9 +174,8 @@ class Models {
 }  // namespace
 
 bool model_steps_are_alike(const Profile::State& state) {
-  const auto found = state.classes.find(state.model->sequence_hash);
-  return found != state.classes.end() &&
-         static_cast<double>(found->second) >= kSameSteps * static_cast<double>(state.steps);
+  const auto alike = static_cast<double>(state.classes.steps_of(state.model->sequence_hash));
+  return alike > 0 && alike >= kSameSteps * static_cast<double>(state.classes.steps());
 }
 
 KernelRow kernel_of_model(const Roofline& roofline, const LayerModel::Part& own,

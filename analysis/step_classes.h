@@ -23,6 +23,10 @@ class StepClasses {
   std::size_t place(std::uint64_t sequence_hash);
   [[nodiscard]] std::size_t places() const { return std::max<std::size_t>(seen_.size(), 1); }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  [[nodiscard]] std::uint64_t steps_of(std::uint64_t sequence_hash) const {
+    const auto found = classes_.find(sequence_hash);
+    return found == classes_.end() ? 0 : found->second.steps;
+  }
   // Different sequences.
   [[nodiscard]] std::size_t size() const { return size_; }
   // Steps seen of sequences that are in none of the places that `has(place)` names; and how many
