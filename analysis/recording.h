@@ -33,8 +33,8 @@ struct RecordedKernel {
 
 // What goes wrong from its line on.
 struct RecordedFault {
-  std::string fault;  // call, hang, lose_records, zero_timestamps, drop_ranges, wrong_ctas,
-                      // no_permission, unsupported
+  std::string fault;        // call, hang, lose_records, zero_timestamps, drop_ranges, wrong_ctas,
+                            // no_permission, unsupported
   std::string call;         // call, hang: the function's name
   std::int32_t code = 999;  // call: what it answers
   std::string holder;       // call: who holds CUPTI, as cuptiSubscribe_v2 names it
