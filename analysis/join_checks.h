@@ -19,6 +19,12 @@ struct JoinChecks {
   bool names = true;     // ranges are joined to launches by name, not by their order
   bool distrust = true;  // where thread blocks never fit, FLOPs are not believed either
   bool classes = true;   // steps with different launches are collected apart
+  // --- of steps that are found by the period of the launch sequence
+  bool period_segments = true;  // three stretches in a row are equal
+  bool period_content = true;   // equal in their launches, not in their number alone
+  bool period_outer = true;     // the loop around an inner one is the step
+  bool period_lost = true;      // what does not fit any more is no step
+  bool period_forgets = true;   // windows of another kind are not joined with steps
   // --- of a launch key: its row is flagged
   bool flops_agree = true;     // its FLOPs are the same in every flops window
   bool spread = true;          // its bytes and durations are alike in every window

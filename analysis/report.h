@@ -180,6 +180,10 @@ struct RunInfo {
   } total;
   struct {
     std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;
+    // What ends a step: "range" | "call" | "optimizer" | "forward" | "profiler" | "period";
+    // "launches": windows are no steps; empty where there are none, or not known
+    std::string border;
+    std::optional<std::int64_t> period;  // launches of the period by which steps were found
   } steps;
   std::vector<std::int64_t> ranks;
   struct {

@@ -152,9 +152,13 @@ Report build_report(const Profile& profile, const RunInfo& base) {
   report.version = GABLE_VERSION;
   report.run = base;
   report.run.unit = unit.step ? "step" : "run";
-  report.run.steps = {state.classes.steps(), kept(state, PhaseKind::hw),
-                      kept(state, PhaseKind::flops), kept(state, PhaseKind::time),
-                      state.classes.size()};
+  auto& steps = report.run.steps;
+  steps.seen = state.classes.steps();
+  steps.hw = kept(state, PhaseKind::hw);
+  steps.flops = kept(state, PhaseKind::flops);
+  steps.time = kept(state, PhaseKind::time);
+  steps.classes = state.classes.size();
+  if (state.ranges_only) steps.border.clear();
   report.run.lost = lost_counts(state, base.lost);
   for (const auto& [id, device] : state.devices) {
     report.devices.push_back(device);

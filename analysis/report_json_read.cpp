@@ -70,6 +70,8 @@ void read_run(const Object& in, RunInfo& run) {
     steps.read("flops", run.steps.flops);
     steps.read("time", run.steps.time);
     steps.read("classes", run.steps.classes);
+    steps.read("border", run.steps.border);
+    steps.read("period", run.steps.period);
   });
   in.read("ranks", run.ranks);
   in.inside("overhead", [&](const Object& overhead) {

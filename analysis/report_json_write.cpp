@@ -99,7 +99,9 @@ Json run(const RunInfo& run) {
                   {"hw", run.steps.hw},
                   {"flops", run.steps.flops},
                   {"time", run.steps.time},
-                  {"classes", run.steps.classes}};
+                  {"classes", run.steps.classes},
+                  {"border", known(run.steps.border)},
+                  {"period", optional(run.steps.period)}};
   out["ranks"] = run.ranks;
   out["overhead"] = {{"callbacks_ns", number(run.overhead.callbacks_ns)},
                      {"window_wall_ns", numbers(run.overhead.window_wall_ns)},

@@ -89,6 +89,20 @@ std::string basis_line(const std::vector<Report>& reports) {
   return text + reports.front().run.total.basis_note;
 }
 
+// Where steps come from when nobody named them.
+std::string found_steps(const std::vector<Report>& reports) {
+  std::vector<std::int64_t> periods;
+  for (const Report& report : reports) {
+    const auto& period = report.run.steps.period;
+    if (!period || report.run.unit != "step") return {};
+    if (std::find(periods.begin(), periods.end(), *period) == periods.end())
+      periods.push_back(*period);
+  }
+  std::string text;
+  for (const auto period : periods) text += (text.empty() ? "" : " or ") + std::to_string(period);
+  return "steps: found by the launch sequence's period of " + text + " launches";
+}
+
 struct Column {
   std::string head;
   bool left = false;
@@ -211,6 +225,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   };
   line(whole_program(reports));
   line(basis_line(reports));
+  if (const auto steps = found_steps(reports); !steps.empty()) line(steps);
   if (reports.size() == 1) {
     for (const std::string& text : step_lines(reports.front())) line(text);
   }

@@ -115,15 +115,15 @@ void Session::enter_graph(const CUpti_CallbackData& data) {
   const void* exec = launched_graph(data.functionParams);
   if (!saw_context_.load(std::memory_order_relaxed) && !saw_context_.exchange(true))
     background_.wake(Background::kPlan);
-  windows_.at_launch();
-  if (windows_.steps_known() && !rt_.hot.watching.load(std::memory_order_relaxed)) return;
-  Event event;
-  event.kind = Event::Kind::graph;
-  auto& launch = event.graph = GraphLaunch{};
   std::int32_t device = 0;
   auto place = place_of(thread, data, device);
   place.stream = launched_stream(data.functionParams);
   const auto graph = graph_of(exec, device);
+  windows_.at_launch(thread, graph.key, graph.kernels);
+  if (windows_.steps_known() && !rt_.hot.watching.load(std::memory_order_relaxed)) return;
+  Event event;
+  event.kind = Event::Kind::graph;
+  auto& launch = event.graph = GraphLaunch{};
   launch.graph = graph.graph;
   launch.key = graph.key;
   launch.correlation = data.correlationId;

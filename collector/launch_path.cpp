@@ -141,7 +141,7 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   }
   if (!saw_context_.load(std::memory_order_relaxed) && !saw_context_.exchange(true))
     background_.wake(Background::kPlan);
-  windows_.at_launch();
+  windows_.at_launch(thread, launch.key);
   // Of the step in which it all ended, nothing counts.
   if (windows_.steps_known() && !rt_.hot.watching.load(std::memory_order_relaxed)) return;
 
@@ -199,7 +199,7 @@ void Session::enter_other(CallKind kind, const CUpti_CallbackData& data) {
       if (rt_.hot.span_window.load(std::memory_order_relaxed) == kNoWindow) return;
       // A step often begins with copies: activity must be on before them, not from the first
       // launch.
-      if (windows_.steps_known() && !activity_.capturing()) windows_.at_launch();
+      if (windows_.steps_known() && !activity_.capturing()) windows_.settle_pending();
       const WindowId window = rt_.hot.span_window.load(std::memory_order_relaxed);
       if (window == kNoWindow) return;
       thread.waited_in = kNoWindow;

@@ -112,6 +112,8 @@ RunInfo ReportOutput::describe_run(Windows& windows, bool complete) const {
   run.steps.flops = counts.flops;
   run.steps.time = counts.time;
   run.steps.classes = counts.classes;
+  run.steps.border = counts.border;
+  if (counts.period != 0) run.steps.period = counts.period;
   run.overhead.budget_percent = counts.budget;
   run.overhead.added_percent = counts.added;
   run.notes = rt_.notes.all();

@@ -37,9 +37,9 @@ class Session {
   static Session* start(Runtime& rt);
   static Session* start(Runtime& rt, CuptiApi api);  // with a CUPTI of the caller's: for benchmarks
 
-  // gable_step(): one step ends, the next begins.
-  void step_point() {
-    if (!ranges_only_) windows_.step_point();
+  // One step ends, the next begins.
+  void step_point(StepPoint point = StepPoint::call) {
+    if (!ranges_only_) windows_.step_point(point);
   }
   // The Python side asks at a border whether it is to describe the model in the step that begins;
   // at the next one it says that it has, or why it has not (empty: it has). model_step.cpp

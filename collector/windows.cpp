@@ -8,23 +8,6 @@ namespace {
 
 constexpr std::size_t kMostRanges = 65536;  // of one counter window: bounds CUPTI's counter image
 
-QueueOptions queue_options(const Settings& s, bool ranks, bool steps) {
-  QueueOptions o;
-  o.hw = s.phase_hw;
-  o.flops = s.phase_flops;
-  o.time = s.phase_time;
-  // What measuring adds is told from windows without it.
-  const std::uint32_t plain = steps || (s.budget && !ranks) ? 1 : 0;
-  o.wait = s.wait.value_or(plain);
-  o.warmup = s.warmup.value_or(plain);
-  if (!ranks) o.budget = s.budget;
-  o.by_number = ranks;
-  o.active = s.active;
-  o.repeat = s.repeat;
-  o.until_repeat = steps;
-  return o;
-}
-
 }  // namespace
 
 Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& counters,
@@ -37,86 +20,11 @@ Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& co
       hooks_(std::move(hooks)),
       limited_(rt.settings.budget.has_value() && !rt.ranks),
       border_(rt.settings.step_range.empty() ? Border::launches : Border::range),
-      planner_(queue_options(rt.settings, rt.ranks, !rt.settings.step_range.empty())) {}
+      planner_(queue_options(border_.load())) {}
 
 std::uint64_t Windows::timestamp() const {
   std::uint64_t now = 0;
   return api_.cuptiGetTimestamp(&now) == CUPTI_SUCCESS ? now : 0;
-}
-
-// --- borders
-// ------------------------------------------------------------------------------------------------------------
-
-void Windows::step_range_begin() {
-  if (border_.load(std::memory_order_relaxed) != Border::range) return;
-  const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (range_depth_++ == 0) begin_window(now);
-}
-
-void Windows::step_range_end() {
-  if (border_.load(std::memory_order_relaxed) != Border::range) return;
-  const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (range_depth_ > 0 && --range_depth_ == 0) end_window(now, {});
-}
-
-void Windows::switch_to(Border border) {
-  if (border_.load(std::memory_order_relaxed) != Border::launches) return;
-  const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (over_) return;
-  // Windows of launches came first; what they collected is no step.
-  end_window(now, "Step borders began within it.");
-  if (closing_) {
-    closing_->end.keep = false;
-    closing_->end.reason.clear();  // nothing of it is missed
-  }
-  border_.store(border, std::memory_order_relaxed);
-  const auto spent = planner_.budget();
-  start_queue();
-  planner_.budget() = spent;
-  counts_ = {};
-  sink_.with_profile([](Profile& profile) { profile.restart(); });
-}
-
-void Windows::start_queue() {
-  planner_ = Planner(queue_options(rt_.settings, rt_.ranks, steps_known()));
-  planned_ = false;
-}
-
-void Windows::step_point() {
-  switch_to(Border::point);
-  if (border_.load(std::memory_order_relaxed) != Border::point) return;
-  const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  end_window(now, {});
-  begin_window(now);
-}
-
-void Windows::profiler_start() {
-  switch_to(Border::profiler);
-  if (border_.load(std::memory_order_relaxed) != Border::profiler) return;
-  const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (!in_window_) begin_window(now);
-}
-
-void Windows::profiler_stop() {
-  if (border_.load(std::memory_order_relaxed) != Border::profiler) return;
-  const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  end_window(now, {});
-}
-
-void Windows::count_launch() {
-  const auto n = launches_.fetch_add(1, std::memory_order_relaxed);
-  if (n % rt_.settings.window != 0) return;
-  const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (border_.load(std::memory_order_relaxed) != Border::launches) return;
-  end_window(now, {});
-  begin_window(now);
 }
 
 // --- windows
@@ -154,10 +62,10 @@ void Windows::choose_again(const std::string& reason) {
   unused.reason = reason;
   sink_.with_profile([&unused](Profile& profile) { profile.end_window(unused); });
   phase_ = planner_.next();
-  const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
+  const bool steps = by_steps();
   if ((steps && !is_counter(phase_)) || limited_) phase_ = {PhaseKind::wait, 0};
-  over_ = phase_.kind == PhaseKind::off;
-  in_window_ = !over_;
+  in_window_ = phase_.kind != PhaseKind::off;
+  over_ = !in_window_ && !looks_on();
   window_ = ++last_window_;
   if (in_window_)
     sink_.with_profile([this](Profile& profile) { profile.begin_window(window_, phase_); });
@@ -175,15 +83,15 @@ void Windows::begin_window(std::uint64_t now) {
   choose_keys();
   start_ns_ = now;
   if (phase_.kind == PhaseKind::off) {
-    over_ = true;
+    over_ = !looks_on();
     window_ = kNoWindow;
     publish();
-    ask_for_change();
+    if (over_) ask_for_change();
     return;
   }
   in_window_ = true;
   window_ = ++last_window_;
-  const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
+  const bool steps = by_steps();
   const std::size_t expected =
       steps ? last_launches_ + last_launches_ / 4 + 64 : rt_.settings.window;
   max_ranges_.store(std::min(expected * range_factor_, kMostRanges), std::memory_order_relaxed);
@@ -208,10 +116,18 @@ void Windows::ask_for_change() {
 }
 
 void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
+  close_window(now, spoilt, false);
+}
+
+void Windows::cut_window(std::uint64_t now, const std::string& why) {
+  close_window(now, why, true);
+}
+
+void Windows::close_window(std::uint64_t now, const std::string& spoilt, bool cut) {
   if (!in_window_) return;
   in_window_ = false;
   const auto summary = sink_.summary(step_);
-  const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
+  const bool steps = by_steps();
   sink_.take_spans(window_);
   WindowEnd end;
   end.window = window_;
@@ -227,7 +143,7 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
   const WindowFacts facts{
       window_, phase_, end.sequence_hash, summary.launches, flaws_.load(std::memory_order_relaxed),
       steps};
-  const auto verdict = planner_.ended(facts, spoilt);
+  const auto verdict = cut ? Verdict{spoilt, false} : planner_.ended(facts, spoilt);
   end.reason = verdict.reason;
   end.keep = end.reason.empty() && summary.launches > 0;
   publish();
@@ -235,9 +151,11 @@ void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
     sink_.with_profile([&end](Profile& profile) { profile.end_window(end); });
     return;
   }
-  last_launches_ = summary.launches;
-  ++counts_.seen;
-  if (steps) {
+  if (!cut) {
+    last_launches_ = summary.launches;
+    ++counts_.seen;
+  }
+  if (steps && !cut) {
     sink_.with_profile([&end](Profile& profile) { profile.count_step(end.sequence_hash); });
   }
   if (is_counter(phase_)) {
@@ -262,7 +180,7 @@ void Windows::shut_down(const std::string& why) {
   const auto now = timestamp();
   {
     const std::lock_guard hold(control_mutex_);
-    const bool steps = border_.load(std::memory_order_relaxed) != Border::launches;
+    const bool steps = by_steps();
     if (in_window_) end_window(now, steps ? why : "");
     over_ = true;
     told_over_ = true;
@@ -275,7 +193,7 @@ void Windows::shut_down(const std::string& why) {
 // of the queue's.
 void Windows::reopen(std::optional<std::uint32_t> steps) {
   const std::lock_guard hold(control_mutex_);
-  auto options = queue_options(rt_.settings, rt_.ranks, steps_known());
+  auto options = queue_options(border_.load());
   options.wait = std::max(options.wait, 1u);
   if (steps) options.active = steps;
   planner_ = Planner(options);
@@ -284,6 +202,7 @@ void Windows::reopen(std::optional<std::uint32_t> steps) {
   range_depth_ = 0;
   counts_ = {};
   launches_.store(0, std::memory_order_relaxed);
+  sequence_.skip();
   changes_ns_.store(0, std::memory_order_relaxed);
 }
 
@@ -293,6 +212,8 @@ Windows::Counts Windows::counts() {
   counts.classes = planner_.queue().classes();
   counts.budget = planner_.budget().percent();
   if (limited_) counts.added = planner_.budget().added_percent();
+  counts.border = border_name();
+  counts.period = border_.load() == Border::period ? period_ : 0;
   return counts;
 }
 

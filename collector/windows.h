@@ -18,6 +18,7 @@
 #include "collector/activity_stream.h"
 #include "collector/counters.h"
 #include "collector/event_sink.h"
+#include "collector/launch_sequence.h"
 #include "collector/planner.h"
 #include "collector/runtime.h"
 
@@ -25,6 +26,9 @@ namespace gable {
 
 inline constexpr std::string_view kNoBudgetWithRanks =
     "--budget is left out: with several ranks all must be in the same window.";
+
+// Who says that a step ends; the later ones win where several do.
+enum class StepPoint : std::uint8_t { forward, optimizer, call };
 
 class Windows final : public RangeListener {
  public:
@@ -47,7 +51,8 @@ class Windows final : public RangeListener {
   [[nodiscard]] bool communicator_seen() const {
     return communicator_.load(std::memory_order_relaxed);
   }
-  void step_point();      // gable_step(): one step ends, the next begins
+  // gable_step(), or Python's: one step ends, the next begins.
+  void step_point(StepPoint point = StepPoint::call);
   void profiler_start();  // cudaProfilerStart: a step begins
   void profiler_stop();
   // The number of the step that is open, where steps end at points and nothing is collected in it.
@@ -55,10 +60,14 @@ class Windows final : public RangeListener {
 
   // --- the launch path
   // ----------------------------------------------------------------------------------------------
-  // Before anything else at a launch's ENTER: borders of windows of launches, pending changes of
-  // phase.
-  void at_launch() {
-    if (border_.load(std::memory_order_relaxed) == Border::launches) count_launch();
+  // Before anything else at a launch's ENTER: borders that launches make, pending changes of phase.
+  // `kernels` of a graph.
+  void at_launch(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels = 1) {
+    const auto border = border_.load(std::memory_order_relaxed);
+    if (border == Border::launches || border == Border::period) follow(thread, key, kernels);
+    settle_pending();
+  }
+  void settle_pending() {
     if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
   }
   // A window that ended is read before a capture begins, not within it.
@@ -98,22 +107,37 @@ class Windows final : public RangeListener {
 
   struct Counts {
     std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;
+    std::string border;                   // as RunInfo's
+    std::uint32_t period = 0;             // launches of the last period that was followed; 0: none
     std::optional<double> budget, added;  // percent; with --budget
   };
   [[nodiscard]] Counts counts();
-  [[nodiscard]] bool steps_known() const {
-    return border_.load(std::memory_order_relaxed) != Border::launches;
-  }
+  [[nodiscard]] bool steps_known() const { return by_steps(); }
 
  private:
-  enum class Border : std::uint8_t { launches, range, point, profiler };
+  // The first two give way to the others.
+  enum class Border : std::uint8_t { launches, period, point, profiler, range };
 
+  // --- borders (window_borders.cpp)
+  void follow(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels);
+  void obey(PeriodMark mark);
   void count_launch();
   void switch_to(Border border);
-  void start_queue();  // control_mutex_ held
-  // control_mutex_ held for the those below; they call no CUPTI.
+  // control_mutex_ held for those below; they call no CUPTI.
+  void start_over(Border border, std::uint64_t now, const std::string& why);
+  void start_queue();
+  [[nodiscard]] QueueOptions queue_options(Border border) const;
+  [[nodiscard]] bool by_steps() const {
+    return border_.load(std::memory_order_relaxed) != Border::launches;
+  }
+  [[nodiscard]] const char* border_name() const;  // as in the report
+  // The queue is complete, but steps may still be found.
+  [[nodiscard]] bool looks_on() const;
   void begin_window(std::uint64_t now);
   void end_window(std::uint64_t now, const std::string& spoilt);
+  // The window is none: the queue goes on as if it had not been.
+  void cut_window(std::uint64_t now, const std::string& why);
+  void close_window(std::uint64_t now, const std::string& spoilt, bool cut);
   void choose_phase();
   void choose_keys();  // with --budget: those there is room for, or none (window_keys.cpp)
   void choose_again(const std::string& reason);
@@ -153,6 +177,7 @@ class Windows final : public RangeListener {
   std::atomic<Border> border_;
   std::atomic<std::uint32_t> flaws_{0};
   std::atomic<std::uint64_t> launches_{0};   // where windows are launches
+  LaunchSequence sequence_;                  // where borders are found
   std::atomic<bool> modules_loaded_{false};  // since the profilers were enabled
   std::atomic<std::uint32_t> ordinal_{0};    // of the next ranged launch
 
@@ -181,6 +206,8 @@ class Windows final : public RangeListener {
   FunctionId functions_before_ = 0;  // kernels known when the window began
   std::optional<Closing> closing_;   // a counter window that ended and is not read yet
   Counts counts_;
+  std::uint32_t period_ = 0;
+  StepPoint point_ = StepPoint::forward;
   std::shared_ptr<const KeyChoice> chosen_;  // with --budget: of the counter window that is open
 };
 

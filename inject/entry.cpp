@@ -27,6 +27,15 @@ int attach(GetExportTable get_export_table) {
   }
 }
 
+void step(gable::StepPoint point) {
+  try {
+    auto* session = gable::runtime().session.load(std::memory_order_acquire);
+    if (session != nullptr) session->step_point(point);
+  } catch (const std::exception&) {
+    return;  // this border is missed
+  }
+}
+
 }  // namespace
 
 #define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
@@ -50,11 +59,9 @@ GABLE_ENTRY int InitializeInjectionNvtx(GetExportTable get_export_table) {
   return attach(get_export_table);
 }
 
-GABLE_ENTRY void gable_step(void) {
-  try {
-    auto* session = gable::runtime().session.load(std::memory_order_acquire);
-    if (session != nullptr) session->step_point();
-  } catch (const std::exception&) {
-    return;  // this border is missed
-  }
+// `by_optimizer`: else the end of the outermost forward is what ends the step.
+GABLE_ENTRY void gable_step_found(int by_optimizer) {
+  step(by_optimizer != 0 ? gable::StepPoint::optimizer : gable::StepPoint::forward);
 }
+
+GABLE_ENTRY void gable_step(void) { step(gable::StepPoint::call); }

@@ -33,8 +33,10 @@ def _load():
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
         # May write a report: the interpreter's lock is not held meanwhile.
-        library.gable_step = ctypes.CDLL(path).gable_step
+        steps = ctypes.CDLL(path)
+        library.gable_step, library.gable_step_found = steps.gable_step, steps.gable_step_found
         library.gable_step.restype, library.gable_step.argtypes = None, []
+        library.gable_step_found.restype, library.gable_step_found.argtypes = None, [ctypes.c_int]
     except (OSError, AttributeError):
         return None
     return library

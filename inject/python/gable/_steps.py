@@ -25,7 +25,7 @@ class Steps:
     def outermost_ended(self, module):
         self._forwards += 1
         if self._forwards >= _FORWARDS_WITHOUT_BACKWARD or not (self._trains or self._grad_enabled()):
-            self._border()
+            self._border(by_optimizer=False)
         elif self._grad_enabled():
             self._library.gable_open(b"loss", _FORWARD, 1)
 
@@ -48,10 +48,10 @@ class Steps:
     def optimizer_ended(self):
         self._trains = True
         self._forwards = 0
-        self._border()
+        self._border(by_optimizer=True)
 
-    def _border(self):
-        self._library.gable_step()
+    def _border(self, by_optimizer):
+        self._library.gable_step_found(int(by_optimizer))
         self._description.step_ended()
         self._description.step_began()
 

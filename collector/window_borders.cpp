@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where windows begin and end: at step borders that the program or its user names, else where the
+// period of the launch sequence begins, else after so many launches.
+#include <algorithm>
+#include <string>
+
+#include "collector/launch_hash.h"
+#include "collector/windows.h"
+
+namespace gable {
+
+QueueOptions Windows::queue_options(Border border) const {
+  const auto& s = rt_.settings;
+  QueueOptions o;
+  o.hw = s.phase_hw;
+  o.flops = s.phase_flops;
+  o.time = s.phase_time;
+  // What measuring adds is told from windows without it.
+  const std::uint32_t budget = s.budget && !rt_.ranks ? 1 : 0;
+  const std::uint32_t plain = border != Border::launches ? 1 : budget;
+  // That its launches come again is known of a period.
+  o.wait = s.wait.value_or(border == Border::period ? budget : plain);
+  o.warmup = s.warmup.value_or(plain);
+  if (!rt_.ranks) o.budget = s.budget;
+  o.by_number = rt_.ranks;
+  o.active = s.active;
+  o.repeat = s.repeat;
+  o.until_repeat = border > Border::period;
+  return o;
+}
+
+void Windows::step_range_begin() {
+  if (border_.load(std::memory_order_relaxed) != Border::range) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (range_depth_++ == 0) begin_window(now);
+}
+
+void Windows::step_range_end() {
+  if (border_.load(std::memory_order_relaxed) != Border::range) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (range_depth_ > 0 && --range_depth_ == 0) end_window(now, {});
+}
+
+void Windows::start_over(Border border, std::uint64_t now, const std::string& why) {
+  end_window(now, why);
+  if (closing_) {
+    closing_->end.keep = false;
+    closing_->end.reason.clear();  // nothing of it is missed
+  }
+  border_.store(border, std::memory_order_relaxed);
+  const auto spent = planner_.budget();
+  start_queue();
+  planner_.budget() = spent;
+  counts_ = {};
+  sink_.with_profile([](Profile& profile) { profile.restart(); });
+}
+
+void Windows::start_queue() {
+  planner_ = Planner(queue_options(border_.load(std::memory_order_relaxed)));
+  planned_ = false;
+}
+
+void Windows::switch_to(Border border) {
+  if (border_.load(std::memory_order_relaxed) > Border::period) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (over_ || border_.load(std::memory_order_relaxed) > Border::period) return;
+  // What came first was no step.
+  start_over(border, now, "Step borders began within it.");
+}
+
+void Windows::step_point(StepPoint point) {
+  switch_to(Border::point);
+  if (border_.load(std::memory_order_relaxed) != Border::point) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  point_ = std::max(point_, point);
+  end_window(now, {});
+  begin_window(now);
+}
+
+void Windows::profiler_start() {
+  switch_to(Border::profiler);
+  if (border_.load(std::memory_order_relaxed) != Border::profiler) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (!in_window_) begin_window(now);
+}
+
+void Windows::profiler_stop() {
+  if (border_.load(std::memory_order_relaxed) != Border::profiler) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  end_window(now, {});
+}
+
+// Ranks would find their periods at different launches, but must be in the same window. A period
+// that was measured before there were ranks is followed on.
+void Windows::follow(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels) {
+  if (!rt_.ranks || border_.load(std::memory_order_relaxed) == Border::period) {
+    const auto mark = sequence_.add(&thread, hash_key(key), kernels);
+    if (mark != PeriodMark::none) obey(mark);
+  }
+  if (border_.load(std::memory_order_relaxed) == Border::launches) count_launch();
+}
+
+void Windows::obey(PeriodMark mark) {
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  const auto border = border_.load(std::memory_order_relaxed);
+  if (over_ || border > Border::period) return;
+  if (const auto length = sequence_.length(); length != 0) period_ = length;
+  switch (mark) {
+    case PeriodMark::found:
+    case PeriodMark::changed:
+      if (mark == PeriodMark::found || border == Border::launches) {
+        start_over(Border::period, now, "The program's steps were found within it.");
+      } else {
+        cut_window(now, "The program went on with other launches within it.");
+      }
+      last_launches_ = period_;
+      begin_window(now);
+      break;
+    case PeriodMark::begins:
+      if (border != Border::period) break;
+      end_window(now, {});
+      begin_window(now);
+      break;
+    case PeriodMark::lost:
+      if (border != Border::period) break;
+      cut_window(now, "The program's launches repeated no longer within it.");
+      over_ = planner_.next().kind == PhaseKind::off;
+      if (over_) ask_for_change();
+      break;
+    case PeriodMark::gone:
+      if (border != Border::period) break;
+      rt_.notes.record("The program's launches repeated for " + std::to_string(counts_.seen) +
+                       " steps of " + std::to_string(period_) +
+                       " launches and then no longer: this report is about what came later.");
+      start_over(Border::launches, now, {});
+      launches_.store(0, std::memory_order_relaxed);
+      break;
+    case PeriodMark::none:
+      break;
+  }
+}
+
+void Windows::count_launch() {
+  const auto n = launches_.fetch_add(1, std::memory_order_relaxed);
+  if (n % rt_.settings.window != 0) return;
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (border_.load(std::memory_order_relaxed) != Border::launches) return;
+  end_window(now, {});
+  begin_window(now);
+}
+
+bool Windows::looks_on() const {
+  return border_.load(std::memory_order_relaxed) <= Border::period && !rt_.ranks &&
+         sequence_.hopeful();
+}
+
+const char* Windows::border_name() const {
+  switch (border_.load(std::memory_order_relaxed)) {
+    case Border::launches:
+      return "launches";
+    case Border::period:
+      return "period";
+    case Border::profiler:
+      return "profiler";
+    case Border::range:
+      return "range";
+    case Border::point:
+      break;
+  }
+  return point_ == StepPoint::optimizer ? "optimizer"
+         : point_ == StepPoint::forward ? "forward"
+                                        : "call";
+}
+
+}  // namespace gable
