@@ -39,7 +39,8 @@ bool PeriodFinder::repeats(Entry& entry) {
   entry.sum = sum_;
   if (gap >= kShortest || entry.run < 2) no_short_ = now_;
   if (gap < kShortest || gap > kLongest) return false;
-  if (entry.run == kSegments - 1 && gap > length()) promised_ = std::max(promised_, now_ + gap);
+  if (entry.run == kSegments - 1 && (state_ != State::follows || is_around(gap)))
+    promised_ = std::max(promised_, now_ + gap);
   return entry.run >= (checks_.period_segments ? kSegments : 1);
 }
 
@@ -50,6 +51,7 @@ PeriodMark PeriodFinder::add(std::uint64_t key, std::uint32_t kernels) {
     const bool seen = entry.at != static_cast<std::uint32_t>(now_);
     const bool repeating = seen && repeats(entry);
     if (!seen) no_short_ = now_;
+    if (!seen || entry.gap > 2 * std::uint64_t{length_}) beside_ += kernels;
     mark = state_ == State::follows ? follow(key, entry, repeating) : search(key, entry, repeating);
   }
   sum_ += key;
@@ -57,12 +59,17 @@ PeriodMark PeriodFinder::add(std::uint64_t key, std::uint32_t kernels) {
   return mark;
 }
 
+// A log every now and then is less than half a period.
+bool PeriodFinder::is_around(std::uint32_t gap) const {
+  return gap > length_ && 2 * beside_ * gap >= length_ * (now_ - taken_at_);
+}
+
 PeriodMark PeriodFinder::follow(std::uint64_t key, const Entry& entry, bool repeating) {
   if (key == anchor_) return at_anchor(entry, repeating);
   if (repeating && entry.gap > length_) {
     // A key that is not in the period comes at equal stretches.
     if (since_anchor() >= entry.gap) return take(key, entry, PeriodMark::changed);
-    if (wide_ && checks_.period_outer) return take(key, entry, PeriodMark::found);
+    if (is_around(entry.gap) && checks_.period_outer) return take(key, entry, PeriodMark::found);
   }
   return since_anchor() > 4 * std::uint64_t{longest_} + 64 ? lose() : PeriodMark::none;
 }
@@ -85,7 +92,6 @@ PeriodMark PeriodFinder::at_anchor(const Entry& entry, bool repeating) {
   if (!known) kinds_[known_++ % kKinds] = segment;
   strange_ = known ? 0 : strange_ + 1;
   longest_ = std::max(longest_, segment.launches);
-  wide_ = wide_ || segment.launches > length_ + length_ / 2;
   if (strange_ >= kStrange || without_usual_ >= kWithoutUsual) return lose();
   return PeriodMark::begins;
 }
@@ -104,23 +110,28 @@ PeriodMark PeriodFinder::search(std::uint64_t key, const Entry& entry, bool repe
 }
 
 PeriodMark PeriodFinder::take(std::uint64_t key, const Entry& entry, PeriodMark mark) {
-  if (++found_ > kMostFound) {
+  const Segment segment{entry.gap, entry.segment};
+  const bool again = segment == usual_;  // the one that was lost, where an inner loop began anew
+  if (!again && ++found_ > kMostFound) {
     if (state_ == State::follows) return PeriodMark::none;
     const bool lost = state_ == State::lost;
     state_ = State::gave_up;
     return lost ? PeriodMark::gone : PeriodMark::none;
+  }
+  if (!again) {
+    taken_at_ = now_;
+    beside_ = 0;
   }
   state_ = State::follows;
   anchor_ = key;
   anchor_at_ = now_;
   anchor_sum_ = sum_;
   skipped_ = false;
-  usual_ = {entry.gap, entry.segment};
+  usual_ = segment;
   length_ = longest_ = entry.gap;
   kinds_.fill(usual_);
   known_ = 1;
   strange_ = without_usual_ = 0;
-  wide_ = false;
   return checks_.period_forgets ? mark : PeriodMark::changed;
 }
 
@@ -136,7 +147,8 @@ bool PeriodFinder::hopeful() const {
     case State::looks:
       return now_ < promised_ || (now_ < kLookOn && now_ - no_short_ < kFewKernels);
     case State::follows:
-      return now_ < kLookAround || (wide_ && now_ < promised_);
+    case State::lost:
+      return now_ < kLookAround || now_ < promised_;
     default:
       return false;
   }

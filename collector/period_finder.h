@@ -44,7 +44,7 @@ class PeriodFinder {
   static constexpr std::uint32_t kMostFound = 8;      // then nothing is looked for any more
   // Launches after which it is no use to look on once the windows are complete: without a period,
   // and with one around which there may be a longer.
-  static constexpr std::uint32_t kLookOn = 50000, kLookAround = 10000;
+  static constexpr std::uint32_t kLookOn = 50000, kLookAround = 20000;
 
   explicit PeriodFinder(const JoinChecks& checks = {}) : checks_(checks) {}
 
@@ -80,6 +80,8 @@ class PeriodFinder {
   PeriodMark search(std::uint64_t key, const Entry& entry, bool repeating);
   PeriodMark take(std::uint64_t key, const Entry& entry, PeriodMark mark);
   PeriodMark lose();
+  // Between two launches of a rarer key there is more than repetitions of the period.
+  [[nodiscard]] bool is_around(std::uint32_t gap) const;
   [[nodiscard]] std::uint64_t since_anchor() const { return now_ - anchor_at_; }
 
   JoinChecks checks_;
@@ -94,7 +96,7 @@ class PeriodFinder {
   Segment usual_;
   std::array<Segment, kKinds> kinds_{};
   std::uint32_t known_ = 0, strange_ = 0, without_usual_ = 0, found_ = 0;
-  bool wide_ = false;  // a stretch came that had far more launches than the usual
+  std::uint64_t taken_at_ = 0, beside_ = 0;  // since when; launches since of rarer keys
   std::uint64_t lost_at_ = 0;
 };
 

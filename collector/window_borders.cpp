@@ -131,11 +131,15 @@ void Windows::obey(PeriodMark mark) {
     case PeriodMark::lost:
       if (border != Border::period) break;
       cut_window(now, "The program's launches repeated no longer within it.");
-      over_ = planner_.next().kind == PhaseKind::off;
+      over_ = planner_.next().kind == PhaseKind::off && !looks_on();
       if (over_) ask_for_change();
       break;
     case PeriodMark::gone:
       if (border != Border::period) break;
+      if (over_ = planner_.next().kind == PhaseKind::off; over_) {
+        ask_for_change();
+        break;
+      }
       rt_.notes.record("The program's launches repeated for " + std::to_string(counts_.seen) +
                        " steps of " + std::to_string(period_) +
                        " launches and then no longer: this report is about what came later.");

@@ -134,7 +134,7 @@ void Windows::settle() {
   // Whether code that was loaded since the profiler was enabled gets instrumented is not
   // documented.
   bool disable = modules_loaded_.exchange(false, std::memory_order_relaxed);
-  bool over = false, time = false, counter = false;
+  bool over = false, time = false, counter = false, idle = false;
   {
     const std::lock_guard hold(control_mutex_);
     disable = std::exchange(counting_stopped_, false) || disable;
@@ -142,12 +142,16 @@ void Windows::settle() {
     told_over_ = told_over_ || over_;
     time = in_window_ && phase_.kind == PhaseKind::time;
     counter = in_window_ && is_counter(phase_);
+    idle = idle_;
   }
   if (disable && !counters_.hangs()) (void)counters_.close();
   if (time && !activity_.enabled()) {
     start_activity();
-  } else if (counter && activity_.enabled()) {
+  } else if (counter && (activity_.enabled() || std::exchange(rested_, false))) {
     activity_.pause();  // both instrument code, and together they are a reported hang
+  } else if (idle && activity_.enabled()) {
+    activity_.disable();
+    rested_ = true;
   }
   if (over) let_go();
   // Only now may other launches pass; a border that came meanwhile asks for another turn.

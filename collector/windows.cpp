@@ -2,6 +2,7 @@
 #include "collector/windows.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gable {
 namespace {
@@ -86,10 +87,11 @@ void Windows::begin_window(std::uint64_t now) {
     over_ = !looks_on();
     window_ = kNoWindow;
     publish();
-    if (over_) ask_for_change();
+    if (over_ || !std::exchange(idle_, true)) ask_for_change();
     return;
   }
   in_window_ = true;
+  idle_ = false;
   window_ = ++last_window_;
   const bool steps = by_steps();
   const std::size_t expected =

@@ -188,12 +188,14 @@ class Windows final : public RangeListener {
   // One thread carries out changes; others wait for it at their launch. Not a mutex: CUPTI is
   // called meanwhile.
   std::atomic<bool> changing_{false};
+  bool rested_ = false;  // by that thread: activity was disabled while no window was open
   std::atomic<std::uint64_t> changes_ns_{0};
 
   // Guards what follows. CUPTI is never called while it is held.
   std::mutex control_mutex_;
   Planner planner_;
   bool planned_ = false, in_window_ = false, over_ = false, told_over_ = false;
+  bool idle_ = false;              // no window is open, but steps may still be found
   bool counting_stopped_ = false;  // by a failure: the profiler is to be disabled
   std::uint64_t asked_ = 0;        // changes asked for so far
   int range_depth_ = 0;

@@ -14,6 +14,8 @@ import sys
 ROWS = [
     ("launch_gable/threads:1", "launch_empty_subscriber/threads:1", "one launch, 1 thread", 250),
     ("launch_gable/threads:16", "launch_empty_subscriber/threads:16", "one launch, 16 threads", 250),
+    ("launch_period/threads:1", None, "looking for a period, one launch, 1 thread", 50),
+    ("launch_period/threads:16", None, "looking for a period, one launch, 16 threads", 50),
     ("nvtx_in_window/threads:1", "nvtx_empty/threads:1", "NVTX push and pop in a window, 1 thread", 80),
     ("nvtx_in_window/threads:16", "nvtx_empty/threads:16", "NVTX push and pop in a window, 16 threads", 80),
     ("nvtx_after_queue/threads:1", "nvtx_empty/threads:1", "NVTX push and pop after the queue", 5),

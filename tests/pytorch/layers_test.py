@@ -73,7 +73,7 @@ class Layers(gable_run.ReportTest):
     def test_resnet(self):
         report = self.report("resnet")
         self.assertEqual(self.assert_kernels_at_home(report), 2 * (53 + 53 + 17 + 1 + 1 + 1))
-        self.assertEqual(report.run["unit"], "step")
+        self.assertEqual((report.run["unit"], report.run["steps"]["border"]), ("step", "optimizer"))
         # The tree of layers is that of named_modules().
         names = subprocess.run([PYTHON, "-c", "import models; print(*(n for n, _ in models.ResNet(4).named_modules()), sep='\\n')"],
                                capture_output=True, text=True, cwd=HERE, env=plain_environment(), check=True).stdout.split("\n")[:-1]
@@ -169,7 +169,7 @@ class Layers(gable_run.ReportTest):
             with self.subTest(case):
                 report = self.report(case)
                 self.assert_kernels_at_home(report)
-                self.assertEqual(report.run["unit"], "step")
+                self.assertEqual((report.run["unit"], report.run["steps"]["border"]), ("step", "forward"))
                 self.assertEqual(report.layer(("Sequential", "0"))["launches"], 1)
 
     def test_compiled_modules_stay_as_they_are(self):

@@ -9,6 +9,7 @@ class Borders(SmallTest):
     def test_profiler_start_and_stop(self):
         report = self.report("profiler_api", "--active", "1")
         self.assertEqual(report.run["unit"], "step")
+        self.assert_steps(report, border="profiler", period=None)
         self.assert_plain_step(report, above=())
         # Each round begins with a relu outside of the step: the conv waits for it until 10 us after the launch.
         self.assertEqual(report.document["step"]["wall_ns"]["mean"], 60000)
@@ -16,12 +17,14 @@ class Borders(SmallTest):
     def test_gable_step(self):
         report = self.report("gable_step", "--active", "1")
         self.assertEqual(report.run["unit"], "step")
+        self.assert_steps(report, border="call", period=None)
         self.assert_plain_step(report, above=())
         self.assertEqual(report.document["step"]["wall_ns"]["mean"], 52000)
 
     def test_no_steps(self):
         report = self.report("no_steps", "--window", "10", "--active", "1")
         self.assertEqual(report.run["unit"], "run")
+        self.assert_steps(report, border="launches", period=None)
         conv, relu = report.layer(("conv",), "none"), report.layer(("relu",), "none")
         # Six windows of 10, and the launch that ended the last one.
         self.assertEqual((conv["launches"], relu["launches"]), (31, 30))
@@ -44,7 +47,7 @@ class Borders(SmallTest):
 
     def test_only_times(self):
         report = self.report("two_contexts", *STEPS, "--phases", "time")
-        self.assert_steps(report, hw=0, flops=0, time=1)
+        self.assert_steps(report, hw=0, flops=0, time=1, border="range", period=None)
         root = report.layer((), "none")
         self.assertEqual((root["time_ns"]["total"], root["flops"]["total"], root["bytes"]["dram"]), (50000, None, None))
 
@@ -52,6 +55,58 @@ class Borders(SmallTest):
         report = self.report("two_contexts", "--step-range", "^step$", "--active", "2", "--repeat", "2")
         self.assert_steps(report, hw=16, flops=4, time=4)
         self.assert_plain_step(report)
+
+
+class FoundSteps(SmallTest):
+    """Nobody says where steps end: the period of the launch sequence does."""
+    FOUND = "steps: found by the launch sequence's period of 12 launches\n"
+
+    def assert_round(self, report, rounds=1):
+        self.assert_work(report.layer(("embed",), "none"), rounds, CONV)
+        self.assert_work(report.layer(("block",), "none"), 5 * rounds, CONV, RELU)
+        self.assert_work(report.layer(("head",), "none"), rounds, RELU)
+        self.assertEqual(report.layer((), "none")["launches"], 12 * rounds)
+        self.assertEqual(report.layer(("block",), "none")["calls"], 5 * rounds)
+
+    def test_the_period_is_a_step(self):
+        run = self.gable("period", "--window", "10")
+        report = run.report
+        self.assertEqual(report.run["unit"], "step")
+        # Four hardware passes until every kernel has three launches: five of a step's, or one of each of three steps.
+        self.assert_steps(report, border="period", period=12, classes=1, hw=12, flops=2, time=3)
+        self.assert_round(report)
+        self.assert_nothing_lost(report)
+        # From the first launch of one round to that of the next: 300 us of kernels, one after the other, and the first launch.
+        self.assertEqual(report.document["step"]["wall_ns"], {"mean": 302000, "stddev": 0})
+        self.assertEqual(report.run["overhead"]["slowdown"]["time"], 1)
+        self.assertIn(self.FOUND, run.err)
+
+    def test_a_loop_that_ends_is_forgotten(self):
+        run = self.gable("period_ends", "--window", "200")
+        report = run.report
+        self.assertEqual(report.run["unit"], "run")
+        self.assert_steps(report, border="launches", period=None)
+        self.assertNotIn("steps: found", run.err)
+        self.assertEqual([row["path"] for row in report.document["layers"]], [[], ["later"]])
+        later = report.layer(("later",), "none")
+        self.assert_work(later, later["launches"], RELU)
+        self.assert_noted(report, "steps of 12 launches and then no longer: this report is about what came later.")
+
+    def test_the_program_knows_better(self):
+        run = self.gable("period_then_steps", "--window", "200")
+        self.assert_steps(run.report, border="call", period=None)
+        self.assert_round(run.report, rounds=2)
+        self.assertNotIn("steps: found", run.err)
+
+    def test_a_range_that_is_asked_for_wins(self):
+        report = self.report("period", "--step-range", "^block$", "--active", "1")
+        self.assert_steps(report, border="range", period=None)
+        self.assert_work(report.layer(("block",), "none"), 1, CONV, RELU)
+
+    def test_ranks_find_none(self):
+        report = self.report("period", "--window", "20", environment={"WORLD_SIZE": "2"})
+        self.assertEqual(report.run["unit"], "run")
+        self.assert_steps(report, border="launches", period=None)
 
 
 class Ranks(SmallTest):

@@ -24,7 +24,8 @@ struct Played {
   std::uint32_t steps = 0;
   std::map<std::string, std::uint32_t> windows;  // kept ones by phase
   std::uint32_t thrown_away = 0;
-  std::uint64_t launches = 0;  // of all windows
+  std::uint64_t launches = 0;  // of all windows; without steps all there were
+  std::uint32_t period = 0;    // launches of the period that was followed last; 0: none
   std::uint64_t rows = 0, flagged = 0;
   std::uint64_t complete = 0;      // rows with FLOP, bytes and time windows
   std::vector<std::string> wrong;  // a sentence for each
@@ -32,6 +33,7 @@ struct Played {
 
 struct PlayOptions {
   std::uint32_t most_windows = 1500;
+  std::uint64_t most_launches = 3000000;
   JoinChecks checks;
 };
 [[nodiscard]] Played play(const Program& program, const PlayOptions& options = {});

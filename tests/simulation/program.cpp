@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kSizes[] = {1, 2, 9};           // of Work::by_ordinal, in turn
 constexpr FunctionId kTuningFunctions = 100000;  // far above those of the kernels
+constexpr FunctionId kSetUpFunctions = 200000;
 
 Kernel random_kernel(Chance& chance, std::uint32_t index) {
   Kernel kernel;
@@ -41,12 +42,19 @@ void make_sequences(Chance& chance, Program& program, std::uint32_t size) {
   for (std::uint32_t i = 0; i < keys; ++i) program.kernels.push_back(random_kernel(chance, i));
   for (std::uint32_t kind = 0; kind < kinds; ++kind) {
     auto& sequence = program.sequences.emplace_back();
+    for (std::uint32_t i = 0; i < program.inner * program.inner_times; ++i) {
+      // Of those that the rest of the step has too, but for the one that varies.
+      const auto kernel = static_cast<std::uint32_t>(program.kernels.size());
+      const bool varies = program.inner_varies && i % program.inner == 3;
+      if (varies) program.kernels.push_back(random_kernel(chance, kernel));
+      sequence.push_back(varies ? kernel : i % program.inner % std::max(keys, 1u));
+    }
     for (std::uint32_t i = 0; i < size; ++i) {
       const auto kernel = i < keys ? i : static_cast<std::uint32_t>(chance.below(keys));
       if (kind == 0 || !chance.one_in(4)) sequence.push_back(kernel);
     }
-    // What only this kind of step has.
-    for (auto own = chance.from(1, 3); own > 0; --own) {
+    // What only this kind of step has; less than half of the inner loop would be taken for a log.
+    for (auto own = chance.from(1, 3) + program.inner / 2; own > 0; --own) {
       sequence.push_back(static_cast<std::uint32_t>(program.kernels.size()));
       program.kernels.push_back(
           random_kernel(chance, static_cast<std::uint32_t>(program.kernels.size())));
@@ -136,6 +144,13 @@ std::vector<Launch> Program::launches(std::uint32_t step) const {
     launch.reloaded = has(Trouble::module_reload, step) && kernel % 3 == 0;
     out.push_back(launch);
   };
+  if (step == 0) {
+    for (std::uint32_t i = 0; i < set_up; ++i) {
+      add(0);
+      out.back().key.function = kSetUpFunctions + i;
+      out.back().key.grid.z = 3;
+    }
+  }
   for (const auto kernel : sequences[shape]) add(kernel);
   if (extra_every > 0 && step % extra_every == extra_every - 1)
     for (auto more = 1 + seed % 3; more > 0; --more)
@@ -147,7 +162,21 @@ std::vector<Launch> Program::launches(std::uint32_t step) const {
       out.back().key.grid.z = 2;
     }
   }
-  if (shuffled)
+  if (shuffled && !has_steps) {
+    // Two threads, each in its own order.
+    std::vector<Launch> first, second;
+    for (auto& launch : out) {
+      launch.other_thread = launch.kernel % 3 == 2;
+      (launch.other_thread ? second : first).push_back(launch);
+    }
+    out.clear();
+    for (std::size_t a = 0, b = 0; a < first.size() || b < second.size();) {
+      const bool from_first =
+          b == second.size() ||
+          (a < first.size() && chance.below(first.size() + second.size()) < first.size());
+      out.push_back(from_first ? first[a++] : second[b++]);
+    }
+  } else if (shuffled)
     for (auto i = out.size(); i > 1; --i) std::swap(out[i - 1], out[chance.below(i)]);
   return out;
 }
@@ -157,11 +186,17 @@ bool Program::stable() const {
          troubles.empty() && extra_every == 0 && tuning <= 2;
 }
 
+bool Program::regular() const {
+  return (shapes == Shapes::one || shapes == Shapes::alternating) && !shuffled && extra_every == 0;
+}
+
 std::string Program::describe() const {
   std::string text =
       "program " + std::to_string(seed) + ": shapes " + std::to_string(static_cast<int>(shapes)) +
       ", work " + std::to_string(static_cast<int>(work)) + ", groups " + std::to_string(groups) +
-      (has_steps ? "" : ", no steps") + ", length " + std::to_string(length) + ", launches " +
+      (has_steps ? "" : ", no steps") + (shuffled ? ", shuffled" : "") + ", inner " +
+      std::to_string(inner) + " x " + std::to_string(inner_times) +
+      (inner_varies ? " varying" : "") + ", length " + std::to_string(length) + ", launches " +
       std::to_string(sequences[0].size()) + ", tuning " + std::to_string(tuning) + ", extra " +
       std::to_string(extra_every) + ", changes at " + std::to_string(changes_at);
   for (const auto& each : troubles)
@@ -192,10 +227,30 @@ Program random_program(std::uint64_t seed) {
     program.shapes = chance.one_in(2) ? Shapes::one : Shapes::alternating;
     program.length = std::min(program.length, size == 100000 ? 8u : 60u);
   }
+  if (!program.has_steps) {
+    program.set_up = static_cast<std::uint32_t>(chance.below(300));
+    if (size <= 1000 && chance.one_in(3)) {
+      program.inner = static_cast<std::uint32_t>(chance.from(8, 30));
+      program.inner_times = static_cast<std::uint32_t>(chance.from(2, 40));
+      program.inner_varies = chance.one_in(2);
+    }
+  }
   make_sequences(chance, program, size);
   for (std::size_t i = 0; i < program.kernels.size(); ++i)
     program.varies.push_back(chance.one_in(2));
   if (!chance.one_in(3)) make_troubles(chance, program);
+  return program;
+}
+
+Program periodic_program(std::uint64_t seed, std::uint32_t launches, std::uint32_t keys) {
+  auto program = stable_program(seed, launches, keys);
+  program.has_steps = false;
+  program.set_up = static_cast<std::uint32_t>(seed * 17);
+  Chance chance(seed);
+  auto& sequence = program.sequences.front();
+  for (std::size_t i = keys; i < sequence.size(); ++i)
+    sequence[i] = static_cast<std::uint32_t>(chance.below(std::max(keys, 2u) - 1));
+  for (auto i = sequence.size(); i > 1; --i) std::swap(sequence[i - 1], sequence[chance.below(i)]);
   return program;
 }
 

@@ -46,6 +46,7 @@ struct Launch {
   double flops = 1;       // FLOPs alone
   bool reloaded = false;  // its module was loaded within the step
   bool is_new = false;    // its kernel never ran before
+  bool other_thread = false;
 };
 
 enum class Shapes : std::uint8_t { one, alternating, blocks, random, dynamic, endless };
@@ -88,6 +89,10 @@ struct Program {
   std::uint32_t tuning = 0;       // steps in which further kernels are tried out
   std::uint32_t extra_every = 0;  // steps between those that launch more; 0: none
   std::uint32_t window = 200;     // launches of a window without steps
+  std::uint32_t set_up = 0;       // kernels that are launched before the first step, once
+  std::uint32_t inner = 0;        // launches of a loop within each step; 0: none
+  std::uint32_t inner_times = 0;  // how often it goes round
+  bool inner_varies = false;      // one kernel is another each time
   Shapes shapes = Shapes::one;
   Work work = Work::fixed;
   std::uint32_t changes_at = 0;  // of Work::sudden and Shapes::blocks
@@ -102,6 +107,8 @@ struct Program {
   [[nodiscard]] bool has(Trouble trouble, std::uint32_t step) const;
   // Every step alike and nothing goes wrong: the report must be complete.
   [[nodiscard]] bool stable() const;
+  // The same launches come again and again, in one order; all of them: those of every kind of step.
+  [[nodiscard]] bool regular() const;
   [[nodiscard]] std::string describe() const;
 };
 
@@ -109,5 +116,8 @@ struct Program {
 // One kind of step with `launches` launches of `keys` keys, for ever.
 [[nodiscard]] Program stable_program(std::uint64_t seed, std::uint32_t launches,
                                      std::uint32_t keys);
+// The same without borders, after something else, with the keys in any order.
+[[nodiscard]] Program periodic_program(std::uint64_t seed, std::uint32_t launches,
+                                       std::uint32_t keys);
 
 }  // namespace gable::simulation

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <sstream>
 
 #include "tests/simulation/mutations.h"
@@ -61,6 +62,44 @@ std::string table(const std::array<Totals, 9>& by_work) {
   return out.str();
 }
 
+// Of programs that do not say where their steps end.
+struct Found {
+  std::uint64_t programs = 0, found = 0, launches = 0;
+};
+
+const char* kind_of(const Program& program) {
+  switch (program.shapes) {
+    case Shapes::alternating:
+      return "two or three models in turn";
+    case Shapes::blocks:
+      return "one model, then another";
+    case Shapes::random:
+      return "two or three models in any order";
+    case Shapes::dynamic:
+      return "up to twelve shapes in any order";
+    case Shapes::endless:
+      return "another grid in every step";
+    case Shapes::one:
+      break;
+  }
+  return program.shuffled          ? "two threads that swap"
+         : program.extra_every > 0 ? "further launches every few steps"
+         : program.inner > 0       ? "a loop within the step"
+         : program.tuning > 0      ? "kernels tried out at first"
+                                   : "every step the same";
+}
+
+std::string table(const std::map<std::string, Found>& by_kind) {
+  std::ostringstream out;
+  out << "| steps that are not named | programs | of them, with steps found | launches to the end "
+         "of the queue, mean |\n|---|---|---|---|\n";
+  for (const auto& [kind, each] : by_kind) {
+    out << "| " << kind << " | " << each.programs << " | " << each.found << " | "
+        << each.launches / each.programs << " |\n";
+  }
+  return out.str();
+}
+
 // The table as it stands in the documentation.
 void expect_documented(const std::string& found) {
   if (programs() != kDocumented) return;
@@ -73,6 +112,7 @@ void expect_documented(const std::string& found) {
 
 TEST(Simulation, NoWrongJoin) {
   std::array<Totals, 9> by_work;
+  std::map<std::string, Found> by_kind;
   std::uint64_t failed = 0;
   for (std::uint64_t seed = 1; seed <= programs(); ++seed) {
     const auto program = random_program(seed);
@@ -85,6 +125,12 @@ TEST(Simulation, NoWrongJoin) {
     totals.thrown += played.thrown_away;
     totals.wrong += played.wrong.size();
     for (const auto& [phase, windows] : played.windows) totals.windows += windows;
+    if (!program.has_steps && played.over) {
+      auto& found = by_kind[kind_of(program)];
+      ++found.programs;
+      found.found += played.period > 0 ? 1 : 0;
+      found.launches += played.launches;
+    }
     EXPECT_TRUE(played.over || played.ended) << "no end: " << program.describe();
     if (program.stable() && played.over) {
       EXPECT_EQ(played.complete, played.rows) << program.describe();
@@ -97,6 +143,8 @@ TEST(Simulation, NoWrongJoin) {
   const auto found = table(by_work);
   std::cout << found;
   expect_documented(found);
+  std::cout << table(by_kind);
+  expect_documented(table(by_kind));
 }
 
 TEST(Simulation, AStableStepOfAThousandLaunchesIsCoveredInThreeWindowsAPhase) {
@@ -108,6 +156,21 @@ TEST(Simulation, AStableStepOfAThousandLaunchesIsCoveredInThreeWindowsAPhase) {
     EXPECT_EQ(played.complete, keys);
     EXPECT_EQ(played.flagged, 0);
     EXPECT_EQ(played.thrown_away, 0);
+    for (const auto& [phase, windows] : played.windows) EXPECT_LE(windows, 3) << phase;
+    EXPECT_EQ(played.windows.size(), 6) << "four hardware passes, flops and time";
+  }
+}
+
+TEST(Simulation, AStablePeriodOfAThousandLaunchesIsCoveredInThreeWindowsAPhase) {
+  for (std::uint64_t seed = 1; seed <= kStablePrograms; ++seed) {
+    const auto keys = static_cast<std::uint32_t>(seed % 2 == 0 ? 1000 : 37 * seed);
+    const auto played = play(periodic_program(seed, 1000, keys));
+    EXPECT_TRUE(played.over);
+    EXPECT_EQ(played.period, 1000);
+    EXPECT_EQ(played.wrong, std::vector<std::string>());
+    EXPECT_EQ(played.rows, keys);
+    EXPECT_EQ(played.complete, keys);
+    EXPECT_EQ(played.flagged, 0);
     for (const auto& [phase, windows] : played.windows) EXPECT_LE(windows, 3) << phase;
     EXPECT_EQ(played.windows.size(), 6) << "four hardware passes, flops and time";
   }

@@ -49,6 +49,29 @@ void Truth::add(const Program& program, PhaseKind kind, std::uint64_t sequence,
   }
 }
 
+// Where the same launches come again and again, a step is a whole number of times all of them.
+void Truth::add_step(const Program& program, const std::vector<Launch>& launches) {
+  ++all_steps_;
+  std::vector<std::int64_t> expected(program.kernels.size()), found(program.kernels.size());
+  for (const auto& sequence : program.sequences)
+    for (const auto kernel : sequence) ++expected[kernel];
+  for (const Launch& launch : launches) ++found[launch.kernel];
+  const auto one = program.sequences.front().front();
+  const auto times = std::max<std::int64_t>(found[one] / expected[one], 1);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] == times * expected[i]) continue;
+    ++no_steps_;
+    return;
+  }
+}
+
+// Kernels that are tried out at the beginning make some of them longer.
+void Truth::compare_borders(const Program& program, Played& played) const {
+  if (!program.regular() || no_steps_ <= program.tuning) return;
+  played.wrong.push_back(std::to_string(no_steps_) + " of " + std::to_string(all_steps_) +
+                         " steps were none; the period is " + std::to_string(played.period));
+}
+
 void Truth::say_wrong(const KernelRow& row, const char* what, double is, double expected,
                       Played& played) {
   played.wrong.push_back(std::string(what) + " of " + row.symbol + " is " + std::to_string(is) +
@@ -106,8 +129,10 @@ double Truth::per_step(const Sums& sums, std::size_t kind) const {
   for (const auto& [sequence, windows] : windows_[kind]) {
     const auto seen = sums.seen[kind].find(sequence);
     const double of_one = seen == sums.seen[kind].end() ? 0 : seen->second / windows;
-    launches += of_one * steps_.at(sequence);
-    steps += steps_.at(sequence);
+    const auto found = steps_.find(sequence);  // none of windows that are no steps
+    const double weight = found == steps_.end() ? 1 : found->second;
+    launches += of_one * weight;
+    steps += weight;
   }
   return launches / steps;
 }

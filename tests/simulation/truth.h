@@ -22,6 +22,10 @@ class Truth {
   // believed, and not expected.
   void add(const Program& program, PhaseKind kind, std::uint64_t sequence,
            const std::vector<Launch>& launches);
+  // A window that was taken for a step of a program that named none.
+  void add_step(const Program& program, const std::vector<Launch>& launches);
+  // Adds what was no step.
+  void compare_borders(const Program& program, Played& played) const;
   // Adds rows, flags and wrong joins to `played`.
   void compare(const Report& report, Played& played) const;
 
@@ -51,6 +55,7 @@ class Truth {
   std::map<Id, Sums> sums_;
   std::array<std::map<std::uint64_t, double>, 3> windows_;  // kept, by launch sequence
   std::map<std::uint64_t, double> steps_;
+  std::uint64_t no_steps_ = 0, all_steps_ = 0;
 };
 
 }  // namespace gable::simulation
