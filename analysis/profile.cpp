@@ -100,6 +100,7 @@ void Profile::add(const KernelRecord& record) {
   const std::optional<PendingLaunch> launch =
       record.correlation == 0 ? std::nullopt : state.pending.take(record.correlation);
   Window* window = launch ? state.find(launch->window) : nullptr;
+  if (!launch && aside_ != nullptr && awaited_aside(record)) return;
   if (!good) ++state.lost.zero_timestamps;
   if (window == nullptr) {
     if (good && !launch && !state.known.contains(record.correlation))
@@ -266,22 +267,6 @@ std::uint64_t Profile::pending_records() const {
 }
 
 void Profile::count_step(std::uint64_t sequence_hash) { state_->classes.step(sequence_hash); }
-
-void Profile::restart() {
-  const std::unique_ptr<State> old = std::move(state_);
-  state_ = std::make_unique<State>(old->layers, old->functions, old->limits, old->checks);
-  state_->devices = std::move(old->devices);
-  state_->metrics = std::move(old->metrics);
-  state_->overhead_ns = old->overhead_ns;
-  state_->known = std::move(old->known);
-  state_->graphs = std::move(old->graphs);
-  state_->range_function = old->range_function;
-  state_->model = std::move(old->model);
-  // Their records may still come.
-  old->pending.for_each(
-      [this](const PendingLaunch& launch) { state_->known.insert(launch.correlation); });
-  for (const auto& [correlation, graph] : old->pending_graphs) state_->known.insert(correlation);
-}
 
 void Profile::describe(ModelDescription model) { state_->model = std::move(model); }
 

@@ -83,8 +83,11 @@ class Profile {
   // From the first border on the unit of the report is the step. A step seen in any phase.
   void count_step(std::uint64_t sequence_hash);
   // Forget all samples and counts, keep devices and metrics: the first step border came after
-  // windows of launches.
-  void restart();
+  // windows of launches. `put_aside`: these may be wanted again, if only steps come from now on.
+  void restart(bool put_aside = false);
+  // Where a phase was measured before that was not measured since: what was put aside takes the
+  // place of what came since, whose launches count with its own. True if so.
+  bool take_back();
 
   // What the framework says of the model; kept over restart().
   void describe(ModelDescription model);
@@ -95,7 +98,10 @@ class Profile {
   [[nodiscard]] const State& state() const { return *state_; }
 
  private:
-  std::unique_ptr<State> state_;
+  // A record of what was put aside.
+  bool awaited_aside(const KernelRecord& record);
+
+  std::unique_ptr<State> state_, aside_;
 };
 
 }  // namespace gable

@@ -123,6 +123,7 @@ void Session::collect_records() {
 bool Session::write_report(bool complete) {
   if (ranges_only_) sink_.take_spans(kWholeRun);
   if (complete) {
+    if (!ranges_only_) windows_.keep_what_was_measured();
     for (const auto& sentence : filter_.unmatched()) rt_.notes.say(sentence);
   }
   return output_.write(sink_, windows_, counters_, complete);

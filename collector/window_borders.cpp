@@ -54,7 +54,18 @@ void Windows::start_over(Border border, std::uint64_t now, const std::string& wh
   start_queue();
   planner_.budget() = spent;
   counts_ = {};
-  sink_.with_profile([](Profile& profile) { profile.restart(); });
+  const bool found = border == Border::period;
+  sink_.with_profile([found](Profile& profile) { profile.restart(found); });
+}
+
+void Windows::keep_what_was_measured() {
+  const std::lock_guard hold(control_mutex_);
+  if (border_.load(std::memory_order_relaxed) != Border::period) return;
+  if (!sink_.with_profile([](Profile& profile) { return profile.take_back(); })) return;
+  border_.store(Border::launches, std::memory_order_relaxed);
+  rt_.notes.record("The program's launches repeat every " + std::to_string(period_) +
+                   ", but it ended before such steps were measured: numbers are of the run, from "
+                   "the windows before.");
 }
 
 void Windows::start_queue() {

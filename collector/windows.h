@@ -98,6 +98,10 @@ class Windows final : public RangeListener {
   // The process ends (or its context): closes the window that is open. On an application thread.
   void shut_down(const std::string& why);  // why a step that is open is not kept
 
+  // Before the last report: where steps were found too late to be measured, the windows before them
+  // are what there is.
+  void keep_what_was_measured();
+
   [[nodiscard]] std::uint64_t timestamp() const;  // ns on the clock of records; 0: unknown
 
   // What changes took on the program's threads so far, waiting for one of another thread too.

@@ -81,6 +81,17 @@ class FoundSteps(SmallTest):
         self.assertEqual(report.run["overhead"]["slowdown"]["time"], 1)
         self.assertIn(self.FOUND, run.err)
 
+    def test_steps_that_are_found_too_late_leave_the_windows_before(self):
+        report = self.report("period_short", "--window", "5", "--active", "1")
+        self.assertEqual(report.run["unit"], "run")
+        self.assert_steps(report, border="launches", period=None, seen=0)
+        self.assert_steps(report, hw=4, flops=1, time=1)
+        # 6 rounds of 12 and the three launches before them, whenever the period was found.
+        self.assertEqual(report.layer((), "none")["launches"], 75)
+        self.assertEqual(report.layer(("embed",), "none")["launches"], 6)
+        self.assertEqual(report.layer(("block",), "none")["calls"], 30)
+        self.assert_noted(report, "launches repeat every 12, but it ended before such steps were measured")
+
     def test_a_loop_that_ends_is_forgotten(self):
         run = self.gable("period_ends", "--window", "200")
         report = run.report
