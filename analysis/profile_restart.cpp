@@ -23,9 +23,11 @@ void hand_over(Profile::State& from, Profile::State& to) {
 
 // Launches and calls, of which a run has all.
 void count_in(const Profile::State& from, Profile::State& to) {
-  for (const KeyRow& row : from.keys.rows()) {
+  for (KeyIndex index = 0; index < from.keys.rows().size(); ++index) {
+    const KeyRow& row = from.keys.row(index);
     if (row.launches == 0) continue;
-    KeyRow& own = to.keys.row(to.keys.find_or_add(row.key, to.oldest_open()));
+    KeyRow& own = to.keys.row(index == kOtherKey ? kOtherKey
+                                                 : to.keys.find_or_add(row.key, to.oldest_open()));
     own.launches += row.launches;
     own.in_graphs += row.in_graphs;
   }
