@@ -11,7 +11,6 @@ from gable import _dynamo
 from gable._work import Formulas, Traffic, Types, tensors_in
 
 _MOST_TENSORS = 16  # of a module's inputs or outputs
-_MOST_TRIES = 3
 _COMPILES = "the program uses torch.compile"
 # Their backward, or what stands in for it, is computed in another order while a mode stands by.
 _OTHER_BACKWARD = ("prod", "cumprod", "logcumsumexp", "linalg_", "_linalg", "ctc", "_cdist", "embedding_bag")
@@ -34,7 +33,7 @@ class Description:
     def __init__(self, torch, library):
         self._torch, self._library = torch, library
         self.running = False  # read at every call of a module
-        self._tries = 0
+        self._asked = False  # the library had it made, or found that it cannot be: once
         self._why_not = ""
         self._mode = None
         self._seen = set()  # modules that can be described, by id, and those whose tensors were told
@@ -47,9 +46,9 @@ class Description:
     # --- steps
 
     def step_began(self):
-        if self.running or self._tries >= _MOST_TRIES or not self._library.gable_model_begin():
+        if self._asked or not self._library.gable_model_begin():
             return
-        self._tries += 1
+        self._asked = True
         self._seen.clear()
         self._why_not, self._backward_differs = "", False
         try:
@@ -58,7 +57,6 @@ class Description:
             if self._capturing():
                 raise RuntimeError("a stream captures")
         except Exception as problem:
-            self._tries = _MOST_TRIES
             self._library.gable_model_end(f"{type(problem).__name__}: {problem}".encode("utf-8", "replace"))
             return
         self.running = True
@@ -69,8 +67,6 @@ class Description:
             return
         self.running = False
         self._library.gable_model_end(self._why_not.encode("utf-8", "replace"))
-        if self._why_not:
-            self._tries = _MOST_TRIES
         self._why_not = ""
 
     def give_up(self, why):
