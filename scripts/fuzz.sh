@@ -38,7 +38,7 @@ fuzz_one() {  # target, seconds
   mkdir -p "build-fuzz/corpus/$name"
   [[ ! -e build-fuzz/$name.dict ]] || dict=("-dict=build-fuzz/$name.dict")
   [[ $name != recording ]] || seeds+=(tests/data/recordings/small)
-  "build-fuzz/bin/fuzz_$name" "${dict[@]}" -max_total_time="$2" -max_len=8192 -timeout=10 -rss_limit_mb=2048 \
+  "build-fuzz/bin/fuzz_$name" "${dict[@]}" -max_total_time="$2" -max_len=8192 -timeout=60 -rss_limit_mb=2048 \
     -print_final_stats=1 "-artifact_prefix=build-fuzz/broken/fuzz_$name-" "build-fuzz/corpus/$name" "${seeds[@]}" \
     >"build-fuzz/logs/$name" 2>&1
 }
