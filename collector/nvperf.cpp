@@ -28,6 +28,12 @@ bool loaded(const char* name) {
   return true;
 }
 
+// As CUPTI opens them: bound to their own symbols first, which the address sanitizer refuses.
+int flags() {
+  const bool sanitized = dlsym(RTLD_DEFAULT, "__asan_init") != nullptr;
+  return RTLD_NOW | RTLD_LOCAL | (sanitized ? 0 : RTLD_DEEPBIND);
+}
+
 bool in_library_path(const char* name) {
   const char* paths = std::getenv("LD_LIBRARY_PATH");
   for (std::string rest = paths != nullptr ? paths : ""; !rest.empty();) {
@@ -57,7 +63,7 @@ void open_nvperf(const std::string& cupti_path) {
   if (!opened.insert(cupti_path).second) return;
   for (const char* name : kNames) {
     const auto path = beside(cupti_path, name);
-    if (!path.empty() && !loaded(name)) dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!path.empty() && !loaded(name)) dlopen(path.c_str(), flags());
   }
 }
 
