@@ -22,9 +22,13 @@ std::string step_line(const Step& step) {
     if (ns && *ns > 0) text += std::string(", ") + what + " " + duration(ns);
   };
   add("GPU busy", step.busy_ns);
-  add("idle", step.idle_ns);
-  if (step.idle_ns && *step.idle_ns > 0)
-    text += " (" + percent(*step.idle_ns / *step.wall_mean_ns) + ")";
+  if (step.busy_ns && *step.busy_ns > *step.wall_mean_ns) {
+    text += " (it runs behind the program)";
+  } else {
+    add("idle", step.idle_ns);
+    if (step.idle_ns && *step.idle_ns > 0)
+      text += " (" + percent(*step.idle_ns / *step.wall_mean_ns) + ")";
+  }
   add("copies", step.copy_ns);
   add("host waits", step.sync_ns);
   return text;

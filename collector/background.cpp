@@ -21,6 +21,7 @@ namespace {
 constexpr int kPollMs = 100;                          // while collecting
 constexpr std::uint64_t kSnapshotNs = 5'000'000'000;  // a snapshot on disk is never older than 10 s
 constexpr std::uint64_t kFlushEveryNs = 500'000'000;
+constexpr std::chrono::seconds kOpenPatience{10};    // of a program that waits for a queue
 constexpr std::uint64_t kLookEveryNs = 300'000'000;  // for libraries that were loaded
 
 }  // namespace
@@ -58,6 +59,7 @@ void Background::work() {
         if (command == kPlan) session_.make_plan();
         if (command == kOver && !over_.exchange(true)) session_.end_collection();
         if (command == kQueue) open_queue();
+        if (command == kBlock) open_block();
         if (command == kSignal) {
           char number = 0;
           if (::read(pipe_[0], &number, 1) != 1) continue;
@@ -94,6 +96,33 @@ void Background::open_queue() {
   const auto refused = session_.open_queue({});
   if (!refused.empty()) session_.rt_.notes.say("no queue was opened on SIGUSR2: " + refused);
   if (refused.empty()) over_.store(session_.finished_.load());
+}
+
+std::string Background::open_queue(const Schedule& schedule) {
+  std::unique_lock hold(block_mutex_);
+  block_wanted_ = schedule;
+  block_answer_.reset();
+  wake(kBlock);
+  if (!block_answered_.wait_for(hold, kOpenPatience,
+                                [this] { return block_answer_.has_value(); })) {
+    block_wanted_.reset();
+    return "The queue before did not come to an end in time.";
+  }
+  return *block_answer_;
+}
+
+void Background::open_block() {
+  std::optional<Schedule> schedule;
+  {
+    const std::lock_guard hold(block_mutex_);
+    schedule.swap(block_wanted_);
+  }
+  if (!schedule) return;  // nobody waits any more
+  auto refused = session_.open_queue(*schedule);
+  if (refused.empty()) over_.store(session_.finished_.load());
+  const std::lock_guard hold(block_mutex_);
+  block_answer_ = std::move(refused);
+  block_answered_.notify_all();
 }
 
 void Background::answer() {

@@ -10,7 +10,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
+#include <string>
 
+#include "collector/block.h"
 #include "collector/request_socket.h"
 
 namespace gable {
@@ -24,11 +27,16 @@ class Background {
   bool start();  // false: no threads can be had; the program runs on unprofiled
   // Wakes the worker. Safe in a signal handler and anywhere else.
   void wake(char command);
-  static constexpr char kPlan = 'p', kDrain = 'd', kOver = 'o', kSignal = 's', kQueue = 'q';
+  static constexpr char kPlan = 'p', kDrain = 'd', kOver = 'o', kSignal = 's', kQueue = 'q',
+                        kBlock = 'b';
 
   // The next bytes after kSignal carry the number; the worker then writes the report and raises it
   // again.
   void signal_from_handler(int number);
+
+  // Has the worker open a further queue, and waits for that. Empty, or a sentence that says why
+  // not.
+  std::string open_queue(const Schedule& schedule);
 
   // The process ends: the worker does nothing more but end it on a signal.
   void rest() { over_.store(true, std::memory_order_relaxed); }
@@ -44,6 +52,7 @@ class Background {
  private:
   void work();
   void open_queue();  // asked for by a signal
+  void open_block();  // asked for by the program
   void answer();      // asked for by the socket
   void run_flusher();
 
@@ -52,6 +61,12 @@ class Background {
   RequestSocket requests_;
   std::atomic<bool> over_{false};
   std::atomic<bool> dying_{false};  // a signal came that ends the program
+
+  // The queue that the program asks for, and the answer.
+  std::mutex block_mutex_;
+  std::condition_variable block_answered_;
+  std::optional<Schedule> block_wanted_;
+  std::optional<std::string> block_answer_;
 
   std::mutex flush_mutex_;  // never held while calling CUPTI
   std::condition_variable flush_wanted_, flush_done_;

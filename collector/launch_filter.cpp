@@ -2,6 +2,7 @@
 #include "collector/launch_filter.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gable {
 
@@ -13,10 +14,36 @@ LaunchFilter::LaunchFilter(const Patterns& patterns, const LayerTree& layers,
     include_.push_back({Pattern::parse(text).pattern, text, "--include"});
   for (const auto& text : patterns.exclude)
     exclude_.push_back({Pattern::parse(text).pattern, text, "--exclude"});
+  limited_.store(!kernels_.empty() || !include_.empty() || !exclude_.empty());
+}
+
+std::vector<std::string> LaunchFilter::choose_layers(const std::vector<std::string>& include,
+                                                     const std::vector<std::string>& exclude) {
+  std::vector<std::string> sentences;
+  const auto parsed = [&sentences](const std::vector<std::string>& texts, const char* option) {
+    std::vector<LayerPattern> patterns;
+    for (const auto& text : texts) {
+      auto result = Pattern::parse(text);
+      if (result.error.empty()) {
+        patterns.push_back({std::move(result.pattern), text, option});
+      } else {
+        sentences.push_back("gable.profile's " + std::string(option) + " '" + text +
+                            "' is left out: " + result.error);
+      }
+    }
+    return patterns;
+  };
+  auto included = parsed(include, "include"), excluded = parsed(exclude, "exclude");
+  const std::lock_guard hold(mutex_);
+  include_ = std::move(included);
+  exclude_ = std::move(excluded);
+  by_layer_.clear();
+  limited_.store(!kernels_.empty() || !include_.empty() || !exclude_.empty());
+  return sentences;
 }
 
 bool LaunchFilter::wanted(const LaunchKey& key) {
-  if (kernels_.empty() && include_.empty() && exclude_.empty()) return true;
+  if (!limited_.load(std::memory_order_relaxed)) return true;
   const std::lock_guard hold(mutex_);
   const auto ask = [](std::vector<Answer>& answers, std::size_t id, auto&& find) {
     if (id >= answers.size()) answers.resize(id + 64, Answer::unknown);

@@ -3,6 +3,7 @@
 // layer. Times are taken of all. Asked in counter windows only; any thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -21,6 +22,11 @@ class LaunchFilter {
   };
   // Patterns are valid, as the options' checks have seen to.
   LaunchFilter(const Patterns& patterns, const LayerTree& layers, const FunctionTable& functions);
+
+  // The program chooses layers itself: instead of the ones that were given. Patterns that are none
+  // are left out, with a sentence for each.
+  [[nodiscard]] std::vector<std::string> choose_layers(const std::vector<std::string>& include,
+                                                       const std::vector<std::string>& exclude);
 
   [[nodiscard]] bool wanted(const LaunchKey& key);
 
@@ -44,8 +50,9 @@ class LaunchFilter {
 
   const LayerTree& layers_;
   const FunctionTable& functions_;
+  std::atomic<bool> limited_{false};  // there are patterns
+  mutable std::mutex mutex_;          // guards what follows
   std::vector<Pattern> kernels_;
-  mutable std::mutex mutex_;  // guards what follows
   std::vector<LayerPattern> include_, exclude_;
   std::vector<Answer> by_function_, by_layer_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A further queue in a program that runs: asked for by `gable window` or a signal, opened by the
-// worker once the queue before is complete.
+// A further queue in a program that runs: asked for by `gable window`, a signal or the program
+// itself, opened by the worker once the queue before is complete.
 #include <charconv>
 
 #include "collector/other_tools.h"
@@ -19,12 +19,28 @@ std::string Session::answer_request(const std::string& line) {
   const char* const end = line.data() + line.size();
   if (std::from_chars(line.data() + kWindow.size(), end, steps).ptr != end)
     return "-It does not know how many steps '" + line + "' are.";
-  const auto refused = open_queue(steps > 0 ? std::optional<std::uint32_t>(steps) : std::nullopt);
+  Schedule schedule;
+  if (steps > 0) schedule.active = steps;
+  const auto refused = open_queue(schedule);
   if (!refused.empty()) return "-" + refused;
   return "+A queue is open; its report will be " + output_.name() + ".";
 }
 
-std::string Session::open_queue(std::optional<std::uint32_t> steps) {
+void Session::begin_block(const Block& block) {
+  if (ranges_only_) return;
+  const bool chooses = !block.include.empty() || !block.exclude.empty();
+  const auto& s = rt_.settings;
+  for (const auto& sentence : filter_.choose_layers(chooses ? block.include : s.include,
+                                                    chooses ? block.exclude : s.exclude))
+    rt_.notes.say(sentence);
+  if (windows_.begin_block(block.schedule)) return;
+  // The end of the queue before may still wait for a launch.
+  windows_.settle_pending();
+  if (const auto refused = background_.open_queue(block.schedule); !refused.empty())
+    rt_.notes.say("What the program wants profiled is not: " + refused);
+}
+
+std::string Session::open_queue(const Schedule& schedule) {
   if (ranges_only_) return "CUPTI cannot be used in it; its report says why.";
   if (rt_.ranks) return "It is one of several ranks, whose windows must come together.";
   if (finished_.load()) return "It is ending.";
@@ -39,7 +55,7 @@ std::string Session::open_queue(std::optional<std::uint32_t> steps) {
   // What was loaded, unloaded, pushed and popped meanwhile, nobody saw.
   unload_epoch_.fetch_add(1, std::memory_order_relaxed);
   rt_.ranges.forget_open();
-  windows_.reopen(steps);
+  windows_.reopen(schedule);
   complete_.store(false);
   set_ranges_active(true);
   rt_.hot.watching.store(true, std::memory_order_release);

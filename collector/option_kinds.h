@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -20,16 +21,18 @@ void check_not_empty(const std::string& option, const std::string& what, const s
 
 template <class Number>  // std::uint32_t or an optional one
 void declare_number(CLI::App& app, const std::string& name, Number& target, std::uint32_t least,
-                    const std::string& description) {
+                    const std::string& description,
+                    std::uint32_t most = std::numeric_limits<std::uint32_t>::max()) {
   app.add_option_function<std::string>(
          name,
-         [&target, name, least](const std::string& text) {
+         [&target, name, least, most](const std::string& text) {
            std::uint32_t value = 0;
            const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-           if (code != std::errc() || end != text.data() + text.size() || value < least) {
+           if (code != std::errc() || end != text.data() + text.size() || value < least ||
+               value > most) {
              throw CLI::ValidationError(name + " takes a whole number from " +
-                                        std::to_string(least) + " to 4294967295, not " +
-                                        quoted_for_message(text) + ".");
+                                        std::to_string(least) + " to " + std::to_string(most) +
+                                        ", not " + quoted_for_message(text) + ".");
            }
            target = value;
          },

@@ -10,6 +10,7 @@
 
 #include "analysis/layer_tree.h"
 #include "collector/autograd.h"
+#include "collector/block.h"
 #include "collector/model_table.h"
 #include "collector/module_table.h"
 #include "collector/notes.h"
@@ -47,6 +48,7 @@ struct Runtime {
   ModelTable model;
   Autograd autograd;
   std::atomic<Session*> session{nullptr};
+  EarlyBlock early_block;
   std::uint64_t started_ns;  // steady clock
 };
 

@@ -88,6 +88,7 @@ Session* Session::start(Runtime& rt, CuptiApi api) {
   } else {
     if (rt.ranks && rt.settings.budget) rt.notes.say(std::string(kNoBudgetWithRanks));
     rt.ranges.set_listener(&session->windows_);
+    if (const auto block = rt.early_block.take()) session->begin_block(*block);
     rt.hot.watching.store(true, std::memory_order_release);
     watch_for_other_tools();
   }

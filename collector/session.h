@@ -49,6 +49,12 @@ class Session {
   // The forward that begins on this thread, in the layer that is open, is one of text generation.
   void count_tokens(std::uint32_t sequences, std::uint32_t per_sequence);
 
+  // Only what runs in between is profiled (on_demand.cpp). Say one sentence where that cannot be.
+  void begin_block(const Block& block);
+  void end_block() {
+    if (!ranges_only_) windows_.end_block();
+  }
+
   // The program ends in its own way: closes what is open, waits a bounded time for records, writes
   // the report. On an application thread, once; later calls do nothing.
   void finish();
@@ -106,8 +112,8 @@ class Session {
   bool write_report(bool complete);
   // on_demand.cpp
   std::string answer_request(const std::string& line);
-  // Empty, or a sentence that says why not. `steps`: windows of each phase.
-  std::string open_queue(std::optional<std::uint32_t> steps);
+  // Empty, or a sentence that says why not.
+  std::string open_queue(const Schedule& schedule);
   void check_progress();
   bool claim_end();
   void write_end();

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "collector/block.h"
 #include "collector/metric_sets.h"
 #include "collector/option_kinds.h"
 #include "collector/shell_words.h"
@@ -131,7 +132,7 @@ void add_collection_options(CLI::App& app, Settings& settings) {
   declare_number(app, "--wait", settings.wait, 0, "steps before anything happens");
   declare_number(app, "--warmup", settings.warmup, 0, "steps watched before the first window");
   declare_number(app, "--active", settings.active, 1, "windows of each phase");
-  declare_number(app, "--repeat", settings.repeat, 1, "how often the queue runs");
+  declare_number(app, "--repeat", settings.repeat, 1, "how often the queue runs", kMostRepeats);
   declare_number(app, "--window", settings.window, 1, "launches of a window without steps");
   app.add_option_function<std::string>(
          "--step-range",

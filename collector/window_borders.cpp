@@ -25,6 +25,10 @@ QueueOptions Windows::queue_options(Border border) const {
   o.by_number = rt_.ranks;
   o.active = s.active;
   o.repeat = s.repeat;
+  o.wait = schedule_.wait.value_or(o.wait);
+  o.warmup = schedule_.warmup.value_or(o.warmup);
+  if (schedule_.active) o.active = schedule_.active;
+  o.repeat = std::clamp(schedule_.repeat.value_or(o.repeat), 1u, kMostRepeats);
   o.until_repeat = border > Border::period;
   return o;
 }
@@ -87,6 +91,8 @@ void Windows::step_point(StepPoint point) {
   if (border_.load(std::memory_order_relaxed) != Border::point) return;
   const auto now = timestamp();
   const std::lock_guard hold(control_mutex_);
+  // Where the program says its steps, none is found beside them.
+  if (point < point_ && point_ == StepPoint::call) return;
   point_ = std::max(point_, point);
   end_window(now, {});
   begin_window(now);

@@ -193,11 +193,12 @@ void Windows::shut_down(const std::string& why) {
 
 // Whoever asks does so at any moment: the step that is open, and what is under way in it, is none
 // of the queue's.
-void Windows::reopen(std::optional<std::uint32_t> steps) {
+void Windows::reopen(const Schedule& schedule) {
   const std::lock_guard hold(control_mutex_);
+  schedule_ = schedule;
+  point_ = StepPoint::forward;
   auto options = queue_options(border_.load());
-  options.wait = std::max(options.wait, 1u);
-  if (steps) options.active = steps;
+  if (!schedule.wait) options.wait = std::max(options.wait, 1u);
   planner_ = Planner(options);
   planned_ = in_window_ = over_ = told_over_ = false;
   closing_.reset();
@@ -206,6 +207,31 @@ void Windows::reopen(std::optional<std::uint32_t> steps) {
   launches_.store(0, std::memory_order_relaxed);
   sequence_.skip();
   changes_ns_.store(0, std::memory_order_relaxed);
+}
+
+bool Windows::begin_block(const Schedule& schedule) {
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (over_) return false;
+  schedule_ = schedule;
+  point_ = StepPoint::forward;
+  start_over(border_.load(std::memory_order_relaxed), now,
+             "The program began what is to be profiled within it.");
+  launches_.store(0, std::memory_order_relaxed);
+  idle_ = false;
+  return true;
+}
+
+// CUPTI follows at the next launch, or when the program ends.
+void Windows::end_block() {
+  const auto now = timestamp();
+  const std::lock_guard hold(control_mutex_);
+  if (over_) return;
+  end_window(now, by_steps() ? "What the program had profiled ended within it." : "");
+  over_ = true;
+  window_ = kNoWindow;
+  publish();
+  ask_for_change();
 }
 
 Windows::Counts Windows::counts() {

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "collector/activity_stream.h"
+#include "collector/block.h"
 #include "collector/counters.h"
 #include "collector/event_sink.h"
 #include "collector/launch_sequence.h"
@@ -89,8 +90,11 @@ class Windows final : public RangeListener {
     if (what == kModuleLoaded) modules_loaded_.store(true, std::memory_order_relaxed);
   }
 
-  // The queue is complete: another one, of `steps` windows of each phase. On no application thread.
-  void reopen(std::optional<std::uint32_t> steps);
+  // The queue is complete: another one. On no application thread.
+  void reopen(const Schedule& schedule);
+  // The queue begins anew, and what was collected is forgotten. False: it is complete.
+  bool begin_block(const Schedule& schedule);
+  void end_block();                      // the queue is complete, whatever is missing
   void context_ends(CUcontext context);  // nullptr: any of them
   // From a thread of ours, often: ends a counter window in which no kernel has been launched for
   // `patience`.
@@ -197,7 +201,8 @@ class Windows final : public RangeListener {
 
   // Guards what follows. CUPTI is never called while it is held.
   std::mutex control_mutex_;
-  Planner planner_;
+  Schedule schedule_;  // of the queue that is open; the options' own where it is empty
+  Planner planner_;    // made of all above
   bool planned_ = false, in_window_ = false, over_ = false, told_over_ = false;
   bool idle_ = false;              // no window is open, but steps may still be found
   bool counting_stopped_ = false;  // by a failure: the profiler is to be disabled

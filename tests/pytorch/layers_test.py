@@ -16,6 +16,7 @@ import gable_run  # noqa: E402
 PYTHON = os.environ.get("GABLE_TORCH_PYTHON", "")
 GPU = os.path.join(HERE, "gpu.jsonl")
 PROGRAM = os.path.join(HERE, "program.py")
+API_CASES = ("own_block", "annotated")
 
 
 def plain_environment():
@@ -28,6 +29,8 @@ def plain(case):
     """What the program prints on the playback GPU without Gable."""
     folder = os.path.join(os.environ["GABLE_BUILD"], "lib", "playback")
     environment = dict(plain_environment(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
+    if case in API_CASES:  # as where Gable is installed by pip
+        environment["PYTHONPATH"] = os.path.join(os.environ["GABLE_BUILD"], "lib", "python")
     return subprocess.run([PYTHON, PROGRAM, case], capture_output=True, text=True, timeout=300, env=environment, check=True).stdout
 
 
@@ -213,6 +216,49 @@ class Layers(gable_run.ReportTest):
         self.assertIn("transformer.h.1.attn.qkv", every)
         self.assertEqual(counted, every - {"transformer.h.1.attn.qkv"})
         self.assertTrue(all(kernel["time_ns"]["mean"] for kernels in places.values() for kernel in kernels), "times are taken of all")
+
+    def test_blocks_of_the_programs_own(self):
+        gpu = self.gpu_that_counts(self.report("gpt"))
+        run = gable_run.run_profile(gpu, "pytorch-own", "--", PYTHON, PROGRAM, "own_block")
+        self.assertEqual((run.code, run.out, run.violations), (0, plain("own_block"), ""), run.err)
+        second = gable_run.Report(gable_run.report_schema.parse(gable_run.read_text(gable_run.work("pytorch-own-2.json"))), run.err)
+        qkv = ("GPT", "transformer", "h", "0", "attn", "qkv")
+        # The first block says its steps, of two optimizer steps each; in the second they are found.
+        for report, border, launches, attention in ((run.report, "call", 2, True), (second, "optimizer", 1, False)):
+            self.assert_sound(report)
+            self.assert_kernels_at_home(report)
+            self.assertEqual((report.run["steps"]["border"], report.run["steps"]["flops"]), (border, 1))
+            self.assertEqual(report.layer(qkv)["launches"], launches)
+            self.assertNotIn("afterwards", {kernel["symbol"] for kernel in report.document["kernels"]})
+            counted = {place for (_, place), kernels in self.places(report).items() if any(k["flops"]["total"] for k in kernels)}
+            self.assertTrue(counted)
+            self.assertEqual({"attn" in place for place in counted}, {attention})
+
+    def test_chosen_modules_alone_are_layers(self):
+        report = self.report("annotated")
+        block = ("GPT", "transformer", "h", "1")
+        for direction in ("forward", "backward"):
+            layers = {path: row for (path, way), row in report.layers.items() if way == direction and row["dotted"]}
+            self.assertEqual(set(layers), {block, (*block, "attn", "qkv")}, direction)
+            self.assertEqual(layers[block]["dotted"], "transformer.h.1")
+            self.assertEqual((layers[block]["launches"], layers[(*block, "attn", "qkv")]["launches"]), (7, 1))
+
+    def test_a_pytorch_that_is_too_old(self):
+        folder = gable_run.work("old-torch")
+        os.makedirs(os.path.join(folder, "torch"), exist_ok=True)
+        with open(os.path.join(folder, "torch", "__init__.py"), "w", encoding="utf-8") as file:
+            file.write('__version__ = "1.13.1"\n')
+        run = gable_run.run_profile(GPU, "pytorch-old", "--", PYTHON, "-c", "import torch; print(torch.__version__)",
+                                    environment={"PYTHONPATH": folder})
+        self.assertEqual((run.code, run.out), (0, "1.13.1\n"))
+        self.assertEqual(run.err.count("PyTorch 1.13.1 is too old for layers to be named; they need PyTorch 2.0 or newer."), 1)
+
+    def test_bad_arguments_of_a_block(self):
+        for arguments in ("active=0", "wait=-1", "repeat=True", "include=3", "exclude=['']", "warmup='2'"):
+            code = f"import gable\ntry: gable.profile({arguments})\nexcept (ValueError, TypeError) as problem: print(problem)"
+            run = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, timeout=60,
+                                 env=dict(plain_environment(), PYTHONPATH=os.path.join(os.environ["GABLE_BUILD"], "lib", "python")))
+            self.assertRegex(run.stdout, rf"^gable.profile: {arguments.partition('=')[0]} takes .*\.\n$", run.stderr)
 
     def test_a_pattern_that_matches_no_layer(self):
         run = profiled("shared", "--include", "encoder")

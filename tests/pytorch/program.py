@@ -74,6 +74,41 @@ def read_texts():
         print(model(torch.arange(length).view(1, length)).argmax(-1).tolist())
 
 
+def own_block():
+    """The program says itself what is profiled, and its steps: two optimizer steps each."""
+    import gable  # there whenever Gable is, and installed where users want it anyway
+    model = make_launching(models.GPT())
+    ids, targets = gpt_batch()
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    criterion = nn.CrossEntropyLoss()
+
+    def pair():
+        for _ in range(2):
+            optimizer.zero_grad()
+            criterion(launching(model(ids).flatten(0, 1), "loss"), targets).backward()
+            optimizer.step()
+
+    pair()
+    with gable.profile(wait=1, active=1, include=["attn"]) as profile:
+        for _ in range(20):
+            pair()
+            profile.step()
+    playback_ops.launch("afterwards")
+    with gable.profile(wait=0, active=1, exclude="attn"):
+        for _ in range(24):
+            pair()
+    print(digest(model))
+
+
+def annotated():
+    import gable
+    model = make_launching(models.GPT())
+    gable.annotate(model.transformer.h[1])
+    gable.annotate(model.transformer.h[1].attn.qkv)
+    ids, targets = gpt_batch()
+    train(model, ids, targets, forward=lambda ids: model(ids).flatten(0, 1))
+
+
 def copies():
     """A batch comes from the host in each step, and one module copies too."""
     class Model(nn.Module):
@@ -275,7 +310,7 @@ def ddp():
 
 CASES = {
     "resnet": resnet, "gpt": gpt, "generate": generate,
-    "generate_without_cache": generate_without_cache, "read_texts": read_texts, "copies": copies, "shared": shared, "accumulation": accumulation,
+    "generate_without_cache": generate_without_cache, "read_texts": read_texts, "copies": copies, "own_block": own_block, "annotated": annotated, "shared": shared, "accumulation": accumulation,
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "backward_thread": backward_thread, "two_models": two_models, "no_grad": lambda: inference(torch.no_grad),
     "inference_mode": lambda: inference(torch.inference_mode), "gradients_on": lambda: inference(torch.enable_grad),

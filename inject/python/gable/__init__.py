@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For programs that want to name their own layers and steps. Does nothing when the program is not being profiled."""
-from gable._api import range, step
+"""For programs that name layers and steps themselves. Does nothing while the program is not being profiled."""
+from gable._api import annotate, profile, range, step
 
-__all__ = ["range", "step"]
+__all__ = ["annotate", "profile", "range", "step"]

@@ -22,6 +22,14 @@ _FUNCTIONS = {
     "gable_close": (ctypes.c_int, [ctypes.c_int]),
 }
 
+# Those that may wait, or write a report: the interpreter's lock is not held meanwhile.
+_WAITING = {
+    "gable_step": (None, []),
+    "gable_step_found": (None, [ctypes.c_int]),
+    "gable_profile_begin": (None, [ctypes.c_int] * 4 + [ctypes.c_char_p] * 2),
+    "gable_profile_end": (None, []),
+}
+
 
 def _load():
     path = os.environ.get("CUDA_INJECTION64_PATH")
@@ -29,14 +37,12 @@ def _load():
         return None
     try:
         library = ctypes.PyDLL(path)
-        for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(library, name)
-            function.restype, function.argtypes = result, arguments
-        # May write a report: the interpreter's lock is not held meanwhile.
-        steps = ctypes.CDLL(path)
-        library.gable_step, library.gable_step_found = steps.gable_step, steps.gable_step_found
-        library.gable_step.restype, library.gable_step.argtypes = None, []
-        library.gable_step_found.restype, library.gable_step_found.argtypes = None, [ctypes.c_int]
+        unlocked = ctypes.CDLL(path)
+        for source, functions in ((library, _FUNCTIONS), (unlocked, _WAITING)):
+            for name, (result, arguments) in functions.items():
+                function = getattr(source, name)
+                function.restype, function.argtypes = result, arguments
+                setattr(library, name, function)
     except (OSError, AttributeError):
         return None
     return library

@@ -43,9 +43,10 @@ class Namer:
     def __init__(self, torch, library, generation):
         self._library = library
         self._generation = generation
-        self._alive = {}  # token: (weak reference, dotted name)
+        self._alive = {}  # token: (weak reference, dotted name, names of levels around that are no layers)
         self._below = {}  # token: what _children() found
         self._loss_base = torch.nn.modules.loss._Loss
+        self._chosen = set()  # tokens of the modules that are layers; empty: all are
 
     def __call__(self, module):
         """Opens the layer of a module that the library does not know here. Its depth; negative when that failed."""
@@ -56,14 +57,19 @@ class Namer:
 
     def _name(self, module):
         token = id(module)
-        level, names, dotted = self._place(module)
+        level, names, dotted, left_out = self._place(module)
+        names = (*left_out, *names)
+        if self._chosen and token not in self._chosen:
+            names, left_out = (), names
+        elif names:
+            left_out = ()
         if token not in self._alive:
-            self._alive[token] = (weakref.ref(module, lambda _, token=token: self._forget(token)), dotted)
+            self._alive[token] = (weakref.ref(module, lambda _, token=token: self._forget(token)), dotted, left_out)
         text = _BETWEEN_NAMES.join(name.encode("utf-8", "replace") for name in names)
         return self._library.gable_module_name(token, level, text, dotted.encode("utf-8", "replace"))
 
     def _place(self, module):
-        """(level of the open module that holds it, names below that one, dotted name)"""
+        """(level of the open module that holds it, names below that one, dotted name, names left out around it)"""
         for level in range(_MOST_LEVELS):
             token = self._library.gable_module_at(level)
             known = self._alive.get(token)
@@ -73,17 +79,17 @@ class Namer:
             if parent is None:
                 continue
             if getattr(parent, "_orig_mod", None) is module:
-                return level, (), known[1]  # the layer of the compiled region is the module's own
+                return level, (), known[1], known[2]  # the layer of the compiled region is the module's own
             names = self._names_below(parent, module)
             if names is None or (not names and not _is_wrapper(parent)):
                 continue
             if names and not _is_wrapper(module):
-                return level, names, ".".join((*((known[1],) if known[1] else ()), *names))
+                return level, names, ".".join((*((known[1],) if known[1] else ()), *names)), known[2]
             if names:
-                return level, (), ""
+                return level, (), "", known[2]
         if _is_wrapper(module):
-            return -1, (), ""
-        return -1, (self._root_name(module),), ""
+            return -1, (), "", ()
+        return -1, (self._root_name(module),), "", ()
 
     def _names_below(self, parent, module):
         token = id(parent)
@@ -96,6 +102,14 @@ class Namer:
             module = module._orig_mod
         return "loss" if isinstance(module, self._loss_base) else type(module).__name__
 
+    def choose(self, module):
+        """Only chosen modules are layers; what was named before is named anew."""
+        token = id(module)
+        self._chosen.add(token)
+        weakref.finalize(module, self._chosen.discard, token)
+        for known in list(self._alive):
+            self._forget(known)
+
     def _forget(self, token):
         self._alive.pop(token, None)
         self._below.pop(token, None)
@@ -103,14 +117,25 @@ class Namer:
         self._library.gable_module_gone(token)
 
 
+_namer = None
+
+
+def annotate(module):
+    """From now on only modules given to this function are layers."""
+    if _namer is not None:
+        _namer.choose(module)
+
+
 def follow(torch, library, outermost_ended, description):
     """Every call of a module opens and closes its layer. `outermost_ended(module)` follows the outermost one. While the model
     is described the call is `description`'s."""
+    global _namer
     module_class = torch.nn.Module
     call, is_compiling = module_class.__call__, torch.compiler.is_compiling
     generation = _generation.Generation(torch, library)
     outermost_ones = generation.models
-    open_module, close, name = library.gable_module_open, library.gable_close, Namer(torch, library, generation)
+    open_module, close = library.gable_module_open, library.gable_close
+    name = _namer = Namer(torch, library, generation)
 
     def __call__(self, *args, **kwargs):
         if is_compiling():  # a compiled region is one layer: nothing of ours gets into it

@@ -108,6 +108,16 @@ TEST_F(Table, AStepsTimeIsTakenApart) {
             "decode: 1.00 ms a token, 8.00 ktokens/s (8 sequences, 1 forward timed)");
 }
 
+TEST_F(Table, AGpuThatRunsBehindTheProgramIsNotIdle) {
+  const LaunchKey kernel = key(layer({"a"}), "k");
+  profile.count_step(1);
+  begin(1, kTime);
+  record(launch(kernel), 1000, 701000);
+  end(kTime, true, 1000, 501000, {}, 1);
+  EXPECT_EQ(line(shown({kept(build_report(profile, info))}), 2),
+            "A step: 500 us, GPU busy 700 us (it runs behind the program)");
+}
+
 TEST_F(Table, WhatIsUnknownIsADashAndSaidInTheLastLine) {
   begin(1, kTime);
   timed(key(layer({"a"}), "k"), 100, 1100);

@@ -77,5 +77,27 @@ TEST_F(Filter, APatternThatMatchesNothingIsSaid) {
   EXPECT_NE(sentences[1].find("--exclude 'lm_head' matches no layer"), std::string::npos);
 }
 
+TEST_F(Filter, TheProgramsChoiceReplacesTheOptions) {
+  LaunchFilter filter({{"gemm"}, {"layer1"}, {}}, layers_, functions_);
+  EXPECT_TRUE(filter.wanted(key(conv_)));
+  EXPECT_FALSE(filter.wanted(key(head_)));
+  EXPECT_TRUE(filter.choose_layers({"fc"}, {}).empty());
+  EXPECT_FALSE(filter.wanted(key(conv_)));
+  EXPECT_TRUE(filter.wanted(key(head_)));
+  EXPECT_FALSE(filter.wanted(key(head_, "copy"))) << "-k holds as ever";
+  EXPECT_TRUE(filter.choose_layers({}, {"fc"}).empty());
+  EXPECT_TRUE(filter.wanted(key(conv_)));
+  EXPECT_FALSE(filter.wanted(key(head_)));
+}
+
+TEST_F(Filter, APatternOfTheProgramThatIsNoneIsLeftOutWithASentence) {
+  LaunchFilter filter({{}, {"fc"}, {}}, layers_, functions_);
+  const auto sentences = filter.choose_layers({"regex:("}, {});
+  ASSERT_EQ(sentences.size(), 1U);
+  EXPECT_EQ(sentences[0].rfind("gable.profile's include 'regex:(' is left out: ", 0), 0U)
+      << sentences[0];
+  EXPECT_TRUE(filter.wanted(key(conv_)));
+}
+
 }  // namespace
 }  // namespace gable

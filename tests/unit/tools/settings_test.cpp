@@ -168,7 +168,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongText{"--phases ''",
                   "--phases takes a list of hw, flops and time such as hw,time; '' is none of "
                   "them."},
-        WrongText{"--repeat 0", "--repeat" + kNumber + "1 to 4294967295, not '0'."},
+        WrongText{"--repeat 0", "--repeat" + kNumber + "1 to 1000, not '0'."},
+        WrongText{"--repeat 1001", "--repeat" + kNumber + "1 to 1000, not '1001'."},
         WrongText{"--wait -1", "--wait" + kNumber + "0 to 4294967295, not '-1'."},
         WrongText{"--window 1e3", "--window" + kNumber + "1 to 4294967295, not '1e3'."},
         WrongText{"--max-keys 4294967296",

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What gable.profile and gable.h call around the block that is to be profiled.
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "collector/runtime.h"
+#include "collector/session.h"
+
+#define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+constexpr char kBetweenPatterns = '\x1f';
+
+std::optional<std::uint32_t> number(int value) {
+  return value < 0 ? std::nullopt : std::optional<std::uint32_t>(value);
+}
+
+std::vector<std::string> patterns(const char* text) {
+  std::vector<std::string> found;
+  std::string_view rest = text == nullptr ? "" : text;
+  while (!rest.empty()) {
+    const auto end = rest.find(kBetweenPatterns);
+    if (end != 0) found.emplace_back(rest.substr(0, end));
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  }
+  return found;
+}
+
+}  // namespace
+
+// Numbers below 0 and null: as the options say. `include` and `exclude`: patterns, with the byte
+// 0x1f between them.
+GABLE_ENTRY void gable_profile_begin(int wait, int warmup, int active, int repeat,
+                                     const char* include, const char* exclude) {
+  try {
+    gable::Block block{{number(wait), number(warmup), number(active), number(repeat)},
+                       patterns(include),
+                       patterns(exclude)};
+    auto& rt = gable::runtime();
+    if (auto* session = rt.session.load(std::memory_order_acquire); session != nullptr) {
+      session->begin_block(block);
+    } else {
+      rt.early_block.begin(std::move(block));
+    }
+  } catch (const std::exception&) {
+    return;  // out of memory: the queue goes on as it was
+  }
+}
+
+GABLE_ENTRY void gable_profile_end(void) {
+  try {
+    auto& rt = gable::runtime();
+    rt.early_block.end();
+    if (auto* session = rt.session.load(std::memory_order_acquire); session != nullptr)
+      session->end_block();
+  } catch (const std::exception&) {
+    return;
+  }
+}

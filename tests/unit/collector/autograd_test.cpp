@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// From node numbers to layers, with nodes made by hand.
+#include "collector/autograd.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "collector/thread_state.h"
+
+namespace gable {
+namespace {
+
+TEST(NodeLayers, ANodeIsOfTheLayerThatWasOpenWhenItWasMade) {
+  NodeLayers nodes;
+  EXPECT_EQ(nodes.layer_of(3), 0U);
+  nodes.open(10, 1);
+  nodes.open(20, 2);
+  nodes.open(30, 1);
+  EXPECT_EQ(nodes.layer_of(9), 0U);
+  EXPECT_EQ(nodes.layer_of(10), 1U);
+  EXPECT_EQ(nodes.layer_of(19), 1U);
+  EXPECT_EQ(nodes.layer_of(20), 2U);
+  EXPECT_EQ(nodes.layer_of(1000), 1U);
+}
+
+TEST(NodeLayers, ALayerInWhichNoNodeWasMadeLeavesNoTrace) {
+  NodeLayers nodes;
+  nodes.open(10, 1);
+  nodes.open(20, 2);
+  nodes.open(20, 3);
+  EXPECT_EQ(nodes.layer_of(20), 3U);
+  EXPECT_EQ(nodes.layer_of(19), 1U);
+}
+
+TEST(NodeLayers, TheNewestAreKept) {
+  NodeLayers nodes;
+  const std::uint64_t count = NodeLayers::kMost + 100;
+  for (std::uint64_t i = 0; i < count; ++i) nodes.open(2 * i, static_cast<LayerId>(1 + i % 1000));
+  EXPECT_EQ(nodes.layer_of(0), 0U) << "too long ago: unknown, not another's";
+  EXPECT_EQ(nodes.layer_of(2 * 99 + 1), 0U);
+  EXPECT_EQ(nodes.layer_of(2 * 100), 1 + 100 % 1000U);
+  EXPECT_EQ(nodes.layer_of(2 * count), 1 + (count - 1) % 1000);
+  nodes.start_anew();
+  EXPECT_EQ(nodes.layer_of(2 * count), 0U);
+}
+
+// As PyTorch's: the number and the maker lie somewhere within, and a smart pointer leads to it.
+struct Node {
+  std::uint64_t padding[2] = {};
+  std::uint64_t number = 0, maker = 0;
+};
+std::shared_ptr<Node> g_running;
+std::uint64_t g_next = 0, g_thread = 0;
+
+class Backward : public testing::Test {
+ protected:
+  Backward() {
+    g_running = nullptr;
+    g_next = 0;
+    g_thread = ++last_thread_;
+    autograd_.number_nodes({[] { return g_next; }, [] { return g_thread; }});
+    thread().nodes.start_anew();
+    thread().backward = {};
+  }
+  ~Backward() override {
+    thread().nodes.start_anew();
+    thread().backward = {};
+    g_running = nullptr;
+  }
+  void attach() {
+    autograd_.attach({[](void* out) { new (out) std::shared_ptr<Node>(g_running); },
+                      offsetof(Node, number), offsetof(Node, maker), 0});
+  }
+  void run(std::uint64_t number, std::uint64_t maker) {
+    g_running = std::make_shared<Node>();
+    g_running->number = number;
+    g_running->maker = maker;
+  }
+  static ThreadState& thread() { return this_thread(); }
+
+  static inline std::uint64_t last_thread_ = 1000;
+  LayerTree layers_;
+  Autograd autograd_{layers_};
+  const LayerId model_ = layers_.child(0, "Net", Direction::forward);
+  const LayerId conv_ = layers_.child(model_, "conv", Direction::forward);
+};
+
+TEST_F(Backward, ANodeRunsInTheBackwardLayerOfItsForward) {
+  layers_.set_dotted(conv_, "conv");
+  attach();
+  EXPECT_EQ(autograd_.backward_layer(thread()), 0U) << "no node runs";
+  g_next = 5;
+  autograd_.opened(thread().nodes, conv_);
+  g_next = 8;
+  autograd_.opened(thread().nodes, model_);
+  run(6, g_thread);
+  const LayerId layer = autograd_.backward_layer(thread());
+  EXPECT_EQ(layers_.node(layer).name, "conv");
+  EXPECT_EQ(layers_.node(layer).direction, Direction::backward);
+  EXPECT_EQ(layers_.dotted(layer), "conv");
+  EXPECT_EQ(g_running.use_count(), 1) << "no reference is kept";
+  run(8, g_thread);
+  EXPECT_EQ(layers_.node(autograd_.backward_layer(thread())).name, "Net");
+}
+
+TEST_F(Backward, ANodeWithoutANumberBelongsToTheOneBefore) {
+  attach();
+  autograd_.opened(thread().nodes, conv_);
+  run(3, g_thread);
+  const LayerId before = autograd_.backward_layer(thread());
+  run(~std::uint64_t{0}, 0);
+  EXPECT_EQ(autograd_.backward_layer(thread()), before);
+}
+
+TEST_F(Backward, ANodeOfAThreadThatIsNotKnownHasNoLayer) {
+  attach();
+  autograd_.opened(thread().nodes, conv_);
+  run(3, g_thread + 1000000);
+  EXPECT_EQ(autograd_.backward_layer(thread()), 0U);
+}
+
+TEST_F(Backward, UnattachedNothingIsAsked) {
+  run(3, g_thread);
+  EXPECT_EQ(autograd_.running_node(), Autograd::kNoNode);
+  EXPECT_EQ(autograd_.backward_layer(thread()), 0U);
+}
+
+TEST_F(Backward, LayersWithoutADirectionKeepNone) {
+  const LayerId range = layers_.child(0, "step", Direction::none);
+  const LayerId inner = layers_.child(range, "Net", Direction::forward);
+  const LayerId back = autograd_.turned(inner, Direction::backward);
+  EXPECT_EQ(layers_.node(back).direction, Direction::backward);
+  EXPECT_EQ(layers_.node(layers_.node(back).parent).direction, Direction::none);
+  EXPECT_EQ(autograd_.turned(inner, Direction::backward), back);
+}
+
+}  // namespace
+}  // namespace gable
