@@ -47,7 +47,7 @@ TEST(LaunchSequence, AThreadThatEndedGivesWayAndItsPeriodIsGone) {
   ASSERT_EQ(sequence.length(), 10);
   bool gone = false;
   std::uint64_t launches = 0;
-  while (launches < 2 * LaunchSequence::kPatience) {
+  while (launches < std::uint64_t{2} * LaunchSequence::kPatience) {
     for (std::uint64_t i = 0; i < 16; ++i, ++launches)
       gone = sequence.add(kThreads + 1, key(i)) == PeriodMark::gone || gone;
   }
