@@ -14,7 +14,7 @@ SECONDS = int(os.environ.get("GABLE_SOAK_SECONDS") or 10)
 RATE = 100_000
 MOST_GROWTH_KB = 4096  # from a quarter of the run on; one launch in a hundred kept would be many times that
 STEP = 2000  # launches
-ACTIVE = 5 if SECONDS <= 300 else 15  # windows of a phase
+ACTIVE = 5 if SECONDS <= 300 else 20  # windows of a phase; --repeat takes at most 1000
 ROUNDS = SECONDS * RATE // STEP // ACTIVE // 6 + 1  # of six phases on this chip: as long as the program lasts
 OPTIONS = f"--step-range=^step$ --active={ACTIVE} --repeat={ROUNDS}"
 

@@ -74,7 +74,7 @@ class Description:
         self.running = False
 
     def _capturing(self):
-        return self._torch.cuda.is_available() and self._torch.cuda.is_current_stream_capturing()
+        return self._torch.cuda.is_initialized() and self._torch.cuda.is_current_stream_capturing()
 
     # --- calls
 
