@@ -33,6 +33,9 @@ struct ModuleFacts {
   std::vector<TensorShape> inputs, outputs;
   std::vector<std::string> dtypes;  // of its parameters, each once
   std::uint64_t parameters = 0;     // elements, those of modules within it included
+  // Bytes that its calls in the step allocated, those of modules within it included; empty:
+  // unknown.
+  std::optional<std::uint64_t> allocated = std::nullopt;
 };
 
 struct ModelDescription {

@@ -159,6 +159,8 @@ class Models {
       model->outputs = facts->second.outputs;
       model->dtypes = facts->second.dtypes;
       model->parameters = static_cast<double>(facts->second.parameters);
+      if (facts->second.allocated)
+        model->allocated_bytes = static_cast<double>(*facts->second.allocated);
     }
   }
 

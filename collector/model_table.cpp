@@ -53,6 +53,13 @@ void ModelTable::add_module(LayerId layer, ModuleFacts facts) {
   if (open_) open_->model.modules.try_emplace(layer, std::move(facts));
 }
 
+void ModelTable::add_allocated(LayerId layer, std::uint64_t bytes) {
+  const std::lock_guard hold(mutex_);
+  if (!open_) return;
+  auto& allocated = open_->model.modules[layer].allocated;
+  allocated = allocated.value_or(0) + bytes;
+}
+
 std::optional<ModelTable::Described> ModelTable::end() {
   const std::lock_guard hold(mutex_);
   return std::exchange(open_, std::nullopt);

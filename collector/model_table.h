@@ -23,6 +23,9 @@ class ModelTable {
   // Of several calls the first counts.
   void add_module(LayerId layer, ModuleFacts facts);
 
+  // Of several calls the sum counts.
+  void add_allocated(LayerId layer, std::uint64_t bytes);
+
   struct Described {
     std::uint32_t step = 0;
     ModelDescription model;

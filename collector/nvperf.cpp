@@ -28,9 +28,10 @@ bool loaded(const char* name) {
   return true;
 }
 
-// As CUPTI opens them: bound to their own symbols first, which the address sanitizer refuses.
+// As CUPTI opens them: bound to their own symbols first. A program with a sanitizer would be ended
+// for that.
 int flags() {
-  const bool sanitized = dlsym(RTLD_DEFAULT, "__asan_init") != nullptr;
+  const bool sanitized = dlsym(RTLD_DEFAULT, "__sanitizer_set_report_path") != nullptr;
   return RTLD_NOW | RTLD_LOCAL | (sanitized ? 0 : RTLD_DEEPBIND);
 }
 

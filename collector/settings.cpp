@@ -164,6 +164,7 @@ void add_collection_options(CLI::App& app, Settings& settings) {
          "what measuring may cost")
       ->take_last();
   declare_choice(app, "--layers", settings.layers, "auto", "off", "whether modules are layers");
+  app.add_flag("--allocations", settings.allocations, "what layers allocate");
   declare_choice(app, "--then", settings.then, "continue", "stop", "what follows the queue");
   declare_number(app, "--max-keys", settings.max_keys, 1, "launch keys kept apart");
   declare_text(app, "--cupti", settings.cupti, "the path of a libcupti", "the libcupti to load");
@@ -209,6 +210,7 @@ std::string to_options(const Settings& settings) {
   }
   if (settings.budget) add("--budget", budget_text(*settings.budget));
   add_text("--layers", settings.layers, defaults.layers);
+  if (settings.allocations) add("--allocations", "true");
   add_text("--then", settings.then, defaults.then);
   add_number("--max-keys", settings.max_keys, defaults.max_keys);
   add_text("--cupti", settings.cupti, defaults.cupti);

@@ -36,6 +36,7 @@ struct Settings {
   std::optional<double> budget;      // --budget: added wall time, percent of the program's
   std::string then = "continue";     // --then continue|stop
   std::uint32_t max_keys = 20000;
+  bool allocations = false;     // --allocations: the memory that PyTorch's layers allocate
   std::string layers = "auto";  // --layers auto|off: whether PyTorch's modules become layers
   std::string cupti;            // --cupti: path of the libcupti to load when none is in the process
   std::string manifest;         // set by the launcher: a file that gets one line per report written

@@ -19,11 +19,12 @@ gable::Session* session() { return gable::runtime().session.load(std::memory_ord
 
 }  // namespace
 
-// 1: the step that has just begun is to be described.
+// 1: the step that has just begun is to be described; 2: and what its modules allocate.
 GABLE_ENTRY int gable_model_begin(void) {
   try {
     auto* open = session();
-    return open != nullptr && open->begin_model() ? 1 : 0;
+    if (open == nullptr || !open->begin_model()) return 0;
+    return gable::runtime().settings.allocations ? 2 : 1;
   } catch (const std::exception&) {
     return 0;
   }
@@ -41,6 +42,16 @@ GABLE_ENTRY void gable_model_module(std::uint64_t token, const char* inputs, con
                 gable::words_of(text_of(types)), parameters});
   } catch (const std::exception&) {
     return;  // this one is unknown
+  }
+}
+
+// What one call of a module that is open on this thread allocated.
+GABLE_ENTRY void gable_model_allocated(std::uint64_t token, std::uint64_t bytes) {
+  try {
+    const auto layer = gable::layer_of_module(token);
+    if (layer != 0) gable::runtime().model.add_allocated(layer, bytes);
+  } catch (const std::exception&) {
+    return;
   }
 }
 

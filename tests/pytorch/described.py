@@ -22,6 +22,20 @@ def resnet50():
     print(output.double().sum().item().hex())
 
 
+def allocations():
+    """As with a GPU: PyTorch's allocator counts what is taken from it. Here the modules take as much as their results need."""
+    taken = 0
+
+    class Taking(nn.Linear):
+        def forward(self, x):
+            nonlocal taken
+            taken += 4 * len(x) * self.out_features
+            return super().forward(x)
+
+    torch.cuda.memory_stats_as_nested_dict = lambda device=None: {"allocated_bytes": {"all": {"allocated": taken}}}
+    train(make_launching(nn.Sequential(Taking(8, 8), Taking(8, 4))), torch.randn(4, 8), torch.arange(4))
+
+
 def mixed():
     """Mixed precision, dropout, embeddings, gradients that add up in place, and a loss with a schedule."""
     model = make_launching(nn.Sequential(nn.Embedding(16, 8), nn.Linear(8, 8), nn.Dropout(0.5), nn.LayerNorm(8), nn.Linear(8, 4)))
@@ -173,7 +187,7 @@ def shared():
 
 CASES = {case.__name__: case for case in (
     resnet50, mixed, unknown_operators, odd_step, subclass, script, own_mode, compiled_function, raising_in_description, gpt,
-    inference_mode, shared)}
+    inference_mode, shared, allocations)}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)

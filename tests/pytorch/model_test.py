@@ -14,7 +14,7 @@ import gable_run  # noqa: E402
 from layers_test import GPU, PYTHON, plain_environment  # noqa: E402
 
 CASES = ("resnet50", "mixed", "unknown_operators", "odd_step", "subclass", "script", "own_mode", "raising_in_description", "gpt",
-         "inference_mode", "shared", "compiled_function")
+         "inference_mode", "shared", "compiled_function", "allocations")
 PROGRAM = os.path.join(HERE, "described.py")
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 FLOAT = 4  # bytes
@@ -110,6 +110,20 @@ class Model(gable_run.ReportTest):
                          (0, 2 * 56 * 56 * (64 * 64 + 9 * 64 * 64 + 2 * 64 * 256)))
         own = sum(row["model"]["self"]["flops_analytic"] for row in report.document["layers"] if row["model"])
         self.assertEqual(own, 8178368512)
+
+    def test_what_layers_allocate(self):
+        report = self.report("allocations", "--allocations")
+        for path, bytes_ in ((("Sequential",), 128 + 64), (("Sequential", "0"), 4 * 4 * 8), (("Sequential", "1"), 4 * 4 * 4)):
+            self.assertEqual(self.model(report, path)["allocated_bytes"], bytes_, path)
+            self.assertIsNone(self.model(report, path, "backward")["allocated_bytes"])
+        unasked = self.report("allocations")
+        self.assertIsNone(self.model(unasked, ("Sequential", "0"))["allocated_bytes"])
+
+    def test_without_a_caching_allocator_nothing_is_said_of_memory(self):
+        run = self.run_case("shared", "--allocations")
+        self.assertEqual({row["model"]["allocated_bytes"] for row in run.report.document["layers"] if row["model"]}, {None})
+        self.assertEqual(run.err.count("--allocations: PyTorch's caching allocator is not in use here; what layers allocate is "
+                                       "unknown."), 1)
 
     def test_a_gpt_block_is_what_its_shapes_say(self):
         report = self.report("gpt", gpu=forbidden_gpu())

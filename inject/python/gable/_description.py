@@ -7,7 +7,7 @@ Where PyTorch might do anything else because a mode stands by, the model is not 
 """
 import sys
 
-from gable import _dynamo
+from gable import _dynamo, _library
 from gable._work import Formulas, Traffic, Types, tensors_in
 
 _MOST_TENSORS = 16  # of a module's inputs or outputs
@@ -35,6 +35,7 @@ class Description:
         self.running = False  # read at every call of a module
         self._asked = False  # the library had it made, or found that it cannot be: once
         self._why_not = ""
+        self._allocations = False  # are to be told
         self._mode = None
         self._seen = set()  # modules that can be described, by id, and those whose tensors were told
         self._plain = (torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.nn.Parameter))
@@ -46,9 +47,11 @@ class Description:
     # --- steps
 
     def step_began(self):
-        if self._asked or not self._library.gable_model_begin():
+        wanted = 0 if self._asked else self._library.gable_model_begin()
+        if not wanted:
             return
         self._asked = True
+        self._allocations = wanted == 2
         self._seen.clear()
         self._why_not, self._backward_differs = "", False
         try:
@@ -80,6 +83,7 @@ class Description:
 
     def call_module(self, call, module, args, kwargs):
         """In place of a plain call, while a description is made."""
+        before = self._allocated() if self._allocations else None
         mode = self._mode_for(module, args, kwargs)
         if mode is None:
             result = call(module, *args, **kwargs)
@@ -89,9 +93,20 @@ class Description:
         if self.running:
             try:
                 self._tell(module, args, kwargs, result)
+                if before is not None:
+                    self._library.gable_model_allocated(id(module), max(self._allocated() - before, 0))
             except Exception as problem:
                 self.give_up(f"{type(module).__name__}: {type(problem).__name__}: {problem}")
         return result
+
+    def _allocated(self):
+        """Bytes that were ever taken from the caching allocator of the current device; None: it is not in use."""
+        try:
+            return self._torch.cuda.memory_stats_as_nested_dict()["allocated_bytes"]["all"]["allocated"]
+        except Exception:
+            _library.say("--allocations: PyTorch's caching allocator is not in use here; what layers allocate is unknown.")
+            self._allocations = False
+            return None
 
     def run_backward(self, run, args, kwargs):
         mode = None

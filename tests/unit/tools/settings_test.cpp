@@ -22,6 +22,7 @@ void expect_equal(const Settings& a, const Settings& b) {
   EXPECT_EQ(a.warmup, b.warmup);
   EXPECT_EQ(a.active, b.active);
   EXPECT_EQ(a.repeat, b.repeat);
+  EXPECT_EQ(a.allocations, b.allocations);
   EXPECT_EQ(a.window, b.window);
   EXPECT_EQ(a.step_range, b.step_range);
   EXPECT_EQ(a.fold, b.fold);
@@ -104,6 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "--metrics=roofline,dram__bytes.sum"},
         OneSetting{"budget", [](Settings& s) { s.budget = 2.5; }, "--budget=2.5%"},
         OneSetting{"layers", [](Settings& s) { s.layers = "off"; }, "--layers=off"},
+        OneSetting{"allocations", [](Settings& s) { s.allocations = true; }, "--allocations=true"},
         OneSetting{"then", [](Settings& s) { s.then = "stop"; }, "--then=stop"},
         OneSetting{"max_keys", [](Settings& s) { s.max_keys = 7; }, "--max-keys=7"},
         OneSetting{"cupti", [](Settings& s) { s.cupti = "/opt/a b/libcupti.so.13"; },
