@@ -49,10 +49,10 @@ static inline const struct gable_calls_* gable_calls_(void) {
     *(void**)(&calls.profile_begin) = dlsym(library, "gable_profile_begin");
     *(void**)(&calls.profile_end) = dlsym(library, "gable_profile_end");
   }
-  state = library && calls.open && calls.close && calls.step && calls.profile_begin &&
-                  calls.profile_end
-              ? 1
-              : 2;
+  state =
+      library && calls.open && calls.close && calls.step && calls.profile_begin && calls.profile_end
+          ? 1
+          : 2;
   __atomic_store_n(&calls.state, state, __ATOMIC_RELEASE);
   return state == 1 ? &calls : 0;
 }
