@@ -48,9 +48,9 @@ void ModelTable::add_operator(std::int32_t device, LayerId layer, std::string_vi
   }
 }
 
-void ModelTable::add_module(LayerId layer, ModuleFacts facts) {
+void ModelTable::add_module(LayerId layer, const ModuleFacts& facts) {
   const std::lock_guard hold(mutex_);
-  if (open_) open_->model.modules.try_emplace(layer, std::move(facts));
+  if (open_) open_->model.modules.try_emplace(layer, facts);
 }
 
 void ModelTable::add_allocated(LayerId layer, std::uint64_t bytes) {
@@ -60,7 +60,7 @@ void ModelTable::add_allocated(LayerId layer, std::uint64_t bytes) {
   allocated = allocated.value_or(0) + bytes;
 }
 
-std::optional<ModelTable::Described> ModelTable::end() {
+std::optional<DescribedStep> ModelTable::end() {
   const std::lock_guard hold(mutex_);
   return std::exchange(open_, std::nullopt);
 }

@@ -12,6 +12,11 @@
 
 namespace gable {
 
+struct DescribedStep {
+  std::uint32_t step = 0;
+  ModelDescription model;
+};
+
 class ModelTable {
  public:
   // True: step `step` is to be described. Only one is, once.
@@ -21,22 +26,18 @@ class ModelTable {
   void add_operator(std::int32_t device, LayerId layer, std::string_view type, double flops,
                     double read, double written);
   // Of several calls the first counts.
-  void add_module(LayerId layer, ModuleFacts facts);
+  void add_module(LayerId layer, const ModuleFacts& facts);
 
   // Of several calls the sum counts.
   void add_allocated(LayerId layer, std::uint64_t bytes);
 
-  struct Described {
-    std::uint32_t step = 0;
-    ModelDescription model;
-  };
   // What was described since begin(); nothing where that was not called.
-  [[nodiscard]] std::optional<Described> end();
+  [[nodiscard]] std::optional<DescribedStep> end();
 
  private:
   mutable std::mutex mutex_;
   bool begun_ = false;
-  std::optional<Described> open_;
+  std::optional<DescribedStep> open_;
 };
 
 // "float32[2,3,32,32];int64[2]"
