@@ -42,8 +42,6 @@ Maybe quotient(const Maybe& top, const Maybe& bottom) {
   return *top / *bottom;
 }
 
-bool covers(const Maybe& coverage) { return coverage.value_or(0) >= kFullCoverage; }
-
 Maybe counted_flops(const LayerRow& row) {
   return covers(row.coverage.flops) ? row.flops.total : std::nullopt;
 }
@@ -178,32 +176,6 @@ class Models {
 bool model_steps_are_alike(const Profile::State& state) {
   const auto alike = static_cast<double>(state.classes.steps_of(state.model->sequence_hash));
   return alike > 0 && alike >= kSameSteps * static_cast<double>(state.classes.steps());
-}
-
-KernelRow kernel_of_model(const Roofline& roofline, const LayerModel::Part& own,
-                          const LayerRow& layer) {
-  KernelRow kernel;
-  kernel.device = layer.device;
-  kernel.launches = 1;
-  if (covers(layer.coverage.time) || layer.time_self_ns == 0.0)
-    kernel.time_mean_ns = kernel.time_total_ns = layer.time_self_ns;
-  kernel.time_source = layer.time_source;
-  kernel.bytes.dram = own.bytes;
-  kernel.flops.total = own.flops;
-  for (const auto& [type, flops] : own.types) {
-    if (roofline.ceiling(layer.device, type + "_tensor")) {
-      kernel.flops.tensor[type] = flops;
-    } else if (type == "fp64") {
-      kernel.flops.fp64 = flops;
-    } else if (type == "fp16") {
-      kernel.flops.fp16 = flops;
-    } else if (type == "fp32" || type == "tf32") {
-      kernel.flops.fp32 = kernel.flops.fp32.value_or(0) + flops.value_or(0);
-    } else {
-      kernel.flops.tensor[type] = flops;  // no roof is known: none is given
-    }
-  }
-  return kernel;
 }
 
 void fill_models(const Profile::State& state, const UnitScale& unit, const Roofline& roofline,
