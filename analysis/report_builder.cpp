@@ -53,8 +53,8 @@ void fill_basis(const Profile::State& state, const UnitScale& unit, std::string&
     return;
   }
   const std::uint64_t windows = kept(state, unit.launches_from);
-  if (windows == state.classes.steps()) basis = "measured";
   if (windows == state.classes.steps()) {
+    basis = "measured";
     note = "every step seen was measured";
     return;
   }

@@ -14,7 +14,7 @@ LaunchFilter::LaunchFilter(const Patterns& patterns, const LayerTree& layers,
     include_.push_back({Pattern::parse(text).pattern, text, "--include"});
   for (const auto& text : patterns.exclude)
     exclude_.push_back({Pattern::parse(text).pattern, text, "--exclude"});
-  limited_.store(!kernels_.empty() || !include_.empty() || !exclude_.empty());
+  note_limits();
 }
 
 std::vector<std::string> LaunchFilter::choose_layers(const std::vector<std::string>& include,
@@ -38,8 +38,12 @@ std::vector<std::string> LaunchFilter::choose_layers(const std::vector<std::stri
   include_ = std::move(included);
   exclude_ = std::move(excluded);
   by_layer_.clear();
-  limited_.store(!kernels_.empty() || !include_.empty() || !exclude_.empty());
+  note_limits();
   return sentences;
+}
+
+void LaunchFilter::note_limits() {
+  limited_.store(!kernels_.empty() || !include_.empty() || !exclude_.empty());
 }
 
 bool LaunchFilter::wanted(const LaunchKey& key) {

@@ -42,6 +42,7 @@ class LaunchFilter {
   };
   enum class Answer : std::int8_t { unknown, no, yes };
 
+  void note_limits();
   [[nodiscard]] bool wanted_kernel(FunctionId function) const;
   bool wanted_layer(LayerId layer);
   // A pattern means a layer and all below it, by shown path, dotted name or the layer's own name.

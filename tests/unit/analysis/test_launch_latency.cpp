@@ -18,6 +18,12 @@ class Latency : public ::testing::Test {
     records_.push_back({start, end, keys_.find_or_add(key, 1)});
     calls_.add_start({start, end, correlation, device, 1, 7});
   }
+  void copy(std::uint64_t start, std::uint64_t end) {
+    CopyRecord record;
+    record.start_ns = start;
+    record.end_ns = end;
+    calls_.add_copy(record);
+  }
   Moments finish() {
     std::sort(records_.begin(), records_.end(),
               [](const HeldRecord& a, const HeldRecord& b) { return a.start < b.start; });
@@ -67,23 +73,15 @@ TEST_F(Latency, AnotherGpuMayBeBusy) {
 TEST_F(Latency, NoneWhereACopyRan) {
   calls_.add_call(1, 2000);
   kernel(1, 8000, 9000);
-  CopyRecord copy;
-  copy.start_ns = 1000;
-  copy.end_ns = 2500;
-  calls_.add_copy(copy);
+  copy(1000, 2500);
   EXPECT_EQ(finish().count(), 0U);
 }
 
 TEST_F(Latency, ACopyBeforeOrAfterDoesNotMatter) {
   calls_.add_call(1, 2000);
   kernel(1, 8000, 9000);
-  CopyRecord copy;
-  copy.start_ns = 1000;
-  copy.end_ns = 2000;
-  calls_.add_copy(copy);
-  copy.start_ns = 8500;
-  copy.end_ns = 9500;
-  calls_.add_copy(copy);
+  copy(1000, 2000);
+  copy(8500, 9500);
   EXPECT_EQ(finish().mean(), 6000.0);
 }
 
