@@ -38,6 +38,16 @@ struct ModuleFacts {
   std::optional<std::uint64_t> allocated = std::nullopt;
 };
 
+// A module whose forward the framework compiled to code of its own: that code is one layer.
+struct SourceModule {
+  std::string name;  // "encoder.0", as PyTorch's users know it
+  std::string kind;  // its class
+};
+struct CompiledRegion {
+  std::vector<SourceModule> modules;  // those within it, in the order of named_modules()
+  std::uint64_t left_out = 0;         // more of them
+};
+
 struct ModelDescription {
   std::uint64_t sequence_hash = 0;  // of the launches in the step that was described
   std::map<std::pair<std::int32_t, LayerId>, OperatorWork> work;  // by device and layer

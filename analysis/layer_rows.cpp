@@ -160,6 +160,7 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
       row.path.push_back(node.name);
     }
     row.dotted = state.layers.dotted(layer);
+    row.compiled = state.layers.compiled(layer);
     row.direction = to_string(node.direction);
     row.device = device;
     row.depth = node.depth;

@@ -43,6 +43,7 @@ struct LayerTree::State {
   std::deque<Node> nodes;           // a deque, so that the map's views stay valid
   std::unordered_map<ChildKey, LayerId, ChildKeyHash> children;
   std::unordered_map<LayerId, std::string> dotted;
+  std::unordered_map<LayerId, CompiledRegion> compiled;
 };
 
 LayerTree::LayerTree(std::size_t max_layers) : state_(std::make_unique<State>(max_layers)) {}
@@ -91,6 +92,22 @@ std::string LayerTree::dotted(LayerId id) const {
   const std::shared_lock lock(state_->mutex);
   const auto found = state_->dotted.find(id);
   return found == state_->dotted.end() ? std::string() : found->second;
+}
+
+void LayerTree::set_compiled(LayerId id, CompiledRegion region) {
+  for (SourceModule& module : region.modules) {
+    module.name = clean_name(module.name);
+    module.kind = clean_name(module.kind);
+  }
+  const std::unique_lock lock(state_->mutex);
+  if (id != 0 && id < state_->nodes.size()) state_->compiled.try_emplace(id, std::move(region));
+}
+
+std::optional<CompiledRegion> LayerTree::compiled(LayerId id) const {
+  const std::shared_lock lock(state_->mutex);
+  const auto found = state_->compiled.find(id);
+  if (found == state_->compiled.end()) return std::nullopt;
+  return found->second;
 }
 
 LayerTree::Node LayerTree::node(LayerId id) const {

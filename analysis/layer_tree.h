@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/events.h"
+#include "analysis/layer_model.h"
 
 namespace gable {
 
@@ -38,6 +40,10 @@ class LayerTree {
   // The name that PyTorch's users know a layer by, "layer1.0.conv1"; empty for all others.
   void set_dotted(LayerId id, std::string_view dotted);
   [[nodiscard]] std::string dotted(LayerId id) const;
+
+  // The layer is a compiled region. Of several calls the first counts.
+  void set_compiled(LayerId id, CompiledRegion region);
+  [[nodiscard]] std::optional<CompiledRegion> compiled(LayerId id) const;
 
   [[nodiscard]] Node node(LayerId id) const;                      // a copy
   [[nodiscard]] std::vector<std::string> path(LayerId id) const;  // root's path is empty

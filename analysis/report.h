@@ -115,6 +115,7 @@ struct LayerRow {
   std::optional<Tokens> tokens;
   Maybe flops_over_forward;  // of a backward layer: its measured FLOPs / its forward's
   std::optional<LayerModel> model;
+  std::optional<CompiledRegion> compiled;  // of a forward layer that the framework compiled
 };
 
 struct KernelRow {

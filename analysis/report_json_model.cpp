@@ -48,4 +48,21 @@ void read_model(const Object& in, LayerModel& model) {
   in.read("allocated_bytes", model.allocated_bytes);
 }
 
+void read_compiled(const Object& in, CompiledRegion& region) {
+  in.objects("modules", [&](const Object& module) {
+    SourceModule& each = region.modules.emplace_back();
+    module.read("name", each.name);
+    module.read("class", each.kind);
+  });
+  in.read("left_out", region.left_out);
+}
+
+nlohmann::ordered_json write_compiled(const std::optional<CompiledRegion>& region) {
+  if (!region) return nullptr;
+  auto modules = nlohmann::ordered_json::array();
+  for (const SourceModule& each : region->modules)
+    modules.push_back({{"name", each.name}, {"class", each.kind}});
+  return {{"modules", modules}, {"left_out", region->left_out}};
+}
+
 }  // namespace gable::json

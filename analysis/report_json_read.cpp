@@ -167,6 +167,8 @@ void read_layer(const Object& in, LayerRow& row) {
   });
   in.read("flops_over_forward", row.flops_over_forward);
   in.inside("model", [&](const Object& model) { json::read_model(model, row.model.emplace()); });
+  in.inside("compiled",
+            [&](const Object& compiled) { json::read_compiled(compiled, row.compiled.emplace()); });
 }
 
 void read_kernel(const Object& in, KernelRow& row) {

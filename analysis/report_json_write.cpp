@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/report_json.h"
+#include "analysis/report_json_parts.h"
 
 namespace gable {
 namespace {
@@ -216,6 +217,7 @@ Json layer(const LayerRow& row) {
   }
   out["flops_over_forward"] = number(row.flops_over_forward);
   out["model"] = row.model ? model(*row.model) : Json(nullptr);
+  out["compiled"] = json::write_compiled(row.compiled);
   return out;
 }
 

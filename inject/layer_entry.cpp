@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/range_calls.h"
@@ -17,10 +19,20 @@
 namespace {
 
 constexpr int kNotFollowed = -1;  // there is nothing to close
-constexpr char kBetweenNames = '\x1f';
+constexpr char kBetweenNames = '\x1f', kBeforeClass = '\x1e';
 
 std::string_view text_of(const char* text) {
   return text == nullptr ? std::string_view() : std::string_view(text);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const auto end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return parts;
 }
 
 // Runs `call` while ranges are followed. Out of memory loses this one range.
@@ -73,14 +85,25 @@ GABLE_ENTRY int gable_module_open(std::uint64_t token) {
 GABLE_ENTRY int gable_module_name(std::uint64_t token, int level, const char* names,
                                   const char* dotted) {
   return followed(kNotFollowed, [&] {
-    std::vector<std::string_view> levels;
-    auto rest = text_of(names);
-    while (!rest.empty()) {
-      const auto end = rest.find(kBetweenNames);
-      levels.push_back(rest.substr(0, end));
-      rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    return gable::name_module(token, level, split(text_of(names), kBetweenNames), text_of(dotted));
+  });
+}
+
+// The module that was named last on this thread is compiled: of the modules within it name, 0x1e
+// and class, separated by 0x1f, and how many more there are.
+GABLE_ENTRY void gable_module_compiled(std::uint64_t token, const char* modules,
+                                       std::uint32_t left_out) {
+  followed(0, [&] {
+    gable::CompiledRegion region;
+    region.left_out = left_out;
+    for (const auto module : split(text_of(modules), kBetweenNames)) {
+      const auto end = module.find(kBeforeClass);
+      if (end == std::string_view::npos) continue;
+      region.modules.push_back(
+          {std::string(module.substr(0, end)), std::string(module.substr(end + 1))});
     }
-    return gable::name_module(token, level, levels, text_of(dotted));
+    gable::runtime().layers.set_compiled(gable::layer_of_module(token), std::move(region));
+    return 0;
   });
 }
 

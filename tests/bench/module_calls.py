@@ -59,7 +59,7 @@ def main():
     if not os.path.exists(PYTHON):
         print(f"there is no {PYTHON}")
         return 77
-    rounds = "2" if sys.argv[1:] == ["--brief"] else "50"
+    rounds = "5" if sys.argv[1:] == ["--brief"] else "50"
     # A wait that never ends: the calls are outside of windows.
     command = [os.environ["GABLE_PROGRAM"], "profile", "--playback", GPU, "--wait", "1000000000", "-o", os.devnull, "--",
                PYTHON, os.path.abspath(__file__), "measure", rounds]

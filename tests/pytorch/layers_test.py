@@ -180,6 +180,25 @@ class Layers(gable_run.ReportTest):
         self.assertRegex(profiled("compiled").out, r"^\[\d+\] \{\} \{\} ")
         self.assert_kernels_at_home(report)
 
+    def test_compiled_regions_list_their_modules(self):
+        report = self.report("compiled_regions")
+        self.assertRegex(profiled("compiled_regions").out, r"^\[('?[a-zA-Z0-9, ()']+'?)\] \{\} \{\} ")
+        self.assert_kernels_at_home(report)
+        found = {}
+        for row in report.document["layers"]:
+            if row["compiled"] is not None:
+                self.assertEqual(row["direction"], "forward")
+                inside = [(each["name"], each["class"]) for each in row["compiled"]["modules"]]
+                found["/".join(row["path"])] = inside, row["compiled"]["left_out"]
+        wide = [("linear", "Linear"), ("unused", "ModuleList"), *((f"unused.{i}", "Identity") for i in range(254))]
+        self.assertEqual(found, {
+            "Net/block": ([("block.0", "Linear"), ("block.1", "ReLU"), ("block.2", "Sequential"), ("block.2.0", "Linear")], 0),
+            "Net/later": ([("later.linear", "Linear"), ("later.tanh", "Tanh")], 0),
+            "Net/scaled": ([("scaled.linear", "Linear")], 0),
+            "Wide": (wide, 46)})
+        for path in found:  # each is one layer
+            self.assertFalse([below for below, _ in report.layers if below[:-1] == tuple(path.split("/"))], path)
+
     def test_hooks_that_raise(self):
         self.assert_kernels_at_home(self.report("raising_hooks"))
 
@@ -191,6 +210,18 @@ class Layers(gable_run.ReportTest):
         report = self.report("odd_names")
         self.assertIn((("Odd", "a/b"), "forward"), report.layers)
         self.assertIn((("Odd", "ünï"), "backward"), report.layers)
+
+    def test_calls_that_go_through_ctypes(self):
+        """As on a Python that has no such builtins: the same layers."""
+        code = ("import runpy, sys\nfrom gable import _builtins\n_builtins._HANDED_OVER = ('PyNo_Such',)\n"
+                f"sys.argv = [{PROGRAM!r}, 'shared']\nrunpy.run_path({PROGRAM!r}, run_name='__main__')\n"
+                "import torch\ncalled = torch.nn.Module.__call__\n"
+                "opens = called.__closure__[called.__code__.co_freevars.index('open_module')].cell_contents\n"
+                "assert type(opens).__name__ == 'function', opens")
+        run = gable_run.run_profile(GPU, "pytorch-ctypes", "--", PYTHON, "-c", f"import sys\nsys.path.insert(0, {HERE!r})\n" + code)
+        self.assertEqual((run.code, run.out, run.violations), (0, plain("shared"), ""), run.err)
+        self.assert_kernels_at_home(run.report)
+        self.assertEqual(run.report.layer(("Tied", "inner"), "backward")["launches"], 4)
 
     def test_workers_of_a_data_loader(self):
         self.assert_kernels_at_home(self.report("workers"))

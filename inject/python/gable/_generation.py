@@ -31,8 +31,10 @@ class Generation:
     def begin(self, token, args, kwargs):
         """Opens the layer prefill or decode around the forward of an outermost module. Its depth, 0 when it is neither."""
         try:
+            if self._library.gable_module_at(0) != 0:  # it is called within another one
+                return 0
             model = self.models.setdefault(token, _Model())
-            if self._grad_enabled() or self._library.gable_module_at(0) != 0:  # it is called within another one
+            if self._grad_enabled():
                 return 0
             shape = self._shape(args, kwargs)
             kind = self._kind(model, shape) if shape is not None else None
@@ -70,7 +72,7 @@ class Generation:
 
 
 def _is_generating():
-    frame = sys._getframe(3)
+    frame = sys._getframe(4)
     for _ in range(_FUNCTIONS_AROUND):
         if frame is None:
             return False

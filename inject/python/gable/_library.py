@@ -8,9 +8,11 @@ import sys
 _FUNCTIONS = {
     "gable_torch_number": (None, [ctypes.c_void_p] * 2),
     "gable_torch_attach": (None, [ctypes.c_void_p] + [ctypes.c_size_t] * 3),
+    "gable_python": (None, [ctypes.c_void_p] * 3),
     "gable_modules_followed": (None, []),
     "gable_module_open": (ctypes.c_int, [ctypes.c_uint64]),
     "gable_module_name": (ctypes.c_int, [ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]),
+    "gable_module_compiled": (None, [ctypes.c_uint64, ctypes.c_char_p, ctypes.c_uint32]),
     "gable_module_at": (ctypes.c_uint64, [ctypes.c_int]),
     "gable_module_gone": (None, [ctypes.c_uint64]),
     "gable_model_begin": (ctypes.c_int, []),

@@ -1,40 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follows the calls of modules: each opens the layer that has its place in the model."""
+import functools
 import weakref
 
-from gable import _dynamo, _generation
+from gable import _builtins, _dynamo, _generation, _tree
 
 _BETWEEN_NAMES = b"\x1f"
+_BEFORE_CLASS = b"\x1e"
 _MOST_LEVELS = 64  # modules looked at, from the innermost open one outwards, for the one that holds a module
 
-# Attributes under which wrappers hold what they wrap: no level of the model that the user wrote.
-_WRAPPED = frozenset(("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"))
-_WRAPPERS_WITH_MODULE = frozenset(("DataParallel", "DistributedDataParallel", "FullyShardedDataParallel"))
 
-
-def _is_wrapper(module):
-    kind = type(module)
-    if not kind.__module__.startswith("torch."):
-        return False
-    return kind.__name__ in _WRAPPERS_WITH_MODULE or kind.__name__ == "CheckpointWrapper"
-
-
-def _children(parent):
-    """Every module below `parent`: its id, and the names that lead to it."""
-    found = {}
-    waiting = [(parent, ())]
-    while waiting:
-        module, path = waiting.pop()
-        if id(module) in found:
-            continue  # it stands at several places: the first is its name, as in named_modules()
-        found[id(module)] = path
-        inner_is_wrapped = _is_wrapper(module)
-        for name, child in reversed(module._modules.items()):
-            if child is not None:
-                wrapped = name in _WRAPPED or (inner_is_wrapped and name == "module")
-                waiting.append((child, path if wrapped else (*path, name)))
-    del found[id(parent)]
-    return found
+def _encoded(text):
+    return text.encode("utf-8", "replace")
 
 
 class Namer:
@@ -44,7 +21,7 @@ class Namer:
         self._library = library
         self._generation = generation
         self._alive = {}  # token: (weak reference, dotted name, names of levels around that are no layers)
-        self._below = {}  # token: what _children() found
+        self._below = {}  # token: {id of a module below it: names that lead to it}
         self._loss_base = torch.nn.modules.loss._Loss
         self._chosen = set()  # tokens of the modules that are layers; empty: all are
 
@@ -57,7 +34,7 @@ class Namer:
 
     def _name(self, module):
         token = id(module)
-        level, names, dotted, left_out = self._place(module)
+        level, names, dotted, left_out = self._place(module, _tree.is_wrapper(module) and not _tree.is_compiled(module))
         names = (*left_out, *names)
         if self._chosen and token not in self._chosen:
             names, left_out = (), names
@@ -65,11 +42,26 @@ class Namer:
             left_out = ()
         if token not in self._alive:
             self._alive[token] = (weakref.ref(module, lambda _, token=token: self._forget(token)), dotted, left_out)
-        text = _BETWEEN_NAMES.join(name.encode("utf-8", "replace") for name in names)
-        return self._library.gable_module_name(token, level, text, dotted.encode("utf-8", "replace"))
+        text = _BETWEEN_NAMES.join(map(_encoded, names))
+        depth = self._library.gable_module_name(token, level, text, _encoded(dotted))
+        if names and depth > 0:
+            self._tell_compiled(module, dotted)
+        return depth
 
-    def _place(self, module):
-        """(level of the open module that holds it, names below that one, dotted name, names left out around it)"""
+    def _tell_compiled(self, module, dotted):
+        """A compiled region is one layer, which lists the modules it was made of."""
+        try:
+            if not _tree.is_compiled(module):
+                return
+            inside, left_out = _tree.source_modules(module, dotted)
+            listed = _BETWEEN_NAMES.join(_encoded(name) + _BEFORE_CLASS + _encoded(kind) for name, kind in inside)
+            self._library.gable_module_compiled(id(module), listed, left_out)
+        except Exception:  # the layer is open already, and stays
+            pass
+
+    def _place(self, module, is_none):
+        """(level of the open module that holds it, names below that one, dotted name, names left out around it). `is_none`: it
+        is no layer of its own."""
         for level in range(_MOST_LEVELS):
             token = self._library.gable_module_at(level)
             known = self._alive.get(token)
@@ -78,29 +70,33 @@ class Namer:
                 break
             if parent is None:
                 continue
-            if getattr(parent, "_orig_mod", None) is module:
-                return level, (), known[1], known[2]  # the layer of the compiled region is the module's own
             names = self._names_below(parent, module)
-            if names is None or (not names and not _is_wrapper(parent)):
+            if names == () and (hasattr(parent, "_orig_mod") or _tree.is_compiled(parent)):
+                return level, (), known[1], known[2]  # the layer of the compiled region is the module's own
+            if names is None or (not names and not _tree.is_wrapper(parent)):
                 continue
-            if names and not _is_wrapper(module):
+            if names and not is_none:
                 return level, names, ".".join((*((known[1],) if known[1] else ()), *names)), known[2]
             if names:
                 return level, (), "", known[2]
-        if _is_wrapper(module):
+        if is_none:
             return -1, (), "", ()
         return -1, (self._root_name(module),), "", ()
 
     def _names_below(self, parent, module):
         token = id(parent)
         if id(module) not in self._below.get(token, ()):
-            self._below[token] = _children(parent)
+            self._below[token] = {id(inner): path for inner, path in _tree.modules_below(parent)}
         return self._below[token].get(id(module))
 
     def _root_name(self, module):
-        while hasattr(module, "_orig_mod"):
-            module = module._orig_mod
+        module = _tree.unwrapped(module)
         return "loss" if isinstance(module, self._loss_base) else type(module).__name__
+
+    def name_anew(self, module):
+        """At its next call."""
+        if id(module) in self._alive:
+            self._forget(id(module))
 
     def choose(self, module):
         """Only chosen modules are layers; what was named before is named anew."""
@@ -132,21 +128,24 @@ def follow(torch, library, outermost_ended, description):
     global _namer
     module_class = torch.nn.Module
     call, is_compiling = module_class.__call__, torch.compiler.is_compiling
+    is_traced = getattr(torch.compiler, "is_dynamo_compiling", is_compiling)  # costs a third of the other
     generation = _generation.Generation(torch, library)
-    outermost_ones = generation.models
-    open_module, close = library.gable_module_open, library.gable_close
+    open_module, close = _builtins.module_calls(library)
     name = _namer = Namer(torch, library, generation)
 
+    def open_first(module, args, kwargs):
+        """Of an outermost module, or of one that has to be named: its depth, and that of what is opened around it."""
+        if is_compiling():  # torch.export runs it, and no kernel
+            return -1, 0
+        around = generation.begin(id(module), args, kwargs)
+        return library.gable_module_open(id(module)) or name(module), around
+
     def __call__(self, *args, **kwargs):
-        if is_compiling():  # a compiled region is one layer: nothing of ours gets into it
+        if is_traced():  # a compiled region is one layer: nothing of ours gets into it
             return call(self, *args, **kwargs)
-        token = id(self)
-        around = generation.begin(token, args, kwargs) if token in outermost_ones else 0
-        depth = open_module(token)
+        depth, around = open_module(self), 0
         if depth == 0:
-            if token not in outermost_ones and library.gable_module_at(0) == 0:
-                around = generation.begin(token, args, kwargs)
-            depth = name(self)
+            depth, around = open_first(self, args, kwargs)
         try:
             if description.running:
                 return description.call_module(call, self, args, kwargs)
@@ -159,6 +158,22 @@ def follow(torch, library, outermost_ended, description):
                 outermost_ended(self)
 
     _dynamo.keep_out(torch, __call__, callees=True)
-    for function in (Namer.__call__, Namer._forget, outermost_ended.__func__, generation.begin.__func__):
+    for function in (open_first, Namer.__call__, Namer._forget, outermost_ended.__func__, generation.begin.__func__):
         _dynamo.keep_out(torch, function, callees=False)
     module_class.__call__ = __call__
+    _follow_compile(module_class)
+
+
+def _follow_compile(module_class):
+    """A module that is compiled after its first call is named anew, as a compiled region."""
+    compile_in_place = getattr(module_class, "compile", None)
+    if compile_in_place is None:
+        return
+
+    @functools.wraps(compile_in_place)
+    def compile(self, *args, **kwargs):
+        result = compile_in_place(self, *args, **kwargs)
+        _namer.name_anew(self)
+        return result
+
+    module_class.compile = compile

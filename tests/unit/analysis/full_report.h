@@ -67,6 +67,7 @@ inline LayerRow full_layer(Values& v) {
   model.saving_ns = v;
   model.roof = {v, "compute", "dram", "dram", "theoretical"};
   model.allocated_bytes = v;
+  row.compiled = CompiledRegion{{{"a.b.0", "Linear"}, {"a.b.1", "ReLU"}}, v.whole()};
   return row;
 }
 
