@@ -53,9 +53,10 @@ struct Step {
 struct Ceiling {
   std::int32_t device = 0;
   std::string kind;  // "compute" | "memory"
-  std::string name;  // "fp32", "fp16", "bf16_tensor", "dram" …
+  std::string name;  // "fp32", "fp32_no_fma", "bf16_tensor", "bf16_tensor_sparse", "dram", "l2" …
   double value = 0;  // FLOP/s or byte/s
   std::string source;
+  std::string clock = {};  // the SM's behind it: "measured" | "boost"; empty where it has no part
 };
 
 struct Coverage {  // share of the row's time whose kernels have the part; 0 to 1
@@ -205,7 +206,7 @@ struct Report {
   RunInfo run;
   Step step;
   std::vector<DeviceInfo> devices;
-  std::map<std::int32_t, Maybe> sm_clock_measured_hz;
+  std::map<std::int32_t, Maybe> sm_clock_measured_hz;  // by device; cycles over time of hw windows
   std::vector<Ceiling> ceilings;
   std::vector<LayerRow> layers;
   std::vector<KernelRow> kernels;

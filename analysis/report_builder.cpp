@@ -5,7 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "analysis/ceilings.h"
 #include "analysis/report_rows.h"
 
 #ifndef GABLE_VERSION
@@ -145,7 +144,7 @@ void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
 
 }  // namespace
 
-Report build_report(const Profile& profile, const RunInfo& base) {
+Report build_report(const Profile& profile, const RunInfo& base, const StoredRoofs& roofs) {
   const Profile::State& state = profile.state();
   const UnitScale unit = unit_scale(state);
   Report report;
@@ -160,14 +159,11 @@ Report build_report(const Profile& profile, const RunInfo& base) {
   steps.classes = state.classes.size();
   if (state.ranges_only) steps.border.clear();
   report.run.lost = lost_counts(state, base.lost);
-  for (const auto& [id, device] : state.devices) {
-    report.devices.push_back(device);
-    for (Ceiling& ceiling : theoretical_ceilings(device))
-      report.ceilings.push_back(std::move(ceiling));
-  }
+  for (const auto& [id, device] : state.devices) report.devices.push_back(device);
   report.step.launch_latency_ns = state.launch_latency.median();
-  const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
   std::vector<KernelOfLayer> kernels = kernel_rows(state, unit);
+  fill_ceilings(state, kernels, roofs, report);
+  const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
   for (KernelOfLayer& kernel : kernels) roofline.apply(kernel.row);
   LayerRows layers = layer_rows(state, unit, roofline, kernels);
   fill_models(state, unit, roofline, layers);
@@ -180,6 +176,8 @@ Report build_report(const Profile& profile, const RunInfo& base) {
   fill_step(state, unit, report.step);
   if (!report.layers.empty()) report.step.sync_ns = report.layers.front().sync_ns;  // the root's
   for (std::string& note : number_notes(state, report)) report.run.notes.push_back(std::move(note));
+  for (std::string& note : ceiling_notes(report)) report.run.notes.push_back(std::move(note));
+  for (const std::string& note : roofs.problems) report.run.notes.push_back(note);
   return report;
 }
 

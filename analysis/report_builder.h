@@ -2,6 +2,7 @@
 // From what was accumulated to the report.
 #pragma once
 
+#include "analysis/measured_roofs.h"
 #include "analysis/profile.h"
 #include "analysis/report.h"
 
@@ -9,8 +10,10 @@ namespace gable {
 
 // `base` is what only the collector knows (command, host, notes …). Unit, scope of counts, totals,
 // steps, losses and the notes about the numbers are filled in here; `base.lost` is added to the
-// profile's own losses. Can be called while the profile still grows: a snapshot.
-[[nodiscard]] Report build_report(const Profile& profile, const RunInfo& base);
+// profile's own losses. `roofs`: what was measured of GPUs; those of the profile's devices are
+// used. Can be called while the profile still grows: a snapshot.
+[[nodiscard]] Report build_report(const Profile& profile, const RunInfo& base,
+                                  const StoredRoofs& roofs = {});
 
 // Whether any kernel launch was counted: a process without launches leaves no report.
 [[nodiscard]] bool has_launches(const Profile& profile);

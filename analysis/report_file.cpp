@@ -35,7 +35,14 @@ int write_all(int file, const std::string& text) {
 
 std::string write_report_file(const Report& report, const std::string& path) {
   try {
-    const std::string text = to_json(report);
+    return write_text_file(to_json(report), path);
+  } catch (const std::exception& error) {
+    return path + " cannot be written: " + error.what() + ".";
+  }
+}
+
+std::string write_text_file(const std::string& text, const std::string& path) {
+  try {
     const std::string beside = path + ".part." + std::to_string(::getpid());
     const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (file < 0) return problem(path, errno);

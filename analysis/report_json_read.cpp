@@ -245,6 +245,7 @@ ParsedReport parse(std::string_view text) {
     in.read("name", ceiling.name);
     in.read("value", ceiling.value);
     in.read("source", ceiling.source);
+    in.read("clock", ceiling.clock);
   });
   root.objects("layers",
                [&](const Object& layer) { read_layer(layer, report.layers.emplace_back()); });

@@ -275,7 +275,8 @@ std::string to_json(const Report& report) {
                         {"kind", each.kind},
                         {"name", each.name},
                         {"value", number(each.value)},
-                        {"source", each.source}});
+                        {"source", each.source},
+                        {"clock", known(each.clock)}});
   }
   Json& layers = out["layers"] = Json::array();
   for (const LayerRow& each : report.layers) layers.push_back(layer(each));

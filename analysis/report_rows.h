@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/measured_roofs.h"
 #include "analysis/profile_state.h"
 #include "analysis/report.h"
 #include "analysis/roofline.h"
@@ -39,6 +40,13 @@ struct KernelOfLayer {
 // Every key that belongs to the unit, in the order of first launches; roofs not yet applied.
 [[nodiscard]] std::vector<KernelOfLayer> kernel_rows(const Profile::State& state,
                                                      const UnitScale& unit);
+
+// The roofs of the devices, which are in the report already, and the SM clocks of counter windows.
+void fill_ceilings(const Profile::State& state, const std::vector<KernelOfLayer>& kernels,
+                   const StoredRoofs& roofs, Report& report);
+
+// Sentences about roofs that are not as they are expected to be.
+[[nodiscard]] std::vector<std::string> ceiling_notes(const Report& report);
 
 using LayerIds =
     std::map<std::pair<std::int32_t, LayerId>, std::int64_t>;  // (device, layer) -> LayerRow::id

@@ -48,9 +48,8 @@ Maybe RoofTimes::min_ns() const {
 Roofline::Roofline(const std::vector<Ceiling>& ceilings, Maybe launch_latency_ns)
     : launch_latency_ns_(launch_latency_ns) {
   for (const Ceiling& ceiling : ceilings) {
-    // A measured ceiling is the better one.
     Ceiling& known = ceilings_[{ceiling.device, ceiling.name}];
-    if (known.name.empty() || known.source.rfind("measured", 0) != 0) known = ceiling;
+    if (known.name.empty() || preference(ceiling) > preference(known)) known = ceiling;
   }
 }
 
@@ -74,10 +73,16 @@ RoofTimes Roofline::times(const KernelRow& kernel) const {
     fp64.add(kernel.flops.fp64.value_or(0), roof("fp64"), "fp64");
     fma.add(kernel.flops.fp32.value_or(0), roof("fp32"), "fp32");
     fma.add(kernel.flops.fp16.value_or(0), roof("fp16"), "fp16");
+    const std::map<std::string, double> sparse = sparse_operations(kernel.counters);
     for (const auto* types : {&kernel.flops.tensor, &kernel.ops}) {
       for (const auto& [type, operations] : *types) {
-        const std::string name = tensor_ceiling_name(type);
-        tensor.add(operations.value_or(0), roof(name), name);
+        const double all = operations.value_or(0);
+        const auto found = sparse.find(type);
+        const std::string name = tensor_ceiling_name(type), fast = sparse_ceiling_name(type);
+        const double fast_part =
+            found == sparse.end() || !roof(fast) ? 0 : std::min(found->second, all);
+        tensor.add(all - fast_part, roof(name), name);
+        tensor.add(fast_part, roof(fast), fast);
       }
     }
     const Pipe* longest = &fma;

@@ -3,6 +3,8 @@
 //   t_compute = max over pipes (FP64, FMA, tensor) of the sum over types of operations / ceiling
 //   t_memory  = max over the known levels of bytes / ceiling
 //   time_min  = max(t_compute, t_memory)      fraction = time_min / time
+// Of ceilings of one name the preferred one holds (ceilings.h). Sparse tensor work is under the
+// sparse rate of its type where that is known.
 // Nothing is clamped: a fraction above 1 stays and is flagged.
 #pragma once
 

@@ -141,6 +141,19 @@ void take_total(const Tensor& tensor, bool moves, std::string_view name, Work& w
 
 }  // namespace
 
+std::map<std::string, double> sparse_operations(const std::map<std::string, Maybe>& counters) {
+  std::map<std::string, double> sparse;
+  for (const auto& [metric, value] : counters) {
+    if (value.value_or(0) <= 0 || metric.find("_sparsity_on") == std::string::npos) continue;
+    const MetricRole* role = role_of(metric);
+    if (role == nullptr ||
+        (role->quantity != Quantity::flops_tensor && role->quantity != Quantity::ops_tensor))
+      continue;
+    sparse[std::string(role->type)] += role->weight * *value;
+  }
+  return sparse;
+}
+
 bool names_tensor_cores(std::string_view name) {
   // CUTLASS, cuBLAS and cuDNN put the instruction's shape into the name: s16816 is m16n8k16.
   static constexpr std::array<std::string_view, 19> kWords = {

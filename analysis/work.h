@@ -35,6 +35,11 @@ struct Work {
 [[nodiscard]] Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads,
                            std::string_view name);
 
+// Operations of sparse tensor-core instructions by input type, where they were counted apart and
+// there were any.
+[[nodiscard]] std::map<std::string, double> sparse_operations(
+    const std::map<std::string, Maybe>& counters);
+
 // Whether a kernel's name says that it uses tensor cores ("hmma", "gmma", "s16816gemm", "bf16 …
 // gemm" …).
 [[nodiscard]] bool names_tensor_cores(std::string_view name);

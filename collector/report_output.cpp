@@ -153,9 +153,11 @@ bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& coun
   run.overhead.counter_image_bytes = static_cast<double>(counters.image_bytes());
   if (const auto bytes = counters.gpu_bytes())
     run.overhead.gpu_memory_bytes = static_cast<double>(*bytes);
+  // Read before the profile is held.
+  const StoredRoofs roofs = read_roofs_folder(roofs_folder());
   std::optional<Report> report;
   sink.with_profile([&](Profile& profile) {
-    if (has_launches(profile)) report = build_report(profile, run);
+    if (has_launches(profile)) report = build_report(profile, run, roofs);
   });
   if (!report) return false;
   if (const auto changes = windows.changes_ns(); changes > 0) {

@@ -195,8 +195,10 @@ double counter_value(const Work& work, const std::string& metric, const DeviceIn
   const auto duration = static_cast<double>(work.end_ns - work.start_ns);
   if (metric == "gpu__time_duration.sum") return duration;
   if (is_ctas) return static_cast<double>(work.grid.count());
-  if (metric == "sm__cycles_elapsed.avg")
-    return duration * static_cast<double>(device.sm_clock_max_hz) / 1e9;
+  if (metric == "sm__cycles_elapsed.avg") {
+    return counter_value(work, "gpu__time_duration.sum", device) *
+           static_cast<double>(device.sm_clock_max_hz) / 1e9;
+  }
   return work.kernel == nullptr ? std::nan("") : 0.0;
 }
 

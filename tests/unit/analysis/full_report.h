@@ -153,7 +153,7 @@ inline Report full_report() {
   device.l2_bytes = v.whole();
   report.devices = {device};
   report.sm_clock_measured_hz[1] = v;
-  report.ceilings = {{1, "memory", "dram", v, "measured: copy"}};
+  report.ceilings = {{1, "memory", "dram", v, "measured: copy", "boost"}};
   report.layers = {full_layer(v)};
   report.kernels = {full_kernel(v)};
   CopyRow copy;

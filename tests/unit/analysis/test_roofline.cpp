@@ -30,48 +30,6 @@ KernelRow under_roofs(KernelRow row, Maybe latency = std::nullopt) {
   return row;
 }
 
-double ceiling(const DeviceInfo& device, const std::string& name) {
-  return Roofline(theoretical_ceilings(device)).ceiling(device.id, name).value_or(0);
-}
-
-TEST(Ceilings, OfAnA100AreThePublishedOnes) {
-  const DeviceInfo device = a100();
-  EXPECT_DOUBLE_EQ(ceiling(device, "fp32"), kFp32);
-  EXPECT_DOUBLE_EQ(ceiling(device, "fp64"), 9.74592e12);
-  EXPECT_DOUBLE_EQ(ceiling(device, "fp16"), 77.96736e12);
-  EXPECT_DOUBLE_EQ(ceiling(device, "fp64_tensor"), kFp32);
-  EXPECT_DOUBLE_EQ(ceiling(device, "tf32_tensor"), 155.93472e12);
-  EXPECT_DOUBLE_EQ(ceiling(device, "bf16_tensor"), 311.86944e12);
-  EXPECT_DOUBLE_EQ(ceiling(device, "int8_tensor"), 623.73888e12);
-  EXPECT_EQ(ceiling(device, "fp8_tensor"), 0);  // it has none
-  EXPECT_DOUBLE_EQ(ceiling(device, "dram"), kDram);
-  EXPECT_EQ(Roofline(theoretical_ceilings(device)).source(0, "dram"), "theoretical");
-  EXPECT_EQ(theoretical_ceilings(device).front().source,
-            "theoretical: 108 SMs x 64 per clock x 1.41 GHz");
-}
-
-TEST(Ceilings, GeForceTensorCoresAccumulateAtHalfRate) {
-  DeviceInfo device = a100();
-  device.compute_minor = 6;
-  device.sm_count = 84;
-  device.sm_clock_max_hz = 1800000000;
-  device.name = "NVIDIA RTX A6000";
-  EXPECT_DOUBLE_EQ(ceiling(device, "fp16_tensor"), 84 * 1024 * 1.8e9);
-  device.name = "NVIDIA GeForce RTX 3090";
-  EXPECT_DOUBLE_EQ(ceiling(device, "fp16_tensor"), 84 * 512 * 1.8e9);
-}
-
-TEST(Ceilings, WhatADeviceDoesNotSayIsUnknown) {
-  DeviceInfo device = a100();
-  device.compute_major = 99;
-  EXPECT_EQ(theoretical_ceilings(device).size(), 1u);  // memory alone
-  device.memory_clock_max_hz = 0;
-  EXPECT_TRUE(theoretical_ceilings(device).empty());
-  device = a100();
-  device.sm_clock_max_hz = 0;
-  EXPECT_EQ(theoretical_ceilings(device).size(), 1u);
-}
-
 TEST(Roofline, TheHigherOfTheTwoTimesBinds) {
   const KernelRow memory = under_roofs(kernel(0.5, 1, 2, 3));
   EXPECT_DOUBLE_EQ(*memory.roof.fraction, 0.5);
@@ -172,6 +130,25 @@ TEST(Roofline, AMeasuredCeilingIsPreferredAndCachesCount) {
   EXPECT_EQ(row.roof.level, "l2");
   EXPECT_EQ(row.roof.source, "measured");
   EXPECT_EQ(*roofline.ceiling(0, "dram"), 1e12);
+}
+
+TEST(Roofline, TheMeasuredClockIsPreferredToTheHighest) {
+  const Roofline roofline(theoretical_ceilings(a100(), 1.128e9));  // 0.8 x 1.41 GHz
+  KernelRow row = kernel(0.5, 0.1, 1);
+  roofline.apply(row);
+  EXPECT_DOUBLE_EQ(*row.roof.fraction, 0.5 / 0.8);
+  EXPECT_DOUBLE_EQ(*roofline.ceiling(0, "fp32"), 0.8 * kFp32);
+  EXPECT_DOUBLE_EQ(*roofline.ceiling(0, "dram"), kDram);
+}
+
+TEST(Roofline, SparseWorkIsUnderItsOwnRate) {
+  KernelRow row = kernel(0, 0, 4);
+  row.flops.tensor["fp16"] = row.flops.total = 311.86944e12 * 1e-3 * 3;  // 3 ms dense
+  row.counters["sm__ops_path_tensor_src_fp16_sparsity_on.sum"] = 311.86944e12 * 1e-3 * 2;
+  const Roofline listed(theoretical_ceilings(a100(), std::nullopt, {"fp16"}));
+  EXPECT_NEAR(*listed.times(row).compute_ns, 2 * kMillisecond, 1e-6);  // 1 dense, 2 / 2 sparse
+  const Roofline not_listed(theoretical_ceilings(a100()));
+  EXPECT_NEAR(*not_listed.times(row).compute_ns, 3 * kMillisecond, 1e-6);
 }
 
 LayerRow layer_of(const std::vector<KernelRow>& kernels) {

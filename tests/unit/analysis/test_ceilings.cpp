@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Theoretical roofs: which there are, at which clock, and from what.
+#include "analysis/ceilings.h"
+
+#include <algorithm>
+
+#include "analysis/chip_rates.h"
+#include "analysis/roofline.h"
+#include "tests/unit/analysis/profile_fixture.h"
+
+namespace gable::testing {
+namespace {
+
+const Ceiling* find(const std::vector<Ceiling>& ceilings, const std::string& name,
+                    const std::string& clock) {
+  const auto found = std::find_if(ceilings.begin(), ceilings.end(), [&](const Ceiling& each) {
+    return each.name == name && each.clock == clock;
+  });
+  return found == ceilings.end() ? nullptr : &*found;
+}
+
+double value(const std::vector<Ceiling>& ceilings, const std::string& name,
+             const std::string& clock = "boost") {
+  const Ceiling* ceiling = find(ceilings, name, clock);
+  return ceiling == nullptr ? 0 : ceiling->value;
+}
+
+TEST(Ceilings, OfAnA100ToTheLastDigit) {
+  const auto ceilings = theoretical_ceilings(a100());
+  EXPECT_DOUBLE_EQ(value(ceilings, "fp32"), 108 * 128 * 1.41e9);
+  EXPECT_DOUBLE_EQ(value(ceilings, "fp64"), 108 * 64 * 1.41e9);
+  EXPECT_DOUBLE_EQ(value(ceilings, "fp16"), 108 * 512 * 1.41e9);
+  EXPECT_DOUBLE_EQ(value(ceilings, "fp32_no_fma"), 108 * 64 * 1.41e9);
+  EXPECT_DOUBLE_EQ(value(ceilings, "fp64_no_fma"), 108 * 32 * 1.41e9);
+  EXPECT_DOUBLE_EQ(value(ceilings, "fp16_no_fma"), 108 * 256 * 1.41e9);
+  EXPECT_EQ(find(ceilings, "fp8_tensor", "boost"), nullptr);          // it has none
+  EXPECT_EQ(find(ceilings, "fp16_tensor_sparse", "boost"), nullptr);  // nothing sparse ran
+  EXPECT_EQ(ceilings.front().source,
+            "theoretical: 108 SMs x 64 per clock x 1.41 GHz, the highest clock; CUDA C++ "
+            "Programming Guide, \"Arithmetic Instructions\"");
+  EXPECT_EQ(Roofline(ceilings).source(0, "dram"), "theoretical");
+}
+
+TEST(Ceilings, AtTheMeasuredClockFirstAndTheHighestBeside) {
+  const auto ceilings = theoretical_ceilings(a100(), 1.2e9);
+  EXPECT_DOUBLE_EQ(value(ceilings, "fp32", "measured"), 108 * 128 * 1.2e9);
+  EXPECT_DOUBLE_EQ(value(ceilings, "fp32", "boost"), 108 * 128 * 1.41e9);
+  EXPECT_EQ(ceilings.front().clock, "measured");
+  EXPECT_NE(ceilings.front().source.find("1.2 GHz, the measured clock"), std::string::npos);
+  EXPECT_EQ(std::count_if(ceilings.begin(), ceilings.end(),
+                          [](const Ceiling& each) { return each.name == "dram"; }),
+            1);  // no SM clock has a part in it
+}
+
+TEST(Ceilings, SparseRatesOfWhatRanSparse) {
+  const auto ceilings = theoretical_ceilings(a100(), std::nullopt, {"fp16", "fp64"});
+  EXPECT_DOUBLE_EQ(value(ceilings, "fp16_tensor_sparse"), 2 * value(ceilings, "fp16_tensor"));
+  EXPECT_EQ(find(ceilings, "bf16_tensor_sparse", "boost"), nullptr);
+  EXPECT_EQ(find(ceilings, "fp64_tensor_sparse", "boost"), nullptr);  // there is no such rate
+}
+
+TEST(Ceilings, GeForceTensorCoresAccumulateAtHalfRate) {
+  DeviceInfo device = a100();
+  device.compute_minor = 6;
+  device.sm_count = 84;
+  device.sm_clock_max_hz = 1800000000;
+  device.name = "NVIDIA RTX A6000";
+  EXPECT_DOUBLE_EQ(value(theoretical_ceilings(device), "fp16_tensor"), 84 * 1024 * 1.8e9);
+  device.name = "NVIDIA GeForce RTX 3090";
+  EXPECT_DOUBLE_EQ(value(theoretical_ceilings(device), "fp16_tensor"), 84 * 512 * 1.8e9);
+}
+
+TEST(Ceilings, WhatADeviceDoesNotSayIsUnknown) {
+  DeviceInfo device = a100();
+  device.compute_major = 99;
+  EXPECT_EQ(theoretical_ceilings(device, 1e9).size(), 1u);  // memory alone
+  device.memory_clock_max_hz = 0;
+  EXPECT_TRUE(theoretical_ceilings(device).empty());
+  device = a100();
+  device.sm_clock_max_hz = 0;
+  EXPECT_EQ(theoretical_ceilings(device).size(), 1u);
+  device = a100();
+  device.l2_bytes = 0;
+  EXPECT_EQ(find(theoretical_ceilings(device), "l2", "boost"), nullptr);
+}
+
+TEST(ChipRates, EveryRowNamesItsSources) {
+  for (const ChipRates& rates : chip_rates()) {
+    EXPECT_FALSE(rates.cores.source.empty()) << rates.major << "." << rates.minor;
+    EXPECT_FALSE(rates.tensor.source.empty()) << rates.major << "." << rates.minor;
+    if (rates.caches.l1 > 0 || rates.caches.l2_slice > 0) {
+      EXPECT_FALSE(rates.caches.source.empty()) << rates.major << "." << rates.minor;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gable::testing
