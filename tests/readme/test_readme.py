@@ -99,6 +99,10 @@ class Commands(unittest.TestCase):
         self.assertTrue(os.access(ROOT / command, os.X_OK), command)
         self.assertRegex((ROOT / ".ci" / "run").read_text(encoding="utf-8"), rf"(?m)^{re.escape(command)}\b")
 
+    def assert_no_gpu(self, run):
+        self.assertEqual((1, ""), (run.returncode, run.stdout))
+        self.assertRegex(run.stderr, r"^gable: No NVIDIA driver [^\n]*\n$")
+
     def test_the_commands_for_a_program_of_ones_own(self):
         if HAS_GPU:
             self.skipTest("the stand-in for a PyTorch program runs on the playback GPU, which a real driver would hide")
@@ -110,6 +114,9 @@ class Commands(unittest.TestCase):
                 if " doctor" in command:
                     self.assertEqual(1, run.returncode, run.stderr)  # no driver
                     self.assertRegex(run.stdout, r"(?m)^driver +missing")
+                    continue
+                if " ceilings" in command:
+                    self.assert_no_gpu(run)
                     continue
                 self.assertEqual(0, run.returncode, f"{run.stdout}\n{run.stderr}")
                 self.assertIn("steps, y[0] =", run.stdout)  # the program's own output
@@ -133,10 +140,13 @@ class Commands(unittest.TestCase):
                 with self.subTest(page=page, command=command):
                     pages.add(page)
                     run = self.run_here(command)
+                    if command.startswith("gable ceilings"):
+                        self.assert_no_gpu(run)
+                        continue
                     limited = command == "gable doctor"  # no driver
                     self.assertEqual(1 if limited else 0, run.returncode, f"{run.stdout}\n{run.stderr}")
                     self.assertTrue(run.stdout or "\nReport: " in run.stderr, run.stderr)
-        self.assertEqual({"doctor.md", "dump.md", "env.md", "gable.md", "profile.md", "report.md"}, pages)
+        self.assertEqual({"ceilings.md", "doctor.md", "dump.md", "env.md", "gable.md", "profile.md", "report.md"}, pages)
 
     def test_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([^)#]+)\)", README):
