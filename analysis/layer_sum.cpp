@@ -140,6 +140,8 @@ void LayerSum::fill_roof(LayerRow& row) const {
   roof.fraction = ratio(roof_);
   const bool memory = roof_memory_ >= roof_compute_;
   if (roof.fraction) {
+    roof.compute_ns = roof_compute_;
+    roof.memory_ns = roof_memory_;
     roof.ceiling = largest(memory ? memory_ceilings_ : compute_ceilings_);
     if (memory && levels_.contains(roof.ceiling)) roof.level = levels_.at(roof.ceiling);
     roof.source = roofline_.source(row.device, roof.ceiling);

@@ -44,6 +44,9 @@ struct Roof {
                         // when unknown
   std::string level;    // "dram" | "l2" | "l1" when memory binds
   std::string source;   // "theoretical" | "measured"; empty when unknown
+  // The least time that the compute roofs and the memory roofs allow each: of one launch of a
+  // kernel; of a layer per unit, sums over its kernels, known where the fraction is.
+  Maybe compute_ns, memory_ns;
 };
 
 struct Step {

@@ -12,6 +12,7 @@ namespace gable {
 // part. Empty when it worked, else a sentence. Never throws.
 [[nodiscard]] std::string write_text_file(const std::string& text, const std::string& path);
 [[nodiscard]] std::string write_report_file(const Report& report, const std::string& path);
+[[nodiscard]] std::string write_text_file(const std::string& text, const std::string& path);
 
 // Never throws; the error names the file.
 [[nodiscard]] ParsedReport read_report_file(const std::string& path);

@@ -28,6 +28,8 @@ void read_roof(const Object& in, Roof& roof) {
   in.read("ceiling", roof.ceiling);
   in.read("level", roof.level);
   in.read("source", roof.source);
+  in.read("compute_ns", roof.compute_ns);
+  in.read("memory_ns", roof.memory_ns);
 }
 
 void read_model(const Object& in, LayerModel& model) {

@@ -65,7 +65,9 @@ Json roof(const Roof& roof) {
           {"bound", roof.bound},
           {"ceiling", known(roof.ceiling)},
           {"level", known(roof.level)},
-          {"source", known(roof.source)}};
+          {"source", known(roof.source)},
+          {"compute_ns", number(roof.compute_ns)},
+          {"memory_ns", number(roof.memory_ns)}};
 }
 
 Json lost(const LostCounts& lost) {

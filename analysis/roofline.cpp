@@ -124,6 +124,8 @@ void Roofline::apply(KernelRow& kernel) const {
   const RoofTimes times = this->times(kernel);
   const Maybe least = times.min_ns();
   const bool memory = least && *times.memory_ns >= *times.compute_ns;
+  roof.compute_ns = times.compute_ns;
+  roof.memory_ns = times.memory_ns;
   if (least) {
     roof.fraction = quotient(least, time);
     roof.ceiling = memory ? times.memory_ceiling : times.compute_ceiling;

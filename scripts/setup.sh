@@ -7,6 +7,7 @@
 #   scripts/setup.sh --fuzz                what scripts/fuzz.sh needs
 #   scripts/setup.sh --cuda BUILD          NVIDIA's wheels into BUILD where there is no CUDA toolkit, else nothing
 #   scripts/setup.sh --torch BUILD         PyTorch (CPU) into BUILD, for the tests that need it; a notice where it cannot be had
+#   scripts/setup.sh --browser BUILD       Chromium, and Playwright into BUILD, for the tests of the report page; a notice where not
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 50 MB, for the tests in tests/cupti
 set -euo pipefail
@@ -121,12 +122,25 @@ fetch_torch() {
   fi
 }
 
+fetch_browser() {
+  local target=$1/browser
+  install_packages chromium:chromium
+  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import playwright' 2>/dev/null; then return 0; fi
+  printf 'setup: putting Playwright into %s\n' "$target" >&2
+  if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
+    playwright==1.65.2 >&2; }; then
+    printf 'setup: Playwright could not be installed; the tests of the report page are skipped\n' >&2
+    rm -rf "$target"
+  fi
+}
+
 build_packages=(
   g++:g++
   cmake:cmake
   ninja-build:ninja
   nlohmann-json3-dev:nlohmann/json.hpp
   libcli11-dev:CLI/CLI.hpp
+  'node-d3:share/nodejs/d3/dist/d3.min*.js'
   python3:python3
 )
 test_packages=(
@@ -159,6 +173,10 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --torch <build folder>"
     fetch_torch "$2"
     ;;
+  --browser)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --browser <build folder>"
+    fetch_browser "$2"
+    ;;
   --cuda-wheels)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cuda-wheels <build folder>"
     fetch_cuda_wheels "$2"
@@ -167,5 +185,5 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cupti-wheels <build folder>"
     fetch_cupti_wheels "$2"
     ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --cuda-wheels BUILD and --cupti-wheels BUILD" ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD and --cupti-wheels BUILD" ;;
 esac

@@ -32,6 +32,7 @@ build() {  # preset, then options of cmake --build
 scripts/setup.sh
 scripts/setup.sh --cuda build-ci
 scripts/setup.sh --torch build-ci
+scripts/setup.sh --browser build-ci
 build ci
 ctest --preset ci -j2 --no-tests=error
 grep -aE '^(failures: .* pairs of call and use|soak: )' build-ci/Testing/Temporary/LastTest.log

@@ -15,6 +15,7 @@
 #include "tools/install.h"
 #include "tools/launch.h"
 #include "tools/report_files.h"
+#include "tools/report_output.h"
 
 namespace gable {
 namespace {
@@ -30,12 +31,12 @@ std::string anchored(const std::string& output) {
   return folder + (folder.back() == '/' ? "" : "/") + output;
 }
 
-void check_output_folder(const std::string& output) {
+void check_output_folder(const std::string& output, const std::string& option) {
   const std::string folder = fs::path(output).parent_path().string();
   if (folder.empty() || folder.find('%') != std::string::npos) return;
   std::error_code code;
   if (!fs::is_directory(folder, code)) {
-    throw WrongUse("The folder " + folder + " of --output does not exist: create it first.");
+    throw WrongUse("The folder " + folder + " of " + option + " does not exist: create it first.");
   }
 }
 
@@ -62,6 +63,7 @@ class ProfileCommand final : public Command {
     app.get_option("--playback")->group("Options");
     app.add_flag("--force-inject", force_inject_, "take another tool's place");
     app.add_flag("-q,--quiet", quiet_, "print no table");
+    app.add_option("--html", html_, "write the page too")->type_name("OUT");
   }
 
   [[nodiscard]] bool takes_program() const override { return true; }
@@ -74,7 +76,8 @@ class ProfileCommand final : public Command {
       throw WrongUse("There is no program to run: gable profile [options] -- program args.");
     }
     settings_.output = anchored(settings_.output);
-    check_output_folder(settings_.output);
+    check_output_folder(settings_.output, "--output");
+    check_output_folder(html_, "--html");
     const std::string library = injected_library();
     if (library.empty()) throw WrongUse(no_injected_library());
     if (!settings_.cupti.empty()) settings_.cupti = full_path(settings_.cupti);
@@ -135,11 +138,21 @@ class ProfileCommand final : public Command {
       std::fwrite(table.data(), 1, table.size(), stderr);
     }
     for (const std::string& path : files.paths) std::fprintf(stderr, "Report: %s\n", path.c_str());
+    if (!html_.empty() && !files.reports.empty()) write_page_too(files);
     return ended.exit_code;
   }
 
+  // The program's exit code stands, whatever becomes of the page.
+  void write_page_too(const ReportFiles& files) const {
+    try {
+      write_page(files, html_, stderr);
+    } catch (const WrongUse& problem) {
+      say(problem.what());
+    }
+  }
+
   Settings settings_;
-  std::string wrong_environment_;
+  std::string wrong_environment_, html_;
   bool force_inject_ = false, quiet_ = false;
 };
 

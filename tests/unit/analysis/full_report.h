@@ -22,7 +22,7 @@ inline void fill(Values& v, Flops& flops, std::map<std::string, Maybe>& ops, Byt
   ops = {{"int8", v}};
   bytes = {v, v, v, v, v};
   intensity = {v, v, v};
-  roof = {v, "memory", "dram", "dram", "theoretical"};
+  roof = {v, "memory", "dram", "dram", "theoretical", v, v};
 }
 
 inline LayerRow full_layer(Values& v) {
@@ -65,7 +65,7 @@ inline LayerRow full_layer(Values& v) {
   model.flops_per_s = v;
   model.bytes_per_s = v;
   model.saving_ns = v;
-  model.roof = {v, "compute", "dram", "dram", "theoretical"};
+  model.roof = {v, "compute", "dram", "dram", "theoretical", v, v};
   model.allocated_bytes = v;
   row.compiled = CompiledRegion{{{"a.b.0", "Linear"}, {"a.b.1", "ReLU"}}, v.whole()};
   return row;

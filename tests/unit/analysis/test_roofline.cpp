@@ -37,6 +37,8 @@ TEST(Roofline, TheHigherOfTheTwoTimesBinds) {
   EXPECT_EQ(memory.roof.ceiling, "dram");
   EXPECT_EQ(memory.roof.level, "dram");
   EXPECT_EQ(memory.roof.source, "theoretical");
+  EXPECT_DOUBLE_EQ(*memory.roof.compute_ns, 0.5e6);
+  EXPECT_DOUBLE_EQ(*memory.roof.memory_ns, 1e6);
   EXPECT_DOUBLE_EQ(*memory.saving_ns, 3 * kMillisecond);  // 3 launches x (2 - 1) ms
 
   const KernelRow compute = under_roofs(kernel(1, 0.5, 1.25));

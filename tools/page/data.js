@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reports as page_data.h wrote them, with rows as objects.
+const raw = JSON.parse(document.getElementById("data").textContent);
+
+function rowsOf(table) {
+  const names = Object.keys(table.same);
+  const same = names.map(name => table.same[name]);
+  const columns = [...table.columns, ...names].map(name => ({ kind: name[0], name: name.replace(/^[$%]/, "") }));
+  return table.rows.map(cells => {
+    const row = {};
+    columns.forEach(({ kind, name }, i) => {
+      const cell = i < cells.length ? cells[i] : same[i - cells.length];
+      if (kind === "$") row[name] = raw.strings[cell];
+      else if (kind === "%") {
+        row[name] = [];
+        for (let k = 0; k < cell.length; k += 2) row[name].push([raw.strings[cell[k]], cell[k + 1]]);
+      } else row[name] = cell;
+    });
+    return row;
+  });
+}
+
+// What follows from a point's own numbers.
+function complete(dots, latency) {
+  const over = (top, bottom, scale = 1) => (top === null || !(bottom > 0) ? null : top / bottom * scale);
+  const whole = d3.sum(dots, dot => (dot.again ? 0 : dot.time));
+  for (const dot of dots) {
+    dot.share = dot.again ? null : over(dot.time, whole);
+    dot.box = latency === null || dot.launches === null ? null : dot.launches * latency;
+    if (!dot.kernel) continue;
+    dot.intensity = over(dot.flops, dot.dram);
+    dot.intensityL2 = over(dot.flops, dot.l2);
+    dot.intensityL1 = over(dot.flops, dot.l1);
+    dot.rate = over(dot.flops, dot.time, 1e9);
+    dot.bandwidth = over(dot.dram, dot.time, 1e9);
+  }
+}
+
+const reports = raw.reports.map((each, index) => {
+  const { run } = each.report;
+  const label = run.rank !== null ? `rank ${run.rank}` : raw.reports.length > 1 ? each.file || `process ${run.pid}` : "";
+  const layers = rowsOf(each.layers);
+  const byId = new Map(layers.map(layer => [layer.id, layer]));
+  for (const layer of layers) {
+    layer.report = index;
+    layer.children = [];
+    layer.kernels = [];
+  }
+  for (const layer of layers) {
+    const parent = byId.get(layer.parent);
+    if (parent) parent.children.push(layer);
+    layer.path = (parent && parent.name ? parent.path + "/" : "") + (layer.name || "(no layer)");
+  }
+  const dots = {};
+  for (const kind of ["layers", "kernels"]) {
+    dots[kind] = rowsOf(each.dots[kind]).map((dot, i) => {
+      const layer = byId.get(dot.layer);
+      Object.assign(dot, { report: index, key: `${index}${kind[0]}${i}`, kernel: kind === "kernels", path: layer ? layer.path : "(no layer)" });
+      dot.search = (dot.name + " " + dot.path).toLowerCase();
+      if (dot.kernel && layer) layer.kernels.push(dot);
+      return dot;
+    });
+  }
+  for (const kind of ["layers", "kernels"]) complete(dots[kind], each.report.step.launch_latency_ns);
+  return { ...each.report, index, label, file: each.file, layers, byId, roots: layers.filter(layer => !byId.has(layer.parent)), dots };
+});
+
+const unitOf = report => (report.run.unit === "step" ? "step" : "run");
+const LEVELS = [
+  { id: "dram", name: "DRAM", intensity: "intensity" },
+  { id: "l2", name: "L2", intensity: "intensityL2" },
+  { id: "l1", name: "L1", intensity: "intensityL1" },
+];
+const bytesAt = (dot, level) => dot[level];
+
+// Roofs of all reports, each once: {device, kind, name, value, source, set}.
+const roofs = [];
+for (const report of reports) {
+  for (const ceiling of report.ceilings) {
+    const source = (ceiling.source || "").split(":")[0];
+    const set = ceiling.clock ? `${source}, ${ceiling.clock} clock` : source;
+    const known = roofs.find(each => each.device === ceiling.device && each.name === ceiling.name && each.set === set && each.value === ceiling.value);
+    if (known) known.reports.add(report.index);
+    else roofs.push({ ...ceiling, set, reports: new Set([report.index]) });
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as people read them; unknown is "unknown", never 0.
+const UNKNOWN = "unknown";
+const PREFIXES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
+
+function digits(value) {
+  if (value === null || value === undefined) return UNKNOWN;
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1e6 || size < 1e-3) return value.toExponential(2).replace("e+", "e");
+  return size >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
+}
+
+function withPrefix(value, unit) {
+  if (value === null || value === undefined) return UNKNOWN;
+  const [scale, prefix] = PREFIXES.find(([least]) => Math.abs(value) >= least * 0.9995) || [1, ""];
+  return `${digits(value / scale)} ${prefix}${unit}`;
+}
+
+function duration(ns) {
+  if (ns === null || ns === undefined) return UNKNOWN;
+  if (ns === 0) return "0";
+  for (const [scale, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "us"]]) {
+    if (ns >= scale * 0.9995) return `${digits(ns / scale)} ${unit}`;
+  }
+  return `${digits(ns)} ns`;
+}
+
+const percent = share => (share === null || share === undefined ? UNKNOWN : `${digits(share * 100)} %`);
+const plural = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+// "bf16_tensor" -> "BF16 tensor"
+const roofName = name => (name === "dram" || name === "l2" || name === "l1" ? name.toUpperCase()
+  : name.replace("_no_fma", " without FMA").replace(/_/g, " ").replace(/^[a-z]+\d+/, type => type.toUpperCase()));
+
+// An element with attributes and children; texts never become markup.
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === false || value === null || value === undefined) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children);
+  return made;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts the page together.
+function drawHead() {
+  const first = reports[0];
+  if (!first) return;
+  const { run, step } = first;
+  const sources = [...new Set(reports.map(report => report.run.source))].filter(source => source !== "cupti");
+  document.getElementById("title").replaceChildren(...sources.map(source => element("span", { class: "source" }, `[${source}] `)),
+    shortened(run.command.join(" ") || first.file || "Gable", 400));
+  const gpus = [...new Set(reports.flatMap(report => report.devices.map(device => device.name)))].join(", ");
+  const facts = [gpus || "GPU unknown", run.hostname, run.started_at, reports.length > 1 ? plural(reports.length, "report") : "",
+    `${withPrefix(run.total.flops, "FLOP")}, ${withPrefix(run.total.bytes_dram, "B")} DRAM, ${duration(run.total.gpu_time_ns)} GPU time (${run.total.basis})`];
+  document.getElementById("facts").textContent = facts.filter(each => each).join(" · ");
+  const ofStep = share => (step.wall_ns.mean > 0 && share !== null ? ` (${percent(share / step.wall_ns.mean)})` : "");
+  document.getElementById("step").textContent = step.wall_ns && step.wall_ns.mean
+    ? `A step: ${duration(step.wall_ns.mean)}, GPU busy ${duration(step.busy_ns)}${ofStep(step.busy_ns)}, idle ${duration(step.idle_ns)}${ofStep(step.idle_ns)}, copies ${duration(step.copy_ns)}, host waits ${duration(step.sync_ns)}, launch latency ${duration(step.launch_latency_ns)}`
+    : "";
+}
+
+function drawLost() {
+  const parts = [];
+  for (const report of reports) {
+    for (const [name, count] of Object.entries(report.run.lost)) if (count > 0) parts.push(`${report.label ? report.label + ": " : ""}${name.replace(/_/g, " ")} ${count}`);
+    if (!report.run.complete) parts.push(`${report.label ? report.label + ": " : ""}the program had not ended when this was written`);
+  }
+  const lost = document.getElementById("lost");
+  lost.textContent = parts.length ? `Lost: ${parts.join("; ")}` : "Nothing was lost.";
+  lost.classList.toggle("loss", parts.length > 0);
+  const notes = [...new Set(reports.flatMap(report => report.run.notes))];
+  const list = document.getElementById("notes");
+  list.hidden = notes.length === 0;
+  list.querySelector("summary").textContent = plural(notes.length, "note");
+  list.querySelector("ul").replaceChildren(...notes.map(note => element("li", { dir: "auto" }, note)));
+}
+
+function chooseTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+}
+
+function listenToChart() {
+  const dots = svg.node();
+  const dotOf = event => event.target.classList && event.target.classList.contains("dot") ? d3.select(event.target).datum().dot : null;
+  dots.addEventListener("mouseover", event => {
+    const dot = dotOf(event);
+    if (!dot && !state.hovered) return;
+    state.hovered = dot;
+    changed("mark");
+  });
+  dots.addEventListener("click", event => {
+    const dot = dotOf(event);
+    if (!dot) return;
+    pinDot(dot);
+  });
+  dots.addEventListener("keydown", event => {
+    const order = [...new Set(current.points.map(point => point.dot))].sort((a, b) => (b.share || 0) - (a.share || 0));
+    const at = order.indexOf(state.hovered);
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (step && order.length) state.hovered = order[(at + step + order.length + (at < 0 && step < 0 ? 1 : 0)) % order.length];
+    else if (event.key === "Enter" && state.hovered) return pinDot(state.hovered);
+    else if (event.key === "Escape") { state.hovered = null; state.pinned = null; }
+    else if (event.key === "+" || event.key === "=") svg.call(zoom.scaleBy, 1.4);
+    else if (event.key === "-") svg.call(zoom.scaleBy, 1 / 1.4);
+    else if (event.key === "0") showAll();
+    else return undefined;
+    event.preventDefault();
+    changed("mark");
+    return undefined;
+  });
+}
+
+function pinDot(dot) {
+  pin({ report: dot.report, layer: dot.layer, key: dot.key });
+  if (state.pinned) reveal(dot.report, dot.layer, dot.kernel);
+}
+
+chooseTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+document.getElementById("theme").addEventListener("click", () => chooseTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+document.getElementById("search").addEventListener("input", event => {
+  state.search = event.target.value.trim().toLowerCase();
+  rowsShown = MOST_ROWS;
+  changed("table", "mark");
+});
+document.querySelector(".bar .buttons").append(
+  element("button", { type: "button", id: "save-svg", onclick: saveSvg }, "Save SVG"),
+  element("button", { type: "button", id: "save-csv", onclick: saveCsv }, "Save CSV"));
+listen("chart", () => { drawChart(); showTip(); });
+listen("mark", () => {
+  mark();
+  drawLines();
+  if (views[state.view] !== rooflineView) place();
+  showTip();
+  markTable();
+});
+listen("table", drawTable);
+openSome();
+drawHead();
+drawLost();
+drawControls();
+drawChart();
+drawTable();
+listenToChart();
+addEventListener("resize", () => changed("chart"));

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/page/page.h"
+
+#include <string_view>
+
+#include "tools/page/page_data.h"
+#include "tools/page/page_parts.h"
+
+namespace gable {
+namespace {
+
+// Text inside an element.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string title_of(const std::vector<Report>& reports) {
+  std::string title = "Gable";
+  for (const char* source : {"playback", "import"}) {
+    for (const Report& report : reports) {
+      if (report.run.source != source) continue;
+      title += std::string(" [") + source + "]";
+      break;
+    }
+  }
+  if (!reports.empty()) {
+    for (const std::string& word : reports.front().run.command) title += " " + word;
+  }
+  return title.substr(0, 200);
+}
+
+}  // namespace
+
+std::string render_page(const std::vector<Report>& reports, const std::vector<std::string>& files) {
+  // The template has each of these once, alone on a line.
+  std::string out;
+  std::string_view rest = page_template();
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    if (line == "@TITLE@") {
+      out += "<title>" + escaped(title_of(reports)) + "</title>";
+    } else if (line == "@STYLE@") {
+      out += page_style();
+    } else if (line == "@D3@") {
+      out += page_d3();
+    } else if (line == "@DATA@") {
+      out += page_data(reports, files);
+    } else if (line == "@SCRIPT@") {
+      out += page_script();
+    } else {
+      out += line;
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace gable

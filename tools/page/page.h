@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report page: one HTML file that opens from disk and needs no network. Its parts (page.html,
+// page.css, *.js and D3) are in the program; scripts/cmake/GablePage.cmake puts them there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/report.h"
+
+namespace gable {
+
+// `files` has a name for each report. Several reports share one chart.
+[[nodiscard]] std::string render_page(const std::vector<Report>& reports,
+                                      const std::vector<std::string>& files);
+
+}  // namespace gable

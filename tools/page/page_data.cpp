@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/page/page_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/plot.h"
+#include "analysis/report_json.h"
+#include "analysis/text.h"
+
+namespace gable {
+namespace {
+
+using Json = nlohmann::json;
+
+Json number(const Maybe& value) {
+  if (!value || !std::isfinite(*value)) return nullptr;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5g", *value);
+  const double rounded = std::strtod(text, nullptr);
+  constexpr double kExact = 9007199254740992.0;  // whole numbers are shorter without ".0"
+  if (std::floor(rounded) == rounded && std::fabs(rounded) < kExact)
+    return static_cast<std::int64_t>(rounded);
+  return rounded;
+}
+
+class Strings {
+ public:
+  std::size_t place(const std::string& text) {
+    const std::string shown = clean_name(text, kLongestText);
+    const auto [found, fresh] = places_.try_emplace(shown, all_.size());
+    if (fresh) all_.push_back(shown);
+    return found->second;
+  }
+  [[nodiscard]] const std::vector<std::string>& all() const { return all_; }
+
+ private:
+  std::unordered_map<std::string, std::size_t> places_;
+  std::vector<std::string> all_;
+};
+
+// Rows below their columns' names: the first row names them.
+class Rows {
+ public:
+  explicit Rows(Strings& strings) : strings_(strings) {}
+  void next() { rows_.emplace_back(); }
+  void add(const char* column, const Maybe& value) { cell(column, number(value)); }
+  template <typename Integer>
+  requires std::is_integral_v<Integer>
+  void add(const char* column, Integer value) { cell(column, value); }
+  void add(const char* column, const std::string& text) {
+    cell(std::string("$") + column, strings_.place(text));
+  }
+  // Parts that are more than 0: name, value, name, value.
+  void add(const char* column, const std::vector<std::pair<std::string, Maybe>>& parts) {
+    Json list = Json::array();
+    for (const auto& [name, value] : parts) {
+      if (!value || *value <= 0) continue;
+      list.push_back(strings_.place(name));
+      list.push_back(number(value));
+    }
+    cell(std::string("%") + column, std::move(list));
+  }
+  [[nodiscard]] Json json() const {
+    Json same = Json::object(), columns = Json::array(), rows(rows_.size(), Json::array());
+    for (std::size_t column = 0; column < columns_.size(); ++column) {
+      const Json& first = rows_.front()[column];
+      const bool alike = std::all_of(rows_.begin(), rows_.end(),
+                                     [&](const auto& row) { return row[column] == first; });
+      if (alike) {
+        same[columns_[column]] = first;
+        continue;
+      }
+      columns.push_back(columns_[column]);
+      for (std::size_t row = 0; row < rows_.size(); ++row) rows[row].push_back(rows_[row][column]);
+    }
+    return {{"columns", columns}, {"rows", rows}, {"same", same}};
+  }
+
+ private:
+  void cell(const std::string& column, Json value) {
+    if (rows_.size() == 1) columns_.push_back(column);
+    rows_.back().push_back(std::move(value));
+  }
+  Strings& strings_;
+  std::vector<std::string> columns_;
+  std::vector<std::vector<Json>> rows_;
+};
+
+std::vector<std::pair<std::string, Maybe>> types_of(const Flops& flops,
+                                                    const std::map<std::string, Maybe>& ops) {
+  std::vector<std::pair<std::string, Maybe>> types = {
+      {"fp64", flops.fp64}, {"fp32", flops.fp32}, {"fp16", flops.fp16}};
+  for (const auto& [type, value] : flops.tensor) types.emplace_back(type + " tensor", value);
+  for (const auto& [type, value] : ops) types.emplace_back(type + " operations", value);
+  return types;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// "float32 2x3x32x32"
+std::string shapes_text(const std::optional<std::vector<TensorShape>>& shapes) {
+  std::string text;
+  if (!shapes) return text;
+  for (const TensorShape& each : *shapes) {
+    if (!text.empty()) text += ", ";
+    text += each.dtype + " ";
+    for (std::size_t i = 0; i < each.sizes.size(); ++i)
+      text += (i == 0 ? "" : "x") + std::to_string(each.sizes[i]);
+  }
+  return text;
+}
+
+// What rows of the tree and of the chart share.
+void add_work(Rows& rows, const LayerRow& row) {
+  rows.add("launches", row.launches);
+  rows.add("time", row.time_total_ns);
+  rows.add("timeSource", row.time_source);
+  rows.add("flops", row.flops.total);
+  rows.add("types", types_of(row.flops, row.ops));
+  rows.add("dram", row.bytes.dram);
+  rows.add("l2", row.bytes.l2);
+  rows.add("l1", row.bytes.l1);
+  rows.add("fraction", row.roof.fraction);
+  rows.add("bound", row.roof.bound);
+  rows.add("ceiling", row.roof.ceiling);
+  rows.add("level", row.roof.level);
+  rows.add("source", row.roof.source);
+  rows.add("saving", row.saving_ns);
+  rows.add("coverTime", row.coverage.time);
+  rows.add("coverFlops", row.coverage.flops);
+  rows.add("coverBytes", row.coverage.bytes);
+}
+
+// What follows from a kernel's numbers, and not from a layer's: its parts may be known in part.
+void add_ratios(Rows& rows, const LayerRow& row) {
+  rows.add("intensity", row.intensity.dram);
+  rows.add("intensityL2", row.intensity.l2);
+  rows.add("intensityL1", row.intensity.l1);
+  rows.add("rate", row.flops_per_s);
+  rows.add("bandwidth", row.bytes_per_s);
+}
+
+void add_model(Rows& rows, const LayerRow& row) {
+  static const LayerModel kNone;
+  const LayerModel& model = row.model ? *row.model : kNone;
+  rows.add("inputs", shapes_text(model.inputs));
+  rows.add("outputs", shapes_text(model.outputs));
+  rows.add("parameters", model.parameters);
+  rows.add("modelFlops", model.all.flops);
+  rows.add("modelBytes", model.all.bytes);
+  rows.add("flopsRatio", model.flops_ratio);
+  rows.add("bytesRatio", model.bytes_ratio);
+  rows.add("allocated", model.allocated_bytes);
+}
+
+Json tree(const Report& report, Strings& strings) {
+  Rows rows(strings);
+  for (const LayerRow& row : report.layers) {
+    rows.next();
+    rows.add("id", row.id);
+    rows.add("parent", row.parent ? Maybe(static_cast<double>(*row.parent)) : std::nullopt);
+    rows.add("name", row.path.empty() ? std::string() : row.path.back());
+    rows.add("dotted", row.dotted);
+    rows.add("direction", row.direction);
+    rows.add("device", row.device);
+    rows.add("depth", row.depth);
+    rows.add("calls", row.calls);
+    rows.add("self", row.time_self_ns);
+    rows.add("busy", row.time_busy_ns);
+    rows.add("host", row.cpu_ns);
+    rows.add("span", row.span_ns);
+    rows.add("wait", row.sync_ns);
+    rows.add("share", row.time_share);
+    rows.add("overForward", row.flops_over_forward);
+    rows.add("tokenNs", row.tokens ? Maybe(row.tokens->ns_each()) : std::nullopt);
+    add_work(rows, row);
+    add_ratios(rows, row);
+    add_model(rows, row);
+  }
+  return rows.json();
+}
+
+Json dots(const std::vector<PlotRow>& plot, Strings& strings) {
+  Rows rows(strings);
+  for (const PlotRow& row : plot) {
+    rows.next();
+    rows.add("layer",
+             row.layer == nullptr ? std::nullopt : Maybe(static_cast<double>(row.layer->id)));
+    rows.add("name", row.name);
+    rows.add("direction", row.direction);
+    rows.add("device", row.sum.device);
+    rows.add("precision", row.precision);
+    rows.add("analytic", row.analytic ? 1 : 0);
+    rows.add("again", row.counts_again ? 1 : 0);
+    rows.add("computeTime", row.times ? Maybe(row.times->compute_ns) : std::nullopt);
+    rows.add("memoryTime", row.times ? Maybe(row.times->memory_ns) : std::nullopt);
+    rows.add("overRoof", row.times ? Maybe(row.times->over_roof) : std::nullopt);
+    add_work(rows, row.sum);
+    if (row.kernel == nullptr) {
+      add_ratios(rows, row.sum);
+      continue;
+    }
+    rows.add("flags", joined(row.kernel->flags));
+    const auto size = [](const Dim3& dim) {
+      return std::to_string(dim.x) + "x" + std::to_string(dim.y) + "x" + std::to_string(dim.z);
+    };
+    rows.add("shape", size(row.kernel->grid) + " blocks of " + size(row.kernel->block));
+    rows.add("median", row.kernel->time_median_ns);
+    rows.add("deviation", row.kernel->time_stddev_ns);
+    rows.add("samplesHw", row.kernel->samples_hw);
+    rows.add("samplesFlops", row.kernel->samples_flops);
+    rows.add("samplesTime", row.kernel->samples_time);
+  }
+  return rows.json();
+}
+
+Json without_rows(const Report& report) {
+  Report head = report;
+  head.layers.clear();
+  head.kernels.clear();
+  Json json = Json::parse(to_json(head));
+  json.erase("layers");
+  json.erase("kernels");
+  return json;
+}
+
+}  // namespace
+
+std::string page_data(const std::vector<Report>& reports, const std::vector<std::string>& files) {
+  Strings strings;
+  Json list = Json::array();
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const Report& report = reports[i];
+    list.push_back({{"file", i < files.size() ? files[i] : std::string()},
+                    {"report", without_rows(report)},
+                    {"layers", tree(report, strings)},
+                    {"dots",
+                     {{"layers", dots(plot_layers(report), strings)},
+                      {"kernels", dots(plot_kernels(report), strings)}}}});
+  }
+  const Json data = {{"reports", std::move(list)}, {"strings", strings.all()}};
+  const std::string text = data.dump(-1, ' ', true, Json::error_handler_t::replace);
+  // Nothing in it may end the element that holds it. Only texts have such characters.
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+}  // namespace gable

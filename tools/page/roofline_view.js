@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The roofline: performance over intensity. Points without a FLOP stand in a strip at the left edge, by their share of the
+// memory roof.
+const rooflineView = {
+  name: "Roofline",
+  x: "Arithmetic intensity [FLOP/byte]",
+  y: "Performance [FLOP/s]",
+  strip: "left",
+
+  points() {
+    const points = [], unknown = [];
+    for (const dot of shownDots()) {
+      const before = points.length;
+      for (const level of LEVELS.filter(each => state.levels.has(each.id))) {
+        const x = dot[level.intensity];
+        if (dot.flops === 0 && dot.fraction !== null && dot.fraction > 0 && level.id === "dram") {
+          points.push({ dot, level: level.id, x: null, y: dot.fraction, strip: true });
+        } else if (x > 0 && dot.rate > 0) points.push({ dot, level: level.id, x, y: dot.rate, open: dot.analytic === 1 });
+      }
+      if (points.length === before) unknown.push(dot);
+    }
+    return { points, unknown };
+  },
+
+  extent(points) {
+    const { compute, memory } = mainRoofs();
+    const xs = points.filter(point => !point.strip).map(point => point.x), ys = points.filter(point => !point.strip).map(point => point.y);
+    if (compute && memory) xs.push(compute.value / memory.value * 12, compute.value / memory.value / 12);
+    const tops = computeRoofs().map(roof => roof.value);
+    if (compute) ys.push(compute.value * 1.6, compute.value / 300);
+    return { x: xs, y: ys.concat(tops.map(value => value * 1.3)) };
+  },
+
+  background(layer, { x, y, width, height, left }) {
+    const memory = memoryRoofs(), compute = computeRoofs();
+    const main = mainRoofs();
+    const bottom = height;
+    if (main.compute && main.memory) {
+      const ridge = x(main.compute.value / main.memory.value);
+      const clip = value => Math.max(left, Math.min(width, value));
+      layer.append("rect").attr("class", "region memory").attr("x", left).attr("y", 0).attr("width", clip(ridge) - left).attr("height", bottom);
+      layer.append("rect").attr("class", "region compute").attr("x", clip(ridge)).attr("y", 0).attr("width", width - clip(ridge)).attr("height", bottom);
+      const names = [["memory-bound", left + 8, "start", clip(ridge) - left], ["compute-bound", width - 8, "end", width - clip(ridge)]];
+      for (const [text, at, anchor, room] of names) {
+        if (room > 110) layer.append("text").attr("class", "region-label").attr("x", at).attr("y", bottom - 8).attr("text-anchor", anchor).text(text);
+      }
+    }
+    const top = Math.max(0, ...compute.map(roof => roof.value));
+    const [from, to] = x.domain();
+    for (const roof of memory) {
+      const end = top > 0 ? Math.min(to, top / roof.value) : to;
+      if (end <= from) continue;
+      const [x1, y1, x2, y2] = [x(from), y(from * roof.value), x(end), y(end * roof.value)];
+      drawRoof(layer, roof, x1, y1, x2, y2);
+      const angle = Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI;
+      // Along the line, where it is inside the chart.
+      const inside = t => y1 + (y2 - y1) * t;
+      let t = 0.5;
+      for (let k = 2; k < 19; ++k) {
+        if (inside(k / 20) < height - 40 && inside(k / 20) > 30) { t = k / 20 + 0.06; break; }
+      }
+      layer.append("text").attr("class", "roof-label").attr("text-anchor", "start").attr("data-roof", roof.name)
+        .attr("transform", `translate(${x1 + (x2 - x1) * t},${inside(t) - 6}) rotate(${angle})`).text(roofLabel(roof));
+    }
+    const highest = Math.max(0, ...memory.map(roof => roof.value));
+    const taken = [];
+    for (const roof of compute.slice().sort((a, b) => b.value - a.value)) {
+      const start = highest > 0 ? Math.max(from, roof.value / highest) : from;
+      if (start >= to) continue;
+      drawRoof(layer, roof, x(start), y(roof.value), width, y(roof.value));
+      let at = y(roof.value) - 5;
+      while (taken.some(other => Math.abs(other - at) < 13)) at += 13;
+      taken.push(at);
+      layer.append("text").attr("class", "roof-label").attr("text-anchor", "end").attr("data-roof", roof.name).attr("x", width - 4).attr("y", at).text(roofLabel(roof));
+      for (const other of memory) {
+        const ridge = roof.value / other.value;
+        if (ridge < from || ridge > to) continue;
+        layer.append("path").attr("class", "ridge").attr("d", d3.symbol().type(d3.symbolDiamond).size(60)())
+          .attr("transform", `translate(${x(ridge)},${y(roof.value)})`)
+          .append("title").text(`Ridge point of ${roofName(roof.name)} and ${roofName(other.name)}: ${digits(ridge)} FLOP/byte`);
+      }
+    }
+  },
+
+  // From a point up to what its roofs would allow.
+  headroom: point => (point.strip || !point.dot.fraction ? null : { x: point.x, y: point.y / point.dot.fraction }),
+};
+
+function drawRoof(layer, roof, x1, y1, x2, y2) {
+  layer.append("line").attr("class", `roof ${roof.kind === "memory" ? roof.name : "compute"}${roof.set.startsWith("measured") ? " extra" : ""}`)
+    .attr("data-roof", roof.name).attr("x1", x1).attr("y1", y1).attr("x2", x2).attr("y2", y2)
+    .append("title").text(`${roofLabel(roof)}; ${roof.source}`);
+}

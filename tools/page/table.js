@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tree of layers with its kernels. A row pins its points in the chart, and what is pinned there is marked here.
+const MOST_ROWS = 300;
+let rowsShown = MOST_ROWS;
+
+const unknownSpan = () => element("span", { class: "unknown" }, UNKNOWN);
+const COLUMNS = [
+  { id: "name", head: "layer", text: true, of: row => (row.kernel ? row.name : row.path) },
+  { id: "direction", head: "direction", text: true, of: row => row.direction },
+  { id: "time", head: "time", of: row => row.time, show: duration, hint: "GPU time, overlap counted twice" },
+  { id: "share", head: "share", of: row => row.share, show: percent },
+  { id: "host", head: "host", of: row => row.host, show: duration, hint: "host time between entering and leaving the layer" },
+  { id: "span", head: "span", of: row => row.span, show: duration, hint: "from the first start to the last end on the GPU" },
+  { id: "wait", head: "wait", of: row => row.wait, show: duration, hint: "host time in synchronisation" },
+  { id: "flops", head: "FLOP", of: row => row.flops, show: value => withPrefix(value, "") },
+  { id: "dram", head: "DRAM", of: row => row.dram, show: value => withPrefix(value, "B") },
+  { id: "intensity", head: "FLOP/B", of: row => row.intensity, show: digits },
+  { id: "rate", head: "FLOP/s", of: row => row.rate, show: value => withPrefix(value, "") },
+  { id: "fraction", head: "of roof", of: row => row.fraction, show: percent },
+  { id: "bound", head: "bound", text: true, of: row => row.bound },
+  { id: "saving", head: "saving", of: row => row.saving, show: duration, hint: "time that reaching the roof could give back" },
+  { id: "flags", head: "flags", text: true, of: row => (row.flags || "").split(" ").join(", ") },
+];
+
+function compare(a, b) {
+  const column = COLUMNS.find(each => each.id === state.sort.column);
+  const [x, y] = [column.of(a), column.of(b)];
+  if (x === y) return 0;
+  if (x === null || x === undefined) return 1; // unknown last, whichever way
+  if (y === null || y === undefined) return -1;
+  return (x < y ? -1 : 1) * (state.sort.down ? -1 : 1);
+}
+
+const openKey = layer => `${layer.report}:${layer.id}`;
+const hasMore = layer => layer.children.length > 0 || layer.kernels.length > 0;
+
+// What the table shows now: [row, depth].
+function visibleRows() {
+  const rows = [];
+  const shown = reports.filter(report => state.reports.has(report.index));
+  if (state.search) {
+    for (const report of shown) {
+      for (const layer of report.layers) if (layer.path.toLowerCase().includes(state.search)) rows.push([layer, 0]);
+      for (const dot of report.dots.kernels) if (dot.name.toLowerCase().includes(state.search)) rows.push([dot, 0]);
+    }
+    return rows.sort(([a], [b]) => compare(a, b));
+  }
+  const visit = (layer, depth) => {
+    rows.push([layer, depth]);
+    if (!state.open.has(openKey(layer))) return;
+    for (const child of layer.children.slice().sort(compare)) visit(child, depth + 1);
+    for (const kernel of layer.kernels.slice().sort(compare)) rows.push([kernel, depth + 1]);
+  };
+  for (const report of shown) for (const root of report.roots.slice().sort(compare)) visit(root, 0);
+  return rows;
+}
+
+// Opens the layers with the most to tell while the table stays short.
+function openSome() {
+  const queue = reports.flatMap(report => report.roots);
+  let rows = queue.length;
+  while (queue.length > 0) {
+    const layer = queue.shift();
+    if (layer.children.length === 0 || rows + layer.children.length > 40) continue;
+    rows += layer.children.length + layer.kernels.length;
+    state.open.add(openKey(layer));
+    queue.push(...layer.children.slice().sort(compare));
+  }
+}
+
+function cellOf(column, row) {
+  const value = column.of(row);
+  const empty = value === null || value === undefined;
+  return element("td", { class: column.text ? "text" : null }, column.text ? (value || "") : empty ? (row.kernel && ["host", "span", "wait"].includes(column.id) ? "" : unknownSpan()) : column.show(value));
+}
+
+function nameCell(row, depth) {
+  const label = row.kernel || state.search ? (row.kernel ? row.name : row.path) : row.name || (reports.length > 1 ? reports[row.report].label : "whole program");
+  const space = element("span", { style: `padding-left:${depth * 16}px` });
+  const open = !row.kernel && state.open.has(openKey(row));
+  const turn = !row.kernel && !state.search && hasMore(row)
+    ? element("button", { type: "button", "aria-expanded": String(open), "aria-label": `${open ? "Close" : "Open"} ${shortened(label, 80)}`, onclick: event => {
+      event.stopPropagation();
+      if (open) state.open.delete(openKey(row));
+      else state.open.add(openKey(row));
+      changed("table");
+    } }, open ? "▾" : "▸")
+    : element("span", { style: "display:inline-block;width:20px" });
+  return element("td", { class: "name", title: shortened((row.kernel ? row.name : row.path) + (row.dotted ? `  (${row.dotted})` : ""), 600) }, space, turn, element("bdi", {}, shortened(label, 300)));
+}
+
+const pinOf = row => ({ report: row.report, layer: row.kernel ? row.layer : row.id, key: row.kernel ? row.key : null });
+
+function rowElement([row, depth]) {
+  const choose = () => {
+    if (row.kernel && state.rows !== "kernels") state.rows = "kernels";
+    pin(pinOf(row));
+    changed("chart");
+  };
+  return Object.assign(element("tr", { class: row.kernel ? "kernel" : null, tabindex: "0", onclick: choose, onkeydown: event => {
+    if (event.key === "Enter" && event.target.tagName === "TR") choose();
+    const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    if (next && event.target.tagName === "TR" && event.currentTarget[next]) {
+      event.preventDefault();
+      event.currentTarget[next].focus();
+    }
+  }, onmouseenter: () => hover(row), onmouseleave: () => hover(null) }, nameCell(row, depth), ...COLUMNS.slice(1).map(column => cellOf(column, row))), { row });
+}
+
+// The row's own point, where it has one.
+function hover(row) {
+  state.hovered = row && (shownDots().find(dot => (row.kernel ? dot === row : !dot.kernel && dot.report === row.report && dot.layer === row.id)) || null);
+  changed("mark");
+}
+
+// Copies and idle time: what no layer's kernels are.
+function extraRows() {
+  const rows = [];
+  for (const report of reports.filter(each => state.reports.has(each.index))) {
+    const name = text => `${reports.length > 1 ? report.label + ": " : ""}${text}`;
+    const byKind = new Map();
+    for (const copy of report.copies) {
+      const sum = byKind.get(copy.direction || copy.kind) || { time: null, bytes: null, count: 0 };
+      sum.count += copy.count;
+      for (const [key, value] of [["time", copy.time_ns], ["bytes", copy.bytes]]) if (value !== null) sum[key] = (sum[key] || 0) + value;
+      byKind.set(copy.direction || copy.kind, sum);
+    }
+    for (const [kind, sum] of byKind) rows.push([name(`copies, ${kind}: ${digits(sum.count)}, ${withPrefix(sum.bytes, "B")}`), sum.time]);
+    if (report.run.unit === "step") rows.push([name("GPU idle"), report.step.idle_ns]);
+  }
+  return rows.map(([text, time]) => element("tr", { class: "extra" }, element("td", { class: "name" }, text), element("td"), element("td", {}, time === null ? unknownSpan() : duration(time)),
+    ...COLUMNS.slice(3).map(() => element("td"))));
+}
+
+function drawTable() {
+  const head = element("tr", {}, ...COLUMNS.map(column => element("th", { class: column.text ? "text" : null, scope: "col", title: column.hint || null,
+    "aria-sort": state.sort.column === column.id ? (state.sort.down ? "descending" : "ascending") : null },
+  element("button", { type: "button", onclick: () => {
+    state.sort = { column: column.id, down: state.sort.column === column.id ? !state.sort.down : !column.text };
+    changed("table");
+  } }, column.head + (state.sort.column === column.id ? (state.sort.down ? " ▼" : " ▲") : "")))));
+  document.querySelector("#table thead").replaceChildren(head);
+  const rows = visibleRows();
+  document.querySelector("#table tbody").replaceChildren(...rows.slice(0, rowsShown).map(rowElement), ...(state.search ? [] : extraRows()));
+  document.getElementById("found").textContent = state.search ? `${plural(rows.length, "row")} found` : "";
+  const rest = rows.length - rowsShown;
+  document.getElementById("more").replaceChildren(...(rest > 0 ? [element("button", { type: "button", onclick: () => { rowsShown += 1000; drawTable(); } }, `Show more of ${rest} further rows`)] : []));
+  markTable();
+}
+
+function markTable() {
+  const { pinned } = state;
+  for (const line of document.querySelectorAll("#table tbody tr")) {
+    const { row } = line;
+    const on = row && pinned && row.report === pinned.report && (pinned.key && row.kernel ? row.key === pinned.key : !row.kernel && row.id === pinned.layer);
+    line.classList.toggle("pinned", Boolean(on));
+    if (on) line.setAttribute("aria-selected", "true");
+    else line.removeAttribute("aria-selected");
+  }
+}
+
+// Opens the way to a layer and shows its row.
+function reveal(report, id, withKernels) {
+  for (let layer = reports[report].byId.get(id), first = true; layer; layer = reports[report].byId.get(layer.parent), first = false) {
+    if (!first || withKernels) state.open.add(openKey(layer));
+  }
+  drawTable();
+  const line = document.querySelector("#table tr.pinned");
+  if (line) line.scrollIntoView({ block: "nearest" });
+}

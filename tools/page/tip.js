@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of a point, beside it.
+const tip = document.getElementById("tip");
+
+function known(dot) {
+  const unit = unitOf(reports[dot.report]);
+  const layer = reports[dot.report].byId.get(dot.layer);
+  const bytes = level => (dot[level] === null ? UNKNOWN : withPrefix(dot[level], "B"));
+  const lines = [
+    ["layer", dot.path + (layer && layer.dotted ? ` (${layer.dotted})` : "")],
+    ["direction", dot.direction],
+    reports.length > 1 && ["report", reports[dot.report].label],
+    ["time", `${duration(dot.time)} a ${unit}, ${percent(dot.share)}${dot.timeSource === "hw" ? ", from counter windows" : ""}`],
+    ["launches", `${digits(dot.launches)} a ${unit}`],
+    dot.kernel && ["launch", dot.shape],
+    ["work", `${withPrefix(dot.flops, "FLOP")}${dot.types.length ? ": " + dot.types.map(([type, value]) => `${type} ${withPrefix(value, type.endsWith("operations") ? "" : "FLOP")}`).join(", ") : ""}`],
+    ["bytes", `DRAM ${bytes("dram")}, L2 ${bytes("l2")}, L1 ${bytes("l1")}`],
+    ["intensity", `${digits(dot.intensity)} FLOP/byte at DRAM`],
+    ["performance", `${withPrefix(dot.rate, "FLOP/s")}, ${withPrefix(dot.bandwidth, "B/s")} of DRAM`],
+    ["of the roof", `${percent(dot.fraction)}${dot.ceiling ? ` of ${roofName(dot.ceiling)}, ${dot.source}` : ""}`],
+    ["bound", dot.bound],
+    ["saving", `${duration(dot.saving)} a ${unit}`],
+    dot.analytic && ["source", "analytic: FLOPs and bytes by formula, time measured"],
+    dot.computeTime !== null && ["time-based", `computing takes ${duration(dot.computeTime)}, memory ${duration(dot.memoryTime)}`],
+    dot.box !== null && ["overhead box", `launches cost ${duration(dot.box)}`],
+    dot.kernel && ["samples", `${dot.samplesHw} hw, ${dot.samplesFlops} flops, ${dot.samplesTime} time`],
+    dot.kernel && dot.flags && ["flags", dot.flags.split(" ").join(", ")],
+    layer && layer.inputs && !dot.kernel && ["tensors", `${shortened(layer.inputs, 120)} → ${shortened(layer.outputs, 120)}`],
+    layer && layer.flopsRatio !== null && !dot.kernel && ["counted / formula", `${digits(layer.flopsRatio)} of the FLOPs, ${digits(layer.bytesRatio)} of the bytes (layers below included)`],
+  ];
+  return lines.filter(line => line);
+}
+
+function showTip() {
+  const dot = state.hovered || (state.pinned && state.pinned.key && current.points.map(point => point.dot).find(isPinned)) || null;
+  const point = dot && current.points.find(each => each.dot === dot);
+  tip.hidden = !point;
+  if (!point) return;
+  tip.replaceChildren(element("strong", {}, shortened(dot.name, 300)), element("dl", {},
+    ...known(dot).flatMap(([name, text]) => [element("dt", {}, name), element("dd", { dir: "auto" }, shortened(String(text), 400))])));
+  const room = svg.node().getBoundingClientRect(), size = tip.getBoundingClientRect();
+  const x = MARGIN.left + point.px, y = MARGIN.top + point.py;
+  tip.style.left = `${Math.max(0, x + 16 + size.width > room.width ? x - size.width - 16 : x + 16)}px`;
+  tip.style.top = `${Math.max(0, Math.min(y - size.height / 2, room.height - size.height))}px`;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report_output.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "analysis/report_file.h"
+#include "tools/command.h"
+#include "tools/page/page.h"
+
+namespace gable {
+
+void write_output(const ReportFiles& files, const std::string& text, const std::string& path) {
+  if (path == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  for (const std::string& input : files.paths) {
+    std::error_code code;
+    if (std::filesystem::equivalent(input, path, code)) {
+      throw WrongUse(path + " is the report itself, which would be lost: name another file.");
+    }
+  }
+  if (const std::string problem = write_text_file(text, path); !problem.empty())
+    throw WrongUse(problem);
+}
+
+void write_page(const ReportFiles& files, const std::string& path, std::FILE* where) {
+  std::vector<std::string> names;
+  names.reserve(files.paths.size());
+  for (const std::string& input : files.paths)
+    names.push_back(std::filesystem::path(input).filename().string());
+  write_output(files, render_page(files.reports, names), path);
+  if (path != "-") std::fprintf(where, "Page: %s\n", path.c_str());
+}
+
+}  // namespace gable

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are made of reports. Each throws WrongUse where the file cannot be written.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "tools/report_files.h"
+
+namespace gable {
+
+// The text to `path`, whole or not at all; "-" is standard output. Refuses to overwrite a report
+// that was read.
+void write_output(const ReportFiles& files, const std::string& text, const std::string& path);
+
+// Says where the page is.
+void write_page(const ReportFiles& files, const std::string& path, std::FILE* where = stdout);
+
+}  // namespace gable
