@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the framework says of the model, in the rows of the layers.
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -19,15 +20,16 @@ struct Sum {
   double operators = 0;
   bool flops_known = true, bytes_known = true;
 
-  void add_work(const OperatorWork& work) {
-    operators += static_cast<double>(work.operators);
+  // `share`: of the steps.
+  void add_work(const OperatorWork& work, double share) {
+    operators += share * static_cast<double>(work.operators);
     flops_known = flops_known && work.flops_known;
     bytes_known = bytes_known && work.bytes_known;
     for (const auto& [type, flops] : work.flops) {
-      add(part.types[type], flops);
-      add(part.flops, flops);
+      add(part.types[type], share * flops);
+      add(part.flops, share * flops);
     }
-    add(part.bytes, work.bytes_read + work.bytes_written);
+    add(part.bytes, share * (work.bytes_read + work.bytes_written));
   }
   [[nodiscard]] LayerModel::Part known() const {
     auto known = part;
@@ -36,6 +38,14 @@ struct Sum {
     return known;
   }
 };
+
+// Of the launch sequences of the steps that were described.
+std::uint64_t steps_like_models(const Profile::State& state) {
+  std::uint64_t steps = 0;
+  for (const ModelDescription& model : state.models)
+    steps += state.classes.steps_of(model.sequence_hash);
+  return steps;
+}
 
 Maybe quotient(const Maybe& top, const Maybe& bottom) {
   if (!top || !bottom || *bottom <= 0) return std::nullopt;
@@ -65,9 +75,14 @@ class Models {
       : state_(state), roofline_(roofline), layers_(layers), alike_(model_steps_are_alike(state)) {}
 
   void fill() {
-    for (const auto& [where, work] : state_.model->work) {
-      const auto row = row_of(where.first, where.second);
-      if (row && is_of_model(*row)) own_[*row].add_work(work);
+    const auto seen = static_cast<double>(steps_like_models(state_));
+    for (const ModelDescription& model : state_.models) {
+      const auto steps = static_cast<double>(state_.classes.steps_of(model.sequence_hash));
+      const double share = state_.models.size() == 1 ? 1 : steps / std::max(seen, 1.0);
+      for (const auto& [where, work] : model.work) {
+        const auto row = row_of(where.first, where.second);
+        if (row && is_of_model(*row)) own_[*row].add_work(work, share);
+      }
     }
     for (const auto& [row, own] : own_) {
       for_row_and_parents(row, [&](std::size_t above) { has_model_[above] = true; });
@@ -151,15 +166,23 @@ class Models {
   void fill_modules() {
     for (const auto& [where, id] : layers_.ids) {
       auto& model = layers_.rows[static_cast<std::size_t>(id)].model;
-      const auto facts = state_.model->modules.find(where.second);
-      if (!model || facts == state_.model->modules.end()) continue;
-      model->inputs = facts->second.inputs;
-      model->outputs = facts->second.outputs;
-      model->dtypes = facts->second.dtypes;
-      model->parameters = static_cast<double>(facts->second.parameters);
-      if (facts->second.allocated)
-        model->allocated_bytes = static_cast<double>(*facts->second.allocated);
+      const ModuleFacts* facts = model ? facts_of(where.second) : nullptr;
+      if (facts == nullptr) continue;
+      model->inputs = facts->inputs;
+      model->outputs = facts->outputs;
+      model->dtypes = facts->dtypes;
+      model->parameters = static_cast<double>(facts->parameters);
+      if (facts->allocated) model->allocated_bytes = static_cast<double>(*facts->allocated);
     }
+  }
+
+  // Of the first step that had them.
+  [[nodiscard]] const ModuleFacts* facts_of(LayerId layer) const {
+    for (const ModelDescription& model : state_.models) {
+      const auto found = model.modules.find(layer);
+      if (found != model.modules.end()) return &found->second;
+    }
+    return nullptr;
   }
 
   const Profile::State& state_;
@@ -174,14 +197,14 @@ class Models {
 }  // namespace
 
 bool model_steps_are_alike(const Profile::State& state) {
-  const auto alike = static_cast<double>(state.classes.steps_of(state.model->sequence_hash));
+  const auto alike = static_cast<double>(steps_like_models(state));
   return alike > 0 && alike >= kSameSteps * static_cast<double>(state.classes.steps());
 }
 
 void fill_models(const Profile::State& state, const UnitScale& unit, const Roofline& roofline,
                  LayerRows& layers) {
   fill_ratios_to_forward(layers.rows);
-  if (state.model && unit.step) Models(state, roofline, layers).fill();
+  if (!state.models.empty() && unit.step) Models(state, roofline, layers).fill();
 }
 
 }  // namespace gable

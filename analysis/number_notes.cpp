@@ -126,8 +126,8 @@ void model_notes(const Profile::State& state, const Report& report,
   }
   if (any && !model_steps_are_alike(state)) {
     notes.emplace_back(
-        "The step whose operators were described launched other kernels than most steps: what is "
-        "analytic is of that step, and is compared with nothing.");
+        "Less than 95 % of the steps launched the same kernels as one whose operators were "
+        "described: what is analytic is of those alone, and is compared with nothing.");
   }
 }
 

@@ -268,7 +268,13 @@ std::uint64_t Profile::pending_records() const {
 
 void Profile::count_step(std::uint64_t sequence_hash) { state_->classes.step(sequence_hash); }
 
-void Profile::describe(ModelDescription model) { state_->model = std::move(model); }
+void Profile::describe(ModelDescription model) {
+  auto& models = state_->models;
+  const bool known = std::any_of(models.begin(), models.end(), [&model](const auto& other) {
+    return other.sequence_hash == model.sequence_hash;
+  });
+  if (!known) models.push_back(std::move(model));
+}
 
 void Profile::add_lost(const LostCounts& more) {
   LostCounts& lost = state_->lost;

@@ -89,7 +89,8 @@ class Profile {
   // place of what came since, whose launches count with its own. True if so.
   bool take_back();
 
-  // What the framework says of the model; kept over restart().
+  // What the framework says of the model in one step; kept over restart(). Of steps of the same
+  // launch sequence the first counts.
   void describe(ModelDescription model);
 
   void add_lost(const LostCounts& more);

@@ -18,7 +18,7 @@ void hand_over(Profile::State& from, Profile::State& to) {
   to.known = std::move(from.known);
   to.graphs = from.graphs;
   to.range_function = from.range_function;
-  to.model = from.model;
+  to.models = from.models;
 }
 
 // Launches and calls, of which a run has all.

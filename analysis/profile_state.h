@@ -74,7 +74,7 @@ struct Profile::State {
   std::vector<MetricList> metrics;    // a phase's place is its phase index
   std::set<std::string> raw_metrics;  // of those: no part of operations and bytes
   FunctionId range_function = 0;      // of the rows of ranges; 0 where launches are counted alone
-  std::optional<ModelDescription> model;  // of one step
+  std::vector<ModelDescription> models;  // of one step each, of different launch sequences
 
   // --- accumulated ---
   KeyTable keys;

@@ -64,7 +64,7 @@ struct LayerRows {
 void fill_models(const Profile::State& state, const UnitScale& unit, const Roofline& roofline,
                  LayerRows& layers);
 
-// Most steps have the launches of the one in which the model was described.
+// Most steps have the launches of one in which the model was described.
 [[nodiscard]] bool model_steps_are_alike(const Profile::State& state);
 
 // Copies per step; in reports per run, those of the time windows.

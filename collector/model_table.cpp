@@ -21,10 +21,21 @@ void split(std::string_view text, char separator, Use&& use) {
 
 bool ModelTable::begin(std::uint32_t step) {
   const std::lock_guard hold(mutex_);
-  if (begun_) return false;
-  begun_ = true;
+  if (open_ || !wants_more()) return false;
+  ++begun_;
   open_.emplace().step = step;
   return true;
+}
+
+bool ModelTable::give_up() {
+  const std::lock_guard hold(mutex_);
+  begun_ = kMostSteps;
+  return !known_;
+}
+
+void ModelTable::kept() {
+  const std::lock_guard hold(mutex_);
+  known_ = true;
 }
 
 bool ModelTable::under_way() const {

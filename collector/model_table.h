@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Python side says of the model's operators and modules in the one step in which it
+// What the Python side says of the model's operators and modules in the few steps in which it
 // describes them. Safe on any thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -19,8 +20,16 @@ struct DescribedStep {
 
 class ModelTable {
  public:
-  // True: step `step` is to be described. Only one is, once.
+  static constexpr std::uint32_t kMostSteps = 8;
+
+  // True: step `step` is to be described. At most kMostSteps are, one at a time.
   [[nodiscard]] bool begin(std::uint32_t step);
+  // Some further step may be described. No lock is held and none awaited.
+  [[nodiscard]] bool wants_more() const {
+    return begun_.load(std::memory_order_relaxed) < kMostSteps;
+  }
+  // The model cannot be described. True when no step of it was: then nothing is known.
+  [[nodiscard]] bool give_up();
   [[nodiscard]] bool under_way() const;
   // One operator that ran in that layer. Negative: not known.
   void add_operator(std::int32_t device, LayerId layer, std::string_view type, double flops,
@@ -31,12 +40,15 @@ class ModelTable {
   // Of several calls the sum counts.
   void add_allocated(LayerId layer, std::uint64_t bytes);
 
-  // What was described since begin(); nothing where that was not called.
+  // What was described since begin(); nothing where that was not called. It counts when kept() is
+  // called too.
   [[nodiscard]] std::optional<DescribedStep> end();
+  void kept();
 
  private:
   mutable std::mutex mutex_;
-  bool begun_ = false;
+  std::atomic<std::uint32_t> begun_{0};
+  bool known_ = false;
   std::optional<DescribedStep> open_;
 };
 

@@ -43,7 +43,8 @@ class Session {
   }
   // The Python side asks at a border whether it is to describe the model in the step that begins;
   // at the next one it says that it has, or why it has not (empty: it has). model_step.cpp
-  [[nodiscard]] bool begin_model();
+  // Or it asks when a forward begins, with which the step's operators begin.
+  [[nodiscard]] bool begin_model(bool forward);
   void end_model(const std::string& why_not);
 
   // The forward that begins on this thread, in the layer that is open, is one of text generation.

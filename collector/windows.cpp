@@ -56,15 +56,19 @@ void Windows::choose_phase() {
 // The open window, in which nothing was collected yet, becomes one of the phase that is due now. A
 // step that has begun is none for times, whose copies ran unseen; it only counts.
 void Windows::choose_again(const std::string& reason) {
+  auto phase = planner_.next();
+  if ((by_steps() && !is_counter(phase)) || limited_) phase = {PhaseKind::wait, 0};
+  replace_window(phase, reason);
+}
+
+void Windows::replace_window(Phase phase, const std::string& reason) {
   WindowEnd unused;
   unused.window = window_;
   unused.phase = phase_;
   unused.keep = false;
   unused.reason = reason;
   sink_.with_profile([&unused](Profile& profile) { profile.end_window(unused); });
-  phase_ = planner_.next();
-  const bool steps = by_steps();
-  if ((steps && !is_counter(phase_)) || limited_) phase_ = {PhaseKind::wait, 0};
+  phase_ = phase;
   in_window_ = phase_.kind != PhaseKind::off;
   over_ = !in_window_ && !looks_on();
   window_ = ++last_window_;
@@ -83,6 +87,7 @@ void Windows::begin_window(std::uint64_t now) {
   choose_phase();
   choose_keys();
   start_ns_ = now;
+  slowed_ = false;
   if (phase_.kind == PhaseKind::off) {
     over_ = !looks_on();
     window_ = kNoWindow;
@@ -134,7 +139,7 @@ void Windows::close_window(std::uint64_t now, const std::string& spoilt, bool cu
   WindowEnd end;
   end.window = window_;
   end.phase = phase_;
-  end.start_ns = start_ns_;
+  end.start_ns = slowed_ ? 0 : start_ns_;
   end.end_ns = now;
   end.overhead_ns = sink_.take_overhead_ns();
   end.launches = summary.launches;

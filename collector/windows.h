@@ -57,7 +57,9 @@ class Windows final : public RangeListener {
   void profiler_start();  // cudaProfilerStart: a step begins
   void profiler_stop();
   // The number of the step that is open, where steps end at points and nothing is collected in it.
-  [[nodiscard]] std::optional<std::uint32_t> waiting_step();
+  // `forward`: a forward begins that is wanted: also where counters are taken, and a step that was
+  // to be warmed up or timed waits; another one will be.
+  [[nodiscard]] std::optional<std::uint32_t> step_to_describe(bool forward);
 
   // --- the launch path
   // ----------------------------------------------------------------------------------------------
@@ -149,6 +151,7 @@ class Windows final : public RangeListener {
   void choose_phase();
   void choose_keys();  // with --budget: those there is room for, or none (window_keys.cpp)
   void choose_again(const std::string& reason);
+  void replace_window(Phase phase, const std::string& reason);
   void publish();
   void ask_for_change();
 
@@ -204,6 +207,7 @@ class Windows final : public RangeListener {
   Schedule schedule_;  // of the queue that is open; the options' own where it is empty
   Planner planner_;    // made of all above
   bool planned_ = false, in_window_ = false, over_ = false, told_over_ = false;
+  bool slowed_ = false;            // by us, so that nothing is told from how long the window was
   bool idle_ = false;              // no window is open, but steps may still be found
   bool counting_stopped_ = false;  // by a failure: the profiler is to be disabled
   std::uint64_t asked_ = 0;        // changes asked for so far

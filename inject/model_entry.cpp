@@ -19,11 +19,12 @@ gable::Session* session() { return gable::runtime().session.load(std::memory_ord
 
 }  // namespace
 
-// 1: the step that has just begun is to be described; 2: and what its modules allocate.
-GABLE_ENTRY int gable_model_begin(void) {
+// 1: the step that has just begun is to be described; 2: and what its modules allocate. `forward`:
+// a forward of it has just begun, the first one.
+GABLE_ENTRY int gable_model_begin(int forward) {
   try {
     auto* open = session();
-    if (open == nullptr || !open->begin_model()) return 0;
+    if (open == nullptr || !open->begin_model(forward != 0)) return 0;
     return gable::runtime().settings.allocations ? 2 : 1;
   } catch (const std::exception&) {
     return 0;

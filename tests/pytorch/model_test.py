@@ -11,6 +11,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "recordings"), HERE]
 import gable_run  # noqa: E402
+import layers_test  # noqa: E402
 from layers_test import GPU, PYTHON, plain_environment  # noqa: E402
 
 CASES = ("resnet50", "mixed", "unknown_operators", "odd_step", "subclass", "script", "own_mode", "raising_in_description", "gpt",
@@ -233,6 +234,38 @@ class Model(gable_run.ReportTest):
         self.assertEqual((model["flops_per_s"], model["roof"]["fraction"]), (None, None))
         self.assertTrue([note for note in report.run["notes"] if "compared with nothing" in note])
         self.assertNotIn("analytic", report.table)
+
+    def generated(self, name, gpu):
+        run = gable_run.run_profile(gpu, "model-generate-" + name, "--", PYTHON, layers_test.PROGRAM, "generate")
+        self.assertEqual((run.code, run.out, run.violations), (0, layers_test.plain("generate"), ""), run.err)
+        self.assert_sound(run.report)
+        self.assertFalse([note for note in run.report.run["notes"] if "compared with nothing" in note or "not known" in note])
+        return run.report
+
+    def test_prefill_and_decode_are_each_compared_with_their_own_work(self):
+        sequences, prompt, width, vocabulary = 2, 8, 32, 64
+        counted, sectors = sequences * prompt * width * vocabulary, 100  # of every launch: what prefill has to do
+        report = self.generated("counted", gpu_with("generating", kernel("forward:lm_head", counted, sectors)))
+        for root, tokens in (("prefill", prompt), ("decode", 1)):
+            path = (root, "GPT", "lm_head")
+            row, model, rows = report.layer(path), self.model(report, path), sequences * tokens
+            self.assertEqual(model["inputs"], [{"shape": [sequences, tokens, width], "dtype": "float32"}])
+            size = FLOAT * (rows * width + width * vocabulary + rows * vocabulary)
+            # Per step, of which each kind of forward is a share, as everything in the row.
+            self.assert_close(model["flops_analytic"], row["launches"] * 2 * rows * width * vocabulary, root)
+            self.assert_close(model["bytes_analytic"], row["launches"] * size, root)
+            self.assert_close(model["flops_ratio"], prompt / tokens, root)
+            self.assert_close(model["bytes_ratio"], sectors * 32 / size, root)
+            self.assertIsNotNone(self.model(report, (root, "GPT"))["roof"]["fraction"])
+
+    def test_generation_without_permission_has_both_analytic(self):
+        report = self.generated("forbidden", forbidden_gpu())
+        for root in ("prefill", "decode"):
+            model = self.model(report, (root, "GPT"))
+            seconds = report.layer((root, "GPT"))["time_ns"]["total"] * 1e-9
+            self.assert_close(model["flops_per_s"], model["flops_analytic"] / seconds, root)
+            self.assertIsNotNone(model["roof"]["fraction"])
+            self.assertEqual(report.layer((root,), "none")["tokens"]["wall_ns"], 36000)
 
     def test_what_a_mode_would_disturb_is_left_alone(self):
         for case, why in (("subclass", "Labelled"), ("script", "script module"), ("own_mode", "a dispatch mode of its own"),

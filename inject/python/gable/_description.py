@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describes the model once: in one step that is waited for anyway, what its operators have to do and its modules' tensors.
+"""Describes the model: in a step that is waited for, what its operators have to do and its modules' tensors. Once, and where it
+generates text once for each kind of forward.
 
 PyTorch shows every operator to a dispatch mode that stands by while modules and backward run. The mode runs the operator as
 it would have run and tells the library its work, which gives it to the layer that a kernel launched there would belong to.
@@ -11,6 +12,7 @@ from gable import _dynamo, _library
 from gable._work import Formulas, Traffic, Types, tensors_in
 
 _MOST_TENSORS = 16  # of a module's inputs or outputs
+_MOST_KINDS = 4  # of forwards are described each for itself
 _COMPILES = "the program uses torch.compile"
 # Their backward, or what stands in for it, is computed in another order while a mode stands by.
 _OTHER_BACKWARD = ("prod", "cumprod", "logcumsumexp", "linalg_", "_linalg", "ctc", "_cdist", "embedding_bag")
@@ -33,7 +35,9 @@ class Description:
     def __init__(self, torch, library):
         self._torch, self._library = torch, library
         self.running = False  # read at every call of a module
-        self._asked = False  # the library had it made, or found that it cannot be: once
+        self.fresh = False  # the step has begun, and nothing of the model has run in it
+        self._asked = False  # the library had one made at a border, or found that none can be
+        self._kinds = set()  # of forwards that were described
         self._why_not = ""
         self._allocations = False  # are to be told
         self._mode = None
@@ -47,9 +51,21 @@ class Description:
     # --- steps
 
     def step_began(self):
-        wanted = 0 if self._asked else self._library.gable_model_begin()
-        if not wanted:
+        self.fresh = True
+        if not self._asked:
+            self._begin(0)
+
+    def forward_begins(self, kind):
+        """Of text generation: it launches the kernels of its kind, whatever the step that was described had."""
+        if kind in self._kinds or not (self.fresh or self.running) or len(self._kinds) >= _MOST_KINDS:
             return
+        if self.running or self._begin(1):
+            self._kinds.add(kind)
+
+    def _begin(self, forward):
+        wanted = self._library.gable_model_begin(forward)
+        if not wanted:
+            return False
         self._asked = True
         self._allocations = wanted == 2
         self._seen.clear()
@@ -61,8 +77,9 @@ class Description:
                 raise RuntimeError("a stream captures")
         except Exception as problem:
             self._library.gable_model_end(f"{type(problem).__name__}: {problem}".encode("utf-8", "replace"))
-            return
+            return False
         self.running = True
+        return True
 
     def step_ended(self):
         """After the library has heard of the border."""

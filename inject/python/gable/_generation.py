@@ -19,8 +19,9 @@ class _Model:
 
 
 class Generation:
-    def __init__(self, torch, library):
+    def __init__(self, torch, library, description):
         self._library = library
+        self._description = description
         self._tensor = torch.Tensor
         self._grad_enabled = torch.is_grad_enabled
         self.models = {}  # token of an outermost module: what is known of it
@@ -40,6 +41,7 @@ class Generation:
             kind = self._kind(model, shape) if shape is not None else None
             if kind is None:
                 return 0
+            self._description.forward_begins((kind, shape[0], 1 if kind == b"decode" else shape[1]))
             depth = self._library.gable_open(kind, 0, 0)
             if depth > 0:
                 self._library.gable_tokens(shape[0], 1 if kind == b"decode" else shape[1])

@@ -15,7 +15,7 @@ _FUNCTIONS = {
     "gable_module_compiled": (None, [ctypes.c_uint64, ctypes.c_char_p, ctypes.c_uint32]),
     "gable_module_at": (ctypes.c_uint64, [ctypes.c_int]),
     "gable_module_gone": (None, [ctypes.c_uint64]),
-    "gable_model_begin": (ctypes.c_int, []),
+    "gable_model_begin": (ctypes.c_int, [ctypes.c_int]),
     "gable_model_module": (None, [ctypes.c_uint64] + [ctypes.c_char_p] * 3 + [ctypes.c_uint64]),
     "gable_model_allocated": (None, [ctypes.c_uint64] * 2),
     "gable_model_operator": (None, [ctypes.c_int, ctypes.c_char_p] + [ctypes.c_double] * 3),

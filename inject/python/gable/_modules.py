@@ -129,7 +129,7 @@ def follow(torch, library, outermost_ended, description):
     module_class = torch.nn.Module
     call, is_compiling = module_class.__call__, torch.compiler.is_compiling
     is_traced = getattr(torch.compiler, "is_dynamo_compiling", is_compiling)  # costs a third of the other
-    generation = _generation.Generation(torch, library)
+    generation = _generation.Generation(torch, library, description)
     open_module, close = _builtins.module_calls(library)
     name = _namer = Namer(torch, library, generation)
 

@@ -24,6 +24,7 @@ class Steps:
 
     def outermost_ended(self, module):
         self._forwards += 1
+        self._description.fresh = False
         if self._forwards >= _FORWARDS_WITHOUT_BACKWARD or not (self._trains or self._grad_enabled()):
             self._border(by_optimizer=False)
         elif self._grad_enabled():
@@ -31,6 +32,7 @@ class Steps:
 
     def backward_begins(self):
         self._forwards = 0
+        self._description.fresh = False
         if not self._attached:
             self._attached = True  # first, because finding out runs a backward itself
             self._attach()
