@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the framework says of the model, in the rows of the layers.
-#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -78,7 +77,7 @@ class Models {
     const auto seen = static_cast<double>(steps_like_models(state_));
     for (const ModelDescription& model : state_.models) {
       const auto steps = static_cast<double>(state_.classes.steps_of(model.sequence_hash));
-      const double share = state_.models.size() == 1 ? 1 : steps / std::max(seen, 1.0);
+      const double share = seen > 0 ? steps / seen : 1 / static_cast<double>(state_.models.size());
       for (const auto& [where, work] : model.work) {
         const auto row = row_of(where.first, where.second);
         if (row && is_of_model(*row)) own_[*row].add_work(work, share);

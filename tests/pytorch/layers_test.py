@@ -297,11 +297,16 @@ class Layers(gable_run.ReportTest):
         self.assertIn("--include 'encoder' matches no layer", run.err)
 
     def test_ranks_under_torchrun(self):
-        command = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAM, "ddp"]
+        for case in ("ddp", "fsdp"):
+            with self.subTest(case):
+                self.check_ranks(case)
+
+    def check_ranks(self, case):
+        command = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAM, case]
         folder = os.path.join(os.environ["GABLE_BUILD"], "lib", "playback")
         environment = dict(plain_environment(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
         alone = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=True).stdout
-        reports = gable_run.work("ranks")
+        reports = gable_run.work("ranks-" + case)
         shutil.rmtree(reports, ignore_errors=True)
         os.mkdir(reports)
         done = subprocess.run([os.environ["GABLE_PROGRAM"], "profile", "--playback", GPU, "-o", reports + "/%p.json", "--", *command],
@@ -313,6 +318,7 @@ class Layers(gable_run.ReportTest):
         for report in ranks:
             self.assert_kernels_at_home(report)
             self.assertIn((("GPT", "transformer", "h", "1", "attn", "qkv"), "backward"), report.layers)
+            self.assertEqual({path[0] for path, _ in report.layers if path}, {"GPT"})
             self.assertEqual(report.run["unit"], "step")
 
     def test_layers_off(self):

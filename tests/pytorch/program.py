@@ -16,9 +16,9 @@ STEPS = 24
 
 
 def digest(model):
-    """Bit for bit: every parameter and every gradient."""
-    words = [tensor.detach().double().view(-1).view(torch.int64) for parameter in model.parameters()
-             for tensor in (parameter, parameter.grad) if tensor is not None]
+    """Bit for bit: every parameter and every gradient, as far as they are here."""
+    words = [getattr(tensor, "to_local", lambda: tensor)().detach().double().view(-1).view(torch.int64)
+             for parameter in model.parameters() for tensor in (parameter, parameter.grad) if tensor is not None]
     return hex(sum(int((w * torch.arange(1, len(w) + 1)).sum()) for w in words) & (1 << 64) - 1)
 
 
@@ -360,10 +360,10 @@ def workers():
     print(digest(model))
 
 
-def ddp():
+def ranks(wrap):
     """Two of these under torchrun."""
     torch.distributed.init_process_group("gloo")
-    model = nn.parallel.DistributedDataParallel(make_launching(models.GPT()))
+    model = wrap(make_launching(models.GPT()))
     ids, targets = gpt_batch()
     optimizer = torch.optim.SGD(model.parameters(), 0.01)
     for _ in range(STEPS):
@@ -379,6 +379,13 @@ def ddp():
     torch.distributed.destroy_process_group()
 
 
+def fully_sharded(model):
+    from torch.distributed.fsdp import fully_shard
+    for block in model.transformer.h:
+        fully_shard(block)
+    return fully_shard(model)
+
+
 CASES = {
     "resnet": resnet, "gpt": gpt, "generate": generate,
     "generate_without_cache": generate_without_cache, "read_texts": read_texts, "copies": copies, "own_block": own_block, "annotated": annotated, "shared": shared, "accumulation": accumulation,
@@ -386,7 +393,7 @@ CASES = {
     "backward_thread": backward_thread, "two_models": two_models, "no_grad": lambda: inference(torch.no_grad),
     "inference_mode": lambda: inference(torch.inference_mode), "gradients_on": lambda: inference(torch.enable_grad),
     "compiled": compiled, "compiled_regions": compiled_regions, "raising_hooks": raising_hooks, "many_models": many_models, "odd_names": odd_names,
-    "workers": workers, "ddp": ddp,
+    "workers": workers, "ddp": lambda: ranks(nn.parallel.DistributedDataParallel), "fsdp": lambda: ranks(fully_sharded),
 }
 
 if __name__ == "__main__":

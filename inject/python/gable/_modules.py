@@ -91,7 +91,7 @@ class Namer:
 
     def _root_name(self, module):
         module = _tree.unwrapped(module)
-        return "loss" if isinstance(module, self._loss_base) else type(module).__name__
+        return "loss" if isinstance(module, self._loss_base) else _tree.class_name(module)
 
     def name_anew(self, module):
         """At its next call."""

@@ -33,6 +33,16 @@ def modules_below(parent):
                 waiting.append((child, path if wrapped else (*path, name)))
 
 
+def class_name(module):
+    """The class as the user wrote it: fully_shard() gives a module one of its own, which takes after both."""
+    kind = type(module)
+    if len(kind.__bases__) == 2 and kind.__bases__[0].__module__.startswith("torch.distributed."):
+        its_own = kind.__bases__[1].__name__
+        if kind.__name__.endswith(its_own):
+            return its_own
+    return kind.__name__
+
+
 def unwrapped(module):
     """What the user wrote, of a module that may be wrapped several times."""
     while True:
@@ -57,6 +67,6 @@ def source_modules(module, dotted):
     kinds = {}
     for inner, path in modules_below(module):
         if path:  # of wrappers the innermost, which is what the user wrote
-            kinds[".".join((dotted, *path) if dotted else path)] = type(inner).__name__
+            kinds[".".join((dotted, *path) if dotted else path)] = class_name(inner)
     named = list(kinds.items())[:_MOST_SOURCE_MODULES]
     return named, len(kinds) - len(named)
