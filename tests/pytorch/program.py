@@ -10,6 +10,7 @@ from torch.utils.checkpoint import checkpoint
 
 import models
 import playback_ops
+import regions
 from playback_ops import launching, make_launching
 
 STEPS = 24
@@ -237,73 +238,6 @@ def compiled():
     print(graphs, dict(dynamo.counters["graph_break"]), dict(dynamo.counters["recompiles"]), digest(plain), digest(model))
 
 
-def compiled_regions():
-    """All the ways to compile a module. What is compiled launches a kernel when it runs."""
-    graphs = []
-
-    def backend(tag):
-        def compiler(graph, inputs):
-            graphs.append((tag, len(list(graph.graph.nodes))))
-
-            def run(*arguments):
-                playback_ops.launch("forward:" + tag)
-                return graph(*arguments)
-            return run
-        return compiler
-
-    class Scaled(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.linear = nn.Linear(8, 8)
-            self.forward = torch.compile(self.forward, backend=backend("scaled"))
-
-        def forward(self, x):
-            return 2 * self.linear(x)
-
-    class Later(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.linear, self.tanh = nn.Linear(8, 8), nn.Tanh()
-
-        def forward(self, x):
-            return self.tanh(self.linear(x))
-
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first = make_launching(nn.Linear(8, 8))
-            self.first.tag = "first"
-            inner = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Sequential(nn.Linear(8, 8)))
-            self.block = torch.compile(inner, backend=backend("block"))
-            self.later = Later()
-            self.scaled = Scaled()
-
-        def forward(self, x):
-            return self.scaled(self.later(self.block(self.first(x))))
-
-    class Wide(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.linear = nn.Linear(8, 4)
-            self.unused = nn.ModuleList(nn.Identity() for _ in range(300))
-
-        def forward(self, x):
-            return self.linear(x)
-
-    net = Net()
-    net(torch.ones(4, 8))
-    net.later.compile(backend=backend("later"))  # after its first call
-    wide = Wide()
-    faster = torch.compile(nn.DataParallel(wide), backend=backend("Wide"))
-    optimizer = torch.optim.SGD([*net.parameters(), *wide.parameters()], 0.01)
-    for _ in range(STEPS):
-        optimizer.zero_grad()
-        faster(net(torch.ones(4, 8))).sum().backward()
-        optimizer.step()
-    import torch._dynamo.utils as dynamo
-    print(sorted(graphs), dict(dynamo.counters["graph_break"]), dict(dynamo.counters["recompiles"]), digest(net), digest(wide))
-
-
 def raising_hooks():
     model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4)))
     calls = []
@@ -392,7 +326,7 @@ CASES = {
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "backward_thread": backward_thread, "two_models": two_models, "no_grad": lambda: inference(torch.no_grad),
     "inference_mode": lambda: inference(torch.inference_mode), "gradients_on": lambda: inference(torch.enable_grad),
-    "compiled": compiled, "compiled_regions": compiled_regions, "raising_hooks": raising_hooks, "many_models": many_models, "odd_names": odd_names,
+    "compiled": compiled, "compiled_regions": lambda: regions.compiled_regions(STEPS, digest), "raising_hooks": raising_hooks, "many_models": many_models, "odd_names": odd_names,
     "workers": workers, "ddp": lambda: ranks(nn.parallel.DistributedDataParallel), "fsdp": lambda: ranks(fully_sharded),
 }
 
