@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a benchmark is repeated, and the table of `gable ceilings`.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "analysis/display.h"
+#include "tools/ceilings_repeat.h"
+#include "tools/ceilings_table.h"
+
+namespace gable::testing {
+namespace {
+
+TEST(RepeatUntilSteady, FindsALoopThatTakesLongEnoughAndStopsWhenItIsSteady) {
+  std::vector<std::uint32_t> asked;
+  const auto result = repeat_until_steady([&](std::uint32_t iterations) {
+    asked.push_back(iterations);
+    return iterations * 1e-5;  // 10 us each
+  });
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->launches, 20);  // so many at least
+  EXPECT_TRUE(result->steady);
+  EXPECT_EQ(result->spread, 0);
+  EXPECT_GE(result->seconds, 0.02);
+  EXPECT_LE(result->seconds, 0.1);
+  EXPECT_EQ(result->seconds, result->iterations * 1e-5);
+  EXPECT_EQ(asked.front(), 8u);
+}
+
+TEST(RepeatUntilSteady, JudgesByTheLastLaunches) {
+  int launches = 0;
+  const auto result = repeat_until_steady([&](std::uint32_t) {
+    ++launches;
+    return launches <= 30 ? 0.02 + 0.001 * launches : 0.06;  // slower until the clock settled
+  });
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->steady);
+  EXPECT_EQ(result->seconds, 0.06);
+  EXPECT_EQ(result->launches, 34);  // the first launch found the loop's length
+}
+
+TEST(RepeatUntilSteady, GivesUpAndSaysTheSpread) {
+  int launches = 0;
+  const auto result =
+      repeat_until_steady([&](std::uint32_t) { return ++launches % 2 == 0 ? 0.03 : 0.033; });
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->steady);
+  EXPECT_EQ(result->launches, 60);
+  EXPECT_NEAR(result->spread, 0.003 / 0.0315, 0.005);
+}
+
+TEST(RepeatUntilSteady, NothingComesOfKernelsThatFailOrDoNothing) {
+  EXPECT_FALSE(repeat_until_steady([](std::uint32_t) { return std::optional<double>(); }));
+  EXPECT_FALSE(repeat_until_steady([](std::uint32_t) { return 1e-6; }));
+  EXPECT_FALSE(repeat_until_steady([](std::uint32_t) { return 0.0; }));
+}
+
+MeasuredRoofs measured() {
+  MeasuredRoofs roofs;
+  roofs.device.name = "NVIDIA H100 80GB HBM3";
+  roofs.device.compute_major = 9;
+  roofs.device.sm_count = 132;
+  roofs.device.sm_clock_max_hz = 1980000000;
+  roofs.device.memory_clock_max_hz = 2619000000;
+  roofs.device.memory_bus_bits = 5120;
+  roofs.roofs = {
+      {"compute", "fp32", "chains of fma.rn.f32", 60e12, 0.002, true, 1.83e9},
+      {"compute", "bf16_tensor", "wgmma m64n256k16 bf16", 1.1e15, 0.004, true, {}},
+      {"memory", "dram", "streaming read, 1024 MiB", 3e12, 0.03, false, 1.9e9},
+  };
+  return roofs;
+}
+
+std::string line_with(const std::string& text, const std::string& part) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(part) != std::string::npos) return line;
+  }
+  ADD_FAILURE() << "no line with " << part << " in\n" << text;
+  return {};
+}
+
+TEST(CeilingsTable, HasMeasuredAndTheoreticalValuesAndWhatToThinkOfThem) {
+  const std::string text = ceilings_table(
+      measured(), {{"fp8_tensor", "wgmma m64n256k32 e4m3", "cuModuleLoadData failed: X"}});
+  // 132 x 256 x 1.83 GHz = 61.8 TFLOP/s; 60 / 61.8 = 97 %
+  EXPECT_EQ(line_with(text, "fma.rn.f32"),
+            "fp32         60.0 TFLOP/s 61.8 TFLOP/s   1.830 GHz   97.0 %   0.200 %  chains of "
+            "fma.rn.f32");
+  // 132 x 4096 x 1.98 GHz = 1071 TFLOP/s at the highest clock: 1100 are above
+  EXPECT_NE(line_with(text, "wgmma m64n256k16").find("*1.980 GHz    103 %"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("* the highest clock"), std::string::npos);
+  EXPECT_EQ(line_with(text, "Above the theoretical value").rfind("Above", 0), 0u);
+  EXPECT_NE(text.find("\n  should: bf16_tensor (wgmma m64n256k16 bf16)."), std::string::npos)
+      << text;
+  EXPECT_NE(line_with(text, "Not steady").find("dram (streaming read"), std::string::npos);
+  EXPECT_NE(line_with(text, "Not measured").find("cuModuleLoadData failed: X: fp8_tensor"),
+            std::string::npos);
+  EXPECT_NE(line_with(text, "fp64_tensor").find("none for this chip"), std::string::npos);
+  EXPECT_EQ(text.find("[playback]"), std::string::npos);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
+}
+
+TEST(CeilingsTable, OfPlaybackSaysSoFirst) {
+  MeasuredRoofs roofs = measured();
+  roofs.playback = true;
+  EXPECT_EQ(ceilings_table(roofs, {}).rfind("[playback] Measured on no GPU. ", 0), 0u);
+}
+
+}  // namespace
+}  // namespace gable::testing
