@@ -34,7 +34,7 @@ struct KernelCalls {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kDramWindow = 1024 * kMiB, kL1Window = 16 * 1024;
+constexpr std::uint64_t kDramWindow = 1024 * kMiB, kL1Window = kMiB / 64;
 // Below this the L2 would serve much of what is meant for the DRAM.
 constexpr std::uint64_t kTimesL2 = 4;
 constexpr std::uint64_t kOutHead = 16;  // the cycles that the first thread counted
@@ -68,7 +68,8 @@ std::unique_ptr<KernelCalls> load_calls() {
                         (resolve(library, "cuEventElapsedTime_v2", calls->elapsed) ||
                          resolve(library, "cuEventElapsedTime", calls->elapsed)) &&
                         resolve(library, "cuGetErrorName", calls->error);
-  return complete ? std::move(calls) : nullptr;
+  if (!complete) calls.reset();
+  return calls;
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ std::vector<DeviceInfo> RoofGpu::devices(std::string& why_not) {
     why_not = "The NVIDIA driver found no GPU that can run kernels here.";
     return {};
   }
-  const std::vector<DeviceInfo> found = query_devices(CuptiApi{}, driver);
+  std::vector<DeviceInfo> found = query_devices(CuptiApi{}, driver);
   if (found.empty()) why_not = "There is no GPU here that can run kernels.";
   return found;
 }
