@@ -29,6 +29,7 @@ struct KernelCalls {
   CUresult(CUDAAPI* wait)(CUevent) = nullptr;
   CUresult(CUDAAPI* elapsed)(float*, CUevent, CUevent) = nullptr;
   CUresult(CUDAAPI* error)(CUresult, const char**) = nullptr;
+  CUresult(CUDAAPI* occupancy)(int*, CUfunction, int, std::size_t) = nullptr;  // may be missing
 };
 
 namespace {
@@ -68,6 +69,7 @@ std::unique_ptr<KernelCalls> load_calls() {
                         (resolve(library, "cuEventElapsedTime_v2", calls->elapsed) ||
                          resolve(library, "cuEventElapsedTime", calls->elapsed)) &&
                         resolve(library, "cuGetErrorName", calls->error);
+  (void)resolve(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", calls->occupancy);
   if (!complete) calls.reset();
   return calls;
 }
@@ -141,6 +143,19 @@ std::uint64_t RoofGpu::window_bytes(const RoofKernel& kernel) {
   return kernel.copies && kernel.level == RoofKernel::Level::l2 ? window / 2 : window;
 }
 
+// More blocks than an SM holds at once would leave it half empty at the end.
+void RoofGpu::fit_blocks(const RoofKernel& kernel) {
+  blocks_per_sm_ = kernel.blocks_per_sm;
+  one_wave_ = false;
+  int at_once = 0;
+  if (calls_->occupancy == nullptr ||
+      calls_->occupancy(&at_once, function_, static_cast<int>(kernel.block), 0) != CUDA_SUCCESS ||
+      at_once <= 0)
+    return;
+  blocks_per_sm_ = std::min(blocks_per_sm_, static_cast<unsigned>(at_once));
+  one_wave_ = true;
+}
+
 std::string RoofGpu::load(const RoofKernel& kernel) {
   unload();
   problem_.clear();
@@ -166,6 +181,7 @@ std::string RoofGpu::load(const RoofKernel& kernel) {
       !good(calls_->load(&module_, kernel.ptx.c_str()), "cuModuleLoadData") ||
       !good(calls_->function(&function_, module_, kernel.symbol.c_str()), "cuModuleGetFunction"))
     return give_up();
+  fit_blocks(kernel);
   kernel_ = &kernel;
   return {};
 }
@@ -178,13 +194,12 @@ std::string RoofGpu::window() const {
 
 double RoofGpu::operations(std::uint32_t iterations) const {
   if (kernel_ == nullptr) return 0;
-  return kernel_->operations * iterations * kernel_->block * kernel_->blocks_per_sm *
-         device_.sm_count;
+  return kernel_->operations * iterations * kernel_->block * blocks_per_sm_ * device_.sm_count;
 }
 
 std::optional<LaunchTime> RoofGpu::launch(std::uint32_t iterations) {
   if (kernel_ == nullptr) return std::nullopt;
-  const unsigned blocks = kernel_->blocks_per_sm * static_cast<unsigned>(device_.sm_count);
+  const unsigned blocks = blocks_per_sm_ * static_cast<unsigned>(device_.sm_count);
   const bool own = kernel_->level == RoofKernel::Level::l1;
   std::uint64_t block_bytes = own ? window_ : 0;
   std::uint64_t mask = window_ == 0 ? 0 : window_ - 1;
@@ -203,7 +218,7 @@ std::optional<LaunchTime> RoofGpu::launch(std::uint32_t iterations) {
     return std::nullopt;
   LaunchTime time;
   time.seconds = ms * 1e-3;
-  if (cycles > 0 && ms > 0) time.clock_hz = static_cast<double>(cycles) / time.seconds;
+  if (one_wave_ && cycles > 0 && ms > 0) time.clock_hz = static_cast<double>(cycles) / time.seconds;
   return time;
 }
 

@@ -16,7 +16,8 @@ namespace gable {
 
 struct KernelCalls;  // of the driver
 
-// What a launch took. `clock_hz`: of the SMs, from the cycles that the first block counted.
+// What a launch took. `clock_hz`: of the SMs, from the cycles that the first block counted, where
+// all blocks run at once.
 struct LaunchTime {
   double seconds = 0;
   std::optional<double> clock_hz;
@@ -47,6 +48,7 @@ class RoofGpu {
  private:
   bool good(CUresult code, const char* call);
   [[nodiscard]] std::uint64_t window_bytes(const RoofKernel& kernel);
+  void fit_blocks(const RoofKernel& kernel);
   void unload();
 
   DeviceInfo device_;
@@ -58,6 +60,8 @@ class RoofGpu {
   CUfunction function_ = nullptr;
   CUdeviceptr data_ = 0, out_ = 0;
   const RoofKernel* kernel_ = nullptr;
+  unsigned blocks_per_sm_ = 0;  // that run at once
+  bool one_wave_ = false;       // known: the first block lives as long as the launch
   std::uint64_t window_ = 0;
 };
 

@@ -17,9 +17,9 @@ struct RoofKernel {
   std::string symbol;  // of the kernel: "gable_roof_fp32"
   std::string target;  // "sm_80"; an a at the end: runs on that chip alone
   int lowest = 0, highest = 0;
-  unsigned block = 256;  // threads
-  unsigned blocks_per_sm = 8;
-  double operations = 0;  // of one thread and iteration: FLOP, integer operations or bytes
+  unsigned block = 256;        // threads
+  unsigned blocks_per_sm = 8;  // at most: as many as fit at once
+  double operations = 0;       // of one thread and iteration: FLOP, integer operations or bytes
   // Memory: where the kernel reads and writes.
   enum class Level { none, dram, l2, l1 } level = Level::none;
   bool copies = false;  // its window is two: one is read, one written

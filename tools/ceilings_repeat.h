@@ -12,9 +12,9 @@ namespace gable {
 struct RepeatLimits {
   double launch_s =
       0.02;  // a launch shall take that long: clocks and caches settle, ends weigh little
-  int least = 20, most = 60;  // launches; the first ones bring the GPU to its sustained clock
-  int last = 5;               // by which it is judged
-  double spread = 0.01;       // (longest - shortest) / mean of the last ones
+  int least = 40, most = 120;  // launches; the first ones bring the GPU to its sustained clock
+  int last = 5;                // by which it is judged
+  double spread = 0.01;        // (longest - shortest) / mean of the last ones
   std::uint32_t most_iterations = 1U << 24;
 };
 
