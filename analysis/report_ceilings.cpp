@@ -55,6 +55,14 @@ std::string ghz(double hz) {
   return text.data();
 }
 
+// Nothing clocks so far from what the driver names: then the counter counts something else.
+bool is_possible(const Maybe& measured, const DeviceInfo& device) {
+  constexpr double kLowest = 0.05, kHighest = 1.5;
+  const auto highest = static_cast<double>(device.sm_clock_max_hz);
+  if (!measured || highest <= 0) return true;
+  return *measured >= kLowest * highest && *measured <= kHighest * highest;
+}
+
 // Another clock than the one that the GPU names as its highest makes other roofs.
 void clock_note(const Report& report, const DeviceInfo& device, std::vector<std::string>& notes) {
   constexpr double kSame = 0.01;
@@ -105,7 +113,14 @@ void fill_ceilings(const Profile::State& state, const std::vector<KernelOfLayer>
   }
   for (const DeviceInfo& device : report.devices) {
     const auto clock = report.sm_clock_measured_hz.find(device.id);
-    const Maybe measured = clock == report.sm_clock_measured_hz.end() ? Maybe() : clock->second;
+    Maybe measured = clock == report.sm_clock_measured_hz.end() ? Maybe() : clock->second;
+    if (!is_possible(measured, device)) {
+      report.run.notes.push_back("The SM clock counted on device " + std::to_string(device.id) +
+                                 ", " + ghz(*measured) +
+                                 ", cannot be: theoretical roofs are at the highest clock.");
+      report.sm_clock_measured_hz.erase(clock);
+      measured.reset();
+    }
     for (Ceiling& ceiling : theoretical_ceilings(device, measured, sparse[device.id]))
       report.ceilings.push_back(std::move(ceiling));
     const MeasuredRoofs* stored = roofs_for(roofs, device, report.run.source == "playback");

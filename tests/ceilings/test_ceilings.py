@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "recordings"))
 import gable_run  # noqa: E402
 
 PROGRAM = os.environ["GABLE_PROGRAM"]
+HAS_GPU = os.path.exists("/dev/nvidiactl")
 SMALL = os.path.join(gable_run.RECORDINGS, "small", "two_streams.jsonl")
 SMS, CLOCK = 132, 1.98e9
 # Threads, and operations of one in a round of its loop; a launch of playback takes 50 ms however many rounds it has, so that
@@ -141,6 +142,22 @@ class Ceilings(unittest.TestCase):
         self.assertTrue(any("roof fp32 of device 0 is 5 % above the theoretical one" in note for note in report.run["notes"]),
                         report.run["notes"])
 
+    @unittest.skipUnless(HAS_GPU, "this machine has no GPU")
+    def test_on_this_machines_gpu(self):
+        done = self.ceilings("--device", "0")
+        self.assertNotIn("playback", done.stdout)
+        with open(os.path.join(self.folder, os.listdir(self.folder)[0]), encoding="utf-8") as file:
+            kept = json.load(file)
+        self.assertEqual(kept["source"], "gpu")
+        names = {each["name"] for each in kept["ceilings"]}
+        self.assertLessEqual({"fp64", "fp32", "fp16", "dram", "l2", "l1"}, names, done.stdout)
+        # Of every name the best: nothing may be far above the theoretical value, and little far below.
+        shares = {}
+        for name, share in re.findall(r"(?m)^(\w+) +[\d.]+ \w+/s +[\d.]+ \w+/s +\S+(?: GHz)? +([\d.]+) %", done.stdout):
+            shares[name] = max(float(share), shares.get(name, 0))
+        self.assertTrue(all(50 <= share <= 115 for share in shares.values()), done.stdout)
+
+    @unittest.skipIf(HAS_GPU, "this machine has a GPU")
     def test_without_a_gpu(self):
         done = self.ceilings(code=1, GABLE_PLAYBACK="")
         self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)

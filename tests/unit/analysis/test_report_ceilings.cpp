@@ -54,6 +54,18 @@ TEST_F(ReportCeilings, AreAtTheClockOfTheCounterWindowsAndAtTheHighest) {
                        "1.41 GHz"));
 }
 
+TEST_F(ReportCeilings, AClockThatCannotBeIsNotUsed) {
+  profile.add_device(a100());
+  profile.set_metrics(kCounted, {"gpu__time_duration.sum", "sm__cycles_elapsed.avg"});
+  begin(1, kCounted);
+  sample(kCounted, key(layer({"net"}), "k"), {1000, 152280});  // 108 times too many
+  end(kCounted);
+  const Report made = report();
+  EXPECT_TRUE(made.sm_clock_measured_hz.empty());
+  EXPECT_EQ(find(made, "fp32", "measured"), nullptr);
+  EXPECT_TRUE(has_note(made, "SM clock counted on device 0, 152.3 GHz, cannot be"));
+}
+
 TEST_F(ReportCeilings, WithoutCounterWindowsTheHighestClockIsAllThereIs) {
   profile.add_device(a100());
   begin(1, kTime);
