@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/plot.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -98,6 +99,18 @@ std::vector<PlotRow> plot_kernels(const Report& report) {
     finish(report, roofline, row);
   }
   fill_shares(rows);
+  return rows;
+}
+
+std::vector<PlotRow> plot_rows(const Report& report, const RowQuery& query) {
+  std::vector<PlotRow> rows = query.kernels ? plot_kernels(report) : plot_layers(report);
+  static const LayerRow kNone;
+  std::erase_if(rows, [&](const PlotRow& row) {
+    return !layer_matches(query.layers, row.layer == nullptr ? kNone : *row.layer);
+  });
+  std::stable_sort(rows.begin(), rows.end(), [&](const PlotRow& a, const PlotRow& b) {
+    return stands_before(query.sort, a.sum, a.name, b.sum, b.name);
+  });
   return rows;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/report.h"
+#include "analysis/row_query.h"
 #include "analysis/time_roofline.h"
 
 namespace gable {
@@ -28,5 +29,7 @@ struct PlotRow {
 
 [[nodiscard]] std::vector<PlotRow> plot_layers(const Report& report);
 [[nodiscard]] std::vector<PlotRow> plot_kernels(const Report& report);
+// Those that the query asks for, in its order.
+[[nodiscard]] std::vector<PlotRow> plot_rows(const Report& report, const RowQuery& query);
 
 }  // namespace gable

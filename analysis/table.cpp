@@ -6,13 +6,15 @@
 #include "analysis/display.h"
 #include "analysis/roofline.h"
 #include "analysis/step_lines.h"
-#include "analysis/table_rows.h"
+#include "analysis/table_columns.h"
 
 namespace gable {
 namespace {
 
 constexpr std::size_t kLeastNameColumns = 16;
-constexpr double kTera = 1e12, kGiga = 1e9;
+constexpr const char* kBold = "1";
+constexpr const char* kMagenta = "35";
+constexpr const char* kRed = "31";
 
 std::string plural(std::uint64_t count, const std::string& one) {
   const char* many = one.ends_with("h") ? "es" : "s";
@@ -103,64 +105,33 @@ std::string found_steps(const std::vector<Report>& reports) {
   return "steps: found by the launch sequence's period of " + text + " launches";
 }
 
-struct Column {
-  std::string head;
-  bool left = false;
-  std::vector<std::string> cells;
-  [[nodiscard]] std::size_t width() const {
-    std::size_t widest = display_width(head);
-    for (const std::string& cell : cells) widest = std::max(widest, display_width(cell));
-    return widest;
-  }
-};
-
 std::string padded(const std::string& text, std::size_t width, bool left) {
   const std::size_t used = display_width(text);
   const std::string space(width > used ? width - used : 0, ' ');
   return left ? text + space : space + text;
 }
 
-Maybe scaled(const Maybe& value, double unit) {
-  return value ? Maybe(*value / unit) : std::nullopt;
+std::string coloured(const std::string& text, const char* colour) {
+  if (colour == nullptr || text.empty()) return text;
+  return std::string("\x1b[") + colour + "m" + text + "\x1b[0m";
 }
 
-std::vector<Column> columns_of(const TableRows& table, std::size_t count, bool processes,
-                               bool per_step) {
-  std::vector<Column> columns;
-  const auto add = [&](const char* head, bool left, auto cell) {
-    Column& column = columns.emplace_back(Column{head, left, {}});
-    for (std::size_t i = 0; i < count; ++i) column.cells.push_back(cell(table.rows[i]));
-  };
-  add(table.kernels ? "kernel" : "layer", true,
-      [](const TableRow& row) { return one_line(row.name); });
-  if (processes) add("process", true, [](const TableRow& row) { return row.process; });
-  if (table.several_devices)
-    add("gpu", false, [](const TableRow& row) { return std::to_string(row.device); });
-  if (table.several_directions) {
-    add("direction", true, [](const TableRow& row) {
-      return row.direction.empty() ? std::string("-") : row.direction;
-    });
+std::string order_of(const TableRows& table, const RowQuery& query) {
+  switch (query.sort) {
+    case SortBy::saving:
+      return table.by_saving ? "largest saving first" : "longest first";
+    case SortBy::time:
+      return "longest first";
+    case SortBy::fraction:
+      return "furthest below the roof first";
+    case SortBy::flops:
+      return "most FLOP first";
+    case SortBy::bytes:
+      return "most DRAM bytes first";
+    case SortBy::name:
+      break;
   }
-  add("time", false, [](const TableRow& row) { return percent(row.share); });
-  add("TFLOP/s", false, [](const TableRow& row) {
-    if (!row.sum.flops_per_s && row.tensor_inferred) return std::string("tensor?");
-    return digits(scaled(row.sum.flops_per_s, kTera));
-  });
-  add("GB/s", false,
-      [](const TableRow& row) { return digits(scaled(row.sum.bytes_per_s, kGiga)); });
-  add("FLOP/B", false, [](const TableRow& row) { return digits(row.sum.intensity.dram); });
-  add("bound", true, [](const TableRow& row) { return row.sum.roof.bound; });
-  add("of roof", false, [](const TableRow& row) { return percent(row.sum.roof.fraction); });
-  add("saving", false, [&](const TableRow& row) {
-    return duration(per_step || !row.sum.saving_ns ? row.sum.saving_ns : Maybe(row.rank_saving));
-  });
-  if (table.analytic) {
-    add("work", true, [](const TableRow& row) {
-      const bool unknown = !row.sum.flops_per_s && !row.sum.bytes_per_s;
-      return std::string(row.analytic ? "analytic" : unknown ? "-" : "counted");
-    });
-  }
-  return columns;
+  return "by name";
 }
 
 std::uint64_t overlapped(const std::vector<Report>& reports) {
@@ -217,13 +188,13 @@ std::string lost_line(const std::vector<Report>& reports) {
 
 std::string render_table(const std::vector<Report>& reports, const TableOptions& options) {
   if (reports.empty()) return "No process launched a kernel.\n";
-  const TableRows table = table_rows(reports);
+  const TableRows table = table_rows(reports, options.query);
   const std::size_t count = std::min(options.rows, table.rows.size());
   std::string out;
-  const auto line = [&](const std::string& text) {
-    out += shorten_end(text, options.columns) + "\n";
+  const auto line = [&](const std::string& text, const char* colour = nullptr) {
+    out += coloured(shorten_end(text, options.columns), options.colours ? colour : nullptr) + "\n";
   };
-  line(whole_program(reports));
+  line(whole_program(reports), origin(reports).empty() ? kBold : kMagenta);
   line(basis_line(reports));
   if (const auto steps = found_steps(reports); !steps.empty()) line(steps);
   if (reports.size() == 1) {
@@ -235,26 +206,38 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   line("");
   line(std::to_string(count) + " of " +
        plural(table.rows.size(), table.kernels ? "kernel" : "layer") + ", " +
-       (table.by_saving ? "largest saving" : "longest") + " first; saving per " +
-       (per_step ? "step" : "run") + ":");
-  std::vector<Column> columns = columns_of(table, count, reports.size() > 1, per_step);
+       order_of(table, options.query) + "; saving per " + (per_step ? "step" : "run") + ":");
+  std::vector<Column> columns = table_columns(table, count, reports.size() > 1, per_step);
   std::size_t others = 0;
   for (std::size_t i = 1; i < columns.size(); ++i) others += columns[i].width() + 2;
   const std::size_t room =
       options.columns > others + kLeastNameColumns ? options.columns - others : kLeastNameColumns;
   for (std::string& cell : columns[0].cells) cell = shorten_middle(cell, room);
   for (std::size_t row = 0; row <= count; ++row) {  // the first is the head
-    std::string text;
+    std::string plain, shown;
     for (const Column& column : columns) {
-      if (!text.empty()) text += "  ";
-      text += padded(row == 0 ? column.head : column.cells[row - 1], column.width(), column.left);
+      std::string cell =
+          padded(row == 0 ? column.head : column.cells[row - 1], column.width(), column.left);
+      if (&column == &columns.back()) cell.resize(cell.find_last_not_of(' ') + 1);
+      const char* colour = row == 0                 ? kBold
+                           : column.colours.empty() ? nullptr
+                                                    : column.colours[row - 1];
+      const char* between = plain.empty() ? "" : "  ";
+      plain += between + cell;
+      shown += between + coloured(cell, colour);
     }
-    line(text.substr(0, text.find_last_not_of(' ') + 1));
+    // A line that is cut has no colours: a code could be cut with it.
+    if (options.colours && display_width(plain) <= options.columns) {
+      out += shown + "\n";
+    } else {
+      line(plain);
+    }
   }
   line("");
   const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
                                     [](const TableRow& row) { return row.tensor_inferred; });
-  line(lost_line(reports));
+  const std::string lost = lost_line(reports);
+  line(lost, lost.starts_with("Nothing") ? nullptr : kRed);
   if (table.analytic) {
     line("analytic: nothing was counted; FLOPs of matrix products, convolutions and attention by");
     line("formula, bytes of operators' tensors, over measured time.");

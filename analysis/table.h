@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/report.h"
+#include "analysis/row_query.h"
 
 namespace gable {
 
@@ -14,13 +15,15 @@ struct TableOptions {
   std::size_t columns = 100;  // no line is wider
   std::size_t rows = 10;
   std::string next_command;  // shown last; empty: no such line
+  bool colours = false;      // ANSI codes, for terminals
+  RowQuery query;
 };
 
 // One table of all reports (of the processes of one command). Its first line is about the whole
-// program; then the rows with the largest saving (the longest ones where no saving is known); then
-// what was lost or is unknown; then the next command. Rows are layers by their own work, kernels of
-// their children excluded, so that no work is shown twice; where a report has only one such layer
-// they are kernels. What is unknown is "-", never 0.
+// program; then, unless asked for others, the rows with the largest saving (the longest ones where
+// no saving is known); then what was lost or is unknown; then the next command. Rows are layers by
+// their own work, kernels of their children excluded, so that no work is shown twice; where a
+// report has only one such layer they are kernels. What is unknown is "-", never 0.
 [[nodiscard]] std::string render_table(const std::vector<Report>& reports,
                                        const TableOptions& options = {});
 

@@ -39,6 +39,7 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
     if (!by_kernel && !own.kernel.empty()) row.name += " " + own.kernel;
     if (own.layer != nullptr && own.layer->direction != "none")
       row.direction = own.layer->direction;
+    row.layer = own.layer;
     row.sum = std::move(own.sum);
     row.counts_again = own.counts_again;
     row.analytic = own.analytic;
@@ -56,9 +57,10 @@ double units_of(const Report& report) {
              : 1.0;
 }
 
-TableRows table_rows(const std::vector<Report>& reports) {
+TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) {
   TableRows out;
-  out.kernels = !has_layers(reports);
+  out.level = query.level;
+  out.kernels = query.kernels || !has_layers(reports);
   for (const Report& report : reports) add_rows(report, out.kernels, out.rows);
   double whole = 0;
   for (const TableRow& row : out.rows) {
@@ -71,8 +73,16 @@ TableRows table_rows(const std::vector<Report>& reports) {
   for (TableRow& row : out.rows) {
     if (row.sum.time_total_ns && whole > 0 && !row.counts_again) row.share = row.rank_time / whole;
   }
-  std::stable_sort(out.rows.begin(), out.rows.end(), [](const TableRow& a, const TableRow& b) {
-    return std::tuple(a.rank_saving, a.rank_time) > std::tuple(b.rank_saving, b.rank_time);
+  static const LayerRow kNone;
+  std::erase_if(out.rows, [&](const TableRow& row) {
+    return !layer_matches(query.layers, row.layer == nullptr ? kNone : *row.layer);
+  });
+  std::stable_sort(out.rows.begin(), out.rows.end(), [&](const TableRow& a, const TableRow& b) {
+    // Over the whole run, where reports have units of their own.
+    if (query.sort == SortBy::saving)
+      return std::tuple(a.rank_saving, a.rank_time) > std::tuple(b.rank_saving, b.rank_time);
+    if (query.sort == SortBy::time) return a.rank_time > b.rank_time;
+    return stands_before(query.sort, a.sum, a.name, b.sum, b.name);
   });
   return out;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/report.h"
+#include "analysis/row_query.h"
 
 namespace gable {
 
@@ -14,8 +15,9 @@ struct TableRow {
   std::int32_t device = 0;
   std::string name;       // a layer's path or a kernel's name, shown in the middle when it is long
   std::string direction;  // "" where it is none
-  LayerRow sum;           // of the row's own kernels, per unit of its report
-  bool counts_again = false;  // a graph: its time is that of other rows, and has no share
+  const LayerRow* layer = nullptr;  // of the report; null where it has no such row
+  LayerRow sum;                     // of the row's own kernels, per unit of its report
+  bool counts_again = false;        // a graph: its time is that of other rows, and has no share
   bool analytic = false;  // nothing was counted: FLOPs and bytes are those of the layer's operators
   bool tensor_inferred = false;           // FLOPs unknown: on tensor cores by a kernel's name
   Maybe share;                            // of the GPU time of all reports
@@ -23,14 +25,15 @@ struct TableRow {
 };
 
 struct TableRows {
-  std::vector<TableRow> rows;  // sorted: largest saving first, or longest where no saving is known
+  std::vector<TableRow> rows;  // as the query sorts them
   bool kernels = false;        // rows are kernels, for want of layers
   bool by_saving = false;
   bool several_devices = false, several_directions = false;
   bool analytic = false;  // some row is
+  std::string level;      // of intensity and bandwidth
 };
 
-[[nodiscard]] TableRows table_rows(const std::vector<Report>& reports);
+[[nodiscard]] TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query = {});
 
 // How often the unit of the report happened: a step's numbers times this are the run's.
 [[nodiscard]] double units_of(const Report& report);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -56,11 +57,16 @@ ReportFiles read_reports(const std::vector<std::string>& paths) {
   return files;
 }
 
-std::string table_of(const ReportFiles& files, After after) {
+std::string table_of(const ReportFiles& files, After after, const RowQuery& query,
+                     std::size_t rows) {
   TableOptions options;
+  options.query = query;
+  options.rows = rows;
   winsize size{};
-  if (ioctl(after == After::profile ? STDERR_FILENO : STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-      size.ws_col >= kNarrowest) {
+  const int file = after == After::profile ? STDERR_FILENO : STDOUT_FILENO;
+  const char* plain = std::getenv("NO_COLOR");
+  options.colours = isatty(file) == 1 && (plain == nullptr || *plain == '\0');
+  if (ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col >= kNarrowest) {
     options.columns = std::min<std::size_t>(size.ws_col, kWidest);
   }
   options.next_command = next_command(files, after);

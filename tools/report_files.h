@@ -2,10 +2,12 @@
 // Reports read from files, and the table of them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "analysis/report.h"
+#include "analysis/row_query.h"
 
 namespace gable {
 
@@ -19,8 +21,9 @@ struct ReportFiles {
 
 enum class After { profile, report };  // where the table stands: standard error, standard output
 
-// As wide as the terminal it goes to, or 100 columns where it goes to none; ends with the next
-// command to type.
-[[nodiscard]] std::string table_of(const ReportFiles& files, After after);
+// As wide as the terminal it goes to, with colours unless NO_COLOR is set; 100 columns without
+// colours where it goes to none. Ends with the next command to type.
+[[nodiscard]] std::string table_of(const ReportFiles& files, After after,
+                                   const RowQuery& query = {}, std::size_t rows = 10);
 
 }  // namespace gable

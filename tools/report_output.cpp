@@ -27,12 +27,16 @@ void write_output(const ReportFiles& files, const std::string& text, const std::
     throw WrongUse(problem);
 }
 
-void write_page(const ReportFiles& files, const std::string& path, std::FILE* where) {
+std::vector<std::string> file_names(const ReportFiles& files) {
   std::vector<std::string> names;
   names.reserve(files.paths.size());
-  for (const std::string& input : files.paths)
-    names.push_back(std::filesystem::path(input).filename().string());
-  write_output(files, render_page(files.reports, names), path);
+  for (const std::string& path : files.paths)
+    names.push_back(std::filesystem::path(path).filename().string());
+  return names;
+}
+
+void write_page(const ReportFiles& files, const std::string& path, std::FILE* where) {
+  write_output(files, render_page(files.reports, file_names(files)), path);
   if (path != "-") std::fprintf(where, "Page: %s\n", path.c_str());
 }
 

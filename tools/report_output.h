@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "tools/report_files.h"
 
@@ -12,6 +13,9 @@ namespace gable {
 // The text to `path`, whole or not at all; "-" is standard output. Refuses to overwrite a report
 // that was read.
 void write_output(const ReportFiles& files, const std::string& text, const std::string& path);
+
+// The files' names without their folders.
+[[nodiscard]] std::vector<std::string> file_names(const ReportFiles& files);
 
 // Says where the page is.
 void write_page(const ReportFiles& files, const std::string& path, std::FILE* where = stdout);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports as files for other programs. Rows are those of analysis/plot.h, the same that the page's
+// chart shows; what is unknown is an empty cell, never 0. Every format says where the numbers come
+// from: playback and import are named in it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analysis/report.h"
+#include "analysis/row_query.h"
+
+namespace gable {
+
+struct ExportOptions {
+  RowQuery query;
+  std::size_t rows = 0;  // of each report; 0: all
+};
+
+// RFC 4180, one header line; `names` has a name for each report. All digits.
+[[nodiscard]] std::string export_csv(const std::vector<Report>& reports,
+                                     const std::vector<std::string>& names,
+                                     const ExportOptions& options);
+
+// A table for a pull request or a ticket, rounded for people.
+[[nodiscard]] std::string export_markdown(const std::vector<Report>& reports,
+                                          const std::vector<std::string>& names,
+                                          const ExportOptions& options);
+
+// The roofline chart, drawn without a browser: log-log, roofs with name and value, a point for each
+// row with area = share of the time; points without a FLOP in a strip at the left edge.
+[[nodiscard]] std::string export_svg(const std::vector<Report>& reports,
+                                     const std::vector<std::string>& names,
+                                     const ExportOptions& options);
+
+// "playback", "import" or "cupti", each once, in the order of the reports.
+[[nodiscard]] std::string sources_of(const std::vector<Report>& reports);
+
+// plot_rows with the limit of the options.
+struct PlotRow;
+[[nodiscard]] std::vector<PlotRow> exported_rows(const Report& report,
+                                                 const ExportOptions& options);
+
+}  // namespace gable

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "analysis/layer_tree.h"
+#include "analysis/plot.h"
+#include "tools/export/export.h"
+
+namespace gable {
+namespace {
+
+// A text that a spreadsheet would take for a formula gets an apostrophe.
+std::string cell(const std::string& text) {
+  std::string safe = text;
+  if (!safe.empty() && std::string("=+-@\t\r").find(safe.front()) != std::string::npos)
+    safe.insert(0, "'");
+  if (safe.find_first_of(",\"\n\r") == std::string::npos) return safe;
+  std::string quoted = "\"";
+  for (const char c : safe) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+std::string cell(const Maybe& value) {
+  if (!value || !std::isfinite(*value)) return {};
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), *value).ptr;
+  return {text.data(), end};
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+class Line {
+ public:
+  explicit Line(bool head) : head_(head) {}
+  template <typename Value>
+  void add(const char* name, const Value& value) {
+    text_ += (text_.empty() ? "" : ",") + (head_ ? std::string(name) : cell(value));
+  }
+  [[nodiscard]] std::string text() const { return text_ + "\n"; }
+
+ private:
+  bool head_;
+  std::string text_;
+};
+
+std::string line(const std::string& report, const std::string& source, const PlotRow& row,
+                 bool head) {
+  static const KernelRow kNoKernel;
+  const KernelRow& kernel = row.kernel == nullptr ? kNoKernel : *row.kernel;
+  const LayerRow& sum = row.sum;
+  Line line(head);
+  line.add("data", source);
+  line.add("report", report);
+  line.add("path", shown_path(row.layer == nullptr ? std::vector<std::string>() : row.layer->path));
+  line.add("name", row.name);
+  line.add("direction", row.direction);
+  line.add("device", Maybe(sum.device));
+  line.add("launches", sum.launches);
+  line.add("time_ns", sum.time_total_ns);
+  line.add("time_source", sum.time_source);
+  line.add("share", row.share);
+  line.add("flops", sum.flops.total);
+  line.add("dram_bytes", sum.bytes.dram);
+  line.add("l2_bytes", sum.bytes.l2);
+  line.add("l1_bytes", sum.bytes.l1);
+  line.add("flop_per_byte_dram", sum.intensity.dram);
+  line.add("flop_per_byte_l2", sum.intensity.l2);
+  line.add("flop_per_byte_l1", sum.intensity.l1);
+  line.add("flop_per_s", sum.flops_per_s);
+  line.add("dram_bytes_per_s", sum.bytes_per_s);
+  line.add("roof_fraction", sum.roof.fraction);
+  line.add("bound", sum.roof.bound);
+  line.add("ceiling", sum.roof.ceiling);
+  line.add("level", sum.roof.level);
+  line.add("source", sum.roof.source);
+  line.add("saving_ns", sum.saving_ns);
+  line.add("compute_time_ns", row.times ? Maybe(row.times->compute_ns) : std::nullopt);
+  line.add("memory_time_ns", row.times ? Maybe(row.times->memory_ns) : std::nullopt);
+  line.add("overhead_box_ns", row.box_ns);
+  line.add("precision", row.precision);
+  line.add("work", std::string(row.analytic ? "analytic" : "counted"));
+  line.add("counts_again", std::string(row.counts_again ? "yes" : "no"));
+  line.add("flags", joined(kernel.flags));
+  return line.text();
+}
+
+}  // namespace
+
+std::string export_csv(const std::vector<Report>& reports, const std::vector<std::string>& names,
+                       const ExportOptions& options) {
+  std::string out = line({}, {}, PlotRow(), true);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    for (const PlotRow& row : exported_rows(reports[i], options))
+      out += line(names[i], reports[i].run.source, row, false);
+  }
+  return out;
+}
+
+}  // namespace gable

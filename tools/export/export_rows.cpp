@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all formats share.
+#include "analysis/plot.h"
+#include "tools/export/export.h"
+
+namespace gable {
+
+std::vector<PlotRow> exported_rows(const Report& report, const ExportOptions& options) {
+  std::vector<PlotRow> rows = plot_rows(report, options.query);
+  if (options.rows > 0 && rows.size() > options.rows) rows.resize(options.rows);
+  return rows;
+}
+
+std::string sources_of(const std::vector<Report>& reports) {
+  std::string text;
+  for (const char* source : {"playback", "import", "cupti"}) {
+    for (const Report& report : reports) {
+      if (report.run.source != source) continue;
+      text += (text.empty() ? "" : ", ") + std::string(source);
+      break;
+    }
+  }
+  return text;
+}
+
+}  // namespace gable
