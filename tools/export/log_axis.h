@@ -21,7 +21,8 @@ class LogAxis {
   // The powers of ten on it.
   [[nodiscard]] std::vector<double> decades() const {
     std::vector<double> values;
-    for (double power = std::ceil(low_ - 1e-9); power <= high_ + 1e-9; ++power)
+    const int last = static_cast<int>(std::floor(high_ + 1e-9));
+    for (int power = static_cast<int>(std::ceil(low_ - 1e-9)); power <= last; ++power)
       values.push_back(std::pow(10, power));
     return values;
   }
