@@ -120,6 +120,18 @@ class Ceilings(unittest.TestCase):
             file.write(text.replace('"source": "playback"', '"source": "gpu"'))
         self.assertEqual(self.measured(self.profile(recording)), {})
 
+    def test_no_more_blocks_are_launched_than_run_at_once(self):
+        turing = json.dumps({
+            "device": 0, "name": "Tesla T4", "chip": "TU104", "compute_capability": [7, 5], "sm_count": 40,
+            "sm_clock_max_hz": 1590000000, "memory_clock_max_hz": 5001000000, "memory_bus_bits": 256,
+            "memory_bytes": 15828320256, "l2_bytes": 4194304})
+        done = self.ceilings("--playback", self.recording(turing, kernel("fp32", 50000000)))
+        self.assertRegex(done.stdout, r"(?m)^fp16_tensor +- 65\.1 TFLOP/s .*  mma\.sync m16n8k8 f16$")
+        with open(os.path.join(self.folder, os.listdir(self.folder)[0]), encoding="utf-8") as file:
+            (roof,) = json.load(file)["ceilings"]
+        # An SM of a T4 holds 1024 threads: 4 blocks of 256, not 8.
+        self.assertAlmostEqual(roof["value"] / (40 * 4 * 256 * 512 * 2 * 8 / 0.05), 1, places=4)
+
     def test_a_damaged_file_is_ignored_with_a_sentence(self):
         os.makedirs(self.folder)
         with open(os.path.join(self.folder, "ceilings-broken.json"), "w", encoding="utf-8") as file:

@@ -81,7 +81,30 @@ Shape shape_of(const CUlaunchConfig& config) {
   return shape;
 }
 
+// Resident threads: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+int threads_of_sm(int device) {
+  const auto& info = Gpu::get().recording().devices[static_cast<std::size_t>(device)];
+  const int capability = info.compute_major * 10 + info.compute_minor;
+  if (capability == 75) return 1024;
+  return capability == 86 || capability == 87 || capability == 89 || capability >= 120 ? 1536
+                                                                                       : 2048;
+}
+
 }  // namespace
+
+extern "C" CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction f,
+                                                                        int block_size,
+                                                                        std::size_t dynamic) {
+  const cuOccupancyMaxActiveBlocksPerMultiprocessor_params p{blocks, f, block_size, dynamic};
+  return api(GABLE_CBID(cuOccupancyMaxActiveBlocksPerMultiprocessor),
+             "cuOccupancyMaxActiveBlocksPerMultiprocessor", Effect::query, &p, [&](ApiCall&) {
+               const Context* context = thread_state().current;
+               if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+               if (blocks == nullptr || block_size <= 0) return CUDA_ERROR_INVALID_VALUE;
+               *blocks = threads_of_sm(context->device) / block_size;
+               return CUDA_SUCCESS;
+             });
+}
 
 #define GABLE_LAUNCH(suffix, per_thread)                                                           \
   CUresult CUDAAPI cuLaunchKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz,     \

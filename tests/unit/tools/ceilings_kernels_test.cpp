@@ -3,10 +3,12 @@
 // the chips that they are for.
 #include "tools/ceilings_kernels.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -37,6 +39,13 @@ double work_of(const std::string& line) {
   if (has("  mul.rn") || has("  add.rn")) return 1.0 * lanes;
   if (has("global") && has(".v4.u32")) return 16;
   return 0;
+}
+
+std::size_t lines_of_work(const RoofKernel& kernel) {
+  std::istringstream body(body_of(kernel));
+  std::size_t lines = 0;
+  for (std::string line; std::getline(body, line);) lines += work_of(line) > 0 ? 1 : 0;
+  return lines;
 }
 
 TEST(RoofKernels, DoTheOperationsThatTheirRateIsMadeOf) {
@@ -88,6 +97,28 @@ TEST(RoofKernels, OfAChipAreOneForEachRoof) {
 }
 
 #ifdef GABLE_PTXAS
+// How many instructions of 16 byte a kernel has in an assembled module (a 64-bit ELF file).
+std::size_t instructions(const std::string& path, const std::string& symbol) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  Elf64_Ehdr head{};
+  if (bytes.size() < sizeof head) return 0;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const auto section = [&](std::size_t index) {
+    Elf64_Shdr found{};
+    const std::size_t at = head.e_shoff + index * sizeof found;
+    if (at + sizeof found <= bytes.size()) std::memcpy(&found, bytes.data() + at, sizeof found);
+    return found;
+  };
+  const Elf64_Shdr names = section(head.e_shstrndx);
+  for (std::size_t i = 0; i < head.e_shnum; ++i) {
+    const Elf64_Shdr each = section(i);
+    if (bytes.c_str() + names.sh_offset + each.sh_name == ".text." + symbol)
+      return each.sh_size / 16;
+  }
+  return 0;
+}
+
 // What the assembler says of itself, with the names of its chips: older ones lack the newest.
 std::string help_of_assembler() {
   std::string text;
@@ -104,6 +135,7 @@ TEST(RoofKernels, CanBeAssembled) {
   GTEST_SKIP() << "there is no ptxas here";
 #else
   const std::string path = ::testing::TempDir() + "gable-roof.ptx";
+  const std::string assembled = path + ".cubin";
   const std::string known = help_of_assembler();
   ASSERT_NE(known.find("sm_80"), std::string::npos) << known;
   for (const int capability : {75, 80, 86, 89, 90, 100, 120}) {
@@ -114,8 +146,11 @@ TEST(RoofKernels, CanBeAssembled) {
       const bool own = kernel->target.back() == 'a';
       const std::string chip = own ? kernel->target : "sm_" + std::to_string(capability);
       const std::string command =
-          std::string(GABLE_PTXAS) + " -arch=" + chip + " " + path + " -o /dev/null";
-      EXPECT_EQ(std::system(command.c_str()), 0) << kernel->symbol << " for " << chip;
+          std::string(GABLE_PTXAS) + " -arch=" + chip + " " + path + " -o " + assembled;
+      ASSERT_EQ(std::system(command.c_str()), 0) << kernel->symbol << " for " << chip;
+      // Nothing of the loop was found to be needless.
+      EXPECT_GE(instructions(assembled, kernel->symbol), lines_of_work(*kernel))
+          << kernel->symbol << " for " << chip;
     }
   }
 #endif
