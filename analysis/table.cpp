@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/display.h"
+#include "analysis/roof_lines.h"
 #include "analysis/roofline.h"
 #include "analysis/step_lines.h"
 #include "analysis/table_columns.h"
@@ -244,6 +245,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   }
   if (inferred)
     line("tensor?: work on tensor cores, inferred from a kernel's name; it was not counted.");
+  for (const std::string& text : roof_lines(reports)) line(text);
   if (!options.next_command.empty())
     out += "Next: " + options.next_command + "\n";  // cut off it would not run
   return out;

@@ -4,6 +4,7 @@
 
 #include "analysis/measured_roofs.h"
 #include "analysis/roofline.h"
+#include "analysis/table.h"
 #include "profile_fixture.h"
 
 namespace gable::testing {
@@ -99,6 +100,28 @@ TEST_F(ReportCeilings, MeasuredOnesAreUsedAndThoseAboveTheTheoreticalAreFlagged)
                          "2030-01-02T03:04:05Z";
   }
   EXPECT_TRUE(found);
+}
+
+TEST_F(ReportCeilings, TheTableSaysOfWhichRoofsItsFractionsAre) {
+  count();
+  StoredRoofs stored;
+  stored.all = {roofs(false, 19e12)};
+  const std::string text = render_table({kept(build_report(profile, RunInfo{}, stored))});
+  EXPECT_NE(text.find("\nof roof: gable ceilings measured fp32, dram\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\nof roof: theoretical ones are at the SM clock of the counter windows, "
+                      "1.15 GHz (highest 1.41 GHz)\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(ReportCeilings, TheTableSaysNothingOfTheHighestClock) {
+  profile.add_device(a100());
+  profile.set_metrics(kCounted, {"gpu__time_duration.sum", "sm__cycles_elapsed.avg"});
+  begin(1, kCounted);
+  sample(kCounted, key(layer({"net"}), "k"), {1000, 1405});
+  end(kCounted);
+  EXPECT_EQ(render_table({report()}).find("of roof:"), std::string::npos);
 }
 
 TEST_F(ReportCeilings, PlaybacksRoofsAreForPlaybackAndOthersForTheirOwnGpu) {
