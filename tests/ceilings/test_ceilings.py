@@ -112,6 +112,10 @@ class Ceilings(unittest.TestCase):
         self.assertEqual(self.measured(self.profile(other)), {})
         self.assertEqual(set(self.measured(self.profile(recording))), {"fp32"})
         self.assertEqual(self.measured(self.profile(recording, GABLE_CEILINGS="none")), {})
+        elsewhere = os.path.join(self.here, "elsewhere")
+        self.assertEqual(self.measured(self.profile(recording, GABLE_CEILINGS=elsewhere)), {})
+        self.ceilings("--playback", recording, GABLE_CEILINGS=elsewhere)
+        self.assertEqual(set(self.measured(self.profile(recording, GABLE_CEILINGS=elsewhere))), {"fp32"})
         # A file that says it comes from a GPU is no playback's.
         path = os.path.join(self.folder, os.listdir(self.folder)[0])
         with open(path, encoding="utf-8") as file:

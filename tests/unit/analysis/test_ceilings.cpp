@@ -84,6 +84,51 @@ TEST(Ceilings, WhatADeviceDoesNotSayIsUnknown) {
   EXPECT_EQ(find(theoretical_ceilings(device), "l2", "boost"), nullptr);
 }
 
+// What others measured with benchmarks of their own is below the roof, and not far below.
+TEST(Ceilings, AreAboveWhatOthersMeasured) {
+  struct Measured {
+    const char* ceiling;
+    double value;
+  };
+  const auto check = [](const DeviceInfo& device, const std::vector<Measured>& all) {
+    const auto ceilings = theoretical_ceilings(device);
+    for (const Measured& each : all) {
+      const std::string clock = std::string(each.ceiling) == "dram" ? "" : "boost";
+      const double share = each.value / value(ceilings, each.ceiling, clock);
+      EXPECT_LT(share, 1) << device.name << " " << each.ceiling;
+      EXPECT_GT(share, 0.6) << device.name << " " << each.ceiling;
+    }
+  };
+  DeviceInfo device;
+  device.name = "Tesla V100-SXM2-16GB";
+  device.compute_major = 7;
+  device.sm_count = 80;
+  device.sm_clock_max_hz = 1530000000;
+  device.memory_clock_max_hz = 877000000;
+  device.memory_bus_bits = 4096;
+  device.l2_bytes = 6291456;
+  // NERSC, Empirical Roofline Toolkit.
+  check(device, {{"l1", 14336e9},
+                 {"l2", 2996.77e9},
+                 {"dram", 828.758e9},
+                 {"fp64", 7068.86e9},
+                 {"fp64_no_fma", 3535.79e9}});
+  device.name = "NVIDIA H200";
+  device.compute_major = 9;
+  device.sm_count = 132;
+  device.sm_clock_max_hz = 1980000000;
+  device.memory_clock_max_hz = 3201000000;
+  device.memory_bus_bits = 6144;
+  check(device, {{"dram", 4028e9}, {"fp32", 59.5e12}, {"bf16_tensor", 686e12}});  // gpu-roofline
+  device.name = "NVIDIA GeForce RTX 5090";
+  device.compute_major = 12;
+  device.sm_count = 170;
+  device.sm_clock_max_hz = 2407000000;
+  device.memory_clock_max_hz = 14001000000;
+  device.memory_bus_bits = 512;
+  check(device, {{"dram", 1503e9}, {"fp32", 95.8e12}});  // gpu-roofline
+}
+
 TEST(ChipRates, EveryRowNamesItsSources) {
   for (const ChipRates& rates : chip_rates()) {
     EXPECT_FALSE(rates.cores.source.empty()) << rates.major << "." << rates.minor;
