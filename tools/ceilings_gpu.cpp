@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 
 namespace gable {
 
@@ -77,6 +78,7 @@ std::unique_ptr<KernelCalls> load_calls() {
 }  // namespace
 
 std::vector<DeviceInfo> RoofGpu::devices(std::string& why_not) {
+  for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) unsetenv(name);
   const DriverCalls driver = load_driver(true);
   if (!driver.usable()) {
     why_not = driver.why_not;

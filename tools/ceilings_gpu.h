@@ -25,7 +25,8 @@ struct LaunchTime {
 
 class RoofGpu {
  public:
-  // Every GPU of this machine; empty with one sentence in `why_not`.
+  // Every GPU of this machine; empty with one sentence in `why_not`. Takes libraries that wait to
+  // be injected out of this process's environment: a profiler would be measured too.
   static std::vector<DeviceInfo> devices(std::string& why_not);
 
   // A context on that device. `problem()` is not empty when there is none.

@@ -25,7 +25,7 @@ struct Tile {
 };
 
 // Shapes and fragments: PTX ISA, "Matrix multiply-accumulate operation using mma instruction".
-constexpr std::array<Tile, 15> kTable = {{
+constexpr std::array<Tile, 16> kTable = {{
     {"fp64_tensor", "m8n8k4", "m8n8k4", 8, 8, 4, "f64", "f64", 1, 1, 2, "sm_80", 80, 80, "7.0", 0,
      0},
     {"fp64_tensor", "m16n8k16", "m16n8k16", 16, 8, 16, "f64", "f64", 8, 4, 4, "sm_90", 90, 100,
@@ -54,7 +54,9 @@ constexpr std::array<Tile, 15> kTable = {{
      0xFFFFFFFF, 0},
     {"int8_tensor", "12", "m16n8k32", 16, 8, 32, "s8", "s32", 4, 2, 4, "sm_80", 120, 129, "7.0",
      0xFFFFFFFF, 0},
-    // FP4 with its scales exists on these chips alone.
+    // FP6, and FP4 with its scales, exist on these chips alone.
+    {"fp6_tensor", "m16n8k32", "m16n8k32", 16, 8, 32, "e3m2", "f32", 4, 2, 4, "sm_120a", 120, 120,
+     "8.7", 0x1F1F1F1F, 0},
     {"fp4_tensor", "m16n8k64", "m16n8k64", 16, 8, 64, "e2m1", "f32", 4, 2, 4, "sm_120a", 120, 120,
      "8.7", 0x77777777, 0},
 }};
@@ -87,8 +89,11 @@ std::string inputs(const Tile& tile) {
 std::string opcode(const Tile& tile) {
   const std::string type = tile.type, accumulator = tile.accumulator;
   return std::string("mma.sync.aligned.") + tile.shape + ".row.col" +
-         (is_scaled(tile) ? ".kind::mxf4.block_scale.scale_vec::2X" : "") + "." + accumulator +
-         "." + type + "." + type + "." + accumulator + (is_scaled(tile) ? ".ue8m0" : "");
+         (is_scaled(tile)  ? ".kind::mxf4.block_scale.scale_vec::2X"
+          : type == "e3m2" ? ".kind::f8f6f4"
+                           : "") +
+         "." + accumulator + "." + type + "." + type + "." + accumulator +
+         (is_scaled(tile) ? ".ue8m0" : "");
 }
 
 PtxParts parts_of(const Tile& tile) {

@@ -136,6 +136,13 @@ class Ceilings(unittest.TestCase):
         # An SM of a T4 holds 1024 threads: 4 blocks of 256, not 8.
         self.assertAlmostEqual(roof["value"] / (40 * 4 * 256 * 512 * 2 * 8 / 0.05), 1, places=4)
 
+    def test_are_not_profiled_themselves(self):
+        library = os.path.join(os.path.dirname(PROGRAM), "..", "lib", "libgable_inject.so")
+        self.assertTrue(os.path.exists(library))
+        done = self.ceilings("--playback", self.recording(kernel("fp32", 50000000)), CUDA_INJECTION64_PATH=library)
+        self.assertNotIn("gable:", done.stderr)
+        self.assertEqual([name for name in os.listdir(self.here) if name.startswith("gable-")], [])
+
     def test_a_damaged_file_is_ignored_with_a_sentence(self):
         os.makedirs(self.folder)
         with open(os.path.join(self.folder, "ceilings-broken.json"), "w", encoding="utf-8") as file:

@@ -93,7 +93,7 @@ TEST(RoofKernels, OfAChipAreOneForEachRoof) {
   EXPECT_EQ(names(89), "tf32 bf16 fp16 fp8 int8 ");
   EXPECT_EQ(names(90), "fp64 tf32 bf16 fp16 fp8 int8 ");
   EXPECT_EQ(names(100), "fp64 ");
-  EXPECT_EQ(names(120), "tf32 bf16 fp16 fp8 int8 fp4 ");
+  EXPECT_EQ(names(120), "tf32 bf16 fp16 fp8 int8 fp6 fp4 ");
 }
 
 #ifdef GABLE_PTXAS
