@@ -31,12 +31,14 @@ def _words(address):
     return list((ctypes.c_uint64 * _NODE_WORDS).from_address(address))
 
 
-def _number_offset(torch):
+def _number_offset(torch, next_number):
     """Bytes from a node's begin to its number; None when that is not certain."""
     leaf = torch.ones(1, requires_grad=True)
     candidates = set(range(0, _NODE_WORDS * _WORD, _WORD))
-    for result in (leaf * 2, leaf + leaf, leaf * leaf):
-        words, number = _words(_address(result.grad_fn)), result.grad_fn._sequence_nr()
+    for operation in (leaf.__mul__, leaf.__add__, leaf.__mul__):
+        number = next_number()
+        node = operation(leaf).grad_fn
+        words, number = _words(_address(node)), node._sequence_nr() if hasattr(node, "_sequence_nr") else number
         if words is None:
             return None
         candidates = {place for place in candidates if words[place // _WORD] == number}
@@ -85,13 +87,14 @@ def attach(torch, library):
     """True when kernels that autograd launches can be given to the layers whose forward made their nodes. Backward is run for
     that, so this is called when the program is about to do so itself."""
     try:
-        current_node, thread_id = _functions(torch, _CURRENT_NODE, _THREAD_ID)
+        current_node, thread_id, next_number = _functions(torch, _CURRENT_NODE, _THREAD_ID, _NEXT_NUMBER)
     except (OSError, AttributeError):
         return False
-    thread_id.restype, thread_id.argtypes = ctypes.c_uint64, []
+    for number_of in (thread_id, next_number):
+        number_of.restype, number_of.argtypes = ctypes.c_uint64, []
     current_node.restype, current_node.argtypes = None, [ctypes.c_void_p]
     with torch.enable_grad(), torch.inference_mode(False):
-        number = _number_offset(torch)
+        number = _number_offset(torch, next_number)
         references = None if number is None else _references_offset(torch, current_node)
         if references is None:
             return False

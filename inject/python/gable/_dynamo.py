@@ -2,6 +2,14 @@
 """Keeps torch.compile out of Gable's functions: what it compiles is what it would compile without them."""
 
 
+def tests(torch):
+    """(function that is true while Dynamo traces, one that is true while torch.export does too). Dynamo knows what they are, and
+    the first costs a third of the other."""
+    compiler = getattr(torch, "compiler", None)  # not in PyTorch 2.0
+    is_compiling = getattr(compiler, "is_compiling", None) or torch._utils.is_compiling
+    return getattr(compiler, "is_dynamo_compiling", None) or is_compiling, is_compiling
+
+
 def keep_out(torch, function, callees):
     """Dynamo does not compile `function` itself; what it calls is compiled as ever where `callees` is true, else not either."""
     try:

@@ -127,8 +127,8 @@ def follow(torch, library, outermost_ended, description):
     is described the call is `description`'s."""
     global _namer
     module_class = torch.nn.Module
-    call, is_compiling = module_class.__call__, torch.compiler.is_compiling
-    is_traced = getattr(torch.compiler, "is_dynamo_compiling", is_compiling)  # costs a third of the other
+    call = module_class.__call__
+    is_traced, is_compiling = _dynamo.tests(torch)
     generation = _generation.Generation(torch, library, description)
     open_module, close = _builtins.module_calls(library)
     name = _namer = Namer(torch, library, generation)

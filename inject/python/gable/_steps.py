@@ -6,7 +6,7 @@ optimizer, zero_grad, and loss between the forward and what follows it.
 """
 import sys
 
-from gable import _autograd, _library
+from gable import _autograd, _dynamo, _library
 
 _NONE, _FORWARD = 0, 1
 _FORWARDS_WITHOUT_BACKWARD = 4  # in a row: then forwards are steps, also with gradients on or in a training program
@@ -61,7 +61,7 @@ class Steps:
 def follow(torch, library, description):
     """Follows optimizers and backward; returns the Steps that wants to hear of forwards."""
     steps = Steps(torch, library, description)
-    is_compiling = torch.compiler.is_compiling
+    is_compiling = _dynamo.tests(torch)[1]
     open_range, close = library.gable_open, library.gable_close
     optimizer_class = torch.optim.Optimizer
     optimizers = sys.modules[optimizer_class.__module__]
@@ -97,14 +97,16 @@ def follow(torch, library, description):
     zero_grad_followed.__doc__, zero_grad_followed.__wrapped__ = zero_grad.__doc__, zero_grad
     optimizer_class.zero_grad = zero_grad_followed
 
-    run_backward = torch.autograd._engine_run_backward
+    variable = torch.autograd.Variable
+    run_backward = variable._execution_engine.run_backward  # what backward() and grad() of every PyTorch call
 
-    def run_backward_followed(*args, **kwargs):
-        if not is_compiling():
-            steps.backward_begins()
-            if description.running:
-                return description.run_backward(run_backward, args, kwargs)
-        return run_backward(*args, **kwargs)
+    class Engine(type(variable._execution_engine)):
+        def run_backward(self, *args, **kwargs):
+            if not is_compiling():
+                steps.backward_begins()
+                if description.running:
+                    return description.run_backward(run_backward, args, kwargs)
+            return run_backward(*args, **kwargs)
 
-    torch.autograd._engine_run_backward = run_backward_followed
+    variable._execution_engine = Engine()
     return steps
