@@ -99,7 +99,7 @@ class Choice {
 void offer_mapped(Choice& choice, const CuptiSearch& search) {
   std::vector<std::string> names = {"libcupti.so.13", "libcupti.so.12"};
   const auto mapped = mapped_cuptis(search);
-  names.insert(names.end(), mapped.begin(), mapped.end());
+  names.insert(search.played ? names.begin() : names.end(), mapped.begin(), mapped.end());
   for (const auto& name : names)
     if (void* library = dlopen(name.c_str(), kNow | RTLD_NOLOAD); library != nullptr)
       if (choice.offer(library, name, CuptiOrigin::program)) return;

@@ -76,6 +76,13 @@ std::vector<std::string> mapped_cuptis(const CuptiSearch& search) {
   std::vector<std::string> found;
   for (const auto& path : search.mapped)
     if (is_library(path, "libcupti.so")) found.push_back(path);
+  // PyTorch's wheels bring a CUPTI along, which would take that driver for a real one.
+  const auto is_of_driver = [&search](const std::string& cupti) {
+    return std::any_of(search.mapped.begin(), search.mapped.end(), [&cupti](const auto& path) {
+      return is_library(path, "libcuda.so") && folder_of(path) == folder_of(cupti);
+    });
+  };
+  if (search.played) std::stable_partition(found.begin(), found.end(), is_of_driver);
   return found;
 }
 
@@ -128,6 +135,7 @@ CuptiSearch current_search() {
   text << maps.rdbuf();
   search.mapped = mapped_files(text.str());
 
+  search.played = std::getenv("GABLE_PLAYBACK") != nullptr;
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&current_search), &info) != 0 && info.dli_fname != nullptr)
     search.own_library = info.dli_fname;

@@ -13,6 +13,7 @@ struct CuptiSearch {
   std::string
       own_library;  // path of the file this code lies in; its build folder may hold pip wheels
   std::string cuda_home;              // CUDA_HOME or CUDA_PATH, may be empty
+  bool played = false;                // the driver is the playback one
   std::vector<std::string> toolkits;  // installed toolkits, newest first: "/usr/local/cuda-13.0"
 };
 
@@ -23,7 +24,7 @@ struct CuptiSearch {
 // The paths of mapped files in the text of /proc/<pid>/maps, each once, in order.
 [[nodiscard]] std::vector<std::string> mapped_files(const std::string& maps_text);
 
-// Mapped files that are a libcupti.
+// Mapped files that are a libcupti; with the playback driver its own first.
 [[nodiscard]] std::vector<std::string> mapped_cuptis(const CuptiSearch& search);
 
 // Names and paths to try with dlopen, best first. A name without a slash goes through the loader's

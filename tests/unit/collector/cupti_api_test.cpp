@@ -37,6 +37,17 @@ TEST(CuptiSearch, FindsMappedCuptiOfAnyVersion) {
   EXPECT_EQ(mapped_cuptis(search), std::vector<std::string>{"/opt/x/libcupti.so.2025.3.1"});
 }
 
+TEST(CuptiSearch, ThePlaybackDriversOwnComesFirst) {
+  CuptiSearch search;
+  search.mapped = {"/wheels/nvidia/cu13/lib/libcupti.so.13", "/play/libcuda.so.1",
+                   "/play/libcupti.so.13"};
+  EXPECT_EQ(mapped_cuptis(search).front(), "/wheels/nvidia/cu13/lib/libcupti.so.13");
+  search.played = true;
+  EXPECT_EQ(
+      mapped_cuptis(search),
+      (std::vector<std::string>{"/play/libcupti.so.13", "/wheels/nvidia/cu13/lib/libcupti.so.13"}));
+}
+
 TEST(CuptiSearch, WheelsOfAMappedTorchComeBeforeTheToolkit) {
   CuptiSearch search;
   search.mapped = {"/venv/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so"};
