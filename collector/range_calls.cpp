@@ -174,9 +174,10 @@ int open_own_range(std::string_view name, Direction direction, bool automatic) {
 
 bool close_own(int depth) {
   auto& ranges = this_thread().ranges;
-  const bool in_module = module_range(ranges, 0) != nullptr;
+  const auto* module = module_range(ranges, 0);
+  const bool is_forward = module != nullptr && module->node == Autograd::kNoNode;
   while (depth > 0 && own_depth(ranges) >= depth) pop_range(kOwn);
-  return in_module && module_range(ranges, 0) == nullptr;
+  return is_forward && module_range(ranges, 0) == nullptr;
 }
 
 void end_automatic_range() {

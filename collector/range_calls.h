@@ -49,7 +49,7 @@ int name_module(ModuleToken token, int level, const std::vector<std::string_view
 [[nodiscard]] LayerId layer_of_module(ModuleToken token);
 // `automatic`: the range ends when anything of the domain is opened or closed beside it.
 int open_own_range(std::string_view name, Direction direction, bool automatic);
-// True when that ended the outermost module.
+// True when that ended the outermost module, unless it was run again within backward.
 bool close_own(int depth);
 void end_automatic_range();
 

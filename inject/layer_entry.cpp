@@ -142,7 +142,7 @@ GABLE_ENTRY void gable_tokens(std::uint32_t sequences, std::uint32_t per_sequenc
   });
 }
 
-// 1 when that ended the outermost module that was open on the thread.
+// 1 when that ended the outermost module that was open on the thread, and none is recomputed.
 GABLE_ENTRY int gable_close(int depth) {
   return followed(0, [&] { return gable::close_own(depth) ? 1 : 0; });
 }

@@ -147,6 +147,14 @@ class Layers(gable_run.ReportTest):
                 for way in ("forward", "recompute", "backward"):
                     self.assertEqual(report.layer(("Tower", "block", "0"), way)["launches"], 1, way)
 
+    def test_a_recomputed_module_is_no_forward_of_its_own(self):
+        report = self.report("checkpoint_all")
+        self.assert_kernels_at_home(report)
+        self.assertEqual((report.run["steps"]["border"], report.run["steps"]["classes"]), ("optimizer", 1))
+        self.assertEqual(report.layer(("Tall", "blocks", "5", "0"), "recompute")["launches"], 1)
+        # What follows backward, as gradients are clipped, is no loss.
+        self.assertIn("optimizer", {kernel["symbol"] for kernel in self.places(report)["none", ""]})
+
     def test_shared_modules_are_one_layer(self):
         report = self.report("shared")
         self.assert_kernels_at_home(report)
