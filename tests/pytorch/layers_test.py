@@ -335,6 +335,16 @@ class Layers(gable_run.ReportTest):
         self.assertFalse([note for note in report.run["notes"] if "Python side" in note or "have to do" in note])
         self.assertEqual({row["model"] is None for row in report.document["layers"]}, {True})
 
+    def test_a_module_as_the_program_beside_a_sitecustomize_of_its_own(self):
+        folder = gable_run.work("own-site")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "sitecustomize.py"), "w", encoding="utf-8") as file:
+            file.write("import sys\nprint('its own', [name for name in sys.path if 'startup' in name])\n")
+        run = gable_run.run_profile(GPU, "pytorch-site", "--", PYTHON, "-m", "program", "shared",
+                                    environment={"PYTHONPATH": os.pathsep.join((folder, HERE))})
+        self.assertEqual((run.code, run.out), (0, "its own []\n" + plain("shared")), run.err)
+        self.assert_kernels_at_home(run.report)
+
     def test_python_that_ignores_its_environment(self):
         run = gable_run.run_profile(GPU, "pytorch-isolated", "--", PYTHON, "-E", PROGRAM, "shared")
         self.assertEqual((run.code, run.out), (0, plain("shared")))
