@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <sstream>
 #include <vector>
 
 namespace gable {
@@ -121,6 +122,20 @@ std::string shorten_end(const std::string& text, std::size_t columns) {
     used += character.width;
   }
   return out.append(kEllipsis);
+}
+
+std::vector<std::string> word_lines(const std::string& text, std::size_t columns) {
+  std::vector<std::string> lines(1);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    std::string& last = lines.back();
+    if (!last.empty() && display_width(last) + 1 + display_width(word) > columns) {
+      lines.push_back(std::move(word));
+    } else {
+      last += (last.empty() ? "" : " ") + word;
+    }
+  }
+  return lines;
 }
 
 std::string digits(const Maybe& value) {

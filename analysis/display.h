@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/report.h"
 
@@ -20,6 +21,9 @@ namespace gable {
 [[nodiscard]] std::string shorten_middle(const std::string& text, std::size_t columns);
 // At most `columns` wide; what is left out at the end is shown as '…'.
 [[nodiscard]] std::string shorten_end(const std::string& text, std::size_t columns);
+
+// Broken between words into lines of at most `columns`; a longer word has a line of its own.
+[[nodiscard]] std::vector<std::string> word_lines(const std::string& text, std::size_t columns);
 
 // Three significant digits without an exponent: "1234", "123", "12.3", "0.12", "<0.001", "0"; "-"
 // when unknown.

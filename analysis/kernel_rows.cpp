@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/kernel_kind.h"
 #include "analysis/key_progress.h"
 #include "analysis/report_rows.h"
 #include "analysis/work.h"
@@ -194,6 +195,8 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   row.ops = std::move(work.ops);
   row.bytes = work.bytes;
   row.flags.insert(row.flags.end(), work.flags.begin(), work.flags.end());
+  if (const auto flag = flag_of(kind_of_kernel(row.name)); !flag.empty())
+    row.flags.emplace_back(flag);
   if (folded) return row;
   if (unit.step && state.checks.launches_agree && launches_differ(state, key))
     row.flags.emplace_back("launches_differ");

@@ -50,7 +50,8 @@ struct Roof {
 };
 
 struct Step {
-  Maybe wall_mean_ns, wall_stddev_ns, busy_ns, idle_ns, copy_ns, sync_ns, launch_latency_ns, mfu;
+  Maybe wall_mean_ns, wall_stddev_ns, busy_ns, idle_ns, copy_ns, sync_ns, launch_latency_ns, mfu,
+      hfu;
 };
 
 struct Ceiling {

@@ -142,6 +142,21 @@ void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
   });
 }
 
+// How much of a step the compute roofs would need for its FLOPs: by formula, and as counted.
+void fill_utilisation(Report& report) {
+  const LayerRow* root = nullptr;
+  for (const LayerRow& layer : report.layers) {
+    if (layer.depth > 0) continue;
+    if (root != nullptr) return;  // several GPUs
+    root = &layer;
+  }
+  const Maybe wall = report.step.wall_mean_ns;
+  if (root == nullptr || !wall || !(*wall > 0)) return;
+  if (root->model && root->model->roof.compute_ns)
+    report.step.mfu = *root->model->roof.compute_ns / *wall;
+  if (root->roof.compute_ns) report.step.hfu = *root->roof.compute_ns / *wall;
+}
+
 }  // namespace
 
 Report build_report(const Profile& profile, const RunInfo& base, const StoredRoofs& roofs) {
@@ -174,6 +189,7 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   fill_total(state, unit, report);
   fill_overhead(state, report.run);
   fill_step(state, unit, report.step);
+  fill_utilisation(report);
   if (!report.layers.empty()) report.step.sync_ns = report.layers.front().sync_ns;  // the root's
   for (std::string& note : number_notes(state, report)) report.run.notes.push_back(std::move(note));
   for (std::string& note : ceiling_notes(report)) report.run.notes.push_back(std::move(note));

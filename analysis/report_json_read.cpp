@@ -106,6 +106,7 @@ void read_step(const Object& in, Step& step) {
   in.read("sync_ns", step.sync_ns);
   in.read("launch_latency_ns", step.launch_latency_ns);
   in.read("mfu", step.mfu);
+  in.read("hfu", step.hfu);
 }
 
 void read_device(const Object& in, Report& report) {

@@ -61,12 +61,9 @@ Json intensity(const Intensity& intensity) {
 }
 
 Json roof(const Roof& roof) {
-  return {{"fraction", number(roof.fraction)},
-          {"bound", roof.bound},
-          {"ceiling", known(roof.ceiling)},
-          {"level", known(roof.level)},
-          {"source", known(roof.source)},
-          {"compute_ns", number(roof.compute_ns)},
+  return {{"fraction", number(roof.fraction)},  {"bound", roof.bound},
+          {"ceiling", known(roof.ceiling)},     {"level", known(roof.level)},
+          {"source", known(roof.source)},       {"compute_ns", number(roof.compute_ns)},
           {"memory_ns", number(roof.memory_ns)}};
 }
 
@@ -126,7 +123,8 @@ Json step(const Step& step) {
       {"copy_ns", number(step.copy_ns)},
       {"sync_ns", number(step.sync_ns)},
       {"launch_latency_ns", number(step.launch_latency_ns)},
-      {"mfu", number(step.mfu)}};
+      {"mfu", number(step.mfu)},
+      {"hfu", number(step.hfu)}};
 }
 
 Json device(const DeviceInfo& device, const Maybe& sm_measured_hz) {

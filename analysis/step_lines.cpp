@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/step_lines.h"
 
+#include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <utility>
 
 #include "analysis/display.h"
+#include "analysis/kernel_kind.h"
 
 namespace gable {
 namespace {
+
+constexpr double kWorthNaming = 0.01;  // of the GPU time
 
 std::string counted(double count, const std::string& what) {
   const bool whole = std::floor(count) == count && count < 1e15;
@@ -34,6 +40,31 @@ std::string step_line(const Step& step) {
   return text;
 }
 
+// Fractions of roofs are of kernels; these are of the step.
+std::string utilisation_line(const Report& report) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (report.step.mfu) add("model FLOP utilisation " + percent(report.step.mfu));
+  if (report.step.hfu)
+    add((text.empty() ? "FLOP utilisation " : "as counted ") + percent(report.step.hfu));
+  std::map<KernelKind, double> moving;
+  double whole = 0;
+  for (const KernelRow& kernel : report.kernels) {
+    if (kernel.counts_again() || !kernel.time_total_ns) continue;
+    whole += *kernel.time_total_ns;
+    const KernelKind kind = kind_of_kernel(kernel.name);
+    if (kind != KernelKind::other) moving[kind] += *kernel.time_total_ns;
+  }
+  std::string kinds;
+  for (const auto& [kind, time] : moving) {
+    if (time < kWorthNaming * whole) continue;
+    kinds +=
+        (kinds.empty() ? "" : ", ") + std::string(words_for(kind)) + " " + percent(time / whole);
+  }
+  if (!kinds.empty()) add("of the GPU time " + kinds);
+  return text;
+}
+
 std::string tokens_line(const LayerRow& layer, const Tokens& tokens) {
   std::string text = layer.path.back() + ": ";
   text += tokens.per_sequence == 1
@@ -50,6 +81,10 @@ std::vector<std::string> step_lines(const Report& report) {
   std::vector<std::string> lines;
   if (!report.step.wall_mean_ns || !(*report.step.wall_mean_ns > 0)) return lines;
   lines.push_back(step_line(report.step));
+  if (std::string text = utilisation_line(report); !text.empty()) {
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    lines.push_back(std::move(text));
+  }
   for (const LayerRow& layer : report.layers) {
     if (layer.tokens && !layer.path.empty()) lines.push_back(tokens_line(layer, *layer.tokens));
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/advice.h"
 #include "analysis/display.h"
 #include "analysis/roof_lines.h"
 #include "analysis/roofline.h"
@@ -246,6 +247,16 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   if (inferred)
     line("tensor?: work on tensor cores, inferred from a kernel's name; it was not counted.");
   for (const std::string& text : roof_lines(reports)) line(text);
+  if (reports.size() == 1) {
+    std::size_t shown = 0;
+    for (const Advice& each : advise(reports.front())) {
+      if (++shown > options.advice) break;
+      if (shown == 1) line("What would help most (savings of one item may be in another):");
+      line("- " + (each.saving_ns ? "up to " + duration(each.saving_ns) + ": " : std::string()) +
+           each.trigger);
+      for (const std::string& part : word_lines(each.action, options.columns - 2)) line("  " + part);
+    }
+  }
   if (!options.next_command.empty())
     out += "Next: " + options.next_command + "\n";  // cut off it would not run
   return out;

@@ -16,6 +16,7 @@ struct TableOptions {
   std::size_t rows = 10;
   std::string next_command;  // shown last; empty: no such line
   bool colours = false;      // ANSI codes, for terminals
+  std::size_t advice = 3;    // items of advice, of a single report
   RowQuery query;
 };
 

@@ -62,7 +62,7 @@ const reports = raw.reports.map((each, index) => {
     });
   }
   for (const kind of ["layers", "kernels"]) complete(dots[kind], each.report.step.launch_latency_ns);
-  return { ...each.report, index, label, file: each.file, layers, byId, roots: layers.filter(layer => !byId.has(layer.parent)), dots };
+  return { ...each.report, index, label, file: each.file, command: each.command, advice: each.advice, layers, byId, roots: layers.filter(layer => !byId.has(layer.parent)), dots };
 });
 
 const unitOf = report => (report.run.unit === "step" ? "step" : "run");

@@ -6,14 +6,14 @@ function drawHead() {
   const { run, step } = first;
   const sources = [...new Set(reports.map(report => report.run.source))].filter(source => source !== "cupti");
   document.getElementById("title").replaceChildren(...sources.map(source => element("span", { class: "source" }, `[${source}] `)),
-    shortened(run.command.join(" ") || first.file || "Gable", 400));
+    shortened(first.command || first.file || "Gable", 400));
   const gpus = [...new Set(reports.flatMap(report => report.devices.map(device => device.name)))].join(", ");
   const facts = [gpus || "GPU unknown", run.hostname, run.started_at, reports.length > 1 ? plural(reports.length, "report") : "",
     `${withPrefix(run.total.flops, "FLOP")}, ${withPrefix(run.total.bytes_dram, "B")} DRAM, ${duration(run.total.gpu_time_ns)} GPU time (${run.total.basis})`];
   document.getElementById("facts").textContent = facts.filter(each => each).join(" · ");
   const ofStep = share => (step.wall_ns.mean > 0 && share !== null ? ` (${percent(share / step.wall_ns.mean)})` : "");
   document.getElementById("step").textContent = step.wall_ns && step.wall_ns.mean
-    ? `A step: ${duration(step.wall_ns.mean)}, GPU busy ${duration(step.busy_ns)}${ofStep(step.busy_ns)}, idle ${duration(step.idle_ns)}${ofStep(step.idle_ns)}, copies ${duration(step.copy_ns)}, host waits ${duration(step.sync_ns)}, launch latency ${duration(step.launch_latency_ns)}`
+    ? `${step.mfu === null ? "" : `Model FLOP utilisation ${percent(step.mfu)}. `}${step.hfu === null || step.hfu === undefined ? "" : `FLOP utilisation as counted ${percent(step.hfu)}. `}A step: ${duration(step.wall_ns.mean)}, GPU busy ${duration(step.busy_ns)}${ofStep(step.busy_ns)}, idle ${duration(step.idle_ns)}${ofStep(step.idle_ns)}, copies ${duration(step.copy_ns)}, host waits ${duration(step.sync_ns)}, launch latency ${duration(step.launch_latency_ns)}`
     : "";
 }
 
@@ -31,6 +31,15 @@ function drawLost() {
   list.hidden = notes.length === 0;
   list.querySelector("summary").textContent = plural(notes.length, "note");
   list.querySelector("ul").replaceChildren(...notes.map(note => element("li", { dir: "auto" }, note)));
+}
+
+function drawAdvice() {
+  const items = reports.flatMap(report => report.advice.map(each => ({ ...each, report })));
+  items.sort((a, b) => (b.saving ?? -1) - (a.saving ?? -1));
+  document.getElementById("advice").hidden = items.length === 0;
+  document.querySelector("#advice ol").replaceChildren(...items.map(({ action, trigger, saving, report }) => element("li", {},
+    element("strong", {}, `${report.label ? report.label + ": " : ""}${saving === null ? "" : `up to ${duration(saving)} a ${unitOf(report)}: `}`), action + " ",
+    element("span", { class: "trigger" }, trigger))));
 }
 
 function chooseTheme(theme) {
@@ -95,6 +104,7 @@ listen("table", drawTable);
 openSome();
 drawHead();
 drawLost();
+drawAdvice();
 drawControls();
 drawChart();
 drawTable();

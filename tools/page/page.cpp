@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "analysis/text.h"
 #include "tools/page/page_data.h"
 #include "tools/page/page_parts.h"
 
@@ -33,10 +34,8 @@ std::string title_of(const std::vector<Report>& reports) {
       break;
     }
   }
-  if (!reports.empty()) {
-    for (const std::string& word : reports.front().run.command) title += " " + word;
-  }
-  return title.substr(0, 200);
+  if (!reports.empty()) title += " " + shown_command(reports.front().run);
+  return clean_name(title, 200);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/advice.h"
 #include "analysis/plot.h"
 #include "analysis/report_json.h"
 #include "analysis/text.h"
@@ -225,6 +226,17 @@ Json dots(const std::vector<PlotRow>& plot, Strings& strings) {
   return rows.json();
 }
 
+Json advice_of(const Report& report) {
+  Json list = Json::array();
+  for (const Advice& each : advise(report)) {
+    list.push_back({{"id", each.id},
+                    {"action", each.action},
+                    {"trigger", each.trigger},
+                    {"saving", number(each.saving_ns)}});
+  }
+  return list;
+}
+
 Json without_rows(const Report& report) {
   Report head = report;
   head.layers.clear();
@@ -237,13 +249,22 @@ Json without_rows(const Report& report) {
 
 }  // namespace
 
+std::string shown_command(const RunInfo& run) {
+  const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  if (run.command.size() == 2 && base(run.command[0]) == "gable-player")
+    return "the recording " + base(run.command[1]);
+  return joined(run.command);
+}
+
 std::string page_data(const std::vector<Report>& reports, const std::vector<std::string>& files) {
   Strings strings;
   Json list = Json::array();
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];
     list.push_back({{"file", i < files.size() ? files[i] : std::string()},
+                    {"command", shown_command(report.run)},
                     {"report", without_rows(report)},
+                    {"advice", advice_of(report)},
                     {"layers", tree(report, strings)},
                     {"dots",
                      {{"layers", dots(plot_layers(report), strings)},

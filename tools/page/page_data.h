@@ -4,7 +4,8 @@
 // holds places in `strings`; numbers have five significant digits; unknown is null. What follows
 // from a kernel's own numbers (intensity, rates, share, overhead box) is left to the page.
 //   strings   texts, each once, cut at kLongestText bytes
-//   reports   [{file, report, layers, dots: {layers, kernels}}]
+//   reports   [{file, report, layers, dots: {layers, kernels}, advice: [{id, action, trigger,
+//             saving}]}]
 //     report  as in the report's file, without layers and kernels
 //     layers  the tree: every row of the report, sums with children
 //     dots    what the chart shows: layers' own work, and kernels (analysis/plot.h)
@@ -19,6 +20,9 @@
 namespace gable {
 
 inline constexpr std::size_t kLongestText = 2048;
+
+// The program's command line; of a recording that was played, its name.
+[[nodiscard]] std::string shown_command(const RunInfo& run);
 
 // `files` has a name for each report. The text can stand inside a <script> element.
 [[nodiscard]] std::string page_data(const std::vector<Report>& reports,

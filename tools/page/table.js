@@ -19,7 +19,8 @@ const COLUMNS = [
   { id: "fraction", head: "of roof", of: row => row.fraction, show: percent },
   { id: "bound", head: "bound", text: true, of: row => row.bound },
   { id: "saving", head: "saving", of: row => row.saving, show: duration, hint: "time that reaching the roof could give back" },
-  { id: "flags", head: "flags", text: true, of: row => (row.flags || "").split(" ").join(", ") },
+  { id: "flags", head: "flags", text: true, of: row => (row.kernel ? (row.flags || "").split(" ").join(", ") : row.wait > 0.1 * row.span ? "waits" : ""),
+    hint: "of kernels as the report flags them; waits: the host waits for more than a tenth of the layer's span" },
 ];
 
 function compare(a, b) {

@@ -138,7 +138,7 @@ inline Report full_report() {
   run.overhead.added_percent = v;
   run.lost = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole()};
   run.notes = {"One sentence."};
-  report.step = {v, v, v, v, v, v, v, v};
+  report.step = {v, v, v, v, v, v, v, v, v};
   DeviceInfo device;
   device.id = 1;
   device.name = "NVIDIA H200";

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice is given for what was measured, with the saving that it could give, and not otherwise.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/advice.h"
+#include "analysis/kernel_kind.h"
+#include "analysis/roofline.h"
+
+namespace gable::testing {
+namespace {
+
+constexpr double kFp32 = 1e14, kTf32 = 4e14, kBf16 = 8e14, kDram = 2e12;
+constexpr double kLatency = 4000;
+
+class AdviceTest : public ::testing::Test {
+ protected:
+  Report report;
+
+  AdviceTest() {
+    report.run.unit = "step";
+    report.step.wall_mean_ns = 1e6;
+    report.step.idle_ns = 0;
+    report.step.launch_latency_ns = kLatency;
+    report.ceilings = {{0, "compute", "fp32", kFp32, "theoretical: made up"},
+                       {0, "compute", "tf32_tensor", kTf32, "theoretical: made up"},
+                       {0, "compute", "bf16_tensor", kBf16, "theoretical: made up"},
+                       {0, "memory", "dram", kDram, "theoretical: made up"}};
+    layer({"net"});
+  }
+
+  std::int64_t layer(std::vector<std::string> path) {
+    LayerRow& row = report.layers.emplace_back();
+    row.id = static_cast<std::int64_t>(report.layers.size()) - 1;
+    row.depth = static_cast<int>(path.size());
+    row.path = std::move(path);
+    row.direction = "none";
+    return row.id;
+  }
+
+  // A kernel whose work takes these ns at the roofs, and `time` ns in all its launches.
+  KernelRow& kernel(const std::string& name, double compute_ns, double memory_ns, double time,
+                    const std::string& type = "fp32", double launches = 1) {
+    KernelRow& row = report.kernels.emplace_back();
+    row.layer = report.layers.back().id;
+    row.direction = "none";
+    row.name = name;
+    row.launches = launches;
+    const double roof = type == "fp32" ? kFp32 : type == "tf32" ? kTf32 : kBf16;
+    const double flops = compute_ns * 1e-9 * roof / launches;
+    row.flops = {0, 0, 0, {}, flops};
+    if (type == "fp32") {
+      row.flops.fp32 = flops;
+    } else {
+      row.flops.tensor[type] = flops;
+    }
+    row.bytes.dram = memory_ns * 1e-9 * kDram / launches;
+    row.time_mean_ns = time / launches;
+    row.time_total_ns = time;
+    row.time_source = "time";
+    Roofline(report.ceilings, kLatency).apply(row);
+    return row;
+  }
+
+  const Advice* given(const std::string& id) {
+    all_ = advise(report);
+    const auto found =
+        std::find_if(all_.begin(), all_.end(), [&](const Advice& each) { return each.id == id; });
+    return found == all_.end() ? nullptr : &*found;
+  }
+  std::vector<std::string> ids() {
+    std::vector<std::string> names;
+    for (const Advice& each : advise(report)) names.push_back(each.id);
+    return names;
+  }
+
+ private:
+  std::vector<Advice> all_;
+};
+
+TEST_F(AdviceTest, NothingIsAdvisedWhereNothingIsKnown) {
+  EXPECT_TRUE(advise(Report()).empty());
+  KernelRow& row = kernel("sgemm", 4e5, 1e5, 5e5);
+  row.flops = Flops();
+  Roofline(report.ceilings).apply(row);
+  EXPECT_TRUE(ids().empty());
+}
+
+TEST_F(AdviceTest, ComputeOnCudaCoresMovesToTensorCores) {
+  kernel("sgemm", 4e5, 5e4, 5e5);  // 80 % of the roof
+  const Advice* advice = given("tensor_cores");
+  ASSERT_NE(advice, nullptr);
+  EXPECT_NEAR(*advice->saving_ns, 5e5 - 1e5 / 0.8,
+              1);  // a quarter of the computing, as far from it
+  EXPECT_EQ(advice->trigger,
+            "100 % of the GPU time is FP32 on CUDA cores whose roof is computing, not bytes.");
+  EXPECT_EQ(given("tensor_cores_fp64"), nullptr);
+  report.ceilings.erase(report.ceilings.begin() + 1, report.ceilings.begin() + 3);
+  EXPECT_EQ(given("tensor_cores"), nullptr);  // no such cores on this GPU
+}
+
+TEST_F(AdviceTest, MemoryIsTheLimitOfWhatTensorCoresGive) {
+  kernel("sgemm", 4e5, 3.8e5, 4e5);
+  EXPECT_NEAR(*given("tensor_cores")->saving_ns, 2e4, 1);  // the bytes still take 0.38 ms
+}
+
+TEST_F(AdviceTest, Tf32MovesToSixteenBits) {
+  kernel("gemm", 4e5, 1e4, 4e5, "tf32");
+  EXPECT_NEAR(*given("lower_precision")->saving_ns, 2e5, 1);
+  EXPECT_EQ(given("tensor_cores"), nullptr);
+  EXPECT_NE(given("fewer_operations"), nullptr);  // at the roof: only less work helps beyond that
+  EXPECT_FALSE(given("fewer_operations")->saving_ns);
+}
+
+TEST_F(AdviceTest, MemoryBoundKernelsOfALayerAreFused) {
+  kernel("relu", 1e3, 1e5, 1e5);
+  EXPECT_EQ(given("fuse"), nullptr);  // alone it has nothing to be fused with
+  kernel("add", 1e3, 2e5, 2e5);
+  EXPECT_NEAR(*given("fuse")->saving_ns, 1e5, 1);  // all but the longest
+  layer({"net", "other"});
+  report.kernels.back().layer = report.layers.back().id;
+  EXPECT_EQ(given("fuse"), nullptr);  // in layers of their own
+}
+
+TEST_F(AdviceTest, BytesFarFromTheirRoofAreUsedBetter) {
+  kernel("gather", 1e3, 1e5, 3e5);
+  EXPECT_NEAR(*given("tile")->saving_ns, 2e5, 1);
+  EXPECT_EQ(given("strided_access"), nullptr);  // nobody counted sectors
+  auto& counters = report.kernels[0].counters;
+  counters["smsp__sass_inst_executed_op_global_ld.sum"] = 100;
+  counters["smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum"] = 400;
+  EXPECT_EQ(given("strided_access"), nullptr);  // coalesced
+  counters["smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum"] = 3200;
+  EXPECT_NEAR(*given("strided_access")->saving_ns, 2e5, 1);
+}
+
+TEST_F(AdviceTest, KernelsThatOnlyMoveDataAreNamed) {
+  kernel("void cudnn::ops::nchwToNhwcKernel<float>()", 0, 9e4, 1e5);
+  kernel("void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda, LoadWithCast<1>>()",
+         0, 9e4, 1e5);
+  kernel("big", 1e5, 8e5, 8e5);
+  EXPECT_NEAR(*given("layout_conversion")->saving_ns, 1e5, 1);
+  EXPECT_EQ(given("layout_conversion")->trigger,
+            "10.0 % of the GPU time is layout conversions, which compute nothing.");
+  EXPECT_NEAR(*given("cast")->saving_ns, 1e5, 1);
+  EXPECT_EQ(given("padding"), nullptr);
+}
+
+TEST_F(AdviceTest, UnfusedAttentionAndDecodingAreSeen) {
+  layer({"net", "attn"});
+  kernel("softmax_warp_forward", 1e3, 1e5, 1e5);
+  EXPECT_NEAR(*given("fused_attention")->saving_ns, 1e5, 1);
+  EXPECT_EQ(given("quantise"), nullptr);
+  report.layers[0].tokens = Tokens{10, 8, 1, 1e6};  // "net" makes one token after another
+  EXPECT_NEAR(*given("quantise")->saving_ns, 5e4, 1);
+  report.layers[0].tokens->per_sequence = 128;  // a prompt
+  EXPECT_EQ(given("quantise"), nullptr);
+}
+
+TEST_F(AdviceTest, LatencyOverheadAndIdleTime) {
+  kernel("tiny", 1e2, 1e2, 6e4, "fp32", 30);  // 2 us each, latency 4 us
+  kernel("small", 1e4, 1e4, 1e5);             // a tenth of its roof
+  EXPECT_EQ(given("idle"), nullptr);
+  EXPECT_NEAR(*given("more_parallel_work")->saving_ns, 9e4, 1);
+  EXPECT_NEAR(*given("fewer_launches")->saving_ns, 0, 1);  // the GPU never idles for them
+  report.step.idle_ns = 3e5;
+  EXPECT_NEAR(*given("fewer_launches")->saving_ns, 30 * kLatency, 1);
+  EXPECT_NEAR(*given("idle")->saving_ns, 3e5, 1);
+  EXPECT_EQ(ids().front(), "idle");  // the largest first
+}
+
+TEST_F(AdviceTest, CopiesWaitsAndCommunication) {
+  kernel("work", 4e5, 1e5, 5e5);
+  report.step.copy_ns = 4e4;
+  EXPECT_EQ(given("copies"), nullptr);
+  report.step.copy_ns = 6e4;
+  EXPECT_NEAR(*given("copies")->saving_ns, 6e4, 1);
+  kernel("ncclDevKernel_AllReduce", 0, 1e4, 1e5);
+  EXPECT_NEAR(*given("communication")->saving_ns, 1e5, 1);
+  report.layers[0].span_ns = 5e5;
+  report.layers[0].sync_ns = 1e5;
+  EXPECT_EQ(given("waits"), nullptr);  // the GPU is busy meanwhile
+  report.step.idle_ns = 2e5;
+  EXPECT_EQ(given("waits")->trigger, "The host waits for 100 us in net, 20.0 % of its span.");
+}
+
+TEST(KernelKind, NamesOfPyTorchAndCudnn) {
+  EXPECT_EQ(kind_of_kernel("void cudnn::ops::nhwcToNchwKernel<__half>()"), KernelKind::layout);
+  EXPECT_EQ(kind_of_kernel("at::native::bfloat16_copy_kernel_cuda()"), KernelKind::cast);
+  EXPECT_EQ(kind_of_kernel("at::native::constant_pad_nd"), KernelKind::padding);
+  EXPECT_EQ(kind_of_kernel("elementwise_kernel<direct_copy_kernel_cuda(at::TensorIteratorBase&)>"),
+            KernelKind::copy);
+  EXPECT_EQ(kind_of_kernel("sm80_xmma_fprop_implicit_gemm_f32_nchwkcrs_nchw"), KernelKind::other);
+  EXPECT_EQ(kind_of_kernel("gemm_with_transpose"), KernelKind::other);
+  EXPECT_EQ(kind_of_kernel(""), KernelKind::other);
+}
+
+}  // namespace
+}  // namespace gable::testing
