@@ -171,6 +171,16 @@ class Table(PageTest):
         for part in ("Net/conv", "25 TFLOP/s", "25 % of FP32, theoretical", "200 FLOP/byte", "L1 unknown"):
             self.assertIn(part, tip)
 
+    def test_a_compiled_region_names_its_modules(self):
+        report = made_reports.net()
+        modules = [{"name": f"block.{i}", "class": "Linear"} for i in range(14)]
+        report["layers"][3]["compiled"] = {"modules": modules, "left_out": 3}
+        page = self.open(report)
+        page.locator(".dot[data-name='Net/conv']").first.hover(force=True)
+        shown = page.inner_text("#tip")
+        self.assertIn("block.0 (Linear), block.1 (Linear)", shown)
+        self.assertIn("block.11 (Linear) and 5 more", shown)
+
     def test_a_pinned_parent_marks_all_below_it(self):
         page = self.open(made_reports.net())
         page.locator("#table tr", has_text="Net").first.click()

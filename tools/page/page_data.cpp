@@ -152,9 +152,23 @@ void add_ratios(Rows& rows, const LayerRow& row) {
   rows.add("bandwidth", row.bytes_per_s);
 }
 
+// The modules that torch.compile made one layer of.
+std::string modules_text(const LayerRow& row) {
+  constexpr std::size_t kMost = 12;
+  std::string text;
+  if (!row.compiled) return text;
+  const auto& modules = row.compiled->modules;
+  for (std::size_t i = 0; i < std::min(modules.size(), kMost); ++i)
+    text += (i == 0 ? "" : ", ") + modules[i].name + " (" + modules[i].kind + ")";
+  const std::uint64_t more =
+      modules.size() - std::min(modules.size(), kMost) + row.compiled->left_out;
+  return more > 0 ? text + " and " + std::to_string(more) + " more" : text;
+}
+
 void add_model(Rows& rows, const LayerRow& row) {
   static const LayerModel kNone;
   const LayerModel& model = row.model ? *row.model : kNone;
+  rows.add("modules", modules_text(row));
   rows.add("inputs", shapes_text(model.inputs));
   rows.add("outputs", shapes_text(model.outputs));
   rows.add("parameters", model.parameters);

@@ -25,6 +25,7 @@ function known(dot) {
     dot.box !== null && ["overhead box", `launches cost ${duration(dot.box)}`],
     dot.kernel && ["samples", `${dot.samplesHw} hw, ${dot.samplesFlops} flops, ${dot.samplesTime} time`],
     dot.kernel && dot.flags && ["flags", dot.flags.split(" ").join(", ")],
+    layer && layer.modules && ["compiled from", layer.modules],
     layer && layer.inputs && !dot.kernel && ["tensors", `${shortened(layer.inputs, 120)} → ${shortened(layer.outputs, 120)}`],
     layer && layer.flopsRatio !== null && !dot.kernel && ["counted / formula", `${digits(layer.flopsRatio)} of the FLOPs, ${digits(layer.bytesRatio)} of the bytes (layers below included)`],
   ];
