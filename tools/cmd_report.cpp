@@ -9,6 +9,7 @@
 #include "analysis/plot.h"
 #include "tools/command.h"
 #include "tools/export/export.h"
+#include "tools/export/export_trace.h"
 #include "tools/report_files.h"
 #include "tools/report_output.h"
 
@@ -37,10 +38,12 @@ class ReportCommand final : public Command {
     app.add_option("--svg", svg_, "write the chart")->type_name("OUT");
     app.add_option("--csv", csv_, "write the rows")->type_name("OUT");
     app.add_option("--markdown", markdown_, "write the table")->type_name("OUT");
+    app.add_option("--trace", trace_, "write a recording's timeline")->type_name("OUT");
   }
 
   int run() override {
     check_options();
+    if (!trace_.empty()) return write_trace();
     const ReportFiles files = read_reports(files_);
     // A table of some of the files would look like one of all.
     if (!files.problems.empty()) throw WrongUse(files.problems.front());
@@ -93,11 +96,31 @@ class ReportCommand final : public Command {
     if (path != "-") std::printf("Written: %s\n", path.c_str());
   }
 
+  // Times of single launches are in recordings alone: reports have their means.
+  int write_trace() {
+    const bool others = !html_.empty() || !csv_.empty() || !svg_.empty() || !markdown_.empty();
+    if (files_.size() != 1 || others)
+      throw WrongUse(
+          "--trace takes one recording, and no other output: gable report REC --trace OUT.");
+    const RecordingResult read = read_recording(files_.front());
+    if (read.recording == nullptr)
+      throw WrongUse("--trace takes a recording, not a report: " + read.error);
+    const Timeline timeline = timeline_of(*read.recording, kMostEvents);
+    if (timeline.cut) {
+      say("The recording is longer than the trace, which ends after " +
+          std::to_string(kMostEvents) + " events.");
+    }
+    write_output({{}, files_, {}}, export_trace(*read.recording, timeline), trace_);
+    if (trace_ != "-") std::printf("Written: %s (open it in ui.perfetto.dev)\n", trace_.c_str());
+    return kExitGood;
+  }
+
+  static constexpr std::size_t kMostEvents = 500000;
   std::vector<std::string> files_, layers_;
   RowQuery query_;
   std::string sort_ = "saving";
   std::size_t top_ = 0;
-  std::string html_, svg_, csv_, markdown_;
+  std::string html_, svg_, csv_, markdown_, trace_;
 };
 
 }  // namespace
