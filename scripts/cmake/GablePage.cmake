@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The report page's parts as text in the program: tools/page/page.html, page.css, its scripts and D3, which draws the charts.
-# D3 5 is Debian's node-d3; elsewhere it is d3.min.js of npm's package d3 (5.16.0) or mpld3/js/d3.v5.min.js of PyPI's mpld3.
+# D3 5 is Debian's node-d3; elsewhere it is dist/d3.min.js of npm's package d3 (5.16.0) or mpld3/js/d3.v5.min.js of PyPI's mpld3.
 find_file(GABLE_D3 NAMES d3/dist/d3.min.js PATH_SUFFIXES share/nodejs PATHS /usr NO_DEFAULT_PATH
   DOC "D3 5, minified: d3.min.js")
 if(NOT GABLE_D3)
