@@ -12,6 +12,7 @@ namespace gable {
 namespace {
 
 constexpr double kNearRoof = 0.75;       // of the memory roof: the accesses themselves are good
+constexpr double kMuch = 0.25;           // of the GPU time
 constexpr double kCoalescedSectors = 4;  // a warp's 32 loads of 4 bytes next to each other
 constexpr double kManySectors = 2 * kCoalescedSectors;
 
@@ -96,6 +97,19 @@ void advise_access(const AdviceFacts& facts, std::vector<Advice>& advice) {
   }
 }
 
+void advise_bandwidth(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  const AdviceFacts::Part near = facts.part([](const PlotRow& row) {
+    return memory_holds(row) && row.sum.roof.fraction.value_or(0) >= kNearRoof;
+  });
+  if (near.share(facts.kernels_ns) < kMuch) return;
+  advice.push_back({"more_bandwidth",
+                    "Move fewer bytes (smaller types, fused kernels), or take a GPU with more "
+                    "memory bandwidth: the kernels themselves leave little.",
+                    percent(near.share(facts.kernels_ns)) + " of the GPU time is within " +
+                        percent(kNearRoof) + " or more of the memory roof.",
+                    std::nullopt});
+}
+
 // Whether the kernel is in a forward that makes one token after another.
 bool makes_tokens(const AdviceFacts& facts, const PlotRow& row) {
   if (row.layer == nullptr) return false;
@@ -117,6 +131,7 @@ bool is_softmax(const PlotRow& row) {
 void advise_on_memory(const AdviceFacts& facts, std::vector<Advice>& advice) {
   advise_fusion(facts, advice);
   advise_access(facts, advice);
+  advise_bandwidth(facts, advice);
 
   for (const KernelKind kind :
        {KernelKind::layout, KernelKind::cast, KernelKind::padding, KernelKind::copy}) {

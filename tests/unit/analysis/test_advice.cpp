@@ -135,6 +135,14 @@ TEST_F(AdviceTest, BytesFarFromTheirRoofAreUsedBetter) {
   EXPECT_NEAR(*given("strided_access")->saving_ns, 2e5, 1);
 }
 
+TEST_F(AdviceTest, KernelsAtTheMemoryRoofLeaveBandwidthAlone) {
+  kernel("add", 1e3, 1e5, 1.2e5);
+  ASSERT_NE(given("more_bandwidth"), nullptr);
+  EXPECT_FALSE(given("more_bandwidth")->saving_ns);
+  kernel("sgemm", 4e5, 5e4, 5e5);
+  EXPECT_EQ(given("more_bandwidth"), nullptr);  // a fifth of the time is not much
+}
+
 TEST_F(AdviceTest, KernelsThatOnlyMoveDataAreNamed) {
   kernel("void cudnn::ops::nchwToNhwcKernel<float>()", 0, 9e4, 1e5);
   kernel("void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda, LoadWithCast<1>>()",
