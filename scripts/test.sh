@@ -57,8 +57,9 @@ if [[ $sanitizers == yes ]]; then
   build asan --target unit_tests gable_cupti_symbols "${playback[@]}"
   rm -f build-asan/error.*
   ctest --preset asan -j2 --no-tests=error --label-regex '^unit$' --exclude-regex '^Processes[.]'
+  # Not report.budget: what callbacks take counts there, and the sanitizer makes them take more than the budget.
   ctest --preset asan -j2 --no-tests=error \
-    --tests-regex '^(hazards|failures\.(matrix|limits|other_tools)|report\.(metrics|graphs|scopes|borders|window|budget))$'
+    --tests-regex '^(hazards|failures\.(matrix|limits|other_tools)|report\.(metrics|graphs|scopes|borders|window))$'
   found build-asan/error 'the address sanitizer'
 
   # The library, the programs and their GPU; what launches them has no threads, so that of ci does.
