@@ -254,7 +254,8 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
       if (shown == 1) line("What would help most (savings of one item may be in another):");
       line("- " + (each.saving_ns ? "up to " + duration(each.saving_ns) + ": " : std::string()) +
            each.trigger);
-      for (const std::string& part : word_lines(each.action, options.columns - 2)) line("  " + part);
+      for (const std::string& part : word_lines(each.action, options.columns - 2))
+        line("  " + part);
     }
   }
   if (!options.next_command.empty())
