@@ -71,7 +71,6 @@ const LEVELS = [
   { id: "l2", name: "L2", intensity: "intensityL2" },
   { id: "l1", name: "L1", intensity: "intensityL1" },
 ];
-const bytesAt = (dot, level) => dot[level];
 
 // Roofs of all reports, each once: {device, kind, name, value, source, set}.
 const roofs = [];
