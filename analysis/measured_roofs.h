@@ -49,6 +49,7 @@ struct ParsedRoofs {
 // What the folder has. Files that cannot be used are ignored, with a sentence each.
 struct StoredRoofs {
   std::vector<MeasuredRoofs> all;
+  std::vector<Ceiling> stated;  // that another tool's file says of its devices
   std::vector<std::string> problems;
 };
 [[nodiscard]] StoredRoofs read_roofs_folder(const std::string& folder);

@@ -215,18 +215,19 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
   for (const auto& [reason, count] : state.reasons) {
     notes.push_back(counted(count, "window was", "windows were") + " thrown away: " + reason);
   }
+  const bool imported = report.run.source == "import";  // has no windows
   const auto from_hw = static_cast<std::uint64_t>(
       std::count_if(report.kernels.begin(), report.kernels.end(),
                     [](const KernelRow& row) { return row.time_source == "hw"; }));
-  if (from_hw > 0 && from_hw == report.kernels.size()) {
+  if (!imported && from_hw > 0 && from_hw == report.kernels.size()) {
     notes.emplace_back(
         "No time window was measured: times are gpu__time_duration of the counter windows.");
-  } else if (from_hw > 0) {
+  } else if (!imported && from_hw > 0) {
     notes.push_back("Times of " + kernels(from_hw) +
                     " are gpu__time_duration of counter windows: no time window saw them.");
   }
   flag_notes(report, notes);
-  once_note(report, notes);
+  if (!imported) once_note(report, notes);
   device_notes(report, notes);
   class_note(state, notes);
   if (state.launches_inherited > 0) {
@@ -243,7 +244,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
         counted(report.run.lost.folded_keys, "rare launch key is", "rare launch keys are") +
         " folded into the row (other).");
   }
-  if (report.run.unit == "run" && !report.copies.empty())
+  if (!imported && report.run.unit == "run" && !report.copies.empty())
     notes.emplace_back("Copies are those of the time windows only.");
   return notes;
 }

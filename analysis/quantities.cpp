@@ -69,6 +69,17 @@ constexpr MetricRole kPlain[] = {
     {"sm__inst_executed_pipe_tensor.sum", Quantity::tensor_instructions, "", 1, kUnit},
 };
 
+// Names that other tools' files have, and Gable never collects.
+constexpr MetricRole kImported[] = {
+    {"dram__bytes_read.sum", Quantity::bytes_dram_read, "", 1, kBytes},
+    {"dram__bytes_write.sum", Quantity::bytes_dram_write, "", 1, kBytes},
+    {"dram__bytes_op_read.sum", Quantity::bytes_dram_read, "", 1, kBytes},
+    {"dram__bytes_op_write.sum", Quantity::bytes_dram_write, "", 1, kBytes},
+    {"dram__bytes.sum", Quantity::bytes_dram, "", 1, kBytes},
+    {"dram__sectors.sum", Quantity::bytes_dram, "", 32, kSector},
+    {"lts__t_bytes_srcunit_tex.sum", Quantity::bytes_l2, "", 1, kBytes},
+};
+
 // What follows sm__ops_path_tensor_. Each name also has _sparsity_off and _sparsity_on variants,
 // which together are the name itself. A name without an op_ is the sum over the instructions (hmma,
 // hgmma …) that have that source type; one without _dst_ the sum over the destination types.
@@ -131,6 +142,7 @@ struct Table {
     for (const auto& metric : kTensorFloat) add(metric, Quantity::flops_tensor);
     for (const auto& metric : kTensorInteger) add(metric, Quantity::ops_tensor);
     for (const auto& role : roles) by_name.emplace(role.metric, &role);
+    for (const auto& role : kImported) by_name.emplace(role.metric, &role);
   }
 
   void add(const TensorMetric& metric, Quantity quantity) {

@@ -17,6 +17,7 @@ enum class Quantity : std::uint8_t {
   ops_tensor,    // integer operations on tensor cores; `type` is the input type
   bytes_dram_read,
   bytes_dram_write,
+  bytes_dram,  // both together, where they are not told apart
   bytes_l2,
   bytes_l1,
   l1_escapes,  // instructions whose traffic the metric of bytes_l1 misses: any makes them unknown
@@ -42,7 +43,7 @@ struct MetricRole {
 // are added.
 [[nodiscard]] bool is_one_of(Quantity quantity);
 
-// nullptr for a metric without a role.
+// nullptr for a metric without a role. Knows names that only other tools' files have, too.
 [[nodiscard]] const MetricRole* role_of(std::string_view metric);
 
 }  // namespace gable

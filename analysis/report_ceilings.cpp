@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report's roofs: at the SM clock of the counter windows, and at the highest one.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -101,6 +102,16 @@ void measured_notes(const Report& report, const DeviceInfo& device,
   }
 }
 
+// Roofs that no attribute gives.
+void add_stated(const std::vector<Ceiling>& stated, std::int32_t device, Report& report) {
+  for (const Ceiling& ceiling : stated) {
+    const bool known = std::any_of(
+        report.ceilings.begin(), report.ceilings.end(),
+        [&](const Ceiling& each) { return each.device == device && each.name == ceiling.name; });
+    if (ceiling.device == device && !known) report.ceilings.push_back(ceiling);
+  }
+}
+
 }  // namespace
 
 void fill_ceilings(const Profile::State& state, const std::vector<KernelOfLayer>& kernels,
@@ -123,6 +134,7 @@ void fill_ceilings(const Profile::State& state, const std::vector<KernelOfLayer>
     }
     for (Ceiling& ceiling : theoretical_ceilings(device, measured, sparse[device.id]))
       report.ceilings.push_back(std::move(ceiling));
+    add_stated(roofs.stated, device.id, report);
     const MeasuredRoofs* stored = roofs_for(roofs, device, report.run.source == "playback");
     if (stored == nullptr) continue;
     for (Ceiling& ceiling : ceilings_of(*stored, device.id))

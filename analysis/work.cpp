@@ -55,8 +55,9 @@ bool only_moves(const std::map<std::string, Maybe>& counters, std::uint64_t thre
   const Maybe add = counter(counters, "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum");
   const Maybe mul = counter(counters, "smsp__sass_thread_inst_executed_op_hmul_pred_on.sum");
   const Maybe fma = counter(counters, "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum");
+  // How many threads there were may be unknown: then so is the work.
   return add == 0.0 && mul == 0.0 && fma && *fma > 0 &&
-         *fma <= kMovesPerThread * static_cast<double>(threads);
+         (threads == 0 || *fma <= kMovesPerThread * static_cast<double>(threads));
 }
 
 std::string lower(std::string_view text) {
@@ -190,6 +191,7 @@ Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads
   bytes.dram_read = value_of(sums, Quantity::bytes_dram_read);
   bytes.dram_write = value_of(sums, Quantity::bytes_dram_write);
   if (bytes.dram_read && bytes.dram_write) bytes.dram = *bytes.dram_read + *bytes.dram_write;
+  if (!bytes.dram) bytes.dram = value_of(sums, Quantity::bytes_dram);
   bytes.l2 = value_of(sums, Quantity::bytes_l2);
   bytes.l1 = value_of(sums, Quantity::bytes_l1);
   check_l1(sums, work);

@@ -38,6 +38,8 @@ std::string counted_for_roofline(const MetricRole& role) {
       return "DRAM bytes read";
     case Quantity::bytes_dram_write:
       return "DRAM bytes written";
+    case Quantity::bytes_dram:
+      return "DRAM bytes";
     case Quantity::bytes_l2:
       return "L2 bytes";
     case Quantity::bytes_l1:

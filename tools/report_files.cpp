@@ -28,11 +28,13 @@ std::string shown_path(const std::string& path) {
 }
 
 std::string next_command(const ReportFiles& files, After after) {
-  bool counters = false, steps = false;
+  bool counters = false, steps = false, imported = true;
   for (const Report& report : files.reports) {
     counters = counters || report.run.steps.hw + report.run.steps.flops > 0;
     steps = steps || report.run.unit == "step";
+    imported = imported && report.run.source == "import";
   }
+  if (imported) return {};
   if (!counters) return "gable doctor    (why there are times alone)";
   if (!steps) return "gable profile --step-range REGEX -- program args    (numbers of one step)";
   if (after == After::report) return {};

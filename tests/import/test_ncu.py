@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of ncu: pages, column sets, units, gaps, and what is no such file."""
+import unittest
+
+from import_run import DATA, ImportTest, kernel, notes
+
+NAME = "gpu__time_duration.sum"
+HEAD = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",'
+        '"Section Name","Metric Name","Metric Unit","Metric Value"\n')
+
+
+def row(number, name="k", metric=NAME, unit="ns", value="10", grid="(4, 1, 1)", cc="8.0"):
+    return (f'"{number}","1","app","node1","{name}","1","7","(32, 1, 1)","{grid}","0","{cc}","Command line profiler metrics",'
+            f'"{metric}","{unit}","{value}"\n')
+
+
+class Pages(ImportTest):
+    def test_metrics_amid_the_output_of_a_program(self):
+        report = self.report("--ncu", DATA / "ncu_metrics.csv")
+        add = kernel(report, "void add<float>(float *, float *, int)")
+        self.assertEqual(add["launches"], 2)
+        self.assertEqual(add["flops"]["fp32"], 1000 + 2000 + 2 * 3000)
+        self.assertEqual(add["bytes"]["dram"], 32 * (1024 + 512))
+        self.assertEqual(add["time_ns"]["mean"], 5120)
+        self.assertEqual(add["time_source"], "hw")
+        self.assertEqual((add["grid"], add["block"]), ([16, 2, 1], [128, 1, 1]))
+
+    def test_na_is_unknown_and_not_zero(self):
+        report = self.report("--ncu", DATA / "ncu_metrics.csv")
+        other = kernel(report, 'name with "quotes", and a comma(const char *)')
+        self.assertIsNone(other["flops"]["fp32"])
+        self.assertIsNone(other["flops"]["total"])
+        self.assertIsNone(other["counters"]["smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"])
+        self.assertEqual(other["counters"]["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"], 7)
+
+    def test_details_with_rules_short_rows_and_scaled_units(self):
+        report = self.report("--ncu", DATA / "ncu_details.csv")
+        row = kernel(report, "gemm(float *)")
+        self.assertEqual(row["time_ns"]["mean"], 2_000_000)
+        self.assertEqual(row["bytes"]["dram"], 200_000_000)
+        self.assertIsNone(row["bytes"]["dram_read"])
+        # Rates per elapsed cycle times the cycles; what is already doubled is not doubled again.
+        self.assertEqual(row["flops"]["fp32"], 10.5 * 2_000_000 + 64 * 2_000_000)
+        self.assertEqual(report["devices"][0]["sm_count"], 40)
+        self.assertEqual(report["devices"][0]["clocks_hz"]["sm_measured"], 1_000_000_000)
+        self.assertNotIn("several lines", self.text)
+
+    def test_columns_of_2020(self):
+        row = kernel(self.report("--ncu", DATA / "ncu_2020.csv"), "step_kernel")
+        self.assertEqual(row["launches"], 2)
+        self.assertIsNone(row["grid"])
+        self.assertAlmostEqual(row["time_ns"]["mean"], 10_000)  # cycles over their rate
+        self.assertEqual(row["flops"]["fp32"], 30 + 4 + 2 * 500)
+        self.assertEqual(row["bytes"]["dram"], 2500)
+
+    def test_raw_page_with_a_row_of_units(self):
+        row = kernel(self.report("--ncu", DATA / "ncu_raw.csv"), "hgemm")
+        self.assertEqual(row["launches"], 2)
+        self.assertEqual(row["bytes"]["dram_read"], 1_500_000)
+        self.assertEqual(row["bytes"]["dram"], 1_750_000)
+        self.assertEqual(row["time_ns"]["mean"], 4500)
+
+    def test_a_sum_and_its_parts_are_not_added(self):
+        row = kernel(self.report("--ncu", DATA / "ncu_raw.csv"), "hgemm")
+        self.assertEqual(row["flops"]["tensor"], {"fp16": 8192})
+        self.assertEqual(row["counters"]["sm__ops_path_tensor_src_fp16_sparsity_off.sum"], 8192)
+
+    def test_names_of_processes_and_hosts_stay_out(self):
+        self.report("--ncu", DATA / "ncu_metrics.csv")
+        for word in ("node1", "train", "/opt"):
+            self.assertNotIn(word, self.text)
+
+
+class ManyFiles(ImportTest):
+    ONES = [DATA / f"ncu_one_{name}.csv" for name in ("fadd", "fmul", "ffma")]
+
+    def test_one_metric_a_file(self):
+        report = self.report("--ncu", *self.ONES)
+        a, b = kernel(report, "a"), kernel(report, "b")
+        self.assertEqual((a["launches"], b["launches"]), (2, 1))
+        self.assertEqual(a["flops"]["fp32"], ((1 + 2 + 6) + (5 + 6 + 14)) / 2)
+        self.assertEqual(b["flops"]["fp32"], 40)
+
+    def test_another_order_is_joined_by_name_and_said(self):
+        report = self.report("--ncu", *self.ONES, DATA / "ncu_one_order.csv")
+        self.assertEqual(kernel(report, "a")["launches"], 2)
+        self.assertEqual(kernel(report, "a")["bytes"]["dram_read"], 150 * 32)
+        self.assertEqual(kernel(report, "b")["bytes"]["dram_read"], 8 * 32)
+        self.assertIn("another order", notes(report))
+
+    def test_other_kernels_are_further_launches(self):
+        one = self.file("one.csv", HEAD + row(0, "x", value="10"))
+        two = self.file("two.csv", HEAD + row(0, "x", value="30") + row(1, "y"))
+        report = self.report("--ncu", one, "--ncu", two)
+        self.assertEqual(kernel(report, "x")["launches"], 2)
+        self.assertEqual(kernel(report, "x")["time_ns"]["mean"], 20)
+        self.assertEqual(kernel(report, "y")["launches"], 1)
+
+    def test_a_grid_of_another_size_is_another_row(self):
+        report = self.report("--ncu", self.file("a.csv", HEAD + row(0) + row(1, grid="(8, 1, 1)")))
+        self.assertEqual(len(report["kernels"]), 2)
+
+
+class BadInput(ImportTest):
+    def test_cut_off_within_a_row(self):
+        text = HEAD + row(0) + row(1)
+        said = self.refused("--ncu", self.file("cut.csv", text[:-30]))
+        self.assertIn("cut.csv:3", said)
+
+    def test_cut_off_between_fields(self):
+        said = self.refused("--ncu", self.file("cut.csv", HEAD + row(0) + '"1","1","app","node1"\n'))
+        self.assertIn("cut.csv:3: the row has 4 fields", said)
+
+    def test_empty(self):
+        self.assertIn("is empty", self.refused("--ncu", self.file("empty.csv", "")))
+
+    def test_a_head_alone(self):
+        said = self.refused("--ncu", self.file("head.csv", "==ERROR== No kernels were profiled.\n" + HEAD))
+        self.assertIn("no launch", said)
+        self.assertIn("No kernels were profiled", said)
+
+    def test_binary(self):
+        self.assertIn("binary", self.refused("--ncu", self.file("b.csv", bytes(range(256)) * 20)))
+
+    def test_other_tools_files(self):
+        self.assertIn("--kineto", self.refused("--ncu", self.file("t.json", '{"traceEvents": []}')))
+        self.assertIn("--nsys", self.refused("--ncu", self.file("t.sqlite", b"SQLite format 3\0" + bytes(100))))
+        self.assertIn("ncu --csv", self.refused("--ncu", self.file("t.txt", "hello\nworld\n")))
+
+    def test_reports_of_nsight_compute_name_the_export(self):
+        for content in (b"NVR\0" + bytes(50), b"anything"):
+            said = self.refused("--ncu", self.file("run.ncu-rep", content))
+            self.assertIn("ncu --import", said)
+            self.assertIn("--csv --page raw", said)
+        self.assertIn("ncu --import", self.refused("--ncu", self.file("renamed.csv", b"NVR\0" + bytes(50))))
+
+    def test_numbers_out_of_range(self):
+        for value in ("1e999", "-5", "9" * 40):
+            with self.subTest(value):
+                said = self.refused("--ncu", self.file("n.csv", HEAD + row(0, value=value)))
+                self.assertIn("n.csv:2", said)
+                self.assertIn("out of range", said)
+
+    def test_sizes_that_are_none(self):
+        self.assertIn("n.csv:2", self.refused("--ncu", self.file("n.csv", HEAD + row(0, grid="(4, 99999999999, 1)"))))
+
+    def test_different_gpus(self):
+        said = self.refused("--ncu", self.file("a.csv", HEAD + row(0)), self.file("b.csv", HEAD + row(0, cc="9.0")))
+        self.assertIn("different GPUs", said)
+        self.assertIn("b.csv:2", said)
+
+    def test_no_such_file(self):
+        self.assertIn("there is no such file", self.refused("--ncu", self.folder / "missing.csv"))
+        self.assertIn("is a folder", self.refused("--ncu", self.folder))
+
+    def test_no_input(self):
+        self.assertIn("--ncu", self.refused())
+
+
+if __name__ == "__main__":
+    unittest.main()

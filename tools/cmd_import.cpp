@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// gable import: files of other tools as a report.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+
+#include "analysis/report_file.h"
+#include "tools/command.h"
+#include "tools/import/assemble.h"
+#include "tools/import/byte_source.h"
+#include "tools/import/ncu_csv.h"
+
+namespace gable {
+namespace {
+
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+class ImportCommand final : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("--ncu", ncu_, "output of ncu --csv")->type_name("FILE");
+    app.add_option("-o,--output", output_, "the report")->type_name("OUT")->required();
+  }
+
+  int run() override {
+    if (ncu_.empty()) throw WrongUse("gable import takes --ncu, and files of that tool.");
+    Progress progress(isatty(STDERR_FILENO) == 1);
+    Imported imported;
+    for (const std::string& path : ncu_) {
+      if (path.ends_with(".ncu-rep")) throw WrongUse(ncu_rep_sentence(path));
+      const auto source = open_bytes(path, progress);
+      read_ncu_csv(*source, imported);
+      imported.counters_from.push_back("ncu (" + file_name(path) + ")");
+    }
+    const Report report = assemble(imported, read_roofs_folder(roofs_folder()));
+    progress.clear();
+    if (const std::string problem = write_report_file(report, output_); !problem.empty())
+      throw WrongUse(problem);
+    std::printf("Written: %s\nNext: gable report %s\n", output_.c_str(), output_.c_str());
+    return kExitGood;
+  }
+
+ private:
+  std::vector<std::string> ncu_;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_import_command() { return std::make_unique<ImportCommand>(); }
+
+}  // namespace gable

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/import/assemble.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "analysis/profile.h"
+#include "analysis/report_builder.h"
+#include "tools/command.h"
+#include "tools/import/finish.h"
+#include "tools/import/join.h"
+#include "tools/import/ncu_metrics.h"
+
+namespace gable {
+namespace {
+
+constexpr Phase kTime{PhaseKind::time, 0}, kCounters{PhaseKind::hw, 0};
+
+ProfileLimits limits() {
+  ProfileLimits limits;
+  limits.max_keys = 1u << 18;
+  limits.max_window_records = 1u << 23;
+  return limits;
+}
+
+// What one file says was measured together: nothing is there to be compared between windows.
+JoinChecks checks() {
+  JoinChecks checks;
+  checks.launches_agree = false;
+  checks.flops_agree = false;
+  checks.spread = false;
+  return checks;
+}
+
+class Assembly {
+ public:
+  explicit Assembly(Imported& imported)
+      : imported_(imported), profile_(imported.layers, imported.functions, limits(), checks()) {}
+
+  Report report(const StoredRoofs& roofs) {
+    if (imported_.kernels.empty() && imported_.counters.empty())
+      throw WrongUse(
+          "There is no kernel in these files: nothing ran on a GPU while they were "
+          "recorded, or kernels were not traced.");
+    const bool counted = !imported_.counters.empty(), timed = !imported_.kernels.empty();
+    for (const auto& [id, device] : imported_.devices) profile_.add_device(device);
+    if (counted) profile_.set_metrics(kCounters, imported_.metrics);
+    if (counted) profile_.set_raw_metrics(parts_of_sums(imported_.metrics));
+    std::stable_sort(imported_.kernels.begin(), imported_.kernels.end(),
+                     [](const auto& a, const auto& b) {
+                       return std::tie(a.step, a.start_ns) < std::tie(b.step, b.start_ns);
+                     });
+    if (timed) {
+      Join join;
+      if (counted) join = join_counters(imported_);
+      for (std::string& note : join.notes) imported_.notes.push_back(std::move(note));
+      add_times(join);
+    } else {
+      add_counters();
+    }
+    return finish_report(imported_, profile_, roofs, counted, timed);
+  }
+
+ private:
+  [[nodiscard]] LaunchKey key_of(FunctionId function, std::uint32_t shape, std::int32_t device,
+                                 LayerId layer) const {
+    const LaunchShape& of = imported_.shapes[shape];
+    return {layer, function, device, of.grid, of.block, of.cluster, of.dynamic_shared};
+  }
+
+  void add_sample(const LaunchKey& key, const Imported::CounterLaunch& launch, WindowId window) {
+    values_.assign(imported_.metrics.size(), NAN);
+    for (const auto& [metric, value] : launch.values) values_[metric] = value;
+    CounterSample sample;
+    sample.key = key;
+    sample.values = values_.data();
+    profile_.add(kCounters, window, sample);
+  }
+
+  void end(WindowId window, Phase phase, std::uint64_t sequence, std::uint64_t start,
+           std::uint64_t stop) {
+    WindowEnd end;
+    end.window = window;
+    end.phase = phase;
+    end.sequence_hash = sequence;
+    end.start_ns = start;
+    end.end_ns = stop;
+    profile_.end_window(end);
+  }
+
+  // Each step is a window of its own; without steps all that ran is one.
+  void add_times(const Join& join) {
+    const auto& kernels = imported_.kernels;
+    const auto steps = static_cast<std::uint32_t>(imported_.steps.size());
+    std::size_t next = 0, copy = 0;
+    std::stable_sort(imported_.copies.begin(), imported_.copies.end(),
+                     [](const auto& a, const auto& b) { return a.step < b.step; });
+    WindowId window = kNoWindow;
+    for (std::uint32_t step = 0; step <= steps; ++step) {
+      const std::size_t first = next;
+      while (next < kernels.size() && kernels[next].step == step) ++next;
+      const std::size_t first_copy = copy;
+      while (copy < imported_.copies.size() && imported_.copies[copy].step == step) ++copy;
+      if (step == 0 && steps > 0) {
+        outside_ = next - first;
+        continue;
+      }
+      add_window(join, first, next, first_copy, copy, step, window);
+    }
+  }
+
+  void add_window(const Join& join, std::size_t first, std::size_t last, std::size_t first_copy,
+                  std::size_t last_copy, std::uint32_t step, WindowId& window) {
+    const auto& kernels = imported_.kernels;
+    const WindowId timed = ++window;
+    const WindowId counted = join.counters.empty() ? kNoWindow : ++window;
+    profile_.begin_window(timed, kTime);
+    if (counted != kNoWindow) profile_.begin_window(counted, kCounters);
+    std::uint64_t hash = 1, start = UINT64_MAX, stop = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      const ImportedKernel& kernel = kernels[i];
+      const LaunchKey key = key_of(kernel.function, kernel.shape, kernel.device, kernel.layer);
+      LaunchEvent launch;
+      launch.key = key;
+      launch.window = timed;
+      if (++correlation_ == 0) ++correlation_;
+      launch.correlation = correlation_;
+      profile_.add(launch);
+      KernelRecord record;
+      record.start_ns = kernel.start_ns;
+      record.end_ns = kernel.end_ns;
+      record.correlation = correlation_;
+      record.device = kernel.device;
+      profile_.add(record);
+      hash = (hash ^ key.function) * 0x9E3779B97F4A7C15ull + key.grid.x;
+      start = std::min(start, kernel.start_ns);
+      stop = std::max(stop, kernel.end_ns);
+      if (counted == kNoWindow || join.of_kernel[i] == Join::kNone) continue;
+      add_sample(key, join.counters[join.of_kernel[i]], counted);
+    }
+    for (std::size_t i = first_copy; i < last_copy; ++i) add_copy(imported_.copies[i], timed);
+    add_spans(step, timed);
+    if (step > 0) {
+      start = imported_.steps[step - 1].start_ns;
+      stop = imported_.steps[step - 1].end_ns;
+    }
+    if (stop == 0) start = 0;
+    for (auto& [of, model] : imported_.models) {
+      if (of != step) continue;
+      model.sequence_hash = hash;
+      profile_.describe(std::move(model));
+    }
+    profile_.count_step(hash);
+    end(timed, kTime, hash, start, stop);
+    if (counted != kNoWindow) end(counted, kCounters, hash, 0, 0);
+  }
+
+  void add_copy(ImportedCopy& copy, WindowId window) {
+    if (++correlation_ == 0) ++correlation_;
+    copy.record.correlation = correlation_;
+    profile_.add(CopyCall{copy.layer, window, correlation_});
+    profile_.add(copy.record);
+  }
+
+  void add_spans(std::uint32_t step, WindowId window) {
+    const auto first = imported_.spans.lower_bound({step, 0});
+    for (auto each = first; each != imported_.spans.end() && each->first.first == step; ++each) {
+      LayerSpan span;
+      span.layer = each->first.second;
+      span.window = window;
+      span.cpu_ns = each->second.cpu_ns;
+      span.calls = span.timed = each->second.calls;
+      profile_.add(span);
+    }
+  }
+
+  void add_counters() {
+    const WindowId window = 1;
+    profile_.begin_window(window, kCounters);
+    for (const Imported::CounterLaunch& each : imported_.counters) {
+      const LaunchKey key = key_of(each.function, each.shape, each.device, each.layer);
+      LaunchEvent launch;
+      launch.key = key;
+      launch.window = window;
+      profile_.add(launch);
+      add_sample(key, each, window);
+    }
+    profile_.count_step(1);
+    end(window, kCounters, 1, 0, 0);
+  }
+
+  Imported& imported_;
+  Profile profile_;
+  std::vector<double> values_;
+  std::uint32_t correlation_ = 0;
+  std::size_t outside_ = 0;
+};
+
+}  // namespace
+
+Report assemble(Imported& imported, const StoredRoofs& roofs) {
+  return Assembly(imported).report(roofs);
+}
+
+}  // namespace gable

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imported times and counters as a report, through the same analysis as measured ones.
+#pragma once
+
+#include "analysis/measured_roofs.h"
+#include "analysis/report.h"
+#include "tools/import/imported.h"
+
+namespace gable {
+
+// Consumes what was read. Throws WrongUse where there is nothing to report.
+[[nodiscard]] Report assemble(Imported& imported, const StoredRoofs& roofs);
+
+}  // namespace gable

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/import/finish.h"
+
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include "analysis/report_builder.h"
+
+namespace gable {
+namespace {
+
+std::string list_of(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string percent_of(std::uint64_t part, std::uint64_t whole) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.1f %%",
+                      100 * static_cast<double>(part) / static_cast<double>(whole));
+  return text.data();
+}
+
+// The analysis saw one window as one step, so that nothing is extrapolated.
+void as_run(Report& report) {
+  RunInfo& run = report.run;
+  run.unit = "run";
+  run.steps = {};
+  run.overhead = {};
+  const Maybe latency = report.step.launch_latency_ns;
+  report.step = {};
+  report.step.launch_latency_ns = latency;
+}
+
+void fill_spans(const Imported& imported, Report& report, double steps) {
+  if (imported.projections.empty()) return;
+  // Layers by their path: ids of the tree are not those of the report.
+  std::map<std::tuple<std::int32_t, std::vector<std::string>, std::string>, const Projection*>
+      by_path;
+  for (const auto& [where, projection] : imported.projections) {
+    by_path[{where.first, imported.layers.path(where.second),
+             to_string(imported.layers.node(where.second).direction)}] = &projection;
+  }
+  for (LayerRow& layer : report.layers) {
+    if (layer.depth == 0) continue;
+    const auto found = by_path.find({layer.device, layer.path, layer.direction});
+    if (found != by_path.end()) layer.span_ns = static_cast<double>(found->second->span_ns) / steps;
+  }
+}
+
+}  // namespace
+
+Report finish_report(const Imported& imported, const Profile& profile, const StoredRoofs& roofs,
+                     bool counted, bool timed) {
+  RunInfo run;
+  run.source = "import";
+  run.complete = true;
+  run.lost.unattributed_launches = imported.without_call;
+  StoredRoofs known = roofs;
+  known.stated = imported.stated;
+  run.notes.push_back(
+      "Imported: times from " +
+      (timed ? list_of(imported.times_from)
+             : "the counters' own runs, " + list_of(imported.counters_from)) +
+      (counted ? "; counters from " + list_of(imported.counters_from) : "; no counters") + ".");
+  if (!timed) {
+    run.notes.emplace_back(
+        "Times are those that the kernels took while they were counted; a file of nsys or of "
+        "PyTorch's profiler has times without counters.");
+  }
+  if (imported.without_call > 0) {
+    run.notes.push_back(std::to_string(imported.without_call) + " of " +
+                        std::to_string(imported.kernels.size()) + " kernels (" +
+                        percent_of(imported.without_call, imported.kernels.size()) +
+                        ") have no call in the file: they are in no layer.");
+  }
+  for (const std::string& note : imported.notes) run.notes.push_back(note);
+  Report report = build_report(profile, run, known);
+  report.run.complete = true;
+  const bool steps = !imported.steps.empty();
+  fill_spans(imported, report, steps ? static_cast<double>(imported.steps.size()) : 1.0);
+  if (!steps) as_run(report);
+  if (steps) report.run.steps.border = "range";
+  report.run.overhead = {};
+  report.run.total.basis = "measured";
+  report.run.total.basis_note =
+      timed ? "every launch in the files was timed" : "every launch in the files was counted";
+  return report;
+}
+
+}  // namespace gable

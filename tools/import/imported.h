@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of other tools say, before it becomes a report: times of kernels with their
+// layers (nsys, PyTorch's profiler), counters of kernels (ncu, CUPTI counters in a trace). Times
+// ns, sizes bytes. Nothing here holds environment variables, process lists or paths.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/events.h"
+#include "analysis/layer_model.h"
+#include "analysis/layer_tree.h"
+#include "analysis/report.h"
+
+namespace gable {
+
+// What a launch looks like; few of them are different.
+struct LaunchShape {
+  Dim3 grid{0, 0, 0}, block{0, 0, 0}, cluster;  // 0,0,0: the file does not say
+  std::uint32_t dynamic_shared = 0;
+  friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
+};
+
+class ShapeTable {
+ public:
+  std::uint32_t intern(const LaunchShape& shape);
+  [[nodiscard]] const LaunchShape& operator[](std::uint32_t index) const { return shapes_[index]; }
+
+ private:
+  std::vector<LaunchShape> shapes_;
+  std::multimap<std::uint64_t, std::uint32_t> by_hash_;
+};
+
+struct ImportedKernel {
+  std::uint64_t start_ns = 0, end_ns = 0;
+  FunctionId function = 0;
+  std::uint32_t shape = 0;
+  LayerId layer = 0;
+  std::int32_t device = 0;
+  std::uint32_t step = 0;  // 0: in none
+};
+
+struct ImportedCopy {
+  CopyRecord record;
+  LayerId layer = 0;
+  bool placed = false;
+  std::uint32_t step = 0;
+};
+
+// GPU work of the calls made within a range, as nsys projects it: from the first start to the last
+// end, summed over the range's instances.
+struct Projection {
+  std::uint64_t instances = 0, span_ns = 0, operations = 0;
+};
+
+struct ImportedStep {
+  std::uint64_t start_ns = 0, end_ns = 0;
+};
+
+struct ImportedSpan {
+  std::uint64_t calls = 0, cpu_ns = 0;
+};
+
+// What all readers of one import write to.
+struct Imported {
+  LayerTree layers;
+  FunctionTable functions;
+  ShapeTable shapes;
+
+  // --- times
+  std::vector<ImportedKernel> kernels;
+  std::vector<ImportedCopy> copies;
+  std::vector<ImportedStep> steps;                                     // place 0 is step 1
+  std::map<std::pair<std::uint32_t, LayerId>, ImportedSpan> spans;     // by step
+  std::map<std::pair<std::int32_t, LayerId>, Projection> projections;  // by device
+  std::vector<std::pair<std::uint32_t, ModelDescription>> models;      // of steps; 0: of all
+  std::uint64_t without_call = 0;  // kernels whose launch is not in the file
+
+  // --- counters, of launches in their order
+  struct CounterLaunch {
+    FunctionId function = 0;
+    std::uint32_t shape = 0;
+    std::int32_t device = 0;
+    LayerId layer = 0;
+    std::vector<std::pair<std::uint32_t, double>> values;  // metric, value
+  };
+  std::vector<std::string> metrics;
+  std::vector<CounterLaunch> counters;
+
+  std::map<std::int32_t, DeviceInfo> devices;
+  std::vector<Ceiling> stated;                         // roofs that a file names
+  std::vector<std::string> times_from, counters_from;  // "nsys 2025.3 (a.sqlite)"
+  std::vector<std::string> notes;
+};
+
+}  // namespace gable
