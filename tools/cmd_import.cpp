@@ -11,6 +11,7 @@
 #include "tools/import/assemble.h"
 #include "tools/import/byte_source.h"
 #include "tools/import/ncu_csv.h"
+#include "tools/import/nsys_sqlite.h"
 
 namespace gable {
 namespace {
@@ -23,13 +24,16 @@ class ImportCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
     app.add_option("--ncu", ncu_, "output of ncu --csv")->type_name("FILE");
+    app.add_option("--nsys", nsys_, "what nsys export --type sqlite wrote")->type_name("FILE");
     app.add_option("-o,--output", output_, "the report")->type_name("OUT")->required();
   }
 
   int run() override {
-    if (ncu_.empty()) throw WrongUse("gable import takes --ncu, and files of that tool.");
+    if (ncu_.empty() && nsys_.empty())
+      throw WrongUse("gable import takes --ncu, --nsys, and files of those tools.");
     Progress progress(isatty(STDERR_FILENO) == 1);
     Imported imported;
+    for (const std::string& path : nsys_) read_nsys_sqlite(path, imported, progress);
     for (const std::string& path : ncu_) {
       if (path.ends_with(".ncu-rep")) throw WrongUse(ncu_rep_sentence(path));
       const auto source = open_bytes(path, progress);
@@ -45,7 +49,7 @@ class ImportCommand final : public Command {
   }
 
  private:
-  std::vector<std::string> ncu_;
+  std::vector<std::string> ncu_, nsys_;
   std::string output_;
 };
 

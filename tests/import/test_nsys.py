@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of nsys: tables that are missing, calls with two rows, ranges and their projection, and what is no such file."""
+import sqlite3
+import unittest
+
+from import_run import DATA, ImportTest, kernel, layer, notes
+
+KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
+
+
+class NsysTest(ImportTest):
+    def export(self, *changes, name="run.sqlite"):
+        path = self.folder / name
+        path.unlink(missing_ok=True)
+        base = sqlite3.connect(path)
+        base.executescript((DATA / "nsys_3.sql").read_text())
+        for change in changes:
+            base.execute(change)
+        base.commit()
+        base.close()
+        return path
+
+
+class Schemas(NsysTest):
+    def test_times_kernels_and_layers(self):
+        report = self.report("--nsys", self.export())
+        self.assertEqual(report["run"]["total"]["gpu_time_ns"], 500 + 100 + 700 + 1)
+        mm = layer(report, "model", "aten::mm")
+        self.assertEqual((mm["calls"], mm["cpu_ns"], mm["launches"]), (2, 45 + 45, 2))
+        self.assertEqual(mm["time_ns"]["total"], 600)
+        row = kernel(report, "gemm(float *, int)", layer=mm["id"])
+        self.assertEqual((row["launches"], row["grid"], row["block"]), (1, [4, 1, 1], [128, 1, 1]))
+        self.assertEqual(kernel(report, "relu(float *)", layer=mm["id"])["dynamic_shared"], 64)
+        self.assertIn("nsys 2025.3.1.90 (run.sqlite)", notes(report))
+
+    def test_a_call_with_two_rows_is_one_launch(self):
+        report = self.report("--nsys", self.export())
+        self.assertEqual(sum(row["launches"] for row in report["kernels"]), 4)
+
+    def test_the_same_correlation_in_another_process_is_another_call(self):
+        report = self.report("--nsys", self.export("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = 1000 WHERE correlationId = 12 "
+                                                   "AND globalTid = 16777217"))
+        # Outside of every range; the other process's call at 10 ns would be too, and its range ends would not.
+        self.assertEqual(layer(report)["time_ns"]["self"], 100 + 1)
+
+    def test_projection_from_first_start_to_last_end(self):
+        report = self.report("--nsys", self.export())
+        # Of two instances: 500 of a kernel; 3000 to 5040, with the copy.
+        self.assertEqual(layer(report, "model", "aten::mm")["span_ns"], 500 + 2040)
+        self.assertEqual(layer(report, "model")["span_ns"], 5040 - 2000)
+        self.assertEqual(layer(report, "model")["time_ns"]["total"], 600)
+
+    def test_names_of_domains_and_registered_strings(self):
+        report = self.report("--nsys", self.export())
+        row = layer(report, "mylib:registered")  # never closed
+        self.assertEqual(row["time_ns"]["total"], 700)
+
+    def test_copies(self):
+        report = self.report("--nsys", self.export())
+        mm = layer(report, "model", "aten::mm")
+        self.assertEqual([(c["kind"], c["bytes"], c["time_ns"], c["layer"]) for c in report["copies"]],
+                         [("device_to_host", 4096, 40, mm["id"])])
+
+    def test_a_kernel_without_a_call_is_counted(self):
+        report = self.report("--nsys", self.export())
+        self.assertEqual(report["run"]["lost"]["unattributed_launches"], 1)
+        self.assertIn("1 of 4 kernels (25.0 %) have no call in the file", notes(report))
+
+    def test_the_gpu_and_its_bandwidth(self):
+        report = self.report("--nsys", self.export())
+        self.assertEqual(report["devices"][0]["name"], "Tesla T4")
+        dram = [c for c in report["ceilings"] if c["name"] == "dram"]
+        self.assertEqual([c["value"] for c in dram], [320064000000])
+        self.assertIn("memoryBandwidth", dram[0]["source"])
+
+    def test_tables_that_are_missing(self):
+        for table in ("NVTX_EVENTS", "TARGET_INFO_GPU", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_RUNTIME",
+                      "META_DATA_EXPORT"):
+            with self.subTest(table):
+                report = self.report("--nsys", self.export(f"DROP TABLE {table}"))
+                self.assertEqual(report["run"]["total"]["gpu_time_ns"], 1301)
+
+    def test_schema_2_has_its_version_elsewhere(self):
+        report = self.report("--nsys", self.export("ALTER TABLE META_DATA_EXPORT RENAME TO EXPORT_META_DATA"))
+        self.assertIn("nsys 2025.3.1.90", notes(report))
+
+    def test_environment_and_processes_stay_out(self):
+        self.report("--nsys", self.export())
+        for word in ("hunter2", "API_TOKEN", "secret"):
+            self.assertNotIn(word, self.text)
+
+
+class BadInput(NsysTest):
+    def test_no_kernels(self):
+        self.assertIn("has no table " + KERNELS, self.refused("--nsys", self.export("DROP TABLE " + KERNELS)))
+        self.assertIn("no kernel", self.refused("--nsys", self.export("DELETE FROM " + KERNELS)))
+
+    def test_numbers_out_of_range_name_the_row(self):
+        for change in ("end = 1", "start = -5", "gridX = 4294967296", "start = NULL", "correlationId = 'x'"):
+            with self.subTest(change):
+                said = self.refused("--nsys", self.export(f"UPDATE {KERNELS} SET {change} WHERE correlationId = 12"))
+                self.assertIn(f"{KERNELS}, row 2", said)
+        said = self.refused("--nsys", self.export("UPDATE NVTX_EVENTS SET end = 1 WHERE text = 'model'"))
+        self.assertIn("NVTX_EVENTS, row 1", said)
+
+    def test_cut_off(self):
+        whole = self.export("CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9999) "
+                            "SELECT i, randomblob(20) FROM n").read_bytes()
+        for size in (60, 5000, 20000):
+            with self.subTest(size):
+                self.refused("--nsys", self.file("cut.sqlite", whole[:size]))
+
+    def test_another_database(self):
+        path = self.folder / "other.sqlite"
+        base = sqlite3.connect(path)
+        base.execute("CREATE TABLE songs (title TEXT)")
+        base.commit()
+        base.close()
+        self.assertIn("not one of nsys", self.refused("--nsys", path))
+
+    def test_a_view_is_no_table(self):
+        path = self.folder / "view.sqlite"
+        base = sqlite3.connect(path)
+        base.executescript(f"CREATE TABLE StringIds (id INTEGER); CREATE VIEW {KERNELS} AS SELECT 1 AS start, 2 AS end")
+        base.commit()
+        base.close()
+        self.assertIn("has no table", self.refused("--nsys", path))
+
+    def test_other_files(self):
+        self.assertIn("is empty", self.refused("--nsys", self.file("e.sqlite", "")))
+        self.assertIn("no SQLite file", self.refused("--nsys", self.file("b.sqlite", bytes(range(256)) * 9)))
+        self.assertIn("--kineto", self.refused("--nsys", self.file("t.json", '{"traceEvents": []}')))
+        self.assertIn("--ncu", self.refused("--nsys", self.file("t.csv", '"ID","Process ID"\n')))
+        self.assertIn("no such file", self.refused("--nsys", self.folder / "missing.sqlite"))
+
+    def test_a_report_of_nsight_systems_names_the_export(self):
+        said = self.refused("--nsys", self.file("run.nsys-rep", b"\x01\x02anything"))
+        self.assertIn("nsys export --type sqlite -o run.sqlite", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

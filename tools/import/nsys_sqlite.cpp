@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/import/nsys_sqlite.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <unordered_map>
+
+#include "collector/range_name.h"
+#include "tools/command.h"
+#include "tools/import/range_nest.h"
+#include "tools/import/sqlite_file.h"
+
+namespace gable {
+namespace {
+
+const char* const kKernels = "CUPTI_ACTIVITY_KIND_KERNEL";
+const char* const kMemcpy = "CUPTI_ACTIVITY_KIND_MEMCPY";
+const char* const kMemset = "CUPTI_ACTIVITY_KIND_MEMSET";
+const char* const kRanges = "NVTX_EVENTS";
+constexpr std::uint64_t kMost32 = 0xffffffff;
+constexpr std::uint64_t kThreadPart = 0xffffff;  // of a globalTid; the rest is the process
+constexpr int kPushPop = 59, kStartEnd = 60, kDomainCreate = 75;
+constexpr std::uint64_t kMostRanges = 1u << 27;
+
+// The call that GPU work came from. Some exports have a row for the runtime's call and one for the
+// driver's within it: the first counts.
+struct Call {
+  std::uint32_t process = 0, correlation = 0;
+  std::uint64_t start_ns = UINT64_MAX;
+  std::uint32_t thread = 0;
+  std::uint32_t range = RangeNest::kNone;
+  friend bool operator<(const Call& a, const Call& b) {
+    return std::tie(a.process, a.correlation) < std::tie(b.process, b.correlation);
+  }
+};
+
+CopyKind kind_of_copy(std::uint64_t kind) {
+  switch (kind) {
+    case 1:
+      return CopyKind::host_to_device;
+    case 2:
+      return CopyKind::device_to_host;
+    case 8:
+      return CopyKind::device_to_device;
+    case 10:
+      return CopyKind::peer;
+    default:
+      return CopyKind::other;
+  }
+}
+
+class Reader {
+ public:
+  Reader(const std::string& path, Imported& imported, Progress& progress)
+      : file_(path), imported_(imported), progress_(progress), nest_(imported.layers) {}
+
+  void read() {
+    check_tables();
+    std::uint64_t rows = 0;
+    for (const char* table : {kKernels, kMemcpy, kMemset, kRanges}) rows += file_.rows(table);
+    for (const char* table : {kRuntime[0], kRuntime[1]}) rows += file_.rows(table);
+    progress_.begin(file_.path(), rows);
+    read_devices();
+    first_kernel_ = imported_.kernels.size();
+    first_copy_ = imported_.copies.size();
+    read_kernels();
+    read_copies(kMemcpy, true);
+    read_copies(kMemset, false);
+    read_calls();
+    read_ranges();
+    place();
+    imported_.times_from.push_back("nsys" + version() + " (" +
+                                   std::filesystem::path(file_.path()).filename().string() + ")");
+  }
+
+ private:
+  static constexpr std::array<const char*, 2> kRuntime = {"CUPTI_ACTIVITY_KIND_RUNTIME",
+                                                          "CUPTI_ACTIVITY_KIND_DRIVER"};
+
+  void check_tables() {
+    const bool nsys = file_.has("StringIds") || file_.has("META_DATA_EXPORT") ||
+                      file_.has("EXPORT_META_DATA") || file_.has(kKernels);
+    if (!nsys)
+      throw WrongUse(file_.path() +
+                     " is an SQLite file, and not one of nsys: export one with nsys "
+                     "export --type sqlite.");
+    if (!file_.has(kKernels))
+      throw WrongUse(file_.path() + " has no table " + kKernels +
+                     ": nsys recorded no kernel; record with --trace cuda,nvtx.");
+    for (const char* column : {"start", "end", "correlationId", "gridX", "blockX"}) {
+      if (!file_.has(kKernels, column))
+        throw WrongUse(file_.path() + ": " + kKernels + " has no column " + column +
+                       ": the schema is none of those from 2.9 to 3.x.");
+    }
+  }
+
+  std::string version() {
+    for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
+      if (!file_.has(table)) continue;
+      SqliteRows rows(file_, table, {"value"}, " WHERE name = 'EXPORT_PRODUCT_VERSION'");
+      if (rows.next()) return " " + std::string(rows.text(0).substr(0, 32));
+    }
+    return {};
+  }
+
+  void read_devices() {
+    if (!file_.has("TARGET_INFO_GPU")) return;
+    SqliteRows rows(
+        file_, "TARGET_INFO_GPU",
+        {"id", "cuDevice", "name", "chipName", "smCount", "clockRate", "memoryBandwidth",
+         "l2CacheSize", "totalMemory", "computeMajor", "computeMinor"});
+    while (rows.next()) {
+      const auto id = rows.number(1, 1u << 20);
+      const auto place = static_cast<std::int32_t>(id ? *id : rows.number(0, 1u << 20).value_or(0));
+      DeviceInfo& device = imported_.devices[place];
+      device.id = place;
+      device.name = rows.text(2);
+      device.chip = rows.text(3);
+      device.sm_count = static_cast<int>(rows.number(4, 1u << 20).value_or(0));
+      device.sm_clock_max_hz = rows.number(5).value_or(0);
+      device.l2_bytes = rows.number(7).value_or(0);
+      device.memory_bytes = rows.number(8).value_or(0);
+      device.compute_major = static_cast<int>(rows.number(9, 1000).value_or(0));
+      device.compute_minor = static_cast<int>(rows.number(10, 1000).value_or(0));
+      if (const auto bandwidth = rows.number(6).value_or(0); bandwidth > 0)
+        imported_.stated.push_back({place,
+                                    "memory",
+                                    "dram",
+                                    static_cast<double>(bandwidth),
+                                    "theoretical: memoryBandwidth in nsys's TARGET_INFO_GPU",
+                                    {}});
+    }
+  }
+
+  // The text of StringIds, or of the column itself.
+  std::string text_of(const SqliteRows& rows, int column) {
+    if (rows.is_null(column)) return {};
+    if (rows.is_text(column)) return std::string(rows.text(column));
+    if (!file_.has("StringIds")) return {};
+    if (!strings_)
+      strings_.emplace(file_, "StringIds", std::vector<std::string>{"value"}, " WHERE id = ?1");
+    strings_->again(static_cast<std::int64_t>(rows.needed(column)));
+    return strings_->next() ? std::string(strings_->text(0)) : std::string();
+  }
+
+  FunctionId function_of(const SqliteRows& rows) {
+    for (const int column : {kName, kName + 1}) {
+      if (rows.is_null(column)) continue;
+      const bool by_id = !rows.is_text(column);
+      const std::uint64_t id = by_id ? rows.needed(column) : 0;
+      if (by_id) {
+        const auto known = functions_.find(id);
+        if (known != functions_.end()) return known->second;
+      }
+      const std::string name = text_of(rows, column);
+      if (name.empty()) continue;
+      const FunctionId function = imported_.functions.intern(name);
+      if (by_id) functions_.emplace(id, function);
+      return function;
+    }
+    return imported_.functions.intern("(unnamed)");
+  }
+
+  std::uint32_t process_of(std::uint64_t global) {
+    const std::uint64_t process = global & ~kThreadPart;
+    return processes_.try_emplace(process, static_cast<std::uint32_t>(processes_.size()))
+        .first->second;
+  }
+
+  void tick() {
+    if ((++done_ & 0xfff) == 0) progress_.at(done_);
+  }
+
+  void call(const SqliteRows& rows, int correlation, int process) {
+    Call call;
+    call.correlation = static_cast<std::uint32_t>(rows.number(correlation, kMost32).value_or(0));
+    call.process = process_of(rows.number(process).value_or(0));
+    calls_.push_back(call);
+  }
+
+  static void times(const SqliteRows& rows, std::uint64_t& start, std::uint64_t& end) {
+    start = rows.needed(0);
+    end = rows.needed(1);
+    if (end < start) rows.broken("it ends before it starts");
+  }
+
+  void read_kernels() {
+    SqliteRows rows(file_, kKernels,
+                    {"start", "end", "correlationId", "globalPid", "deviceId", "demangledName",
+                     "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
+                     "clusterX", "clusterY", "clusterZ", "dynamicSharedMemory"});
+    LaunchShape last;
+    std::uint32_t last_shape = imported_.shapes.intern(last);
+    while (rows.next()) {
+      tick();
+      ImportedKernel kernel;
+      times(rows, kernel.start_ns, kernel.end_ns);
+      call(rows, 2, 3);
+      kernel.device = static_cast<std::int32_t>(rows.number(4, 1u << 20).value_or(0));
+      kernel.function = function_of(rows);
+      LaunchShape shape;
+      int column = kName + 2;
+      for (Dim3* size : {&shape.grid, &shape.block, &shape.cluster}) {
+        for (std::uint32_t* part : {&size->x, &size->y, &size->z}) {
+          const auto value = rows.number(column++, kMost32);
+          *part = value ? std::max<std::uint32_t>(static_cast<std::uint32_t>(*value), 1) : 1;
+        }
+      }
+      shape.dynamic_shared = static_cast<std::uint32_t>(rows.number(column, kMost32).value_or(0));
+      if (!(shape == last)) {
+        last = shape;
+        last_shape = imported_.shapes.intern(shape);
+      }
+      kernel.shape = last_shape;
+      imported_.kernels.push_back(kernel);
+    }
+  }
+
+  void read_copies(const char* table, bool copy) {
+    if (!file_.has(table)) return;
+    SqliteRows rows(file_, table,
+                    {"start", "end", "correlationId", "globalPid", "deviceId", "bytes",
+                     copy ? "copyKind" : "value"});
+    while (rows.next()) {
+      tick();
+      ImportedCopy each;
+      times(rows, each.record.start_ns, each.record.end_ns);
+      call(rows, 2, 3);
+      each.record.device = static_cast<std::int32_t>(rows.number(4, 1u << 20).value_or(0));
+      each.record.bytes = rows.number(5).value_or(0);
+      each.record.kind = copy ? kind_of_copy(rows.number(6).value_or(0)) : CopyKind::memset;
+      imported_.copies.push_back(each);
+    }
+  }
+
+  // Of the calls only those that GPU work came from matter.
+  void read_calls() {
+    wanted_ = calls_;
+    std::sort(wanted_.begin(), wanted_.end());
+    wanted_.erase(std::unique(wanted_.begin(), wanted_.end(),
+                              [](const Call& a, const Call& b) { return !(a < b) && !(b < a); }),
+                  wanted_.end());
+    for (const char* table : kRuntime) {
+      if (!file_.has(table)) continue;
+      SqliteRows rows(file_, table, {"start", "correlationId", "globalTid"});
+      while (rows.next()) {
+        tick();
+        const auto correlation = rows.number(1, kMost32);
+        const auto thread = rows.number(2);
+        if (!correlation || !thread) continue;
+        const auto process = processes_.find(*thread & ~kThreadPart);
+        if (process == processes_.end()) continue;
+        Call call;
+        call.process = process->second;
+        call.correlation = static_cast<std::uint32_t>(*correlation);
+        const auto found = std::lower_bound(wanted_.begin(), wanted_.end(), call);
+        if (found == wanted_.end() || call < *found) continue;
+        const std::uint64_t start = rows.needed(0);
+        if (start >= found->start_ns) continue;
+        found->start_ns = start;
+        found->thread = thread_of(*thread);
+      }
+    }
+  }
+
+  std::uint32_t thread_of(std::uint64_t global) {
+    return threads_.try_emplace(global, static_cast<std::uint32_t>(threads_.size())).first->second;
+  }
+
+  void read_domains() {
+    SqliteRows rows(file_, kRanges, {"globalTid", "domainId", "text", "textId"},
+                    " WHERE eventType = " + std::to_string(kDomainCreate));
+    while (rows.next()) {
+      std::string name = text_of(rows, 2);
+      if (name.empty()) name = text_of(rows, 3);
+      domains_[{rows.number(0).value_or(0) & ~kThreadPart, rows.number(1).value_or(0)}] = name;
+    }
+  }
+
+  void read_ranges() {
+    if (!file_.has(kRanges)) return;
+    read_domains();
+    SqliteRows rows(file_, kRanges, {"start", "end", "globalTid", "domainId", "text", "textId"},
+                    " WHERE eventType IN (" + std::to_string(kPushPop) + ", " +
+                        std::to_string(kStartEnd) + ")");
+    std::string buffer;
+    std::uint64_t count = 0;
+    while (rows.next()) {
+      tick();
+      if (++count > kMostRanges) rows.broken("these are too many ranges");
+      RangeNest::Range range;
+      range.start_ns = rows.needed(0);
+      const auto end = rows.number(1);
+      range.end_ns = end.value_or(UINT64_MAX);  // it was open when the recording ended
+      if (range.end_ns < range.start_ns) rows.broken("the range ends before it starts");
+      const std::uint64_t thread = rows.number(2).value_or(0);
+      range.thread = thread_of(thread);
+      range.name = name_of(rows, thread & ~kThreadPart, buffer);
+      nest_.add(range);
+    }
+  }
+
+  std::uint32_t name_of(const SqliteRows& rows, std::uint64_t process, std::string& buffer) {
+    const std::uint64_t domain = rows.number(3).value_or(0);
+    const bool by_id = rows.is_null(4) && !rows.is_null(5);
+    const std::pair<std::uint64_t, std::uint64_t> key{by_id ? rows.needed(5) : 0, process ^ domain};
+    if (by_id) {
+      const auto known = range_names_.find(key);
+      if (known != range_names_.end()) return known->second;
+    }
+    const std::string text = text_of(rows, by_id ? 5 : 4);
+    std::string_view cut = RangeNaming::cut_sequence_numbers(text, buffer);
+    if (const auto sizes = cut.find(", sizes = ["); sizes != std::string_view::npos)
+      cut = cut.substr(0, sizes);
+    std::string name(cut.substr(0, RangeNaming::kMaxNameBytes));
+    if (name.empty()) name = "(unnamed)";
+    const auto found = domains_.find({process, domain});
+    if (found != domains_.end() && !found->second.empty() && found->second != "gable")
+      name = found->second + ":" + name;
+    const std::uint32_t id = nest_.name(name);
+    if (by_id) range_names_.emplace(key, id);
+    return id;
+  }
+
+  // Layers of kernels and copies: those open on the calling thread when the call was made.
+  void place() {
+    nest_.nest();
+    for (Call& call : wanted_) {
+      if (call.start_ns != UINT64_MAX) call.range = nest_.at(call.thread, call.start_ns);
+    }
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      const auto found = std::lower_bound(wanted_.begin(), wanted_.end(), calls_[i]);
+      const bool known = found->start_ns != UINT64_MAX;
+      const std::size_t kernels = imported_.kernels.size() - first_kernel_;
+      if (i < kernels) {
+        ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
+        kernel.layer = nest_.layer(found->range);
+        if (!known) ++imported_.without_call;
+        nest_.project(found->range, kernel.device, kernel.start_ns, kernel.end_ns);
+      } else {
+        ImportedCopy& copy = imported_.copies[first_copy_ + i - kernels];
+        copy.layer = nest_.layer(found->range);
+        copy.placed = known;
+        nest_.project(found->range, copy.record.device, copy.record.start_ns, copy.record.end_ns);
+      }
+    }
+    for (const RangeNest::Range& range : nest_.ranges()) {
+      ImportedSpan& span = imported_.spans[{0, range.layer}];
+      ++span.calls;
+      if (range.end_ns != UINT64_MAX) span.cpu_ns += range.end_ns - range.start_ns;
+    }
+    nest_.finish(imported_);
+  }
+
+  static constexpr int kName = 5;
+  SqliteFile file_;
+  Imported& imported_;
+  Progress& progress_;
+  RangeNest nest_;
+  std::optional<SqliteRows> strings_;
+  std::unordered_map<std::uint64_t, FunctionId> functions_;
+  std::unordered_map<std::uint64_t, std::uint32_t> processes_, threads_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> domains_;  // process, domain
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> range_names_;
+  std::vector<Call> calls_, wanted_;  // of kernels, then copies; each once, sorted
+  std::size_t first_kernel_ = 0, first_copy_ = 0;
+  std::uint64_t done_ = 0;
+};
+
+// What the file begins with, where SQLite's own sentence would not help.
+void check_kind(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 16> head{};
+  file.read(head.data(), head.size());
+  const std::string_view text(head.data(), static_cast<std::size_t>(file.gcount()));
+  if (text.empty()) throw WrongUse(path + " is empty.");
+  if (text.starts_with("SQLite format 3")) return;
+  if (text.starts_with("{") || text.starts_with("["))
+    throw WrongUse(path + " looks like a trace of PyTorch's profiler: give it with --kineto.");
+  if (text.starts_with("\"ID\"") || text.starts_with("==PROF=="))
+    throw WrongUse(path + " is output of ncu: give it with --ncu.");
+  throw WrongUse(path + " is no SQLite file: export one with nsys export --type sqlite.");
+}
+
+}  // namespace
+
+std::string nsys_rep_sentence(const std::string& path) {
+  const std::string out = std::filesystem::path(path).stem().string() + ".sqlite";
+  return path + " is a report of Nsight Systems: export it with `nsys export --type sqlite -o " +
+         out + " " + path + "` and give that file with --nsys.";
+}
+
+void read_nsys_sqlite(const std::string& path, Imported& imported, Progress& progress) {
+  std::error_code code;
+  if (!std::filesystem::exists(path, code)) throw WrongUse(path + ": there is no such file.");
+  if (std::filesystem::is_directory(path, code))
+    throw WrongUse(path + " is a folder: name the files in it.");
+  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
+    throw WrongUse(nsys_rep_sentence(path));
+  check_kind(path);
+  Reader(path, imported, progress).read();
+}
+
+}  // namespace gable

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// An SQLite file that somebody else wrote: read only, and trusted with nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace gable {
+
+class SqliteFile {
+ public:
+  // Throws WrongUse where it is no such file, or a damaged one.
+  explicit SqliteFile(const std::string& path);
+  SqliteFile(const SqliteFile&) = delete;
+  SqliteFile& operator=(const SqliteFile&) = delete;
+  ~SqliteFile();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool has(const std::string& table) const { return columns_.contains(table); }
+  [[nodiscard]] bool has(const std::string& table, const std::string& column) const;
+  [[nodiscard]] std::uint64_t rows(const std::string& table);  // about as many
+
+ private:
+  friend class SqliteRows;
+  [[noreturn]] void fail(const std::string& what) const;
+  std::string path_;
+  sqlite3* file_ = nullptr;
+  std::map<std::string, std::set<std::string>> columns_;  // by table; views are none
+};
+
+// The rows of one table, or those that `where` chooses. Columns that the table lacks are empty.
+class SqliteRows {
+ public:
+  SqliteRows(SqliteFile& file, std::string table, const std::vector<std::string>& columns,
+             const std::string& where = {});
+  SqliteRows(const SqliteRows&) = delete;
+  SqliteRows& operator=(const SqliteRows&) = delete;
+  ~SqliteRows();
+
+  bool next();
+  void again(std::int64_t parameter);  // from the first row on, with ?1
+  // From 1.
+  [[nodiscard]] std::uint64_t row() const { return row_; }
+
+  [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] bool is_text(int column) const;
+  [[nodiscard]] std::string_view text(int column) const;
+  // A whole number from 0 to `most`. Throws WrongUse where it is none; empty for null.
+  [[nodiscard]] std::optional<std::uint64_t> number(int column,
+                                                    std::uint64_t most = INT64_MAX) const;
+  [[nodiscard]] std::uint64_t needed(int column, std::uint64_t most = INT64_MAX) const;
+  [[noreturn]] void broken(const std::string& what) const;
+
+ private:
+  SqliteFile& file_;
+  std::string table_;
+  std::vector<std::string> columns_;
+  sqlite3_stmt* statement_ = nullptr;
+  std::uint64_t row_ = 0;
+};
+
+}  // namespace gable
