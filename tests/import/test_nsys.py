@@ -13,6 +13,7 @@ class NsysTest(ImportTest):
         path = self.folder / name
         path.unlink(missing_ok=True)
         base = sqlite3.connect(path)
+        base.execute("PRAGMA synchronous = OFF")
         base.executescript((DATA / "nsys_3.sql").read_text())
         for change in changes:
             base.execute(change)

@@ -5,11 +5,10 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <unordered_map>
 
-#include "collector/range_name.h"
 #include "tools/command.h"
+#include "tools/import/nsys_texts.h"
 #include "tools/import/range_nest.h"
 #include "tools/import/sqlite_file.h"
 
@@ -22,7 +21,7 @@ const char* const kMemset = "CUPTI_ACTIVITY_KIND_MEMSET";
 const char* const kRanges = "NVTX_EVENTS";
 constexpr std::uint64_t kMost32 = 0xffffffff;
 constexpr std::uint64_t kThreadPart = 0xffffff;  // of a globalTid; the rest is the process
-constexpr int kPushPop = 59, kStartEnd = 60, kDomainCreate = 75;
+constexpr int kPushPop = 59, kStartEnd = 60;
 constexpr std::uint64_t kMostRanges = 1u << 27;
 
 // The call that GPU work came from. Some exports have a row for the runtime's call and one for the
@@ -55,7 +54,11 @@ CopyKind kind_of_copy(std::uint64_t kind) {
 class Reader {
  public:
   Reader(const std::string& path, Imported& imported, Progress& progress)
-      : file_(path), imported_(imported), progress_(progress), nest_(imported.layers) {}
+      : file_(path),
+        imported_(imported),
+        progress_(progress),
+        nest_(imported.layers),
+        texts_(file_, imported.functions) {}
 
   void read() {
     check_tables();
@@ -63,7 +66,7 @@ class Reader {
     for (const char* table : {kKernels, kMemcpy, kMemset, kRanges}) rows += file_.rows(table);
     for (const char* table : {kRuntime[0], kRuntime[1]}) rows += file_.rows(table);
     progress_.begin(file_.path(), rows);
-    read_devices();
+    read_nsys_devices(file_, imported_);
     first_kernel_ = imported_.kernels.size();
     first_copy_ = imported_.copies.size();
     read_kernels();
@@ -72,7 +75,7 @@ class Reader {
     read_calls();
     read_ranges();
     place();
-    imported_.times_from.push_back("nsys" + version() + " (" +
+    imported_.times_from.push_back("nsys" + nsys_version(file_) + " (" +
                                    std::filesystem::path(file_.path()).filename().string() + ")");
   }
 
@@ -95,73 +98,6 @@ class Reader {
         throw WrongUse(file_.path() + ": " + kKernels + " has no column " + column +
                        ": the schema is none of those from 2.9 to 3.x.");
     }
-  }
-
-  std::string version() {
-    for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
-      if (!file_.has(table)) continue;
-      SqliteRows rows(file_, table, {"value"}, " WHERE name = 'EXPORT_PRODUCT_VERSION'");
-      if (rows.next()) return " " + std::string(rows.text(0).substr(0, 32));
-    }
-    return {};
-  }
-
-  void read_devices() {
-    if (!file_.has("TARGET_INFO_GPU")) return;
-    SqliteRows rows(
-        file_, "TARGET_INFO_GPU",
-        {"id", "cuDevice", "name", "chipName", "smCount", "clockRate", "memoryBandwidth",
-         "l2CacheSize", "totalMemory", "computeMajor", "computeMinor"});
-    while (rows.next()) {
-      const auto id = rows.number(1, 1u << 20);
-      const auto place = static_cast<std::int32_t>(id ? *id : rows.number(0, 1u << 20).value_or(0));
-      DeviceInfo& device = imported_.devices[place];
-      device.id = place;
-      device.name = rows.text(2);
-      device.chip = rows.text(3);
-      device.sm_count = static_cast<int>(rows.number(4, 1u << 20).value_or(0));
-      device.sm_clock_max_hz = rows.number(5).value_or(0);
-      device.l2_bytes = rows.number(7).value_or(0);
-      device.memory_bytes = rows.number(8).value_or(0);
-      device.compute_major = static_cast<int>(rows.number(9, 1000).value_or(0));
-      device.compute_minor = static_cast<int>(rows.number(10, 1000).value_or(0));
-      if (const auto bandwidth = rows.number(6).value_or(0); bandwidth > 0)
-        imported_.stated.push_back({place,
-                                    "memory",
-                                    "dram",
-                                    static_cast<double>(bandwidth),
-                                    "theoretical: memoryBandwidth in nsys's TARGET_INFO_GPU",
-                                    {}});
-    }
-  }
-
-  // The text of StringIds, or of the column itself.
-  std::string text_of(const SqliteRows& rows, int column) {
-    if (rows.is_null(column)) return {};
-    if (rows.is_text(column)) return std::string(rows.text(column));
-    if (!file_.has("StringIds")) return {};
-    if (!strings_)
-      strings_.emplace(file_, "StringIds", std::vector<std::string>{"value"}, " WHERE id = ?1");
-    strings_->again(static_cast<std::int64_t>(rows.needed(column)));
-    return strings_->next() ? std::string(strings_->text(0)) : std::string();
-  }
-
-  FunctionId function_of(const SqliteRows& rows) {
-    for (const int column : {kName, kName + 1}) {
-      if (rows.is_null(column)) continue;
-      const bool by_id = !rows.is_text(column);
-      const std::uint64_t id = by_id ? rows.needed(column) : 0;
-      if (by_id) {
-        const auto known = functions_.find(id);
-        if (known != functions_.end()) return known->second;
-      }
-      const std::string name = text_of(rows, column);
-      if (name.empty()) continue;
-      const FunctionId function = imported_.functions.intern(name);
-      if (by_id) functions_.emplace(id, function);
-      return function;
-    }
-    return imported_.functions.intern("(unnamed)");
   }
 
   std::uint32_t process_of(std::uint64_t global) {
@@ -200,7 +136,7 @@ class Reader {
       times(rows, kernel.start_ns, kernel.end_ns);
       call(rows, 2, 3);
       kernel.device = static_cast<std::int32_t>(rows.number(4, 1u << 20).value_or(0));
-      kernel.function = function_of(rows);
+      kernel.function = texts_.function(rows, kName);
       LaunchShape shape;
       int column = kName + 2;
       for (Dim3* size : {&shape.grid, &shape.block, &shape.cluster}) {
@@ -270,23 +206,12 @@ class Reader {
     return threads_.try_emplace(global, static_cast<std::uint32_t>(threads_.size())).first->second;
   }
 
-  void read_domains() {
-    SqliteRows rows(file_, kRanges, {"globalTid", "domainId", "text", "textId"},
-                    " WHERE eventType = " + std::to_string(kDomainCreate));
-    while (rows.next()) {
-      std::string name = text_of(rows, 2);
-      if (name.empty()) name = text_of(rows, 3);
-      domains_[{rows.number(0).value_or(0) & ~kThreadPart, rows.number(1).value_or(0)}] = name;
-    }
-  }
-
   void read_ranges() {
     if (!file_.has(kRanges)) return;
-    read_domains();
+    texts_.read_domains(kRanges);
     SqliteRows rows(file_, kRanges, {"start", "end", "globalTid", "domainId", "text", "textId"},
                     " WHERE eventType IN (" + std::to_string(kPushPop) + ", " +
                         std::to_string(kStartEnd) + ")");
-    std::string buffer;
     std::uint64_t count = 0;
     while (rows.next()) {
       tick();
@@ -298,31 +223,9 @@ class Reader {
       if (range.end_ns < range.start_ns) rows.broken("the range ends before it starts");
       const std::uint64_t thread = rows.number(2).value_or(0);
       range.thread = thread_of(thread);
-      range.name = name_of(rows, thread & ~kThreadPart, buffer);
+      range.name = texts_.range(rows, thread & ~kThreadPart, nest_);
       nest_.add(range);
     }
-  }
-
-  std::uint32_t name_of(const SqliteRows& rows, std::uint64_t process, std::string& buffer) {
-    const std::uint64_t domain = rows.number(3).value_or(0);
-    const bool by_id = rows.is_null(4) && !rows.is_null(5);
-    const std::pair<std::uint64_t, std::uint64_t> key{by_id ? rows.needed(5) : 0, process ^ domain};
-    if (by_id) {
-      const auto known = range_names_.find(key);
-      if (known != range_names_.end()) return known->second;
-    }
-    const std::string text = text_of(rows, by_id ? 5 : 4);
-    std::string_view cut = RangeNaming::cut_sequence_numbers(text, buffer);
-    if (const auto sizes = cut.find(", sizes = ["); sizes != std::string_view::npos)
-      cut = cut.substr(0, sizes);
-    std::string name(cut.substr(0, RangeNaming::kMaxNameBytes));
-    if (name.empty()) name = "(unnamed)";
-    const auto found = domains_.find({process, domain});
-    if (found != domains_.end() && !found->second.empty() && found->second != "gable")
-      name = found->second + ":" + name;
-    const std::uint32_t id = nest_.name(name);
-    if (by_id) range_names_.emplace(key, id);
-    return id;
   }
 
   // Layers of kernels and copies: those open on the calling thread when the call was made.
@@ -360,11 +263,8 @@ class Reader {
   Imported& imported_;
   Progress& progress_;
   RangeNest nest_;
-  std::optional<SqliteRows> strings_;
-  std::unordered_map<std::uint64_t, FunctionId> functions_;
+  NsysTexts texts_;
   std::unordered_map<std::uint64_t, std::uint32_t> processes_, threads_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> domains_;  // process, domain
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> range_names_;
   std::vector<Call> calls_, wanted_;  // of kernels, then copies; each once, sorted
   std::size_t first_kernel_ = 0, first_copy_ = 0;
   std::uint64_t done_ = 0;

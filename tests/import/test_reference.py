@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings that others made on real GPUs, held against answers that were worked out without this program. With --write the table
+of docs/accuracy.md is written anew from what the imports gave."""
+import collections
+import csv
+import gzip
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+import import_run
+from import_run import ImportTest, layer, notes, reference_data
+
+DATA = reference_data()
+PAGE = import_run.SOURCE / "docs" / "accuracy.md"
+ROWS = []  # (file, figure, expected, got)
+
+
+def shown(value):
+    if value is None:
+        return "unknown"
+    if isinstance(value, float) and value == int(value):
+        value = int(value)
+    if isinstance(value, float):
+        return f"{value:,.4f}".rstrip("0").rstrip(".")
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+class Reference(ImportTest):
+    def same(self, file, figure, expected, got, table=True):
+        """Both are shown in the page."""
+        if table:
+            ROWS.append((file, figure, shown(expected), shown(got)))
+        self.assertEqual(got, expected, f"{file}: {figure}")
+
+    def expected(self, name):
+        with open(DATA / "expected" / name, newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def near(self, file, figure, expected, got, digits):
+        ROWS.append((file, figure, shown(expected), shown(round(got, digits))))
+        self.assertEqual(round(got, digits), expected, f"{file}: {figure}")
+
+
+class Nsys(Reference):
+    def kernels(self, name):
+        report = self.report("--nsys", DATA / "nsys-sqlite" / f"{name}.sqlite")
+        self.assertEqual([c for c in report["run"]["notes"] if "folded" in c], [])
+        rows = collections.defaultdict(list)
+        for row in report["kernels"]:
+            rows[row["name"]].append(row)
+        wanted = self.expected(f"cuda_gpu_kern_sum__{name}.csv")
+        self.assertEqual(len(rows), len(wanted))
+        for each in wanted:
+            mine = rows[each["Name"]]
+            got = (sum(r["time_ns"]["total"] for r in mine), sum(r["launches"] for r in mine),
+                   min(r["time_ns"]["min"] for r in mine), max(r["time_ns"]["max"] for r in mine))
+            self.assertEqual(got, tuple(int(each[k]) for k in ("Total Time (ns)", "Instances", "Min (ns)", "Max (ns)")), each["Name"])
+        file = f"{name}.sqlite"
+        self.same(file, "kernels, by name", len(wanted), len(rows))
+        self.same(file, "launches", sum(int(e["Instances"]) for e in wanted), sum(r["launches"] for r in report["kernels"]))
+        self.same(file, "GPU time, ns", sum(int(e["Total Time (ns)"]) for e in wanted), report["run"]["total"]["gpu_time_ns"])
+        return report
+
+    def projections(self, name, report, spans=True):
+        by_name = collections.defaultdict(lambda: [0, 0, 0])
+        for row in report["layers"]:
+            if not row["path"]:
+                continue
+            # Answers leave the domain out: "CUB:cub::DeviceReduce::Sum".
+            sums = by_name[re.sub(r"^[^:]+:(?!:)", "", row["path"][-1])]
+            sums[0] += row["span_ns"] or 0
+            sums[1] += row["launches"] or 0
+            sums[2] += row["time_ns"]["total"] or 0
+        wanted = self.expected(f"nvtx_proj__{name}.csv")
+        checked = 0
+        for each in wanted:
+            key = next(iter(each.values()))
+            got = by_name[key]
+            self.assertEqual((got[1], got[2]), (int(each["kernels"]), int(each["sum_kernel_ns"])), key)
+            if spans:
+                self.assertEqual(got[0], int(each["total_proj_ns"]), key)
+            checked += 1
+        self.same(f"{name}.sqlite", "ranges whose kernels, kernel time" + (" and projected time" if spans else "") + " agree",
+                  len(wanted), checked)
+        first = next(iter(wanted[0].values()))
+        if spans:
+            self.same(f"{name}.sqlite", f"range {first}: projected, ns", int(wanted[0]["total_proj_ns"]), by_name[first][0])
+        self.same(f"{name}.sqlite", f"range {first}: sum of its kernels, ns", int(wanted[0]["sum_kernel_ns"]), by_name[first][2])
+
+    def test_saxpy_a100(self):
+        name = "saxpy_a100_nvtx_2022.2"
+        report = self.kernels(name)
+        self.projections(name, report)
+        self.same(f"{name}.sqlite", "roof of memory, B/s", 1555200000000,
+                  next(c["value"] for c in report["ceilings"] if c["name"] == "dram"))
+
+    def test_power_iteration_t4(self):
+        name = "power_iteration_t4_nvtx_2025.3"
+        report = self.kernels(name)
+        self.projections(name, report)
+        self.same(f"{name}.sqlite", "roof of memory, B/s", 320064000000,
+                  next(c["value"] for c in report["ceilings"] if c["name"] == "dram"))
+
+    def test_torch_on_two_h100(self):
+        name = "torch_emitnvtx_h100x2_2026.2"
+        report = self.kernels(name)
+        self.projections(name, report)
+        self.same(f"{name}.sqlite", "kernels without a call", 1810, report["run"]["lost"]["unattributed_launches"])
+        self.assertIn("(52.6 %)", notes(report))
+        self.assertEqual([d["name"] for d in report["devices"]], [])
+
+    def test_torch_tiny_rtx3080(self):
+        report = self.kernels("torch_tiny_rtx3080_2026.1")
+        self.assertEqual([row["path"] for row in report["layers"]], [[]])
+
+
+class Ncu(Reference):
+    def only(self, *files):
+        report = self.report("--ncu", *(DATA / "ncu-csv" / file for file in files))
+        self.assertEqual(len(report["kernels"]), len(files))
+        return report
+
+    def test_gemm_of_an_rtx_5070(self):
+        file = "olajide_rtx5070/gemm_naive.csv"
+        row = self.only(file)["kernels"][0]
+        self.same(file, "DRAM bytes", 80808960, row["bytes"]["dram"])
+        self.same(file, "duration, ns", 9589248, row["time_ns"]["mean"])
+        self.same(file, "FLOPs (not counted there)", None, row["flops"]["total"])
+        self.near(file, "2 x 2048^3 FLOP / DRAM bytes, FLOP/B", 212.6, 2 * 2048 ** 3 / row["bytes"]["dram"], 1)
+
+    def test_saxpy_of_an_rtx_5070(self):
+        file = "olajide_rtx5070/saxpy.csv"
+        row = self.only(file)["kernels"][0]
+        self.same(file, "DRAM bytes", 134221568 + 43631104, row["bytes"]["dram"])
+        self.same(file, "duration, ns", 292928, row["time_ns"]["mean"])
+        # Two files of one run, each with a kernel of its own.
+        self.only(file, "olajide_rtx5070/gemm_naive.csv")
+
+    def test_details_of_a_t4(self):
+        file = "nsightful_t4/copy_blocked.csv"
+        report = self.only(file)
+        row = report["kernels"][0]
+        self.same(file, "duration, ns", 21058944, row["time_ns"]["mean"])
+        self.same(file, "DRAM bytes (throughput x duration)", round(196456177859.63 * 21058944e-9), row["bytes"]["dram"])
+        self.same(file, "SM clock, Hz", round(12319469 / 21058944e-9), report["devices"][0]["clocks_hz"]["sm_measured"])
+
+    def test_details_of_a_gb200(self):
+        file = "superbench_gb200/cublaslt_ncu.log"
+        report = self.only(file)
+        row = report["kernels"][0]
+        self.same(file, "duration, ns", 406240, row["time_ns"]["mean"])
+        self.same(file, "grid", str([9, 32, 1]), str(row["grid"]))
+        self.same(file, "FLOPs (not counted there)", None, row["flops"]["total"])
+        self.near(file, "2 x 2208 x 2048 x 5608 FLOP / duration, TFLOP/s", 124.849, 2 * 2208 * 2048 * 5608 / row["time_ns"]["mean"] * 1e-3, 3)
+
+# KINETO
+
+def table():
+    lines = ["| file | figure | expected | got |", "|---|---|---:|---:|"]
+    for row in ROWS:
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+BEGIN, END = "<!-- table -->\n", "<!-- end of the table -->\n"
+
+
+class ThePage(unittest.TestCase):
+    """Last, when all rows are there."""
+
+    def test_the_page_has_what_the_imports_gave(self):
+        text = PAGE.read_text(encoding="utf-8")
+        head, rest = text.split(BEGIN)
+        old, tail = rest.split(END)
+        if "--write" in sys.argv:
+            PAGE.write_text(head + BEGIN + table() + END + tail, encoding="utf-8")
+        else:
+            self.assertEqual(old, table(), "run tests/import/test_reference.py --write and commit docs/accuracy.md")
+
+
+def load_tests(loader, _tests, _pattern):
+    suite = unittest.TestSuite()
+    for case in CASES + [ThePage]:
+        suite.addTests(loader.loadTestsFromTestCase(case))
+    return suite
+
+
+CASES = [Nsys, Ncu]
+
+if __name__ == "__main__":
+    unittest.main(argv=[arg for arg in sys.argv if arg != "--write"])

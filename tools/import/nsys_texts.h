@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names in an export of nsys, which are numbers of its table StringIds, and what it says of the
+// GPUs.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "tools/import/imported.h"
+#include "tools/import/range_nest.h"
+#include "tools/import/sqlite_file.h"
+
+namespace gable {
+
+class NsysTexts {
+ public:
+  NsysTexts(SqliteFile& file, FunctionTable& functions) : file_(file), functions_(functions) {}
+
+  // A kernel, whose demangled and short names are in two columns from `column` on.
+  FunctionId function(const SqliteRows& rows, int column);
+  // Before ranges are asked for.
+  void read_domains(const char* table);
+  // Of the columns domainId, text and textId, which are 3 to 5. Numbers that differ from call to
+  // call are cut, as `gable profile` cuts them.
+  std::uint32_t range(const SqliteRows& rows, std::uint64_t process, RangeNest& nest);
+
+ private:
+  std::string text(const SqliteRows& rows, int column);
+
+  SqliteFile& file_;
+  FunctionTable& functions_;
+  std::optional<SqliteRows> strings_;
+  std::unordered_map<std::uint64_t, FunctionId> known_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> domains_;  // process, domain
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> ranges_;
+  std::string buffer_;
+};
+
+// Attributes of the GPUs, and their bandwidth as a roof.
+void read_nsys_devices(SqliteFile& file, Imported& imported);
+// " 2025.3.1.90", or nothing.
+[[nodiscard]] std::string nsys_version(SqliteFile& file);
+
+}  // namespace gable
