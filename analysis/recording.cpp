@@ -112,12 +112,16 @@ class Parser {
                 ", this Gable reads up to " + std::to_string(kRecordingVersion));
     }
     recording_->origin = line.text("origin", {}, true);
-    static const std::set<std::string> origins = {"recorded", "converted", "generated",
+    static const std::set<std::string> origins = {"recorded", "playback", "converted", "generated",
                                                   "hand-written"};
     if (line.error().empty() && origins.count(recording_->origin) == 0) {
-      line.fail("\"origin\" must be recorded, converted, generated or hand-written");
+      line.fail("\"origin\" must be recorded, playback, converted, generated or hand-written");
     }
     recording_->note = line.text("note");
+    if (line.has("metrics")) {
+      const auto metrics = line.texts("metrics");
+      recording_->metrics.emplace(metrics.begin(), metrics.end());
+    }
     header_seen_ = true;
   }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,7 @@ struct RecordedKernel {
   std::uint32_t dynamic_shared = 0;
   std::uint64_t time_ns = 1000;
   CounterValues counters;
-  std::vector<std::string> unknown;  // metrics whose value is NaN
+  std::vector<std::string> unknown;  // metrics whose value is NaN; "*": all without a value
 };
 
 // What goes wrong from its line on.
@@ -110,6 +111,8 @@ struct RecordedSequence {
 
 struct Recording {
   std::string path, origin, note;
+  // Those that were collected: the others are unknown. None: not said.
+  std::optional<std::set<std::string, std::less<>>> metrics;
   std::vector<DeviceInfo> devices;  // by id, without holes; one H200 where the file has none
   std::vector<RecordedKernel> kernels;
   std::vector<RecordedSequence> sequences;

@@ -19,13 +19,16 @@ void EventSink::take(const Event& event) {
   switch (event.kind) {
     case Event::Kind::launch:
       count(event.step, event.launch.key);
+      if (recorder_ != nullptr) recorder_->add(event.step, event.launch);
       profile_.add(event.launch);
       break;
     case Event::Kind::copy:
+      if (recorder_ != nullptr) recorder_->add(event.step, event.copy);
       profile_.add(event.copy);
       break;
     case Event::Kind::graph:
       count(event.step, event.graph.key);
+      if (recorder_ != nullptr) recorder_->add(event.step, event.graph);
       profile_.add(event.graph);
       break;
     case Event::Kind::call_after_wait:
@@ -38,8 +41,10 @@ void EventSink::take(const Event& event) {
 }
 
 void EventSink::drain_locked() {
-  ThreadRegistry::instance().each(
-      [this](ThreadState& thread) { thread.ring.drain([this](const Event& e) { take(e); }); });
+  ThreadRegistry::instance().each([this](ThreadState& thread) {
+    if (recorder_ != nullptr) recorder_->set_thread(&thread, thread.ranges.is_main);
+    thread.ring.drain([this](const Event& e) { take(e); });
+  });
 }
 
 void EventSink::drain() {

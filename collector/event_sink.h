@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "analysis/profile.h"
+#include "analysis/run_recorder.h"
 #include "collector/clock.h"
 #include "collector/thread_state.h"
 
@@ -39,6 +41,23 @@ class EventSink {
   // Our callbacks' estimated cost on all threads since the last call.
   [[nodiscard]] std::uint64_t take_overhead_ns();
 
+  // From now on everything is written down too. Before the first event.
+  void record(std::unique_ptr<RunRecorder> recorder) { recorder_ = std::move(recorder); }
+  // Null when nothing is written down. Within with_profile alone.
+  [[nodiscard]] RunRecorder* recorder() const { return recorder_.get(); }
+
+  // The window ended; the profile knows it, and what is written down.
+  void end_window(const WindowEnd& end) {
+    const std::lock_guard hold(mutex_);
+    drain_locked();
+    end_window_locked(end);
+  }
+  // The same within with_profile.
+  void end_window_locked(const WindowEnd& end) {
+    profile_.end_window(end);
+    if (recorder_ != nullptr) recorder_->end_window(end);
+  }
+
   // Drains, then calls use(profile) under the lock. CUPTI is never called within.
   template <typename Use>
   auto with_profile(Use&& use) {
@@ -54,6 +73,7 @@ class EventSink {
 
   std::mutex mutex_;
   Profile profile_;
+  std::unique_ptr<RunRecorder> recorder_;
   const TickScale tick_scale_;
   struct Numbered {
     std::uint32_t step = 0;

@@ -12,23 +12,16 @@
 #include <sstream>
 #include <vector>
 
-#include "analysis/mask.h"
 #include "analysis/report_builder.h"
 #include "analysis/report_file.h"
 #include "collector/clock.h"
+#include "collector/process_facts.h"
 #include "collector/torch_seen.h"
 
 namespace gable {
 namespace {
 
 constexpr auto kWriterPatience = std::chrono::seconds(2);
-
-std::vector<std::string> command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-  return words;
-}
 
 std::string utc_now() {
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -55,14 +48,6 @@ std::optional<std::int64_t> rank_of_process() {
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string();
-}
-
-// "run.json" and "2" give "run-2.json".
-std::string with_suffix(const std::string& path, const std::string& suffix) {
-  const auto dot = path.rfind('.');
-  const auto slash = path.rfind('/');
-  const bool named = dot != std::string::npos && (slash == std::string::npos || dot > slash);
-  return named ? path.substr(0, dot) + "-" + suffix + path.substr(dot) : path + "-" + suffix;
 }
 
 // Two processes must never write one file: the first to claim a path in the launcher's manifest has
@@ -94,15 +79,13 @@ ReportOutput::ReportOutput(Runtime& rt) : rt_(rt), started_at_(utc_now()) {}
 
 RunInfo ReportOutput::describe_run(Windows& windows, bool complete) const {
   RunInfo run;
-  run.command = mask_command(command_line());
+  run.command = masked_command_line();
   run.hostname = host_name();
   run.pid = getpid();
   run.rank = rank_of_process();
   run.started_at = started_at_;
   run.wall_time_s = static_cast<double>(steady_ns() - rt_.started_ns) * 1e-9;
-  // The variable is the playback driver's own: it is also set where the driver was taken by hand.
-  const bool played = !rt_.settings.playback.empty() || std::getenv("GABLE_PLAYBACK") != nullptr;
-  run.source = played ? "playback" : "cupti";
+  run.source = is_played(rt_.settings) ? "playback" : "cupti";
   run.unit = windows.steps_known() ? "step" : "run";
   run.scope = rt_.settings.scope;
   run.complete = complete;

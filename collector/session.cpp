@@ -57,9 +57,11 @@ Session::Session(Runtime& rt, CuptiApi api)
                   return rt_.functions.intern(kRangeSymbol) == key.function || filter_.wanted(key);
                 }}),
       output_(rt),
+      recording_(rt),
       background_(*this) {
   if (range_choice_.mode == RangeMode::layer)
     sink_.with_profile([](Profile& profile) { profile.count_ranges(); });
+  if (!rt.settings.record.empty()) sink_.record(std::make_unique<RunRecorder>());
   if (!range_choice_.sentence.empty()) rt_.notes.say(range_choice_.sentence);
 }
 
@@ -112,9 +114,14 @@ void Session::collect_records() {
     return;
   graph_nodes_.place(batch.graph_kernels, batch.copies);
   sink_.with_profile([&](Profile& profile) {
-    for (const auto& record : batch.kernels) profile.add(record);
-    for (const auto& record : batch.graph_kernels) profile.add(record);
-    for (const auto& record : batch.copies) profile.add(record);
+    const auto add = [&](const auto& records) {
+      for (const auto& record : records) profile.add(record);
+      if (auto* recorder = sink_.recorder(); recorder != nullptr)
+        for (const auto& record : records) recorder->add(record);
+    };
+    add(batch.kernels);
+    add(batch.graph_kernels);
+    add(batch.copies);
     LostCounts lost;
     lost.records = batch.dropped;
     if (batch.dropped > 0) profile.add_lost(lost);
@@ -127,6 +134,7 @@ bool Session::write_report(bool complete) {
     if (!ranges_only_) windows_.keep_what_was_measured();
     for (const auto& sentence : filter_.unmatched()) rt_.notes.say(sentence);
   }
+  if (complete && !ranges_only_) recording_.write(sink_, windows_);
   return output_.write(sink_, windows_, counters_, complete);
 }
 

@@ -23,6 +23,7 @@
 #include "collector/launch_filter.h"
 #include "collector/plan.h"
 #include "collector/range_choice.h"
+#include "collector/recording_output.h"
 #include "collector/report_output.h"
 #include "collector/runtime.h"
 #include "collector/subscription.h"
@@ -132,6 +133,7 @@ class Session {
   Counters counters_;
   Windows windows_;
   ReportOutput output_;
+  RecordingOutput recording_;
   Background background_;
 
   std::mutex records_mutex_;  // from reading CUPTI's buffers until their records are added

@@ -50,7 +50,10 @@ void Session::make_plan() {
   for (const auto& one : plan.left_out) rt_.notes.say(one.sentence);
   for (const auto& note : plan.notes) rt_.notes.say(note);
   sink_.with_profile([&](Profile& profile) {
-    for (const auto& pass : plan.passes) profile.set_metrics(pass.phase, pass.metrics);
+    for (const auto& pass : plan.passes) {
+      profile.set_metrics(pass.phase, pass.metrics);
+      if (auto* recorder = sink_.recorder()) recorder->set_metrics(pass.phase, pass.metrics);
+    }
     profile.set_raw_metrics(plan.raw);
   });
   const std::lock_guard hold(plan_mutex_);

@@ -165,6 +165,7 @@ void add_collection_options(CLI::App& app, Settings& settings) {
       ->take_last();
   declare_choice(app, "--layers", settings.layers, "auto", "off", "whether modules are layers");
   app.add_flag("--allocations", settings.allocations, "what layers allocate");
+  declare_text(app, "--record", settings.record, "a file name", "a recording of the run");
   declare_choice(app, "--then", settings.then, "continue", "stop", "what follows the queue");
   declare_number(app, "--max-keys", settings.max_keys, 1, "launch keys kept apart");
   declare_text(app, "--cupti", settings.cupti, "the path of a libcupti", "the libcupti to load");
@@ -211,6 +212,7 @@ std::string to_options(const Settings& settings) {
   if (settings.budget) add("--budget", budget_text(*settings.budget));
   add_text("--layers", settings.layers, defaults.layers);
   if (settings.allocations) add("--allocations", "true");
+  add_text("--record", settings.record, defaults.record);
   add_text("--then", settings.then, defaults.then);
   add_number("--max-keys", settings.max_keys, defaults.max_keys);
   add_text("--cupti", settings.cupti, defaults.cupti);
@@ -226,6 +228,8 @@ std::string contradiction(const Settings& settings) {
     return takes + "--replay kernel, which counts each alone: leave one of them out.";
   if (settings.ranges == "auto")
     return takes + "--ranges auto, which counts each alone: leave one of them out.";
+  if (!settings.record.empty())
+    return takes + "--record, which keeps what each counted alone: leave one of them out.";
   return {};
 }
 

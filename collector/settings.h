@@ -34,6 +34,7 @@ struct Settings {
   std::string replay = "none";       // --replay none|kernel: kernel runs each one several times
   std::vector<std::string> metrics;  // --metrics: named sets and metrics; empty is roofline
   std::optional<double> budget;      // --budget: added wall time, percent of the program's
+  std::string record;                // --record: a recording of the run goes there; empty: none
   std::string then = "continue";     // --then continue|stop
   std::uint32_t max_keys = 20000;
   bool allocations = false;     // --allocations: the memory that PyTorch's layers allocate

@@ -59,7 +59,10 @@ void Windows::start_over(Border border, std::uint64_t now, const std::string& wh
   planner_.budget() = spent;
   counts_ = {};
   const bool found = border == Border::period;
-  sink_.with_profile([found](Profile& profile) { profile.restart(found); });
+  sink_.with_profile([this, found](Profile& profile) {
+    profile.restart(found);
+    if (auto* recorder = sink_.recorder()) recorder->restart();
+  });
 }
 
 void Windows::keep_what_was_measured() {

@@ -42,13 +42,14 @@ void Windows::read_counters(Closing closing) {
       for (const auto& result : outcome.contexts) {
         for (std::size_t i = 0; i < result.keys.size(); ++i) {
           if (!believed(result.newest[i])) continue;
-          profile.add(
-              end.phase, end.window,
-              {result.keys[i], result.values.data() + i * result.metrics, result.launches[i]});
+          const CounterSample sample{result.keys[i], result.values.data() + i * result.metrics,
+                                     result.launches[i]};
+          profile.add(end.phase, end.window, sample);
+          if (auto* recorder = sink_.recorder()) recorder->add(end.phase, end.window, sample);
         }
       }
     }
-    profile.end_window(end);
+    sink_.end_window_locked(end);
     LostCounts lost;
     lost.ranges = outcome.lost_ranges;
     profile.add_lost(lost);

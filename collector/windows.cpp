@@ -67,7 +67,7 @@ void Windows::replace_window(Phase phase, const std::string& reason) {
   unused.phase = phase_;
   unused.keep = false;
   unused.reason = reason;
-  sink_.with_profile([&unused](Profile& profile) { profile.end_window(unused); });
+  sink_.end_window(unused);
   phase_ = phase;
   in_window_ = phase_.kind != PhaseKind::off;
   over_ = !in_window_ && !looks_on();
@@ -155,7 +155,7 @@ void Windows::close_window(std::uint64_t now, const std::string& spoilt, bool cu
   end.keep = end.reason.empty() && summary.launches > 0;
   publish();
   if (summary.launches == 0) {
-    sink_.with_profile([&end](Profile& profile) { profile.end_window(end); });
+    sink_.end_window(end);
     return;
   }
   if (!cut) {
@@ -172,13 +172,13 @@ void Windows::close_window(std::uint64_t now, const std::string& spoilt, bool cu
     return;
   }
   if (phase_.kind != PhaseKind::time || !end.keep) {
-    sink_.with_profile([&end](Profile& profile) { profile.end_window(end); });
+    sink_.end_window(end);
     return;
   }
   ++counts_.time;
   if (activity_.enabled()) hooks_.records_wanted();
   planner_.progress(facts, sink_.with_profile([&](Profile& profile) {
-    profile.end_window(end);
+    sink_.end_window_locked(end);
     return key_needs(profile, planner_.query(facts));
   }));
 }

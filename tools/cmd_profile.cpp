@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "collector/settings.h"
 #include "tools/command.h"
@@ -78,6 +79,7 @@ class ProfileCommand final : public Command {
     settings_.output = anchored(settings_.output);
     check_output_folder(settings_.output, "--output");
     check_output_folder(html_, "--html");
+    prepare_recording();
     const std::string library = injected_library();
     if (library.empty()) throw WrongUse(no_injected_library());
     if (!settings_.cupti.empty()) settings_.cupti = full_path(settings_.cupti);
@@ -115,6 +117,25 @@ class ProfileCommand final : public Command {
     settings_.playback = full_path(settings_.playback);
     if (settings_.cupti.empty()) settings_.cupti = folder + "/libcupti.so.13";
     if (program_.empty()) program_ = {folder + "/gable-player", settings_.playback};
+  }
+
+  // A process writes its recording where nothing is yet: a former one goes, nothing else does.
+  void prepare_recording() {
+    if (settings_.record.empty()) return;
+    settings_.record = anchored(settings_.record);
+    check_output_folder(settings_.record, "--record");
+    if (settings_.record == settings_.playback) {
+      throw WrongUse("--record names the recording that is played: give it another name.");
+    }
+    if (!fs::exists(settings_.record)) return;
+    std::ifstream file(settings_.record, std::ios::binary);
+    std::string first;
+    std::getline(file, first);
+    if (first.find("\"gable_recording\"") == std::string::npos) {
+      throw WrongUse(settings_.record +
+                     " is there and is no recording: give --record another name, or remove it.");
+    }
+    fs::remove(settings_.record);
   }
 
   static int finish_unprofiled(const Ended& ended) {

@@ -180,6 +180,20 @@ std::uint64_t Gpu::context_end(Context& context) {
   return end;
 }
 
+namespace {
+
+bool says_unknown(const RecordedKernel& kernel, std::string_view metric) {
+  return std::find(kernel.unknown.begin(), kernel.unknown.end(), metric) != kernel.unknown.end();
+}
+
+// Not every metric that CUPTI could be asked for was collected when a run was recorded.
+bool was_left_out(const RecordedKernel& kernel, const std::string& metric) {
+  const auto& collected = Gpu::get().recording().metrics;
+  return (collected && collected->count(metric) == 0) || says_unknown(kernel, "*");
+}
+
+}  // namespace
+
 double counter_value(const Work& work, const std::string& metric, const DeviceInfo& device) {
   if (work.counters != nullptr) {
     const auto it = work.counters->find(metric);
@@ -187,10 +201,10 @@ double counter_value(const Work& work, const std::string& metric, const DeviceIn
   }
   const bool is_ctas = metric == "sm__ctas_launched.sum";
   if (work.kernel != nullptr) {
-    const auto& unknown = work.kernel->unknown;
-    if (std::find(unknown.begin(), unknown.end(), metric) != unknown.end()) return std::nan("");
+    if (says_unknown(*work.kernel, metric)) return std::nan("");
     const auto it = work.kernel->counters.find(metric);
     if (it != work.kernel->counters.end()) return is_ctas ? it->second : it->second * work.scale;
+    if (!is_ctas && was_left_out(*work.kernel, metric)) return std::nan("");
   }
   const auto duration = static_cast<double>(work.end_ns - work.start_ns);
   if (metric == "gpu__time_duration.sum") return duration;

@@ -113,7 +113,7 @@ class Report:
         """By what makes a launch: layer, direction, symbol, grid, block."""
         found = {}
         for row in self.document["kernels"]:
-            key = self._paths[row["layer"]] + (row["symbol"], tuple(row["grid"]), tuple(row["block"]))
+            key = self._paths[row["layer"]] + (row["symbol"], tuple(row["grid"] or ()), tuple(row["block"] or ()))
             if row["device"] != min(self.on_device):
                 key += (row["device"],)
             if key in found:

@@ -59,7 +59,7 @@ TEST(RecordingReader, WhatIsNoRecording) {
   EXPECT_EQ(error_of(R"({"gable_recording": 9, "origin": "generated"})"),
             "r.jsonl:1: this recording has format 9, this Gable reads up to 1.");
   EXPECT_EQ(error_of(R"({"gable_recording": 1, "origin": "dreamt"})"),
-            "r.jsonl:1: \"origin\" must be recorded, converted, generated or hand-written.");
+            "r.jsonl:1: \"origin\" must be recorded, playback, converted, generated or hand-written.");
 }
 
 TEST(RecordingReader, MistakesAreNamedWithTheirLine) {

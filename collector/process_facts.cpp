@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/process_facts.h"
+
+#include <cstdlib>
+#include <fstream>
+
+#include "analysis/mask.h"
+
+namespace gable {
+namespace {
+
+std::vector<std::string> command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
+std::vector<std::string> masked_command_line() { return mask_command(command_line()); }
+
+// The variable is the playback driver's own: it is also set where the driver was taken by hand.
+bool is_played(const Settings& settings) {
+  return !settings.playback.empty() || std::getenv("GABLE_PLAYBACK") != nullptr;
+}
+
+std::string with_suffix(const std::string& path, const std::string& suffix) {
+  const auto dot = path.rfind('.');
+  const auto slash = path.rfind('/');
+  const bool named = dot != std::string::npos && (slash == std::string::npos || dot > slash);
+  return named ? path.substr(0, dot) + "-" + suffix + path.substr(dot) : path + "-" + suffix;
+}
+
+}  // namespace gable

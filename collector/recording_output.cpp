@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/recording_output.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "analysis/recording_text.h"
+#include "collector/process_facts.h"
+
+namespace gable {
+namespace {
+
+// Empty, or why not. A file that is there already is another process's: it gets no second writer.
+std::string write_new(const std::string& text, std::string& path) {
+  int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0 && errno == EEXIST) {
+    path = with_suffix(path, std::to_string(getpid()));
+    fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  }
+  if (fd < 0) return path + ": " + std::strerror(errno) + ".";
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const auto wrote = ::write(fd, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) break;
+    done += static_cast<std::size_t>(wrote);
+  }
+  const int problem = errno;
+  const bool closed = ::close(fd) == 0;
+  if (done == text.size() && closed) return {};
+  ::unlink(path.c_str());  // half a recording is none
+  return path + ": " + std::strerror(problem) + ".";
+}
+
+}  // namespace
+
+void RecordingOutput::write(EventSink& sink, Windows& windows) {
+  if (rt_.settings.record.empty() || written_.exchange(true)) return;
+  RecordingSource source;
+  std::string command;
+  for (const auto& word : masked_command_line()) command += (command.empty() ? "" : " ") + word;
+  const bool played = is_played(rt_.settings);
+  source.origin = played ? "playback" : "recorded";
+  source.note = (played ? "Written down from a run on the playback GPU, of " +
+                              std::filesystem::path(rt_.settings.playback).filename().string() +
+                              "; no GPU was involved: "
+                        : std::string("Written down from a run: ")) +
+                command + ".";
+  const auto border = windows.counts().border;
+  source.steps = border != "launches" && border != "period";
+  RecordingText recording;
+  bool launched = false;
+  sink.with_profile([&](Profile& profile) {
+    launched = sink.recorder() != nullptr && !sink.recorder()->kinds().empty();
+    if (launched) recording = recording_text(*sink.recorder(), profile.state(), source);
+  });
+  if (!launched) return;  // a process without launches leaves no file
+  if (!recording.why_not.empty()) {
+    rt_.notes.say("No recording was written: " + recording.why_not + ".");
+    return;
+  }
+  std::string path = expand_output_name(rt_.settings.record);
+  if (const auto failed = write_new(recording.text, path); !failed.empty()) {
+    rt_.notes.say("The recording was not written: " + failed);
+    return;
+  }
+  rt_.notes.record("A recording of this run is in " + path + ".");
+  for (const auto& sentence : recording.left_out) rt_.notes.say("Recording: " + sentence);
+}
+
+}  // namespace gable

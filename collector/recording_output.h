@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// --record: the recording of a run, written when its queue is complete or the program ends, on the
+// thread that writes the report.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "collector/event_sink.h"
+#include "collector/runtime.h"
+#include "collector/windows.h"
+
+namespace gable {
+
+class RecordingOutput {
+ public:
+  explicit RecordingOutput(Runtime& rt) : rt_(rt) {}
+
+  // Once; later calls do nothing. What is left out is said, in the report's notes too.
+  void write(EventSink& sink, Windows& windows);
+
+ private:
+  Runtime& rt_;
+  std::atomic<bool> written_{false};
+};
+
+}  // namespace gable
