@@ -11,7 +11,7 @@ namespace gable {
 namespace {
 
 std::atomic<Runtime*> g_runtime{nullptr};
-std::vector<std::string>* g_domains_before_fork = nullptr;
+const RangeTracker* g_ranges_before_fork = nullptr;
 
 Settings settings_from_environment(std::string& error) {
   const char* text = std::getenv("GABLE_OPTIONS");
@@ -33,8 +33,8 @@ Runtime& runtime() {
   auto* existing = g_runtime.load(std::memory_order_acquire);
   if (existing != nullptr) return *existing;
   std::string error;
-  auto domains =
-      g_domains_before_fork != nullptr ? *g_domains_before_fork : std::vector<std::string>();
+  auto domains = g_ranges_before_fork != nullptr ? g_ranges_before_fork->domains_after_fork()
+                                                 : std::vector<std::string>();
   auto* fresh = new Runtime(settings_from_environment(error), std::move(domains));
   if (!g_runtime.compare_exchange_strong(existing, fresh, std::memory_order_acq_rel)) {
     delete fresh;
@@ -46,10 +46,10 @@ Runtime& runtime() {
 
 void restart_runtime_in_child() {
   // The old one is leaked: a thread of the parent may have held its locks at the moment of the
-  // fork.
+  // fork. Nothing is allocated here: not every allocator is made for forks beside threads, and most
+  // children never need a runtime.
   auto* before = g_runtime.load(std::memory_order_acquire);
-  if (before != nullptr)
-    g_domains_before_fork = new std::vector<std::string>(before->ranges.domains_after_fork());
+  if (before != nullptr) g_ranges_before_fork = &before->ranges;
   g_runtime.store(nullptr, std::memory_order_release);
   ThreadRegistry::forget_in_child();
   RequestSocket::close_in_child();

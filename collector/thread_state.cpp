@@ -12,8 +12,7 @@ namespace {
 // fits into the surplus that the loader keeps for libraries opened at run time.
 __attribute__((tls_model("initial-exec"))) thread_local ThreadState* t_state = nullptr;
 
-ThreadRegistry* g_registry = nullptr;
-std::once_flag g_registry_once;
+std::atomic<ThreadRegistry*> g_registry{nullptr};
 
 pthread_key_t exit_key() {
   static const pthread_key_t key = [] {
@@ -40,13 +39,17 @@ ThreadState& this_thread() {
 }
 
 ThreadRegistry& ThreadRegistry::instance() {
-  std::call_once(g_registry_once, [] { g_registry = new ThreadRegistry; });
-  return *g_registry;
+  auto* existing = g_registry.load(std::memory_order_acquire);
+  if (existing != nullptr) return *existing;
+  auto* fresh = new ThreadRegistry;
+  if (g_registry.compare_exchange_strong(existing, fresh, std::memory_order_acq_rel)) return *fresh;
+  delete fresh;
+  return *existing;
 }
 
 void ThreadRegistry::forget_in_child() {
   t_state = nullptr;
-  g_registry = new ThreadRegistry;
+  g_registry.store(nullptr, std::memory_order_release);
 }
 
 ThreadState* ThreadRegistry::acquire() {

@@ -20,6 +20,10 @@ PLAYBACK = os.path.join(BUILD, "lib", "playback")
 LIBRARY = os.path.join(BUILD, "lib", "libgable_inject.so")
 RECORDING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpu.jsonl")
 OPTIONS = ["--step-range", "^step", "--active", "1"]
+SANITIZERS = os.environ.get("GABLE_SANITIZE", "")
+# The address sanitizer of GCC 12 forks without its own locks: where another thread holds one, the child waits for
+# it in its first allocation. Seen in the sanitizer's stack depot, in one of thirty forks of a program with threads.
+FORKS_ALONE = unittest.skipIf("address" in SANITIZERS, "the sanitizer's own locks are not made for forks beside threads")
 
 
 class Run:
@@ -169,16 +173,19 @@ class Endings(unittest.TestCase):
         # what its windows took is not forgotten with it
         self.assertGreater(run.reports[0]["run"]["overhead"]["counter_image_bytes"], 0)
 
+    @FORKS_ALONE
     def test_fork(self):
         self.check("fork")
 
-    @unittest.skipIf(os.environ.get("GABLE_SANITIZE") == "thread", "its run-time hangs in such a child by itself")
+    @FORKS_ALONE
+    @unittest.skipIf(SANITIZERS == "thread", "its run-time hangs in such a child by itself")
     def test_fork_killed_child(self):
         self.check("fork_killed_child")
 
     def test_fork_before_cuda(self):
         self.check("fork_before_cuda")
 
+    @FORKS_ALONE
     def test_many_forks(self):
         run = self.check("many_forks", complete=False)
         self.assertEqual(len(run.reports), 1, "a child wrote the parent's report")
