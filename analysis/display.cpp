@@ -167,4 +167,10 @@ std::string percent(const Maybe& share) {
   return digits(*share * 100) + " %";
 }
 
+std::string signed_percent(const Maybe& change) {
+  if (!change) return "-";
+  const std::string text = percent(std::abs(*change));
+  return (*change > 0 ? "+" : *change < 0 ? "-" : "") + text;
+}
+
 }  // namespace gable

@@ -34,5 +34,7 @@ namespace gable {
 [[nodiscard]] std::string duration(const Maybe& ns);
 // "12.3 %"; "-" when unknown. `share` is a fraction.
 [[nodiscard]] std::string percent(const Maybe& share);
+// "+12.3 %", "-0.5 %", "0 %"; "-" when unknown.
+[[nodiscard]] std::string signed_percent(const Maybe& change);
 
 }  // namespace gable

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/advice.h"
+#include "analysis/columns.h"
 #include "analysis/display.h"
 #include "analysis/roof_lines.h"
 #include "analysis/roofline.h"
@@ -13,7 +14,6 @@
 namespace gable {
 namespace {
 
-constexpr std::size_t kLeastNameColumns = 16;
 constexpr const char* kBold = "1";
 constexpr const char* kMagenta = "35";
 constexpr const char* kRed = "31";
@@ -107,17 +107,6 @@ std::string found_steps(const std::vector<Report>& reports) {
   return "steps: found by the launch sequence's period of " + text + " launches";
 }
 
-std::string padded(const std::string& text, std::size_t width, bool left) {
-  const std::size_t used = display_width(text);
-  const std::string space(width > used ? width - used : 0, ' ');
-  return left ? text + space : space + text;
-}
-
-std::string coloured(const std::string& text, const char* colour) {
-  if (colour == nullptr || text.empty()) return text;
-  return std::string("\x1b[") + colour + "m" + text + "\x1b[0m";
-}
-
 std::string order_of(const TableRows& table, const RowQuery& query) {
   switch (query.sort) {
     case SortBy::saving:
@@ -209,32 +198,8 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   line(std::to_string(count) + " of " +
        plural(table.rows.size(), table.kernels ? "kernel" : "layer") + ", " +
        order_of(table, options.query) + "; saving per " + (per_step ? "step" : "run") + ":");
-  std::vector<Column> columns = table_columns(table, count, reports.size() > 1, per_step);
-  std::size_t others = 0;
-  for (std::size_t i = 1; i < columns.size(); ++i) others += columns[i].width() + 2;
-  const std::size_t room =
-      options.columns > others + kLeastNameColumns ? options.columns - others : kLeastNameColumns;
-  for (std::string& cell : columns[0].cells) cell = shorten_middle(cell, room);
-  for (std::size_t row = 0; row <= count; ++row) {  // the first is the head
-    std::string plain, shown;
-    for (const Column& column : columns) {
-      std::string cell =
-          padded(row == 0 ? column.head : column.cells[row - 1], column.width(), column.left);
-      if (&column == &columns.back()) cell.resize(cell.find_last_not_of(' ') + 1);
-      const char* colour = row == 0                 ? kBold
-                           : column.colours.empty() ? nullptr
-                                                    : column.colours[row - 1];
-      const char* between = plain.empty() ? "" : "  ";
-      plain += between + cell;
-      shown += between + coloured(cell, colour);
-    }
-    // A line that is cut has no colours: a code could be cut with it.
-    if (options.colours && display_width(plain) <= options.columns) {
-      out += shown + "\n";
-    } else {
-      line(plain);
-    }
-  }
+  out += render_columns(table_columns(table, count, reports.size() > 1, per_step), count,
+                        options.columns, options.colours);
   line("");
   const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
                                     [](const TableRow& row) { return row.tensor_inferred; });

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/table_columns.h"
 
-#include <algorithm>
-
 #include "analysis/display.h"
 
 namespace gable {
@@ -24,12 +22,6 @@ const char* colour_of(const std::string& bound) {
 }
 
 }  // namespace
-
-std::size_t Column::width() const {
-  std::size_t widest = display_width(head);
-  for (const std::string& cell : cells) widest = std::max(widest, display_width(cell));
-  return widest;
-}
 
 std::vector<Column> table_columns(const TableRows& table, std::size_t count, bool processes,
                                   bool per_step) {

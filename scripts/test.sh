@@ -35,6 +35,10 @@ scripts/setup.sh --torch build-ci
 scripts/setup.sh --browser build-ci
 build ci
 ctest --preset ci -j2 --no-tests=error
+# Gable's own gate: what is made of a recording may not get worse than its baseline. The times and counts of a playback are
+# exact, so any drift is a change of the code.
+build-ci/bin/gable profile --playback tests/data/recordings/small/layers.jsonl --active 1 --step-range '^step' -o build-ci/layers.json
+build-ci/bin/gable check build-ci/layers.json --baseline tests/data/baselines/layers.json --gate 0 --what time,dram,flops,roof
 grep -aE '^(failures: .* pairs of call and use|soak: )' build-ci/Testing/Temporary/LastTest.log
 
 # Reports can be read where there is no CUDA at all.

@@ -59,18 +59,21 @@ ReportFiles read_reports(const std::vector<std::string>& paths) {
   return files;
 }
 
+void fit_terminal(std::size_t& columns, bool& colours, bool standard_error) {
+  winsize size{};
+  const int file = standard_error ? STDERR_FILENO : STDOUT_FILENO;
+  const char* plain = std::getenv("NO_COLOR");
+  colours = isatty(file) == 1 && (plain == nullptr || *plain == '\0');
+  if (ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col >= kNarrowest)
+    columns = std::min<std::size_t>(size.ws_col, kWidest);
+}
+
 std::string table_of(const ReportFiles& files, After after, const RowQuery& query,
                      std::size_t rows) {
   TableOptions options;
   options.query = query;
   options.rows = rows;
-  winsize size{};
-  const int file = after == After::profile ? STDERR_FILENO : STDOUT_FILENO;
-  const char* plain = std::getenv("NO_COLOR");
-  options.colours = isatty(file) == 1 && (plain == nullptr || *plain == '\0');
-  if (ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col >= kNarrowest) {
-    options.columns = std::min<std::size_t>(size.ws_col, kWidest);
-  }
+  fit_terminal(options.columns, options.colours, after == After::profile);
   options.next_command = next_command(files, after);
   return render_table(files.reports, options);
 }

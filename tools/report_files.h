@@ -19,6 +19,10 @@ struct ReportFiles {
 
 [[nodiscard]] ReportFiles read_reports(const std::vector<std::string>& paths);
 
+// The width of the terminal that standard output (or standard error) goes to, and whether it takes
+// colours; as they were where it goes to none.
+void fit_terminal(std::size_t& columns, bool& colours, bool standard_error = false);
+
 enum class After { profile, report };  // where the table stands: standard error, standard output
 
 // As wide as the terminal it goes to, with colours unless NO_COLOR is set; 100 columns without

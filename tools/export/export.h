@@ -34,6 +34,9 @@ struct ExportOptions {
                                      const std::vector<std::string>& names,
                                      const ExportOptions& options);
 
+// A cell of a Markdown table: the text on one line; a name cannot end its cell or become markup.
+[[nodiscard]] std::string markdown_cell(const std::string& text);
+
 // "playback", "import" or "cupti", each once, in the order of the reports.
 [[nodiscard]] std::string sources_of(const std::vector<Report>& reports);
 

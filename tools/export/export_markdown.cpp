@@ -8,21 +8,11 @@ namespace {
 
 constexpr double kTera = 1e12, kGiga = 1e9;
 
-// A name cannot end its cell or become markup.
-std::string cell(const std::string& text) {
-  std::string out;
-  for (const char c : shorten_middle(one_line(text), 120)) {
-    if (std::string("|\\`*_<>[]&").find(c) != std::string::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 Maybe in(const Maybe& value, double unit) { return value ? Maybe(*value / unit) : std::nullopt; }
 
 std::string row_text(const PlotRow& row, const RowQuery& query) {
   const AtLevel level = at_level(row.sum, query.level);
-  std::string text = "| " + cell(row.name) + " | " + row.direction;
+  std::string text = "| " + markdown_cell(row.name) + " | " + row.direction;
   for (const std::string& each :
        {percent(row.share), duration(row.sum.time_total_ns), digits(in(row.sum.flops_per_s, kTera)),
         digits(in(level.bytes_per_s, kGiga)), digits(level.intensity), row.sum.roof.bound,
@@ -41,7 +31,7 @@ std::string export_markdown(const std::vector<Report>& reports,
     const Report& report = reports[i];
     const std::string source = report.run.source == "cupti" ? "" : "[" + report.run.source + "] ";
     const std::string level = options.query.level == "dram" ? "" : " " + options.query.level;
-    out += (out.empty() ? "**" : "\n**") + source + cell(names[i]) +
+    out += (out.empty() ? "**" : "\n**") + source + markdown_cell(names[i]) +
            "**: " + with_prefix(report.run.total.flops, "FLOP") + ", " +
            with_prefix(report.run.total.bytes_dram, "B") + " DRAM, " +
            duration(report.run.total.gpu_time_ns) + " GPU (" + report.run.total.basis +

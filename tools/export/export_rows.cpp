@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all formats share.
+#include "analysis/display.h"
 #include "analysis/plot.h"
 #include "tools/export/export.h"
 
@@ -9,6 +10,15 @@ std::vector<PlotRow> exported_rows(const Report& report, const ExportOptions& op
   std::vector<PlotRow> rows = plot_rows(report, options.query);
   if (options.rows > 0 && rows.size() > options.rows) rows.resize(options.rows);
   return rows;
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string out;
+  for (const char c : shorten_middle(one_line(text), 120)) {
+    if (std::string("|\\`*_<>[]&").find(c) != std::string::npos) out += '\\';
+    out += c;
+  }
+  return out;
 }
 
 std::string sources_of(const std::vector<Report>& reports) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text in columns for a terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gable {
+
+struct Column {
+  std::string head;
+  bool left = false;
+  std::vector<std::string> cells;
+  std::vector<const char*> colours;  // of the cells where they have one: ANSI codes, or none at all
+  [[nodiscard]] std::size_t width() const;
+};
+
+// The text in an ANSI colour; as it is where `colour` is null.
+[[nodiscard]] std::string coloured(const std::string& text, const char* colour);
+
+// A head and `rows` lines, at most `columns` wide: names in the first column are shortened in the
+// middle, and a line that is still too long is cut.
+[[nodiscard]] std::string render_columns(std::vector<Column> table, std::size_t rows,
+                                         std::size_t columns, bool colours);
+
+}  // namespace gable

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `gable diff` and `gable check` print and write.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analysis/compare.h"
+#include "analysis/gate.h"
+#include "tools/report_files.h"
+
+namespace gable {
+
+// "[playback] " where a report is one, "[import] " likewise; empty for hardware.
+[[nodiscard]] std::string source_mark(const ReportFiles& files);
+
+enum class DiffOrder { change, time, name };  // largest difference of time first, longest first
+
+struct DiffOptions {
+  bool kernels = false;
+  std::vector<Pattern> layers;  // rows within these; none: all
+  DiffOrder order = DiffOrder::change;
+  std::size_t rows = 20;
+  std::size_t columns = 100;
+  bool colours = false;
+};
+
+// Rows that the options ask for, in their order; kernels too where the reports have no layers.
+[[nodiscard]] std::vector<const ComparedRow*> diff_rows(const Comparison& comparison,
+                                                        const DiffOptions& options);
+
+// Both files, what stands against comparing them, the whole program, then the rows.
+[[nodiscard]] std::string diff_table(const ReportFiles& files, const Comparison& comparison,
+                                     const DiffOptions& options);
+// Everything, with all digits; docs/commands/diff.md explains it.
+[[nodiscard]] std::string diff_json(const ReportFiles& files, const Comparison& comparison);
+[[nodiscard]] std::string diff_markdown(const ReportFiles& files, const Comparison& comparison,
+                                        const DiffOptions& options);
+
+// "12 numbers compared, 1 worse by more than 5 %, 2 within the noise."
+[[nodiscard]] std::string check_summary(const GateResult& result, const GateOptions& options);
+// For a pull request.
+[[nodiscard]] std::string check_markdown(const ReportFiles& files, const Comparison& comparison,
+                                         const GateResult& result, const GateOptions& options);
+
+}  // namespace gable

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/columns.h"
+#include "analysis/display.h"
+#include "tools/compare/compare_output.h"
+#include "tools/export/export.h"
+#include "tools/report_output.h"
+
+namespace gable {
+namespace {
+
+constexpr const char* kRed = "31";
+constexpr const char* kGreen = "32";
+constexpr const char* kYellow = "33";
+
+double difference(const ComparedRow& row) {
+  return row.time_ns.b.value_or(0) - row.time_ns.a.value_or(0);
+}
+
+double longest(const ComparedRow& row) {
+  return std::max(row.time_ns.a.value_or(0), row.time_ns.b.value_or(0));
+}
+
+// "+12 %", with "~" in front within the noise.
+std::string change_of(const ComparedRow& row) {
+  if (row.match == Match::added || row.match == Match::gone) return match_name(row.match);
+  const std::string text = signed_percent(row.time_ns.change());
+  return row.beyond_noise() || row.time_ns.change() == 0 ? text : "~" + text;
+}
+
+const char* colour_of(const ComparedRow& row) {
+  const Maybe change = row.time_ns.change();
+  if (row.match == Match::added || row.match == Match::gone) return kYellow;
+  if (!change || *change == 0 || !row.beyond_noise()) return nullptr;
+  return *change > 0 ? kRed : kGreen;
+}
+
+std::string name_of(const ComparedRow& row) {
+  std::string text = one_line(row.name);
+  if (row.match == Match::reshaped) text += " (other shape)";
+  return text;
+}
+
+std::vector<Column> columns_of(const std::vector<const ComparedRow*>& rows, bool kernels) {
+  std::vector<Column> columns;
+  const auto add = [&](const std::string& head, bool left, auto cell) {
+    Column& column = columns.emplace_back(Column{head, left, {}, {}});
+    for (const ComparedRow* row : rows) column.cells.push_back(cell(*row));
+  };
+  const auto any = [&](auto test) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const ComparedRow* row) { return test(*row); });
+  };
+  add(kernels ? "kernel" : "layer", true, name_of);
+  if (any([](const ComparedRow& row) { return row.device != 0; }))
+    add("gpu", false, [](const ComparedRow& row) { return std::to_string(row.device); });
+  if (any([](const ComparedRow& row) {
+        return row.direction == "backward" || row.direction == "recompute";
+      })) {
+    add("dir", true, [](const ComparedRow& row) {
+      return row.direction == "none" ? std::string("-") : row.direction.substr(0, 3);
+    });
+  }
+  add("time A", false, [](const ComparedRow& row) { return duration(row.time_ns.a); });
+  add("time B", false, [](const ComparedRow& row) { return duration(row.time_ns.b); });
+  add("change", false, change_of);
+  for (const ComparedRow* row : rows) columns.back().colours.push_back(colour_of(*row));
+  add("FLOP", false, [](const ComparedRow& row) { return signed_percent(row.flops.change()); });
+  add("DRAM", false, [](const ComparedRow& row) { return signed_percent(row.dram.change()); });
+  add("roof A", false, [](const ComparedRow& row) { return percent(row.fraction.a); });
+  add("roof B", false, [](const ComparedRow& row) { return percent(row.fraction.b); });
+  add("saving A", false, [](const ComparedRow& row) { return duration(row.saving_ns.a); });
+  add("saving B", false, [](const ComparedRow& row) { return duration(row.saving_ns.b); });
+  return columns;
+}
+
+// Columns without a known number make room for names; their heads are returned.
+std::string take_unknown(std::vector<Column>& columns) {
+  std::string heads;
+  std::erase_if(columns, [&](const Column& column) {
+    const bool unknown =
+        !column.left && std::all_of(column.cells.begin(), column.cells.end(),
+                                    [](const std::string& cell) { return cell == "-"; });
+    if (unknown) heads += (heads.empty() ? "" : ", ") + column.head;
+    return unknown;
+  });
+  return heads;
+}
+
+std::string whole_line(const ComparedRow& row, const std::string& unit, bool several) {
+  std::string text = several ? "GPU " + std::to_string(row.device) + ": " : std::string();
+  text += duration(row.time_ns.a) + " -> " + duration(row.time_ns.b) + " of kernels per " + unit +
+          " (" + change_of(row) + (row.noise_ns ? ", noise " + duration(row.noise_ns) : "") +
+          "), " + with_prefix(row.flops.a, "FLOP") + " -> " + with_prefix(row.flops.b, "FLOP") +
+          ", " + with_prefix(row.dram.a, "B") + " -> " + with_prefix(row.dram.b, "B") + " DRAM";
+  return text;
+}
+
+std::string step_line(const Comparison& comparison) {
+  const Compared& wall = comparison.step_wall_ns;
+  if (!wall.a || !wall.b) return {};
+  return "step: " + duration(wall.a) + " -> " + duration(wall.b) + " (" +
+         signed_percent(wall.change()) +
+         (comparison.step_noise_ns ? ", noise " + duration(comparison.step_noise_ns) : "") + ")";
+}
+
+// Both names of layers that are taken for renamed: people must be able to disagree.
+std::vector<std::string> renamed_lines(const std::vector<const ComparedRow*>& rows) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> lines;
+  std::size_t more = 0;
+  for (const ComparedRow* row : rows) {
+    if (row->match != Match::renamed) continue;
+    if (lines.size() < kMost) {
+      lines.push_back("renamed: " + one_line(row->before) + " -> " + one_line(row->name));
+    } else {
+      ++more;
+    }
+  }
+  if (more > 0) lines.push_back("renamed: " + std::to_string(more) + " more");
+  return lines;
+}
+
+std::string counts_line(const std::vector<const ComparedRow*>& rows, bool kernels) {
+  std::string text;
+  for (const Match match : {Match::added, Match::gone, Match::renamed, Match::reshaped}) {
+    const auto count = std::count_if(rows.begin(), rows.end(),
+                                     [&](const ComparedRow* row) { return row->match == match; });
+    if (count > 0) text += ", " + std::to_string(count) + " " + match_name(match);
+  }
+  return std::to_string(rows.size()) + (kernels ? " kernels" : " layers") + text;
+}
+
+bool as_kernels(const Comparison& comparison, const DiffOptions& options) {
+  return options.kernels || comparison.layers.size() < 2;
+}
+
+std::string order_name(DiffOrder order) {
+  return order == DiffOrder::change ? "largest difference first"
+         : order == DiffOrder::time ? "longest first"
+                                    : "by name";
+}
+
+}  // namespace
+
+std::vector<const ComparedRow*> diff_rows(const Comparison& comparison,
+                                          const DiffOptions& options) {
+  static const LayerRow kNone;
+  std::vector<const ComparedRow*> rows;
+  for (const ComparedRow& row :
+       as_kernels(comparison, options) ? comparison.kernels : comparison.layers) {
+    if (layer_matches(options.layers, row.layer_row == nullptr ? kNone : *row.layer_row))
+      rows.push_back(&row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](const ComparedRow* a, const ComparedRow* b) {
+    if (options.order == DiffOrder::name) return a->name < b->name;
+    if (options.order == DiffOrder::time) return longest(*a) > longest(*b);
+    return std::abs(difference(*a)) > std::abs(difference(*b));
+  });
+  return rows;
+}
+
+std::string diff_table(const ReportFiles& files, const Comparison& comparison,
+                       const DiffOptions& options) {
+  const std::vector<const ComparedRow*> rows = diff_rows(comparison, options);
+  const std::size_t count = std::min(options.rows, rows.size());
+  const bool kernels = as_kernels(comparison, options);
+  std::string out;
+  const auto line = [&](const std::string& text, const char* colour = nullptr) {
+    out += coloured(shorten_end(text, options.columns), options.colours ? colour : nullptr) + "\n";
+  };
+  const auto lines = [&](const std::string& text, const char* colour = nullptr) {
+    for (const std::string& each : word_lines(text, options.columns)) line(each, colour);
+  };
+  line(source_mark(files) + "A: " + files.paths[0]);
+  line(source_mark(files) + "B: " + files.paths[1]);
+  for (const std::string& text : comparison.obstacles) lines("Careful: " + text, kRed);
+  for (const ComparedRow& whole : comparison.wholes)
+    lines(whole_line(whole, files.reports[0].run.unit, comparison.wholes.size() > 1));
+  if (const std::string step = step_line(comparison); !step.empty()) line(step);
+  line("");
+  line(counts_line(rows, kernels) + "; " + std::to_string(count) + " shown, " +
+       order_name(options.order) + ":");
+  std::vector<Column> columns =
+      columns_of({rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count)}, kernels);
+  const std::string unknown = take_unknown(columns);
+  out += render_columns(std::move(columns), count, options.columns, options.colours);
+  line("");
+  for (const std::string& text : renamed_lines(rows)) line(text);
+  lines("~: within the noise of both runs' own spread. FLOP and DRAM: change from A to B.");
+  if (!unknown.empty()) lines("Unknown in all of these rows: " + unknown + ".");
+  for (const std::string& text : comparison.remarks) lines(text);
+  return out;
+}
+
+std::string diff_markdown(const ReportFiles& files, const Comparison& comparison,
+                          const DiffOptions& options) {
+  std::vector<const ComparedRow*> rows = diff_rows(comparison, options);
+  const bool kernels = as_kernels(comparison, options);
+  const std::vector<std::string> names = file_names(files);
+  std::string out = "**" + source_mark(files) + markdown_cell(names[0]) + " -> " +
+                    markdown_cell(names[1]) + "**: " + counts_line(rows, kernels) + "\n\n";
+  for (const std::string& text : comparison.obstacles)
+    out += "Careful: " + markdown_cell(text) + "\n\n";
+  if (rows.size() > options.rows) rows.resize(options.rows);
+  const std::vector<Column> columns = columns_of(rows, kernels);
+  std::string head = "|", rule = "|";
+  for (const Column& column : columns) {
+    head += " " + column.head + " |";
+    rule += column.left ? "---|" : "--:|";
+  }
+  out += head + "\n" + rule + "\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out += "|";
+    for (const Column& column : columns) out += " " + markdown_cell(column.cells[i]) + " |";
+    out += "\n";
+  }
+  return out + "\n`~` is within the noise, `-` is unknown.\n";
+}
+
+}  // namespace gable
