@@ -71,6 +71,7 @@ class Comparer {
                 : b == nullptr ? Match::gone
                                : (a->path == b->path ? Match::same : Match::renamed);
     const LayerRow* shown = b == nullptr ? a : b;
+    if (shown == nullptr) return row;
     row.layer_row = shown;
     row.name = path_of(shown);
     if (row.match == Match::renamed) row.before = path_of(a);
