@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -131,6 +132,8 @@ class Commands(unittest.TestCase):
             self.skipTest("the stand-in for a program of one's own runs on the playback GPU")
         recording = "tests/data/recordings/resnet50-train.jsonl"
         self.run_here(f"gable profile -q --step-range '^step$' -o gable-node1-4711.json --playback {recording}")
+        for name in ("before", "after", "main", "now"):
+            shutil.copy(self.here / "gable-node1-4711.json", self.here / f"{name}.json")
         pages = set()
         for page, lines in examples():
             if page == "window.md":
@@ -146,7 +149,7 @@ class Commands(unittest.TestCase):
                     limited = command == "gable doctor"  # no driver
                     self.assertEqual(1 if limited else 0, run.returncode, f"{run.stdout}\n{run.stderr}")
                     self.assertTrue(run.stdout or "\nReport: " in run.stderr, run.stderr)
-        self.assertEqual({"ceilings.md", "doctor.md", "dump.md", "env.md", "gable.md", "profile.md", "report.md"}, pages)
+        self.assertEqual({"ceilings.md", "check.md", "diff.md", "doctor.md", "dump.md", "env.md", "gable.md", "profile.md", "report.md"}, pages)
 
     def test_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([^)#]+)\)", README):
