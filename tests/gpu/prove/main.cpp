@@ -15,7 +15,7 @@ constexpr Part kParts[] = {
     {"about", gable::prove::about},       {"tag", gable::prove::tag},
     {"skip", gable::prove::skip},         {"end", gable::prove::end},
     {"finished", gable::prove::finished}, {"check", gable::prove::check},
-    {"table", gable::prove::table},
+    {"table", gable::prove::table},       {"facts-page", gable::prove::facts_page_part},
 };
 
 }  // namespace

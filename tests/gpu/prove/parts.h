@@ -29,6 +29,10 @@ int check(const Arguments& arguments);
 // table RESULTS... [--left STAGE/EXPERIMENT]...: 100 columns; 1 when something failed or is left.
 int table(const Arguments& arguments);
 
+// facts-page RESULTS...: docs/hardware-facts.md, on standard output.
+int facts_page_part(const Arguments& arguments);
+[[nodiscard]] std::string facts_page(const std::vector<std::string>& results);
+
 // The table, apart from where it goes.
 struct Table {
   std::string text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one table that a run of prove.sh ends with.
 #include <cstdio>
+#include <sstream>
 
 #include "tests/gpu/prove/lines.h"
 #include "tests/gpu/prove/parts.h"
@@ -40,12 +41,33 @@ std::string right_aligned(const std::string& text, std::size_t width) {
   return std::string(width - characters(shown), ' ') + shown;
 }
 
+// At most three lines of text, broken between words.
+std::vector<std::string> wrapped(const std::string& text) {
+  std::vector<std::string> lines(1);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    std::string& line = lines.back();
+    if (!line.empty() && characters(line) + 1 + characters(word) > kSays && lines.size() < 3) {
+      lines.push_back(word);
+    } else {
+      line += (line.empty() ? "" : " ") + word;
+    }
+  }
+  return lines;
+}
+
 std::string row(const std::string& name, const std::string& how, const std::string& seconds,
                 const std::string& says) {
-  std::string line = left_aligned(name, kName) + " " + left_aligned(how, kHow) + " " +
-                     right_aligned(seconds, kSeconds) + " " + cut(says, kSays);
-  while (!line.empty() && line.back() == ' ') line.pop_back();
-  return line + "\n";
+  const std::vector<std::string> lines = wrapped(says);
+  std::string rows;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::string line = left_aligned(i == 0 ? name : "", kName) + " " +
+                       left_aligned(i == 0 ? how : "", kHow) + " " +
+                       right_aligned(i == 0 ? seconds : "", kSeconds) + " " + cut(lines[i], kSays);
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    rows += line + "\n";
+  }
+  return rows;
 }
 
 std::string how_of(const Experiment& one) {
