@@ -95,7 +95,7 @@ class GPT(nn.Module):
 
     def forward(self, ids, caches=None):
         past = caches[0]["k"].shape[2] if caches and "k" in caches[0] else 0
-        x = self.transformer.wte(ids) + self.transformer.wpe(torch.arange(past, past + ids.shape[1]))
+        x = self.transformer.wte(ids) + self.transformer.wpe(torch.arange(past, past + ids.shape[1], device=ids.device))
         for i, block in enumerate(self.transformer.h):
             x = block(x, caches[i] if caches else None)
         return self.lm_head(self.transformer.ln_f(x))
