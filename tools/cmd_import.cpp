@@ -3,13 +3,16 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 #include "analysis/report_file.h"
 #include "tools/command.h"
 #include "tools/import/assemble.h"
 #include "tools/import/byte_source.h"
+#include "tools/import/kineto_trace.h"
 #include "tools/import/ncu_csv.h"
 #include "tools/import/nsys_sqlite.h"
 
@@ -20,20 +23,38 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
+// What a file begins with, where the JSON reader's own sentence would not help.
+void check_trace_kind(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 16> head{};
+  file.read(head.data(), head.size());
+  const std::string_view text(head.data(), static_cast<std::size_t>(file.gcount()));
+  if (text.starts_with("SQLite format 3"))
+    throw WrongUse(path + " is an SQLite file, as nsys exports it: give it with --nsys.");
+  if (text.starts_with("\"ID\"") || text.starts_with("==PROF=="))
+    throw WrongUse(path + " is output of ncu: give it with --ncu.");
+}
+
 class ImportCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
     app.add_option("--ncu", ncu_, "output of ncu --csv")->type_name("FILE");
     app.add_option("--nsys", nsys_, "what nsys export --type sqlite wrote")->type_name("FILE");
+    app.add_option("--kineto", kineto_, "traces of PyTorch's profiler")->type_name("FILE");
     app.add_option("-o,--output", output_, "the report")->type_name("OUT")->required();
   }
 
   int run() override {
-    if (ncu_.empty() && nsys_.empty())
-      throw WrongUse("gable import takes --ncu, --nsys, and files of those tools.");
+    if (ncu_.empty() && nsys_.empty() && kineto_.empty())
+      throw WrongUse("gable import takes --ncu, --nsys or --kineto, and files of those tools.");
     Progress progress(isatty(STDERR_FILENO) == 1);
     Imported imported;
     for (const std::string& path : nsys_) read_nsys_sqlite(path, imported, progress);
+    for (const std::string& path : kineto_) {
+      check_trace_kind(path);
+      const auto source = open_bytes(path, progress);
+      read_kineto_trace(*source, imported);
+    }
     for (const std::string& path : ncu_) {
       if (path.ends_with(".ncu-rep")) throw WrongUse(ncu_rep_sentence(path));
       const auto source = open_bytes(path, progress);
@@ -49,7 +70,7 @@ class ImportCommand final : public Command {
   }
 
  private:
-  std::vector<std::string> ncu_, nsys_;
+  std::vector<std::string> ncu_, nsys_, kineto_;
   std::string output_;
 };
 

@@ -157,7 +157,123 @@ class Ncu(Reference):
         self.same(file, "FLOPs (not counted there)", None, row["flops"]["total"])
         self.near(file, "2 x 2208 x 2048 x 5608 FLOP / duration, TFLOP/s", 124.849, 2 * 2208 * 2048 * 5608 / row["time_ns"]["mean"] * 1e-3, 3)
 
-# KINETO
+
+ALEXNET = "kineto-cupti-counters/alexnet_a100_b128_"
+
+
+class Kineto(Reference):
+    def trace(self, *files):
+        return self.report("--kineto", *(DATA / file for file in files))
+
+    def test_alexnet_counters(self):
+        file = ALEXNET + "cupti_range_counters.json.gz"
+        report = self.trace(file)
+        wanted = self.expected("alexnet_a100_cupti_counter_flops.csv")
+        short = pathlib.Path(file).name
+        self.same(short, "launches", len(wanted), sum(row["launches"] for row in report["kernels"]))
+        for kind in ("fp32", "fp64"):
+            got = sum((row["flops"][kind] or 0) * row["launches"] for row in report["kernels"])
+            self.same(short, f"{kind.upper()} FLOPs", sum(int(row[f"{kind}_flops"]) for row in wanted), round(got))
+        for metric in ("fadd", "fmul", "ffma", "hadd", "hmul", "hfma", "dadd", "dmul", "dfma"):
+            name = f"smsp__sass_thread_inst_executed_op_{metric}_pred_on.sum"
+            got = sum(row["counters"][name] * row["launches"] for row in report["kernels"])
+            self.assertEqual(round(got), sum(int(row[metric]) for row in wanted), metric)
+        by_kernel = collections.Counter()
+        for row in wanted:
+            by_kernel[row["kernel_prefix"]] += int(row["fp32_flops"])
+        mine = collections.Counter()
+        for row in report["kernels"]:
+            prefix = next(each for each in by_kernel if row["name"].startswith(each))
+            mine[prefix] += round(row["flops"]["fp32"] * row["launches"])
+        self.assertEqual(mine, by_kernel)
+        self.same(short, "kernels, by name, whose FP32 FLOPs agree", len(by_kernel), len(mine))
+        # HFMA2 as a move, in kernels that compute in FP32.
+        moves = [row for row in report["kernels"] if row["counters"]["smsp__sass_thread_inst_executed_op_hfma_pred_on.sum"]]
+        self.assertTrue(moves and all(row["flops"]["fp16"] is None for row in moves))
+        # conv3 to conv5 ran on tensor cores, which nobody counted.
+        tensor = [row for row in report["kernels"] if "implicit_gemm" in row["name"]]
+        self.assertTrue(tensor)
+        self.same(short, "FLOPs of the convolutions on tensor cores", None, tensor[0]["flops"]["total"])
+        self.assertTrue(all("tensor_inferred" in row["flags"] for row in tensor))
+
+    def test_alexnet_counters_with_times(self):
+        report = self.trace(ALEXNET + "cupti_range_counters.json.gz", ALEXNET + "kernel_times.json.gz")
+        short = "alexnet_a100_b128, counters and times"
+        self.same(short, "launches with a time", 79, sum(row["launches"] for row in report["kernels"]))
+        for name, number, flops in (("fc1", 1, 2 * 128 * 9216 * 4096), ("fc2", 2, 2 * 128 * 4096 * 4096)):
+            rows = [row for row in report["kernels"] if row["name"].startswith("ampere_sgemm")
+                    and report["layers"][row["layer"]]["path"][-1] == f"aten::linear #{number}"]
+            self.assertEqual(len(rows), 2)
+            self.assertEqual(len({row["flops"]["total"] for row in rows}), 1)
+            self.same(short, f"{name}: FLOPs", flops, rows[0]["flops"]["total"])
+            if name == "fc1":
+                times = sorted(row["time_ns"]["mean"] for row in rows)
+                self.same(short, "fc1: time, us", "812 to 822", f"{times[0] / 1000:g} to {times[-1] / 1000:g}")
+                rates = sorted(row["flops_per_s"] * 1e-12 for row in rows)
+                self.same(short, "fc1: TFLOP/s", "11.8 to 11.9", f"{rates[0]:.1f} to {rates[-1]:.1f}")
+
+    def test_resnet_50(self):
+        file = "kineto/resnet50_v100_b32_nw4_steps5-10.pt.trace.json.gz"
+        report = self.trace(file)
+        short = pathlib.Path(file).name
+        raw = json.loads(gzip.decompress((DATA / file).read_bytes()))["traceEvents"]
+        kernels = [event for event in raw if event.get("cat") == "Kernel"]
+        self.same(short, "steps", 6, report["run"]["steps"]["seen"])
+        got = sum(row["launches"] for row in report["kernels"]) * 6
+        outside = int((re.search(r"(\d+) of \d+ kernels ran outside", notes(report)) or [0, 0])[1])
+        self.same(short, "kernels", len(kernels), round(got) + outside)
+        groups = collections.defaultdict(lambda: [0, 0, 0.0])
+        for row in self.expected("resnet50_v100_b32_nw4__conv_fwd_per_layer.csv"):
+            k, size = row["k"], row["in_hw"]
+            label = f"aten::conv2d [32, {row['in_ch']}, {size}, {size}] [{row['out_ch']}, {row['in_ch']}, {k}, {k}]"
+            sums = groups[label]
+            sums[0] += 1
+            sums[1] += int(row["flops_batch32"])
+            sums[2] += float(row["time_us_mean_6steps"])
+        total_flops = total_ns = calls = 0
+        for label, (count, flops, time_us) in groups.items():
+            mine = layer(report, label, direction="forward")
+            self.assertEqual(mine["calls"], count, label)
+            self.assertEqual(mine["model"]["flops_analytic"], flops, label)
+            self.assertLessEqual(abs(mine["time_ns"]["total"] - time_us * 1000), 5 * count + 1, label)  # answers have two digits of us
+            total_flops += mine["model"]["flops_analytic"]
+            total_ns += mine["time_ns"]["total"]
+            calls += mine["calls"]
+        self.same(short, "forward convolutions by input dims", 53, calls)
+        self.near(short, "their FLOPs by formula, GFLOP", 261.58, total_flops * 1e-9, 2)
+        self.same(short, "their time in a step lies in 21.0 to 21.9 ms", True, 21.0e6 <= total_ns <= 21.9e6)
+        macs = sum(int(row["macs_per_image"]) for row in self.expected("cnn_macs_per_layer.csv") if row["model"] == "resnet50" and row["type"] == "conv")
+        self.same(short, "MACs of the convolutions per image", macs, round(total_flops / 2 / 32))
+
+    def test_bert_small(self):
+        folder = DATA / "kineto" / "tracelens_bert-small_h100"
+        file = next(folder.glob("*.json.gz"))
+        report = self.report("--kineto", file)
+        tables = next(folder.glob("*_csvs"))
+        short = file.name
+
+        def read(name):
+            with open(tables / name, newline="", encoding="utf-8") as rows:
+                return list(csv.DictReader(rows))
+        wanted = read("kernel_summary.csv")
+        self.same(short, "kernels", 60, round(sum(row["launches"] for row in report["kernels"])))
+        whole = sum(round(float(row["Kernel duration (\u00b5s)_sum"]) * 1000) for row in wanted)
+        self.same(short, "GPU time, ns", whole, report["run"]["total"]["gpu_time_ns"])
+        gemms = read("GEMM.csv")
+        flops = sum(2 * int(row["param: M"]) * int(row["param: N"]) * int(row["param: K"]) * int(row["name_count"]) for row in gemms)
+        heads = read("SDPA_fwd.csv")
+        flops += sum(round(float(row["GFLOPS_first"]) * 1e9) * int(row["name_count"]) for row in heads)
+        got = sum(row["model"]["flops_analytic"] for row in report["layers"] if row["model"] and row["depth"] > 0
+                  and report["layers"][row["parent"]]["model"] is None)
+        self.same(short, "FLOPs of matrix products and attention, by formula", flops, got)
+        linear = [row for row in report["layers"] if row["path"][-1:] == ["aten::linear"]]
+        self.same(short, "matrix products", sum(int(row["name_count"]) for row in gemms), len(linear))
+
+    def test_triton(self):
+        file = "kineto/triton_tiny_a100.json.gz"
+        report = self.trace(file)
+        self.same("triton_tiny_a100.json.gz", "time of its kernel, ns", 1760, report["kernels"][0]["time_ns"]["mean"])
+
 
 def table():
     lines = ["| file | figure | expected | got |", "|---|---|---:|---:|"]
@@ -189,7 +305,7 @@ def load_tests(loader, _tests, _pattern):
     return suite
 
 
-CASES = [Nsys, Ncu]
+CASES = [Nsys, Ncu, Kineto]
 
 if __name__ == "__main__":
     unittest.main(argv=[arg for arg in sys.argv if arg != "--write"])

@@ -103,11 +103,18 @@ class Assembly {
       const std::size_t first_copy = copy;
       while (copy < imported_.copies.size() && imported_.copies[copy].step == step) ++copy;
       if (step == 0 && steps > 0) {
-        outside_ = next - first;
+        tell_outside(next - first);
         continue;
       }
       add_window(join, first, next, first_copy, copy, step, window);
     }
+  }
+
+  void tell_outside(std::size_t kernels) {
+    if (kernels == 0) return;
+    imported_.notes.push_back(std::to_string(kernels) + " of " +
+                              std::to_string(imported_.kernels.size()) +
+                              " kernels ran outside of the steps, and are left out.");
   }
 
   void add_window(const Join& join, std::size_t first, std::size_t last, std::size_t first_copy,
@@ -194,7 +201,6 @@ class Assembly {
   Profile profile_;
   std::vector<double> values_;
   std::uint32_t correlation_ = 0;
-  std::size_t outside_ = 0;
 };
 
 }  // namespace

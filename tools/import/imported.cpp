@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/imported.h"
 
+#include <type_traits>
+
+#include "tools/command.h"
+
 namespace gable {
 namespace {
 
@@ -25,6 +29,36 @@ std::uint32_t ShapeTable::intern(const LaunchShape& shape) {
   shapes_.push_back(shape);
   by_hash_.emplace(hash, index);
   return index;
+}
+
+void add_device(const DeviceInfo& device, const std::string& file, Imported& imported) {
+  const auto [place, fresh] = imported.devices.try_emplace(device.id, device);
+  DeviceInfo& known = place->second;
+  if (fresh) return;
+  const bool other_chip =
+      device.compute_major != 0 && known.compute_major != 0 &&
+      (device.compute_major != known.compute_major || device.compute_minor != known.compute_minor);
+  const bool other_name = !device.name.empty() && !known.name.empty() && device.name != known.name;
+  if (other_chip || other_name) {
+    const auto shown = [](const DeviceInfo& each) {
+      return (each.name.empty() ? "a GPU" : each.name) + " of compute capability " +
+             std::to_string(each.compute_major) + "." + std::to_string(each.compute_minor);
+    };
+    throw WrongUse(file + ": device " + std::to_string(device.id) + " is " + shown(device) +
+                   ", and in a file before it " + shown(known) +
+                   ": these are runs on different GPUs; import each by itself.");
+  }
+  const auto take = [](auto& to, const auto& from) {
+    if (to == std::decay_t<decltype(to)>{}) to = from;
+  };
+  take(known.name, device.name);
+  take(known.chip, device.chip);
+  take(known.compute_major, device.compute_major);
+  take(known.compute_minor, device.compute_minor);
+  take(known.sm_count, device.sm_count);
+  take(known.sm_clock_max_hz, device.sm_clock_max_hz);
+  take(known.memory_bytes, device.memory_bytes);
+  take(known.l2_bytes, device.l2_bytes);
 }
 
 }  // namespace gable

@@ -97,4 +97,7 @@ struct Imported {
   std::vector<std::string> notes;
 };
 
+// What `file` says of a GPU joins what others said. Throws WrongUse where it is another GPU.
+void add_device(const DeviceInfo& device, const std::string& file, Imported& imported);
+
 }  // namespace gable

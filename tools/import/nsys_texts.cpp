@@ -80,7 +80,7 @@ void read_nsys_devices(SqliteFile& file, Imported& imported) {
   while (rows.next()) {
     const auto id = rows.number(1, 1u << 20);
     const auto place = static_cast<std::int32_t>(id ? *id : rows.number(0, 1u << 20).value_or(0));
-    DeviceInfo& device = imported.devices[place];
+    DeviceInfo device;
     device.id = place;
     device.name = rows.text(2);
     device.chip = rows.text(3);
@@ -90,6 +90,7 @@ void read_nsys_devices(SqliteFile& file, Imported& imported) {
     device.memory_bytes = rows.number(8).value_or(0);
     device.compute_major = static_cast<int>(rows.number(9, 1000).value_or(0));
     device.compute_minor = static_cast<int>(rows.number(10, 1000).value_or(0));
+    add_device(device, file.path(), imported);
     if (const auto bandwidth = rows.number(6).value_or(0); bandwidth > 0)
       imported.stated.push_back({place,
                                  "memory",

@@ -38,6 +38,13 @@ void RangeNest::nest() {
     const LayerId around = open.empty() ? 0 : ranges_[open.back()].layer;
     range.parent = open.empty() ? kNone : open.back();
     range.layer = around;
+    if (range.parent != kNone) {
+      const Range& parent = ranges_[range.parent];
+      range.within = parent.grouped || parent.within;
+      range.neutral = range.neutral || parent.neutral;
+    }
+    if (range.grouped && range.within) range.is_layer = false;
+    if (range.neutral) range.direction = Direction::none;
     if (range.is_layer) {
       const std::uint64_t key = (std::uint64_t{around} << 34) ^ (std::uint64_t{range.name} << 2) ^
                                 static_cast<std::uint64_t>(range.direction);

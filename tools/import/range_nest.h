@@ -23,6 +23,10 @@ class RangeNest {
     std::uint32_t thread = 0, name = 0;
     Direction direction = Direction::none;
     bool is_layer = true;  // false: it is only there to be found
+    bool grouped = false;  // of these only the outermost is a layer
+    bool within = false;   // a grouped one
+    bool neutral = false;  // what is within it has no direction
+    std::uint32_t tag = kNone;
     LayerId layer = 0;
     std::uint32_t parent = kNone;
   };

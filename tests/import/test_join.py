@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times of one tool and counters of another in one report."""
+import sqlite3
+import unittest
+
+from import_run import DATA, ImportTest, kernel, layer, notes
+
+HEAD = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",'
+        '"Section Name","Metric Name","Metric Unit","Metric Value"\n')
+SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+
+
+def launch(number, name, ffma, grid="(4, 1, 1)", block="(128, 1, 1)", cc="7.5"):
+    rows = [(SASS.format("fadd"), "inst", 0), (SASS.format("fmul"), "inst", 0), (SASS.format("ffma"), "inst", ffma),
+            ("dram__sectors_read.sum", "sector", 10), ("dram__sectors_write.sum", "sector", 5), ("gpu__time_duration.sum", "ns", 77)]
+    return "".join(f'"{number}","1","app","h","{name}","1","7","{block}","{grid}","0","{cc}","Command line profiler metrics",'
+                   f'"{metric}","{unit}","{value}"\n' for metric, unit, value in rows)
+
+
+class Join(ImportTest):
+    def nsys(self, *changes):
+        path = self.folder / "times.sqlite"
+        path.unlink(missing_ok=True)
+        base = sqlite3.connect(path)
+        base.execute("PRAGMA synchronous = OFF")
+        base.executescript((DATA / "nsys_3.sql").read_text())
+        for change in changes:
+            base.execute(change)
+        base.commit()
+        base.close()
+        return path
+
+    def ncu(self, *launches, name="counters.csv"):
+        return self.file(name, HEAD + "".join(launch(i, *each[:-1], **each[-1]) if isinstance(each[-1], dict) else launch(i, *each)
+                                              for i, each in enumerate(launches)))
+
+    RELU = ("relu(float *)", 7, {"grid": "(8, 1, 1)", "block": "(256, 1, 1)"})
+
+    def test_times_and_layers_of_nsys_with_counters_of_ncu(self):
+        report = self.report("--nsys", self.nsys(), "--ncu",
+                             self.ncu(("gemm(float *, int)", 100), self.RELU, ("gemm(float *, int)", 300), self.RELU))
+        mm = layer(report, "model", "aten::mm")
+        gemm = kernel(report, "gemm(float *, int)", layer=mm["id"])
+        # By order: the first of two gemms is in this layer.
+        self.assertEqual(gemm["flops"]["fp32"], 200)
+        self.assertEqual(gemm["bytes"]["dram"], 32 * 15)
+        self.assertEqual(gemm["time_ns"]["mean"], 500)
+        self.assertEqual(gemm["time_source"], "time")
+        self.assertEqual(gemm["flops_per_s"], 200 / 500e-9)
+        other = layer(report, "mylib:registered")
+        self.assertEqual(kernel(report, "gemm(float *, int)", layer=other["id"])["flops"]["fp32"], 600)
+        self.assertIn("by name, grid, block and order for 4 of 4 launches", notes(report))
+        self.assertIn("times from nsys 2025.3.1.90 (times.sqlite); counters from ncu (counters.csv)", notes(report))
+
+    def test_another_order_is_joined_by_name_with_sums_and_said(self):
+        report = self.report("--nsys", self.nsys(), "--ncu",
+                             self.ncu(self.RELU, ("gemm(float *, int)", 100), ("gemm(float *, int)", 300), self.RELU))
+        mm = layer(report, "model", "aten::mm")
+        self.assertEqual(kernel(report, "gemm(float *, int)", layer=mm["id"])["flops"]["fp32"], 400)
+        self.assertIn("by name with sums", notes(report))
+
+    def test_another_number_is_joined_by_name_with_sums(self):
+        report = self.report("--nsys", self.nsys(), "--ncu", self.ncu(("gemm(float *, int)", 100)))
+        gemms = [row for row in report["kernels"] if row["name"].startswith("gemm")]
+        self.assertEqual([row["flops"]["fp32"] for row in gemms], [200, 200])
+        relu = [row for row in report["kernels"] if row["name"].startswith("relu")]
+        self.assertTrue(all(row["flops"]["total"] is None for row in relu))
+        self.assertIn("2 have none", notes(report))
+
+    def test_another_grid_is_another_kernel(self):
+        report = self.report("--nsys", self.nsys(), "--ncu", self.ncu(("gemm(float *, int)", 100, {"grid": "(5, 1, 1)"})))
+        self.assertTrue(all(row["flops"]["total"] is None for row in report["kernels"]))
+        self.assertIn("belong to no kernel with a time", notes(report))
+
+    def test_names_without_parameters(self):
+        report = self.report("--nsys", self.nsys(), "--ncu", self.ncu(("gemm", 100), ("gemm", 300)))
+        mm = layer(report, "model", "aten::mm")
+        self.assertEqual(kernel(report, "gemm(float *, int)", layer=mm["id"])["flops"]["fp32"], 200)
+
+    def test_names_as_other_demanglers_write_them(self):
+        times = self.nsys("UPDATE StringIds SET value = 'void k<(int)4, (bool)1>(float *, int)' WHERE id = 1")
+        report = self.report("--nsys", times, "--ncu", self.ncu(("void k<4, 1>(float*, int)", 100), ("void k<4, 1>(float*, int)", 300)))
+        self.assertEqual(sorted(row["flops"]["fp32"] or 0 for row in report["kernels"] if row["name"].startswith("void k")), [200, 600])
+
+    def test_times_of_a_trace_with_counters_of_ncu(self):
+        report = self.report("--kineto", DATA / "kineto_new.json", "--ncu",
+                             self.ncu(("gemm(float*)", 50, {"block": "(64, 1, 1)", "cc": "8.0"})))
+        self.assertEqual(kernel(report, "gemm(float*)")["flops"]["fp32"], 100)
+        self.assertEqual(report["run"]["unit"], "step")
+
+    def test_files_of_different_gpus(self):
+        said = self.refused("--nsys", self.nsys(), "--ncu", self.ncu(("gemm(float *, int)", 1, {"cc": "9.0"})))
+        self.assertIn("different GPUs", said)
+        said = self.refused("--nsys", self.nsys(), "--kineto", DATA / "kineto_new.json")
+        self.assertIn("different GPUs", said)
+
+    def test_two_files_of_times_are_one_run(self):
+        report = self.report("--nsys", self.nsys(), "--nsys", self.nsys_again())
+        self.assertEqual(report["run"]["total"]["gpu_time_ns"], 2 * 1301)
+
+    def nsys_again(self):
+        path = self.nsys_copy = self.folder / "again.sqlite"
+        path.write_bytes((self.folder / "times.sqlite").read_bytes())
+        return path
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces of PyTorch's profiler: old and new, packed, steps, layers, backward, formulas, CUPTI's counters, and what is none."""
+import gzip
+import json
+import unittest
+
+from import_run import DATA, ImportTest, kernel, layer, notes
+
+NEW, OLD, COUNTERS = DATA / "kineto_new.json", DATA / "kineto_old.json", DATA / "kineto_counters.json"
+
+
+class NewTraces(ImportTest):
+    def test_steps_and_times_to_the_nanosecond(self):
+        report = self.report("--kineto", NEW)
+        self.assertEqual((report["run"]["unit"], report["run"]["steps"]["seen"]), ("step", 2))
+        self.assertEqual(report["step"]["wall_ns"]["mean"], 900500)
+        self.assertEqual(kernel(report, "gemm(float*)")["time_ns"]["mean"], 10500)
+        self.assertEqual(kernel(report, "relu(float*)")["time_ns"]["mean"], 1250)
+        self.assertEqual(layer(report)["time_ns"]["total"], 10500 + 1250 + 20000 + 2000)
+        self.assertEqual(report["devices"][0]["name"], "NVIDIA A100-SXM4-40GB")
+
+    def test_layers_are_modules_and_their_operators(self):
+        report = self.report("--kineto", NEW)
+        linear = layer(report, "Net_0", "Linear_0", "aten::linear", direction="forward")
+        self.assertEqual(kernel(report, "gemm(float*)")["layer"], linear["id"])
+        self.assertEqual((linear["calls"], linear["cpu_ns"], linear["launches"]), (1, 80000, 1))
+        self.assertEqual(linear["span_ns"], 10500)
+        self.assertEqual(layer(report, "Net_0", "aten::relu")["time_ns"]["total"], 1250)
+
+    def test_backward_has_the_layer_of_its_forward(self):
+        report = self.report("--kineto", NEW)
+        back = layer(report, "Net_0", "Linear_0", "aten::linear", direction="backward")
+        self.assertEqual(kernel(report, "gemm_bwd(float*)")["layer"], back["id"])
+
+    def test_optimizers_have_no_direction(self):
+        report = self.report("--kineto", NEW)
+        self.assertEqual(layer(report, "Optimizer.step#SGD.step", "aten::add_")["direction"], "none")
+
+    def test_formulas_are_analytic_and_count_once(self):
+        report = self.report("--kineto", NEW)
+        model = layer(report, "Net_0", "Linear_0", "aten::linear", direction="forward")["model"]
+        self.assertEqual(model["flops_analytic"], 2 * 8 * 16 * 32)
+        self.assertEqual(model["bytes_analytic"], 4 * (8 * 16 + 16 * 32 + 8 * 32 + 32))
+        self.assertAlmostEqual(model["flops_per_s"], 2 * 8 * 16 * 32 / 10500e-9)
+        back = layer(report, "Net_0", "Linear_0", "aten::linear", direction="backward")["model"]
+        self.assertEqual(back["flops_analytic"], 2 * 16 * 8 * 32)
+        self.assertIsNone(layer(report)["flops"]["total"])  # nothing was counted
+
+    def test_copies(self):
+        copies = self.report("--kineto", NEW)["copies"]
+        self.assertEqual([(c["kind"], c["bytes"], c["time_ns"], c["count"]) for c in copies], [("host_to_device", 4096, 4500, 1)])
+
+    def test_a_kernel_outside_of_steps_is_told(self):
+        report = self.report("--kineto", NEW)
+        self.assertNotIn("outside(float*)", [row["name"] for row in report["kernels"]])
+        self.assertIn("1 of 9 kernels ran outside of the steps", notes(report))
+        self.assertIn("1 of 9 kernels (11.1 %) have no call in the file", notes(report))
+
+    def test_packed(self):
+        packed = self.file("t.json.gz", gzip.compress(NEW.read_bytes()))
+        self.assertEqual(self.report("--kineto", packed)["run"]["total"], self.report("--kineto", NEW)["run"]["total"])
+
+    def test_a_list_of_events_alone(self):
+        events = json.loads(NEW.read_text())["traceEvents"]
+        report = self.report("--kineto", self.file("list.json", json.dumps(events)))
+        self.assertEqual(layer(report)["time_ns"]["total"], 33750)
+
+    def test_metadata_and_environment_stay_out(self):
+        for trace in (NEW, OLD):
+            self.report("--kineto", trace)
+            for word in ("hunter2", "API_TOKEN", "secret", "nccl", "/home"):
+                self.assertNotIn(word, self.text)
+
+
+class OldTraces(ImportTest):
+    def test_old_names(self):
+        report = self.report("--kineto", OLD)
+        self.assertEqual(kernel(report, "conv_kernel")["time_ns"]["mean"], 9000)
+        self.assertEqual(kernel(report, "conv_kernel")["grid"], [2, 2, 1])
+        self.assertEqual([(c["kind"], c["bytes"]) for c in report["copies"]], [("memset", 128)])
+
+    def test_without_modules_sizes_tell_layers_apart(self):
+        report = self.report("--kineto", OLD)
+        conv = layer(report, "aten::conv2d [2, 3, 8, 8] [4, 3, 3, 3]")
+        self.assertEqual(kernel(report, "conv_kernel")["layer"], conv["id"])
+
+    def test_an_operator_by_its_external_id_where_no_call_is(self):
+        report = self.report("--kineto", OLD)
+        self.assertEqual(kernel(report, "bn_kernel")["layer"], layer(report, "aten::batch_norm")["id"])
+
+    def test_an_output_is_what_the_next_operator_reads(self):
+        # 4x4 positions, as batch_norm has them; resize_ within the convolution is not its output.
+        model = layer(self.report("--kineto", OLD), "aten::conv2d [2, 3, 8, 8] [4, 3, 3, 3]")["model"]
+        self.assertEqual(model["flops_analytic"], 2 * 2 * 4 * 3 * 9 * 16)
+        self.assertEqual(model["bytes_analytic"], 4 * (2 * 3 * 64 + 4 * 27 + 2 * 4 * 16))
+
+
+class Counters(ImportTest):
+    def test_cupti_counters_by_the_order_of_launches(self):
+        report = self.report("--kineto", COUNTERS)
+        sgemm = kernel(report, "sgemm", layer=layer(report, "my_layer", "aten::mm #1")["id"])
+        self.assertEqual(sgemm["flops"]["fp32"], 2000)
+        self.assertIsNone(sgemm["time_ns"]["mean"])  # those in the trace are of the counting
+        missing = kernel(report, "__missing__", layer=layer(report, "my_layer", "aten::relu")["id"])
+        self.assertEqual(missing["counters"]["smsp__sass_thread_inst_executed_op_hfma_pred_on.sum"], 64)
+
+    def test_moves_are_not_work(self):
+        row = kernel(self.report("--kineto", COUNTERS), "__missing__")
+        self.assertIsNone(row["flops"]["fp16"])
+        self.assertIn("hfma_moves", row["flags"])
+
+    def test_what_is_missing_is_unknown(self):
+        row = kernel(self.report("--kineto", COUNTERS), "sgemm")
+        self.assertIsNone(row["flops"]["fp64"])
+        self.assertIsNone(row["bytes"]["dram"])
+
+
+class BadInput(ImportTest):
+    def trace(self, *events):
+        return self.file("bad.json", '{"traceEvents": [\n' + ",\n".join(map(json.dumps, events)) + "\n]}")
+
+    def event(self, **fields):
+        return {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 2, "args": {}} | fields
+
+    def test_cut_off(self):
+        text = NEW.read_text()
+        for size in (20, len(text) // 2, len(text) - 4):
+            with self.subTest(size):
+                said = self.refused("--kineto", self.file("cut.json", text[:size]))
+                self.assertIn(f"cut.json:{text[:size].count(chr(10)) + 1}: ", said)
+                self.assertIn("cut off", said)
+        packed = gzip.compress(NEW.read_bytes())
+        self.assertIn("cut off", self.refused("--kineto", self.file("cut.json.gz", packed[:len(packed) // 2])))
+
+    def test_damaged(self):
+        packed = bytearray(gzip.compress(NEW.read_bytes()))
+        packed[len(packed) // 2] ^= 0xFF
+        self.refused("--kineto", self.file("damaged.json.gz", bytes(packed)))
+
+    def test_numbers_out_of_range_name_the_line(self):
+        for fields in ({"ts": 1e30}, {"ts": -5}, {"dur": -1}, {"args": {"grid": [0, 1, 1], "block": [1, 1, 1]}},
+                       {"args": {"grid": [1 << 40, 1, 1], "block": [1, 1, 1]}}, {"args": {"correlation": 1 << 70}},
+                       {"ts": 9e15, "dur": 9e15}):
+            with self.subTest(fields):
+                said = self.refused("--kineto", self.trace(self.event(), self.event(**fields)))
+                self.assertIn("bad.json:3: ", said)
+                self.assertIn("out of range", said)
+
+    def test_parents_in_a_circle(self):
+        python = [self.event(cat="python_function", args={"Python id": i, "Python parent id": i % 3 + 1}) for i in (1, 2, 3)]
+        said = self.refused("--kineto", self.trace(self.event(), *python))
+        self.assertIn("circle", said)
+
+    def test_no_kernel(self):
+        self.assertIn("has no kernel", self.refused("--kineto", self.trace()))
+
+    def test_other_files(self):
+        self.assertIn("is empty", self.refused("--kineto", self.file("e.json", "")))
+        self.assertIn("no traceEvents", self.refused("--kineto", self.file("a.json", '{"a": [1, 2, {"b": null}]}')))
+        self.assertIn("no JSON", self.refused("--kineto", self.file("b.json", bytes(range(1, 256)) * 9)))
+        self.assertIn("no trace", self.refused("--kineto", self.file("n.json", "17")))
+        self.assertIn("SQLite", self.refused("--kineto", self.file("t.json", b"SQLite format 3\0" + bytes(100))))
+        self.assertIn("--ncu", self.refused("--kineto", self.file("t.csv", '"ID","Process ID"\n')))
+
+    def test_deep_nesting(self):
+        self.assertIn("too deep", self.refused("--kineto", self.file("deep.json", "[" * 100000)))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One event of a trace of PyTorch's profiler, with those of its arguments that a report needs. Old
+// traces (2021) and new ones name things differently.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/events.h"
+#include "tools/import/json_stream.h"
+
+namespace gable {
+
+enum class TraceCategory : std::uint8_t {
+  other,
+  kernel,
+  memcpy,
+  memset,
+  call,        // of the runtime or the driver
+  operation,   // of PyTorch
+  annotation,  // record_function
+  python,
+  counters,  // CUPTI's, of one kernel
+};
+
+struct TraceEvent {
+  TraceCategory category = TraceCategory::other;
+  bool complete = false;  // ph is "X"
+  std::string name, pid, tid;
+  std::uint64_t start_ns = 0, duration_ns = 0;
+  bool has_start = false;
+
+  std::optional<std::uint64_t> correlation, external, bytes, sequence, python_id, python_parent;
+  std::uint64_t forward_thread = 0;
+  std::int32_t device = 0;
+  std::optional<Dim3> grid, block;
+  // Sizes of the operator's inputs; a list of tensors is one without sizes.
+  std::vector<std::vector<std::int64_t>> dims;
+  bool has_dims = false;
+  std::vector<std::string> types, values;
+  std::vector<std::pair<std::string, double>> counters;
+
+  void clear();
+};
+
+// Behind the event's bracket. Throws WrongUse, with file and line.
+void read_trace_event(JsonStream& json, TraceEvent& event);
+
+// Microseconds as a trace has them, in whole ns.
+[[nodiscard]] std::optional<std::uint64_t> trace_time(std::string_view text);
+
+}  // namespace gable
