@@ -10,6 +10,7 @@
 #include "tools/command.h"
 #include "tools/import/json_stream.h"
 #include "tools/import/kineto_operators.h"
+#include "tools/import/kineto_parts.h"
 #include "tools/import/ncu_merge.h"
 #include "tools/import/ncu_metrics.h"
 #include "tools/import/range_nest.h"
@@ -63,7 +64,8 @@ class Reader {
     first_kernel_ = imported_.kernels.size();
     first_copy_ = imported_.copies.size();
     read_file();
-    check_parents();
+    check_parents(json_, parents_);
+    parents_ = {};
     if (!steps_.empty() && !imported_.steps.empty())
       throw WrongUse(json_.name() +
                      " has steps of its own, and so has a file before it: import each by itself.");
@@ -108,7 +110,7 @@ class Reader {
           read_events();
           events = true;
         } else if (json_.key_text() == "deviceProperties") {
-          read_devices();
+          read_trace_devices(json_, devices_);
         } else {
           json_.skip();
         }
@@ -132,51 +134,6 @@ class Reader {
       }
       read_trace_event(json_, event);
       if (event.complete) take(event);
-    }
-  }
-
-  void read_devices() {
-    const Token token = json_.next();
-    if (token != Token::array) return json_.skip_rest(token);
-    while (json_.element()) {
-      const Token begun = json_.next();
-      if (begun != Token::object) {
-        json_.skip_rest(begun);
-        continue;
-      }
-      DeviceInfo device;
-      const auto number = [&] {
-        const Token value = json_.next();
-        json_.skip_rest(value);
-        return value == Token::number ? std::strtod(std::string(json_.text()).c_str(), nullptr) : 0;
-      };
-      const auto small = [&] {
-        const double value = number();
-        if (!(value >= 0) || value > 1e6) json_.broken("a property of a GPU is out of range");
-        return static_cast<int>(value);
-      };
-      while (json_.key()) {
-        const std::string_view key = json_.key_text();
-        if (key == "id") {
-          device.id = small();
-        } else if (key == "name") {
-          const Token value = json_.next();
-          if (value == Token::text) device.name = json_.text().substr(0, kLongestName);
-          json_.skip_rest(value);
-        } else if (key == "computeMajor") {
-          device.compute_major = small();
-        } else if (key == "computeMinor") {
-          device.compute_minor = small();
-        } else if (key == "numSms") {
-          device.sm_count = small();
-        } else if (key == "totalGlobalMem") {
-          const double bytes = number();
-          if (bytes > 0 && bytes < 1e18) device.memory_bytes = static_cast<std::uint64_t>(bytes);
-        } else {
-          json_.skip();
-        }
-      }
-      devices_[device.id] = device;
     }
   }
 
@@ -289,26 +246,6 @@ class Reader {
       if (event.external) externals_.emplace_back(*event.external, range.thread, range.start_ns);
     }
     nest_.add(range);
-  }
-
-  // Each function's parent is another, up to one that has none.
-  void check_parents() {
-    std::unordered_map<std::uint64_t, std::uint64_t> parent(parents_.begin(), parents_.end());
-    std::unordered_map<std::uint64_t, std::uint64_t> seen;  // in the walk from that function
-    for (const auto& [id, above] : parents_) {
-      for (std::uint64_t at = id; at != 0;) {
-        const auto [place, fresh] = seen.try_emplace(at, id);
-        if (!fresh) {
-          if (place->second == id)
-            throw WrongUse(json_.name() + ": the parents of Python function " + std::to_string(id) +
-                           " form a circle: the trace is damaged.");
-          break;
-        }
-        const auto next = parent.find(at);
-        at = next == parent.end() ? 0 : next->second;
-      }
-    }
-    parents_ = {};
   }
 
   std::uint32_t step_at(std::uint64_t when) const {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of a trace of PyTorch's profiler beside its events.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analysis/events.h"
+#include "tools/import/json_stream.h"
+
+namespace gable {
+
+// The list deviceProperties, which comes next: the GPUs of the machine, used or not.
+void read_trace_devices(JsonStream& json, std::map<std::int32_t, DeviceInfo>& devices);
+
+// Python functions with their parents, 0 for none. Throws WrongUse where one is above itself.
+void check_parents(const JsonStream& json,
+                   const std::vector<std::pair<std::uint64_t, std::uint64_t>>& parents);
+
+}  // namespace gable
