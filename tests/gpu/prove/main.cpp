@@ -16,6 +16,7 @@ constexpr Part kParts[] = {
     {"skip", gable::prove::skip},         {"end", gable::prove::end},
     {"finished", gable::prove::finished}, {"check", gable::prove::check},
     {"table", gable::prove::table},       {"facts-page", gable::prove::facts_page_part},
+    {"truth", gable::prove::truth},
 };
 
 }  // namespace

@@ -29,6 +29,8 @@ int check(const Arguments& arguments);
 // table RESULTS... [--left STAGE/EXPERIMENT]...: 100 columns; 1 when something failed or is left.
 int table(const Arguments& arguments);
 
+// truth REPORT EXPECTED: what gable_truth printed against a report of it; 1 where a number is off.
+int truth(const Arguments& arguments);
 // facts-page RESULTS...: docs/hardware-facts.md, on standard output.
 int facts_page_part(const Arguments& arguments);
 [[nodiscard]] std::string facts_page(const std::vector<std::string>& results);
