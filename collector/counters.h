@@ -25,6 +25,9 @@ class Counters {
   // The plan of the program's chip; must outlive this object. Once, before the first window.
   void set_plan(const MetricPlan* plan) { plan_.store(plan, std::memory_order_release); }
 
+  // From now on the first counter images of each phase are kept there. Before the first window.
+  void keep_images(KeptImages* images) { engine_.keep_images(images); }
+
   struct Place {
     CUcontext context = nullptr;
     std::uint32_t uid = 0;  // of the context

@@ -3,21 +3,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <limits>
 #include <list>
 #include <utility>
 
+#include "collector/cupti_params.h"
 #include "collector/current_context.h"
 #include "collector/host_object.h"
+#include "collector/image_values.h"
+#include "collector/kept_images.h"
 
 namespace gable {
 namespace {
-
-// CUPTI's parameter structures start with their size and are zero otherwise.
-#define GABLE_PARAMS(type, name) \
-  type##_Params name{};          \
-  name.structSize = type##_Params_STRUCT_SIZE
 
 // Codes that a second attempt in another way cannot change.
 bool is_final(CUptiResult code) { return !remedy_for(code).empty(); }
@@ -216,47 +212,6 @@ struct RangeProfiler::State {
     dropped = params.numOfRangeDropped;
     return {};
   }
-
-  CuptiFailure count(std::size_t& ranges) {
-    GABLE_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo, params);
-    params.pCounterDataImage = current->image->data();
-    params.counterDataImageSize = current->image->size();
-    if (const auto code = api.cuptiRangeProfilerGetCounterDataInfo(&params); code != CUPTI_SUCCESS)
-      return call_failed(api, "cuptiRangeProfilerGetCounterDataInfo", code);
-    ranges = params.numTotalRanges;
-    return {};
-  }
-
-  CuptiFailure name_of(std::size_t index, std::string& name) {
-    GABLE_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo, params);
-    params.pCounterDataImage = current->image->data();
-    params.counterDataImageSize = current->image->size();
-    params.rangeIndex = index;
-    params.rangeDelimiter = "/";
-    if (const auto code = api.cuptiRangeProfilerCounterDataGetRangeInfo(&params);
-        code != CUPTI_SUCCESS)
-      return call_failed(api, "cuptiRangeProfilerCounterDataGetRangeInfo", code);
-    if (params.rangeName != nullptr) {
-      name = params.rangeName;
-      std::free(const_cast<char*>(params.rangeName));  // CUPTI allocates it, the caller frees it
-    }
-    return {};
-  }
-
-  CuptiFailure evaluate(std::size_t index, std::vector<double>& values) {
-    values.assign(current->names.size(), std::numeric_limits<double>::quiet_NaN());
-    GABLE_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues, params);
-    params.pHostObject = current->host->get();
-    params.pCounterDataImage = current->image->data();
-    params.counterDataImageSize = current->image->size();
-    params.rangeIndex = index;
-    params.ppMetricNames = current->names.data();
-    params.numMetrics = current->names.size();
-    params.pMetricValues = values.data();
-    if (const auto code = api.cuptiProfilerHostEvaluateToGpuValues(&params); code != CUPTI_SUCCESS)
-      return call_failed(api, "cuptiProfilerHostEvaluateToGpuValues", code);
-    return {};
-  }
 };
 
 RangeProfiler::RangeProfiler(ProfilerEngine& engine, CUcontext context, std::string chip)
@@ -327,14 +282,21 @@ CuptiFailure RangeProfiler::read(Reading& reading) {
     reading = {};
     std::size_t ranges = 0;
     if (auto failure = state_->decode(reading.dropped); failure.failed()) return failure;
-    if (auto failure = state_->count(ranges); failure.failed()) return failure;
+    auto& current = *state_->current;
+    const auto& image = *current.image;
+    if (auto failure = count_ranges(state_->api, image, ranges); failure.failed()) return failure;
     reading.ranges.resize(ranges);
     for (std::size_t i = 0; i < ranges; ++i) {
-      if (auto failure = state_->name_of(i, reading.ranges[i].name); failure.failed())
+      auto& range = reading.ranges[i];
+      if (auto failure = name_of_range(state_->api, image, i, range.name); failure.failed())
         return failure;
-      if (auto failure = state_->evaluate(i, reading.ranges[i].values); failure.failed())
+      if (auto failure =
+              values_of_range(state_->api, *current.host, image, i, current.names, range.values);
+          failure.failed())
         return failure;
     }
+    if (auto* images = state_->engine.images())
+      images->keep({current.plan, state_->chip, state_->api.version, image, reading.ranges});
     return {};
   });
 }

@@ -23,6 +23,8 @@
 
 namespace gable {
 
+class KeptImages;
+
 // The profiler engine of the process. Starting it drops activity subscriptions silently: enable
 // their kinds anew after.
 class ProfilerEngine {
@@ -32,12 +34,16 @@ class ProfilerEngine {
   [[nodiscard]] CuptiFailure start();
   [[nodiscard]] bool started() const;
   [[nodiscard]] const CuptiApi& api() const { return api_; }
+  // Where counter images go that are to be kept; null: nowhere. Before the first window.
+  void keep_images(KeptImages* images) { images_ = images; }
+  [[nodiscard]] KeptImages* images() const { return images_; }
   // For calls that may hang.
   [[nodiscard]] PatientCalls& patient() { return patient_; }
 
  private:
   const CuptiApi& api_;
   PatientCalls patient_;
+  KeptImages* images_ = nullptr;
   mutable std::mutex mutex_;  // taken by nothing that CUPTI calls back
   bool asked_ = false;
   CuptiFailure answer_;

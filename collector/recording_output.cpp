@@ -39,6 +39,18 @@ std::string write_new(const std::string& text, std::string& path) {
 
 }  // namespace
 
+// "run.jsonl" gives "run.images".
+void RecordingOutput::write_images(const std::string& recording, bool played) {
+  if (images_.empty()) return;
+  std::string path = std::filesystem::path(recording).replace_extension(".images").string();
+  const std::string failed = write_new(images_.text(played ? "playback" : "cupti"), path);
+  if (!failed.empty()) rt_.notes.say("The counter images were not written: " + failed);
+  if (const auto left_out = images_.left_out(); left_out > 0) {
+    rt_.notes.say("Recording: " + std::to_string(left_out) +
+                  " counter images are not kept: of each phase one is, of at most 4 MiB.");
+  }
+}
+
 void RecordingOutput::write(EventSink& sink, Windows& windows) {
   if (rt_.settings.record.empty() || written_.exchange(true)) return;
   RecordingSource source;
@@ -69,6 +81,7 @@ void RecordingOutput::write(EventSink& sink, Windows& windows) {
     rt_.notes.say("The recording was not written: " + failed);
     return;
   }
+  write_images(path, played);
   rt_.notes.record("A recording of this run is in " + path + ".");
   for (const auto& sentence : recording.left_out) rt_.notes.say("Recording: " + sentence);
 }

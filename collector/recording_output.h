@@ -7,6 +7,7 @@
 #include <string>
 
 #include "collector/event_sink.h"
+#include "collector/kept_images.h"
 #include "collector/runtime.h"
 #include "collector/windows.h"
 
@@ -18,9 +19,14 @@ class RecordingOutput {
 
   // Once; later calls do nothing. What is left out is said, in the report's notes too.
   void write(EventSink& sink, Windows& windows);
+  // Counter images that are written beside the recording.
+  [[nodiscard]] KeptImages& images() { return images_; }
 
  private:
+  void write_images(const std::string& recording, bool played);
+
   Runtime& rt_;
+  KeptImages images_;
   std::atomic<bool> written_{false};
 };
 

@@ -61,7 +61,10 @@ Session::Session(Runtime& rt, CuptiApi api)
       background_(*this) {
   if (range_choice_.mode == RangeMode::layer)
     sink_.with_profile([](Profile& profile) { profile.count_ranges(); });
-  if (!rt.settings.record.empty()) sink_.record(std::make_unique<RunRecorder>());
+  if (!rt.settings.record.empty()) {
+    sink_.record(std::make_unique<RunRecorder>());
+    counters_.keep_images(&recording_.images());
+  }
   if (!range_choice_.sentence.empty()) rt_.notes.say(range_choice_.sentence);
 }
 

@@ -119,6 +119,18 @@ class ProfileCommand final : public Command {
     if (program_.empty()) program_ = {folder + "/gable-player", settings_.playback};
   }
 
+  static void remove_former(const std::string& path, const char* mark) {
+    if (!fs::exists(path)) return;
+    std::ifstream file(path, std::ios::binary);
+    std::string first(64, '\0');
+    file.read(first.data(), static_cast<std::streamsize>(first.size()));
+    if (first.find(mark) == std::string::npos) {
+      throw WrongUse(path +
+                     " is there and is no recording: give --record another name, or remove it.");
+    }
+    fs::remove(path);
+  }
+
   // A process writes its recording where nothing is yet: a former one goes, nothing else does.
   void prepare_recording() {
     if (settings_.record.empty()) return;
@@ -127,15 +139,8 @@ class ProfileCommand final : public Command {
     if (settings_.record == settings_.playback) {
       throw WrongUse("--record names the recording that is played: give it another name.");
     }
-    if (!fs::exists(settings_.record)) return;
-    std::ifstream file(settings_.record, std::ios::binary);
-    std::string first;
-    std::getline(file, first);
-    if (first.find("\"gable_recording\"") == std::string::npos) {
-      throw WrongUse(settings_.record +
-                     " is there and is no recording: give --record another name, or remove it.");
-    }
-    fs::remove(settings_.record);
+    remove_former(settings_.record, "\"gable_recording\"");
+    remove_former(fs::path(settings_.record).replace_extension(".images"), "gable_counter_images");
   }
 
   static int finish_unprofiled(const Ended& ended) {

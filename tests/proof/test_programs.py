@@ -141,6 +141,7 @@ class Rehearsal(unittest.TestCase):
             self.assertLess(one["bytes"], 2_000_000)
         with tarfile.open(pathlib.Path(self.folder, "recordings.tar.gz")) as archive:
             self.assertIn("recordings/resnet50-train.jsonl", archive.getnames())
+            self.assertIn("recordings/sample.images", archive.getnames())
 
     def test_peers(self):
         self.need_torch()

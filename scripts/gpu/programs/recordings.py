@@ -55,6 +55,9 @@ def record(name, options, program, environment=None):
     fields["kernels"] = kernels
     runs.emit("recording", f"{size} bytes, {same} of {kernels} kernels the same when played", unknown, recording=name + ".jsonl", bytes=size,
               origin=header["origin"], note=header["note"], same=same, within_limit=size <= LIMIT, **fields)
+    images = os.path.splitext(recording)[0] + ".images"
+    runs.emit("images", "counter images kept", {"bytes": "the run had no counter window, or its images are too large"}, recording=name,
+              bytes=os.path.getsize(images) if os.path.exists(images) else None)
     archive = os.path.join(os.environ.get("OUT", "."), "recordings.tar.gz")
     subprocess.run(["tar", "-czf", archive, "-C", os.path.dirname(FOLDER), "recordings"], check=True)
     if size > LIMIT or same < kernels:
