@@ -73,7 +73,7 @@ if [[ -z $build ]]; then
   [[ -n $build ]] || wrong "no build folder has bin/gable_prove: build the target 'prove' here, or bring build-prove along, which scripts/gpu/pack.sh makes"
 fi
 build=$(cd "$build" 2>/dev/null && pwd) || wrong "the build folder '$build' does not exist"
-needed=(bin/gable bin/gable_prove bin/gable-sample lib/libgable_inject.so)
+needed=(bin/gable bin/gable_prove bin/gable_probe bin/gable_truth bin/gable_hazard bin/gable-sample lib/libgable_inject.so lib/python)
 if [[ $rehearse == yes ]]; then needed+=(lib/playback/libcuda.so.1 lib/playback/libcupti.so.13 lib/playback/gable-player); fi
 for file in "${needed[@]}"; do
   [[ -e $build/$file ]] || wrong "$build lacks $file: build the target 'prove', or let scripts/gpu/pack.sh pack the tree again"

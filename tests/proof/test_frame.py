@@ -2,6 +2,7 @@
 """What scripts/gpu/prove.sh promises, with a stage made up for the test."""
 import pathlib
 import shutil
+import subprocess
 import tempfile
 import unittest
 
@@ -137,6 +138,34 @@ class Frame(unittest.TestCase):
         run = prove.prove("-b", self.root / "build", "--rehearse", root=self.root)
         self.assertEqual(2, run.returncode)
         self.assertIn("lacks bin/gable: build the target 'prove'", run.stderr)
+
+
+class Packed(unittest.TestCase):
+    """What scripts/gpu/pack.sh packs is enough, away from the tree that was built."""
+
+    def test_a_packed_tree_rehearses(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            packed = subprocess.run([prove.ROOT / "scripts" / "gpu" / "pack.sh", prove.BUILD, root / "build-prove"], env=prove.environment(),
+                                    capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual(0, packed.returncode, packed.stderr)
+            self.assertRegex(packed.stderr, r"build-prove has [0-9]+ MB")
+            shutil.copytree(prove.ROOT / "scripts" / "gpu", root / "scripts" / "gpu")
+            shutil.copytree(prove.ROOT / "tests" / "gpu", root / "tests" / "gpu")
+            (root / "tests" / "hazards").mkdir()
+            shutil.copy(prove.ROOT / "tests" / "hazards" / "gpu.jsonl", root / "tests" / "hazards")
+            run = subprocess.run([root / "scripts" / "gpu" / "prove.sh", "--rehearse", "-o", root / "out", "facts/about", "facts/endings",
+                                  "truth/half"], env=prove.environment(), capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual(0, run.returncode, run.stderr + run.stdout)
+            self.assertRegex(run.stdout, r"endings +done .* 3 of 3 endings")
+
+    def test_without_a_build_the_way_out_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(prove.ROOT / "scripts" / "gpu", pathlib.Path(folder, "scripts", "gpu"))
+            run = subprocess.run([pathlib.Path(folder, "scripts", "gpu", "prove.sh")], env=prove.environment(), capture_output=True, text=True,
+                                 timeout=60, check=False)
+        self.assertEqual(2, run.returncode)
+        self.assertIn("build the target 'prove' here, or bring build-prove along, which scripts/gpu/pack.sh makes", run.stderr)
 
 
 if __name__ == "__main__":

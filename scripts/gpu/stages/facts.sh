@@ -3,10 +3,6 @@
 # How CUPTI behaves on this GPU where its documentation is silent: the questions of docs/hardware-facts.md, which is made of
 # these results (gable_prove facts-page). What may hang or leave counters held comes last.
 probe=$BUILD/bin/gable_probe
-[[ -x $probe ]] || {
-  printf 'prove: %s is missing: build the target prove\n' "$probe" >&2
-  exit 2
-}
 playback tests/gpu/probe.jsonl
 may_be_empty two_devices skip 'the playback GPU is one device'
 may_be_empty sampling skip 'the playback GPU has no PM sampling'
