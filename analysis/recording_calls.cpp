@@ -86,16 +86,15 @@ void RecordingCalls::gather_graphs() {
     const auto* known = profile_.graphs.find(call.what);
     if (!members.empty() || known == nullptr) continue;
     for (const auto& each : known->shape.known) {
-      for (std::size_t i = 0; i < run_.kinds().size(); ++i) {
-        if (run_.kinds()[i].key == each.key)
-          members.push_back({static_cast<std::uint32_t>(i), each.count});
-      }
+      if (const auto kind = run_.find_kind(each.key)) members.push_back({*kind, each.count});
     }
   }
 }
 
-std::vector<LayerId> RecordingCalls::path(LayerId layer) const {
-  std::vector<LayerId> path;
+const std::vector<LayerId>& RecordingCalls::path(LayerId layer) const {
+  const auto [known, fresh] = paths_.try_emplace(layer);
+  auto& path = known->second;
+  if (!fresh) return path;
   for (; layer != 0; layer = profile_.layers.node(layer).parent) path.push_back(layer);
   std::reverse(path.begin(), path.end());
   return path;
@@ -111,7 +110,7 @@ void RecordingCalls::leave(Open& open, std::uint16_t thread, std::size_t keep, s
 // thread's may be open either: a launch would be taken to belong to it.
 void RecordingCalls::enter(Open& open, std::uint16_t thread, LayerId layer,
                            std::string& text) const {
-  const auto wanted = path(layer);
+  const auto& wanted = path(layer);
   if (wanted.empty()) {
     for (auto& [other, layers] : open) {
       if (other != thread) leave(open, other, 0, text);
@@ -198,6 +197,7 @@ std::string RecordingCalls::step(std::span<const Call> calls, bool times, bool c
   std::string text;
   Open open;
   std::set<std::uint32_t> contexts;
+  std::map<std::uint16_t, LayerId> outer;  // by thread: what is around its launches
   for (const Call& call : calls) {
     const bool timed = times && call.end_ns != 0;
     if (call.kind == RunRecorder::CallKind::copy && (!timed || copy_name(call.copy).empty()))
@@ -213,7 +213,11 @@ std::string RecordingCalls::step(std::span<const Call> calls, bool times, bool c
       case RunRecorder::CallKind::graph:
         // Its kernels have the layers that they were captured in; what is open around its launch
         // is not known, but for what is around all of the step.
-        if (open[call.thread].empty()) enter(open, call.thread, around(calls, call.thread), text);
+        if (open[call.thread].empty()) {
+          const auto [known, fresh] = outer.try_emplace(call.thread, 0);
+          if (fresh) known->second = around(calls, call.thread);
+          enter(open, call.thread, known->second, text);
+        }
         what = "{\"op\":\"graph_launch\",\"graph\":" + std::to_string(call.what);
         break;
       case RunRecorder::CallKind::copy:

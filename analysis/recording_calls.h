@@ -55,7 +55,7 @@ class RecordingCalls {
   // `values`: those of `kind`, as a rule.
   [[nodiscard]] std::string kernel(std::uint32_t kind, const std::string& id,
                                    const RunRecorder::Kind& values) const;
-  [[nodiscard]] std::vector<LayerId> path(LayerId layer) const;
+  [[nodiscard]] const std::vector<LayerId>& path(LayerId layer) const;
   void enter(Open& open, std::uint16_t thread, LayerId layer, std::string& text) const;
   [[nodiscard]] LayerId around(std::span<const Call> calls, std::uint16_t thread) const;
   static void leave(Open& open, std::uint16_t thread, std::size_t keep, std::string& text);
@@ -83,6 +83,7 @@ class RecordingCalls {
   };
   std::vector<Own> own_;  // beside calls_
   std::map<std::uint32_t, std::vector<Member>> graphs_;
+  mutable std::map<LayerId, std::vector<LayerId>> paths_;  // a step asks often for the same
   std::map<std::uint32_t, std::uint32_t> whole_;  // by graph: the kind that has its counters
   std::uint64_t unsaid_copies_ = 0;
 };

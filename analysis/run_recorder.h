@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -104,6 +105,10 @@ class RunRecorder {
   [[nodiscard]] const RecorderLimits& limits() const { return limits_; }
   [[nodiscard]] std::vector<Call> calls() const;  // in the order of steps, and in them of launches
   [[nodiscard]] const std::vector<Kind>& kinds() const { return kinds_; }
+  [[nodiscard]] std::optional<std::uint32_t> find_kind(const LaunchKey& key) const {
+    const auto found = kind_index_.find(key);
+    return found == kind_index_.end() ? std::nullopt : std::optional(found->second);
+  }
   [[nodiscard]] const std::map<WindowId, Window>& windows() const { return windows_; }
   [[nodiscard]] const std::vector<double>& values() const { return values_; }
   [[nodiscard]] const std::vector<GraphKernel>& graph_kernels() const { return graph_kernels_; }

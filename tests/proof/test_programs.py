@@ -107,7 +107,7 @@ class Rehearsal(unittest.TestCase):
         run = prove.prove("--rehearse", "-o", folder, stage, GABLE_PROVE_TORCH=torch)
         self.assertEqual(run.returncode, 0, run.stderr + run.stdout + pathlib.Path(folder, "prove.log").read_text(encoding="utf-8")[-3000:])
         self.assertIn("nothing here is measured", run.stdout)
-        lines = prove.lines(pathlib.Path(folder, stage + ".jsonl"))
+        lines = prove.lines(pathlib.Path(folder, stage.split("/")[0] + ".jsonl"))
         self.assertEqual({line["source"] for line in lines}, {"playback"})
         return lines
 
@@ -127,14 +127,16 @@ class Rehearsal(unittest.TestCase):
     def test_without_pytorch(self):
         """What needs it is skipped, says so, and the rest is done."""
         lines = self.rehearse("record", self.folder, torch="/nowhere/python")
-        self.assertEqual(self.found(lines, "recording")[0]["recording"], "sample.jsonl")
+        self.assertEqual([one["recording"] for one in self.found(lines, "recording")], ["sample.jsonl", "truth-core.jsonl"])
         self.assertEqual({line["reason"] for line in lines if line["what"] == "skipped"}, {"there is no PyTorch that sees this GPU"})
 
     def test_record(self):
+        """Also in two runs, of which the second goes on where the first stopped."""
         self.need_torch()
+        self.rehearse("record/sample", self.folder)
         lines = self.rehearse("record", self.folder)
         rows = self.found(lines, "recording")
-        self.assertEqual([one["recording"] for one in rows], ["sample.jsonl", "resnet50-train.jsonl", "transformer-layer.jsonl"])
+        self.assertEqual([one["recording"] for one in rows], ["sample.jsonl", "truth-core.jsonl", "resnet50-train.jsonl", "transformer-layer.jsonl"])
         for one in rows:
             self.assertEqual(one["origin"], "playback")
             self.assertEqual(one["same"], one["kernels"])

@@ -8,10 +8,10 @@ import compare
 import runs
 
 NCU = os.environ.get("NCU", "")
-SAMPLE = os.path.join(os.environ.get("BUILD", ""), "bin", "gable-sample")
 STEPS = 30 if runs.REHEARSE else 200
 # ncu runs every kernel several times: few steps of it are enough, and their cost is taken by the step.
 NCU_STEPS = 2
+NCU_LAUNCHES = 2000
 
 
 def cases(name):
@@ -30,7 +30,7 @@ def ncu_report(program, metrics, cache):
     """What ncu counted, as a report."""
     csv, report = runs.path_of("ncu.csv"), runs.path_of("ncu.json")
     output = runs.run([NCU, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--cache-control", cache,
-                       "--metrics", ",".join(metrics), *program])
+                       "--launch-count", str(NCU_LAUNCHES), "--metrics", ",".join(metrics), *program])
     with open(csv, "w", encoding="utf-8") as file:
         file.write(output)
     runs.run([runs.GABLE, "import", "--ncu", csv, "-o", report])
@@ -46,22 +46,21 @@ def against_ncu(program, report, **fields):
                   {name: "no kernel has both" for name in found}, cache_control=cache, different_text=str(found.pop("different")), **found, **fields)
 
 
-def sample():
-    """Two kernels of known work, without PyTorch."""
-    steps = 40
-    report = runs.path_of("sample.json")
+def program(name, *command):
+    """Kernels of known work, without PyTorch."""
+    report = runs.path_of("program.json")
     playback = ["--playback", os.environ["GABLE_PLAYBACK"]] if runs.REHEARSE else []
     walls = []
-    for command in ([SAMPLE], [runs.GABLE, "profile", "-q", *playback, "-o", report, "--", SAMPLE]):
+    for started in (command, [runs.GABLE, "profile", "-q", *playback, "--step-range", "^step$", "-o", report, "--", *command]):
         began = time.perf_counter()
-        runs.run(command)
+        runs.run(started)
         walls.append(time.perf_counter() - began)
     found = runs.read(report)
     fields, unknown = runs.summary(found)
     runs.emit("gable", f"{fields['kernels']} kernels; {walls[0]:.2f} s plain, {walls[1]:.2f} s under Gable, starts included", unknown,
-              steps=steps, plain_s=walls[0], gable_s=walls[1], **fields)
+              program=name, plain_s=walls[0], gable_s=walls[1], **fields)
     if NCU and not runs.REHEARSE:
-        against_ncu([SAMPLE], found, program="gable-sample")
+        against_ncu(command, found, program=name)
 
 
 def added(name):
@@ -116,5 +115,5 @@ def counters(name):
 
 if __name__ == "__main__":
     if not sys.argv[1:]:
-        raise SystemExit("write sample, added NAME, times NAME or counters NAME")
-    runs.main({"sample": sample, "added": added, "times": times, "counters": counters})
+        raise SystemExit("write program NAME COMMAND, added NAME, times NAME or counters NAME")
+    runs.main({"program": program, "added": added, "times": times, "counters": counters})

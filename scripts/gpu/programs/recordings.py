@@ -10,7 +10,7 @@ import runs
 
 LIMIT = 2_000_000
 FOLDER = os.path.join(os.environ.get("WORK", "."), "recordings")
-PLAYBACK = os.path.join(os.environ.get("BUILD", ""), "lib", "playback")
+ARCHIVE = os.path.join(os.environ.get("OUT", "."), "recordings.tar.gz")
 
 
 def rows_of(report):
@@ -38,6 +38,8 @@ def agreement(first, again):
 
 
 def record(name, options, program, environment=None):
+    if not os.path.isdir(FOLDER) and os.path.exists(ARCHIVE):  # a former run's go on travelling
+        subprocess.run(["tar", "-xzf", ARCHIVE, "-C", os.path.dirname(FOLDER)], check=True)
     os.makedirs(FOLDER, exist_ok=True)
     recording, report, again = os.path.join(FOLDER, name + ".jsonl"), runs.path_of("report.json"), runs.path_of("again.json")
     playback = ["--playback", environment["GABLE_PLAYBACK"]] if runs.REHEARSE else []
@@ -49,17 +51,16 @@ def record(name, options, program, environment=None):
     # On the playback GPU whatever the machine has; the machine's CUPTI is of no use there.
     elsewhere = {k: v for k, v in os.environ.items() if k not in ("GABLE_OPTIONS", "GABLE_PLAYBACK")}
     runs.run([runs.GABLE, "profile", "-q", "--playback", recording, "-o", again, *options], elsewhere)
+    images = os.path.splitext(recording)[0] + ".images"
+    runs.emit("images", "counter images kept", {"bytes": "the run had no counter window, or its images are too large"}, recording=name,
+              bytes=os.path.getsize(images) if os.path.exists(images) else None)
     kernels, same = agreement(runs.read(report), runs.read(again))
     size = os.path.getsize(recording)
     fields, unknown = runs.summary(runs.read(report))
     fields["kernels"] = kernels
     runs.emit("recording", f"{size} bytes, {same} of {kernels} kernels the same when played", unknown, recording=name + ".jsonl", bytes=size,
               origin=header["origin"], note=header["note"], same=same, within_limit=size <= LIMIT, **fields)
-    images = os.path.splitext(recording)[0] + ".images"
-    runs.emit("images", "counter images kept", {"bytes": "the run had no counter window, or its images are too large"}, recording=name,
-              bytes=os.path.getsize(images) if os.path.exists(images) else None)
-    archive = os.path.join(os.environ.get("OUT", "."), "recordings.tar.gz")
-    subprocess.run(["tar", "-czf", archive, "-C", os.path.dirname(FOLDER), "recordings"], check=True)
+    subprocess.run(["tar", "-czf", ARCHIVE, "-C", os.path.dirname(FOLDER), "recordings"], check=True)
     if size > LIMIT or same < kernels:
         raise runs.Failed(f"{name}: {size} bytes, {same} of {kernels} kernels the same.")
 
@@ -67,7 +68,7 @@ def record(name, options, program, environment=None):
 def program(name, path, *arguments):
     if shutil.which(path) is None:
         runs.skip(f"{os.path.basename(path)} is not built here")
-    record(name, ("--active", "1"), [path, *arguments], dict(os.environ))
+    record(name, ("--active", "1", "--step-range", "^step$"), [path, *arguments], dict(os.environ))
 
 
 def pytorch(name, *case):

@@ -5,7 +5,9 @@
 . "$ROOT/scripts/gpu/programs/pytorch.sh"
 
 if [[ -n $PYTHON ]]; then
-  experiment sample 120 "$PYTHON" -B "$programs/peers.py" sample
+  experiment sample 120 "$PYTHON" -B "$programs/peers.py" program gable-sample "$BUILD/bin/gable-sample"
+  playback tests/gpu/truth.jsonl
+  experiment truth 200 "$PYTHON" -B "$programs/peers.py" program gable_truth "$BUILD/bin/gable_truth" core
 else
   skip_experiment sample 'there is no python3 here'
 fi

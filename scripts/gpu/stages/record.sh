@@ -6,6 +6,12 @@
 
 if [[ -n $PYTHON ]]; then
   experiment sample 60 "$PYTHON" -B "$programs/recordings.py" program sample "$BUILD/bin/gable-sample"
+  playback tests/gpu/truth.jsonl
+  families=(core half tensor times)
+  if [[ $REHEARSE == yes ]]; then families=(core); fi
+  for family in "${families[@]}"; do
+    experiment "truth-$family" 90 "$PYTHON" -B "$programs/recordings.py" program "truth-$family" "$BUILD/bin/gable_truth" "$family"
+  done
 else
   skip_experiment sample 'there is no python3 here'
 fi

@@ -8,10 +8,10 @@ resnet() { pytorch_experiment "$1" "$2" resnet.py "${@:3}"; }
 
 resnet flops 120 flops
 resnet overhead 400 overhead
-for batch in "${batches[@]}"; do
-  resnet "train-fp32-$batch" 60 case resnet --batch "$batch"
-done
 if [[ $REHEARSE == no ]]; then
+  for batch in "${batches[@]}"; do
+    resnet "train-fp32-$batch" 60 case resnet --batch "$batch"
+  done
   resnet infer-fp32 60 case resnet --mode infer --batch 1
   for precision in tf32 amp; do
     for batch in 1 64 256; do
