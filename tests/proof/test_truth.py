@@ -145,5 +145,32 @@ class Comparison(unittest.TestCase):
         self.assertEqual(77, compared({}, [{"skipped": "there is none"}])[0])
 
 
+class Page(unittest.TestCase):
+    def page(self, source):
+        head = {"stage": "truth", "experiment": "core", "source": source, "gpu": "A GPU", "driver": "1.2", "cuda": 13000, "cupti": 130001}
+        numbers = [{"name": "a", "quantity": "flops.fp32", "counted": 100, "expected": 100, "ratio": 1, "agrees": True},
+                   {"name": "a", "quantity": "bytes.l2", "counted": 99, "expected": 100, "ratio": 0.99, "agrees": True},
+                   {"name": "b", "quantity": "flops.fp16", "counted": None, "expected": 0, "agrees": True},
+                   {"name": "b", "quantity": "flops.fp64", "counted": 7, "expected": 6, "ratio": 7 / 6, "agrees": False, "why": "three FMA",
+                    "wrong": "not equal"}]
+        lines = [{**head, "what": "number", "fields": fields} for fields in numbers] + [{**head, "what": "end", "exit": 1, "seconds": 2}]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "truth.jsonl")
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            return prove.part("truth-page", path).stdout
+
+    def test_hardware_is_shown_with_what_is_off(self):
+        page = self.page("hardware")
+        self.assertIn("## core on A GPU, driver 1.2, CUPTI 130001", page)
+        self.assertIn("| `a` | 2 | 2 | 0 | `bytes.l2` x 0.99 |", page)
+        self.assertIn("| `b` | 2 | 1 | 1 | `flops.fp64` x 1.16667 |", page)
+        self.assertIn("- `b` `flops.fp64`: 7 for 6 (three FMA): not equal", page)
+
+    def test_playback_is_never_shown(self):
+        page = self.page("playback")
+        self.assertNotIn("A GPU,", page)
+        self.assertTrue(page.endswith("Not measured on hardware yet.\n"))
+
+
 if __name__ == "__main__":
     unittest.main()

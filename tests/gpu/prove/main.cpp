@@ -16,7 +16,7 @@ constexpr Part kParts[] = {
     {"skip", gable::prove::skip},         {"end", gable::prove::end},
     {"finished", gable::prove::finished}, {"check", gable::prove::check},
     {"table", gable::prove::table},       {"facts-page", gable::prove::facts_page_part},
-    {"truth", gable::prove::truth},
+    {"truth", gable::prove::truth},       {"truth-page", gable::prove::truth_page_part},
 };
 
 }  // namespace

@@ -35,6 +35,10 @@ int truth(const Arguments& arguments);
 int facts_page_part(const Arguments& arguments);
 [[nodiscard]] std::string facts_page(const std::vector<std::string>& results);
 
+// truth-page RESULTS...: docs/hardware-truth.md, on standard output.
+int truth_page_part(const Arguments& arguments);
+[[nodiscard]] std::string truth_page(const std::vector<std::string>& results);
+
 // The table, apart from where it goes.
 struct Table {
   std::string text;
