@@ -47,10 +47,12 @@ class Assembly {
     for (const auto& [id, device] : imported_.devices) profile_.add_device(device);
     if (counted) profile_.set_metrics(kCounters, imported_.metrics);
     if (counted) profile_.set_raw_metrics(parts_of_sums(imported_.metrics));
-    std::stable_sort(imported_.kernels.begin(), imported_.kernels.end(),
-                     [](const auto& a, const auto& b) {
-                       return std::tie(a.step, a.start_ns) < std::tie(b.step, b.start_ns);
-                     });
+    const auto earlier = [](const ImportedKernel& a, const ImportedKernel& b) {
+      return std::tie(a.step, a.start_ns) < std::tie(b.step, b.start_ns);
+    };
+    // Most files have them in their order.
+    if (!std::is_sorted(imported_.kernels.begin(), imported_.kernels.end(), earlier))
+      std::stable_sort(imported_.kernels.begin(), imported_.kernels.end(), earlier);
     if (timed) {
       Join join;
       if (counted) join = join_counters(imported_);

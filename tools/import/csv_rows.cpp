@@ -113,10 +113,39 @@ bool CsvRows::parse_field(std::size_t& at, bool& more) {
   return true;
 }
 
+void CsvRows::expect_repeats(std::size_t fields) {
+  repeated_ = fields;
+  front_.clear();
+}
+
+bool CsvRows::take_repeat(std::size_t& at) {
+  if (front_.empty() || end_ - begin_ <= front_.size() ||
+      std::memcmp(buffer_.data() + begin_, front_.data(), front_.size()) != 0)
+    return false;
+  for (const auto& [place, size] : spans_)
+    fields_.emplace_back(buffer_.data() + begin_ + place, size);
+  at = begin_ + front_.size();
+  return true;
+}
+
+// For the next row. Fields with quotes in them have no place in the buffer.
+void CsvRows::keep_front() {
+  front_.clear();
+  if (repeated_ == 0 || fields_.size() <= repeated_ || !unescaped_.empty()) return;
+  const char* begin = buffer_.data() + begin_;
+  spans_.clear();
+  for (std::size_t i = 0; i < repeated_; ++i)
+    spans_.emplace_back(static_cast<std::size_t>(fields_[i].data() - begin), fields_[i].size());
+  const char* next = fields_[repeated_].data();
+  if (next > begin && next[-1] == '"') --next;
+  front_.assign(begin, next);
+}
+
 CsvRows::Parsed CsvRows::parse_row() {
   fields_.clear();
   unescaped_.clear();
   std::size_t at = begin_;
+  is_repeat_ = take_repeat(at);
   for (;;) {
     bool more = false;
     if (at == end_) {
@@ -145,6 +174,7 @@ CsvRows::Parsed CsvRows::parse_row() {
     }
     break;
   }
+  if (!is_repeat_) keep_front();
   next_ = at;
   next_line_ = line_;
   const char* from = buffer_.data() + begin_;

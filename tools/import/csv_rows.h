@@ -8,6 +8,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/import/byte_source.h"
@@ -30,12 +31,19 @@ class CsvRows {
   [[nodiscard]] const std::vector<std::string_view>& fields() const { return fields_; }
   [[nodiscard]] std::string_view text() const { return text_; }
 
+  // Rows of one launch begin alike: so many fields of a row that has the bytes of the row before
+  // are taken from there.
+  void expect_repeats(std::size_t fields);
+  [[nodiscard]] bool is_repeat() const { return is_repeat_; }
+
  private:
   enum class Parsed { row, more, broken };
   Parsed parse_line();
   Parsed parse_row();
   bool parse_field(std::size_t& at, bool& more);
   bool fill();
+  bool take_repeat(std::size_t& at);
+  void keep_front();
 
   ByteSource& source_;
   std::vector<char> buffer_;
@@ -45,6 +53,10 @@ class CsvRows {
   std::vector<std::string_view> fields_;
   std::deque<std::string> unescaped_;
   std::string_view text_;
+  std::size_t repeated_ = 0;  // fields
+  bool is_repeat_ = false;
+  std::string front_;  // of the row before, up to those fields' end
+  std::vector<std::pair<std::size_t, std::size_t>> spans_;  // of its fields: place and size
 };
 
 }  // namespace gable

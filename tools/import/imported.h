@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,7 @@ class ShapeTable {
 
  private:
   std::vector<LaunchShape> shapes_;
-  std::multimap<std::uint64_t, std::uint32_t> by_hash_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
 };
 
 struct ImportedKernel {

@@ -82,6 +82,7 @@ class Reader {
 
   void read_head(const std::vector<std::string_view>& fields) {
     columns_ = {};
+    rows_.expect_repeats(0);
     columns_.count = fields.size();
     struct Known {
       std::string_view name;
@@ -107,6 +108,7 @@ class Reader {
     if (columns_.kernel == kNone) broken("the head has no column \"Kernel Name\".");
     if (!columns_.is_wide()) {
       if (columns_.value == kNone) broken("the head has no column \"Metric Value\".");
+      rows_.expect_repeats(std::min(columns_.metric, columns_.value));
       return;
     }
     for (std::size_t i = columns_.kernel + 1; i < fields.size(); ++i) {
@@ -145,6 +147,7 @@ class Reader {
 
   // The launch that the row is of: rows of one launch follow each other.
   void find_launch(const std::vector<std::string_view>& fields) {
+    if (rows_.is_repeat() && !launches_.empty()) return;
     const auto is_same = [&](std::size_t column, const std::string& last) {
       return column == kNone || fields[column] == last;
     };

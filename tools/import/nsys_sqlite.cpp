@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <unordered_map>
 
 #include "tools/command.h"
@@ -22,18 +23,47 @@ const char* const kRanges = "NVTX_EVENTS";
 constexpr std::uint64_t kMost32 = 0xffffffff;
 constexpr std::uint64_t kThreadPart = 0xffffff;  // of a globalTid; the rest is the process
 constexpr int kPushPop = 59, kStartEnd = 60;
+constexpr std::uint64_t kLeastRowBytes = 16;
 constexpr std::uint64_t kMostRanges = 1u << 27;
 
 // The call that GPU work came from. Some exports have a row for the runtime's call and one for the
 // driver's within it: the first counts.
 struct Call {
-  std::uint32_t process = 0, correlation = 0;
+  std::uint64_t key = 0;  // process and correlation
   std::uint64_t start_ns = UINT64_MAX;
   std::uint32_t thread = 0;
   std::uint32_t range = RangeNest::kNone;
-  friend bool operator<(const Call& a, const Call& b) {
-    return std::tie(a.process, a.correlation) < std::tie(b.process, b.correlation);
+  [[nodiscard]] bool known() const { return start_ns != UINT64_MAX; }
+};
+
+// Calls by their keys. Those that are asked for follow each other, mostly.
+class Calls {
+ public:
+  explicit Calls(std::vector<std::uint64_t> keys) {
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    calls_.resize(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) calls_[i].key = keys[i];
   }
+  Call* find(std::uint64_t key) {
+    if (calls_.empty() || key > calls_.back().key) return nullptr;
+    for (const std::size_t near : {last_, last_ + 1}) {
+      if (near >= calls_.size() || calls_[near].key != key) continue;
+      last_ = near;
+      return &calls_[near];
+    }
+    const auto found =
+        std::lower_bound(calls_.begin(), calls_.end(), key,
+                         [](const Call& call, std::uint64_t wanted) { return call.key < wanted; });
+    if (found->key != key) return nullptr;
+    last_ = static_cast<std::size_t>(found - calls_.begin());
+    return &*found;
+  }
+  std::vector<Call>& all() { return calls_; }
+
+ private:
+  std::vector<Call> calls_;
+  std::size_t last_ = 0;
 };
 
 CopyKind kind_of_copy(std::uint64_t kind) {
@@ -69,6 +99,7 @@ class Reader {
     read_nsys_devices(file_, imported_);
     first_kernel_ = imported_.kernels.size();
     first_copy_ = imported_.copies.size();
+    reserve();
     read_kernels();
     read_copies(kMemcpy, true);
     read_copies(kMemset, false);
@@ -110,11 +141,23 @@ class Reader {
     if ((++done_ & 0xfff) == 0) progress_.at(done_);
   }
 
+  static std::uint64_t key_of(std::uint32_t process, std::uint64_t correlation) {
+    return (std::uint64_t{process} << 32) | correlation;
+  }
+
   void call(const SqliteRows& rows, int correlation, int process) {
-    Call call;
-    call.correlation = static_cast<std::uint32_t>(rows.number(correlation, kMost32).value_or(0));
-    call.process = process_of(rows.number(process).value_or(0));
-    calls_.push_back(call);
+    const std::uint64_t number = rows.number(correlation, kMost32).value_or(0);
+    keys_.push_back(key_of(process_of(rows.number(process).value_or(0)), number));
+  }
+
+  // Room for the rows of a table, as far as the file can have so many.
+  void reserve() {
+    std::error_code code;
+    const auto size = std::filesystem::file_size(file_.path(), code);
+    const std::uint64_t most = code ? 0 : size / kLeastRowBytes;
+    const std::uint64_t kernels = std::min(file_.rows(kKernels), most);
+    imported_.kernels.reserve(imported_.kernels.size() + kernels);
+    keys_.reserve(kernels + std::min(file_.rows(kMemcpy) + file_.rows(kMemset), most));
   }
 
   static void times(const SqliteRows& rows, std::uint64_t& start, std::uint64_t& end) {
@@ -174,11 +217,7 @@ class Reader {
 
   // Of the calls only those that GPU work came from matter.
   void read_calls() {
-    wanted_ = calls_;
-    std::sort(wanted_.begin(), wanted_.end());
-    wanted_.erase(std::unique(wanted_.begin(), wanted_.end(),
-                              [](const Call& a, const Call& b) { return !(a < b) && !(b < a); }),
-                  wanted_.end());
+    calls_.emplace(keys_);
     for (const char* table : kRuntime) {
       if (!file_.has(table)) continue;
       SqliteRows rows(file_, table, {"start", "correlationId", "globalTid"});
@@ -189,15 +228,12 @@ class Reader {
         if (!correlation || !thread) continue;
         const auto process = processes_.find(*thread & ~kThreadPart);
         if (process == processes_.end()) continue;
-        Call call;
-        call.process = process->second;
-        call.correlation = static_cast<std::uint32_t>(*correlation);
-        const auto found = std::lower_bound(wanted_.begin(), wanted_.end(), call);
-        if (found == wanted_.end() || call < *found) continue;
+        Call* call = calls_->find(key_of(process->second, *correlation));
+        if (call == nullptr) continue;
         const std::uint64_t start = rows.needed(0);
-        if (start >= found->start_ns) continue;
-        found->start_ns = start;
-        found->thread = thread_of(*thread);
+        if (start >= call->start_ns) continue;
+        call->start_ns = start;
+        call->thread = thread_of(*thread);
       }
     }
   }
@@ -231,12 +267,12 @@ class Reader {
   // Layers of kernels and copies: those open on the calling thread when the call was made.
   void place() {
     nest_.nest();
-    for (Call& call : wanted_) {
-      if (call.start_ns != UINT64_MAX) call.range = nest_.at(call.thread, call.start_ns);
+    for (Call& call : calls_->all()) {
+      if (call.known()) call.range = nest_.at(call.thread, call.start_ns);
     }
-    for (std::size_t i = 0; i < calls_.size(); ++i) {
-      const auto found = std::lower_bound(wanted_.begin(), wanted_.end(), calls_[i]);
-      const bool known = found->start_ns != UINT64_MAX;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      const Call* found = calls_->find(keys_[i]);
+      const bool known = found->known();
       const std::size_t kernels = imported_.kernels.size() - first_kernel_;
       if (i < kernels) {
         ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
@@ -265,7 +301,8 @@ class Reader {
   RangeNest nest_;
   NsysTexts texts_;
   std::unordered_map<std::uint64_t, std::uint32_t> processes_, threads_;
-  std::vector<Call> calls_, wanted_;  // of kernels, then copies; each once, sorted
+  std::vector<std::uint64_t> keys_;  // of the calls of kernels, then of copies
+  std::optional<Calls> calls_;
   std::size_t first_kernel_ = 0, first_copy_ = 0;
   std::uint64_t done_ = 0;
 };

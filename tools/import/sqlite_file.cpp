@@ -22,7 +22,8 @@ std::string quoted(const std::string& name) {
 }  // namespace
 
 SqliteFile::SqliteFile(const std::string& path) : path_(path) {
-  const int opened = sqlite3_open_v2(path.c_str(), &file_, SQLITE_OPEN_READONLY, nullptr);
+  const int opened =
+      sqlite3_open_v2(path.c_str(), &file_, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
   if (opened != SQLITE_OK) {
     const std::string why = file_ == nullptr ? "no memory" : sqlite3_errmsg(file_);
     sqlite3_close(file_);
