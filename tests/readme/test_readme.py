@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -134,6 +135,11 @@ class Commands(unittest.TestCase):
         self.run_here(f"gable profile -q --step-range '^step$' -o gable-node1-4711.json --playback {recording}")
         for name in ("before", "after", "main", "now"):
             shutil.copy(self.here / "gable-node1-4711.json", self.here / f"{name}.json")
+        data = ROOT / "tests" / "data" / "import"
+        shutil.copy(data / "ncu_details.csv", self.here / "counters.csv")
+        times = sqlite3.connect(self.here / "times.sqlite")
+        times.executescript((data / "nsys_3.sql").read_text())
+        times.close()
         pages = set()
         for page, lines in examples():
             if page == "window.md":
@@ -149,7 +155,7 @@ class Commands(unittest.TestCase):
                     limited = command == "gable doctor"  # no driver
                     self.assertEqual(1 if limited else 0, run.returncode, f"{run.stdout}\n{run.stderr}")
                     self.assertTrue(run.stdout or "\nReport: " in run.stderr, run.stderr)
-        self.assertEqual({"ceilings.md", "check.md", "diff.md", "doctor.md", "dump.md", "env.md", "gable.md", "profile.md", "report.md"}, pages)
+        self.assertEqual({"ceilings.md", "check.md", "diff.md", "doctor.md", "dump.md", "env.md", "gable.md", "import.md", "profile.md", "report.md"}, pages)
 
     def test_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([^)#]+)\)", README):

@@ -9,7 +9,7 @@
 namespace gable {
 namespace {
 
-constexpr std::size_t kPiece = 1u << 20;
+constexpr std::size_t kPiece = 1u << 18;
 constexpr std::string_view kMark = "\xEF\xBB\xBF";  // of UTF-8, as Windows writes it
 
 const char* find(const char* from, const char* to, char what) {

@@ -9,7 +9,7 @@
 namespace gable {
 namespace {
 
-constexpr std::size_t kPiece = 1u << 20;
+constexpr std::size_t kPiece = 1u << 18;
 
 // In blocks of one size, which compilers turn into vector instructions.
 std::uint64_t lines_in(const char* from, const char* to) {

@@ -57,18 +57,30 @@ std::uint32_t KinetoOperators::add(const TraceEvent& event) {
     shapes_ = true;
     if (!event.dims.empty() && !event.dims.front().empty())
       facts.sizes = intern_sizes(event.dims.front());
-    OperatorResult result = operator_work(event);
-    if (result.counts) {
-      facts.result = static_cast<std::uint32_t>(results_.size());
-      results_.push_back(std::move(result));
-    }
     if (is_heavy(name)) {
       if (const std::string label = label_of(event); !label.empty())
         facts.label = nest_.name(event.name + " " + label);
     }
+    if (OperatorResult result = operator_work(event); result.counts)
+      facts.result = keep(std::move(result), facts.label);
   }
   facts_.push_back(facts);
   return static_cast<std::uint32_t>(facts_.size() - 1);
+}
+
+// Operators of the same sizes have the same result, mostly.
+std::uint32_t KinetoOperators::keep(OperatorResult result, std::uint32_t label) {
+  const auto known = same_.find(label);
+  if (known != same_.end() && result.work) {
+    const auto& work = results_[known->second].work;
+    if (work && work->flops == result.work->flops && work->bytes == result.work->bytes &&
+        work->type == result.work->type)
+      return known->second;
+  }
+  const auto id = static_cast<std::uint32_t>(results_.size());
+  if (result.work && label != kNone) same_[label] = id;
+  results_.push_back(std::move(result));
+  return id;
 }
 
 void KinetoOperators::name_layers() {

@@ -47,6 +47,7 @@ class KinetoOperators {
     bool has_sequence = false, backward = false, known = true;
   };
   std::uint32_t intern_sizes(const std::vector<std::int64_t>& sizes);
+  std::uint32_t keep(OperatorResult result, std::uint32_t label);
   LayerId backward_of(LayerTree& layers, LayerId forward);
   void finish_convolutions();
 
@@ -55,6 +56,7 @@ class KinetoOperators {
   std::vector<OperatorResult> results_;
   std::map<std::vector<std::int64_t>, std::uint32_t> sizes_;
   std::vector<const std::vector<std::int64_t>*> sizes_by_id_;
+  std::unordered_map<std::uint32_t, std::uint32_t> same_;  // the last result, by label
   std::unordered_map<LayerId, LayerId> backward_;
   bool modules_ = false, shapes_ = false, by_next_ = false;
 };

@@ -60,13 +60,14 @@ class Reader {
 
   // ncu's own lines, of which errors say why there is nothing.
   void look_at(std::string_view text) {
-    if (ncu_error_.empty() && text.starts_with("==ERROR==")) ncu_error_ = text.substr(0, 300);
+    if (ncu_error_.empty() && text.starts_with("==ERROR==")) ncu_error_ = quoted_piece(text);
     if (rows_.line() == 1) first_ = text.substr(0, 64);
   }
 
   [[noreturn]] void refuse() const {
     const std::string& name = source_.name();
-    if (!ncu_error_.empty()) throw WrongUse(name + " has no launches; ncu says: " + ncu_error_);
+    if (!ncu_error_.empty())
+      throw WrongUse(name + " has no launches (ncu says: " + ncu_error_ + ").");
     if (first_.starts_with("NVR")) throw WrongUse(ncu_rep_sentence(name));
     if (first_.starts_with("SQLite format 3"))
       throw WrongUse(name + " is an SQLite file, as nsys exports it: give it with --nsys.");
@@ -179,7 +180,7 @@ class Reader {
 
   Dim3 size(std::string_view text) const {
     const auto found = ncu_size(text);
-    if (!found) broken("'" + std::string(text.substr(0, 40)) + "' is no size of a grid or block.");
+    if (!found) broken("'" + quoted_piece(text.substr(0, 40)) + "' is no size of a grid or block.");
     return *found;
   }
 
@@ -189,7 +190,7 @@ class Reader {
     if (columns_.device != kNone) {
       const auto number = ncu_number(fields[columns_.device]);
       if (!number || *number < 0 || *number > 1e6 || *number != std::floor(*number))
-        broken("'" + std::string(fields[columns_.device].substr(0, 40)) + "' is no device.");
+        broken("'" + quoted_piece(fields[columns_.device].substr(0, 40)) + "' is no device.");
       id = static_cast<std::int32_t>(*number);
     }
     DeviceInfo& device = imported_.devices[id];
@@ -201,10 +202,10 @@ class Reader {
     char behind = 0;
     if (std::sscanf(std::string(text).c_str(), "%4d.%4d%c", &major, &minor, &behind) != 2 ||
         major < 1 || minor < 0)
-      broken("'" + std::string(text.substr(0, 40)) + "' is no compute capability.");
+      broken("'" + quoted_piece(text.substr(0, 40)) + "' is no compute capability.");
     if (device.compute_major != 0 &&
         (device.compute_major != major || device.compute_minor != minor))
-      broken("device " + std::to_string(id) + " has compute capability " + std::string(text) +
+      broken("device " + std::to_string(id) + " has compute capability " + quoted_piece(text) +
              " here and " + std::to_string(device.compute_major) + "." +
              std::to_string(device.compute_minor) +
              " elsewhere: these are runs on different GPUs; import each by itself.");
@@ -230,7 +231,7 @@ class Reader {
     }
     if (!std::isfinite(*number) || std::abs(*number) > 1e30 ||
         (*number < 0 && metrics_.counts(metric)))
-      broken("the value " + std::string(text.substr(0, 40)) + " of " + metrics_.name(metric) +
+      broken("the value " + quoted_piece(text.substr(0, 40)) + " of " + metrics_.name(metric) +
              " is out of range.");
     launches_.back().values.emplace_back(metric, *number * unit);
   }

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "tools/import/imported.h"
+
 namespace gable {
 namespace {
 
@@ -146,7 +148,7 @@ void counter(JsonStream& json, const std::string& name, TraceEvent& event) {
   const std::string_view text = json.text();
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec != std::errc() || value < 0 || value > 1e30)
-    json.broken("the value of " + name + " is out of range");
+    json.broken("the value of " + quoted_piece(name) + " is out of range");
   event.counters.emplace_back(name, value);
 }
 
