@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stage resnet: ResNet-50 and models like it under Gable, as a user runs them."""
+import os
+import subprocess
+import sys
+
 import runs
 
 # torchvision's ResNet-50, 224 x 224, one image: multiplications and additions of its convolutions and of fc.
@@ -33,6 +37,19 @@ def case(name, *options):
     runs.emit("case", f"{fields['layers']} layers, {fields['kernels']} kernels, run +{added} %", unknown, options=" ".join(map(str, options)),
               same_output=plain.output == under.output, plain_step_ms=plain.median_ns / 1e6, added_percent=added,
               slowdown={phase: value for phase, value in slowdown.items() if value is not None} or {"none": "one phase alone"}, **fields)
+
+
+def imagenet(script):
+    """PyTorch's example, unmodified, with its own dummy data; SIGINT ends it when the queue is complete."""
+    report = runs.path_of("report.json")
+    command = [runs.GABLE, "profile", "-q", "--then", "stop", "-o", report, "--", sys.executable, script, "-a", "resnet50",
+               "--dummy", "-b", "64", "--epochs", "1", "-p", "10"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=runs.WORK, check=False)
+    sys.stderr.write(done.stderr)
+    if not os.path.exists(report):
+        raise runs.Failed(f"no report; the program ended with {done.returncode}")
+    fields, unknown = runs.summary(runs.read(report))
+    runs.emit("imagenet", f"{fields['layers']} layers, {fields['kernels']} kernels", unknown, exit_code=done.returncode, **fields)
 
 
 def overhead():
@@ -69,4 +86,4 @@ def overhead():
 
 
 if __name__ == "__main__":
-    runs.main({"flops": flops, "case": case, "overhead": overhead})
+    runs.main({"flops": flops, "case": case, "overhead": overhead, "imagenet": imagenet})

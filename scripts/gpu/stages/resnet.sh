@@ -26,3 +26,8 @@ if [[ $REHEARSE == no ]]; then
 fi
 resnet gpt 60 case gpt --batch "${batches[0]}"
 resnet torch-profiler 60 case resnet --batch "${batches[0]}" --trace "$WORK/trace.json"
+# PyTorch's examples, where somebody has them.
+example=${GABLE_PROVE_EXAMPLES:-$ROOT/../examples}/imagenet/main.py
+if [[ $REHEARSE == no && -e $example ]]; then
+  resnet imagenet 300 imagenet "$example"
+fi
