@@ -230,6 +230,7 @@ std::vector<double> Profiler::values(const std::vector<Range>& ranges,
                                      const std::string& metric) const {
   const auto found = std::find(plan_->metrics.begin(), plan_->metrics.end(), metric);
   std::vector<double> values;
+  values.reserve(ranges.size());
   for (const Range& range : ranges) {
     values.push_back(found == plan_->metrics.end()
                          ? std::numeric_limits<double>::quiet_NaN()

@@ -35,7 +35,7 @@ void observe(const char* what, const Json& fields) {
   std::fflush(stdout);
 }
 
-void answer(bool agrees, const std::string& says, Json fields) {
+void answer(bool agrees, const std::string& says, const Json& fields) {
   Json line = {{"says", says}, {"agrees", agrees}};
   line.update(fields);
   line["failed_calls"] = failures().size();
@@ -93,6 +93,7 @@ std::size_t in_order(const std::vector<double>& ctas) {
 
 bool same_grids(std::vector<double> ctas, int launches) {
   std::vector<double> expected;
+  expected.reserve(static_cast<std::size_t>(launches));
   for (int i = 0; i < launches; ++i) expected.push_back(Work::grid_of(i));
   std::sort(expected.begin(), expected.end());
   std::sort(ctas.begin(), ctas.end());

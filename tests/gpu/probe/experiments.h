@@ -16,7 +16,7 @@ namespace gable::probe {
 void observe(const char* what, const Json& fields);
 // The last line: whether the GPU does what the design assumes, in one sentence with its numbers.
 // The calls of CUPTI that failed go with it.
-void answer(bool agrees, const std::string& says, Json fields);
+void answer(bool agrees, const std::string& says, const Json& fields);
 
 // On the playback GPU loops are short: nothing is measured there.
 [[nodiscard]] bool rehearsed();

@@ -28,6 +28,7 @@ void times() {
   std::map<std::string, Json> rows;
   for (const Length& length : kLengths) {
     std::vector<double> ns;
+    ns.reserve(kTimes);
     for (int i = 0; i < kTimes; ++i) ns.push_back(work.gpu.event_ns([&] { launch(length); }));
     rows[length.name]["events_ns"] = gpu::median(ns);
   }

@@ -158,7 +158,7 @@ void sampling() {
   const CUfunction copy = work.gpu.kernel(kKernels, "probe_copy");
   const std::size_t bytes = std::size_t{1} << 30;
   const CUdeviceptr from = work.large(bytes), to = work.large(bytes);
-  constexpr int kCopies = 20;
+  constexpr std::size_t kCopies = 20;
   start_engine();
   activity_on();
   const auto available = availability();
@@ -174,7 +174,7 @@ void sampling() {
     done = sampled(
                enable.pPmSamplingObject, config, interval,
                [&] {
-                 for (int i = 0; i < kCopies; ++i)
+                 for (std::size_t i = 0; i < kCopies; ++i)
                    work.gpu.launch(copy, {2048, 512}, to, from,
                                    static_cast<unsigned long long>(bytes / 16));
                  work.gpu.wait();
