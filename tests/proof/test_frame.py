@@ -4,6 +4,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 import prove
@@ -14,6 +15,7 @@ empty() { echo '{"a":{"b":[null]}}'; }
 silent() { :; }
 skips() { echo '{"skipped":"there is no such thing"}'; exit 77; }
 hangs() { echo '{"n":1}'; trap '' TERM; sleep 1000 & echo $! >"$ROOT/child"; wait; sleep 1000; }
+leaves() { echo '{"n":1}'; sleep 1000 & echo $! >"$ROOT/child"; }
 once() { echo run >>"$ROOT/runs"; echo '{"n":1}'; }
 crashes() { echo '{"n":1}'; kill -SEGV $BASHPID; }
 may_be_empty allowed skip 'the test says so'
@@ -23,6 +25,7 @@ case $(<"$ROOT/wanted") in
   silent) experiment silent 60 silent ;;
   skips) experiment skips 60 skips; skip_experiment other 'not here' ;;
   hangs) experiment hangs 5 hangs; experiment once 60 once ;;
+  leaves) experiment leaves 60 leaves; experiment once 60 once ;;
   crashes) experiment crashes 60 crashes; experiment once 60 once ;;
   short) experiment hangs 1000 hangs; experiment once 60 once ;;
 esac
@@ -95,10 +98,22 @@ class Frame(unittest.TestCase):
         self.assertEqual(1, run.returncode)
         self.assertRegex(run.stdout, r"hangs +timed out")
         self.assertRegex(run.stdout, r"once +done")
-        child = (self.root / "child").read_text(encoding="utf-8").strip()
-        state = pathlib.Path("/proc", child, "stat")  # gone, or dead and not buried
-        self.assertTrue(not state.exists() or state.read_text(encoding="utf-8").rpartition(")")[2].split()[0] in "ZX")
+        self.check_child_is_gone()
         self.assertEqual(1, self.lines()[0]["fields"]["n"])  # what it had said is kept
+
+    def check_child_is_gone(self):
+        child = (self.root / "child").read_text(encoding="utf-8").strip()
+        state = pathlib.Path("/proc", child, "stat")  # or dead and not buried
+        for _ in range(100):
+            if not state.exists() or state.read_text(encoding="utf-8").rpartition(")")[2].split()[0] in "ZX":
+                return
+            time.sleep(0.1)
+        self.fail("a process that an experiment started goes on")
+
+    def test_what_an_experiment_leaves_running_is_ended(self):
+        run = self.rehearse("leaves")
+        self.assertEqual(0, run.returncode, run.stderr)
+        self.check_child_is_gone()
 
     def test_one_that_crashes_is_told_and_may_be_repeated(self):
         run = self.rehearse("crashes")
