@@ -96,6 +96,10 @@ class ManyFiles(ImportTest):
         self.assertEqual(kernel(report, "x")["time_ns"]["mean"], 20)
         self.assertEqual(kernel(report, "y")["launches"], 1)
 
+    def test_two_outputs_in_one_file(self):
+        report = self.report("--ncu", self.file("a.csv", HEAD + row(0, value="10") + "==PROF== Disconnected\n" + HEAD + row(0, value="30")))
+        self.assertEqual((kernel(report, "k")["launches"], kernel(report, "k")["time_ns"]["mean"]), (2, 20))
+
     def test_a_grid_of_another_size_is_another_row(self):
         report = self.report("--ncu", self.file("a.csv", HEAD + row(0) + row(1, grid="(8, 1, 1)")))
         self.assertEqual(len(report["kernels"]), 2)

@@ -39,10 +39,11 @@ class Schemas(NsysTest):
         self.assertEqual(sum(row["launches"] for row in report["kernels"]), 4)
 
     def test_the_same_correlation_in_another_process_is_another_call(self):
-        report = self.report("--nsys", self.export("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = 1000 WHERE correlationId = 12 "
-                                                   "AND globalTid = 16777217"))
-        # Outside of every range; the other process's call at 10 ns would be too, and its range ends would not.
-        self.assertEqual(layer(report)["time_ns"]["self"], 100 + 1)
+        # That process has a kernel too, and a call with the number of this one's, before every range.
+        report = self.report("--nsys", self.export(f"INSERT INTO {KERNELS} VALUES (9500, 9600, 0, 1, 7, 50, 33554432, 4, 5, 8, 1, 1, "
+                                                   "256, 1, 1, 64)"))
+        self.assertEqual(layer(report, "model", "aten::mm")["launches"], 2)
+        self.assertEqual(layer(report)["time_ns"]["self"], 1 + 100)
 
     def test_projection_from_first_start_to_last_end(self):
         report = self.report("--nsys", self.export())
