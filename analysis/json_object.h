@@ -3,41 +3,57 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
+
+#include <rapidjson/document.h>
 
 #include "analysis/report.h"
 
 namespace gable::json {
 
-using Json = nlohmann::json;
+// Of ranks' reports there are many and large ones: read seven times as fast as with the library
+// that writes them.
+using Json = rapidjson::Value;
 
 // A field with the wrong type. The text names the field.
 struct WrongField : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// An object of the report, and where it is: "layers[3].flops". Fields may be missing: a reader
+// Where a value is: "layers[3].flops". Text only when something is wrong: a report has many fields.
+struct Where {
+  const Where* parent = nullptr;
+  const char* name = "";
+  std::size_t index = kNoIndex;
+  static constexpr std::size_t kNoIndex = ~std::size_t{0};
+
+  [[nodiscard]] std::string text() const {
+    const std::string before = parent == nullptr ? std::string() : parent->text();
+    if (index != kNoIndex) return before + "[" + std::to_string(index) + "]";
+    return before.empty() ? name : before + "." + name;
+  }
+};
+
+// An object of the report, and where it is; that must live as long. Fields may be missing: a reader
 // takes what is there.
 class Object {
  public:
-  Object(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
-    if (!json_.is_object()) throw WrongField(where_ + " is no object");
+  Object(const Json& json, const Where& where) : json_(json), where_(where) {
+    if (!json_.IsObject()) throw WrongField(where_.text() + " is no object");
   }
 
   [[nodiscard]] const Json* find(const char* name) const {
-    const auto found = json_.find(name);
-    return found == json_.end() || found->is_null() ? nullptr : &*found;
+    const auto found = json_.FindMember(name);
+    return found == json_.MemberEnd() || found->value.IsNull() ? nullptr : &found->value;
   }
-  [[nodiscard]] std::string at(const std::string& name) const {
-    return where_.empty() ? name : where_ + "." + name;
-  }
+  [[nodiscard]] Where at(const char* name) const { return {&where_, name}; }
 
   void read(const char* name, std::string& out) const {
     if (const Json* value = find(name)) out = text(*value, at(name));
@@ -45,8 +61,8 @@ class Object {
   void read(const char* name, bool& out) const {
     const Json* value = find(name);
     if (value == nullptr) return;
-    if (!value->is_boolean()) throw WrongField(at(name) + " is neither true nor false");
-    out = value->get<bool>();
+    if (!value->IsBool()) throw WrongField(at(name).text() + " is neither true nor false");
+    out = value->GetBool();
   }
   void read(const char* name, Maybe& out) const {
     if (const Json* value = find(name)) out = number(*value, at(name));
@@ -63,39 +79,42 @@ class Object {
     if (const Json* value = find(name)) out = integer<std::int64_t>(*value, at(name));
   }
   void read(const char* name, std::vector<std::string>& out) const {
-    each(name,
-         [&](const Json& value, const std::string& where) { out.push_back(text(value, where)); });
+    each(name, [&](const Json& value, const Where& where) { out.push_back(text(value, where)); });
   }
   void read(const char* name, std::vector<std::int64_t>& out) const {
-    each(name, [&](const Json& value, const std::string& where) {
+    each(name, [&](const Json& value, const Where& where) {
       out.push_back(integer<std::int64_t>(value, where));
     });
   }
   void read(const char* name, std::map<std::string, Maybe>& out) const {
     const Json* value = find(name);
     if (value == nullptr) return;
-    if (!value->is_object()) throw WrongField(at(name) + " is no object");
-    for (const auto& [key, item] : value->items()) {
-      out[key] = item.is_null() ? Maybe() : Maybe(number(item, at(name) + "." + key));
+    if (!value->IsObject()) throw WrongField(at(name).text() + " is no object");
+    const Where where = at(name);
+    for (auto item = value->MemberBegin(); item != value->MemberEnd(); ++item) {
+      out[text(item->name, where)] =
+          item->value.IsNull() ? Maybe()
+                               : Maybe(number(item->value, {&where, item->name.GetString()}));
     }
   }
   void read(const char* name, Dim3& out) const {
     std::vector<std::uint32_t> parts;
-    each(name, [&](const Json& value, const std::string& where) {
+    each(name, [&](const Json& value, const Where& where) {
       parts.push_back(integer<std::uint32_t>(value, where));
     });
     if (find(name) == nullptr) return;
-    if (parts.size() != 3) throw WrongField(at(name) + " is no list of three numbers");
+    if (parts.size() != 3) throw WrongField(at(name).text() + " is no list of three numbers");
     out = {parts[0], parts[1], parts[2]};
   }
   // Calls `visit(object)` when the field is there.
   template <typename Visit>
   void inside(const char* name, Visit visit) const {
-    if (const Json* value = find(name)) visit(Object(*value, at(name)));
+    const Where where = at(name);
+    if (const Json* value = find(name)) visit(Object(*value, where));
   }
   template <typename Visit>
   void objects(const char* name, Visit visit) const {
-    each(name, [&](const Json& value, const std::string& where) { visit(Object(value, where)); });
+    each(name, [&](const Json& value, const Where& where) { visit(Object(value, where)); });
   }
 
  private:
@@ -103,32 +122,38 @@ class Object {
   void each(const char* name, Visit visit) const {
     const Json* value = find(name);
     if (value == nullptr) return;
-    if (!value->is_array()) throw WrongField(at(name) + " is no list");
+    if (!value->IsArray()) throw WrongField(at(name).text() + " is no list");
     std::size_t index = 0;
-    for (const Json& item : *value) visit(item, at(name) + "[" + std::to_string(index++) + "]");
+    const Where list = at(name);
+    for (const Json& item : value->GetArray()) visit(item, Where{&list, "", index++});
   }
-  static std::string text(const Json& value, const std::string& where) {
-    if (!value.is_string()) throw WrongField(where + " is no text");
-    return value.get<std::string>();
+  static std::string text(const Json& value, const Where& where) {
+    if (!value.IsString()) throw WrongField(where.text() + " is no text");
+    return {value.GetString(), value.GetStringLength()};
   }
-  static double number(const Json& value, const std::string& where) {
-    if (!value.is_number()) throw WrongField(where + " is no number");
-    return value.get<double>();
+  static double number(const Json& value, const Where& where) {
+    if (!value.IsNumber()) throw WrongField(where.text() + " is no number");
+    return value.GetDouble();
   }
   template <typename Integer>
-  static Integer integer(const Json& value, const std::string& where) {
-    if (!value.is_number_integer()) throw WrongField(where + " is no whole number");
-    const bool fits = value.is_number_unsigned()
-                          ? value.get<std::uint64_t>() <=
-                                static_cast<std::uint64_t>(std::numeric_limits<Integer>::max())
-                          : value.get<std::int64_t>() >=
-                                static_cast<std::int64_t>(std::numeric_limits<Integer>::min());
-    if (!fits) throw WrongField(where + " is out of range");
-    return value.get<Integer>();
+  static Integer integer(const Json& value, const Where& where) {
+    if (!value.IsInt64() && !value.IsUint64())
+      throw WrongField(where.text() + " is no whole number");
+    const bool fits = value.IsUint64() ? std::in_range<Integer>(value.GetUint64())
+                                       : std::in_range<Integer>(value.GetInt64());
+    if (!fits) throw WrongField(where.text() + " is out of range");
+    return value.IsUint64() ? static_cast<Integer>(value.GetUint64())
+                            : static_cast<Integer>(value.GetInt64());
   }
 
   const Json& json_;
-  std::string where_;
+  const Where& where_;
 };
+
+// The text as JSON. Throws NoJson with the byte where it is none.
+struct NoJson {
+  std::size_t byte = 0;
+};
+[[nodiscard]] rapidjson::Document parsed(std::string_view text);
 
 }  // namespace gable::json

@@ -6,13 +6,13 @@
 #include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "analysis/json_object.h"
 
 namespace gable {
 namespace {
 
-using json::Json;
 using json::Object;
 
 std::string capability(const DeviceInfo& device) {
@@ -38,16 +38,17 @@ void read_roof(const Object& in, MeasuredRoof& roof) {
   in.read("steady", roof.steady);
   in.read("sm_clock_hz", roof.sm_clock_hz);
   if (roof.kind != "compute" && roof.kind != "memory")
-    throw json::WrongField(in.at("kind") + " is neither compute nor memory");
+    throw json::WrongField(in.at("kind").text() + " is neither compute nor memory");
   if (roof.name.empty() || !std::isfinite(roof.value) || roof.value <= 0)
-    throw json::WrongField(in.at("value") + " is no rate");
+    throw json::WrongField(in.at("value").text() + " is no rate");
 }
 
 ParsedRoofs parse(std::string_view text) {
-  const Json json = Json::parse(text.begin(), text.end());
-  if (!json.is_object() || !json.contains("gable_ceilings"))
+  const rapidjson::Document json = json::parsed(text);
+  if (!json.IsObject() || !json.HasMember("gable_ceilings"))
     return {std::nullopt, "it has no field \"gable_ceilings\""};
-  const Object root(json, "");
+  const json::Where top;
+  const Object root(json, top);
   int schema = 0;
   root.read("gable_ceilings", schema);
   if (schema < 1 || schema > kRoofsSchema) {
@@ -102,7 +103,7 @@ std::string to_json(const MeasuredRoofs& measured) {
 ParsedRoofs roofs_from_json(std::string_view text) {
   try {
     return parse(text);
-  } catch (const nlohmann::json::parse_error&) {
+  } catch (const json::NoJson&) {
     return {std::nullopt, "it is no JSON, or was cut off"};
   } catch (const std::exception& error) {
     return {std::nullopt, error.what()};

@@ -97,6 +97,13 @@ struct LayerModel {
   Maybe allocated_bytes;
 };
 
+// Of a layer in a merged report: its time per unit on each of the GPUs that have it.
+struct RankSpread {
+  std::uint64_t gpus = 0;  // that have the layer, with a known time
+  double min_ns = 0, mean_ns = 0, max_ns = 0, stddev_ns = 0;
+  std::int64_t slowest = 0;  // of RunInfo::processes
+};
+
 struct LayerRow {
   std::int64_t id = 0;
   std::optional<std::int64_t> parent;
@@ -121,6 +128,7 @@ struct LayerRow {
   Maybe flops_over_forward;  // of a backward layer: its measured FLOPs / its forward's
   std::optional<LayerModel> model;
   std::optional<CompiledRegion> compiled;  // of a forward layer that the framework compiled
+  std::optional<RankSpread> spread;        // of a merged report
 };
 
 struct KernelRow {
@@ -168,6 +176,14 @@ struct CopyRow {
   Maybe bytes, time_ns;
 };
 
+// A process of a merged report.
+struct MergedProcess {
+  std::string hostname;
+  std::int64_t pid = 0;
+  std::optional<std::int64_t> rank;
+  Maybe step_wall_ns, gpu_time_ns;  // per unit; the kernels' time summed over its GPUs
+};
+
 struct RunInfo {
   std::vector<std::string> command;  // masked already
   std::string hostname;
@@ -191,7 +207,8 @@ struct RunInfo {
     std::string border;
     std::optional<std::int64_t> period;  // launches of the period by which steps were found
   } steps;
-  std::vector<std::int64_t> ranks;
+  std::vector<std::int64_t> ranks;       // of the processes of a merged report
+  std::vector<MergedProcess> processes;  // of a merged report; empty where it is of one process
   struct {
     Maybe callbacks_ns;
     std::map<std::string, Maybe> window_wall_ns;  // mean wall time of one window, by phase

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cerrno>
 #include <cstdio>
@@ -65,7 +66,11 @@ ParsedReport read_report_file(const std::string& path) {
     if (S_ISDIR(info.st_mode)) return {std::nullopt, path + " is a folder, not a report."};
     std::ifstream file(path, std::ios::binary);
     if (!file) return {std::nullopt, path + " cannot be read: " + std::strerror(errno) + "."};
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::string text(static_cast<std::size_t>(std::max<off_t>(info.st_size, 0)), '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    // Of a pipe nobody knows the size.
+    if (file) text.append(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
     if (file.bad()) return {std::nullopt, path + " cannot be read to its end."};
     ParsedReport parsed = from_json(text);
     if (!parsed.report) parsed.error = path + ": " + parsed.error;

@@ -2,6 +2,8 @@
 // Parts of a report that are read or written in files of their own. Internal to analysis/.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "analysis/json_object.h"
 
 namespace gable::json {

@@ -8,7 +8,6 @@
 namespace gable {
 namespace {
 
-using json::Json;
 using json::Object;
 using json::WrongField;
 
@@ -74,6 +73,14 @@ void read_run(const Object& in, RunInfo& run) {
     steps.read("period", run.steps.period);
   });
   in.read("ranks", run.ranks);
+  in.objects("processes", [&](const Object& process) {
+    MergedProcess& out = run.processes.emplace_back();
+    process.read("hostname", out.hostname);
+    process.read("pid", out.pid);
+    process.read("rank", out.rank);
+    process.read("step_wall_ns", out.step_wall_ns);
+    process.read("gpu_time_ns", out.gpu_time_ns);
+  });
   in.inside("overhead", [&](const Object& overhead) {
     overhead.read("callbacks_ns", run.overhead.callbacks_ns);
     overhead.read("window_wall_ns", run.overhead.window_wall_ns);
@@ -170,6 +177,15 @@ void read_layer(const Object& in, LayerRow& row) {
   in.inside("model", [&](const Object& model) { json::read_model(model, row.model.emplace()); });
   in.inside("compiled",
             [&](const Object& compiled) { json::read_compiled(compiled, row.compiled.emplace()); });
+  in.inside("spread", [&](const Object& spread) {
+    RankSpread& out = row.spread.emplace();
+    spread.read("gpus", out.gpus);
+    spread.read("min_ns", out.min_ns);
+    spread.read("mean_ns", out.mean_ns);
+    spread.read("max_ns", out.max_ns);
+    spread.read("stddev_ns", out.stddev_ns);
+    spread.read("slowest", out.slowest);
+  });
 }
 
 void read_kernel(const Object& in, KernelRow& row) {
@@ -218,10 +234,11 @@ void read_copy(const Object& in, CopyRow& row) {
 }
 
 ParsedReport parse(std::string_view text) {
-  const Json json = Json::parse(text.begin(), text.end());
-  if (!json.is_object() || !json.contains("gable"))
+  const rapidjson::Document json = json::parsed(text);
+  if (!json.IsObject() || !json.HasMember("gable"))
     return {std::nullopt, "This is no report of gable: it has no field \"gable\"."};
-  const Object root(json, "");
+  const json::Where top;
+  const Object root(json, top);
   Report report;
   report.schema = 0;
   root.inside("gable", [&](const Object& gable) {
@@ -262,7 +279,7 @@ ParsedReport parse(std::string_view text) {
 ParsedReport from_json(std::string_view text) {
   try {
     return parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
+  } catch (const json::NoJson& error) {
     return {std::nullopt, "This is no JSON, or it was cut off: something is wrong at byte " +
                               std::to_string(error.byte) + "."};
   } catch (const WrongField& error) {

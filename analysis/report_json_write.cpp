@@ -103,6 +103,14 @@ Json run(const RunInfo& run) {
                   {"border", known(run.steps.border)},
                   {"period", optional(run.steps.period)}};
   out["ranks"] = run.ranks;
+  Json& processes = out["processes"] = Json::array();
+  for (const MergedProcess& each : run.processes) {
+    processes.push_back({{"hostname", each.hostname},
+                         {"pid", each.pid},
+                         {"rank", optional(each.rank)},
+                         {"step_wall_ns", number(each.step_wall_ns)},
+                         {"gpu_time_ns", number(each.gpu_time_ns)}});
+  }
   out["overhead"] = {{"callbacks_ns", number(run.overhead.callbacks_ns)},
                      {"window_wall_ns", numbers(run.overhead.window_wall_ns)},
                      {"counter_image_bytes", number(run.overhead.counter_image_bytes)},
@@ -218,6 +226,15 @@ Json layer(const LayerRow& row) {
   out["flops_over_forward"] = number(row.flops_over_forward);
   out["model"] = row.model ? model(*row.model) : Json(nullptr);
   out["compiled"] = json::write_compiled(row.compiled);
+  out["spread"] = nullptr;
+  if (const auto& spread = row.spread) {
+    out["spread"] = {{"gpus", spread->gpus},
+                     {"min_ns", number(spread->min_ns)},
+                     {"mean_ns", number(spread->mean_ns)},
+                     {"max_ns", number(spread->max_ns)},
+                     {"stddev_ns", number(spread->stddev_ns)},
+                     {"slowest", spread->slowest}};
+  }
   return out;
 }
 

@@ -140,6 +140,7 @@ build_packages=(
   ninja-build:ninja
   nlohmann-json3-dev:nlohmann/json.hpp
   libcli11-dev:CLI/CLI.hpp
+  rapidjson-dev:rapidjson/document.h
   libsqlite3-dev:sqlite3.h
   zlib1g-dev:zlib.h
   'node-d3:share/nodejs/d3/dist/d3.min*.js'

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "analysis/report_file.h"
@@ -46,14 +48,31 @@ std::string next_command(const ReportFiles& files, After after) {
 }  // namespace
 
 ReportFiles read_reports(const std::vector<std::string>& paths) {
+  // Many ranks have many files: each core reads some of them.
+  std::vector<ParsedReport> parsed(paths.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < paths.size(); i = next++)
+      parsed[i] = read_report_file(paths[i]);
+  };
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> helpers;
+  for (std::size_t i = 1; i < std::min(cores, paths.size()); ++i) {
+    try {
+      helpers.emplace_back(work);
+    } catch (const std::system_error&) {
+      break;  // no more threads are to be had: those that are do the work
+    }
+  }
+  work();
+  for (std::thread& helper : helpers) helper.join();
   ReportFiles files;
-  for (const std::string& path : paths) {
-    ParsedReport parsed = read_report_file(path);
-    if (parsed.report) {
-      files.reports.push_back(std::move(*parsed.report));
-      files.paths.push_back(path);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (parsed[i].report) {
+      files.reports.push_back(std::move(*parsed[i].report));
+      files.paths.push_back(paths[i]);
     } else {
-      files.problems.push_back(std::move(parsed.error));
+      files.problems.push_back(std::move(parsed[i].error));
     }
   }
   return files;

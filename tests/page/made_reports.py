@@ -64,7 +64,7 @@ def report(layers, kernels, **run):
                          {"device": 0, "kind": "memory", "name": "dram", "value": DRAM, "source": "theoretical: made up"},
                          {"device": 0, "kind": "memory", "name": "l2", "value": L2, "source": "measured: made up"}],
             "layers": layers, "kernels": kernels,
-            "copies": [{"kind": "memcpy", "direction": "host_to_device", "device": 0, "layer": None, "count": 2, "bytes": 4096, "time_ns": 1e5}]}
+            "copies": [{"kind": "host_to_device", "direction": "none", "device": 0, "layer": None, "count": 2, "bytes": 4096, "time_ns": 1e5}]}
 
 
 def net(scale=1.0):

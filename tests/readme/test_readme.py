@@ -140,6 +140,11 @@ class Commands(unittest.TestCase):
         times = sqlite3.connect(self.here / "times.sqlite")
         times.executescript((data / "nsys_3.sql").read_text())
         times.close()
+        for rank in range(2):
+            with open(self.here / "gable-node1-4711.json", encoding="utf-8") as file:
+                report = json.load(file)
+            report["run"].update(rank=rank, pid=4711 + rank)
+            (self.here / f"rank-{rank}.json").write_text(json.dumps(report), encoding="utf-8")
         pages = set()
         for page, lines in examples():
             if page == "window.md":
@@ -155,7 +160,7 @@ class Commands(unittest.TestCase):
                     limited = command == "gable doctor"  # no driver
                     self.assertEqual(1 if limited else 0, run.returncode, f"{run.stdout}\n{run.stderr}")
                     self.assertTrue(run.stdout or "\nReport: " in run.stderr, run.stderr)
-        self.assertEqual({"ceilings.md", "check.md", "diff.md", "doctor.md", "dump.md", "env.md", "gable.md", "import.md", "profile.md", "report.md"}, pages)
+        self.assertEqual({"ceilings.md", "check.md", "diff.md", "doctor.md", "dump.md", "env.md", "gable.md", "import.md", "merge.md", "profile.md", "report.md"}, pages)
 
     def test_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([^)#]+)\)", README):

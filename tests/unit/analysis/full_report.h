@@ -68,6 +68,7 @@ inline LayerRow full_layer(Values& v) {
   model.roof = {v, "compute", "dram", "dram", "theoretical", v, v};
   model.allocated_bytes = v;
   row.compiled = CompiledRegion{{{"a.b.0", "Linear"}, {"a.b.1", "ReLU"}}, v.whole()};
+  row.spread = RankSpread{v.whole(), v, v, v, v, 1};
   return row;
 }
 
@@ -129,6 +130,7 @@ inline Report full_report() {
   run.total.basis_note = "every step seen was measured";
   run.steps = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), "period", 15};
   run.ranks = {3, 4};
+  run.processes = {{"node1", 17, 3, v, v}, {"node2", 18, 4, v, v}};
   run.overhead.callbacks_ns = v;
   run.overhead.window_wall_ns = {{"hw:1", v}, {"time", v}};
   run.overhead.counter_image_bytes = v;
