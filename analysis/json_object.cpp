@@ -9,7 +9,7 @@ rapidjson::Document parsed(std::string_view text) {
                               rapidjson::kParseFullPrecisionFlag | rapidjson::kParseIterativeFlag;
   rapidjson::Document document;
   document.Parse<kFlags>(text.data(), text.size());
-  if (document.HasParseError()) throw NoJson{document.GetErrorOffset()};
+  if (document.HasParseError()) throw NoJson{document.GetErrorOffset() + 1};
   return document;
 }
 

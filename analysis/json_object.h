@@ -150,7 +150,7 @@ class Object {
   const Where& where_;
 };
 
-// The text as JSON. Throws NoJson with the byte where it is none.
+// The text as JSON. Throws NoJson with the byte, from 1 on, where it is none.
 struct NoJson {
   std::size_t byte = 0;
 };
