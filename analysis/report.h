@@ -191,7 +191,7 @@ struct RunInfo {
   std::optional<std::int64_t> rank;
   std::string started_at;  // ISO 8601, UTC
   Maybe wall_time_s;
-  std::string source = "cupti";  // "cupti" | "playback" | "import"
+  std::string source = "cupti";  // "cupti" | "playback" | "import" | "predicted"
   std::string unit = "run";      // "step" | "run"
   std::string scope = "kernel";  // "kernel" | "range"
   bool complete = false;         // false in snapshots of a running program

@@ -47,7 +47,7 @@ double coverage_of(const Report& report, Maybe Coverage::*part) {
 
 std::string origin(const std::vector<Report>& reports) {
   std::string text;
-  for (const char* source : {"playback", "import"}) {
+  for (const char* source : {"playback", "import", "predicted"}) {
     if (std::any_of(reports.begin(), reports.end(),
                     [&](const Report& each) { return each.run.source == source; })) {
       text += std::string("[") + source + "] ";

@@ -160,7 +160,7 @@ class Commands(unittest.TestCase):
                     limited = command == "gable doctor"  # no driver
                     self.assertEqual(1 if limited else 0, run.returncode, f"{run.stdout}\n{run.stderr}")
                     self.assertTrue(run.stdout or "\nReport: " in run.stderr, run.stderr)
-        self.assertEqual({"ceilings.md", "check.md", "diff.md", "doctor.md", "dump.md", "env.md", "gable.md", "import.md", "merge.md", "profile.md", "report.md"}, pages)
+        self.assertEqual({"ceilings.md", "check.md", "diff.md", "doctor.md", "dump.md", "env.md", "gable.md", "import.md", "merge.md", "predict.md", "profile.md", "report.md"}, pages)
 
     def test_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([^)#]+)\)", README):

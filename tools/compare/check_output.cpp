@@ -24,7 +24,7 @@ std::string verdict_of(const GateResult& result) {
 
 std::string source_mark(const ReportFiles& files) {
   std::string text;
-  for (const char* source : {"playback", "import"}) {
+  for (const char* source : {"playback", "import", "predicted"}) {
     for (const Report& report : files.reports) {
       if (report.run.source != source) continue;
       text += std::string("[") + source + "] ";

@@ -27,7 +27,7 @@ std::string escaped(std::string_view text) {
 
 std::string title_of(const std::vector<Report>& reports) {
   std::string title = "Gable";
-  for (const char* source : {"playback", "import"}) {
+  for (const char* source : {"playback", "import", "predicted"}) {
     for (const Report& report : reports) {
       if (report.run.source != source) continue;
       title += std::string(" [") + source + "]";
