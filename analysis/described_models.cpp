@@ -13,12 +13,14 @@ class Images {
 
   // Same padding; `size` becomes size / stride.
   void conv(const std::string& name, int out, int kernel, int stride = 1, int groups = 1) {
-    add_conv(name, channels_, out, kernel, size_, size_ / stride, groups);
+    const int out_size = size_ / stride;
+    add_conv(name, channels_, out, kernel, size_, out_size, groups);
     channels_ = out;
-    size_ /= stride;
+    size_ = out_size;
   }
   void side_conv(const std::string& name, int in, int in_size, int out, int stride) {
-    add_conv(name, in, out, 1, in_size, in_size / stride, 1);
+    const int out_size = in_size / stride;
+    add_conv(name, in, out, 1, in_size, out_size, 1);
   }
   void pool() { size_ /= 2; }
   void linear(const std::string& name, double in, double out) {

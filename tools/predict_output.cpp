@@ -137,6 +137,11 @@ std::string predicted_layers(const Report& here, const std::vector<Report>& ther
   };
   add("layer", true, "whole program",
       [](const LayerThere& row) { return one_line(row.here->name); });
+  if (std::any_of(layers.rows().begin(), layers.rows().end(),
+                  [](const LayerThere& row) { return row.here->direction == "backward"; }))
+    add("dir", true, "", [](const LayerThere& row) {
+      return row.here->direction == "none" ? std::string("-") : row.here->direction.substr(0, 3);
+    });
   add("here", false, duration(whole_time(here)),
       [](const LayerThere& row) { return duration(row.here->sum.time_total_ns); });
   add("bound", true, "", [](const LayerThere& row) { return row.here->sum.roof.bound; });
