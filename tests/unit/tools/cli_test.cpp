@@ -41,9 +41,10 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"profile --acive 3 -- true",
                  "There is no option or argument '--acive' here; gable profile --help lists what "
                  "it takes."},
-        WrongUse{"profile --record r.jsonl -- true",
-                 "There is no option or argument '--record' here; gable profile --help lists what "
-                 "it takes."},
+        WrongUse{
+            "profile --recordings r.jsonl -- true",
+            "There is no option or argument '--recordings' here; gable profile --help lists what "
+            "it takes."},
         WrongUse{"profile --step-range '[' -- true",
                  "--step-range takes a regular expression, and '[' is not a valid one."},
         WrongUse{"profile --output /nonexistent/folder/r.json -- true",
