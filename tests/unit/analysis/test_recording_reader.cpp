@@ -58,8 +58,9 @@ TEST(RecordingReader, WhatIsNoRecording) {
             0u);
   EXPECT_EQ(error_of(R"({"gable_recording": 9, "origin": "generated"})"),
             "r.jsonl:1: this recording has format 9, this Gable reads up to 1.");
-  EXPECT_EQ(error_of(R"({"gable_recording": 1, "origin": "dreamt"})"),
-            "r.jsonl:1: \"origin\" must be recorded, playback, converted, generated or hand-written.");
+  EXPECT_EQ(
+      error_of(R"({"gable_recording": 1, "origin": "dreamt"})"),
+      "r.jsonl:1: \"origin\" must be recorded, playback, converted, generated or hand-written.");
 }
 
 TEST(RecordingReader, MistakesAreNamedWithTheirLine) {
