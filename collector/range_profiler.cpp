@@ -277,7 +277,7 @@ CuptiFailure RangeProfiler::stop() {
 }
 
 CuptiFailure RangeProfiler::read(Reading& reading) {
-  const CurrentContext current(state_->context);
+  const CurrentContext made_current(state_->context);
   return guarded([&]() -> CuptiFailure {
     reading = {};
     std::size_t ranges = 0;
