@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/gpu_catalogue.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace gable {
@@ -21,10 +22,26 @@ std::string plain(std::string_view name) {
 // alone, they are halved.
 std::vector<GpuSpec> make_catalogue() {
   return {
-      {"GTX1080Ti", 0, 11.3, 0, {}, 484, 11, "GeForce GTX 1080 Ti data sheet"},
-      {"V100", 7.8, 15.7, 31.4, {0, 0, 0, 125, 0, 0}, 900, 32, "Tesla V100 (SXM2) data sheet"},
-      {"T4", 0, 8.1, 16.2, {0, 0, 0, 65, 0, 130}, 320, 16, "Tesla T4 data sheet"},
-      {"A100-40GB", 9.7, 19.5, 78, {19.5, 156, 312, 312, 0, 624}, 1555, 40, "A100 data sheet"},
+      {"GTX1080Ti", 0, 11.3, 0, {}, 484, 11, "GeForce GTX 1080 Ti data sheet", "GTX 1080 Ti"},
+      {"V100",
+       7.8,
+       15.7,
+       31.4,
+       {0, 0, 0, 125, 0, 0},
+       900,
+       32,
+       "Tesla V100 (SXM2) data sheet",
+       "V100-SXM2|V100-DGXS"},
+      {"T4", 0, 8.1, 16.2, {0, 0, 0, 65, 0, 130}, 320, 16, "Tesla T4 data sheet", "Tesla T4"},
+      {"A100-40GB",
+       9.7,
+       19.5,
+       78,
+       {19.5, 156, 312, 312, 0, 624},
+       1555,
+       40,
+       "A100 data sheet",
+       "A100-SXM4-40GB|A100-PCIE-40GB"},
       {"A100-80GB",
        9.7,
        19.5,
@@ -32,10 +49,19 @@ std::vector<GpuSpec> make_catalogue() {
        {19.5, 156, 312, 312, 0, 624},
        2039,
        80,
-       "A100 (SXM) data sheet"},
-      {"A30", 5.2, 10.3, 0, {10.3, 82, 165, 165, 0, 330}, 933, 24, "A30 data sheet"},
-      {"A10", 0, 31.2, 31.2, {0, 62.5, 125, 125, 0, 250}, 600, 24, "A10 data sheet"},
-      {"A40", 0, 37.4, 37.4, {0, 74.8, 149.7, 149.7, 0, 299.3}, 696, 48, "A40 data sheet"},
+       "A100 (SXM) data sheet",
+       "A100-SXM4-80GB"},
+      {"A30", 5.2, 10.3, 0, {10.3, 82, 165, 165, 0, 330}, 933, 24, "A30 data sheet", "NVIDIA A30"},
+      {"A10", 0, 31.2, 31.2, {0, 62.5, 125, 125, 0, 250}, 600, 24, "A10 data sheet", "NVIDIA A10"},
+      {"A40",
+       0,
+       37.4,
+       37.4,
+       {0, 74.8, 149.7, 149.7, 0, 299.3},
+       696,
+       48,
+       "A40 data sheet",
+       "NVIDIA A40"},
       {"A6000",
        0,
        38.71,
@@ -43,7 +69,8 @@ std::vector<GpuSpec> make_catalogue() {
        {0, 77.42, 154.84, 154.84, 0, 309.68},
        768,
        48,
-       "RTX A6000 data sheet"},
+       "RTX A6000 data sheet",
+       "RTX A6000"},
       {"RTX3090",
        0,
        35.6,
@@ -51,9 +78,18 @@ std::vector<GpuSpec> make_catalogue() {
        {0, 35.6, 71, 71, 0, 284},
        936,
        24,
-       "NVIDIA Ampere GA102 whitepaper"},
-      {"L4", 0, 30.3, 30.3, {0, 60, 121, 121, 242.5, 242.5}, 300, 24, "L4 data sheet"},
-      {"L40S", 0, 91.6, 91.6, {0, 183, 362, 362, 733, 733}, 864, 48, "L40S data sheet"},
+       "NVIDIA Ampere GA102 whitepaper",
+       "RTX 3090"},
+      {"L4", 0, 30.3, 30.3, {0, 60, 121, 121, 242.5, 242.5}, 300, 24, "L4 data sheet", "NVIDIA L4"},
+      {"L40S",
+       0,
+       91.6,
+       91.6,
+       {0, 183, 362, 362, 733, 733},
+       864,
+       48,
+       "L40S data sheet",
+       "NVIDIA L40S"},
       {"RTX4090",
        0,
        82.6,
@@ -61,11 +97,44 @@ std::vector<GpuSpec> make_catalogue() {
        {0, 82.6, 165.2, 165.2, 330.3, 660.6},
        1008,
        24,
-       "NVIDIA Ada whitepaper"},
-      {"H100", 34, 67, 134, {67, 494.7, 989, 989, 1979, 1979}, 3350, 80, "H100 SXM data sheet"},
-      {"H100-PCIe", 26, 51, 0, {51, 378, 756, 756, 1513, 1513}, 2000, 80, "H100 PCIe data sheet"},
-      {"H200", 34, 67, 134, {67, 494.7, 989, 989, 1979, 1979}, 4800, 141, "H200 SXM data sheet"},
-      {"B200", 37, 75, 0, {37, 1125, 2250, 2250, 4500, 4500}, 8000, 180, "HGX B200 data sheet"},
+       "NVIDIA Ada whitepaper",
+       "RTX 4090"},
+      {"H100",
+       34,
+       67,
+       134,
+       {67, 494.7, 989, 989, 1979, 1979},
+       3350,
+       80,
+       "H100 SXM data sheet",
+       "H100 80GB HBM3"},
+      {"H100-PCIe",
+       26,
+       51,
+       0,
+       {51, 378, 756, 756, 1513, 1513},
+       2000,
+       80,
+       "H100 PCIe data sheet",
+       "H100 PCIe"},
+      {"H200",
+       34,
+       67,
+       134,
+       {67, 494.7, 989, 989, 1979, 1979},
+       4800,
+       141,
+       "H200 SXM data sheet",
+       "NVIDIA H200"},
+      {"B200",
+       37,
+       75,
+       0,
+       {37, 1125, 2250, 2250, 4500, 4500},
+       8000,
+       180,
+       "HGX B200 data sheet",
+       "NVIDIA B200"},
       {"RTX5090",
        0,
        104.8,
@@ -73,7 +142,8 @@ std::vector<GpuSpec> make_catalogue() {
        {0, 104.8, 209.5, 209.5, 419, 838},
        1792,
        32,
-       "NVIDIA RTX Blackwell whitepaper"},
+       "NVIDIA RTX Blackwell whitepaper",
+       "RTX 5090"},
   };
 }
 
@@ -111,6 +181,24 @@ const GpuSpec* find_gpu(std::string_view name, std::string& error) {
   error = several.empty() ? "There is no GPU '" + std::string(name) + "' in the catalogue: " + all
                           : "'" + std::string(name) + "' is one of several: " + several;
   error += ".";
+  return nullptr;
+}
+
+const GpuSpec* gpu_of_device(std::string_view device_name) {
+  for (const GpuSpec& gpu : gpu_catalogue()) {
+    std::string_view left = gpu.boards;
+    while (!left.empty()) {
+      const std::size_t end = std::min(left.find('|'), left.size());
+      const std::string_view board = left.substr(0, end);
+      left.remove_prefix(std::min(end + 1, left.size()));
+      const std::size_t at = device_name.find(board);
+      if (at == std::string_view::npos) continue;
+      // "NVIDIA L40S" is no L4, and an "RTX 3090 Ti" no RTX 3090; "V100-SXM2-16GB" is one of two
+      // sizes.
+      const std::string_view rest = device_name.substr(at + board.size());
+      if (rest.empty() || rest[0] == '-') return &gpu;
+    }
+  }
   return nullptr;
 }
 

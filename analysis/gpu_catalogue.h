@@ -21,6 +21,9 @@ struct GpuSpec {
   double dram = 0;       // GB/s
   double memory_gb = 0;  // 10^9 byte, as sold
   std::string_view source;
+  // What its name as a device has in it, with '|' between several; empty where names do not tell
+  // boards apart.
+  std::string_view boards = {};
 };
 
 [[nodiscard]] const std::vector<GpuSpec>& gpu_catalogue();
@@ -28,6 +31,10 @@ struct GpuSpec {
 // By name without regard to case, blanks, dashes and "NVIDIA"; a name that begins exactly one GPU's
 // is enough. nullptr where none or several fit; `error` is then a sentence with those that do.
 [[nodiscard]] const GpuSpec* find_gpu(std::string_view name, std::string& error);
+
+// Of a device by its name as the driver gives it; nullptr where the catalogue does not have that
+// board.
+[[nodiscard]] const GpuSpec* gpu_of_device(std::string_view device_name);
 
 // As ceilings of a report's device.
 [[nodiscard]] std::vector<Ceiling> ceilings_of(const GpuSpec& gpu, std::int32_t device);

@@ -124,6 +124,14 @@ void model_notes(const Profile::State& state, const Report& report,
                     shown_path(most->path) + " (" + most->direction + ", " + times.data() +
                     " times): padding, Winograd, or fused or repeated work.");
   }
+  const auto above = static_cast<std::uint64_t>(std::count_if(
+      report.layers.begin(), report.layers.end(),
+      [](const LayerRow& row) { return row.model && row.model->roof.fraction.value_or(0) > 1; }));
+  if (above > 0) {
+    notes.push_back("By their operators' formulas " + counted(above, "layer is", "layers are") +
+                    " above the roof: Winograd does with fewer FLOPs, caches with fewer bytes, and "
+                    "a clock may be above the stated one.");
+  }
   if (any && !model_steps_are_alike(state)) {
     notes.emplace_back(
         "Less than 95 % of the steps launched the same kernels as one whose operators were "

@@ -46,6 +46,25 @@ class NewTraces(ImportTest):
         self.assertEqual(back["flops_analytic"], 2 * 16 * 8 * 32)
         self.assertIsNone(layer(report)["flops"]["total"])  # nothing was counted
 
+    def test_roofs_come_from_the_catalogue_and_cut_nothing_off(self):
+        trace = json.loads(NEW.read_text())
+        for event in trace["traceEvents"]:
+            if event.get("cat") == "kernel" and event["name"] == "gemm(float*)":
+                event["dur"] = 0.001  # 8,192 FLOP in 1 ns are 8.2 TFLOP/s; 4,224 bytes are 4.2 TB/s
+        report = self.report("--kineto", self.file("fast.json", json.dumps(trace)))
+        roofs = {roof["name"]: (roof["value"], roof["source"]) for roof in report["ceilings"]}
+        self.assertEqual(roofs["dram"], (1555e9, "theoretical: A100 data sheet"))
+        self.assertEqual(roofs["fp32"][0], 19.5e12)
+        model = layer(report, "Net_0", "Linear_0", "aten::linear", direction="forward")["model"]
+        moved = 4 * (8 * 16 + 16 * 32 + 8 * 32 + 32)
+        self.assertAlmostEqual(model["roof"]["fraction"], moved / 1555e9 / 1e-9)
+        self.assertGreater(model["roof"]["fraction"], 1)
+        self.assertRegex(notes(report), "layers? (is|are) above the roof: Winograd")
+        # another board of that chip has other clocks: nothing is known
+        other = json.loads(NEW.read_text())
+        other["deviceProperties"][0]["name"] = "NVIDIA A100X"
+        self.assertEqual(self.report("--kineto", self.file("other.json", json.dumps(other)))["ceilings"], [])
+
     def test_copies(self):
         copies = self.report("--kineto", NEW)["copies"]
         self.assertEqual([(c["kind"], c["bytes"], c["time_ns"], c["count"]) for c in copies], [("host_to_device", 4096, 4500, 1)])

@@ -247,6 +247,11 @@ class Kineto(Reference):
         self.same(short, "forward convolutions by input dims", 53, calls)
         self.near(short, "their FLOPs by formula, GFLOP", 261.58, total_flops * 1e-9, 2)
         self.same(short, "their time in a step lies in 21.0 to 21.9 ms", True, 21.0e6 <= total_ns <= 21.9e6)
+        # By formula they do more than the GPU can: Winograd. Nothing is cut off at the roof.
+        above = [row for row in report["layers"] if row["model"] and (row["model"]["roof"]["fraction"] or 0) > 1]
+        self.same(short, "convolutions above the roof of FP32, by formula", 13, sum(row["calls"] for row in above))
+        self.assertTrue(all(", 3, 3]" in row["path"][-1] for row in above))
+        self.assertIn("4 layers are above the roof", notes(report))
         macs = sum(int(row["macs_per_image"]) for row in self.expected("cnn_macs_per_layer.csv") if row["model"] == "resnet50" and row["type"] == "conv")
         self.same(short, "MACs of the convolutions per image", macs, round(total_flops / 2 / 32))
 

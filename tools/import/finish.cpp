@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 
+#include "analysis/gpu_catalogue.h"
 #include "analysis/report_builder.h"
 
 namespace gable {
@@ -60,6 +61,12 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
   run.lost.unattributed_launches = imported.without_call;
   StoredRoofs known = roofs;
   known.stated = imported.stated;
+  // Files name a GPU and rarely its clocks and widths; what they do name goes first.
+  for (const auto& [id, device] : imported.devices) {
+    if (const GpuSpec* gpu = gpu_of_device(device.name)) {
+      for (Ceiling& ceiling : ceilings_of(*gpu, id)) known.stated.push_back(std::move(ceiling));
+    }
+  }
   run.notes.push_back(
       "Imported: times from " +
       (timed ? list_of(imported.times_from)
