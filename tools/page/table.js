@@ -121,10 +121,10 @@ function extraRows() {
     const name = text => `${reports.length > 1 ? report.label + ": " : ""}${text}`;
     const byKind = new Map();
     for (const copy of report.copies) {
-      const sum = byKind.get(copy.direction || copy.kind) || { time: null, bytes: null, count: 0 };
+      const sum = byKind.get(copy.kind) || { time: null, bytes: null, count: 0 };
       sum.count += copy.count;
       for (const [key, value] of [["time", copy.time_ns], ["bytes", copy.bytes]]) if (value !== null) sum[key] = (sum[key] || 0) + value;
-      byKind.set(copy.direction || copy.kind, sum);
+      byKind.set(copy.kind, sum);
     }
     for (const [kind, sum] of byKind) rows.push([name(`copies, ${kind}: ${digits(sum.count)}, ${withPrefix(sum.bytes, "B")}`), sum.time]);
     if (report.run.unit === "step") rows.push([name("GPU idle"), report.step.idle_ns]);
