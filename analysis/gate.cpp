@@ -28,7 +28,7 @@ const Compared& values_of(const ComparedRow& row, Gated what) {
 }
 
 // How much worse, as a share of the baseline.
-double worsening(const Finding& finding) {
+double worsening(const GateFinding& finding) {
   const double change = finding.values.change().value_or(0);
   return finding.what == Gated::roof ? -change : change;
 }
@@ -53,7 +53,7 @@ class Gate {
     }
     if (!out_.obstacles.empty()) out_.findings.clear();
     std::stable_sort(
-        out_.findings.begin(), out_.findings.end(), [](const Finding& a, const Finding& b) {
+        out_.findings.begin(), out_.findings.end(), [](const GateFinding& a, const GateFinding& b) {
           return std::tuple(a.verdict, -worsening(a)) < std::tuple(b.verdict, -worsening(b));
         });
     return std::move(out_);
@@ -92,8 +92,8 @@ class Gate {
   void look(const ComparedRow& row, const std::string& name) {
     for (const Gated what : options_.what) {
       if (what == Gated::time && row.counts_again) continue;
-      Finding finding{Verdict::worse,       what,        name, row.direction, row.device,
-                      values_of(row, what), std::nullopt};
+      GateFinding finding{Verdict::worse,       what,        name, row.direction, row.device,
+                          values_of(row, what), std::nullopt};
       if (!finding.values.a) continue;
       if (!finding.values.b) {
         finding.verdict = Verdict::unknown;
@@ -155,7 +155,7 @@ std::string gate_text(double percent_allowed) {
   return text.data();
 }
 
-std::string Finding::line(double percent_allowed) const {
+std::string GateFinding::line(double percent_allowed) const {
   std::string text = name;
   if (!direction.empty() && direction != "none") text += " (" + direction + ")";
   text += ": " + gated_name(what) + " " + shown_value(values.a, what) + " -> " +
@@ -171,7 +171,7 @@ std::string Finding::line(double percent_allowed) const {
 std::size_t GateResult::count(Verdict verdict) const {
   return static_cast<std::size_t>(
       std::count_if(findings.begin(), findings.end(),
-                    [verdict](const Finding& each) { return each.verdict == verdict; }));
+                    [verdict](const GateFinding& each) { return each.verdict == verdict; }));
 }
 
 GateResult gate(const Comparison& comparison, const GateOptions& options) {

@@ -36,7 +36,7 @@ enum class Verdict {
   unknown   // the baseline knows the number and the report does not
 };
 
-struct Finding {
+struct GateFinding {
   Verdict verdict = Verdict::worse;
   Gated what = Gated::time;
   std::string name;  // "whole program", or the layer's shown path
@@ -50,7 +50,7 @@ struct Finding {
 
 struct GateResult {
   std::vector<std::string> obstacles;  // why nothing can be decided; then there are no findings
-  std::vector<Finding> findings;       // worse ones first, then by change
+  std::vector<GateFinding> findings;   // worse ones first, then by change
   std::size_t compared = 0;            // pairs of numbers
   std::size_t small = 0;               // layers below kLeastShare, which were not looked at
   [[nodiscard]] std::size_t count(Verdict verdict) const;

@@ -96,7 +96,7 @@ class CheckCommand final : public Command {
     }
     const std::map<Verdict, const char*> words = {
         {Verdict::worse, "worse"}, {Verdict::unclear, "unclear"}, {Verdict::unknown, "unknown"}};
-    for (const Finding& finding : result.findings)
+    for (const GateFinding& finding : result.findings)
       std::fprintf(where, "%s: %s\n", words.at(finding.verdict),
                    finding.line(options_.percent).c_str());
     std::fprintf(where, "%s%s\n", source_mark(files).c_str(),

@@ -58,7 +58,7 @@ std::string check_markdown(const ReportFiles& files, const Comparison& compariso
     out +=
         "\n| | layer | direction | what | baseline | now | change |\n"
         "|---|---|---|---|--:|--:|--:|\n";
-  for (const Finding& finding : result.findings) {
+  for (const GateFinding& finding : result.findings) {
     const char* verdict = finding.verdict == Verdict::worse     ? "worse"
                           : finding.verdict == Verdict::unclear ? "within the noise"
                                                                 : "no longer known";
