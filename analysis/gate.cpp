@@ -92,11 +92,11 @@ class Gate {
   void look(const ComparedRow& row, const std::string& name) {
     for (const Gated what : options_.what) {
       if (what == Gated::time && row.counts_again) continue;
-      GateFinding finding{Verdict::worse,       what,        name, row.direction, row.device,
+      GateFinding finding{GateVerdict::worse,   what,        name, row.direction, row.device,
                           values_of(row, what), std::nullopt};
       if (!finding.values.a) continue;
       if (!finding.values.b) {
-        finding.verdict = Verdict::unknown;
+        finding.verdict = GateVerdict::unknown;
         out_.findings.push_back(std::move(finding));
         continue;
       }
@@ -107,7 +107,7 @@ class Gate {
       const bool from_nothing =
           *finding.values.a == 0 && *finding.values.b > 0 && what != Gated::roof;
       if (!from_nothing && worsening(finding) <= options_.percent / 100) continue;
-      if (what == Gated::time && !row.beyond_noise()) finding.verdict = Verdict::unclear;
+      if (what == Gated::time && !row.beyond_noise()) finding.verdict = GateVerdict::unclear;
       out_.findings.push_back(std::move(finding));
     }
   }
@@ -161,14 +161,14 @@ std::string GateFinding::line(double percent_allowed) const {
   text += ": " + gated_name(what) + " " + shown_value(values.a, what) + " -> " +
           shown_value(values.b, what);
   if (const Maybe change = values.change()) text += ", " + signed_percent(change);
-  if (verdict == Verdict::unknown) return text + ": known in the baseline alone";
+  if (verdict == GateVerdict::unknown) return text + ": known in the baseline alone";
   text += " (gate " + gate_text(percent_allowed);
   if (what == Gated::time)
     text += noise_ns ? ", noise " + duration(noise_ns) : std::string(", noise unknown");
   return text + ")";
 }
 
-std::size_t GateResult::count(Verdict verdict) const {
+std::size_t GateResult::count(GateVerdict verdict) const {
   return static_cast<std::size_t>(
       std::count_if(findings.begin(), findings.end(),
                     [verdict](const GateFinding& each) { return each.verdict == verdict; }));

@@ -30,14 +30,14 @@ struct GateOptions {
 
 inline constexpr double kLeastShare = 0.001;
 
-enum class Verdict {
+enum class GateVerdict {
   worse,    // beyond the gate and the noise
   unclear,  // beyond the gate, and within the noise
   unknown   // the baseline knows the number and the report does not
 };
 
 struct GateFinding {
-  Verdict verdict = Verdict::worse;
+  GateVerdict verdict = GateVerdict::worse;
   Gated what = Gated::time;
   std::string name;  // "whole program", or the layer's shown path
   std::string direction;
@@ -53,7 +53,7 @@ struct GateResult {
   std::vector<GateFinding> findings;   // worse ones first, then by change
   std::size_t compared = 0;            // pairs of numbers
   std::size_t small = 0;               // layers below kLeastShare, which were not looked at
-  [[nodiscard]] std::size_t count(Verdict verdict) const;
+  [[nodiscard]] std::size_t count(GateVerdict verdict) const;
 };
 
 // `a` is the baseline.

@@ -48,7 +48,7 @@ class CheckCommand final : public Command {
       write_output(files, check_markdown(files, comparison, result, options_), markdown_);
     print(files, comparison, result);
     if (!result.obstacles.empty()) return kExitNoComparison;
-    return result.count(Verdict::worse) > 0 ? kExitWorse : kExitGood;
+    return result.count(GateVerdict::worse) > 0 ? kExitWorse : kExitGood;
   }
 
  private:
@@ -94,8 +94,9 @@ class CheckCommand final : public Command {
         std::fprintf(where, "no comparison: %s\n", text.c_str());
       return;
     }
-    const std::map<Verdict, const char*> words = {
-        {Verdict::worse, "worse"}, {Verdict::unclear, "unclear"}, {Verdict::unknown, "unknown"}};
+    const std::map<GateVerdict, const char*> words = {{GateVerdict::worse, "worse"},
+                                                      {GateVerdict::unclear, "unclear"},
+                                                      {GateVerdict::unknown, "unknown"}};
     for (const GateFinding& finding : result.findings)
       std::fprintf(where, "%s: %s\n", words.at(finding.verdict),
                    finding.line(options_.percent).c_str());

@@ -15,7 +15,7 @@ std::string gates_of(const GateOptions& options) {
 
 std::string verdict_of(const GateResult& result) {
   if (!result.obstacles.empty()) return "no comparison is possible";
-  if (const std::size_t worse = result.count(Verdict::worse); worse > 0)
+  if (const std::size_t worse = result.count(GateVerdict::worse); worse > 0)
     return std::to_string(worse) + " worse";
   return "nothing is worse";
 }
@@ -36,11 +36,11 @@ std::string source_mark(const ReportFiles& files) {
 
 std::string check_summary(const GateResult& result, const GateOptions& options) {
   std::string text = std::to_string(result.compared) + " numbers compared (" + gates_of(options) +
-                     "), " + std::to_string(result.count(Verdict::worse)) + " worse by more than " +
-                     gate_text(options.percent);
-  if (const auto unclear = result.count(Verdict::unclear); unclear > 0)
+                     "), " + std::to_string(result.count(GateVerdict::worse)) +
+                     " worse by more than " + gate_text(options.percent);
+  if (const auto unclear = result.count(GateVerdict::unclear); unclear > 0)
     text += ", " + std::to_string(unclear) + " beyond it but within the noise";
-  if (const auto unknown = result.count(Verdict::unknown); unknown > 0)
+  if (const auto unknown = result.count(GateVerdict::unknown); unknown > 0)
     text += ", " + std::to_string(unknown) + " no longer known";
   if (result.small > 0)
     text += "; " + std::to_string(result.small) + " layers below 0.1 % of the time left out";
@@ -59,9 +59,9 @@ std::string check_markdown(const ReportFiles& files, const Comparison& compariso
         "\n| | layer | direction | what | baseline | now | change |\n"
         "|---|---|---|---|--:|--:|--:|\n";
   for (const GateFinding& finding : result.findings) {
-    const char* verdict = finding.verdict == Verdict::worse     ? "worse"
-                          : finding.verdict == Verdict::unclear ? "within the noise"
-                                                                : "no longer known";
+    const char* verdict = finding.verdict == GateVerdict::worse     ? "worse"
+                          : finding.verdict == GateVerdict::unclear ? "within the noise"
+                                                                    : "no longer known";
     out += std::string("| ") + verdict + " | " + markdown_cell(finding.name) + " | " +
            finding.direction + " | " + gated_name(finding.what) + " | " +
            shown_value(finding.values.a, finding.what) + " | " +
