@@ -3,8 +3,8 @@
 # Installs what is missing, builds everything with warnings as errors, and runs all tests.
 #   scripts/test.sh                  the presets ci and reader (without CUDA)
 #   scripts/test.sh --sanitizers     and the unit tests and programs on the playback GPU under the address, leak and
-#                                    undefined-behaviour sanitizers, such programs under the thread sanitizer, and a minute of
-#                                    fuzzing
+#                                    undefined-behaviour sanitizers, such programs under the thread sanitizer, and fuzzing
+#                                    with the same inputs every time
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -74,5 +74,5 @@ if [[ $sanitizers == yes ]]; then
   ctest --preset tsan -j2 --no-tests=error --tests-regex '^(hazards|failures\.(limits|other_tools))$'
   found build-tsan/race 'the thread sanitizer'
 
-  scripts/fuzz.sh 60
+  scripts/fuzz.sh
 fi
