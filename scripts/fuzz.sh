@@ -41,10 +41,10 @@ fuzz_one() {  # target, seconds or 0
   if [[ $seconds == 0 ]]; then
     # In the order of their names, not of the disk; without operands that were compared, as addresses are among them; and, where
     # that is allowed, with the same addresses.
-    local files inputs=5000
+    local files inputs=10000
     files=$(find "${seeds[@]}" -type f | LC_ALL=C sort | paste -sd ,)
     # Whole reports are made of these, which takes long.
-    case $name in kineto | ncu | nsys) inputs=400 ;; esac
+    case $name in kineto | ncu | nsys) inputs=800 ;; esac
     ! setarch -R true 2>/dev/null || same=(setarch -R)
     how+=(-seed=1 "-runs=$inputs" -use_cmp=0 "-seed_inputs=$files")
   else

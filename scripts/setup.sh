@@ -48,7 +48,7 @@ missing_packages() {
         /usr/bin/python3 -c "$probe" 2>/dev/null || python3 -c "$probe" 2>/dev/null || printf '%s\n' "${pair%%:*}"
         ;;
       *'*'*) compgen -G "/usr/$probe" >/dev/null || printf '%s\n' "${pair%%:*}" ;;
-      */*) [[ -e /usr/include/$probe || -e /usr/local/include/$probe ]] || printf '%s\n' "${pair%%:*}" ;;
+      */* | *.h) [[ -e /usr/include/$probe || -e /usr/local/include/$probe ]] || printf '%s\n' "${pair%%:*}" ;;
       *) command -v "$probe" >/dev/null || printf '%s\n' "${pair%%:*}" ;;
     esac
   done
