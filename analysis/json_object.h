@@ -92,9 +92,11 @@ class Object {
     if (!value->IsObject()) throw WrongField(at(name).text() + " is no object");
     const Where where = at(name);
     for (auto item = value->MemberBegin(); item != value->MemberEnd(); ++item) {
-      out[text(item->name, where)] =
-          item->value.IsNull() ? Maybe()
-                               : Maybe(number(item->value, {&where, item->name.GetString()}));
+      // Written in the map's own order.
+      out.emplace_hint(out.end(), text(item->name, where),
+                       item->value.IsNull()
+                           ? Maybe()
+                           : Maybe(number(item->value, {&where, item->name.GetString()})));
     }
   }
   void read(const char* name, Dim3& out) const {

@@ -56,7 +56,9 @@ class MergeCommand final : public Command {
   }
 
   int run() override {
-    const ReportFiles files = read_reports(files_);
+    // Kept until the process ends: taking down what many ranks wrote, text by text, is a fifth of
+    // the time.
+    static const ReportFiles& files = *new ReportFiles(read_reports(files_));
     if (!files.problems.empty()) throw WrongUse(files.problems.front());
     if (files.reports.size() < 2) throw WrongUse("gable merge takes two reports or more.");
     const Merged merged = merge_reports(files.reports, files.paths);
