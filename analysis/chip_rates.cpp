@@ -12,6 +12,27 @@ constexpr std::string_view kNone;
 
 ChipRates::Cores guide(double fp64, double fp32, double fp16) { return {fp64, fp32, fp16, kGuide}; }
 
+// What is the same on both boards of a chip.
+void add_unnamed(std::vector<ChipRates>& table) {
+  using Tensor = ChipRates::Tensor;
+  const std::vector<ChipRates> known = table;
+  for (const ChipRates& one : known) {
+    for (const ChipRates& other : known) {
+      if (one.board != Board::professional || other.board != Board::geforce ||
+          one.major != other.major || one.minor != other.minor)
+        continue;
+      ChipRates both = one;
+      both.board = Board::unnamed;
+      for (double Tensor::*rate :
+           {&Tensor::fp64, &Tensor::tf32, &Tensor::bf16, &Tensor::fp16, &Tensor::fp8, &Tensor::fp6,
+            &Tensor::fp4, &Tensor::int8, &Tensor::sparse, &Tensor::fp4_sparse}) {
+        if (one.tensor.*rate != other.tensor.*rate) both.tensor.*rate = 0;
+      }
+      table.push_back(both);
+    }
+  }
+}
+
 std::vector<ChipRates> make_table() {
   using Tensor = ChipRates::Tensor;
   using Caches = ChipRates::Caches;
@@ -82,6 +103,7 @@ std::vector<ChipRates> make_table() {
       no_caches);
   add(12, 1, Board::any, {0, 256, 0, "NVIDIA DGX Spark data sheet"},
       Tensor{0, 0, 0, 0, 0, 0, 4096, 0, 0, 2, "NVIDIA DGX Spark data sheet"}, no_caches);
+  add_unnamed(table);
   return table;
 }
 
@@ -97,7 +119,9 @@ const std::vector<ChipRates>& chip_rates() {
 }
 
 const ChipRates* rates_of(const DeviceInfo& device) {
-  const Board board = is_geforce(device.name) ? Board::geforce : Board::professional;
+  const Board board = device.name.empty()       ? Board::unnamed
+                      : is_geforce(device.name) ? Board::geforce
+                                                : Board::professional;
   for (const ChipRates& rates : chip_rates()) {
     if (rates.major == device.compute_major && rates.minor == device.compute_minor &&
         (rates.board == Board::any || rates.board == board))

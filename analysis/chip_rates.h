@@ -10,8 +10,9 @@
 
 namespace gable {
 
-// GeForce boards of some chips accumulate tensor products in FP32 at half the rate.
-enum class Board { any, professional, geforce };
+// GeForce boards of some chips accumulate tensor products in FP32 at half the rate. Of a device
+// without a name nobody knows which it is.
+enum class Board { any, professional, geforce, unnamed };
 
 // 0: the SM has no such unit, or no source says its rate.
 struct ChipRates {
@@ -39,7 +40,8 @@ struct ChipRates {
 
 [[nodiscard]] const std::vector<ChipRates>& chip_rates();
 
-// nullptr where nothing is known of the device's compute capability.
+// nullptr where nothing is known of the device's compute capability. Without a name it has the
+// rates that all boards of its compute capability share.
 [[nodiscard]] const ChipRates* rates_of(const DeviceInfo& device);
 
 }  // namespace gable

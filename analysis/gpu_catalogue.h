@@ -24,6 +24,7 @@ struct GpuSpec {
   // What its name as a device has in it, with '|' between several; empty where names do not tell
   // boards apart.
   std::string_view boards = {};
+  int compute_major = 0, compute_minor = 0;
 };
 
 [[nodiscard]] const std::vector<GpuSpec>& gpu_catalogue();

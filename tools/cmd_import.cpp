@@ -7,12 +7,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "analysis/report_file.h"
 #include "tools/command.h"
 #include "tools/import/assemble.h"
 #include "tools/import/byte_source.h"
 #include "tools/import/kineto_trace.h"
+#include "tools/import/named_gpu.h"
 #include "tools/import/ncu_csv.h"
 #include "tools/import/nsys_sqlite.h"
 
@@ -41,12 +43,14 @@ class ImportCommand final : public Command {
     app.add_option("--ncu", ncu_, "output of ncu --csv")->type_name("FILE");
     app.add_option("--nsys", nsys_, "what nsys export --type sqlite wrote")->type_name("FILE");
     app.add_option("--kineto", kineto_, "traces of PyTorch's profiler")->type_name("FILE");
+    app.add_option("--gpu", gpu_, "the GPU, where no file names it")->type_name("NAME");
     app.add_option("-o,--output", output_, "the report")->type_name("OUT")->required();
   }
 
   int run() override {
     if (ncu_.empty() && nsys_.empty() && kineto_.empty())
       throw WrongUse("gable import takes --ncu, --nsys or --kineto, and files of those tools.");
+    const GpuSpec* gpu = named_board();
     Progress progress(isatty(STDERR_FILENO) == 1);
     Imported imported;
     for (const std::string& path : nsys_) read_nsys_sqlite(path, imported, progress);
@@ -61,6 +65,7 @@ class ImportCommand final : public Command {
       read_ncu_csv(*source, imported);
       imported.counters_from.push_back("ncu (" + file_name(path) + ")");
     }
+    if (gpu != nullptr) name_gpu(*gpu, imported);
     const Report report = assemble(imported, read_roofs_folder(roofs_folder()));
     progress.clear();
     if (const std::string problem = write_report_file(report, output_); !problem.empty())
@@ -70,7 +75,16 @@ class ImportCommand final : public Command {
   }
 
  private:
+  [[nodiscard]] const GpuSpec* named_board() const {
+    if (!gpu_) return nullptr;
+    std::string error;
+    const GpuSpec* gpu = find_gpu(*gpu_, error);
+    if (gpu == nullptr) throw WrongUse(error);
+    return gpu;
+  }
+
   std::vector<std::string> ncu_, nsys_, kineto_;
+  std::optional<std::string> gpu_;
   std::string output_;
 };
 

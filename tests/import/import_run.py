@@ -4,6 +4,7 @@ for files), GABLE_REFERENCE_DATA (recorded profiles of other tools; tests that n
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,19 @@ class ImportTest(unittest.TestCase):
         self.assertEqual(len(lines), 1, done.stderr)
         self.assertTrue(lines[0].startswith("gable: "), lines[0])
         return lines[0]
+
+
+def export_nsys(path, *changes):
+    """A small export of nsys, with statements that change it."""
+    path.unlink(missing_ok=True)
+    base = sqlite3.connect(path)
+    base.execute("PRAGMA synchronous = OFF")
+    base.executescript((DATA / "nsys_3.sql").read_text())
+    for change in changes:
+        base.execute(change)
+    base.commit()
+    base.close()
+    return path
 
 
 def kernel(report, name, **fields):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times of one tool and counters of another in one report."""
-import sqlite3
 import unittest
 
-from import_run import DATA, ImportTest, kernel, layer, notes
+from import_run import DATA, ImportTest, export_nsys, kernel, layer, notes
 
 HEAD = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",'
         '"Section Name","Metric Name","Metric Unit","Metric Value"\n')
@@ -19,16 +18,7 @@ def launch(number, name, ffma, grid="(4, 1, 1)", block="(128, 1, 1)", cc="7.5"):
 
 class Join(ImportTest):
     def nsys(self, *changes):
-        path = self.folder / "times.sqlite"
-        path.unlink(missing_ok=True)
-        base = sqlite3.connect(path)
-        base.execute("PRAGMA synchronous = OFF")
-        base.executescript((DATA / "nsys_3.sql").read_text())
-        for change in changes:
-            base.execute(change)
-        base.commit()
-        base.close()
-        return path
+        return export_nsys(self.folder / "times.sqlite", *changes)
 
     def ncu(self, *launches, name="counters.csv"):
         return self.file(name, HEAD + "".join(launch(i, *each[:-1], **each[-1]) if isinstance(each[-1], dict) else launch(i, *each)

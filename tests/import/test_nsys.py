@@ -3,23 +3,14 @@
 import sqlite3
 import unittest
 
-from import_run import DATA, ImportTest, kernel, layer, notes
+from import_run import ImportTest, export_nsys, kernel, layer, notes
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 
 
 class NsysTest(ImportTest):
     def export(self, *changes, name="run.sqlite"):
-        path = self.folder / name
-        path.unlink(missing_ok=True)
-        base = sqlite3.connect(path)
-        base.execute("PRAGMA synchronous = OFF")
-        base.executescript((DATA / "nsys_3.sql").read_text())
-        for change in changes:
-            base.execute(change)
-        base.commit()
-        base.close()
-        return path
+        return export_nsys(self.folder / name, *changes)
 
 
 class Schemas(NsysTest):

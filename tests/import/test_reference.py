@@ -8,43 +8,14 @@ import json
 import pathlib
 import re
 import sys
-import tempfile
 import unittest
 
 import import_run
-from import_run import ImportTest, layer, notes, reference_data
+from import_run import layer, notes
+from reference_case import DATA, ROWS, Reference
+from reference_gpus import Gpus
 
-DATA = reference_data()
 PAGE = import_run.SOURCE / "docs" / "accuracy.md"
-ROWS = []  # (file, figure, expected, got)
-
-
-def shown(value):
-    if value is None:
-        return "unknown"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float) and value == int(value):
-        value = int(value)
-    if isinstance(value, float):
-        return f"{value:,.4f}".rstrip("0").rstrip(".")
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-class Reference(ImportTest):
-    def same(self, file, figure, expected, got, table=True):
-        """Both are shown in the page."""
-        if table:
-            ROWS.append((file, figure, shown(expected), shown(got)))
-        self.assertEqual(got, expected, f"{file}: {figure}")
-
-    def expected(self, name):
-        with open(DATA / "expected" / name, newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
-
-    def near(self, file, figure, expected, got, digits):
-        ROWS.append((file, figure, shown(expected), shown(round(got, digits))))
-        self.assertEqual(round(got, digits), expected, f"{file}: {figure}")
 
 
 class Nsys(Reference):
@@ -315,7 +286,7 @@ def load_tests(loader, _tests, _pattern):
     return suite
 
 
-CASES = [Nsys, Ncu, Kineto]
+CASES = [Nsys, Ncu, Gpus, Kineto]
 
 if __name__ == "__main__":
     unittest.main(argv=[arg for arg in sys.argv if arg != "--write"])

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/finish.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
+#include <set>
 
 #include "analysis/gpu_catalogue.h"
 #include "analysis/report_builder.h"
@@ -51,6 +53,16 @@ void fill_spans(const Imported& imported, Report& report, double steps) {
   }
 }
 
+// A device with kernels that has no roof of compute or none of memory.
+bool lacks_roofs(const Report& report) {
+  std::set<std::pair<std::int32_t, std::string>> there;
+  for (const Ceiling& ceiling : report.ceilings) there.emplace(ceiling.device, ceiling.kind);
+  return std::any_of(report.kernels.begin(), report.kernels.end(), [&](const KernelRow& kernel) {
+    return !there.contains({kernel.device, "compute"}) ||
+           !there.contains({kernel.device, "memory"});
+  });
+}
+
 }  // namespace
 
 Report finish_report(const Imported& imported, const Profile& profile, const StoredRoofs& roofs,
@@ -85,6 +97,11 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
   }
   for (const std::string& note : imported.notes) run.notes.push_back(note);
   Report report = build_report(profile, run, known);
+  if (!imported.gpu_is_named && lacks_roofs(report)) {
+    report.run.notes.emplace_back(
+        "Roofs are missing where no file tells the GPU: ncu's raw page has its attributes, and "
+        "`gable import --gpu NAME` names a board of the catalogue.");
+  }
   report.run.complete = true;
   const bool steps = !imported.steps.empty();
   fill_spans(imported, report, steps ? static_cast<double>(imported.steps.size()) : 1.0);

@@ -45,7 +45,7 @@ void add_device(const DeviceInfo& device, const std::string& file, Imported& imp
              std::to_string(each.compute_major) + "." + std::to_string(each.compute_minor);
     };
     throw WrongUse(file + ": device " + std::to_string(device.id) + " is " + shown(device) +
-                   ", and in a file before it " + shown(known) +
+                   ", and elsewhere in these files " + shown(known) +
                    ": these are runs on different GPUs; import each by itself.");
   }
   const auto take = [](auto& to, const auto& from) {
@@ -57,6 +57,8 @@ void add_device(const DeviceInfo& device, const std::string& file, Imported& imp
   take(known.compute_minor, device.compute_minor);
   take(known.sm_count, device.sm_count);
   take(known.sm_clock_max_hz, device.sm_clock_max_hz);
+  take(known.memory_clock_max_hz, device.memory_clock_max_hz);
+  take(known.memory_bus_bits, device.memory_bus_bits);
   take(known.memory_bytes, device.memory_bytes);
   take(known.l2_bytes, device.l2_bytes);
 }

@@ -94,7 +94,8 @@ struct Imported {
   std::vector<CounterLaunch> counters;
 
   std::map<std::int32_t, DeviceInfo> devices;
-  std::vector<Ceiling> stated;                         // roofs that a file names
+  std::vector<Ceiling> stated;                         // roofs that a file names, or --gpu
+  bool gpu_is_named = false;                           // by the user
   std::vector<std::string> times_from, counters_from;  // "nsys 2025.3 (a.sqlite)"
   std::vector<std::string> notes;
 };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/ncu_csv.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <unordered_map>
 
 #include "tools/command.h"
 #include "tools/import/csv_rows.h"
+#include "tools/import/ncu_device.h"
 #include "tools/import/ncu_merge.h"
 #include "tools/import/ncu_metrics.h"
 #include "tools/import/ncu_values.h"
@@ -23,14 +24,22 @@ struct Columns {
   std::size_t id = kNone, process = kNone, kernel = kNone, context = kNone, stream = kNone;
   std::size_t block = kNone, grid = kNone, device = kNone, cc = kNone;
   std::size_t metric = kNone, unit = kNone, value = kNone;  // of the long form
-  std::vector<std::pair<std::size_t, std::uint32_t>> wide;  // column, metric
+  // Of the wide form: columns with their metrics, and with attributes of the GPU.
+  std::vector<std::pair<std::size_t, std::uint32_t>> wide;
+  std::vector<std::pair<std::size_t, std::string>> attributes;
   [[nodiscard]] bool is_wide() const { return metric == kNone; }
+  // The last one that every row has.
+  [[nodiscard]] std::size_t needed() const {
+    if (!is_wide()) return std::max(kernel, value);
+    return std::max(wide.empty() ? 0 : wide.back().first,
+                    attributes.empty() ? 0 : attributes.back().first);
+  }
 };
 
 class Reader {
  public:
   Reader(ByteSource& source, Imported& imported)
-      : source_(source), imported_(imported), rows_(source), metrics_(imported) {}
+      : source_(source), imported_(imported), rows_(source), metrics_(imported), gpus_(imported) {}
 
   void read() {
     while (rows_.next()) {
@@ -114,25 +123,33 @@ class Reader {
     }
     for (std::size_t i = columns_.kernel + 1; i < fields.size(); ++i) {
       if (fields[i].find("__") == std::string_view::npos) continue;
+      if (is_device_attribute(fields[i])) columns_.attributes.emplace_back(i, fields[i]);
       if (const auto metric = metrics_.add(fields[i])) columns_.wide.emplace_back(i, *metric);
     }
-    if (columns_.wide.empty()) broken("the head has neither \"Metric Name\" nor a metric.");
+    if (columns_.wide.empty() && columns_.attributes.empty())
+      broken("the head has neither \"Metric Name\" nor a metric.");
     units_.assign(fields.size(), 1.0);
+    attribute_units_.assign(columns_.attributes.size(), {});
   }
 
   void read_row(const std::vector<std::string_view>& fields) {
     // Rows of the details page end after the metric where there is no rule; rules have no metric.
-    const std::size_t needed =
-        columns_.is_wide() ? columns_.wide.back().first : std::max(columns_.kernel, columns_.value);
-    if (fields.size() <= needed || fields.size() > columns_.count)
+    if (fields.size() <= columns_.needed() || fields.size() > columns_.count)
       broken("the row has " + std::to_string(fields.size()) + " fields, and the head " +
              std::to_string(columns_.count) + ": the file is cut off or damaged.");
     if (columns_.is_wide() && fields[columns_.id].empty()) {
       for (const auto& [column, metric] : columns_.wide) units_[column] = ncu_unit(fields[column]);
+      for (std::size_t i = 0; i < columns_.attributes.size(); ++i)
+        attribute_units_[i] = fields[columns_.attributes[i].first];
       return;
     }
     find_launch(fields);
     if (columns_.is_wide()) {
+      // Every row repeats them.
+      const bool told = gpus_.has(launches_.back().device);
+      for (std::size_t i = 0; i < columns_.attributes.size() && !told; ++i)
+        attribute(columns_.attributes[i].second, attribute_units_[i],
+                  fields[columns_.attributes[i].first]);
       for (const auto& [column, metric] : columns_.wide)
         add_value(metric, fields[column], units_[column]);
       return;
@@ -140,7 +157,8 @@ class Reader {
     if (fields[columns_.metric].empty()) return;  // a rule
     const std::string_view unit =
         columns_.unit == kNone ? std::string_view() : fields[columns_.unit];
-    if (fields[columns_.metric] == "# SMs") sms(fields[columns_.value]);
+    if (is_device_attribute(fields[columns_.metric]))
+      return attribute(fields[columns_.metric], unit, fields[columns_.value]);
     if (const auto metric = metrics_.find(fields[columns_.metric], unit))
       add_value(*metric, fields[columns_.value], ncu_unit(unit));
     if (imported_.metrics.size() > kMostMetrics) broken("these are too many different metrics.");
@@ -216,10 +234,10 @@ class Reader {
     return id;
   }
 
-  void sms(std::string_view text) {
-    const auto number = ncu_number(text);
-    if (number && *number >= 1 && *number < 1e6)
-      imported_.devices[launches_.back().device].sm_count = static_cast<int>(*number);
+  void attribute(std::string_view metric, std::string_view unit, std::string_view value) {
+    if (!gpus_.take(launches_.back().device, metric, unit, value))
+      broken("'" + quoted_piece(value.substr(0, 40)) + "' is no value of " + std::string(metric) +
+             ".");
   }
 
   void add_value(std::uint32_t metric, std::string_view text, double unit) {
@@ -242,6 +260,7 @@ class Reader {
     for (auto& launch : launches_) metrics_.derive(launch);
     merge_counters(std::move(launches_), source_.name(), imported_);
     launches_ = {};
+    gpus_.finish(source_.name());
     id_.clear();
   }
 
@@ -251,6 +270,8 @@ class Reader {
   NcuMetrics metrics_;
   Columns columns_;
   std::vector<double> units_;
+  std::vector<std::string> attribute_units_;
+  NcuGpus gpus_;
   std::vector<Imported::CounterLaunch> launches_;
   std::size_t last_values_ = 0;
   std::string id_, process_, kernel_, grid_, cc_, first_, ncu_error_;

@@ -76,6 +76,7 @@ void merge_counters(std::vector<Launch> launches, const std::string& file, Impor
   }
   // Metrics that every file is asked for, such as the duration, tie them together.
   std::set<std::uint32_t> fresh = metrics_of(launches);
+  if (fresh.empty()) return;  // attributes of the GPU alone
   for (const std::uint32_t metric : metrics_of(there)) fresh.erase(metric);
   if (!fresh.empty()) {
     const bool same = launches.size() == there.size() &&

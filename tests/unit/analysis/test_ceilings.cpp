@@ -129,6 +129,25 @@ TEST(Ceilings, AreAboveWhatOthersMeasured) {
   check(device, {{"dram", 1503e9}, {"fp32", 95.8e12}});  // gpu-roofline
 }
 
+// GeForce boards of 7.5 have half the tensor-core rate of the others: without a name it is unknown.
+TEST(TheoreticalCeilings, NoBoardIsGuessedFromAComputeCapability) {
+  DeviceInfo device;
+  device.compute_major = 7;
+  device.compute_minor = 5;
+  device.sm_count = 40;
+  device.sm_clock_max_hz = 1590000000;
+  const auto has = [&](const std::string& name) {
+    const auto ceilings = theoretical_ceilings(device);
+    return std::any_of(ceilings.begin(), ceilings.end(),
+                       [&](const Ceiling& each) { return each.name == name; });
+  };
+  EXPECT_TRUE(has("fp32"));
+  EXPECT_TRUE(has("int8_tensor"));
+  EXPECT_FALSE(has("fp16_tensor"));
+  device.name = "Tesla T4";
+  EXPECT_TRUE(has("fp16_tensor"));
+}
+
 TEST(ChipRates, EveryRowNamesItsSources) {
   for (const ChipRates& rates : chip_rates()) {
     EXPECT_FALSE(rates.cores.source.empty()) << rates.major << "." << rates.minor;

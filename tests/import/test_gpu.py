@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which GPU files of ncu are from: attributes in them, a board that the user names, and points above its roofs."""
+import os
+import subprocess
+import unittest
+
+from import_run import DATA, PROGRAM, ImportTest, export_nsys, kernel, notes
+
+ATTRIBUTES = DATA / "ncu_attributes.csv"
+SAXPY = "saxpy(float, const float *, float *, int)"
+HEAD = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",'
+        '"Section Name","Metric Name","Metric Unit","Metric Value"\n')
+
+
+def row(metric, unit, value, cc="7.5"):
+    return (f'"0","1","app","node1","k","1","7","(32, 1, 1)","(4, 1, 1)","0","{cc}","Command line profiler metrics",'
+            f'"{metric}","{unit}","{value}"\n')
+
+
+def roofs(report):
+    return {each["name"]: each for each in report["ceilings"]}
+
+
+class Attributes(ImportTest):
+    def test_theoretical_roofs_from_them(self):
+        report = self.report("--ncu", ATTRIBUTES)
+        device = report["devices"][0]
+        self.assertEqual((device["name"], device["compute_capability"], device["sm_count"]), ("NVIDIA GeForce RTX 5070", "12.0", 48))
+        self.assertEqual((device["clocks_hz"]["sm_max"], device["clocks_hz"]["memory_max"]), (2_625_000_000, 14_001_000_000))
+        self.assertEqual((device["memory_bus_bits"], device["l2_bytes"], device["memory_bytes"]), (192, 50331648, 12820480000))
+        self.assertEqual(roofs(report)["fp32"]["value"], 48 * 256 * 2.625e9)
+        self.assertEqual(roofs(report)["dram"]["value"], 14.001e9 * 192 * 2 / 8)
+        self.assertIn("The attributes of device 0 are those in ncu_attributes.csv: theoretical roofs are from them.", notes(report))
+        self.assertNotIn("node1", self.text)
+
+    def test_of_the_long_form_in_a_file_of_their_own(self):
+        rows = [("device__attribute_display_name", "", "Tesla T4"), ("device__attribute_clock_rate", "", "n/a"),
+                ("device__attribute_max_gpu_frequency_khz", "", "1,590,000"), ("device__attribute_multiprocessor_count", "", "40"),
+                ("device__attribute_max_mem_frequency_khz", "Mhz", "5,001"), ("device__attribute_fb_bus_width", "", "256")]
+        attributes = self.file("gpu.csv", HEAD + "".join(row(*each) for each in rows))
+        counters = self.file("time.csv", HEAD + row("gpu__time_duration.sum", "ns", "10"))
+        for files in ((attributes, counters), (counters, attributes)):
+            report = self.report("--ncu", *files)
+            self.assertEqual(roofs(report)["dram"]["value"], 5.001e9 * 256 * 2 / 8)
+            self.assertEqual(roofs(report)["fp32"]["value"], 40 * 128 * 1.59e9)
+            self.assertEqual((kernel(report, "k")["launches"], kernel(report, "k")["time_ns"]["mean"]), (1, 10))
+
+    def test_a_value_that_is_none(self):
+        for metric, value in (("device__attribute_multiprocessor_count", "many"), ("device__attribute_clock_rate", "1e300"),
+                              ("device__attribute_fb_bus_width", "-1")):
+            said = self.refused("--ncu", self.file("a.csv", HEAD + row(metric, "", value)))
+            self.assertIn(f"a.csv:2: '{value}' is no value of {metric}", said)
+
+    def test_attributes_of_another_gpu(self):
+        said = self.refused("--ncu", self.file("a.csv", HEAD + row("gpu__time_duration.sum", "ns", "10")
+                                               + row("device__attribute_compute_capability_major", "", "9")))
+        self.assertIn("different GPUs", said)
+        said = self.refused("--nsys", export_nsys(self.folder / "t4.sqlite"), "--ncu", self.file(
+            "b.csv", HEAD + row("device__attribute_display_name", "", "NVIDIA A10")))
+        self.assertIn("NVIDIA A10", said)
+
+    def test_points_above_the_roof_are_flagged_and_not_cut_off(self):
+        """FFMA at 33.7 TFLOP/s where the attributes allow 32.26, and a saxpy out of L2 above DRAM's bandwidth."""
+        report = self.report("--ncu", ATTRIBUTES)
+        peak = kernel(report, "fma_peak(float *)")
+        self.assertEqual(peak["flops_per_s"], 33.7e12)
+        self.assertAlmostEqual(peak["roof"]["fraction"], 33.7 / 32.256)
+        small, large = kernel(report, SAXPY, grid=[4096, 1, 1]), kernel(report, SAXPY, grid=[65536, 1, 1])
+        self.assertAlmostEqual(small["roof"]["fraction"], 18e6 / 20e-6 / 672.048e9)
+        self.assertEqual([("above_roof" in each["flags"]) for each in (peak, small, large)], [True, True, False])
+        self.assertEqual((peak["saving_ns"], small["saving_ns"]), (0, 0))
+        self.assertIn("2 kernels are above the roof: likely a clock above the stated one, data that stayed in a cache", notes(report))
+        shown = subprocess.run([PROGRAM, "report", self.folder / "report.json"], capture_output=True, text=True, timeout=100,
+                               env=dict(os.environ, COLUMNS="120"), check=True).stdout
+        line = next(each for each in shown.splitlines() if each.startswith("fma_peak"))
+        self.assertIn("33.7", line)
+        self.assertIn("104 %", line)
+
+
+class NamedByTheUser(ImportTest):
+    def counters(self, cc="7.5"):
+        return self.file("c.csv", HEAD + row("gpu__time_duration.sum", "ns", "100", cc) + row("dram__bytes_read.sum", "byte", "8000", cc)
+                         + row("dram__bytes_write.sum", "byte", "8000", cc))
+
+    def test_without_it_nothing_is_guessed(self):
+        report = self.report("--ncu", self.counters())
+        self.assertEqual(report["ceilings"], [])
+        self.assertIsNone(report["devices"][0]["name"])
+        self.assertIn("`gable import --gpu NAME` names a board of the catalogue", notes(report))
+
+    def test_published_peaks_and_who_named_them(self):
+        report = self.report("--ncu", self.counters(), "--gpu", "nvidia t4")
+        self.assertEqual((roofs(report)["fp32"]["value"], roofs(report)["dram"]["value"]), (8.1e12, 320e9))
+        for each in report["ceilings"]:
+            self.assertEqual(each["source"], "theoretical: Tesla T4 data sheet: published peak of the T4 that the user named")
+        self.assertEqual(kernel(report, "k")["roof"]["memory_ns"], 16000 / 320)
+        self.assertIn("The user named the GPU with --gpu: T4.", notes(report))
+        self.assertNotIn("Roofs are missing", notes(report))
+
+    def test_what_the_files_give_goes_first(self):
+        report = self.report("--nsys", export_nsys(self.folder / "t4.sqlite", "UPDATE TARGET_INFO_GPU SET name = NULL"), "--gpu", "T4")
+        self.assertEqual(roofs(report)["dram"]["value"], 320_064_000_000)
+        self.assertIn("memoryBandwidth", roofs(report)["dram"]["source"])
+
+    def test_devices_that_no_file_tells(self):
+        report = self.report("--nsys", export_nsys(self.folder / "t4.sqlite", "DROP TABLE TARGET_INFO_GPU"), "--gpu", "H100-PCIe")
+        self.assertEqual([each["name"] for each in report["devices"]], ["H100 PCIe"])
+        self.assertEqual(roofs(report)["dram"]["value"], 2000e9)
+
+    def test_the_board_that_the_files_name(self):
+        report = self.report("--nsys", export_nsys(self.folder / "t4.sqlite"), "--gpu", "T4")
+        self.assertNotIn("named the GPU", notes(report))
+
+    def test_another_board_or_chip_than_the_files_name(self):
+        said = self.refused("--nsys", export_nsys(self.folder / "t4.sqlite"), "--gpu", "A10")
+        self.assertIn("Device 0 is Tesla T4 in the files, which is not the board A10 that --gpu names", said)
+        said = self.refused("--ncu", ATTRIBUTES, "--gpu", "RTX5090")
+        self.assertIn("NVIDIA GeForce RTX 5070", said)
+        said = self.refused("--ncu", self.counters("8.6"), "--gpu", "A30")
+        self.assertIn("compute capability 8.6 in the files, and A30, which --gpu names, has 8.0", said)
+        self.report("--ncu", self.counters("8.6"), "--gpu", "A10")
+
+    def test_names_that_the_catalogue_does_not_have(self):
+        said = self.refused("--ncu", self.counters(), "--gpu", "Voodoo2")
+        self.assertIn("There is no GPU 'Voodoo2' in the catalogue: GTX1080Ti, V100, T4", said)
+        self.assertIn("'A100' is one of several: A100-40GB, A100-80GB.", self.refused("--ncu", self.counters(), "--gpu", "A100"))
+        self.assertIn("There is no GPU ''", self.refused("--ncu", self.counters(), "--gpu", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
