@@ -7,6 +7,7 @@
 #include "analysis/compare_match.h"
 #include "analysis/compare_noise.h"
 #include "analysis/layer_tree.h"
+#include "analysis/partial_sum.h"
 #include "analysis/plot.h"
 
 namespace gable {
@@ -20,30 +21,35 @@ std::string path_of(const LayerRow* layer) {
   return shown_path(layer == nullptr ? std::vector<std::string>() : layer->path);
 }
 
+// Sums that speak of all of a row: the known part of one would be held against all of the other.
 void fill(ComparedRow& row, const LayerRow* a, const LayerRow* b) {
   static const LayerRow kNone;
   if (a == nullptr) a = &kNone;
   if (b == nullptr) b = &kNone;
-  row.time_ns = {a->time_total_ns, b->time_total_ns};
-  row.flops = {a->flops.total, b->flops.total};
-  row.dram = {a->bytes.dram, b->bytes.dram};
+  const auto time = [](const LayerRow& of) {
+    return whole_sum(of.time_total_ns, of.coverage.time);
+  };
+  const auto flops = [](const LayerRow& of) {
+    return whole_sum(of.flops.total, of.coverage.flops);
+  };
+  const auto dram = [](const LayerRow& of) { return whole_sum(of.bytes.dram, of.coverage.bytes); };
+  row.time_ns = {time(*a), time(*b)};
+  row.flops = {flops(*a), flops(*b)};
+  row.dram = {dram(*a), dram(*b)};
   row.fraction = {a->roof.fraction, b->roof.fraction};
   row.saving_ns = {a->saving_ns, b->saving_ns};
   row.launches = {a->launches, b->launches};
 }
 
-Maybe whole_time(const Report& report) {
-  Maybe whole;
-  for (const LayerRow& layer : report.layers) {
-    if (layer.depth == 0 && layer.time_total_ns) whole = whole.value_or(0) + *layer.time_total_ns;
-  }
-  return whole;
-}
-
 class Comparer {
  public:
   Comparer(const Report& a, const Report& b)
-      : a_(a), b_(b), errors_a_(a), errors_b_(b), time_a_(whole_time(a)), time_b_(whole_time(b)) {}
+      : a_(a),
+        b_(b),
+        errors_a_(a),
+        errors_b_(b),
+        time_a_(time_of_roots(a)),
+        time_b_(time_of_roots(b)) {}
 
   Comparison run() {
     Comparison out;

@@ -24,7 +24,8 @@ enum class Match {
 };
 [[nodiscard]] std::string match_name(Match match);
 
-// Of layers and kernels alike: sums per unit of the reports (RunInfo::unit).
+// Of layers and kernels alike: sums per unit of the reports (RunInfo::unit). A sum of which a part
+// is unknown is unknown.
 struct ComparedRow {
   Match match = Match::same;
   std::string name;    // the layer's shown path or the kernel's name: B's, or A's where it is gone
@@ -35,7 +36,7 @@ struct ComparedRow {
   const LayerRow* layer_row = nullptr;  // of the report that `name` is of; null where it has none
   bool counts_again = false;            // its time is that of other rows
   Compared time_ns, flops, dram, fraction, saving_ns, launches;
-  Maybe share;  // of A's time, of B's where it is new
+  Maybe share;  // of A's time, of B's where it is new; empty where a part of that is unknown
   // Half of the interval in which 95 % of differences lie that are none: 2 sqrt(a^2 + b^2) of the
   // standard errors of both means. Those of a layer are the sums of its kernels', as clocks move
   // all of them together. It is taken from the spread within each run; what differs from run to run

@@ -21,7 +21,7 @@ MergedDevices merge_devices(const std::vector<Report>& reports, Report& out) {
     std::size_t count = 0;
   };
   std::map<std::tuple<std::int32_t, std::string, std::string, std::string>, CeilingSum> ceilings;
-  std::map<std::int32_t, std::pair<double, double>> clocks;  // sum and number
+  std::map<std::int32_t, std::pair<Maybe, double>> clocks;  // sum, where all know it, and number
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];
     // A GPU that a process could have used and did not has no part in the means.
@@ -50,9 +50,10 @@ MergedDevices merge_devices(const std::vector<Report>& reports, Report& out) {
         sum.sum += ceiling.value;
       }
       const auto clock = report.sm_clock_measured_hz.find(id);
-      if (clock == report.sm_clock_measured_hz.end() || !clock->second) continue;
-      clocks[kind].first += *clock->second;
-      clocks[kind].second += 1;
+      auto& [sum, count] = clocks.try_emplace(kind, 0, 0).first->second;
+      const bool known = clock != report.sm_clock_measured_hz.end() && clock->second;
+      sum = sum && known ? Maybe(*sum + *clock->second) : std::nullopt;
+      count += 1;
     }
   }
   for (const auto& [key, sum] : ceilings) {
@@ -65,7 +66,9 @@ MergedDevices merge_devices(const std::vector<Report>& reports, Report& out) {
     }
     out.ceilings.push_back(std::move(ceiling));
   }
-  for (const auto& [kind, sum] : clocks) out.sm_clock_measured_hz[kind] = sum.first / sum.second;
+  for (const auto& [kind, sum] : clocks) {
+    if (sum.first) out.sm_clock_measured_hz[kind] = *sum.first / sum.second;
+  }
   return merged;
 }
 

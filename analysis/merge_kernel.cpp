@@ -49,8 +49,12 @@ void KernelMerge::add(const KernelRow& row) {
   add_all(tensor_, row.flops.tensor, n);
   add_all(ops_, row.ops, n);
   add_all(counters_, row.counters, n);
-  if (row.time_min_ns) min_ = std::min(min_.value_or(*row.time_min_ns), *row.time_min_ns);
-  if (row.time_max_ns) max_ = std::max(max_.value_or(*row.time_max_ns), *row.time_max_ns);
+  min_ = rows_ == 1                ? row.time_min_ns
+         : min_ && row.time_min_ns ? Maybe(std::min(*min_, *row.time_min_ns))
+                                   : std::nullopt;
+  max_ = rows_ == 1                ? row.time_max_ns
+         : max_ && row.time_max_ns ? Maybe(std::max(*max_, *row.time_max_ns))
+                                   : std::nullopt;
   const auto samples = static_cast<double>(row.samples_time);
   if (row.time_mean_ns && row.time_stddev_ns) {
     const double mean = *row.time_mean_ns, deviation = *row.time_stddev_ns;

@@ -9,6 +9,7 @@
 #include "analysis/display.h"
 #include "analysis/merge.h"
 #include "analysis/merge_parts.h"
+#include "analysis/partial_sum.h"
 
 namespace gable {
 namespace {
@@ -29,14 +30,6 @@ template <typename Get>
 Maybe mean_of(const std::vector<Report>& reports, Get get) {
   const Maybe sum = sum_of(reports, get);
   return sum ? Maybe(*sum / static_cast<double>(reports.size())) : std::nullopt;
-}
-
-Maybe gpu_time(const Report& report) {
-  Maybe sum;
-  for (const LayerRow& layer : report.layers) {
-    if (layer.depth == 0 && layer.time_total_ns) sum = sum.value_or(0) + *layer.time_total_ns;
-  }
-  return sum;
 }
 
 void merge_step(const std::vector<Report>& reports, Step& step) {
@@ -94,17 +87,19 @@ void merge_overhead(const std::vector<Report>& reports, RunInfo& run) {
   overhead.callbacks_ns = sum(&decltype(RunInfo::overhead)::callbacks_ns);
   overhead.counter_image_bytes = sum(&decltype(RunInfo::overhead)::counter_image_bytes);
   overhead.gpu_memory_bytes = sum(&decltype(RunInfo::overhead)::gpu_memory_bytes);
+  // Of the processes that had the phase.
   const auto means = [&](auto part) {
-    std::map<std::string, std::pair<double, double>> sums;
+    std::map<std::string, std::pair<Maybe, double>> sums;
     for (const Report& report : reports) {
       for (const auto& [phase, value] : report.run.overhead.*part) {
-        if (!value) continue;
-        sums[phase].first += *value;
-        sums[phase].second += 1;
+        auto& [sum, count] = sums.try_emplace(phase, 0, 0).first->second;
+        sum = sum && value ? Maybe(*sum + *value) : std::nullopt;
+        count += 1;
       }
     }
     std::map<std::string, Maybe> out;
-    for (const auto& [phase, each] : sums) out[phase] = each.first / each.second;
+    for (const auto& [phase, each] : sums)
+      out[phase] = each.first ? Maybe(*each.first / each.second) : std::nullopt;
     return out;
   };
   overhead.window_wall_ns = means(&decltype(RunInfo::overhead)::window_wall_ns);
@@ -183,12 +178,13 @@ void merge_runs(const std::vector<Report>& reports, Report& out) {
   for (const Report& report : reports) {
     const RunInfo& from = report.run;
     run.processes.push_back(
-        {from.hostname, from.pid, from.rank, report.step.wall_mean_ns, gpu_time(report)});
+        {from.hostname, from.pid, from.rank, report.step.wall_mean_ns, time_of_roots(report)});
     if (from.rank) run.ranks.push_back(*from.rank);
     run.complete = run.complete && from.complete;
     run.started_at = std::min(run.started_at, from.started_at);
-    if (from.wall_time_s)
-      run.wall_time_s = std::max(run.wall_time_s.value_or(0), *from.wall_time_s);
+    run.wall_time_s = run.wall_time_s && from.wall_time_s
+                          ? Maybe(std::max(*run.wall_time_s, *from.wall_time_s))
+                          : std::nullopt;
     if (from.hostname != run.hostname) run.hostname = "several";
     steps.seen = std::min(steps.seen, from.steps.seen);
     steps.hw = std::min(steps.hw, from.steps.hw);

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "analysis/model_work.h"
+#include "analysis/partial_sum.h"
 #include "analysis/report_rows.h"
 
 namespace gable {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/model_work.h"
 
+#include "analysis/partial_sum.h"
+
 namespace gable {
 
 KernelRow kernel_of_model(const Roofline& roofline, const LayerModel::Part& own,

@@ -7,11 +7,6 @@
 
 namespace gable {
 
-// Whether what is known of a layer speaks of all of it.
-[[nodiscard]] inline bool covers(const Maybe& coverage) {
-  return coverage.value_or(0) >= kFullCoverage;
-}
-
 // The layer's own operators as if they were one kernel that took the layer's own time: its work and
 // bytes by formula, under the roofs of the types that they count as. Where the GPU has no tensor
 // cores for a type, or for FP64, its CUDA cores' roof stands.

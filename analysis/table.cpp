@@ -6,8 +6,8 @@
 #include "analysis/advice.h"
 #include "analysis/columns.h"
 #include "analysis/display.h"
+#include "analysis/partial_sum.h"
 #include "analysis/roof_lines.h"
-#include "analysis/roofline.h"
 #include "analysis/step_lines.h"
 #include "analysis/table_columns.h"
 
@@ -21,28 +21,6 @@ constexpr const char* kRed = "31";
 std::string plural(std::uint64_t count, const std::string& one) {
   const char* many = one.ends_with("h") ? "es" : "s";
   return std::to_string(count) + " " + one + (count == 1 ? "" : many);
-}
-
-// Sums over reports; `partial` when a part of what is summed is unknown.
-struct Total {
-  Maybe value;
-  bool partial = false;
-  void add(const Maybe& part, double coverage) {
-    if (part) value = value.value_or(0) + *part;
-    partial = partial || !part || coverage < kFullCoverage;
-  }
-  [[nodiscard]] std::string text(const char* unit) const {
-    return (value && partial ? "at least " : "") + with_prefix(value, unit);
-  }
-};
-
-// The least coverage among the roots of a report's devices.
-double coverage_of(const Report& report, Maybe Coverage::*part) {
-  double least = 1;
-  for (const LayerRow& layer : report.layers) {
-    if (layer.depth == 0) least = std::min(least, (layer.coverage.*part).value_or(0));
-  }
-  return least;
 }
 
 std::string origin(const std::vector<Report>& reports) {
@@ -59,7 +37,7 @@ std::string origin(const std::vector<Report>& reports) {
 }
 
 std::string whole_program(const std::vector<Report>& reports) {
-  Total flops, bytes, time;
+  PartialSum flops, bytes, time;
   double rate_flops = 0, rate_time = 0;
   bool rate_known = true, measured = true;
   for (const Report& report : reports) {
@@ -79,9 +57,7 @@ std::string whole_program(const std::vector<Report>& reports) {
   const Maybe rate = rate_known && rate_time > 0 ? Maybe(rate_flops / rate_time) : std::nullopt;
   const std::string unknown_flops = flops.value ? flops.text("FLOP") : "FLOP unknown";
   const std::string unknown_bytes = bytes.value ? bytes.text("B") + " DRAM" : "DRAM bytes unknown";
-  const std::string time_text =
-      !time.value ? "GPU time unknown"
-                  : std::string(time.partial ? "at least " : "") + duration(time.value) + " GPU";
+  const std::string time_text = time.value ? time.time_text() + " GPU" : "GPU time unknown";
   return origin(reports) + unknown_flops + ", " + unknown_bytes + ", " + digits(intensity) +
          " FLOP/B, " + time_text + ", " + (rate ? with_prefix(rate, "FLOP/s") : "- FLOP/s") +
          (measured ? " (measured)" : " (extrapolated)");

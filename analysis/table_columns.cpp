@@ -40,7 +40,7 @@ std::vector<Column> table_columns(const TableRows& table, std::size_t count, boo
       return row.direction.empty() ? std::string("-") : row.direction;
     });
   }
-  add("time", false, [](const TableRow& row) { return percent(row.share); });
+  add(table.time, false, [](const TableRow& row) { return percent(row.share); });
   add("TFLOP/s", false, [](const TableRow& row) {
     if (!row.sum.flops_per_s && row.tensor_inferred) return std::string("tensor?");
     return digits(scaled(row.sum.flops_per_s, kTera));

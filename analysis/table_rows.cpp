@@ -9,6 +9,7 @@
 
 #include "analysis/layer_tree.h"
 #include "analysis/own_work.h"
+#include "analysis/partial_sum.h"
 
 namespace gable {
 namespace {
@@ -60,6 +61,7 @@ double units_of(const Report& report) {
 TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) {
   TableRows out;
   out.level = query.level;
+  out.time = time_of_shares(reports);
   out.kernels = query.kernels || !has_layers(reports);
   for (const Report& report : reports) add_rows(report, out.kernels, out.rows);
   double whole = 0;

@@ -31,6 +31,7 @@ struct TableRows {
   bool several_devices = false, several_directions = false;
   bool analytic = false;  // some row is
   std::string level;      // of intensity and bandwidth
+  std::string time;       // what shares are of: time_of_shares
 };
 
 [[nodiscard]] TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query = {});

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analysis/display.h"
+#include "analysis/partial_sum.h"
 #include "analysis/plot.h"
 
 namespace gable {
@@ -60,15 +61,9 @@ class Layers {
   std::vector<LayerThere> rows_;
 };
 
-// Of the roots; empty where less than 95 % of the time has a prediction.
-Maybe whole_time(const Report& report) {
-  double sum = 0;
-  for (const LayerRow& row : report.layers) {
-    if (row.depth > 0) continue;
-    if (!row.time_total_ns || row.coverage.time.value_or(0) < 0.95) return std::nullopt;
-    sum += *row.time_total_ns;
-  }
-  return sum > 0 ? Maybe(sum) : std::nullopt;
+// Empty where too little of it is known, or has a prediction.
+Maybe time_of(const PlotRow& row) {
+  return whole_sum(row.sum.time_total_ns, row.sum.coverage.time);
 }
 
 std::string device_of(const Report& report) {
@@ -142,12 +137,12 @@ std::string predicted_layers(const Report& here, const std::vector<Report>& ther
     add("dir", true, "", [](const LayerThere& row) {
       return row.here->direction == "none" ? std::string("-") : row.here->direction.substr(0, 3);
     });
-  add("here", false, duration(whole_time(here)),
-      [](const LayerThere& row) { return duration(row.here->sum.time_total_ns); });
+  add("here", false, duration(time_of_roots(here)),
+      [](const LayerThere& row) { return duration(time_of(*row.here)); });
   add("bound", true, "", [](const LayerThere& row) { return row.here->sum.roof.bound; });
   for (std::size_t i = 0; i < there.size(); ++i) {
-    add(device_of(there[i]), false, duration(whole_time(there[i])),
-        [i](const LayerThere& row) { return duration(row.there[i]->sum.time_total_ns); });
+    add(device_of(there[i]), false, duration(time_of_roots(there[i])),
+        [i](const LayerThere& row) { return duration(time_of(*row.there[i])); });
     add("bound", true, "", [i](const LayerThere& row) { return row.there[i]->sum.roof.bound; });
   }
   return render_columns(std::move(table), count + 1, columns, colours);
@@ -162,7 +157,7 @@ std::string predicted_layers_csv(const Report& here, const std::vector<Report>& 
                             ? Maybe(std::max(*roof.compute_ns, *roof.memory_ns))
                             : std::nullopt;
     out += source + "," + quoted(row.name) + "," + row.direction + "," + quoted(gpu) + "," +
-           exact(row.sum.time_total_ns) + "," + roof.bound + "," + exact(roof.fraction) + "," +
+           exact(time_of(row)) + "," + roof.bound + "," + exact(roof.fraction) + "," +
            exact(least) + "\n";
   };
   for (const LayerThere& row : layers.rows()) {

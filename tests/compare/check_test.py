@@ -3,6 +3,7 @@
 import copy
 import unittest
 
+import made_reports
 from compare_case import CompareCase, slower, with_spread
 
 
@@ -54,6 +55,19 @@ class Check(CompareCase):
         out = self.check(now, "--what", "dram").stdout
         self.assertIn("unknown: Net/relu (forward): dram 100 MB -> unknown: known in the baseline alone", out)
         self.assertIn("1 no longer known", out)
+
+    def test_half_of_a_sum_is_not_held_against_all_of_it(self):
+        base = copy.deepcopy(self.net)
+        base["kernels"].append(made_reports.kernel(2, "relu_other", 1e8, 1e8, 1e5, "forward"))
+        now = copy.deepcopy(base)
+        now["kernels"][-1]["bytes"] = dict.fromkeys(now["kernels"][-1]["bytes"])
+        out = self.check(now, "--what", "dram", "--gate", "0", baseline=base).stdout
+        self.assertIn("unknown: Net/relu (forward): dram 200 MB -> unknown: known in the baseline alone", out)
+        out = self.check(base, "--what", "dram", baseline=now).stdout  # nor is all of it twice as much as a half
+        self.assertNotIn("relu", out)
+        now["kernels"][-1]["time_ns"] = dict.fromkeys(now["kernels"][-1]["time_ns"])
+        out = self.check(now, baseline=base).stdout
+        self.assertIn("unknown: Net/relu (forward): time 200 us -> -: known in the baseline alone", out)
 
     def test_small_layers_are_left_out_unless_named(self):
         base = copy.deepcopy(self.net)

@@ -44,6 +44,20 @@ class Diff(CompareCase):
         secret = self.rows(self.net, later)[("Net/secret", "forward")]
         self.assertEqual(secret["flops"], {"a": None, "b": None, "change": None})
 
+    def test_a_sum_of_which_a_part_is_unknown_has_no_change(self):
+        two = copy.deepcopy(self.net)
+        two["kernels"].append(made_reports.kernel(2, "relu_other", 1e8, 1e8, 1e5, "forward"))
+        half = copy.deepcopy(two)
+        half["kernels"][-1]["time_ns"] = dict.fromkeys(half["kernels"][-1]["time_ns"])
+        half["layers"][0]["coverage"]["time"] = 0.8
+        relu = self.rows(two, half)[("Net/relu", "forward")]
+        self.assertEqual(relu["time_ns"], {"a": 2e5, "b": None, "change": None, "noise": None})
+        whole = json.loads(self.diff(two, half, "--json", "-"))["wholes"][0]
+        self.assertEqual((whole["time_ns"]["a"], whole["time_ns"]["b"]), (1e6, None))
+        self.assertIn("1.00 ms -> - of kernels per step", self.diff(two, half))
+        # no share of what is not known
+        self.assertIsNone(json.loads(self.diff(half, two, "--json", "-"))["layers"][0]["time_share"])
+
     def test_renamed_new_and_gone(self):
         later = copy.deepcopy(self.net)
         later["layers"][2]["path"] = ["Net", "activation"]  # relu's kernels under another name

@@ -86,6 +86,24 @@ class Merge(CompareCase):
         self.assertEqual(relu["coverage"]["bytes"], 0.5)
         self.assertIsNone(relu["bytes_per_s"])
 
+    def test_numbers_of_the_run_need_every_rank(self):
+        first, second = rank(self.net, 0), rank(self.net, 1)
+        for report, clock, slowdown in ((first, 1.5e9, {"hw:1": 2, "flops": 8}), (second, None, {"hw:1": None, "flops": 4, "time": 1.1})):
+            report["devices"][0]["clocks_hz"] = {"sm_max": 2000000000, "sm_measured": clock, "memory_max": None}
+            report["run"]["overhead"] = {"callbacks_ns": 1, "window_wall_ns": slowdown, "slowdown": slowdown}
+        second["run"]["wall_time_s"] = None
+        second["layers"][0]["coverage"]["time"] = 0.5  # of the other half's time nothing is known
+        second["kernels"][0]["time_ns"]["min"] = None
+        self.merge(first, second)
+        run = self.report["run"]
+        self.assertIsNone(run["wall_time_s"])
+        self.assertEqual([each["gpu_time_ns"] for each in run["processes"]], [1e6, None])
+        self.assertEqual(run["overhead"]["slowdown"], {"hw:1": None, "flops": 6, "time": 1.1})
+        self.assertEqual(run["overhead"]["window_wall_ns"], {"hw:1": None, "flops": 6, "time": 1.1})
+        self.assertIsNone(self.report["devices"][0]["clocks_hz"]["sm_measured"])
+        times = self.kernels["relu_kernel"]["time_ns"]
+        self.assertEqual((times["min"], times["max"]), (None, 1e5))
+
     def test_launches_weigh_means(self):
         few, many = copy.deepcopy(self.net), copy.deepcopy(self.net)
         many["kernels"][0] = made_reports.kernel(2, "relu_kernel", 4e8, 4e8, 2e5, "forward", launches=3, l2=8e8)

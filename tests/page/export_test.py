@@ -144,6 +144,27 @@ class Exports(unittest.TestCase):
         self.assertIn("not shown, as a part is unknown: 1", "".join(root.itertext()))
         self.assertIn("[playback]", root.find(SVG + "title").text)
 
+    def test_parts_that_are_unknown_are_said(self):
+        report = made_reports.net()
+        report["run"]["total"].update(flops=1e12, bytes_dram=1e9, gpu_time_ns=1e9)
+        report["layers"][0]["coverage"] = {"time": 0.8, "flops": 0.5, "bytes": 1}
+        report["kernels"].append(made_reports.kernel(2, "relu_other", None, 1e8, 1e5, "forward"))
+        report["kernels"].append(made_reports.kernel(2, "relu_third", None, 1e8, 1e5, "forward", launches=2))
+        report["kernels"][-1]["time_ns"] = dict.fromkeys(report["kernels"][-1]["time_ns"])
+        path = self.write(report, "part.json")
+        relu = {row["name"]: row for row in csv.DictReader(io.StringIO(self.report(path, "--csv", "-")))}["Net/relu"]
+        self.assertEqual([float(relu[name]) for name in ("time_ns", "time_coverage", "flops", "flops_coverage", "dram_bytes", "dram_coverage")],
+                         [2e5, 0.5, 1e8, 0.5, 4e8, 1])
+        said = self.report(path, "--markdown", "-")
+        self.assertIn("at least 1.00 TFLOP, 1.00 GB DRAM, at least 1.00 s GPU (extrapolated)", said)
+        self.assertIn("| layer | direction | share of the known time | time |", said)
+        self.assertRegex(said, r"\| Net/relu \| forward \| 18.2 % \| at least 200 us \|")
+        self.assertRegex(self.report(path), r"(?m)^layer +direction +known time +TFLOP/s")
+        self.assertIn("area: share of the known time", self.report(path, "--svg", "-"))
+        whole = self.report(self.path, "--markdown", "-") + self.report(self.path) + self.report(self.path, "--svg", "-")
+        self.assertNotIn("at least", whole)
+        self.assertNotIn("known time", whole)
+
     def test_several_reports_and_files_in_one_command(self):
         other = self.write(made_reports.net(2), "other.json")
         table = os.path.join(self.folder, "rows.csv")

@@ -112,6 +112,16 @@ class Predict(CompareCase):
         table = self.gable("predict", path, "--device", "H100,V100").stdout
         self.assertTrue(table.startswith("[playback] [predicted] time per step"), table)
 
+    def test_a_layer_of_which_a_part_has_no_prediction_has_none(self):
+        self.net["kernels"].append(made_reports.kernel(2, "relu_secret", None, 1e6, 1e5, "forward"))
+        path = self.write(self.net, "net.json")
+        text = self.gable("predict", path, "--device", "H100", "--csv", "-").stdout
+        relu = {row["gpu"]: row["time_ns"] for row in csv.DictReader(io.StringIO(text)) if row["layer"] == "Net/relu"}
+        self.assertEqual(relu, {"Made-up GPU": "200000", "H100": ""})
+        table = self.gable("predict", path, "--device", "H100").stdout
+        self.assertRegex(table, r"(?m)^Net/relu +for +200 us +\w+ +- +unknown")
+        self.assertRegex(table, r"(?m)^whole program +1.00 ms +- ")
+
     def test_another_precision(self):
         path = self.write(self.net, "net.json")
         text = self.gable("predict", path, "--device", "H100", "--precision", "bf16", "--csv", "-").stdout

@@ -86,6 +86,10 @@ std::string line(const std::string& report, const std::string& source, const Plo
   line.add("work", std::string(row.analytic ? "analytic" : "counted"));
   line.add("counts_again", std::string(row.counts_again ? "yes" : "no"));
   line.add("flags", joined(kernel.flags));
+  // The share of the row that its sums are of.
+  line.add("time_coverage", sum.coverage.time);
+  line.add("flops_coverage", sum.coverage.flops);
+  line.add("dram_coverage", sum.coverage.bytes);
   return line.text();
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/display.h"
+#include "analysis/partial_sum.h"
 #include "analysis/plot.h"
 #include "tools/export/export.h"
 #include "tools/export/log_axis.h"
@@ -149,13 +150,14 @@ std::string roofs(const Shown& shown, const LogAxis& x, const LogAxis& y,
   return out;
 }
 
-std::string dot(const PlotRow& row, double x, double y) {
+std::string dot(const PlotRow& row, double x, double y, const std::string& time) {
   const double area = std::max(kSmallest, kWholeTime * std::min(1.0, row.share.value_or(0)));
   return "<circle class=\"dot " + row.direction + (row.analytic ? " analytic" : "") + "\" cx=\"" +
          px(x) + "\" cy=\"" + px(y) + "\" r=\"" + px(std::sqrt(area / std::numbers::pi)) +
          "\"><title>" + escaped(shorten_middle(row.name, 200)) + " (" + row.direction +
          "): " + with_prefix(row.sum.flops_per_s, "FLOP/s") + ", " + percent(row.share) +
-         " of the time, " + percent(row.sum.roof.fraction) + " of the roof</title></circle>\n";
+         " of the " + time + ", " + percent(row.sum.roof.fraction) +
+         " of the roof</title></circle>\n";
 }
 
 }  // namespace
@@ -192,8 +194,8 @@ std::string export_svg(const std::vector<Report>& reports, const std::vector<std
   out += text("title", kLeft, 24, "start", shorten_middle(title, 110));
   out += text(
       "note", kLeft, 44, "start",
-      std::string("area: share of the time; blue: forward or none, orange: backward, "
-                  "purple: recompute") +
+      "area: share of the " + time_of_shares(reports) +
+          "; blue: forward or none, orange: backward, purple: recompute" +
           (shown.unknown > 0 ? "; not shown, as a part is unknown: " + std::to_string(shown.unknown)
                              : ""));
   if (shown.strip) {
@@ -204,16 +206,17 @@ std::string export_svg(const std::vector<Report>& reports, const std::vector<std
       out += text("note", kLeft + kStrip - 10, strip.at(share) + 4, "end", percent(share));
   }
   out += axes(x, y, left, level) + roofs(shown, x, y, level);
+  const std::string time = time_of_shares(reports);
   // Small points on top of large ones.
   std::stable_sort(shown.rows.begin(), shown.rows.end(), [](const PlotRow& a, const PlotRow& b) {
     return a.share.value_or(0) > b.share.value_or(0);
   });
   for (const PlotRow& row : shown.rows) {
     if (without_flop(row)) {
-      out += dot(row, kLeft + 14, strip.at(std::clamp(*row.sum.roof.fraction, 0.001, 2.0)));
+      out += dot(row, kLeft + 14, strip.at(std::clamp(*row.sum.roof.fraction, 0.001, 2.0)), time);
     } else {
       out += dot(row, x.at(*at_level(row.sum, options.query.level).intensity),
-                 y.at(*row.sum.flops_per_s));
+                 y.at(*row.sum.flops_per_s), time);
     }
   }
   return out + "</svg>\n";

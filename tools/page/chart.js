@@ -142,13 +142,31 @@ function mark() {
     .classed("dim", point => any && point.dot !== state.hovered && !(state.pinned ? isPinned(point.dot) : isFound(point.dot)));
 }
 
+// Known, and still nowhere on these axes.
+function hasNoPlace(dot) {
+  const levels = state.view === "roofline" ? [...state.levels] : ["dram"];
+  return dot.time !== null && (levels.every(level => dot[level] === 0) || (dot.flops === 0 && dot.dram !== null && !levels.includes("dram")));
+}
+
+// What is not shown, and why.
+function notShown({ unknown, points }) {
+  if (unknown.length === 0) return "";
+  const all = unknown.length + new Set(points.map(point => point.dot.key)).size;
+  const time = sumOf(unknown.filter(dot => !dot.again).map(dot => [dot.share]));
+  const without = unknown.filter(hasNoPlace).length;
+  const reasons = state.view === "roofline" && state.levels.size === 0 ? ["no level is chosen"]
+    : [unknown.length > without && "work, bytes or time unknown", without > 0 && `${without} without a place on these axes: 0 bytes, or 0 FLOP while DRAM is not shown`];
+  return `${plural(unknown.length, state.rows === "layers" ? "layer" : "kernel")} of ${all} not shown (${sumText(time, percent)} of the ${timeOfShares()}): ${reasons.filter(each => each).join("; ")}.`;
+}
+
+// The chart in words, below it.
 function describe() {
-  const { unknown, points } = current;
-  const time = d3.sum(unknown, dot => dot.share || 0);
-  document.getElementById("not-shown").textContent = unknown.length === 0 ? ""
-    : `${plural(unknown.length, state.rows === "layers" ? "layer" : "kernel")} of ${unknown.length + new Set(points.map(point => point.dot.key)).size} not shown (${percent(time)} of the time): work, bytes or time unknown.`;
-  const words = ["area: share of the time", "circle: forward", "triangle: backward", "diamond: recompute"];
-  if (points.some(point => point.dot.analytic)) words.push("hollow: analytic, not counted");
+  const { points } = current;
+  document.getElementById("not-shown").textContent = notShown(current);
+  const words = [`area: share of the ${timeOfShares()}`, "circle: forward or none", "triangle: backward", "diamond: recompute"];
+  if (points.some(point => point.strip)) words.push(state.view === "roofline" ? "strip: no FLOP, by share of the roof" : "strip: no FLOP");
+  if (points.some(point => point.dot.report > 0)) words.push("dashed edge: further reports");
+  if (state.view === "roofline" && points.some(point => point.dot.analytic)) words.push("hollow: analytic, not counted");
   if (state.view === "both") words.push("closed: work, open: time");
   if (state.view === "time") words.push("open: time");
   document.getElementById("legend").textContent = words.join(" · ");

@@ -20,6 +20,20 @@ function rowsOf(table) {
   });
 }
 
+const FULL_COVERAGE = 0.95; // as in tables: a sum of less than this share of its row is "at least" so much
+const covers = coverage => coverage !== null && coverage >= FULL_COVERAGE;
+
+// Sums over parts that may be unknown.
+function sumOf(parts) {
+  const known = parts.filter(([value]) => value !== null);
+  return { value: known.length ? d3.sum(known, ([value]) => value) : null, unknown: parts.length - known.length,
+    partial: known.length < parts.length || parts.some(([, coverage]) => coverage !== undefined && !covers(coverage)) };
+}
+const sumText = (sum, show) => `${sum.value !== null && sum.partial ? "at least " : ""}${show(sum.value)}`;
+// A row's own sum, which is of its known parts. Without launches nothing of a time is missing.
+const rowSum = (value, coverage, show) => sumText(sumOf([[value, coverage]]), show);
+const timeText = row => rowSum(row.time, row.coverTime === null ? undefined : row.coverTime, duration);
+
 // What follows from a point's own numbers.
 function complete(dots, latency) {
   const over = (top, bottom, scale = 1) => (top === null || !(bottom > 0) ? null : top / bottom * scale);
@@ -64,6 +78,11 @@ const reports = raw.reports.map((each, index) => {
   for (const kind of ["layers", "kernels"]) complete(dots[kind], each.report.step.launch_latency_ns);
   return { ...each.report, index, label, file: each.file, command: each.command, advice: each.advice, layers, byId, roots: layers.filter(layer => !byId.has(layer.parent)), dots };
 });
+
+// The least coverage among the roots of a report's devices.
+const coverageOf = (report, part) => d3.min([1, ...report.roots.map(root => root[part] || 0)]);
+// What shares are of.
+const timeOfShares = () => (reports.some(report => state.reports.has(report.index) && !covers(coverageOf(report, "coverTime"))) ? "known time" : "time");
 
 const unitOf = report => (report.run.unit === "step" ? "step" : "run");
 const LEVELS = [

@@ -8,8 +8,10 @@ function drawHead() {
   document.getElementById("title").replaceChildren(...sources.map(source => element("span", { class: "source" }, `[${source}] `)),
     shortened(first.command || first.file || "Gable", 400));
   const gpus = [...new Set(reports.flatMap(report => report.devices.map(device => device.name)))].join(", ");
+  const total = (part, coverage, show) => sumText(sumOf(reports.map(each => [each.run.total[part], coverageOf(each, coverage)])), show);
   const facts = [gpus || "GPU unknown", run.hostname, run.started_at, reports.length > 1 ? plural(reports.length, "report") : "",
-    `${withPrefix(run.total.flops, "FLOP")}, ${withPrefix(run.total.bytes_dram, "B")} DRAM, ${duration(run.total.gpu_time_ns)} GPU time (${run.total.basis})`];
+    `${total("flops", "coverFlops", value => withPrefix(value, "FLOP"))}, ${total("bytes_dram", "coverBytes", value => withPrefix(value, "B"))} DRAM, `
+      + `${total("gpu_time_ns", "coverTime", duration)} GPU time (${reports.every(each => each.run.total.basis === "measured") ? "measured" : "extrapolated"})`];
   document.getElementById("facts").textContent = facts.filter(each => each).join(" · ");
   const ofStep = share => (step.wall_ns.mean > 0 && share !== null ? ` (${percent(share / step.wall_ns.mean)})` : "");
   document.getElementById("step").textContent = step.wall_ns && step.wall_ns.mean

@@ -7,18 +7,18 @@ const unknownSpan = () => element("span", { class: "unknown" }, UNKNOWN);
 const COLUMNS = [
   { id: "name", head: "layer", text: true, of: row => (row.kernel ? row.name : row.path) },
   { id: "direction", head: "direction", text: true, of: row => row.direction },
-  { id: "time", head: "time", of: row => row.time, show: duration, hint: "GPU time, overlap counted twice" },
-  { id: "share", head: "share", of: row => row.share, show: percent },
+  { id: "time", head: "time", of: row => row.time, show: (_, row) => timeText(row), hint: "GPU time, overlap counted twice" },
+  { id: "share", head: "share", of: row => row.share, show: percent, hint: "of the time that is known" },
   { id: "host", head: "host", of: row => row.host, show: duration, hint: "host time between entering and leaving the layer" },
   { id: "span", head: "span", of: row => row.span, show: duration, hint: "from the first start to the last end on the GPU" },
   { id: "wait", head: "wait", of: row => row.wait, show: duration, hint: "host time in synchronisation" },
-  { id: "flops", head: "FLOP", of: row => row.flops, show: value => withPrefix(value, "") },
-  { id: "dram", head: "DRAM", of: row => row.dram, show: value => withPrefix(value, "B") },
+  { id: "flops", head: "FLOP", of: row => row.flops, show: (value, row) => rowSum(value, row.coverFlops, each => withPrefix(each, "")) },
+  { id: "dram", head: "DRAM", of: row => row.dram, show: (value, row) => rowSum(value, row.coverBytes, each => withPrefix(each, "B")) },
   { id: "intensity", head: "FLOP/B", of: row => row.intensity, show: digits },
   { id: "rate", head: "FLOP/s", of: row => row.rate, show: value => withPrefix(value, "") },
   { id: "fraction", head: "of roof", of: row => row.fraction, show: percent },
   { id: "bound", head: "bound", text: true, of: row => row.bound },
-  { id: "saving", head: "saving", of: row => row.saving, show: duration, hint: "time that reaching the roof could give back" },
+  { id: "saving", head: "saving", of: row => row.saving, show: duration, hint: "time that reaching the roof could give back, of kernels whose work is known" },
   { id: "flags", head: "flags", text: true, of: row => (row.kernel ? (row.flags || "").split(" ").join(", ") : row.wait > 0.1 * row.span ? "waits" : ""),
     hint: "of kernels as the report flags them; waits: the host waits for more than a tenth of the layer's span" },
 ];
@@ -72,7 +72,7 @@ function openSome() {
 function cellOf(column, row) {
   const value = column.of(row);
   const empty = value === null || value === undefined;
-  return element("td", { class: column.text ? "text" : null }, column.text ? (value || "") : empty ? (row.kernel && ["host", "span", "wait"].includes(column.id) ? "" : unknownSpan()) : column.show(value));
+  return element("td", { class: column.text ? "text" : null }, column.text ? (value || "") : empty ? (row.kernel && ["host", "span", "wait"].includes(column.id) ? "" : unknownSpan()) : column.show(value, row));
 }
 
 function nameCell(row, depth) {
@@ -114,6 +114,9 @@ function hover(row) {
   changed("mark");
 }
 
+// Sums over layers and GPUs: how many of them do not know their part.
+const withUnknown = (sum, show) => sumText(sum, show) + (sum.partial && sum.value !== null ? `, ${sum.unknown} unknown` : "");
+
 // Copies and idle time: what no layer's kernels are.
 function extraRows() {
   const rows = [];
@@ -121,15 +124,15 @@ function extraRows() {
     const name = text => `${reports.length > 1 ? report.label + ": " : ""}${text}`;
     const byKind = new Map();
     for (const copy of report.copies) {
-      const sum = byKind.get(copy.kind) || { time: null, bytes: null, count: 0 };
-      sum.count += copy.count;
-      for (const [key, value] of [["time", copy.time_ns], ["bytes", copy.bytes]]) if (value !== null) sum[key] = (sum[key] || 0) + value;
-      byKind.set(copy.kind, sum);
+      byKind.set(copy.kind, (byKind.get(copy.kind) || []).concat(copy));
     }
-    for (const [kind, sum] of byKind) rows.push([name(`copies, ${kind}: ${digits(sum.count)}, ${withPrefix(sum.bytes, "B")}`), sum.time]);
-    if (report.run.unit === "step") rows.push([name("GPU idle"), report.step.idle_ns]);
+    for (const [kind, copies] of byKind) {
+      const [bytes, time] = ["bytes", "time_ns"].map(part => sumOf(copies.map(copy => [copy[part]])));
+      rows.push([name(`copies, ${kind}: ${digits(d3.sum(copies, copy => copy.count))}, ${withUnknown(bytes, each => withPrefix(each, "B"))}`), withUnknown(time, duration)]);
+    }
+    if (report.run.unit === "step") rows.push([name("GPU idle"), duration(report.step.idle_ns)]);
   }
-  return rows.map(([text, time]) => element("tr", { class: "extra" }, element("td", { class: "name" }, text), element("td"), element("td", {}, time === null ? unknownSpan() : duration(time)),
+  return rows.map(([text, time]) => element("tr", { class: "extra" }, element("td", { class: "name" }, text), element("td"), element("td", {}, time === UNKNOWN ? unknownSpan() : time),
     ...COLUMNS.slice(3).map(() => element("td"))));
 }
 

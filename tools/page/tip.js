@@ -5,16 +5,19 @@ const tip = document.getElementById("tip");
 function known(dot) {
   const unit = unitOf(reports[dot.report]);
   const layer = reports[dot.report].byId.get(dot.layer);
-  const bytes = level => (dot[level] === null ? UNKNOWN : withPrefix(dot[level], "B"));
+  const size = value => withPrefix(value, "B");
+  // A layer's intensity at a level is known where the level's bytes are.
+  const bytes = level => rowSum(dot[level.id], dot.kernel || dot[level.intensity] !== null ? undefined : 0, size);
+  const share = dot.share !== null ? `${percent(dot.share)} of the ${timeOfShares()}` : dot.again ? "time of other rows" : "share unknown";
   const lines = [
     ["layer", dot.path + (layer && layer.dotted ? ` (${layer.dotted})` : "")],
     ["direction", dot.direction],
     reports.length > 1 && ["report", reports[dot.report].label],
-    ["time", `${duration(dot.time)} a ${unit}, ${percent(dot.share)}${dot.timeSource === "hw" ? ", from counter windows" : ""}`],
+    ["time", `${timeText(dot)} a ${unit}, ${share}${dot.timeSource === "hw" ? ", from counter windows" : ""}`],
     ["launches", `${digits(dot.launches)} a ${unit}`],
     dot.kernel && ["launch", dot.shape],
-    ["work", `${withPrefix(dot.flops, "FLOP")}${dot.types.length ? ": " + dot.types.map(([type, value]) => `${type} ${withPrefix(value, type.endsWith("operations") ? "" : "FLOP")}`).join(", ") : ""}`],
-    ["bytes", `DRAM ${bytes("dram")}, L2 ${bytes("l2")}, L1 ${bytes("l1")}`],
+    ["work", `${rowSum(dot.flops, dot.coverFlops, each => withPrefix(each, "FLOP"))}${dot.types.length ? ": " + dot.types.map(([type, value]) => `${type} ${withPrefix(value, type.endsWith("operations") ? "" : "FLOP")}`).join(", ") : ""}`],
+    ["bytes", `DRAM ${rowSum(dot.dram, dot.coverBytes, size)}, ${LEVELS.slice(1).map(level => `${level.name} ${bytes(level)}`).join(", ")}`],
     ["intensity", `${digits(dot.intensity)} FLOP/byte at DRAM`],
     ["performance", `${withPrefix(dot.rate, "FLOP/s")}, ${withPrefix(dot.bandwidth, "B/s")} of DRAM`],
     ["of the roof", `${percent(dot.fraction)}${dot.ceiling ? ` of ${roofName(dot.ceiling)}, ${dot.source}` : ""}`],
