@@ -93,7 +93,7 @@ class Doctor(unittest.TestCase):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("GABLE_", "CUDA_INJ", "NVTX_INJ", "LD_"))}
         env.update(more, GABLE_PLAYBACK_FAULTS=faults)
         done = subprocess.run([GABLE, "doctor", "--playback", playback_program.RECORDING], env=env, capture_output=True,
-                              text=True, timeout=30)
+                              text=True, timeout=120)
         self.assertEqual(done.stderr, "")
         return done.returncode, " ".join(done.stdout.split())
 
@@ -128,7 +128,7 @@ class Doctor(unittest.TestCase):
         self.assertIn("counters limited cuptiProfilerDeviceSupported failed with", said)
         done = subprocess.run([GABLE, "doctor", "--chip", "GH100", "--playback", playback_program.RECORDING],
                               env={**os.environ, "GABLE_PLAYBACK_FAULTS": refused(999, "cuptiProfilerHostGetSupportedChips")},
-                              capture_output=True, text=True, timeout=30)
+                              capture_output=True, text=True, timeout=120)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("does not list its chips here", done.stderr)
 

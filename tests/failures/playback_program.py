@@ -33,7 +33,7 @@ def read(path):
         return file.read()
 
 
-def run(command, folder, options="", faults="", environment=(), injected=True, timeout=20):
+def run(command, folder, options="", faults="", environment=(), injected=True, timeout=120):
     """`folder` is the run's own and empty."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GABLE_", "CUDA_INJ", "NVTX_INJ", "LD_"))}
     report, broken, fired = (os.path.join(folder, name) for name in ("report.json", "broken", "fired"))

@@ -40,11 +40,11 @@ def plain_environment():
 
 
 def run_plain(name):
-    done = subprocess.run([HAZARD, name], env=plain_environment(), capture_output=True, text=True, timeout=60)
+    done = subprocess.run([HAZARD, name], env=plain_environment(), capture_output=True, text=True, timeout=240)
     return done.returncode, done.stdout, done.stderr
 
 
-def run_command(program, options=OPTIONS, faults="", meanwhile=None, timeout=60, output="r-%p.json"):
+def run_command(program, options=OPTIONS, faults="", meanwhile=None, timeout=240, output="r-%p.json"):
     """Any command under gable profile; its reports are those whose names begin with r-."""
     with tempfile.TemporaryDirectory() as folder:
         violations = os.path.join(folder, "violations")
@@ -297,7 +297,7 @@ class Meanwhile(unittest.TestCase):
     def test_report_is_there_when_the_queue_is_complete(self):
         def look(process, folder):
             path = self.wait_for_report(folder)
-            shown = subprocess.run([GABLE, "report", path], capture_output=True, text=True, timeout=20)
+            shown = subprocess.run([GABLE, "report", path], capture_output=True, text=True, timeout=120)
             self.assertEqual(shown.returncode, 0, shown.stderr)
             self.assertIn("work", shown.stdout)
             process.send_signal(signal.SIGTERM)

@@ -42,7 +42,7 @@ class Processes(unittest.TestCase):
 
     def test_program_that_is_not_there(self):
         done = subprocess.run([GABLE, "profile", "--playback", RECORDING, *OPTIONS, "--", "no-such-program"],
-                              capture_output=True, text=True, timeout=20)
+                              capture_output=True, text=True, timeout=120)
         self.assertEqual((done.returncode, done.stdout), (127, ""))
         self.assertIn("no-such-program", done.stderr)
 
