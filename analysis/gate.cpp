@@ -13,6 +13,9 @@
 namespace gable {
 namespace {
 
+// 105 / 100 - 1 is a little more than 0.05: what is exactly at the gate is let pass.
+constexpr double kRounding = 1e-12;
+
 const Compared& values_of(const ComparedRow& row, Gated what) {
   switch (what) {
     case Gated::dram:
@@ -106,7 +109,7 @@ class Gate {
       // From nothing to something is more than any share.
       const bool from_nothing =
           *finding.values.a == 0 && *finding.values.b > 0 && what != Gated::roof;
-      if (!from_nothing && worsening(finding) <= options_.percent / 100) continue;
+      if (!from_nothing && worsening(finding) <= options_.percent / 100 + kRounding) continue;
       if (what == Gated::time && !row.beyond_noise()) finding.verdict = GateVerdict::unclear;
       out_.findings.push_back(std::move(finding));
     }

@@ -69,6 +69,12 @@ class Check(CompareCase):
         out = self.check(now, baseline=base).stdout
         self.assertIn("unknown: Net/relu (forward): time 200 us -> -: known in the baseline alone", out)
 
+    def test_what_changes_by_the_gate_is_let_pass(self):
+        base, now = (copy.deepcopy(self.net) for _ in range(2))
+        base["kernels"][0]["bytes"]["dram"], now["kernels"][0]["bytes"]["dram"] = 100, 105  # 105 / 100 - 1 > 0.05
+        self.check(now, "--what", "dram", "--gate", "5", baseline=base)
+        self.check(now, "--what", "dram", "--gate", "4.99", baseline=base, code=1)
+
     def test_small_layers_are_left_out_unless_named(self):
         base = copy.deepcopy(self.net)
         base["kernels"][3]["time_ns"].update(mean=500, total=500)
