@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -32,6 +33,30 @@ int write_all(int file, const std::string& text) {
   return 0;
 }
 
+// A file under that name is replaced, where it lies when the name is a link's. A device (/dev/null)
+// must stay what it is.
+struct Target {
+  bool device = false;
+  std::string path;
+  explicit Target(const std::string& name) : path(name) {
+    struct stat info {};
+    if (::stat(name.c_str(), &info) != 0) return;
+    device = S_ISCHR(info.st_mode);
+    if (char* real = S_ISREG(info.st_mode) ? ::realpath(name.c_str(), nullptr) : nullptr) {
+      path = real;
+      std::free(real);
+    }
+  }
+};
+
+int write_device(const std::string& path, const std::string& text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (file < 0) return errno;
+  int error = write_all(file, text);
+  if (::close(file) != 0 && error == 0) error = errno;
+  return error;
+}
+
 }  // namespace
 
 std::string write_report_file(const Report& report, const std::string& path) {
@@ -44,12 +69,17 @@ std::string write_report_file(const Report& report, const std::string& path) {
 
 std::string write_text_file(const std::string& text, const std::string& path) {
   try {
-    const std::string beside = path + ".part." + std::to_string(::getpid());
+    const Target target(path);
+    if (target.device) {
+      const int failed = write_device(path, text);
+      return failed == 0 ? std::string() : problem(path, failed);
+    }
+    const std::string beside = target.path + ".part." + std::to_string(::getpid());
     const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (file < 0) return problem(path, errno);
     int error = write_all(file, text);
     if (::close(file) != 0 && error == 0) error = errno;
-    if (error == 0 && std::rename(beside.c_str(), path.c_str()) != 0) error = errno;
+    if (error == 0 && std::rename(beside.c_str(), target.path.c_str()) != 0) error = errno;
     if (error == 0) return {};
     ::unlink(beside.c_str());
     return problem(path, error);
@@ -64,6 +94,8 @@ ParsedReport read_report_file(const std::string& path) {
     if (::stat(path.c_str(), &info) != 0)
       return {std::nullopt, path + ": " + std::strerror(errno) + "."};
     if (S_ISDIR(info.st_mode)) return {std::nullopt, path + " is a folder, not a report."};
+    // /dev/zero has no end.
+    if (S_ISCHR(info.st_mode)) return {std::nullopt, path + " is a device, not a report."};
     std::ifstream file(path, std::ios::binary);
     if (!file) return {std::nullopt, path + " cannot be read: " + std::strerror(errno) + "."};
     std::string text(static_cast<std::size_t>(std::max<off_t>(info.st_size, 0)), '\0');

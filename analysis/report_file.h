@@ -9,7 +9,8 @@
 namespace gable {
 
 // Writes beside `path` and renames, so that a reader sees the old file or the new one, never a
-// part. Empty when it worked, else a sentence. Never throws.
+// part; a device such as /dev/null is written to as it is. Empty when it worked, else a sentence.
+// Never throws.
 [[nodiscard]] std::string write_text_file(const std::string& text, const std::string& path);
 [[nodiscard]] std::string write_report_file(const Report& report, const std::string& path);
 [[nodiscard]] std::string write_text_file(const std::string& text, const std::string& path);

@@ -43,6 +43,7 @@ class DiffCommand final : public Command {
       if (!parsed.error.empty()) throw WrongUse("--layer: " + parsed.error);
       options_.layers.push_back(std::move(parsed.pattern));
     }
+    remarks_ = place_of_remarks({{"--html", html_}, {"--json", json_}, {"--markdown", markdown_}});
     const ReportFiles files = read_reports({a_, b_});
     if (!files.problems.empty()) throw WrongUse(files.problems.front());
     const Comparison comparison = compare(files.reports[0], files.reports[1]);
@@ -50,7 +51,7 @@ class DiffCommand final : public Command {
       throw WrongUse("--layer '" + layers_.front() +
                      "' matches no layer with kernels; patterns are globs over paths as the table "
                      "shows them.");
-    if (!html_.empty()) write_page(files, html_);
+    if (!html_.empty()) write_page(files, html_, remarks_);
     write(files, json_, [&] { return diff_json(files, comparison); });
     write(files, markdown_, [&] { return diff_markdown(files, comparison, options_); });
     if (html_.empty() && json_.empty() && markdown_.empty()) {
@@ -62,15 +63,16 @@ class DiffCommand final : public Command {
 
  private:
   template <typename Make>
-  static void write(const ReportFiles& files, const std::string& path, Make make) {
+  void write(const ReportFiles& files, const std::string& path, Make make) const {
     if (path.empty()) return;
     write_output(files, make(), path);
-    if (path != "-") std::printf("Written: %s\n", path.c_str());
+    if (path != "-") std::fprintf(remarks_, "Written: %s\n", path.c_str());
   }
 
   std::string a_, b_, sort_ = "change", html_, json_, markdown_;
   std::vector<std::string> layers_;
   DiffOptions options_;
+  std::FILE* remarks_ = stdout;
 };
 
 }  // namespace

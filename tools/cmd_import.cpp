@@ -9,7 +9,7 @@
 #include <fstream>
 #include <optional>
 
-#include "analysis/report_file.h"
+#include "analysis/report_json.h"
 #include "tools/command.h"
 #include "tools/import/assemble.h"
 #include "tools/import/byte_source.h"
@@ -17,6 +17,7 @@
 #include "tools/import/named_gpu.h"
 #include "tools/import/ncu_csv.h"
 #include "tools/import/nsys_sqlite.h"
+#include "tools/report_output.h"
 
 namespace gable {
 namespace {
@@ -68,9 +69,9 @@ class ImportCommand final : public Command {
     if (gpu != nullptr) name_gpu(*gpu, imported);
     const Report report = assemble(imported, read_roofs_folder(roofs_folder()));
     progress.clear();
-    if (const std::string problem = write_report_file(report, output_); !problem.empty())
-      throw WrongUse(problem);
-    std::printf("Written: %s\nNext: gable report %s\n", output_.c_str(), output_.c_str());
+    write_output({{}, inputs(), {}}, to_json(report), output_);
+    if (output_ != "-")
+      std::printf("Written: %s\nNext: gable report %s\n", output_.c_str(), output_.c_str());
     return kExitGood;
   }
 
@@ -81,6 +82,13 @@ class ImportCommand final : public Command {
     const GpuSpec* gpu = find_gpu(*gpu_, error);
     if (gpu == nullptr) throw WrongUse(error);
     return gpu;
+  }
+
+  [[nodiscard]] std::vector<std::string> inputs() const {
+    std::vector<std::string> all = nsys_;
+    all.insert(all.end(), kineto_.begin(), kineto_.end());
+    all.insert(all.end(), ncu_.begin(), ncu_.end());
+    return all;
   }
 
   std::vector<std::string> ncu_, nsys_, kineto_;

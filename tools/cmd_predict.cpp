@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gable predict: layers of a report, or a described model, under other GPUs' roofs.
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <sstream>
 
@@ -17,6 +18,7 @@ namespace {
 class PredictCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
+    app_ = &app;
     app.add_option("FILE", file_, "a report");
     app.add_option("--device", devices_, "GPUs")->type_name("NAME")->required();
     app.add_option("--model", model_, "a described model")->type_name("NAME");
@@ -44,12 +46,15 @@ class PredictCommand final : public Command {
     if (int(!file_.empty()) + int(!model_.empty()) + int(by_hand) != 1)
       throw WrongUse(
           "gable predict takes one of: a report, --model NAME, or --flops with --bytes.");
+    check_options(by_hand);
     if (!precision_.empty() && element_bytes(precision_) == 0)
       throw WrongUse("--precision takes fp64, fp32, tf32, bf16, fp16, fp8 or int8, not '" +
                      precision_ + "'.");
     if (!(options_.efficiency > 0 && options_.efficiency <= 1))
       throw WrongUse("--efficiency takes a share above 0 and up to 1.");
-    if (!(overhead_us_ >= 0)) throw WrongUse("--overhead takes microseconds from 0 on.");
+    if (!(overhead_us_ >= 0 && std::isfinite(overhead_us_)))
+      throw WrongUse("--overhead takes microseconds from 0 on.");
+    remarks_ = place_of_remarks({{"--csv", csv_}, {"--html", html_}});
     options_.overhead_ns = overhead_us_ * 1000;
     if (!file_.empty()) return of_report();
     options_.precision = precision_.empty() ? "fp16" : precision_;
@@ -57,6 +62,19 @@ class PredictCommand final : public Command {
   }
 
  private:
+  // An option that would change nothing is not passed over: the numbers would be taken for its.
+  void check_options(bool by_hand) const {
+    const auto only = [this](bool allowed, const char* option, const char* of) {
+      if (!allowed && app_->count(option) > 0)
+        throw WrongUse(std::string(option) + " is for " + of + ".");
+    };
+    only(!model_.empty(), "--batch", "models (--model)");
+    only(model_.starts_with("llama"), "--sequence", "Llama models (--model)");
+    only(!model_.empty() || by_hand, "--efficiency", "models (--model), --flops and --bytes");
+    only(!model_.empty() || by_hand, "--overhead", "models (--model), --flops and --bytes");
+    only(!file_.empty(), "--top", "reports");
+  }
+
   static std::vector<std::string> words_of(const std::string& list) {
     std::vector<std::string> out;
     std::istringstream words(list);
@@ -105,7 +123,7 @@ class PredictCommand final : public Command {
            const std::string& sample, const std::string& head) {
     if (!csv_.empty()) {
       write_output({}, predicted_csv(rows, what, options_), csv_);
-      if (csv_ != "-") std::printf("Written: %s\n", csv_.c_str());
+      if (csv_ != "-") std::fprintf(remarks_, "Written: %s\n", csv_.c_str());
     }
     if (!csv_.empty() || !html_.empty()) return kExitGood;
     std::size_t columns = 100;
@@ -126,7 +144,7 @@ class PredictCommand final : public Command {
   }
 
   int of_numbers() {
-    if (!(flops_ >= 0 && bytes_ > 0))
+    if (!(flops_ >= 0 && bytes_ > 0 && std::isfinite(flops_) && std::isfinite(bytes_)))
       throw WrongUse("--flops and --bytes go together: numbers from 0 on, bytes above 0.");
     if (!html_.empty()) throw WrongUse("--html is for reports and models.");
     std::vector<PredictedRow> rows;
@@ -163,7 +181,7 @@ class PredictCommand final : public Command {
   void write_pages(const std::vector<Report>& reports, const std::vector<std::string>& names) {
     write_output({{}, file_.empty() ? std::vector<std::string>() : std::vector{file_}, {}},
                  render_page(reports, names), html_);
-    if (html_ != "-") std::printf("Page: %s\n", html_.c_str());
+    if (html_ != "-") std::fprintf(remarks_, "Page: %s\n", html_.c_str());
   }
 
   int of_report() {
@@ -178,7 +196,7 @@ class PredictCommand final : public Command {
     }
     if (!csv_.empty()) {
       write_output(files, predicted_layers_csv(here, there), csv_);
-      if (csv_ != "-") std::printf("Written: %s\n", csv_.c_str());
+      if (csv_ != "-") std::fprintf(remarks_, "Written: %s\n", csv_.c_str());
     }
     if (!html_.empty()) {
       std::vector<Report> all = {here};
@@ -198,11 +216,13 @@ class PredictCommand final : public Command {
     return kExitGood;
   }
 
+  CLI::App* app_ = nullptr;
   std::string file_, devices_, model_, batches_ = "1", precision_, csv_, html_;
   double flops_ = -1, bytes_ = -1, overhead_us_ = 0;
   int sequence_ = 2048;
   std::size_t top_ = 15;
   PredictOptions options_;
+  std::FILE* remarks_ = stdout;
   std::vector<const GpuSpec*> gpus_;
 };
 

@@ -44,11 +44,13 @@ class ReportCommand final : public Command {
   int run() override {
     check_options();
     if (!trace_.empty()) return write_trace();
+    remarks_ = place_of_remarks(
+        {{"--html", html_}, {"--svg", svg_}, {"--csv", csv_}, {"--markdown", markdown_}});
     const ReportFiles files = read_reports(files_);
     // A table of some of the files would look like one of all.
     if (!files.problems.empty()) throw WrongUse(files.problems.front());
     check_layers(files);
-    if (!html_.empty()) write_page(files, html_);
+    if (!html_.empty()) write_page(files, html_, remarks_);
     write(files, csv_, export_csv, 0);
     write(files, svg_, export_svg, 0);
     write(files, markdown_, export_markdown, kTop);
@@ -93,7 +95,7 @@ class ReportCommand final : public Command {
     if (path.empty()) return;
     write_output(files, make(files.reports, file_names(files), {query_, top_ > 0 ? top_ : rows}),
                  path);
-    if (path != "-") std::printf("Written: %s\n", path.c_str());
+    if (path != "-") std::fprintf(remarks_, "Written: %s\n", path.c_str());
   }
 
   // Times of single launches are in recordings alone: reports have their means.
@@ -120,6 +122,7 @@ class ReportCommand final : public Command {
   RowQuery query_;
   std::string sort_ = "saving";
   std::size_t top_ = 0;
+  std::FILE* remarks_ = stdout;
   std::string html_, svg_, csv_, markdown_, trace_;
 };
 

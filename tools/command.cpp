@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -43,6 +46,12 @@ void parse(CLI::App& app, Command& command, const std::string& name,
   command.program_.insert(command.program_.end(), own_dashes ? dashes + 1 : dashes, words.end());
 }
 
+// A full disk is seen when the last part is written. Who closes standard output wants none.
+bool standard_output_arrived() {
+  const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return arrived || fcntl(STDOUT_FILENO, F_GETFD) == -1;
+}
+
 int run_command(const CommandEntry& entry, const std::vector<std::string>& words) {
   const std::unique_ptr<Command> command = entry.make();
   CLI::App app;
@@ -57,7 +66,11 @@ int run_command(const CommandEntry& entry, const std::vector<std::string>& words
     say(sentence_for(problem, std::string(entry.name)));
     return kExitWrongUse;
   }
-  return command->run();
+  const int code = command->run();
+  // A program's exit code stays its own.
+  if (code != kExitGood || command->takes_program() || standard_output_arrived()) return code;
+  say("Standard output could not be written to its end.");
+  return kExitWrongUse;
 }
 
 }  // namespace

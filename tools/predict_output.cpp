@@ -98,6 +98,7 @@ std::vector<Column> predicted_columns(const std::vector<PredictedRow>& rows,
   add("ridge", false, [](const PredictedRow& row) { return digits(row.ridge); });
   if (batches) {
     add("changes at batch", false, [](const PredictedRow& row) {
+      if (!row.prediction.latency_ns) return std::string("-");
       return row.changes == 0 ? std::string("never") : std::to_string(row.changes);
     });
   }

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <vector>
 
@@ -12,6 +13,18 @@
 
 namespace gable {
 
+std::FILE* place_of_remarks(const Outputs& outputs) {
+  std::map<std::string, std::string> taken;
+  for (const auto& [option, path] : outputs) {
+    if (path.empty()) continue;
+    const auto [other, fresh] = taken.emplace(path, option);
+    if (!fresh)
+      throw WrongUse(other->second + " and " + option + " both write to " +
+                     (path == "-" ? "standard output" : path) + ": give each its own.");
+  }
+  return taken.contains("-") ? stderr : stdout;
+}
+
 void write_output(const ReportFiles& files, const std::string& text, const std::string& path) {
   if (path == "-") {
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -20,7 +33,7 @@ void write_output(const ReportFiles& files, const std::string& text, const std::
   for (const std::string& input : files.paths) {
     std::error_code code;
     if (std::filesystem::equivalent(input, path, code)) {
-      throw WrongUse(path + " is the report itself, which would be lost: name another file.");
+      throw WrongUse(path + " is what is read here and would be lost: name another file.");
     }
   }
   if (const std::string problem = write_text_file(text, path); !problem.empty())

@@ -4,13 +4,20 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/report_files.h"
 
 namespace gable {
 
-// The text to `path`, whole or not at all; "-" is standard output. Refuses to overwrite a report
+// The options of a command that name what it writes, and what they name. Wrong use where two name
+// the same. Returns where remarks such as "Written: FILE" belong: standard error where standard
+// output is one of them.
+using Outputs = std::vector<std::pair<std::string, std::string>>;
+[[nodiscard]] std::FILE* place_of_remarks(const Outputs& outputs);
+
+// The text to `path`, whole or not at all; "-" is standard output. Refuses to overwrite a file
 // that was read.
 void write_output(const ReportFiles& files, const std::string& text, const std::string& path);
 

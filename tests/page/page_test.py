@@ -333,7 +333,7 @@ class Command(PageTest):
     def test_a_report_is_not_overwritten_by_its_page(self):
         page = self.write(made_reports.net())
         report = os.path.join(os.path.dirname(page), "report0.json")
-        for out, said in ((report, "is the report itself"), ("/no-such-folder/page.html", "cannot be written")):
+        for out, said in ((report, "is what is read here"), ("/no-such-folder/page.html", "cannot be written")):
             done = subprocess.run([GABLE, "report", report, "--html", out], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.stderr)

@@ -73,6 +73,22 @@ class Predict(CompareCase):
         self.assertGreater(of("decode", 1)["bytes"], weights)
         self.assertLess(of("decode", 1)["bytes"], 1.001 * weights)
 
+    def test_options_that_would_change_nothing_are_refused(self):
+        path = self.write(self.net, "net.json")
+        by_hand = ["--flops", "1e9", "--bytes", "1e6"]
+        for arguments in ([path, "--batch", "4"], [path, "--efficiency", "0.5"], [path, "--overhead", "5"], [path, "--sequence", "5"],
+                          [*by_hand, "--batch", "4"], [*by_hand, "--top", "4"], ["--model", "resnet50", "--sequence", "100"]):
+            self.assertRegex(self.gable("predict", *arguments, "--device", "H100", code=2).stderr, "^gable: --[a-z]+ is for .*\\.\n$")
+
+    def test_numbers_without_an_end_are_refused(self):
+        for arguments in (["--flops", "inf", "--bytes", "1"], ["--flops", "1e400", "--bytes", "1"], ["--flops", "1", "--bytes", "inf"],
+                          ["--flops", "1", "--bytes", "1", "--overhead", "inf"]):
+            self.gable("predict", *arguments, "--device", "H100", code=2)
+
+    def test_no_peak_is_not_never(self):
+        out = self.gable("predict", "--model", "resnet50", "--device", "V100", "--precision", "fp8").stdout
+        self.assertNotIn("never", out)
+
     def test_the_batch_where_the_bottleneck_changes(self):
         arguments = ["--model", "resnet50", "--device", "V100", "--precision", "fp16"]
         at = int(self.rows(*arguments)[0]["changes_at_batch"])
