@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -52,7 +53,9 @@ class ImportCommand final : public Command {
     if (ncu_.empty() && nsys_.empty() && kineto_.empty())
       throw WrongUse("gable import takes --ncu, --nsys or --kineto, and files of those tools.");
     const GpuSpec* gpu = named_board();
-    Progress progress(isatty(STDERR_FILENO) == 1);
+    const char* terminal = std::getenv("TERM");
+    Progress progress(isatty(STDERR_FILENO) == 1 &&
+                      std::string_view(terminal == nullptr ? "dumb" : terminal) != "dumb");
     Imported imported;
     for (const std::string& path : nsys_) read_nsys_sqlite(path, imported, progress);
     for (const std::string& path : kineto_) {

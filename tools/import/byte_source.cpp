@@ -57,11 +57,12 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path, Progress& progre
   if (!std::filesystem::exists(status)) throw WrongUse(path + ": there is no such file.");
   if (std::filesystem::is_directory(status))
     throw WrongUse(path + " is a folder: name the files in it.");
+  std::uintmax_t size = 0;  // of a pipe nobody knows it
   if (std::filesystem::is_regular_file(status)) {
-    const auto size = std::filesystem::file_size(path, code);
+    size = std::filesystem::file_size(path, code);
     if (!code && size == 0) throw WrongUse(path + " is empty.");
-    progress.begin(path, size);
   }
+  progress.begin(path, code ? 0 : size);
   return std::make_unique<FileSource>(path, progress);
 }
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a file has been read, as one line on a terminal; nothing elsewhere.
+// How far a file has been read, as one line on a terminal; nothing elsewhere, and nothing for files
+// that are read in a moment.
 #pragma once
 
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace gable {
+
+// "[#####.......]  41 %  run.sqlite", in fewer columns than the terminal has: the name goes first,
+// then the bar.
+[[nodiscard]] std::string progress_line(unsigned percent, const std::string& name,
+                                        std::size_t columns);
 
 class Progress {
  public:
@@ -15,16 +21,19 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
 
-  void begin(const std::string& path, std::uint64_t size);
+  // A file of which `whole` bytes or rows will be read; 0: nobody knows.
+  void begin(const std::string& path, std::uint64_t whole);
+  // Drawn anew with every percent.
   void at(std::uint64_t done);
   // The line goes away.
   void clear();
 
  private:
+  static constexpr unsigned kNone = 1000;
   bool shown_, drawn_ = false;
   std::string name_;
-  std::uint64_t size_ = 0;
-  std::chrono::steady_clock::time_point last_;
+  std::uint64_t whole_ = 0;
+  unsigned percent_ = kNone;
 };
 
 }  // namespace gable
