@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -28,6 +29,7 @@ constexpr std::uint32_t kNone = RangeNest::kNone;
 struct Call {
   std::uint64_t correlation = 0, start_ns = 0;
   std::uint32_t thread = kNone;
+  bool is_launch = false;
   friend bool operator<(const Call& a, const Call& b) {
     return std::tie(a.correlation, a.start_ns) < std::tie(b.correlation, b.start_ns);
   }
@@ -215,8 +217,8 @@ class Reader {
     call.correlation = *event.correlation;
     call.start_ns = event.start_ns;
     call.thread = thread_of(event);
+    call.is_launch = is_launch(event.name);
     calls_.push_back(call);
-    if (is_launch(event.name)) launches_.push_back(call);
   }
 
   void take_range(const TraceEvent& event) {
@@ -314,21 +316,24 @@ class Reader {
   void add_counters(const std::string& name) {
     std::stable_sort(counted_.begin(), counted_.end(),
                      [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
-    std::sort(launches_.begin(), launches_.end(),
-              [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
-    const bool same = launches_.size() == counted_.size();
+    std::vector<Call> called;
+    std::copy_if(calls_.begin(), calls_.end(), std::back_inserter(called),
+                 [](const Call& call) { return call.is_launch; });
+    std::stable_sort(called.begin(), called.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    const bool same = called.size() == counted_.size();
     std::vector<Imported::CounterLaunch> launches;
     const std::uint32_t unknown = imported_.shapes.intern({});
     for (std::size_t i = 0; i < counted_.size(); ++i) {
       Imported::CounterLaunch& launch = launches.emplace_back(std::move(counted_[i].launch));
       launch.shape = unknown;
-      if (same) launch.layer = nest_.layer(nest_.at(launches_[i].thread, launches_[i].start_ns));
+      if (same) launch.layer = nest_.layer(nest_.at(called[i].thread, called[i].start_ns));
       metrics_.derive(launch);
     }
     used_.insert(0);
     if (!same)
       imported_.notes.push_back(name + " has counters of " + std::to_string(counted_.size()) +
-                                " kernels and " + std::to_string(launches_.size()) +
+                                " kernels and " + std::to_string(called.size()) +
                                 " launches: which layers they belong to is unknown.");
     merge_counters(std::move(launches), json_.name(), imported_);
     imported_.counters_from.push_back("CUPTI through PyTorch's profiler (" + name + ")");
@@ -346,7 +351,7 @@ class Reader {
   NcuMetrics metrics_;
   std::unordered_map<std::string, std::uint32_t> threads_;
   std::unordered_map<std::string, FunctionId> functions_;
-  std::vector<Call> calls_, launches_;
+  std::vector<Call> calls_;
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> externals_;  // thread, start
   std::vector<Origin> origins_, copy_origins_;
   std::vector<ImportedStep> steps_;

@@ -39,11 +39,15 @@ struct Call {
 // Calls by their keys. Those that are asked for follow each other, mostly.
 class Calls {
  public:
-  explicit Calls(std::vector<std::uint64_t> keys) {
-    std::sort(keys.begin(), keys.end());
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  explicit Calls(const std::vector<std::uint64_t>& keys) {
     calls_.resize(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) calls_[i].key = keys[i];
+    const auto smaller = [](const Call& a, const Call& b) { return a.key < b.key; };
+    // Most files have them in their order.
+    if (!std::is_sorted(calls_.begin(), calls_.end(), smaller))
+      std::sort(calls_.begin(), calls_.end(), smaller);
+    const auto same = [](const Call& a, const Call& b) { return a.key == b.key; };
+    calls_.erase(std::unique(calls_.begin(), calls_.end(), same), calls_.end());
   }
   Call* find(std::uint64_t key) {
     if (calls_.empty() || key > calls_.back().key) return nullptr;
@@ -150,11 +154,15 @@ class Reader {
     keys_.push_back(key_of(process_of(rows.number(process).value_or(0)), number));
   }
 
-  // Room for the rows of a table, as far as the file can have so many.
-  void reserve() {
+  // As many rows as the file can have.
+  [[nodiscard]] std::uint64_t most_rows() const {
     std::error_code code;
     const auto size = std::filesystem::file_size(file_.path(), code);
-    const std::uint64_t most = code ? 0 : size / kLeastRowBytes;
+    return code ? 0 : size / kLeastRowBytes;
+  }
+
+  void reserve() {
+    const std::uint64_t most = most_rows();
     const std::uint64_t kernels = std::min(file_.rows(kKernels), most);
     imported_.kernels.reserve(imported_.kernels.size() + kernels);
     keys_.reserve(kernels + std::min(file_.rows(kMemcpy) + file_.rows(kMemset), most));
@@ -248,6 +256,7 @@ class Reader {
     SqliteRows rows(file_, kRanges, {"start", "end", "globalTid", "domainId", "text", "textId"},
                     " WHERE eventType IN (" + std::to_string(kPushPop) + ", " +
                         std::to_string(kStartEnd) + ")");
+    nest_.reserve(std::min(file_.rows(kRanges), most_rows()));
     std::uint64_t count = 0;
     while (rows.next()) {
       tick();

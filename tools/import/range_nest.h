@@ -35,6 +35,7 @@ class RangeNest {
 
   std::uint32_t name(std::string_view text);
   [[nodiscard]] const std::string& text(std::uint32_t name) const { return names_[name]; }
+  void reserve(std::size_t more) { ranges_.reserve(ranges_.size() + more); }
   void add(const Range& range) { ranges_.push_back(range); }
   // After the last range: sorts them and gives them their layers.
   void nest();
