@@ -2,6 +2,7 @@
 // Kernels summed into a layer.
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 #include "analysis/roofline.h"
 #include "analysis/work.h"
@@ -153,6 +154,33 @@ void LayerSum::fill_roof(LayerRow& row) const {
     roof.bound = "overhead";
   } else if (roof.fraction) {
     roof.bound = *roof.fraction < kLatencyFraction ? "latency" : memory ? "memory" : "compute";
+  }
+}
+
+void sum_layers(Report& report, const Roofline& roofline) {
+  std::vector<LayerSum> sums(report.layers.size(), LayerSum(roofline));
+  std::unordered_map<std::int64_t, std::size_t> places;
+  for (std::size_t i = 0; i < report.layers.size(); ++i) places[report.layers[i].id] = i;
+  for (const KernelRow& kernel : report.kernels) {
+    bool self = true;
+    std::size_t left = report.layers.size();  // parents come from files: a cycle must end
+    for (auto at = places.find(kernel.layer); at != places.end() && left > 0; --left) {
+      sums[at->second].add(kernel, self);
+      self = false;
+      const auto& parent = report.layers[at->second].parent;
+      if (!parent) break;
+      at = places.find(*parent);
+    }
+  }
+  Maybe whole;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    LayerRow& row = report.layers[i];
+    const bool nothing_ran = sums[i].empty() && row.time_total_ns == 0.0;
+    sums[i].fill(row);
+    if (nothing_ran) row.launches = row.time_total_ns = 0;
+    if (row.depth == 0) whole = row.time_total_ns;
+    row.time_share = row.time_total_ns && whole && *whole > 0 ? Maybe(*row.time_total_ns / *whole)
+                                                              : std::nullopt;
   }
 }
 

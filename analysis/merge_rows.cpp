@@ -33,7 +33,7 @@ struct LayerMerge {
   bool has_parent = false;
   Sum calls, cpu, span, sync, busy;
   double squares = 0;
-  bool model_same = true;
+  bool model_same = true, only_copies = true;
   std::size_t models = 0, rows = 0;
 
   void add(const LayerRow& from, std::int64_t process) {
@@ -43,6 +43,7 @@ struct LayerMerge {
     span.add(from.span_ns);
     sync.add(from.sync_ns);
     busy.add(from.time_busy_ns);
+    only_copies = only_copies && from.time_total_ns == 0.0;
     if (row.dotted.empty()) row.dotted = from.dotted;
     if (!row.compiled) row.compiled = from.compiled;
     add_model(from);
@@ -76,6 +77,7 @@ struct LayerMerge {
     row.span_ns = span.over(static_cast<double>(rows));  // a stretch of time, not a sum
     row.sync_ns = sync.over(gpus);
     row.time_busy_ns = busy.over(gpus);
+    if (only_copies) row.time_total_ns = 0;
     if (row.spread) {
       const auto n = static_cast<double>(row.spread->gpus);
       const double mean = row.spread->mean_ns;
@@ -193,30 +195,17 @@ class Rows {
 
   void write_kernels() {
     const Roofline roofline(out_.ceilings, out_.step.launch_latency_ns);
-    std::vector<LayerSum> sums(out_.layers.size(), LayerSum(roofline));
     for (const auto& [layer, merge] : kernels_) {
       const LayerRow& own = out_.layers[static_cast<std::size_t>(ids_[layer])];
       KernelRow row = merge.result(devices_.gpus.at(own.device));
       row.layer = own.id;
       row.device = own.device;
       roofline.apply(row);
-      bool self = true;
-      for (std::optional<std::int64_t> at = own.id; at; self = false) {
-        sums[static_cast<std::size_t>(*at)].add(row, self);
-        at = out_.layers[static_cast<std::size_t>(*at)].parent;
-      }
       out_.kernels.push_back(std::move(row));
     }
+    sum_layers(out_, roofline);
     std::stable_sort(out_.kernels.begin(), out_.kernels.end(),
                      [](const KernelRow& a, const KernelRow& b) { return a.layer < b.layer; });
-    Maybe whole;
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      LayerRow& row = out_.layers[i];
-      sums[i].fill(row);
-      if (sums[i].empty()) row.launches = row.time_total_ns = row.time_busy_ns = 0;  // only copies
-      if (!row.parent) whole = row.time_total_ns;
-      if (row.time_total_ns && whole && *whole > 0) row.time_share = *row.time_total_ns / *whole;
-    }
   }
 
   void write_copies() {

@@ -92,8 +92,8 @@ void merge_overhead(const std::vector<Report>& reports, RunInfo& run) {
     std::map<std::string, std::pair<Maybe, double>> sums;
     for (const Report& report : reports) {
       for (const auto& [phase, value] : report.run.overhead.*part) {
-        auto& [sum, count] = sums.try_emplace(phase, 0, 0).first->second;
-        sum = sum && value ? Maybe(*sum + *value) : std::nullopt;
+        auto& [known, count] = sums.try_emplace(phase, 0, 0).first->second;
+        known = known && value ? Maybe(*known + *value) : std::nullopt;
         count += 1;
       }
     }

@@ -12,32 +12,6 @@ namespace {
 constexpr double kNsPerSecond = 1e9, kGiga = 1e9;
 constexpr std::uint64_t kMostBatch = 65536;
 
-// Sums of kernels into their layers and those above.
-void sum_layers(Report& report, const Roofline& roofline) {
-  std::vector<LayerSum> sums(report.layers.size(), LayerSum(roofline));
-  std::map<std::int64_t, std::size_t> places;
-  for (std::size_t i = 0; i < report.layers.size(); ++i) places[report.layers[i].id] = i;
-  for (const KernelRow& kernel : report.kernels) {
-    bool self = true;
-    std::size_t left = report.layers.size();  // parents come from files: a cycle must end
-    for (auto at = places.find(kernel.layer); at != places.end() && left > 0; --left) {
-      sums[at->second].add(kernel, self);
-      self = false;
-      const auto& parent = report.layers[at->second].parent;
-      if (!parent) break;
-      at = places.find(*parent);
-    }
-  }
-  Maybe whole;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    LayerRow& row = report.layers[i];
-    sums[i].fill(row);
-    if (row.depth == 0) whole = row.time_total_ns;
-    row.time_share = row.time_total_ns && whole && *whole > 0 ? Maybe(*row.time_total_ns / *whole)
-                                                              : std::nullopt;
-  }
-}
-
 void change_precision(KernelRow& kernel, const std::string& precision) {
   Flops& flops = kernel.flops;
   if (!flops.total) return;

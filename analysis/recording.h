@@ -72,6 +72,8 @@ enum class OpKind : std::uint8_t {
   set_switch,
 };
 [[nodiscard]] std::string_view to_string(OpKind kind);
+// The format's word for a kind of copy: "h2d"; empty where it has none.
+[[nodiscard]] std::string_view recorded_copy(CopyKind kind);
 
 enum class LaunchApi : std::uint8_t { kernel, kernel_ex, cooperative };
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "analysis/recording.h"
+
 namespace gable {
 namespace {
 
@@ -14,21 +16,6 @@ constexpr std::uint64_t kUsualHostNs = 2000;  // of a call, where nothing is sai
 
 std::string thread_text(std::uint16_t thread) {
   return thread == 0 ? std::string() : ",\"thread\":" + std::to_string(thread);
-}
-
-std::string_view copy_name(CopyKind kind) {
-  switch (kind) {
-    case CopyKind::host_to_device:
-      return "h2d";
-    case CopyKind::device_to_host:
-      return "d2h";
-    case CopyKind::device_to_device:
-      return "d2d";
-    case CopyKind::memset:
-      return "memset";
-    default:
-      return {};
-  }
 }
 
 }  // namespace
@@ -40,7 +27,7 @@ RecordingCalls::RecordingCalls(const RunRecorder& run, const Profile::State& pro
   pair_samples();
   for (const Call& call : calls_) {
     if (call.kind == RunRecorder::CallKind::copy &&
-        (call.end_ns == 0 || copy_name(call.copy).empty()))
+        (call.end_ns == 0 || recorded_copy(call.copy).empty()))
       ++unsaid_copies_;
   }
 }
@@ -200,7 +187,7 @@ std::string RecordingCalls::step(std::span<const Call> calls, bool times, bool c
   std::map<std::uint16_t, LayerId> outer;  // by thread: what is around its launches
   for (const Call& call : calls) {
     const bool timed = times && call.end_ns != 0;
-    if (call.kind == RunRecorder::CallKind::copy && (!timed || copy_name(call.copy).empty()))
+    if (call.kind == RunRecorder::CallKind::copy && (!timed || recorded_copy(call.copy).empty()))
       continue;
     if (call.kind == RunRecorder::CallKind::graph && graphs_.at(call.what).empty()) continue;
     std::string what;
@@ -222,7 +209,7 @@ std::string RecordingCalls::step(std::span<const Call> calls, bool times, bool c
         break;
       case RunRecorder::CallKind::copy:
         enter(open, call.thread, call.what, text);
-        what = "{\"op\":\"copy\",\"kind\":\"" + std::string(copy_name(call.copy)) +
+        what = "{\"op\":\"copy\",\"kind\":\"" + std::string(recorded_copy(call.copy)) +
                "\",\"bytes\":" + std::to_string(call.bytes);
         break;
     }

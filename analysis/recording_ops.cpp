@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations of a recording: one JSON object each.
+#include <array>
+#include <utility>
+
 #include "analysis/recording_line.h"
 
 namespace gable {
@@ -41,12 +44,15 @@ Direction direction_of(RecordingLine& line) {
   return Direction::none;
 }
 
+constexpr std::array kCopies = {
+    std::pair(CopyKind::host_to_device, "h2d"), std::pair(CopyKind::device_to_host, "d2h"),
+    std::pair(CopyKind::device_to_device, "d2d"), std::pair(CopyKind::memset, "memset")};
+
 CopyKind copy_of(RecordingLine& line) {
   const std::string text = line.text("kind", {}, true);
-  if (text == "h2d") return CopyKind::host_to_device;
-  if (text == "d2h") return CopyKind::device_to_host;
-  if (text == "d2d") return CopyKind::device_to_device;
-  if (text == "memset") return CopyKind::memset;
+  for (const auto& [kind, word] : kCopies) {
+    if (text == word) return kind;
+  }
   line.fail("\"kind\" must be h2d, d2h, d2d or memset");
   return CopyKind::other;
 }
@@ -166,6 +172,13 @@ RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel, const Inde
     op.host_ns = line.whole<std::uint64_t>("host_ns", op.host_ns);
   }
   return op;
+}
+
+std::string_view recorded_copy(CopyKind kind) {
+  for (const auto& [known, word] : kCopies) {
+    if (known == kind) return word;
+  }
+  return {};
 }
 
 std::string_view to_string(OpKind kind) { return kOpNames[static_cast<std::size_t>(kind)]; }

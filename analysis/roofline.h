@@ -86,4 +86,8 @@ class LayerSum {
   Maybe saving_;
 };
 
+// Kernels into their layers and those above: every field of report.layers that follows from
+// report.kernels. A layer without kernels keeps a time of 0 (it only copied), or none.
+void sum_layers(Report& report, const Roofline& roofline);
+
 }  // namespace gable

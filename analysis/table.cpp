@@ -8,6 +8,7 @@
 #include "analysis/display.h"
 #include "analysis/partial_sum.h"
 #include "analysis/roof_lines.h"
+#include "analysis/sources.h"
 #include "analysis/step_lines.h"
 #include "analysis/table_columns.h"
 
@@ -24,13 +25,7 @@ std::string plural(std::uint64_t count, const std::string& one) {
 }
 
 std::string origin(const std::vector<Report>& reports) {
-  std::string text;
-  for (const char* source : {"playback", "import", "predicted"}) {
-    if (std::any_of(reports.begin(), reports.end(),
-                    [&](const Report& each) { return each.run.source == source; })) {
-      text += std::string("[") + source + "] ";
-    }
-  }
+  const std::string text = source_mark(reports);
   const bool complete = std::all_of(reports.begin(), reports.end(),
                                     [](const Report& each) { return each.run.complete; });
   return complete ? text : text + "[unfinished] ";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels that `gable ceilings` times, as PTX text: nothing has to be compiled when Gable is
 // built. Every kernel has the same parameters (kParameters in ceilings_ptx.h) and runs its loop
-// `iterations` times; `operations` is what one warp group of threads does in one of them.
+// `iterations` times; `operations` is what one thread does in one of them.
 #pragma once
 
 #include <string>
@@ -9,17 +9,16 @@
 
 namespace gable {
 
-// Compute capabilities as one number: 9.0 is 90.
 struct RoofKernel {
-  std::string roof;    // the ceiling's name: "fp32", "bf16_tensor", "dram"
-  std::string kind;    // "compute" | "memory"
-  std::string how;     // "chains of fma.rn.f32"
-  std::string symbol;  // of the kernel: "gable_roof_fp32"
-  std::string target;  // "sm_80"; an a at the end: runs on that chip alone
-  int lowest = 0, highest = 0;
-  unsigned block = 256;        // threads
-  unsigned blocks_per_sm = 8;  // at most: as many as fit at once
-  double operations = 0;       // of one thread and iteration: FLOP, integer operations or bytes
+  std::string roof;             // the ceiling's name: "fp32", "bf16_tensor", "dram"
+  std::string kind;             // "compute" | "memory"
+  std::string how;              // "chains of fma.rn.f32"
+  std::string symbol;           // of the kernel: "gable_roof_fp32"
+  std::string target;           // "sm_80"; an a at the end: runs on that chip alone
+  int lowest = 0, highest = 0;  // compute capabilities that it runs on: 90 is 9.0
+  unsigned block = 256;         // threads
+  unsigned blocks_per_sm = 8;   // at most: as many as fit at once
+  double operations = 0;        // of one thread and iteration: FLOP, integer operations or bytes
   // Memory: where the kernel reads and writes.
   enum class Level { none, dram, l2, l1 } level = Level::none;
   bool copies = false;  // its window is two: one is read, one written

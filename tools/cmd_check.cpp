@@ -7,9 +7,10 @@
 #include <sstream>
 
 #include "analysis/gate.h"
-#include "analysis/plot.h"
+#include "analysis/sources.h"
 #include "tools/command.h"
 #include "tools/compare/compare_output.h"
+#include "tools/layer_option.h"
 #include "tools/report_files.h"
 #include "tools/report_output.h"
 
@@ -65,11 +66,7 @@ class CheckCommand final : public Command {
       options_.what.push_back(found->second);
     }
     if (options_.what.empty()) throw WrongUse("--what takes time, dram, flops or roof.");
-    for (const std::string& text : layers_) {
-      Pattern::Parsed parsed = Pattern::parse(text);
-      if (!parsed.error.empty()) throw WrongUse("--layer: " + parsed.error);
-      options_.layers.push_back(std::move(parsed.pattern));
-    }
+    options_.layers = layer_patterns(layers_);
   }
 
   void check_layers(const Comparison& comparison) const {
@@ -100,7 +97,7 @@ class CheckCommand final : public Command {
     for (const GateFinding& finding : result.findings)
       std::fprintf(where, "%s: %s\n", words.at(finding.verdict),
                    finding.line(options_.percent).c_str());
-    std::fprintf(where, "%s%s\n", source_mark(files).c_str(),
+    std::fprintf(where, "%s%s\n", source_mark(files.reports).c_str(),
                  check_summary(result, options_).c_str());
   }
 

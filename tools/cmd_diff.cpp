@@ -6,6 +6,7 @@
 
 #include "tools/command.h"
 #include "tools/compare/compare_output.h"
+#include "tools/layer_option.h"
 #include "tools/report_files.h"
 #include "tools/report_output.h"
 
@@ -38,11 +39,7 @@ class DiffCommand final : public Command {
     if (order == kOrders.end())
       throw WrongUse("--sort takes change, time or name, not '" + sort_ + "'.");
     options_.order = order->second;
-    for (const std::string& text : layers_) {
-      Pattern::Parsed parsed = Pattern::parse(text);
-      if (!parsed.error.empty()) throw WrongUse("--layer: " + parsed.error);
-      options_.layers.push_back(std::move(parsed.pattern));
-    }
+    options_.layers = layer_patterns(layers_);
     remarks_ = place_of_remarks({{"--html", html_}, {"--json", json_}, {"--markdown", markdown_}});
     const ReportFiles files = read_reports({a_, b_});
     if (!files.problems.empty()) throw WrongUse(files.problems.front());

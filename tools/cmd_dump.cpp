@@ -40,24 +40,6 @@ std::string text_of(const CounterValues& counters) {
   return out.str();
 }
 
-const char* text_of(CopyKind kind) {
-  switch (kind) {
-    case CopyKind::host_to_device:
-      return "h2d";
-    case CopyKind::device_to_host:
-      return "d2h";
-    case CopyKind::device_to_device:
-      return "d2d";
-    case CopyKind::peer:
-      return "peer";
-    case CopyKind::memset:
-      return "memset";
-    case CopyKind::other:
-      break;
-  }
-  return "other";
-}
-
 const char* text_of(Direction direction) {
   switch (direction) {
     case Direction::forward:
@@ -163,8 +145,8 @@ class Printer {
         return text;
       }
       case OpKind::copy:
-        return std::string(text_of(op.copy)) + " " + std::to_string(op.amount) + " B " + where +
-               time;
+        return std::string(recorded_copy(op.copy)) + " " + std::to_string(op.amount) + " B " +
+               where + time;
       case OpKind::sync:
         return op.whole_context ? "context " + std::to_string(op.context) : where;
       case OpKind::idle:

@@ -9,6 +9,7 @@
 #include "analysis/layer_tree.h"
 #include "analysis/merge.h"
 #include "analysis/report_json.h"
+#include "analysis/sources.h"
 #include "tools/command.h"
 #include "tools/report_files.h"
 #include "tools/report_output.h"
@@ -69,10 +70,8 @@ class MergeCommand final : public Command {
     bool colours = false;
     fit_terminal(columns, colours, output_ == "-");
     const RunInfo& run = merged.report->run;
-    const bool playback = run.source != "cupti";
-    std::fprintf(where, "%s%zu processes merged into %s.\n",
-                 playback ? ("[" + run.source + "] ").c_str() : "", files.reports.size(),
-                 output_.c_str());
+    std::fprintf(where, "%s%zu processes merged into %s.\n", source_mark({*merged.report}).c_str(),
+                 files.reports.size(), output_.c_str());
     if (run.notes.back().starts_with("The slowest"))
       std::fprintf(where, "%s\n", run.notes.back().c_str());
     std::fputs(spread_table(*merged.report, columns, colours).c_str(), where);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "analysis/predict.h"
+#include "analysis/sources.h"
 #include "tools/command.h"
 #include "tools/page/page.h"
 #include "tools/predict_output.h"
@@ -207,7 +208,7 @@ class PredictCommand final : public Command {
     std::size_t columns = 100;
     bool colours = false;
     fit_terminal(columns, colours);
-    const std::string source = here.run.source == "cupti" ? "" : "[" + here.run.source + "] ";
+    const std::string source = source_mark({here});
     std::printf("%s[predicted] time per %s: each kernel keeps its fraction of the roof%s\n",
                 source.c_str(), here.run.unit.c_str(),
                 precision_.empty() ? "" : (", work in " + precision_).c_str());

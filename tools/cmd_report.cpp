@@ -10,6 +10,7 @@
 #include "tools/command.h"
 #include "tools/export/export.h"
 #include "tools/export/export_trace.h"
+#include "tools/layer_option.h"
 #include "tools/report_files.h"
 #include "tools/report_output.h"
 
@@ -72,11 +73,7 @@ class ReportCommand final : public Command {
     query_.sort = sort->second;
     if (query_.level != "dram" && query_.level != "l2" && query_.level != "l1")
       throw WrongUse("--level takes dram, l2 or l1, not '" + query_.level + "'.");
-    for (const std::string& text : layers_) {
-      Pattern::Parsed parsed = Pattern::parse(text);
-      if (!parsed.error.empty()) throw WrongUse("--layer: " + parsed.error);
-      query_.layers.push_back(std::move(parsed.pattern));
-    }
+    query_.layers = layer_patterns(layers_);
   }
 
   void check_layers(const ReportFiles& files) const {

@@ -18,6 +18,7 @@ std::atomic<std::uint32_t> g_correlation{1};
 const std::vector<std::string>& names() {
   static const auto all = [] {
     std::vector<std::string> out;
+    out.reserve(kNames);
     for (int i = 0; i < kNames; ++i) out.push_back("layer4.block" + std::to_string(i) + ".conv");
     return out;
   }();

@@ -20,10 +20,11 @@ int empty_pop() { return 0; }
 
 void push_pop(benchmark::State& state, PushA push, Pop pop) {
   std::vector<std::string> names;
+  names.reserve(200);
   for (int i = 0; i < 200; ++i) names.push_back("layer4.block" + std::to_string(i) + ".conv");
   for (int d = 0; d < 4; ++d) push(names[static_cast<std::size_t>(d)].c_str());
   std::size_t n = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     push(names[n].c_str());
     pop();
     if (++n == names.size()) n = 0;

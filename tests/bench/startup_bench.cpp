@@ -19,7 +19,7 @@ void run_true(benchmark::State& state, const std::vector<std::string>& added) {
   environment.push_back(nullptr);
   char name[] = "/bin/true";
   char* arguments[] = {name, nullptr};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     pid_t child = 0;
     int status = 0;
     if (posix_spawn(&child, name, nullptr, nullptr, arguments, environment.data()) != 0 ||

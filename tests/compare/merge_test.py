@@ -104,6 +104,15 @@ class Merge(CompareCase):
         times = self.kernels["relu_kernel"]["time_ns"]
         self.assertEqual((times["min"], times["max"]), (None, 1e5))
 
+    def test_a_layer_without_kernels_is_0_only_where_it_was(self):
+        for layer, time in ((made_reports.layer(7, 1, ["Net", "copies"], 0), 0), (made_reports.layer(7, 1, ["Net", "untimed"]), None)):
+            ranks = [rank(self.net, 0), rank(self.net, 1)]
+            for report in ranks:
+                report["layers"].append(copy.deepcopy(layer))
+            self.merge(*ranks)
+            merged = self.layers["/".join(layer["path"]), "none"]
+            self.assertEqual((merged["time_ns"]["total"], merged["launches"]), (time, time))
+
     def test_launches_weigh_means(self):
         few, many = copy.deepcopy(self.net), copy.deepcopy(self.net)
         many["kernels"][0] = made_reports.kernel(2, "relu_kernel", 4e8, 4e8, 2e5, "forward", launches=3, l2=8e8)

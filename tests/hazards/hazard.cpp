@@ -220,6 +220,7 @@ const std::map<std::string, Hazard>& hazards() {
          for (int s = 0; s < 12; ++s) {
            nvtxRangePushA(("step " + std::to_string(s)).c_str());
            std::vector<std::thread> launchers;
+           launchers.reserve(4);
            for (int t = 0; t < 4; ++t)
              launchers.emplace_back([context] {
                check(cuCtxSetCurrent(context), "cuCtxSetCurrent");

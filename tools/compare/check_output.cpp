@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/display.h"
+#include "analysis/sources.h"
 #include "tools/compare/compare_output.h"
 #include "tools/export/export.h"
 #include "tools/report_output.h"
@@ -22,18 +23,6 @@ std::string verdict_of(const GateResult& result) {
 
 }  // namespace
 
-std::string source_mark(const ReportFiles& files) {
-  std::string text;
-  for (const char* source : {"playback", "import", "predicted"}) {
-    for (const Report& report : files.reports) {
-      if (report.run.source != source) continue;
-      text += std::string("[") + source + "] ";
-      break;
-    }
-  }
-  return text;
-}
-
 std::string check_summary(const GateResult& result, const GateOptions& options) {
   std::string text = std::to_string(result.compared) + " numbers compared (" + gates_of(options) +
                      "), " + std::to_string(result.count(GateVerdict::worse)) +
@@ -50,8 +39,8 @@ std::string check_summary(const GateResult& result, const GateOptions& options) 
 std::string check_markdown(const ReportFiles& files, const Comparison& comparison,
                            const GateResult& result, const GateOptions& options) {
   const std::vector<std::string> names = file_names(files);
-  std::string out = "### " + source_mark(files) + "gable check: " + verdict_of(result) + "\n\n" +
-                    markdown_cell(names[1]) + " against " + markdown_cell(names[0]) + "\n";
+  std::string out = "### " + source_mark(files.reports) + "gable check: " + verdict_of(result) +
+                    "\n\n" + markdown_cell(names[1]) + " against " + markdown_cell(names[0]) + "\n";
   if (!result.obstacles.empty()) out += "\n";
   for (const std::string& text : result.obstacles) out += "- " + markdown_cell(text) + "\n";
   if (!result.findings.empty())

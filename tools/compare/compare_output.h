@@ -11,9 +11,6 @@
 
 namespace gable {
 
-// "[playback] " where a report is one, "[import] " likewise; empty for hardware.
-[[nodiscard]] std::string source_mark(const ReportFiles& files);
-
 enum class DiffOrder { change, time, name };  // largest difference of time first, longest first
 
 struct DiffOptions {

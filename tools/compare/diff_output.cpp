@@ -4,6 +4,7 @@
 
 #include "analysis/columns.h"
 #include "analysis/display.h"
+#include "analysis/sources.h"
 #include "tools/compare/compare_output.h"
 #include "tools/export/export.h"
 #include "tools/report_output.h"
@@ -174,8 +175,8 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
   const auto lines = [&](const std::string& text, const char* colour = nullptr) {
     for (const std::string& each : word_lines(text, options.columns)) line(each, colour);
   };
-  line(source_mark(files) + "A: " + files.paths[0]);
-  line(source_mark(files) + "B: " + files.paths[1]);
+  line(source_mark(files.reports) + "A: " + files.paths[0]);
+  line(source_mark(files.reports) + "B: " + files.paths[1]);
   for (const std::string& text : comparison.obstacles) lines("Careful: " + text, kRed);
   for (const ComparedRow& whole : comparison.wholes)
     lines(whole_line(whole, files.reports[0].run.unit, comparison.wholes.size() > 1));
@@ -200,7 +201,7 @@ std::string diff_markdown(const ReportFiles& files, const Comparison& comparison
   std::vector<const ComparedRow*> rows = diff_rows(comparison, options);
   const bool kernels = as_kernels(comparison, options);
   const std::vector<std::string> names = file_names(files);
-  std::string out = "**" + source_mark(files) + markdown_cell(names[0]) + " -> " +
+  std::string out = "**" + source_mark(files.reports) + markdown_cell(names[0]) + " -> " +
                     markdown_cell(names[1]) + "**: " + counts_line(rows, kernels) + "\n\n";
   for (const std::string& text : comparison.obstacles)
     out += "Careful: " + markdown_cell(text) + "\n\n";

@@ -37,9 +37,6 @@ struct ExportOptions {
 // A cell of a Markdown table: the text on one line; a name cannot end its cell or become markup.
 [[nodiscard]] std::string markdown_cell(const std::string& text);
 
-// "playback", "import" or "cupti", each once, in the order of the reports.
-[[nodiscard]] std::string sources_of(const std::vector<Report>& reports);
-
 // plot_rows with the limit of the options.
 struct PlotRow;
 [[nodiscard]] std::vector<PlotRow> exported_rows(const Report& report,

@@ -2,6 +2,7 @@
 #include "analysis/display.h"
 #include "analysis/partial_sum.h"
 #include "analysis/plot.h"
+#include "analysis/sources.h"
 #include "tools/export/export.h"
 
 namespace gable {
@@ -47,9 +48,8 @@ std::string export_markdown(const std::vector<Report>& reports,
   std::string out;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];
-    const std::string source = report.run.source == "cupti" ? "" : "[" + report.run.source + "] ";
     const std::string level = options.query.level == "dram" ? "" : " " + options.query.level;
-    out += (out.empty() ? "**" : "\n**") + source + markdown_cell(names[i]) +
+    out += (out.empty() ? "**" : "\n**") + source_mark({report}) + markdown_cell(names[i]) +
            "**: " + total_text(report) + "; times and savings per " + report.run.unit + "\n\n";
     out += std::string(options.query.kernels ? "| kernel" : "| layer") + " | direction | share" +
            (time_of_shares({report}) == "time" ? "" : " of the known time") +

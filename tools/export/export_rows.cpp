@@ -21,16 +21,4 @@ std::string markdown_cell(const std::string& text) {
   return out;
 }
 
-std::string sources_of(const std::vector<Report>& reports) {
-  std::string text;
-  for (const char* source : {"playback", "import", "predicted", "cupti"}) {
-    for (const Report& report : reports) {
-      if (report.run.source != source) continue;
-      text += (text.empty() ? "" : ", ") + std::string(source);
-      break;
-    }
-  }
-  return text;
-}
-
 }  // namespace gable

@@ -8,6 +8,7 @@
 #include "analysis/display.h"
 #include "analysis/partial_sum.h"
 #include "analysis/plot.h"
+#include "analysis/sources.h"
 #include "tools/export/export.h"
 #include "tools/export/log_axis.h"
 
@@ -183,7 +184,9 @@ std::string export_svg(const std::vector<Report>& reports, const std::vector<std
   const LogAxis strip(0.001, 2, kBottom, kTop);
 
   std::string title = "Gable";
-  const std::string sources = sources_of(reports);
+  std::string sources;
+  for (const std::string& source : sources_of(reports))
+    sources += (sources.empty() ? "" : ", ") + source;
   if (sources != "cupti") title += " [" + sources + "]";
   for (const std::string& name : names) title += " " + name;
   std::string out =

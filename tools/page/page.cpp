@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "analysis/sources.h"
 #include "analysis/text.h"
 #include "tools/page/page_data.h"
 #include "tools/page/page_parts.h"
@@ -27,14 +28,7 @@ std::string escaped(std::string_view text) {
 
 std::string title_of(const std::vector<Report>& reports) {
   std::string title = "Gable";
-  for (const char* source : {"playback", "import", "predicted"}) {
-    for (const Report& report : reports) {
-      if (report.run.source != source) continue;
-      title += std::string(" [") + source + "]";
-      break;
-    }
-  }
-  if (!reports.empty()) title += " " + shown_command(reports.front().run);
+  if (!reports.empty()) title += " " + source_mark(reports) + shown_command(reports.front().run);
   return clean_name(title, 200);
 }
 
