@@ -53,6 +53,7 @@ class ImportCommand final : public Command {
     if (ncu_.empty() && nsys_.empty() && kineto_.empty())
       throw WrongUse("gable import takes --ncu, --nsys or --kineto, and files of those tools.");
     const GpuSpec* gpu = named_board();
+    check_output_place(output_, "--output");
     const char* terminal = std::getenv("TERM");
     Progress progress(isatty(STDERR_FILENO) == 1 &&
                       std::string_view(terminal == nullptr ? "dumb" : terminal) != "dumb");

@@ -32,15 +32,6 @@ std::string anchored(const std::string& output) {
   return folder + (folder.back() == '/' ? "" : "/") + output;
 }
 
-void check_output_folder(const std::string& output, const std::string& option) {
-  const std::string folder = fs::path(output).parent_path().string();
-  if (folder.empty() || folder.find('%') != std::string::npos) return;
-  std::error_code code;
-  if (!fs::is_directory(folder, code)) {
-    throw WrongUse("The folder " + folder + " of " + option + " does not exist: create it first.");
-  }
-}
-
 std::string why_no_report(const Ended& ended, bool playback) {
   const std::string none = "No report was written: ";
   if (ended.signal == SIGKILL) {
@@ -77,8 +68,8 @@ class ProfileCommand final : public Command {
       throw WrongUse("There is no program to run: gable profile [options] -- program args.");
     }
     settings_.output = anchored(settings_.output);
-    check_output_folder(settings_.output, "--output");
-    check_output_folder(html_, "--html");
+    check_output_place(settings_.output, "--output");
+    check_output_place(html_, "--html");
     prepare_recording();
     const std::string library = injected_library();
     if (library.empty()) throw WrongUse(no_injected_library());
@@ -135,7 +126,7 @@ class ProfileCommand final : public Command {
   void prepare_recording() {
     if (settings_.record.empty()) return;
     settings_.record = anchored(settings_.record);
-    check_output_folder(settings_.record, "--record");
+    check_output_place(settings_.record, "--record");
     if (settings_.record == settings_.playback) {
       throw WrongUse("--record names the recording that is played: give it another name.");
     }

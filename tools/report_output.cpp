@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/report_output.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -38,6 +40,22 @@ void write_output(const ReportFiles& files, const std::string& text, const std::
   }
   if (const std::string problem = write_text_file(text, path); !problem.empty())
     throw WrongUse(problem);
+}
+
+void check_output_place(const std::string& path, const std::string& option) {
+  if (path.empty() || path == "-") return;
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code))
+    throw WrongUse(option + " takes a file name, and " + path + " is a folder.");
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  if (folder.find('%') != std::string::npos) return;
+  if (folder.empty()) folder = ".";
+  if (!std::filesystem::is_directory(folder, code))
+    throw WrongUse("The folder " + folder + " of " + option + " does not exist: create it first.");
+  // Devices lie in folders that are not the user's.
+  if (!std::filesystem::is_character_file(path, code) && access(folder.c_str(), W_OK) != 0)
+    throw WrongUse("Nothing can be written into the folder " + folder + " of " + option +
+                   ": name another one.");
 }
 
 std::vector<std::string> file_names(const ReportFiles& files) {

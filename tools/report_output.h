@@ -21,6 +21,10 @@ using Outputs = std::vector<std::pair<std::string, std::string>>;
 // that was read.
 void write_output(const ReportFiles& files, const std::string& text, const std::string& path);
 
+// Before long work: wrong use where no file can be written there. What is open in the name (%p) is
+// left to the end.
+void check_output_place(const std::string& path, const std::string& option);
+
 // The files' names without their folders.
 [[nodiscard]] std::vector<std::string> file_names(const ReportFiles& files);
 

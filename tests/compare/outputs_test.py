@@ -70,6 +70,24 @@ class Outputs(CompareCase):
             self.assertIn("both write to", self.gable(*arguments, code=2).stderr)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "x")))
 
+    def test_a_place_that_takes_no_file_is_said_before_the_work(self):
+        ran = os.path.join(self.folder, "ran")
+        profile = ["profile", "-o", self.folder, "--", "touch", ran]
+        self.assertEqual(f"gable: --output takes a file name, and {self.folder} is a folder.\n", self.gable(*profile, code=2).stderr)
+        self.assertIn("--html takes", self.gable("profile", "--html", self.folder, "--", "touch", ran, code=2).stderr)
+        locked = os.path.join(self.folder, "locked")
+        os.mkdir(locked, 0o555)
+        if not os.access(locked, os.W_OK):  # root may write everywhere
+            profile[2] = os.path.join(locked, "report.json")
+            self.assertIn("Nothing can be written into", self.gable(*profile, code=2).stderr)
+        self.assertFalse(os.path.exists(ran))
+        self.assertIn("does not exist", self.gable("import", "--ncu", self.path, "-o", "none/x.json", code=2).stderr)
+
+    def test_a_report_that_is_named_twice_does_not_count_twice(self):
+        link = os.path.join(self.folder, "again.json")
+        os.symlink(self.path, link)
+        self.assertEqual(f"gable: {link} is given twice: name each report once.\n", self.gable("report", self.path, link, code=2).stderr)
+
     def test_what_is_read_is_not_written_over(self):
         counters = os.path.join(self.folder, "ncu.csv")
         with open(counters, "w", encoding="utf-8") as file:
