@@ -126,7 +126,9 @@ std::optional<std::int32_t> Control::fault_of(std::string_view call) {
     }
   }
   if (code) append_line(std::getenv("GABLE_PLAYBACK_FIRED"), std::string(call) + "\n");
-  while (hang) std::this_thread::sleep_for(std::chrono::seconds(1));
+  if (hang) {
+    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
   return code;
 }
 

@@ -70,7 +70,7 @@ void CounterImage::initialize(std::uint8_t* data, std::size_t size,
   header.metric_count = metrics.size();
   header.names_bytes = names.size();
   std::memcpy(data, &header, sizeof header);
-  std::memcpy(data + sizeof header, names.data(), names.size());
+  std::copy(names.begin(), names.end(), data + sizeof header);
 }
 
 CounterImage::CounterImage(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {
@@ -105,7 +105,7 @@ bool CounterImage::append(std::uint8_t* data, std::size_t size, const CounterRan
   if (!image.valid() || image.ranges_ >= image.max_ranges_) return false;
   std::uint8_t* at = data + image.first_slot_ + image.ranges_ * image.slot_bytes_;
   std::memset(at, 0, image.slot_bytes_);
-  std::memcpy(at, range.name.data(), std::min(range.name.size(), kNameBytes - 1));
+  std::copy_n(range.name.begin(), std::min(range.name.size(), kNameBytes - 1), at);
   std::memcpy(at + kNameBytes, range.values.data(), range.values.size() * sizeof(double));
   CounterHeader header{};
   std::memcpy(&header, data, sizeof header);

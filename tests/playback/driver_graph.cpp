@@ -30,7 +30,7 @@ GraphNode* new_node(Graph& graph, CUgraphNodeType type, Work work) {
     node->type = type;
     work.graph = graph.id;
     work.graph_node = node->id;
-    node->work = std::move(work);
+    node->work = work;
     graph.nodes.push_back(std::move(made));
     gpu.graph_nodes.insert(node);
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The playback libcuda: kernel launches.
+#include <cmath>
+
 #include "tests/playback/driver_call.h"
 #include "tests/playback/side.h"
 
@@ -46,8 +48,8 @@ CUresult run(ApiCall& call, CUfunction handle, const Shape& shape, CUstream stre
   if (next.time_ns) {
     work.duration_ns = *next.time_ns;
   } else if (work.kernel != nullptr) {
-    work.duration_ns =
-        static_cast<std::uint64_t>(static_cast<double>(work.kernel->time_ns) * work.scale + 0.5);
+    work.duration_ns = static_cast<std::uint64_t>(
+        std::llround(static_cast<double>(work.kernel->time_ns) * work.scale));
   }
   work.correlation = call.correlation;
   gpu.advance(next.host_ns);

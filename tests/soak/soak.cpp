@@ -49,7 +49,7 @@ void step() {
 int main(int argc, char** argv) {
   const long seconds = argc > 1 ? std::atol(argv[1]) : 10;
   const long rate = argc > 2 ? std::atol(argv[2]) : 100'000;
-  const long count = seconds * rate / (kLayers * kLaunches);
+  const long count = seconds * rate / (long{kLayers} * kLaunches);
   open_gpu();
   const auto began = std::chrono::steady_clock::now();
   Memory early;

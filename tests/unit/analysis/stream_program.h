@@ -25,6 +25,7 @@ class StreamProgram {
       leaves.push_back(id);
     }
     std::vector<FunctionId> kernels;
+    kernels.reserve(100);
     for (int i = 0; i < 100; ++i)
       kernels.push_back(functions.intern("kernel_" + std::to_string(i)));
     for (std::uint32_t i = 0; i < kKeys; ++i) {

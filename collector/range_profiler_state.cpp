@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/range_profiler_state.h"
+
+#include <algorithm>
+
+namespace gable {
+namespace {
+
+// Codes that a second attempt in another way cannot change.
+bool is_final(CUptiResult code) { return !remedy_for(code).empty(); }
+
+}  // namespace
+
+CuptiFailure RangeProfiler::State::enable() {
+  if (engine.patient().stuck())
+    return {CUPTI_ERROR_UNKNOWN, "CUPTI has not returned from an earlier call."};
+  if (object != nullptr) return {};
+  if (auto failure = engine.start(); failure.failed()) return failure;
+  GABLE_PARAMS(CUpti_RangeProfiler_Enable, params);
+  params.ctx = context;
+  if (const auto code = api.cuptiRangeProfilerEnable(&params); code != CUPTI_SUCCESS)
+    return call_failed(api, "cuptiRangeProfilerEnable", code);
+  object = params.pRangeProfilerObject;
+  configured = false;
+  return {};
+}
+
+CuptiFailure RangeProfiler::State::disable() {
+  if (object == nullptr || runs_on || engine.patient().stuck()) return {};
+  GABLE_PARAMS(CUpti_RangeProfiler_Disable, params);
+  params.pRangeProfilerObject = std::exchange(object, nullptr);
+  configured = false;
+  auto failure = patiently("cuptiRangeProfilerDisable", api.cuptiRangeProfilerDisable, params,
+                           false);  // the object may be gone all the same
+  if (failure.failed()) pinned = true;
+  return failure;
+}
+
+CuptiFailure RangeProfiler::State::prepare(const PassPlan& plan) {
+  current = nullptr;
+  for (auto& one : prepared)
+    if (one.plan == &plan) current = &one;
+  if (current != nullptr) return {};
+  Prepared fresh;
+  fresh.plan = &plan;
+  fresh.host = std::make_unique<HostObject>(api, chip);
+  for (const auto& metric : plan.metrics) fresh.names.push_back(metric.c_str());
+  if (auto failure = fresh.host->open(); failure.failed()) return failure;
+  if (auto failure = fresh.host->add(plan.metrics); failure.failed()) return failure;
+  current = &prepared.emplace_back(std::move(fresh));
+  return {};
+}
+
+CuptiFailure RangeProfiler::State::make_image(std::size_t ranges) {
+  if (current->image != nullptr) ranges = std::max(ranges, current->image_ranges);
+  GABLE_PARAMS(CUpti_RangeProfiler_GetCounterDataSize, params);
+  params.pRangeProfilerObject = object;
+  params.pMetricNames = current->names.data();
+  params.numMetrics = current->names.size();
+  params.maxNumOfRanges = ranges;
+  params.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
+  if (const auto code = api.cuptiRangeProfilerGetCounterDataSize(&params); code != CUPTI_SUCCESS)
+    return call_failed(api, "cuptiRangeProfilerGetCounterDataSize", code);
+  const bool fits = current->image != nullptr && current->image->size() == params.counterDataSize;
+  if (!fits) {
+    current->image = &images.emplace_back(params.counterDataSize);
+    image_bytes.fetch_add(params.counterDataSize, std::memory_order_relaxed);
+  }
+  current->image_ranges = ranges;
+  return {};
+}
+
+CuptiFailure RangeProfiler::State::reset_image() {
+  GABLE_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, params);
+  params.pRangeProfilerObject = object;
+  params.counterDataSize = current->image->size();
+  params.pCounterData = current->image->data();
+  if (const auto code = api.cuptiRangeProfilerCounterDataImageInitialize(&params);
+      code != CUPTI_SUCCESS)
+    return call_failed(api, "cuptiRangeProfilerCounterDataImageInitialize", code);
+  return {};
+}
+
+CUptiResult RangeProfiler::State::set_config(RangeMode mode) {
+  const auto& config = current->plan->config_image;
+  GABLE_PARAMS(CUpti_RangeProfiler_SetConfig, params);
+  params.pRangeProfilerObject = object;
+  params.configSize = config.size();
+  params.pConfig = config.data();
+  params.counterDataImageSize = current->image->size();
+  params.pCounterDataImage = current->image->data();
+  params.range = are_pushed(mode) ? CUPTI_UserRange : CUPTI_AutoRange;
+  // With a single pass user replay replays nothing.
+  params.replayMode = mode == RangeMode::replay ? CUPTI_KernelReplay : CUPTI_UserReplay;
+  params.maxRangesPerPass = current->image_ranges;
+  params.numNestingLevels = 1;
+  params.minNestingLevel = 1;
+  params.passIndex = 0;
+  params.targetNestingLevel = target_level;
+  auto code = api.cuptiRangeProfilerSetConfig(&params);
+  if (code != CUPTI_SUCCESS && !is_final(code)) {
+    params.targetNestingLevel = target_level == 0 ? 1 : 0;
+    if (api.cuptiRangeProfilerSetConfig(&params) == CUPTI_SUCCESS) {
+      target_level = params.targetNestingLevel;
+      code = CUPTI_SUCCESS;
+    }
+  }
+  if (code == CUPTI_SUCCESS) configured = true;
+  return code;
+}
+
+CuptiFailure RangeProfiler::State::configure(RangeMode mode) {
+  const bool used = configured;
+  auto code = set_config(mode);
+  if (code != CUPTI_SUCCESS && used && !is_final(code)) {
+    if (auto failure = disable(); failure.failed()) return failure;
+    if (auto failure = enable(); failure.failed()) return failure;
+    if (auto failure = make_image(current->image_ranges); failure.failed()) return failure;
+    if (auto failure = reset_image(); failure.failed()) return failure;
+    code = set_config(mode);
+  }
+  return code == CUPTI_SUCCESS ? CuptiFailure{}
+                               : call_failed(api, "cuptiRangeProfilerSetConfig", code);
+}
+
+CuptiFailure RangeProfiler::State::start(const PassPlan& plan, RangeMode mode,
+                                         std::size_t max_ranges) {
+  if (auto failure = enable(); failure.failed()) return failure;
+  if (auto failure = prepare(plan); failure.failed()) return failure;
+  if (auto failure = make_image(max_ranges); failure.failed()) return failure;
+  if (auto failure = reset_image(); failure.failed()) return failure;
+  if (auto failure = configure(mode); failure.failed()) return failure;
+  GABLE_PARAMS(CUpti_RangeProfiler_Start, params);
+  params.pRangeProfilerObject = object;
+  if (const auto code = api.cuptiRangeProfilerStart(&params); code != CUPTI_SUCCESS)
+    return call_failed(api, "cuptiRangeProfilerStart", code);
+  return {};
+}
+
+CuptiFailure RangeProfiler::State::decode(std::uint64_t& dropped) {
+  GABLE_PARAMS(CUpti_RangeProfiler_DecodeData, params);
+  params.pRangeProfilerObject = object;
+  if (auto failure =
+          patiently("cuptiRangeProfilerDecodeData", api.cuptiRangeProfilerDecodeData, params, true);
+      failure.failed())
+    return failure;
+  dropped = params.numOfRangeDropped;
+  return {};
+}
+
+}  // namespace gable

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A range profiler object of CUPTI's with what it must keep: host objects, configurations, counter
+// images. Internal to range_profiler.cpp.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/cupti_params.h"
+#include "collector/host_object.h"
+#include "collector/range_profiler.h"
+
+namespace gable {
+
+struct RangeProfiler::State {
+  // What a plan needs on the host: made at its first window and kept, since making it takes
+  // milliseconds.
+  struct Prepared {
+    const PassPlan* plan = nullptr;
+    std::unique_ptr<HostObject> host;  // has the plan's metrics added, for evaluation
+    std::vector<const char*> names;
+    std::vector<std::uint8_t>* image = nullptr;
+    std::size_t image_ranges = 0;
+  };
+
+  ProfilerEngine& engine;
+  const CuptiApi& api;
+  const CUcontext context;
+  const std::string chip;
+  CUpti_RangeProfiler_Object* object = nullptr;
+  bool configured = false;         // `object` has had a configuration
+  std::uint16_t target_level = 0;  // 0 in NVIDIA's samples; the older API wanted minNestingLevel
+  std::list<Prepared> prepared;
+  std::list<std::vector<std::uint8_t>> images;  // never freed before disable: CUPTI keeps pointers
+  std::atomic<std::uint64_t> image_bytes{0};    // of them all; asked by other threads
+  Prepared* current = nullptr;
+  bool pinned = false;   // CUPTI may still use the images: never free them
+  bool runs_on = false;  // it could not be stopped
+
+  State(ProfilerEngine& the_engine, CUcontext the_context, std::string the_chip)
+      : engine(the_engine),
+        api(the_engine.api()),
+        context(the_context),
+        chip(std::move(the_chip)) {}
+
+  // A call that may hang, with parameters that outlive it. Where the helper's thread is refused,
+  // the caller's may be the right one; `again` says whether a second call can do no harm.
+  template <class Params>
+  CuptiFailure patiently(const char* name, CUptiResult(CUPTIAPI* call)(Params*), Params& params,
+                         bool again) {
+    auto& patient = engine.patient();
+    const auto own = std::make_shared<Params>(params);
+    auto code = patient.make(context, [call, own] { return call(own.get()); });
+    if (code && *code != CUPTI_SUCCESS && again) {
+      const auto second = call(own.get());
+      if (second == CUPTI_SUCCESS) patient.use_callers_thread();
+      code = second;
+    }
+    if (!code) {
+      pinned = true;
+      return {CUPTI_ERROR_UNKNOWN, std::string(name) + " did not return; CUPTI is left alone."};
+    }
+    params = *own;
+    return *code == CUPTI_SUCCESS ? CuptiFailure{} : call_failed(api, name, *code);
+  }
+
+  CuptiFailure enable();
+  CuptiFailure disable();
+  CuptiFailure prepare(const PassPlan& plan);
+  // A counter image with room for `ranges`; one that became too small stays alive beside it. Asked
+  // before every window: initializing an image says nothing of metrics, so CUPTI can only know them
+  // from the last time this object was asked.
+  CuptiFailure make_image(std::size_t ranges);
+  // Makes the image empty, as it must be for every window.
+  CuptiFailure reset_image();
+  CUptiResult set_config(RangeMode mode);
+  // An object may take one configuration only: then a fresh one does.
+  CuptiFailure configure(RangeMode mode);
+  CuptiFailure start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges);
+  CuptiFailure decode(std::uint64_t& dropped);
+};
+
+}  // namespace gable
