@@ -58,6 +58,10 @@ class Attributes(ImportTest):
         said = self.refused("--nsys", export_nsys(self.folder / "t4.sqlite"), "--ncu", self.file(
             "b.csv", HEAD + row("device__attribute_display_name", "", "NVIDIA A10")))
         self.assertIn("NVIDIA A10", said)
+        # A name of several lines stays one sentence.
+        said = self.refused("--nsys", export_nsys(self.folder / "t4.sqlite"), "--ncu", self.file(
+            "c.csv", HEAD + row("device__attribute_display_name", "", "NVIDIA\nA10")))
+        self.assertIn("NVIDIA A10", said)
 
     def test_points_above_the_roof_are_flagged_and_not_cut_off(self):
         """FFMA at 33.7 TFLOP/s where the attributes allow 32.26, and a saxpy out of L2 above DRAM's bandwidth."""

@@ -41,7 +41,7 @@ void add_device(const DeviceInfo& device, const std::string& file, Imported& imp
   const bool other_name = !device.name.empty() && !known.name.empty() && device.name != known.name;
   if (other_chip || other_name) {
     const auto shown = [](const DeviceInfo& each) {
-      return (each.name.empty() ? "a GPU" : each.name) + " of compute capability " +
+      return (each.name.empty() ? "a GPU" : quoted_piece(each.name)) + " of compute capability " +
              std::to_string(each.compute_major) + "." + std::to_string(each.compute_minor);
     };
     throw WrongUse(file + ": device " + std::to_string(device.id) + " is " + shown(device) +

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "analysis/display.h"
+#include "analysis/text.h"
 #include "tools/import/ncu_values.h"
 
 namespace gable {
@@ -71,7 +73,7 @@ bool NcuGpus::take(std::int32_t id, std::string_view metric, std::string_view un
   device.id = id;
   if (value.empty() || value == "n/a") return true;
   if (attribute->most <= 0) {
-    if (device.name.empty()) device.name = value.substr(0, kLongestName);
+    if (device.name.empty()) device.name = clean_name(one_line(value), kLongestName);
     return true;
   }
   const auto number = ncu_number(value);
