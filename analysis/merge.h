@@ -25,6 +25,9 @@ struct Merged {
 [[nodiscard]] Merged merge_reports(const std::vector<Report>& reports,
                                    const std::vector<std::string>& names);
 
+// What all of them lost.
+[[nodiscard]] LostCounts lost_of(const std::vector<Report>& reports);
+
 // "rank 3 on node1", or "process 4711 on node1".
 [[nodiscard]] std::string process_name(const MergedProcess& process);
 

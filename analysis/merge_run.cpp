@@ -106,21 +106,6 @@ void merge_overhead(const std::vector<Report>& reports, RunInfo& run) {
   overhead.slowdown = means(&decltype(RunInfo::overhead)::slowdown);
 }
 
-LostCounts lost_of(const std::vector<Report>& reports) {
-  LostCounts sum;
-  for (const Report& report : reports) {
-    const LostCounts& lost = report.run.lost;
-    sum.records += lost.records;
-    sum.ranges += lost.ranges;
-    sum.zero_timestamps += lost.zero_timestamps;
-    sum.windows += lost.windows;
-    sum.unattributed_launches += lost.unattributed_launches;
-    sum.folded_keys += lost.folded_keys;
-    sum.folded_layers += lost.folded_layers;
-  }
-  return sum;
-}
-
 void merge_notes(const std::vector<Report>& reports, RunInfo& run) {
   run.notes = {"Merged from " + std::to_string(reports.size()) +
                " processes: times, work and launches are means over GPUs of a kind, totals are "
@@ -162,6 +147,21 @@ void name_slowest(RunInfo& run) {
 }
 
 }  // namespace
+
+LostCounts lost_of(const std::vector<Report>& reports) {
+  LostCounts sum;
+  for (const Report& report : reports) {
+    const LostCounts& lost = report.run.lost;
+    sum.records += lost.records;
+    sum.ranges += lost.ranges;
+    sum.zero_timestamps += lost.zero_timestamps;
+    sum.windows += lost.windows;
+    sum.unattributed_launches += lost.unattributed_launches;
+    sum.folded_keys += lost.folded_keys;
+    sum.folded_layers += lost.folded_layers;
+  }
+  return sum;
+}
 
 std::string process_name(const MergedProcess& process) {
   return (process.rank ? "rank " + std::to_string(*process.rank)

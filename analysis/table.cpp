@@ -6,6 +6,7 @@
 #include "analysis/advice.h"
 #include "analysis/columns.h"
 #include "analysis/display.h"
+#include "analysis/merge.h"
 #include "analysis/partial_sum.h"
 #include "analysis/roof_lines.h"
 #include "analysis/sources.h"
@@ -103,17 +104,9 @@ std::uint64_t overlapped(const std::vector<Report>& reports) {
 }
 
 std::string lost_line(const std::vector<Report>& reports) {
-  LostCounts lost;
+  const LostCounts lost = lost_of(reports);
   double flops = 1, bytes = 1, time = 1;
   for (const Report& report : reports) {
-    const LostCounts& each = report.run.lost;
-    lost.records += each.records;
-    lost.ranges += each.ranges;
-    lost.zero_timestamps += each.zero_timestamps;
-    lost.windows += each.windows;
-    lost.unattributed_launches += each.unattributed_launches;
-    lost.folded_keys += each.folded_keys;
-    lost.folded_layers += each.folded_layers;
     time = std::min(time, coverage_of(report, &Coverage::time));
     flops = std::min(flops, coverage_of(report, &Coverage::flops));
     bytes = std::min(bytes, coverage_of(report, &Coverage::bytes));

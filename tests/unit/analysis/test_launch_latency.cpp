@@ -93,7 +93,7 @@ TEST_F(Latency, AClockThatRunsBackwardsIsNoLatency) {
 
 TEST_F(Latency, MemoryIsBounded) {
   for (std::uint32_t i = 1; i <= 10 * LaunchLatency::kMaxCalls; ++i) {
-    calls_.add_call(i, 1000 * i);
+    calls_.add_call(i, std::uint64_t{1000} * i);
     kernel(i, 1000 * i + 100, 1000 * i + 200);
   }
   EXPECT_EQ(finish().count(), LaunchLatency::kMaxCalls);

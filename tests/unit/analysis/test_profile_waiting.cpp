@@ -48,7 +48,8 @@ TEST_F(WaitingWindows, ManyShortWindowsMayWaitForTheirRecords) {
     end(kTime);
   }
   EXPECT_EQ(profile.pending_records(), 64u);
-  for (const std::uint32_t each : launches) record(each, each * 100, each * 100 + 10);
+  for (const std::uint32_t each : launches)
+    record(each, std::uint64_t{each} * 100, std::uint64_t{each} * 100 + 10);
   EXPECT_EQ(report().run.steps.time, 64u);
   EXPECT_EQ(kernel_named(report(), "k").samples_time, 64u);
   EXPECT_EQ(report().run.lost.unattributed_launches, 0u);
@@ -76,7 +77,7 @@ TEST_F(WaitingWindows, WindowsThatHoldManyRecordsAreGivenUpEarlier) {
       small.add(LaunchEvent{key(0, "k"), id, ++correlation, false});
       if (i == 0) continue;  // its record never comes
       KernelRecord arrived;
-      arrived.start_ns = correlation * 100;
+      arrived.start_ns = std::uint64_t{correlation} * 100;
       arrived.end_ns = arrived.start_ns + 10;
       arrived.correlation = correlation;
       small.add(arrived);
@@ -103,7 +104,7 @@ TEST_F(WaitingWindows, TooManyRecordsForAUnionStillGiveDurations) {
   for (std::uint32_t i = 1; i <= 5; ++i) {
     small.add(LaunchEvent{k, 1, i, false});
     KernelRecord record;
-    record.start_ns = i * 100;
+    record.start_ns = std::uint64_t{i} * 100;
     record.end_ns = i * 100 + i;
     record.correlation = i;
     small.add(record);
