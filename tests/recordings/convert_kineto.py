@@ -14,7 +14,7 @@ sequence number, one without a number to the numbered one before it.
 import bisect
 import sys
 
-from kineto_trace import MEMORY, SASS, TENSOR, Enclosing, TraceError, events, load, top_level, write
+from kineto_trace import MEMORY, SASS, TENSOR, Enclosing, TraceError, events, load, run_converter, top_level
 from resnet50_model import forward_ops
 
 TRACE = "resnet50_v100_b32_nw4_steps5-10.pt.trace.json.gz"
@@ -163,17 +163,5 @@ def convert(folder):
     yield from writer.lines
 
 
-def main(arguments):
-    if len(arguments) != 2:
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
-    try:
-        write(arguments[1], convert(arguments[0]))
-    except TraceError as error:
-        print(f"convert_kineto: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_converter(sys.argv, __doc__, convert))

@@ -12,7 +12,7 @@ launch before two passes of the network. A step of the recording is one pass; th
 
 import sys
 
-from kineto_trace import MEMORY, SASS, TENSOR, Enclosing, TraceError, events, load, top_level, write
+from kineto_trace import MEMORY, SASS, TENSOR, Enclosing, TraceError, events, load, run_converter, top_level
 
 STEPS = 20
 # torchvision's AlexNet: what forward() calls, as the module's path, and the common name of the layers that have one.
@@ -148,17 +148,5 @@ def convert(folder):
         yield {"op": "pop"}
 
 
-def main(arguments):
-    if len(arguments) != 2:
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
-    try:
-        write(arguments[1], convert(arguments[0]))
-    except TraceError as error:
-        print(f"convert_kineto_counters: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_converter(sys.argv, __doc__, convert))

@@ -6,6 +6,7 @@ import bisect
 import gzip
 import json
 import os
+import sys
 
 SASS = [f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum"
         for op in ("dadd", "dmul", "dfma", "fadd", "fmul", "ffma", "hadd", "hmul", "hfma")]
@@ -66,3 +67,16 @@ def write(path, lines):
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)  # complete, or no file
     with open(path, "w", encoding="utf-8", newline="\n") as out:
         out.write(text)
+
+
+def run_converter(argv, usage, convert):
+    """A converter's command line, `argv[0] FOLDER OUT`; the answer is its exit code."""
+    if len(argv) != 3:
+        print(usage.strip(), file=sys.stderr)
+        return 2
+    try:
+        write(argv[2], convert(argv[1]))
+    except TraceError as error:
+        print(f"{os.path.splitext(os.path.basename(argv[0]))[0]}: {error}", file=sys.stderr)
+        return 2
+    return 0

@@ -201,7 +201,7 @@ TEST_F(Table, NoLineIsWiderThanTheTerminal) {
   for (int i = 0; i < 15; ++i)
     measured(
         key(layer({deep, "層層層層層層層層層層層層層層層層層", "part" + std::to_string(i)}), deep),
-        1e9, 1e6, static_cast<std::uint64_t>(100'000 + i));
+        1e9, 1e6, std::uint64_t{100'000} + static_cast<std::uint64_t>(i));
   const std::string text = shown({made()});
   std::istringstream lines(text);
   for (std::string each; std::getline(lines, each);) EXPECT_LE(display_width(each), 100u) << each;
