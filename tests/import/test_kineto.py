@@ -141,6 +141,10 @@ class BadInput(ImportTest):
     def event(self, **fields):
         return {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 2, "args": {}} | fields
 
+    def test_no_kernel_within_a_step(self):
+        said = self.refused("--kineto", self.trace(self.event(), self.event(cat="user_annotation", name="ProfilerStep#1", ts=100)))
+        self.assertIn("No kernel in these files was launched within a step", said)
+
     def test_cut_off(self):
         text = NEW.read_text()
         for size in (20, len(text) // 2, len(text) - 4):

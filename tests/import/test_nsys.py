@@ -84,6 +84,11 @@ class Schemas(NsysTest):
 
 
 class BadInput(NsysTest):
+    def test_what_sqlite_says_of_several_lines_is_one_sentence(self):
+        said = self.refused("--nsys", self.export("PRAGMA writable_schema = ON", "UPDATE sqlite_master SET sql = 'CREATE TABLE [t (' || "
+                                                  "char(10) || 'a)' WHERE name = 'NVTX_EVENTS'"))
+        self.assertIn("malformed database schema", said)
+
     def test_no_kernels(self):
         self.assertIn("has no table " + KERNELS, self.refused("--nsys", self.export("DROP TABLE " + KERNELS)))
         self.assertIn("no kernel", self.refused("--nsys", self.export("DELETE FROM " + KERNELS)))

@@ -105,6 +105,10 @@ class Assembly {
       const std::size_t first_copy = copy;
       while (copy < imported_.copies.size() && imported_.copies[copy].step == step) ++copy;
       if (step == 0 && steps > 0) {
+        if (next == kernels.size())
+          throw WrongUse(
+              "No kernel in these files was launched within a step: record whole steps, or "
+              "without steps.");
         tell_outside(next - first);
         continue;
       }

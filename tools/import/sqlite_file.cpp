@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "tools/command.h"
+#include "tools/import/imported.h"
 
 namespace gable {
 namespace {
@@ -63,7 +64,7 @@ void SqliteFile::fail(const std::string& what) const {
   const int code = sqlite3_errcode(file_);
   if (code == SQLITE_NOTADB)
     throw WrongUse(path_ + " is no SQLite file: export one with nsys export --type sqlite.");
-  throw WrongUse(path_ + " " + what + ": " + sqlite3_errmsg(file_) +
+  throw WrongUse(path_ + " " + what + ": " + quoted_piece(sqlite3_errmsg(file_)) +
                  ": the file is cut off or damaged.");
 }
 
