@@ -34,6 +34,10 @@ void fill_basis(const Profile::State& state, const UnitScale& unit, std::string&
                 std::string& note) {
   basis = "extrapolated";
   if (!unit.step) {
+    if (state.launches == 0) {
+      note = "no launch was seen";
+      return;
+    }
     std::uint64_t timed = 0;
     for (const KeyRow& row : state.keys.rows()) {
       if (state.graphs.of_function(row.key.function) == 0 && !state.is_range(row.key))

@@ -168,7 +168,8 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
                                     [](const TableRow& row) { return row.tensor_inferred; });
   const std::string lost = lost_line(reports);
-  line(lost, lost.starts_with("Nothing") ? nullptr : kRed);
+  for (const std::string& part : word_lines(lost, options.columns))
+    line(part, lost.starts_with("Nothing") ? nullptr : kRed);
   if (table.analytic) {
     line("analytic: nothing was counted; FLOPs of matrix products, convolutions and attention by");
     line("formula, bytes of operators' tensors, over measured time.");

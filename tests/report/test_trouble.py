@@ -79,6 +79,10 @@ class Refused(SmallTest):
         root = run.report.layer((), "none")
         self.assertEqual((root["launches"], root["time_ns"]["total"], root["flops"]["total"]), (None, None, None))
         self.assertEqual((run.report.kernels, run.report.run["steps"]["seen"]), ({}, 0))
+        total = run.report.run["total"]
+        self.assertEqual((total["basis"], total["basis_note"]), ("extrapolated", "no launch was seen"))
+        self.assertIn("GPU time unknown, - FLOP/s (extrapolated)", run.err)
+        self.assertIn("bytes of 100 % of the time.", run.err.replace("\n", " "))  # to its end, at any width
 
     def test_no_permission(self):
         run = self.gable("no_permission")
