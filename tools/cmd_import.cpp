@@ -18,6 +18,7 @@
 #include "tools/import/named_gpu.h"
 #include "tools/import/ncu_csv.h"
 #include "tools/import/nsys_sqlite.h"
+#include "tools/report_files.h"
 #include "tools/report_output.h"
 
 namespace gable {
@@ -53,6 +54,7 @@ class ImportCommand final : public Command {
     if (ncu_.empty() && nsys_.empty() && kineto_.empty())
       throw WrongUse("gable import takes --ncu, --nsys or --kineto, and files of those tools.");
     const GpuSpec* gpu = named_board();
+    check_each_once(inputs(), "file");
     check_output_place(output_, "--output");
     const char* terminal = std::getenv("TERM");
     Progress progress(isatty(STDERR_FILENO) == 1 &&

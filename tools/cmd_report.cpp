@@ -3,7 +3,6 @@
 // made of them.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <map>
 
@@ -48,7 +47,7 @@ class ReportCommand final : public Command {
     if (!trace_.empty()) return write_trace();
     remarks_ = place_of_remarks(
         {{"--html", html_}, {"--svg", svg_}, {"--csv", csv_}, {"--markdown", markdown_}});
-    check_twice();
+    check_each_once(files_, "report");
     const ReportFiles files = read_reports(files_);
     // A table of some of the files would look like one of all.
     if (!files.problems.empty()) throw WrongUse(files.problems.front());
@@ -76,17 +75,6 @@ class ReportCommand final : public Command {
     if (query_.level != "dram" && query_.level != "l2" && query_.level != "l1")
       throw WrongUse("--level takes dram, l2 or l1, not '" + query_.level + "'.");
     query_.layers = layer_patterns(layers_);
-  }
-
-  // Its work would count twice.
-  void check_twice() const {
-    for (std::size_t i = 1; i < files_.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        std::error_code code;
-        if (std::filesystem::equivalent(files_[i], files_[j], code))
-          throw WrongUse(files_[i] + " is given twice: name each report once.");
-      }
-    }
   }
 
   void check_layers(const ReportFiles& files) const {

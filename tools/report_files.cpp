@@ -16,6 +16,7 @@
 #include "analysis/report_file.h"
 #include "analysis/table.h"
 #include "collector/shell_words.h"
+#include "tools/command.h"
 
 namespace gable {
 namespace {
@@ -46,6 +47,16 @@ std::string next_command(const ReportFiles& files, After after) {
 }
 
 }  // namespace
+
+void check_each_once(const std::vector<std::string>& paths, const std::string& what) {
+  for (std::size_t i = 1; i < paths.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      std::error_code code;
+      if (std::filesystem::equivalent(paths[i], paths[j], code))
+        throw WrongUse(paths[i] + " is given twice: name each " + what + " once.");
+    }
+  }
+}
 
 ReportFiles read_reports(const std::vector<std::string>& paths) {
   // Many ranks have many files: each core reads some of them.

@@ -17,6 +17,10 @@ struct ReportFiles {
   std::vector<std::string> problems;  // one sentence for each file that could not be read
 };
 
+// Refuses a file that is named twice, also by a link: its work would count twice. `what` is the
+// word for it, "report".
+void check_each_once(const std::vector<std::string>& paths, const std::string& what);
+
 [[nodiscard]] ReportFiles read_reports(const std::vector<std::string>& paths);
 
 // The width of the terminal that standard output (or standard error) goes to, and whether it takes

@@ -42,6 +42,14 @@ class Join(ImportTest):
         self.assertIn("by name, grid, block and order for 4 of 4 launches", notes(report))
         self.assertIn("times from nsys 2025.3.1.90 (times.sqlite); counters from ncu (counters.csv)", notes(report))
 
+    def test_a_file_that_is_named_twice_does_not_count_twice(self):
+        times, counters = self.nsys(), self.ncu(self.RELU)
+        link = self.folder / "link"
+        for option, path in (("--nsys", times), ("--ncu", counters)):
+            self.assertEqual(self.refused(option, path, option, path), f"gable: {path} is given twice: name each file once.")
+        link.symlink_to(times)
+        self.assertEqual(self.refused("--nsys", times, "--nsys", link), f"gable: {link} is given twice: name each file once.")
+
     def test_another_order_is_joined_by_name_with_sums_and_said(self):
         report = self.report("--nsys", self.nsys(), "--ncu",
                              self.ncu(self.RELU, ("gemm(float *, int)", 100), ("gemm(float *, int)", 300), self.RELU))
