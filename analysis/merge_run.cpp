@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/display.h"
+#include "analysis/lost_counts.h"
 #include "analysis/merge.h"
 #include "analysis/merge_parts.h"
 #include "analysis/partial_sum.h"
@@ -150,16 +151,7 @@ void name_slowest(RunInfo& run) {
 
 LostCounts lost_of(const std::vector<Report>& reports) {
   LostCounts sum;
-  for (const Report& report : reports) {
-    const LostCounts& lost = report.run.lost;
-    sum.records += lost.records;
-    sum.ranges += lost.ranges;
-    sum.zero_timestamps += lost.zero_timestamps;
-    sum.windows += lost.windows;
-    sum.unattributed_launches += lost.unattributed_launches;
-    sum.folded_keys += lost.folded_keys;
-    sum.folded_layers += lost.folded_layers;
-  }
+  for (const Report& report : reports) sum += report.run.lost;
   return sum;
 }
 

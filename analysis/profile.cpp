@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/lost_counts.h"
 #include "analysis/profile_state.h"
 #include "analysis/quantities.h"
 
@@ -276,15 +277,6 @@ void Profile::describe(ModelDescription model) {
   if (!known) models.push_back(std::move(model));
 }
 
-void Profile::add_lost(const LostCounts& more) {
-  LostCounts& lost = state_->lost;
-  lost.records += more.records;
-  lost.ranges += more.ranges;
-  lost.zero_timestamps += more.zero_timestamps;
-  lost.windows += more.windows;
-  lost.unattributed_launches += more.unattributed_launches;
-  lost.folded_keys += more.folded_keys;
-  lost.folded_layers += more.folded_layers;
-}
+void Profile::add_lost(const LostCounts& more) { state_->lost += more; }
 
 }  // namespace gable

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "analysis/lost_counts.h"
 #include "analysis/report_rows.h"
 
 #ifndef GABLE_VERSION
@@ -20,13 +21,9 @@ std::uint64_t kept(const Profile::State& state, PhaseKind kind) {
 
 LostCounts lost_counts(const Profile::State& state, const LostCounts& base) {
   LostCounts lost = state.lost;
-  lost.records += base.records;
-  lost.ranges += base.ranges;
-  lost.zero_timestamps += base.zero_timestamps;
-  lost.windows += base.windows;
-  lost.unattributed_launches += base.unattributed_launches;
-  lost.folded_keys += base.folded_keys + state.keys.folded();
-  lost.folded_layers += base.folded_layers + state.layers.folded();
+  lost += base;
+  lost.folded_keys += state.keys.folded();
+  lost.folded_layers += state.layers.folded();
   return lost;
 }
 

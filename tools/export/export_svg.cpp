@@ -183,6 +183,7 @@ std::string export_svg(const std::vector<Report>& reports, const std::vector<std
   const LogAxis x = xs.axis(left, kRight), y = ys.axis(kBottom, kTop);
   const LogAxis strip(0.001, 2, kBottom, kTop);
 
+  const std::string time = time_of_shares(reports);
   std::string title = "Gable";
   std::string sources;
   for (const std::string& source : sources_of(reports))
@@ -197,7 +198,7 @@ std::string export_svg(const std::vector<Report>& reports, const std::vector<std
   out += text("title", kLeft, 24, "start", shorten_middle(title, 110));
   out += text(
       "note", kLeft, 44, "start",
-      "area: share of the " + time_of_shares(reports) +
+      "area: share of the " + time +
           "; blue: forward or none, orange: backward, purple: recompute" +
           (shown.unknown > 0 ? "; not shown, as a part is unknown: " + std::to_string(shown.unknown)
                              : ""));
@@ -209,7 +210,6 @@ std::string export_svg(const std::vector<Report>& reports, const std::vector<std
       out += text("note", kLeft + kStrip - 10, strip.at(share) + 4, "end", percent(share));
   }
   out += axes(x, y, left, level) + roofs(shown, x, y, level);
-  const std::string time = time_of_shares(reports);
   // Small points on top of large ones.
   std::stable_sort(shown.rows.begin(), shown.rows.end(), [](const PlotRow& a, const PlotRow& b) {
     return a.share.value_or(0) > b.share.value_or(0);
