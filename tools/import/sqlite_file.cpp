@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kCacheKiB = 8192;
 
-std::string quoted(const std::string& name) {
+std::string quoted_name(const std::string& name) {
   std::string out = "\"";
   for (const char c : name) {
     if (c == '"') out += c;
@@ -76,7 +76,7 @@ bool SqliteFile::has(const std::string& table, const std::string& column) const 
 std::uint64_t SqliteFile::rows(const std::string& table) {
   if (!has(table)) return 0;
   // Tables of nsys are only ever appended to.
-  const std::string query = "SELECT max(rowid) FROM " + quoted(table);
+  const std::string query = "SELECT max(rowid) FROM " + quoted_name(table);
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(file_, query.c_str(), -1, &statement, nullptr) != SQLITE_OK) return 0;
   const sqlite3_int64 rows =
@@ -91,9 +91,9 @@ SqliteRows::SqliteRows(SqliteFile& file, std::string table, const std::vector<st
   std::string query = "SELECT ";
   for (const std::string& column : columns_) {
     if (query.size() > 7) query += ", ";
-    query += file.has(table_, column) ? quoted(column) : "NULL";
+    query += file.has(table_, column) ? quoted_name(column) : "NULL";
   }
-  query += " FROM " + quoted(table_) + where;
+  query += " FROM " + quoted_name(table_) + where;
   if (sqlite3_prepare_v2(file_.file_, query.c_str(), -1, &statement_, nullptr) != SQLITE_OK)
     file_.fail("has a table " + table_ + " that cannot be read");
 }
