@@ -237,7 +237,7 @@ class Model(gable_run.ReportTest):
 
     def generated(self, name, gpu):
         run = gable_run.run_profile(gpu, "model-generate-" + name, "--", PYTHON, layers_test.PROGRAM, "generate")
-        self.assertEqual((run.code, run.out, run.violations), (0, layers_test.plain("generate"), ""), run.err)
+        self.assertEqual((run.code, run.out, run.violations), (0, layers_test.run_plain("generate"), ""), run.err)
         self.assert_sound(run.report)
         self.assertFalse([note for note in run.report.run["notes"] if "compared with nothing" in note or "not known" in note])
         return run.report

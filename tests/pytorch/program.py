@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of users, none of which knows Gable: program.py CASE. What each prints must be the same with and without Gable."""
+"""Programs of users, none of which knows Gable: program.py CASE. What each prints must be the same with and without Gable.
+
+program.py CASE CASE… runs each in a process of its own that need not load PyTorch again."""
+import os
 import sys
 import threading
 import time
@@ -344,8 +347,28 @@ CASES = {
     "workers": workers, "ddp": lambda: ranks(nn.parallel.DistributedDataParallel), "fsdp": lambda: ranks(fully_sharded),
 }
 
-if __name__ == "__main__":
+
+def run(case):
     torch.manual_seed(0)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    CASES[sys.argv[1]]()
+    CASES[case]()
+
+
+def run_apart(case):
+    print(f"case {case}", flush=True)
+    child = os.fork()
+    if child == 0:
+        run(case)
+        sys.stdout.flush()
+        os._exit(0)
+    if os.waitpid(child, 0)[1] != 0:
+        sys.exit(f"{case} failed")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2:
+        run(sys.argv[1])
+    else:
+        for name in sys.argv[1:]:
+            run_apart(name)
