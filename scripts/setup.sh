@@ -147,6 +147,7 @@ build_packages=(
   python3:python3
 )
 test_packages=(
+  ccache:ccache
   libgtest-dev:gtest/gtest.h
   libbenchmark-dev:benchmark/benchmark.h
   'python3-jsonschema:import jsonschema'

@@ -1,49 +1,61 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds everything with warnings as errors, and runs all tests.
-#   scripts/test.sh                  the presets ci and reader (without CUDA)
+# Installs what is missing, builds everything with warnings as errors, and runs the tests.
+#   scripts/test.sh                  all but those that take long or look at the clock, which scripts/nightly.sh runs
 #   scripts/test.sh --sanitizers     and the unit tests and programs on the playback GPU under the address, leak and
-#                                    undefined-behaviour sanitizers, such programs under the thread sanitizer, and fuzzing
-#                                    with the same inputs every time
+#                                    undefined-behaviour sanitizers, and such programs under the thread sanitizer
+#   scripts/test.sh --all            and the tests that take long, and the reader's preset, which needs no CUDA
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-sanitizers=no
-case ${1:-} in
-  '') ;;
-  --sanitizers) sanitizers=yes ;;
-  *)
-    printf "test: there is no option '%s'; there is --sanitizers\n" "$1" >&2
-    exit 2
-    ;;
-esac
+sanitizers=no all=no
+for option in "$@"; do
+  case $option in
+    --sanitizers) sanitizers=yes ;;
+    --all) sanitizers=yes all=yes ;;
+    *)
+      printf "test: there is no option '%s'; there are --sanitizers and --all\n" "$option" >&2
+      exit 2
+      ;;
+  esac
+done
 
-launcher=()
-if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+# Tests wait more than they compute, so more of them run at once than there are cores.
+jobs=$(($(nproc) * 3 / 2 + 1))
+
+phase() { printf 'test: %s, after %d s\n' "$1" "$SECONDS"; }
 
 build() {  # preset, then options of cmake --build
   local preset=$1
   shift
-  cmake --preset "$preset" "${launcher[@]}"
+  phase "building the preset $preset"
+  cmake --preset "$preset" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
   cmake --build --preset "$preset" "$@"
 }
 
 scripts/setup.sh
+# The tests build the program again, as users do: from a clone of its own and by pip. ccache knows the objects by then. The option
+# that makes warnings errors is the one difference.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-/} CCACHE_NOHASHDIR=true CCACHE_IGNOREOPTIONS=-Werror
+export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 scripts/setup.sh --cuda build-ci
 scripts/setup.sh --torch build-ci
 scripts/setup.sh --browser build-ci
 build ci
-ctest --preset ci -j2 --no-tests=error
+phase 'running the tests'
+ctest --preset "$([[ $all == yes ]] && echo nightly || echo ci)" "-j$jobs" --no-tests=error
 # Gable's own gate: what is made of a recording may not get worse than its baseline. The times and counts of a playback are
 # exact, so any drift is a change of the code.
 build-ci/bin/gable profile --playback tests/data/recordings/small/layers.jsonl --active 1 --step-range '^step' -o build-ci/layers.json
 build-ci/bin/gable check build-ci/layers.json --baseline tests/data/baselines/layers.json --gate 0 --what time,dram,flops,roof
 grep -aE '^(failures: .* pairs of call and use|soak: )' build-ci/Testing/Temporary/LastTest.log
 
-# Reports can be read where there is no CUDA at all.
-build reader
-ctest --preset reader -j2 --no-tests=error
+if [[ $all == yes ]]; then
+  # Reports can be read where there is no CUDA at all.
+  build reader
+  ctest --preset reader "-j$jobs" --no-tests=error
+fi
 
 if [[ $sanitizers == yes ]]; then
   scripts/setup.sh --cuda build-asan
@@ -60,9 +72,10 @@ if [[ $sanitizers == yes ]]; then
 
   build asan --target unit_tests gable_cupti_symbols "${playback[@]}"
   rm -f build-asan/error.*
-  ctest --preset asan -j2 --no-tests=error --label-regex '^unit$' --exclude-regex '^Processes[.]'
+  phase 'running tests under the address sanitizer'
+  ctest --preset asan "-j$jobs" --no-tests=error --label-regex '^unit$' --exclude-regex '^Processes[.]'
   # Not report.budget: what callbacks take counts there, and the sanitizer makes them take more than the budget.
-  ctest --preset asan -j2 --no-tests=error \
+  ctest --preset asan "-j$jobs" --no-tests=error \
     --tests-regex '^(hazards|failures\.(matrix|limits|other_tools)|report\.(metrics|graphs|scopes|borders|window))$'
   found build-asan/error 'the address sanitizer'
 
@@ -71,8 +84,8 @@ if [[ $sanitizers == yes ]]; then
   build tsan --target "${playback[@]}"
   cp build-ci/bin/gable build-tsan/bin/
   rm -f build-tsan/race.*
-  ctest --preset tsan -j2 --no-tests=error --tests-regex '^(hazards|failures\.(limits|other_tools))$'
+  phase 'running tests under the thread sanitizer'
+  ctest --preset tsan "-j$jobs" --no-tests=error --tests-regex '^(hazards|failures\.(limits|other_tools))$'
   found build-tsan/race 'the thread sanitizer'
-
-  scripts/fuzz.sh
 fi
+phase 'all green'
