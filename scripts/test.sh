@@ -33,6 +33,7 @@ scripts/setup.sh
 scripts/setup.sh --cuda build-ci
 scripts/setup.sh --torch build-ci
 scripts/setup.sh --browser build-ci
+scripts/setup.sh --disassembler build-ci
 build ci
 ctest --preset ci -j2 --no-tests=error
 # Gable's own gate: what is made of a recording may not get worse than its baseline. The times and counts of a playback are
