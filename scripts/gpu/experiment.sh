@@ -7,6 +7,8 @@ begin_stage() {
   local limit=460
   if [[ $REHEARSE == yes ]]; then limit=50; fi
   STAGE_ENDS=$((SECONDS + ${GABLE_PROVE_SECONDS:-$limit}))
+  # Of the whole run, where it is bounded.
+  if [[ -n $ENDS ]] && ((STAGE_ENDS > ENDS)); then STAGE_ENDS=$ENDS; fi
   PROFILE=("$GABLE" profile)
   if [[ $REHEARSE == yes ]]; then playback tests/hazards/gpu.jsonl; fi
   cd "$WORK" || exit 2
@@ -45,6 +47,15 @@ skip_experiment() {
   wanted "$1" || return 0
   "$PROVE" skip "$OUT/$STAGE.jsonl" "$(head_of "$1")" "$2"
   "$PROVE" end "$OUT/$STAGE.jsonl" "$(head_of "$1")" 77 0
+}
+
+# One that is nothing without counters, which some places hide from every profiler.
+counted() {
+  if [[ $COUNTERS == no ]]; then
+    skip_experiment "$1" 'this place hides the counters; facts/runtime says which call it refuses'
+  else
+    experiment "$@"
+  fi
 }
 
 # Nothing that it started may go on beside the next experiment.

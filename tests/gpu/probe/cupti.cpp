@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
 #include "collector/chip_metrics.h"
 
@@ -29,6 +30,8 @@ const PassPlan& pass_of(PhaseKind kind, const char* what) {
 
 bool told(const char* call, CUptiResult code) {
   if (code == CUPTI_SUCCESS) return true;
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> hold(mutex);
   failed_calls().push_back(std::string(call) + ": " + describe(cupti(), code));
   return false;
 }
@@ -156,7 +159,10 @@ bool Profiler::start() {
 bool Profiler::push(const char* name) {
   GABLE_PARAMS(CUpti_RangeProfiler_PushRange, params);
   params.pRangeProfilerObject = object_;
-  params.pRangeName = names_.emplace_back(name).c_str();
+  {
+    const std::lock_guard<std::mutex> hold(names_mutex_);
+    params.pRangeName = names_.emplace_back(name).c_str();
+  }
   return told("cuptiRangeProfilerPushRange", cupti().cuptiRangeProfilerPushRange(&params));
 }
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -81,6 +82,7 @@ class Profiler {
   CUpti_RangeProfiler_Object* object_ = nullptr;
   std::list<std::vector<std::uint8_t>> images_;  // alive until disabled
   std::list<std::unique_ptr<HostObject>> hosts_;
+  std::mutex names_mutex_;
   std::list<std::string> names_;
   std::vector<std::uint8_t>* image_ = nullptr;
   HostObject* host_ = nullptr;
