@@ -128,6 +128,7 @@ if [[ $rehearse == yes ]]; then
   export GABLE_PROVE_CUPTI=$build/lib/playback/libcupti.so.13
   export LD_LIBRARY_PATH=$build/lib/playback${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   export GABLE_PLAYBACK=$root/tests/hazards/gpu.jsonl
+  if [[ -n ${GABLE_PROVE_FAULTS:-} ]]; then export GABLE_PLAYBACK_FAULTS=$GABLE_PROVE_FAULTS; fi
 fi
 
 PYTHON=$(command -v python3 || true)
@@ -193,7 +194,7 @@ ask_runtime() {
 }
 export COUNTERS=unknown
 for stage in "${names[@]}"; do
-  if grep -q '^ *counted ' "$here/stages/$stage.sh"; then
+  if grep -qE '^ *counted |COUNTERS' "$here/stages/$stage.sh"; then
     run_stage facts ' /runtime' ask_runtime
     answer=$(grep '"experiment":"runtime"' "$OUT/facts.jsonl" 2>/dev/null | grep '"what":"answer"' | tail -n 1)
     case $answer in
