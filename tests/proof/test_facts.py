@@ -65,6 +65,11 @@ class Facts(unittest.TestCase):
         self.assertEqual((True, False, 3), (fields["agrees"], fields["counted"], fields["records"]))
         self.assertIn("times alone; refused first: cuptiRangeProfilerEnable: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)", fields["says"])
 
+    def test_a_place_without_a_chips_name_keeps_its_times(self):
+        fields = answer("runtime", faults='{"fault":"call","call":"cuptiDeviceGetChipName","after":0,"times":-1,"code":999}')
+        self.assertEqual((True, False), (fields["agrees"], fields["counted"]))
+        self.assertIn("times alone; refused first: cuptiDeviceGetChipName answers CUPTI_ERROR_UNKNOWN (999)", fields["says"])
+
     def test_what_needs_counters_is_skipped_where_they_are_hidden(self):
         with tempfile.TemporaryDirectory() as folder:
             run = prove.prove("--rehearse", "-o", folder, "facts/queue", "facts/many_records", "truth/core", "sample",

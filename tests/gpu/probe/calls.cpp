@@ -17,8 +17,14 @@ struct Calls {
 
   bool operator()(const char* name, const std::function<bool()>& call) {
     const std::size_t before = failures().size();
-    const bool good = call();
-    const std::string said = failures().size() > before ? failures()[before] : "done";
+    bool good = false;
+    std::string said = "done";
+    try {
+      good = call();
+      if (failures().size() > before) said = failures()[before];
+    } catch (const Skipped& reason) {
+      said = reason.what();
+    }
     ++made;
     if (!good) {
       ++refused;
@@ -44,6 +50,10 @@ void runtime() {
   const std::string place = prove::place_name();
   const Work work;
   Calls call;
+  if (!call("opening CUPTI", [] { return !cupti().path.empty(); })) {
+    return answer(false, place + ": " + call.first_refused,
+                  {{"runtime", place}, {"counted", false}});
+  }
   std::size_t records = 0;
   bool hw = false, flops = false;
   call("cuptiActivityEnable", [] { return activity_on(); });
@@ -59,10 +69,11 @@ void runtime() {
     call("cuptiProfilerDeviceSupported", [] { return supported(CUPTI_PROFILER_RANGE_PROFILING); });
     Profiler profiler(work.context());
     if (call("cuptiRangeProfilerEnable", [&] { return profiler.enable(); })) {
-      const auto counted = [&](const PassPlan& pass, const char* metric, double value) {
-        bool good = call("counter image and cuptiRangeProfilerSetConfig", [&] {
-          return profiler.configure(pass, CUPTI_UserRange, CUPTI_UserReplay, 16);
-        });
+      const auto counted = [&](const PassPlan& (*pass)(), const char* metric, double value) {
+        bool good = call("metrics of the chip", [&] { return !pass().metrics.empty(); }) &&
+                    call("counter image and cuptiRangeProfilerSetConfig", [&] {
+                      return profiler.configure(pass(), CUPTI_UserRange, CUPTI_UserReplay, 16);
+                    });
         good = good && call("cuptiRangeProfilerStart", [&] { return profiler.start(); });
         if (!good) return false;
         call("cuptiRangeProfilerPushRange", [&] { return profiler.push("0"); });
@@ -77,8 +88,8 @@ void runtime() {
                  return values.size() == 1 && values[0] == value;
                });
       };
-      hw = counted(hw_pass(), kCtas, kGrid);
-      flops = counted(flops_pass(), kFfma, Work::ffma());
+      hw = counted(hw_pass, kCtas, kGrid);
+      flops = counted(flops_pass, kFfma, Work::ffma());
       call("cuptiRangeProfilerDisable", [&] { return profiler.disable(); });
     }
   }

@@ -195,7 +195,7 @@ bool Profiler::disable() {
   return told("cuptiRangeProfilerDisable", cupti().cuptiRangeProfilerDisable(&params));
 }
 
-std::vector<Profiler::Range> Profiler::read() {
+std::vector<Profiler::Range> Profiler::read(std::size_t most) {
   GABLE_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo, info);
   info.pCounterDataImage = image_->data();
   info.counterDataImageSize = image_->size();
@@ -204,7 +204,8 @@ std::vector<Profiler::Range> Profiler::read() {
     return {};
   std::vector<const char*> names;
   for (const std::string& metric : plan_->metrics) names.push_back(metric.c_str());
-  std::vector<Range> ranges(info.numTotalRanges);
+  count_ = info.numTotalRanges;
+  std::vector<Range> ranges(std::min(count_, most));
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     GABLE_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo, range);
     range.pCounterDataImage = image_->data();

@@ -6,6 +6,7 @@
 #include <cupti.h>
 
 #include <chrono>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -64,7 +65,8 @@ class Profiler {
     std::string name;
     std::vector<double> values;  // of the plan's metrics
   };
-  [[nodiscard]] std::vector<Range> read();
+  [[nodiscard]] std::vector<Range> read(std::size_t most = SIZE_MAX);
+  [[nodiscard]] std::size_t count() const { return count_; }  // of ranges, once read
   // Of all ranges, in their order; NaN where the plan has no such metric.
   [[nodiscard]] std::vector<double> values(const std::vector<Range>& ranges,
                                            const std::string& metric) const;
@@ -88,7 +90,7 @@ class Profiler {
   HostObject* host_ = nullptr;
   const PassPlan* plan_ = nullptr;
   bool all_passes_ = false;
-  std::size_t dropped_ = 0;
+  std::size_t dropped_ = 0, count_ = 0;
   int target_level_ = 0;
 };
 

@@ -283,6 +283,12 @@ void ranges_of(std::size_t room) {
     began = std::chrono::steady_clock::now();
     const bool started = configured && profiler.start();
     const double start_us = us_since(began);
+    // Said at once: what follows may take long.
+    observe("started", {{"room", room},
+                        {"instrumented", instrumented},
+                        {"configured", configured},
+                        {"started", started},
+                        {"image_bytes", profiler.image_bytes()}});
     // Filled to the last on a GPU.
     const int launches = started ? turns(static_cast<int>(room), 64) : 0;
     for (int i = 0; i < launches; ++i) {
@@ -295,8 +301,11 @@ void ranges_of(std::size_t room) {
     began = std::chrono::steady_clock::now();
     const bool done = started && profiler.stop() && profiler.decode();
     const double decode_us = us_since(began);
-    const auto ranges = done ? profiler.read() : std::vector<Profiler::Range>{};
-    const bool fits = done && static_cast<int>(ranges.size()) == launches &&
+    const auto first = done ? profiler.read(kLaunches) : std::vector<Profiler::Range>{};
+    const std::size_t count = done ? profiler.count() : 0;
+    const std::size_t right =
+        instrumented ? first.size() : right_by_name(first, profiler.values(first, kCtas));
+    const bool fits = done && static_cast<int>(count) == launches && right == kLaunches &&
                       profiler.dropped() == 0 && failures().size() == failed;
     all = all && fits;
     const std::string refused = failures().size() > failed ? failures()[failed] : "no call";
@@ -305,7 +314,7 @@ void ranges_of(std::size_t room) {
     fields[name] = {{"fits", fits},
                     {"refused", refused},
                     {"launches", launches},
-                    {"ranges", ranges.size()},
+                    {"ranges", count},
                     {"dropped", profiler.dropped()},
                     {"image_bytes", profiler.image_bytes()},
                     {"gpu_memory_taken_bytes", taken},
