@@ -151,6 +151,19 @@ class Kernels(unittest.TestCase):
                 with self.subTest(chip=chip, kernel=promise["kernel"]):
                     self.assertNotEqual([], problems_of(wrong, kernel))
 
+    def test_the_sample_does_what_is_said_of_it(self):
+        """tests/gpu/sample.cpp: the stage `sample` of the proof promises these to the last FLOP."""
+        source = (prove.ROOT / "tests" / "gpu" / "sample_kernels.h").read_text(encoding="utf-8")
+        text = re.search(r'R"ptx\(\n(.*?)\)ptx"', source, re.DOTALL).group(1)
+        head = re.match(r"\.version ([0-9.]+)\n\.target (\w+)\n\.address_size 64\n", text)
+        for chip in CHIPS:
+            kernels = self.disassembled(head.group(2), [(float(head.group(1)), text[head.end():])], chip)
+            for name, work in (("triad", {"ffma": 1, "read": 8, "written": 4}), ("polynomial", {"ffma": 512, "read": 4, "written": 4})):
+                with self.subTest(chip=chip, kernel=name):
+                    found = kernels[name].elsewhere([])
+                    self.assertLessEqual(found.pop("move", 0), MOVES)
+                    self.assertEqual(work, dict(found))
+
     def test_the_recording_counts_what_hopper_executes(self):
         """tests/gpu/truth.jsonl was worked out from the kernels' description; here from their machine code."""
         recorded = {line["kernel"]: line for line in prove.lines(prove.ROOT / "tests" / "gpu" / "truth.jsonl") if "kernel" in line}
