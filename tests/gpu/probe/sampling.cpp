@@ -110,7 +110,7 @@ void sampling() {
   const std::size_t records = flushed_records().kernels;
   fields["records"] = records;
   fields["range_profiler_beside"] = beside;
-  answer(done && records == 3 * Copies::kTimes,
+  answer(done && records == std::size_t{3} * Copies::kTimes,
          says + "; " + std::to_string(records) + " records beside", fields);
 }
 

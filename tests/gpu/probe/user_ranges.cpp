@@ -102,7 +102,7 @@ void user_threads() {
   const bool done = profiler.stop() && profiler.decode();
   const auto ranges = done ? profiler.read() : std::vector<Profiler::Range>{};
   const std::size_t right = right_by_name(ranges, profiler.values(ranges, kCtas));
-  answer(done && right == 2 * kLaunches,
+  answer(done && right == std::size_t{2} * kLaunches,
          std::to_string(right) + " of " + std::to_string(2 * kLaunches) +
              " launches of two threads in turn are counted in their own ranges",
          {{"launches", 2 * kLaunches},
