@@ -10,6 +10,7 @@
 #   scripts/setup.sh --browser BUILD       Chromium, and Playwright into BUILD, for the tests of the report page; a notice where not
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 50 MB, for the tests in tests/cupti
+#   scripts/setup.sh --disassembler BUILD  nvdisasm into BUILD, 5 MB, for the test that reads kernels; a notice where not
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -31,6 +32,9 @@ readonly cupti_wheels=(
   13.5:nvidia-cuda-cupti==13.5.25
   13.5:nvidia-cuda-runtime==13.5.37
 )
+
+# Reads what every assembler up to its own release makes, also for the newest chips.
+readonly disassembler=nvidia-cuda-nvdisasm==13.5.37
 
 fail() {
   printf 'setup: %s\n' "$1" >&2
@@ -104,6 +108,16 @@ fetch_cupti_wheels() {
     printf 'setup: taking %s into %s\n' "${pair#*:}" "$target" >&2
     fetch_wheels "$target" "${pair#*:}"
   done
+}
+
+fetch_disassembler() {
+  local target=$1/disassembler
+  compgen -G "$target/$(dist_info "$disassembler")" >/dev/null && return 0
+  printf 'setup: taking %s into %s\n' "$disassembler" "$target" >&2
+  if ! { (fetch_wheels "$target" "$disassembler") && chmod +x "$target/nvidia/cu13/bin/nvdisasm"; }; then  # unpacking forgets it
+    printf 'setup: nvdisasm could not be fetched; the test that reads the kernels is skipped\n' >&2
+    rm -rf "$target"
+  fi
 }
 
 dist_info() {  # the folder that tells of an unpacked wheel: name==1.2 -> name-1.2.dist-info
@@ -189,5 +203,9 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cupti-wheels <build folder>"
     fetch_cupti_wheels "$2"
     ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD and --cupti-wheels BUILD" ;;
+  --disassembler)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --disassembler <build folder>"
+    fetch_disassembler "$2"
+    ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD and --disassembler BUILD" ;;
 esac

@@ -42,6 +42,7 @@ export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file
 scripts/setup.sh --cuda build-ci
 scripts/setup.sh --torch build-ci
 scripts/setup.sh --browser build-ci
+scripts/setup.sh --disassembler build-ci
 build ci
 phase 'running the tests'
 ctest --preset "$([[ $all == yes ]] && echo nightly || echo ci)" "-j$jobs" --no-tests=error

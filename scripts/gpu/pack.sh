@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Packs what scripts/gpu/prove.sh needs of a built tree into a folder that travels: stripped, at most 60 MB.
+# Packs what scripts/gpu/prove.sh needs of a built tree into a folder that travels: stripped, at most 64 MB.
 #   scripts/gpu/pack.sh [BUILD [FOLDER]]    default: the first of build-ci, build and build-dev; build-prove
 # CUPTI goes with it, from CUDA_HOME, /usr/local/cuda or the build folder's wheels, as a machine may have a driver alone.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-readonly limit=60000000
+readonly limit=64000000
 
 wrong() {
   printf 'pack: %s\n' "$1" >&2

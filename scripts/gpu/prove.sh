@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The proof on a real GPU: compares Gable's numbers with what is known, with other tools, and with published figures.
 #   scripts/gpu/prove.sh [options] [STAGE|STAGE/EXPERIMENT …]    all stages where none is named
-#     --rehearse   on the playback GPU, with 50 s a stage; fails when a field of the output stays empty
+#     --rehearse   on the playback GPU, with 50 s a stage; fails when a field of the output stays empty. Builds what it needs, into
+#                  build unless there is build-ci or build-dev; with -b it takes what is there
 #     -o DIR       where the results go: $OUT, else prove-results
-#     -b BUILD     the build folder: build-prove, else the first of build-ci, build and build-dev
+#     -b BUILD     the build folder: build-prove, else the first of build-ci, build and build-dev that has the programs
+#     --first      what tells most, within 9 minutes: a first command on a new GPU
+#     --seconds N  bounds the whole run; what is left is said, and another run goes on with it
 #     --retry      repeat also what a former run tried and did not manage
 #     --list       the stages
 # It needs an NVIDIA driver and a built tree (scripts/gpu/pack.sh; docs/gpu-proof.md says how it travels), and neither a network
@@ -15,6 +18,7 @@
 # To add a stage: write scripts/gpu/stages/NAME.sh, which calls, for each of its experiments (see experiment.sh),
 #     experiment NAME SECONDS COMMAND…         a program, or a function of the stage's file
 #     skip_experiment NAME REASON              where it cannot be done here
+#     counted NAME SECONDS COMMAND…            an experiment that is skipped where counters are hidden (COUNTERS is no)
 #     may_be_empty NAME FIELD REASON           in a rehearsal: a field that may be null; FIELD "skip": NAME may be skipped
 #     playback FILE                            the recording for what follows (paths below the repository); of no effect on hardware
 #     seconds_left                             of this stage; an experiment that does not fit is left for the next run
@@ -28,18 +32,29 @@
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$root/scripts/gpu
-stages=(facts truth peers resnet sweeps record)
+stages=(facts sample truth peers resnet sweeps record)
+# Whether counters can be had, what Gable says of a program, what its windows stand on, and how PM sampling behaves.
+first=(sample facts/queue facts/user_callbacks facts/user_threads facts/ranges_1024 facts/ranges_4096 facts/ranges_65536
+  facts/ranges_16384 facts/ranges_256 facts/start_module facts/sass_user facts/durations facts/user_threads_open facts/second_config
+  facts/toggle facts/counts facts/times facts/linger facts/callbacks facts/about facts/permission facts/graph_user facts/late_module
+  facts/launch_cost facts/overflow facts/sampling facts/sampling_interval facts/sampling_bytes facts/sampling_cost)
 
 wrong() {
   printf 'prove: %s\n' "$1" >&2
   exit 2
 }
 
-rehearse=no out=${OUT:-prove-results} build='' retry='' wanted=()
+rehearse=no out=${OUT:-prove-results} build='' retry='' ends='' wanted=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --rehearse) rehearse=yes ;;
     --retry) retry=--good ;;
+    --first) wanted+=("${first[@]}") ends=${ends:-540} ;;
+    --seconds)
+      [[ ${2:-} =~ ^[1-9][0-9]{0,5}$ ]] || wrong "--seconds wants a number, from 1 on"
+      ends=$2
+      shift
+      ;;
     -o | -b)
       [[ $# -ge 2 ]] || wrong "$1 wants a folder"
       if [[ $1 == -o ]]; then out=$2; else build=$2; fi
@@ -50,10 +65,10 @@ while [[ $# -gt 0 ]]; do
       exit 0
       ;;
     -h | --help)
-      sed -n '3,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      sed -n '3,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
-    -*) wrong "there is no option '$1'; there are --rehearse, -o DIR, -b BUILD, --retry and --list" ;;
+    -*) wrong "there is no option '$1'; there are --rehearse, -o DIR, -b BUILD, --first, --seconds N, --retry and --list" ;;
     *)
       [[ -e $here/stages/${1%%/*}.sh ]] || wrong "there is no stage '${1%%/*}'; scripts/gpu/prove.sh --list names them"
       wanted+=("$1")
@@ -66,6 +81,25 @@ if [[ ${#wanted[@]} -eq 0 ]]; then
 fi
 
 # --- what it runs ---
+# In a checkout a rehearsal builds, which takes a second where all is built; a packed tree, and a GPU's machine, have it built.
+build_it() {
+  local name folder=$root/build kind=("-DCMAKE_BUILD_TYPE=${GABLE_PROVE_BUILD_TYPE:-Release}") log
+  for name in build build-dev build-ci; do if [[ -e $root/$name/CMakeCache.txt ]]; then folder=$root/$name kind=(); fi; done
+  log=$(mktemp)
+  printf 'prove: building into %s\n' "$folder" >&2
+  {
+    "$root/scripts/setup.sh" && "$root/scripts/setup.sh" --cuda "$folder" &&
+      cmake -S "$root" -B "$folder" -G Ninja -DGABLE_TESTS=ON "${kind[@]}" &&
+      cmake --build "$folder" --target prove
+  } >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+    wrong "what a rehearsal needs could not be built into $folder"
+  }
+  rm -f "$log"
+  build=$folder
+}
+if [[ -z $build && $rehearse == yes && -e $root/CMakeLists.txt && ! -x $root/build-prove/bin/gable_prove ]]; then build_it; fi
 if [[ -z $build ]]; then
   for name in build-prove build-ci build build-dev; do
     if [[ -z $build && -x $root/$name/bin/gable_prove ]]; then build=$root/$name; fi
@@ -87,13 +121,14 @@ trap 'rm -rf "$work"' EXIT
 for name in $(compgen -e | grep -E '^(GABLE_|CUDA_INJECTION64_PATH$|NVTX_INJECTION64_PATH$)' | grep -v '^GABLE_PROVE_'); do unset "$name"; done
 
 export ROOT=$root BUILD=$build GABLE=$build/bin/gable PROVE=$build/bin/gable_prove OUT=$out REHEARSE=$rehearse LOG=$out/prove.log
-export RETRY=$retry ALLOWED=$work/allowed LEFT=$work/left
+export ENDS=$ends RETRY=$retry ALLOWED=$work/allowed LEFT=$work/left
 : >"$ALLOWED"
 : >"$LEFT"
 if [[ $rehearse == yes ]]; then
   export GABLE_PROVE_CUPTI=$build/lib/playback/libcupti.so.13
   export LD_LIBRARY_PATH=$build/lib/playback${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   export GABLE_PLAYBACK=$root/tests/hazards/gpu.jsonl
+  if [[ -n ${GABLE_PROVE_FAULTS:-} ]]; then export GABLE_PLAYBACK_FAULTS=$GABLE_PROVE_FAULTS; fi
 fi
 
 PYTHON=$(command -v python3 || true)
@@ -136,18 +171,44 @@ for item in "${wanted[@]}"; do
   [[ -n ${only[$stage]:-} ]] || names+=("$stage")
   only[$stage]+=" ${item#"$stage"}"
 done
-files=()
-for stage in "${names[@]}"; do
-  export STAGE=$stage WORK=$work/$stage ONLY=${only[$stage]}
+run_stage() {  # a stage and what of it is asked for, then what begins it
+  export STAGE=$1 WORK=$work/$1 ONLY=$2
   mkdir -p "$WORK"
-  printf 'prove: %s\n' "$stage" >&2
   (
     # shellcheck source=scripts/gpu/experiment.sh
     . "$here/experiment.sh"
     begin_stage
-    # shellcheck disable=SC1090
-    . "$here/stages/$stage.sh"
+    "$3"
   )
+}
+# shellcheck disable=SC2317
+stage_file() {
+  # shellcheck disable=SC1090
+  . "$here/stages/$STAGE.sh"
+}
+# Asked once for each folder of results, as it decides what can be tried.
+# shellcheck disable=SC2317
+ask_runtime() {
+  playback tests/gpu/probe.jsonl
+  experiment runtime 60 "$BUILD/bin/gable_probe" runtime
+}
+export COUNTERS=unknown
+for stage in "${names[@]}"; do
+  if grep -qE '^ *counted |COUNTERS' "$here/stages/$stage.sh"; then
+    run_stage facts ' /runtime' ask_runtime
+    answer=$(grep '"experiment":"runtime"' "$OUT/facts.jsonl" 2>/dev/null | grep '"what":"answer"' | tail -n 1)
+    case $answer in
+      *'"counted":true'*) COUNTERS=yes ;;
+      *'"counted":false'*) COUNTERS=no ;;
+    esac
+    printf 'prove: %s\n' "$(sed -n 's/.*"says":"\([^"]*\)".*/\1/p' <<<"${answer:-"says":"facts/runtime gave no answer: what is tried may fail"}")" >&2
+    break
+  fi
+done
+files=()
+for stage in "${names[@]}"; do
+  printf 'prove: %s\n' "$stage" >&2
+  run_stage "$stage" "${only[$stage]}" stage_file
   files+=("$OUT/$stage.jsonl")
 done
 

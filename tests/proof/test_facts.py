@@ -29,7 +29,7 @@ class Facts(unittest.TestCase):
             self.assertEqual(0, run.returncode, run.stderr + run.stdout)
             results = prove.lines(pathlib.Path(folder, "facts.jsonl"))
         answers = {line["experiment"] for line in results if line["what"] == "answer"}
-        self.assertGreaterEqual(len(answers), 30)
+        self.assertGreaterEqual(len(answers), 44)
         self.assertEqual({"playback"}, {line["source"] for line in results})
         ended = {line["experiment"] for line in results if line["what"] == "end"}
         skipped = {line["experiment"] for line in results if line["what"] == "skipped"}
@@ -41,6 +41,7 @@ class Facts(unittest.TestCase):
                  ("graph_auto", "graphs_in_auto_ranges=ranged"), ("copies", "copies_in_auto_ranges=ranged"),
                  ("capture", "capture_in_window=drops_ranges"), ("late_module", "late_modules=unpatched"),
                  ("two_contexts", "profiler_objects=one"), ("callbacks", "start_in_callback=refused"),
+                 ("user_callbacks", "start_in_callback=refused"), ("user_threads", "user_ranges=overlapping"),
                  ("queue", "kernel_records=silent"), ("many_records", "kernel_records=silent")]
         for name, switch in cases:
             with self.subTest(name=name, switch=switch):
@@ -58,6 +59,34 @@ class Facts(unittest.TestCase):
         self.assertEqual("cuptiRangeProfilerEnable: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)", refused["refused"])
         refused = answer("permission", "permission_asked_at=start", '{"fault":"no_permission"}')
         self.assertTrue(refused["refused"].startswith("cuptiRangeProfilerStart"), refused)
+
+    def test_a_place_that_hides_the_counters_is_named_and_no_defect(self):
+        fields = answer("runtime", faults='{"fault":"no_permission"}')
+        self.assertEqual((True, False, 3), (fields["agrees"], fields["counted"], fields["records"]))
+        self.assertIn("times alone; refused first: cuptiRangeProfilerEnable: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)", fields["says"])
+
+    def test_a_place_without_a_chips_name_keeps_its_times(self):
+        fields = answer("runtime", faults='{"fault":"call","call":"cuptiDeviceGetChipName","after":0,"times":-1,"code":999}')
+        self.assertEqual((True, False), (fields["agrees"], fields["counted"]))
+        self.assertIn("times alone; refused first: cuptiDeviceGetChipName answers CUPTI_ERROR_UNKNOWN (999)", fields["says"])
+
+    def test_what_needs_counters_is_skipped_where_they_are_hidden(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = prove.prove("--rehearse", "-o", folder, "facts/queue", "facts/many_records", "truth/core", "sample",
+                              GABLE_PROVE_FAULTS='{"fault":"no_permission"}')
+            results = [line for file in ("facts", "truth", "sample") for line in prove.lines(pathlib.Path(folder, file + ".jsonl"))]
+        self.assertIn("times alone; refused first: cuptiRangeProfilerEnable", run.stderr)
+        skipped = {line["experiment"]: line["reason"] for line in results if line["what"] == "skipped"}
+        self.assertEqual({"queue", "core"}, set(skipped), run.stderr + run.stdout)
+        self.assertIn("this place hides the counters", skipped["queue"])
+        answers = {line["experiment"]: line["fields"]["agrees"] for line in results if line["what"] == "answer"}
+        self.assertEqual({"runtime": True, "many_records": True, "doctor": True, "sample": True}, answers)
+
+    def test_too_many_ranges_name_the_call(self):
+        refused = answer("ranges_1024", faults='{"fault":"call","call":"cuptiRangeProfilerSetConfig","after":0,"times":-1,"code":7}')
+        self.assertFalse(refused["agrees"])
+        self.assertEqual("cuptiRangeProfilerSetConfig: CUPTI_ERROR_INVALID_OPERATION (7)", refused["hw"]["refused"])
+        self.assertFalse(answer("sass_user", faults='{"fault":"call","call":"cuptiRangeProfilerStart","after":1,"times":-1,"code":7}')["agrees"])
 
     def test_activity_beside_counters(self):
         fields = answer("activity_hw", "activity_with_counters=works")
@@ -96,7 +125,7 @@ class Page(unittest.TestCase):
         made = self.page()
         pattern = r"^## (.*)$\n\n(Gable assumes: .*)$"
         self.assertEqual(re.findall(pattern, made, re.MULTILINE), re.findall(pattern, committed, re.MULTILINE))
-        self.assertTrue(all(f"\n## E{i}: " in committed for i in range(1, 22)))
+        self.assertTrue(all(f"\n## E{i}: " in committed for i in range(1, 29)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What scripts/gpu/prove.sh promises, with a stage made up for the test."""
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -173,6 +175,61 @@ class Packed(unittest.TestCase):
                                   "truth/half"], env=prove.environment(), capture_output=True, text=True, timeout=300, check=False)
             self.assertEqual(0, run.returncode, run.stderr + run.stdout)
             self.assertRegex(run.stdout, r"endings +done .* 3 of 3 endings")
+
+    def test_a_rehearsal_builds_where_nothing_is_built(self):
+        """With a cmake that brings along what is built already; tests/proof/test_fresh.py has the real one."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            shutil.copytree(prove.ROOT / "scripts" / "gpu", root / "scripts" / "gpu")
+            shutil.copytree(prove.ROOT / "tests" / "gpu", root / "tests" / "gpu")
+            (root / "tests" / "hazards").mkdir()
+            shutil.copy(prove.ROOT / "tests" / "hazards" / "gpu.jsonl", root / "tests" / "hazards")
+            (root / "CMakeLists.txt").touch()
+            (root / "bin").mkdir()
+            for path, text in ((root / "scripts" / "setup.sh", 'echo "setup $*" >>"$MADE"'),
+                               (root / "bin" / "cmake", 'echo "cmake $*" >>"$MADE"; case $1 in --build) ln -s "$BUILT"/* "$2/" ;; -S) mkdir "$4" ;; esac')):
+                path.write_text("#!/bin/bash\n" + text + "\n", encoding="utf-8")
+                path.chmod(0o755)
+            run = subprocess.run([root / "scripts" / "gpu" / "prove.sh", "--rehearse", "-o", root / "out", "sample"],
+                                 env=prove.environment(PATH=f"{root / 'bin'}:{os.environ['PATH']}", MADE=str(root / "made"), BUILT=str(prove.BUILD)),
+                                 capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual(0, run.returncode, run.stderr + run.stdout)
+            build = root / "build"
+            self.assertEqual(["setup ", f"setup --cuda {build}", f"cmake -S {root} -B {build} -G Ninja -DGABLE_TESTS=ON -DCMAKE_BUILD_TYPE=Release",
+                              f"cmake --build {build} --target prove"], (root / "made").read_text(encoding="utf-8").splitlines())
+            self.assertRegex(run.stdout, r"sample +done +[0-9.]+ 8 of 8 numbers agree")
+
+    def test_the_first_command_on_a_gpu(self):
+        """What docs/gpu-proof.md names, rehearsed as it travels: its results are few and small."""
+        line = re.search(r"^scripts/gpu/prove.sh --first.*$", (prove.ROOT / "docs" / "gpu-proof.md").read_text(encoding="utf-8"), re.MULTILINE)
+        self.assertIsNotNone(line)
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            subprocess.run([prove.ROOT / "scripts" / "gpu" / "pack.sh", prove.BUILD, root / "build-prove"], env=prove.environment(),
+                           capture_output=True, text=True, timeout=300, check=True)
+            shutil.copytree(prove.ROOT / "scripts" / "gpu", root / "scripts" / "gpu")
+            shutil.copytree(prove.ROOT / "tests" / "gpu", root / "tests" / "gpu")
+            (root / "tests" / "hazards").mkdir()
+            shutil.copy(prove.ROOT / "tests" / "hazards" / "gpu.jsonl", root / "tests" / "hazards")
+            command = line.group(0).replace("--first", "--rehearse --first")
+            run = subprocess.run(["bash", "-c", command], cwd=root, env=prove.environment(OUT=str(root / "out")), capture_output=True, text=True,
+                                 timeout=600, check=False)
+            self.assertEqual(0, run.returncode, run.stderr + run.stdout)
+            self.assertRegex(run.stderr, r"prove: .*, Linux .*: counters and times; no call is refused")
+            for name in ("sample", "runtime", "queue", "user_callbacks", "ranges_65536", "durations", "sampling_cost"):
+                self.assertRegex(run.stdout, rf"\n{name} +(done|skipped)")
+            results = list((root / "out").iterdir())
+            self.assertEqual({"facts.jsonl", "sample.jsonl", "sample.json", "prove.log"}, {path.name for path in results})
+            self.assertLess(max(path.stat().st_size for path in results), 1 << 20)
+
+    def test_a_run_can_be_bounded(self):
+        run = prove.prove("--rehearse", "--seconds", "1", "-o", "/dev/null/none", "sample")
+        self.assertEqual(2, run.returncode)
+        with tempfile.TemporaryDirectory() as folder:
+            run = prove.prove("--rehearse", "--seconds", "2", "-o", folder, "sample")
+            self.assertEqual(1, run.returncode)
+            self.assertRegex(run.stdout, r"sample/sample +left +no time was left")
+            self.assertIn("--seconds wants a number", prove.prove("--seconds", "soon").stderr)
 
     def test_without_a_build_the_way_out_is_named(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -5,16 +5,22 @@
 probe=$BUILD/bin/gable_probe
 playback tests/gpu/probe.jsonl
 may_be_empty two_devices skip 'the playback GPU is one device'
-may_be_empty sampling skip 'the playback GPU has no PM sampling'
+samplings=(sampling sampling_interval sampling_bytes sampling_activity sampling_graph sampling_clock sampling_cost sampling_overflow)
+for name in "${samplings[@]}"; do may_be_empty "$name" skip 'the playback GPU has no PM sampling'; done
 may_be_empty torch_profiler skip 'PyTorch needs a real GPU'
 may_be_empty collectives skip 'needs two GPUs'
 
-for name in about queue callbacks user_launch same_name second_config overflow threads late_module; do
-  experiment "$name" 60 "$probe" "$name"
+# What the product's windows stand on first, then the rest.
+for name in queue user_callbacks user_threads ranges_1024 start_module sass_user durations user_threads_open; do
+  counted "$name" 60 "$probe" "$name"
 done
-experiment late_module_eager 60 env CUDA_MODULE_LOADING=EAGER "$probe" late_module
+for name in ranges_256 ranges_4096 ranges_16384 ranges_65536; do counted "$name" 60 "$probe" "$name"; done
+for name in about callbacks user_launch same_name second_config start_twice overflow threads late_module; do
+  counted "$name" 60 "$probe" "$name"
+done
+counted late_module_eager 60 env CUDA_MODULE_LOADING=EAGER "$probe" late_module
 for name in copies counts times launch_cost decode_cost linger toggle; do
-  experiment "$name" 60 "$probe" "$name"
+  counted "$name" 60 "$probe" "$name"
 done
 
 # The same program plain and under Gable: output, exit code, and a report.
@@ -92,12 +98,13 @@ else
   skip_experiment torch_profiler 'there is no PyTorch here that sees the GPU'
 fi
 
-experiment two_contexts 60 "$probe" two_contexts
-experiment two_devices 60 "$probe" two_devices
+counted two_contexts 60 "$probe" two_contexts
+counted two_devices 60 "$probe" two_devices
 skip_experiment collectives 'needs two GPUs and NCCL; nothing here starts that'
-for name in graph_user graph_auto graph_replay replayed many_records replay_1_gib replay_16_gib sampling capture; do
-  experiment "$name" 60 "$probe" "$name"
-done
+experiment many_records 60 "$probe" many_records
+for name in graph_user graph_auto graph_replay replayed replay_1_gib replay_16_gib; do counted "$name" 60 "$probe" "$name"; done
+for name in "${samplings[@]}"; do counted "$name" 60 "$probe" "$name"; done
+counted capture 60 "$probe" capture
 # Reported elsewhere to hang; playback takes it for a broken rule unless it is told otherwise.
-experiment activity_hw 60 env GABLE_PLAYBACK_SWITCHES=activity_with_counters=works "$probe" activity_hw
-experiment activity_flops 60 env GABLE_PLAYBACK_SWITCHES=activity_with_counters=works "$probe" activity_flops
+counted activity_hw 60 env GABLE_PLAYBACK_SWITCHES=activity_with_counters=works "$probe" activity_hw
+counted activity_flops 60 env GABLE_PLAYBACK_SWITCHES=activity_with_counters=works "$probe" activity_flops

@@ -23,10 +23,10 @@ print(found[0] if found else "")' 2>/dev/null)
   export GABLE_PROVE_CUBLAS
 fi
 
-experiment core 90 known core
-experiment half 60 known half
+counted core 90 known core
+counted half 60 known half
 experiment times 90 known times
-experiment streams 90 known streams
-experiment caches 90 known caches
-experiment tensor 90 known tensor
-experiment gemm 90 known gemm
+counted streams 90 known streams
+counted caches 90 known caches
+counted tensor 90 known tensor
+counted gemm 90 known gemm

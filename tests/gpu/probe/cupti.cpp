@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
 #include "collector/chip_metrics.h"
 
@@ -29,6 +30,8 @@ const PassPlan& pass_of(PhaseKind kind, const char* what) {
 
 bool told(const char* call, CUptiResult code) {
   if (code == CUPTI_SUCCESS) return true;
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> hold(mutex);
   failed_calls().push_back(std::string(call) + ": " + describe(cupti(), code));
   return false;
 }
@@ -156,7 +159,10 @@ bool Profiler::start() {
 bool Profiler::push(const char* name) {
   GABLE_PARAMS(CUpti_RangeProfiler_PushRange, params);
   params.pRangeProfilerObject = object_;
-  params.pRangeName = names_.emplace_back(name).c_str();
+  {
+    const std::lock_guard<std::mutex> hold(names_mutex_);
+    params.pRangeName = names_.emplace_back(name).c_str();
+  }
   return told("cuptiRangeProfilerPushRange", cupti().cuptiRangeProfilerPushRange(&params));
 }
 
@@ -189,7 +195,7 @@ bool Profiler::disable() {
   return told("cuptiRangeProfilerDisable", cupti().cuptiRangeProfilerDisable(&params));
 }
 
-std::vector<Profiler::Range> Profiler::read() {
+std::vector<Profiler::Range> Profiler::read(std::size_t most) {
   GABLE_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo, info);
   info.pCounterDataImage = image_->data();
   info.counterDataImageSize = image_->size();
@@ -198,7 +204,8 @@ std::vector<Profiler::Range> Profiler::read() {
     return {};
   std::vector<const char*> names;
   for (const std::string& metric : plan_->metrics) names.push_back(metric.c_str());
-  std::vector<Range> ranges(info.numTotalRanges);
+  count_ = info.numTotalRanges;
+  std::vector<Range> ranges(std::min(count_, most));
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     GABLE_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo, range);
     range.pCounterDataImage = image_->data();

@@ -6,8 +6,10 @@
 #include <cupti.h>
 
 #include <chrono>
+#include <cstdint>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -63,7 +65,8 @@ class Profiler {
     std::string name;
     std::vector<double> values;  // of the plan's metrics
   };
-  [[nodiscard]] std::vector<Range> read();
+  [[nodiscard]] std::vector<Range> read(std::size_t most = SIZE_MAX);
+  [[nodiscard]] std::size_t count() const { return count_; }  // of ranges, once read
   // Of all ranges, in their order; NaN where the plan has no such metric.
   [[nodiscard]] std::vector<double> values(const std::vector<Range>& ranges,
                                            const std::string& metric) const;
@@ -81,12 +84,13 @@ class Profiler {
   CUpti_RangeProfiler_Object* object_ = nullptr;
   std::list<std::vector<std::uint8_t>> images_;  // alive until disabled
   std::list<std::unique_ptr<HostObject>> hosts_;
+  std::mutex names_mutex_;
   std::list<std::string> names_;
   std::vector<std::uint8_t>* image_ = nullptr;
   HostObject* host_ = nullptr;
   const PassPlan* plan_ = nullptr;
   bool all_passes_ = false;
-  std::size_t dropped_ = 0;
+  std::size_t dropped_ = 0, count_ = 0;
   int target_level_ = 0;
 };
 

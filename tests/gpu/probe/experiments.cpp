@@ -4,9 +4,11 @@
 #include <cupti_callbacks.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 namespace gable::probe {
 namespace {
@@ -16,13 +18,40 @@ std::function<void(int)>& on_launch() {
   return *one;
 }
 
-int g_launches = 0;
+std::function<void(int)>& after_launch() {
+  static auto* one = new std::function<void(int)>;
+  return *one;
+}
 
-void CUPTIAPI called(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
+std::atomic<int> g_launches = 0, g_modules = 0, g_modules_elsewhere = 0;
+thread_local int t_launch = 0;
+std::thread::id g_home;
+
+void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId, const void* data) {
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    ++g_modules;
+    g_modules_elsewhere += std::this_thread::get_id() == g_home ? 0 : 1;
+    return;
+  }
   const auto* call = static_cast<const CUpti_CallbackData*>(data);
-  if (call->callbackSite != CUPTI_API_ENTER) return;
-  const int number = g_launches++;
-  if (on_launch()) on_launch()(number);
+  if (call->callbackSite == CUPTI_API_ENTER) {
+    t_launch = g_launches++;
+    if (on_launch()) on_launch()(t_launch);
+  } else if (after_launch()) {
+    after_launch()(t_launch);
+  }
+}
+
+CUpti_SubscriberHandle subscriber() {
+  static CUpti_SubscriberHandle one = nullptr;
+  static const bool subscribed =
+      told("cuptiSubscribe", cupti().cuptiSubscribe(&one, called, nullptr));
+  return subscribed ? one : nullptr;
+}
+
+void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  if (subscriber() != nullptr)
+    (void)told("cuptiEnableCallback", cupti().cuptiEnableCallback(1, subscriber(), domain, id));
 }
 
 }  // namespace
@@ -100,15 +129,20 @@ bool same_grids(std::vector<double> ctas, int launches) {
   return ctas == expected;
 }
 
-void follow_launches(std::function<void(int)> each) {
+void follow_launches(std::function<void(int)> each, std::function<void(int)> after) {
   on_launch() = std::move(each);
-  CUpti_SubscriberHandle subscriber = nullptr;
-  if (!told("cuptiSubscribe", cupti().cuptiSubscribe(&subscriber, called, nullptr))) return;
+  after_launch() = std::move(after);
   for (const auto id :
        {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz})
-    (void)told("cuptiEnableCallback",
-               cupti().cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id));
+    call_back(CUPTI_CB_DOMAIN_DRIVER_API, id);
 }
+
+void follow_modules() {
+  g_home = std::this_thread::get_id();
+  call_back(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+}
+
+Modules modules_followed() { return {g_modules.exchange(0), g_modules_elsewhere.exchange(0)}; }
 
 int launches_followed() { return g_launches; }
 

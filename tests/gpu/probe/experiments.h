@@ -59,9 +59,17 @@ bool window(Profiler& profiler, const PassPlan& pass, std::size_t ranges,
 // The same in any order.
 [[nodiscard]] bool same_grids(std::vector<double> ctas, int launches);
 
-// Counts the program's launches that CUPTI calls back for, and calls `each` before them.
-void follow_launches(std::function<void(int)> each);
+// Counts the program's launches that CUPTI calls back for, and calls `each` before them and
+// `after` behind them with their number.
+void follow_launches(std::function<void(int)> each, std::function<void(int)> after = {});
 [[nodiscard]] int launches_followed();
+// Counts the modules that CUPTI says were loaded, and those of them that came on another thread
+// than this one. To be called before anything is loaded.
+void follow_modules();
+struct Modules {
+  int all = 0, elsewhere = 0;
+};
+[[nodiscard]] Modules modules_followed();  // since the last call
 
 struct Experiment {
   const char* name;
@@ -70,6 +78,8 @@ struct Experiment {
 void add_about(std::vector<Experiment>& list);
 void add_windows(std::vector<Experiment>& list);
 void add_launches(std::vector<Experiment>& list);
+void add_user_ranges(std::vector<Experiment>& list);
+void add_calls(std::vector<Experiment>& list);
 void add_graphs(std::vector<Experiment>& list);
 void add_costs(std::vector<Experiment>& list);
 void add_numbers(std::vector<Experiment>& list);

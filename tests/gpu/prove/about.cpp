@@ -10,6 +10,7 @@
 #include "collector/device_query.h"
 #include "tests/gpu/prove/lines.h"
 #include "tests/gpu/prove/parts.h"
+#include "tests/gpu/prove/place.h"
 
 namespace gable::prove {
 namespace {
@@ -64,6 +65,7 @@ int about(const Arguments&) {
   json["driver"] = played ? "playback" : driver_release();
   json["cuda"] = version;
   json["cupti"] = cupti.version;
+  json["runtime"] = place_name();
   json["counters"] = cupti.can_profile;
   std::fprintf(stderr, "CUPTI: %s\n", cupti.path.empty() ? "none" : cupti.path.c_str());
   if (!cupti.why_not.empty()) std::fprintf(stderr, "%s\n", cupti.why_not.c_str());

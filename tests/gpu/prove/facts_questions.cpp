@@ -76,11 +76,14 @@ const std::vector<Question>& questions() {
        "Above 50 us within 1 %. All times come from activity records where there are any.",
        {"times", "linger"}},
       {"E14",
-       "Can PM sampling run beside activity, how short may its interval be, and does it live "
-       "beside a "
-       "range profiler?",
-       "Gable does not use it.",
-       {"sampling"}},
+       "PM sampling: how short may its interval be and what does overflow say; beside activity, in "
+       "graphs, against ranges' bytes; does it lock clocks, what do 200 steps cost, and does it "
+       "live "
+       "beside a range profiler?",
+       "Gable does not use it. A later phase needs every sample at 100 us, all records beside it, "
+       "bytes within 2 % of ranges', free clocks, and less than 2 % of a step.",
+       {"sampling", "sampling_interval", "sampling_overflow", "sampling_activity", "sampling_graph",
+        "sampling_bytes", "sampling_clock", "sampling_cost"}},
       {"E15",
        "What becomes of torch.profiler within a profiled program, and which CUPTI is used?",
        "Its start fails with an error that the program survives; both use the one CUPTI that is "
@@ -117,12 +120,46 @@ const std::vector<Question>& questions() {
        "and "
        "H200 four of hardware and one of instructions.",
        {"about"}},
+      {"E22",
+       "Where does this run, and which calls does the place refuse?",
+       "Nowhere but where permission is missing is a call refused. A sandbox that hides the "
+       "counters "
+       "leaves the times, and Gable says so.",
+       {"runtime"}},
+      {"E23",
+       "How many ranges fit a window, what do they take, and which call refuses more?",
+       "1,024 fit. Where more are refused, Gable asks for fewer and cuts the window there.",
+       {"ranges_256", "ranges_1024", "ranges_4096", "ranges_16384", "ranges_65536"}},
+      {"E24",
+       "Are launches counted in user ranges that are pushed at their ENTER and popped at their "
+       "EXIT, "
+       "the one whose ENTER starts the window among them?",
+       "Yes, each with its own work.",
+       {"user_callbacks"}},
+      {"E25",
+       "Can threads push in turn, and what becomes of a push while another thread's range is open?",
+       "In turn they can. A range is open on its context, not on a thread: a second push is "
+       "refused.",
+       {"user_threads", "user_threads_open"}},
+      {"E26",
+       "Are instrumented counters in user ranges those of automatic ranges?",
+       "Yes, to the last instruction.",
+       {"sass_user"}},
+      {"E27",
+       "How much longer than the record is a duration that was counted in a user range?",
+       "It is an upper bound, as it has the gaps around the kernel: rows take times from records "
+       "where there are any.",
+       {"durations"}},
+      {"E28",
+       "Do calls of ours load modules, and on which thread?",
+       "Start may. On the calling thread, so that they are not taken for the program's.",
+       {"start_module"}},
       {"Further",
        "Do Start and Stop work inside launch callbacks, and are ranges of one name one range?",
        "They work at the ENTER of a launch on the program's thread; ranges of one name are summed "
        "into "
        "one, so that every range has a name of its own.",
-       {"callbacks", "same_name"}},
+       {"callbacks", "same_name", "start_twice"}},
   };
   return *all;
 }

@@ -17,8 +17,7 @@ constexpr double kMovesPerThread = 8;
 
 }  // namespace
 
-void expect_work(Kernel& kernel, int capability,
-                 const std::vector<std::pair<std::string, double>>& shares) {
+void expect_work(Kernel& kernel, const std::vector<std::pair<std::string, double>>& shares) {
   const PtxWork work = ptx_work(kernel.ptx, shares);
   const double threads = static_cast<double>(kernel.grid) * kernel.block;
   std::map<std::string, double> counts;
@@ -37,10 +36,8 @@ void expect_work(Kernel& kernel, int capability,
   const auto metric = [](const std::string& name) {
     return "counters.smsp__sass_thread_inst_executed_op_" + name + "_pred_on.sum";
   };
-  // Data-centre Blackwell packs two of them into one instruction, which has a counter of its own.
-  const bool packed = capability == 100 || capability == 103;
   for (const std::string name : kCounted) {
-    if ((packed && name[0] == 'f') || (name[0] == 'h' && two_wide > 0)) continue;
+    if (name[0] == 'h' && two_wide > 0) continue;
     if (name == "hfma") {
       expect(metric(name), counts[name], counts[name] + moves,
              "instructions x threads, and constants that the compiler moves by HFMA2");
@@ -66,7 +63,7 @@ void expect_work(Kernel& kernel, int capability,
          "dadd + dmul + 2 dfma");
 }
 
-Kernel kernel_of(const Form& form, int capability, const Memory& memory) {
+Kernel kernel_of(const Form& form, const Memory& memory) {
   RoofKernel roof;
   roof.symbol = form.name;
   roof.target = form.target;
@@ -77,7 +74,7 @@ Kernel kernel_of(const Form& form, int capability, const Memory& memory) {
   kernel.block = form.block;
   kernel.turns = form.turns;
   kernel.out = memory.out;
-  expect_work(kernel, capability, form.shares);
+  expect_work(kernel, form.shares);
   return kernel;
 }
 

@@ -4,7 +4,6 @@
 #include <nvtx3/nvToolsExt.h>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/gpu/driver.h"
@@ -57,17 +56,6 @@ Memory memory_of(gable::gpu::Gpu& gpu, bool streams) {
   return memory;
 }
 
-std::vector<Kernel> family(const std::string& name, int capability, const Memory& memory,
-                           std::uint64_t l2_bytes) {
-  if (name == "core") return gable::truth::core_kernels(capability, memory);
-  if (name == "half") return gable::truth::half_kernels(capability, memory);
-  if (name == "tensor") return gable::truth::tensor_kernels(capability, memory);
-  if (name == "streams") return gable::truth::stream_kernels(memory, l2_bytes);
-  if (name == "caches") return gable::truth::cache_kernels(memory, l2_bytes);
-  if (name == "times") return gable::truth::time_kernels(memory);
-  return {};
-}
-
 void launch(const gable::gpu::Gpu& gpu, CUfunction function, const Kernel& kernel) {
   gpu.launch(function, {kernel.grid, kernel.block}, kernel.data, kernel.out, kernel.blockbytes,
              kernel.mask, kernel.step, kernel.turns);
@@ -87,7 +75,7 @@ int run_family(const std::string& name) {
   const bool timed = name == "times";
   const Memory memory = memory_of(gpu, name == "streams" || name == "caches");
   const auto l2 = static_cast<std::uint64_t>(gpu.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
-  std::vector<Kernel> kernels = family(name, gpu.capability(), memory, l2);
+  std::vector<Kernel> kernels = gable::truth::family(name, gpu.capability(), memory, l2);
   if (kernels.empty()) {
     std::printf("{\"skipped\":\"this GPU has none of the kernels of %s\"}\n", name.c_str());
     return kExitSkipped;
@@ -132,32 +120,22 @@ int run_family(const std::string& name) {
   return 0;
 }
 
-// Every kernel's PTX as a file, for the compiler. Needs no GPU.
-int write_ptx(const std::string& folder, int capability) {
-  for (const char* name : {"core", "half", "tensor", "streams", "caches", "times"}) {
-    for (const Kernel& kernel : family(name, capability, {}, kStream / 64)) {
-      std::ofstream file(folder + "/" + kernel.name + ".ptx");
-      if (!(file << kernel.ptx)) throw std::runtime_error("cannot write below " + folder);
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string wanted = argc == 2 ? argv[1] : "";
   try {
-    if (argc == 4 && std::string(argv[1]) == "--ptx") return write_ptx(argv[2], std::atoi(argv[3]));
+    if (argc == 4 && std::string(argv[1]) == "--promises")
+      return gable::truth::write_promises(argv[2], std::atoi(argv[3]));
     if (wanted == "gemm") return gable::truth::run_gemms(kSteps);
     for (const char* known : {"core", "half", "tensor", "streams", "caches", "times"}) {
       if (wanted == known) return run_family(wanted);
     }
-    std::fprintf(
-        stderr,
-        "gable_truth: there is no family '%s'; there are core, half, tensor, memory, times "
-        "and gemm\n",
-        wanted.c_str());
+    std::fprintf(stderr,
+                 "gable_truth: there is no family '%s'; there are core, half, tensor, streams, "
+                 "caches, times "
+                 "and gemm\n",
+                 wanted.c_str());
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "gable_truth: %s\n", problem.what());
     return 1;

@@ -47,6 +47,8 @@ struct Stream {
   const char* name;
   std::string access;
   std::uint64_t elements, step;
+  // Bytes of an element: read and written in memory, and each of both in shared memory.
+  unsigned reads, writes, shared = 0;
   std::uint32_t turns = 1;
 };
 
@@ -61,6 +63,9 @@ Kernel kernel_of(const Stream& stream, const Memory& memory) {
   kernel.mask = stream.elements;
   kernel.step = stream.step;
   kernel.turns = stream.turns;
+  kernel.reads = stream.reads;
+  kernel.writes = stream.writes;
+  kernel.shared_reads = kernel.shared_writes = stream.shared;
   return kernel;
 }
 
@@ -92,17 +97,17 @@ std::vector<Kernel> stream_kernels(const Memory& memory, std::uint64_t l2_bytes)
   // The first two leave the L2 as the third leaves it.
   for (const char* name : {"truth_copy_1", "truth_copy_2", "truth_copy_3"}) {
     const bool third = std::string(name) == "truth_copy_3";
-    Kernel& kernel = add({name, copy, elements, kAccess});
+    Kernel& kernel = add({name, copy, elements, kAccess, 16, 16});
     const double slack = third ? 0.02 : 0.1;
     kernel.expected = {bytes("bytes.dram_read", Kind::near, size, 0, slack, "each byte once"),
                        bytes("bytes.dram_write", Kind::near, size, 0, slack, "each byte once"),
                        bytes("bytes.l2", Kind::near, 2 * size, 0, 0.01, "read and written")};
   }
-  Kernel& read = add({"truth_read", std::string(kLoad) + kUse, elements, kAccess});
+  Kernel& read = add({"truth_read", std::string(kLoad) + kUse, elements, kAccess, 16, 0});
   read.expected = {
       bytes("bytes.dram_read", Kind::near, size, 0, 0.02, "each byte once"),
       bytes("bytes.dram_write", Kind::between, 0, dirty, 0, "what the copy before left in the L2")};
-  Kernel& write = add({"truth_write", kStore, elements, kAccess});
+  Kernel& write = add({"truth_write", kStore, elements, kAccess, 0, 16});
   write.expected = {
       bytes("bytes.dram_read", Kind::between, 0, 0.01 * size, 0, "whole sectors are written"),
       bytes("bytes.dram_write", Kind::near, size, 0, 0.02, "each byte once")};
@@ -117,23 +122,25 @@ std::vector<Kernel> cache_kernels(const Memory& memory, std::uint64_t l2_bytes) 
     return kernels.emplace_back(kernel_of(stream, memory));
   };
   Kernel& strided = add({"truth_strided", "  ld.global.cg.u32 x0, [from];\n  xor.b32 s, s, x0;\n",
-                         memory.bytes / kStride, kStride});
+                         memory.bytes / kStride, kStride, 4, 0});
   const double sectors = size / static_cast<double>(kStride) * 32;
   strided.expected = {bytes("bytes.dram_read", Kind::between, 0.98 * sectors, 2.04 * sectors, 0,
                             "a sector of 32 byte, or two that memory reads together, for each 4"),
                       bytes("bytes.l2", Kind::near, sectors, 0, 0.01, "a sector for each 4 byte")};
   const std::uint64_t window = l2_bytes / 4 / 65536 * 65536;
-  Kernel& resident = add({"truth_l2", std::string(kLoad) + kUse, window / kAccess, kAccess, 64});
+  Kernel& resident =
+      add({"truth_l2", std::string(kLoad) + kUse, window / kAccess, kAccess, 16, 0, 0, 64});
   const double served = 64.0 * static_cast<double>(window);
   resident.expected = {
       bytes("bytes.l2", Kind::near, served, 0, 0.01, "a quarter of the L2, 64 times"),
       bytes("bytes.dram_read", Kind::between, 0, 0.05 * served, 0,
             "once at most, and little else")};
   Kernel& shared = add({"truth_shared",
-                        "  st.shared.v4.u32 [place], {x0, x1, x2, x3};\n"
-                        "  ld.shared.v4.u32 {x0, x1, x2, x3}, [place];\n" +
+                        // Volatile, or the compiler takes what was stored from its registers.
+                        "  st.volatile.shared.v4.u32 [place], {x0, x1, x2, x3};\n"
+                        "  ld.volatile.shared.v4.u32 {x0, x1, x2, x3}, [place];\n" +
                             std::string(kUse),
-                        elements / 4, kAccess});
+                        elements / 4, kAccess, 0, 0, 16});
   shared.expected = {bytes("bytes.dram_read", Kind::between, 0, 0.01 * size, 0, "none is asked"),
                      bytes("bytes.l2", Kind::between, 0, 0.01 * size, 0, "none is asked")};
   return kernels;

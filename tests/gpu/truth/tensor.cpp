@@ -25,7 +25,7 @@ std::vector<Kernel> tensor_kernels(int capability, const Memory& memory) {
     kernel.block = roof->block;
     kernel.turns = 200;
     kernel.out = memory.out;
-    expect_work(kernel, capability, {});
+    expect_work(kernel, {});
     const std::string type = roof->roof.substr(0, at);
     const bool integers = type.rfind("int", 0) == 0;
     Expectation tensor;
