@@ -221,6 +221,7 @@ void Session::count_tokens(std::uint32_t sequences, std::uint32_t per_sequence) 
 void Session::finish() {
   if (!claim_end()) return;
   try {
+    output_.look_at_environment();
     if (!ranges_only_) windows_.shut_down("The program ended within it.");
     write_end();
   } catch (const std::exception& problem) {
