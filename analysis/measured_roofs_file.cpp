@@ -3,11 +3,10 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "analysis/measured_roofs.h"
+#include "analysis/plain_file.h"
 #include "analysis/report_file.h"
 
 namespace gable {
@@ -48,10 +47,9 @@ void read_one(const fs::directory_entry& entry, StoredRoofs& stored) {
   std::error_code code;
   if (!entry.is_regular_file(code) || code) return ignore("it is no file");
   if (entry.file_size(code) > kMostBytes || code) return ignore("it is too large");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return ignore("it cannot be read");
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  ParsedRoofs parsed = roofs_from_json(text);
+  const auto text = read_plain_file(path);
+  if (!text) return ignore("it cannot be read");
+  ParsedRoofs parsed = roofs_from_json(*text);
   if (!parsed.roofs) return ignore(parsed.error);
   stored.all.push_back(std::move(*parsed.roofs));
 }

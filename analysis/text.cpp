@@ -78,8 +78,22 @@ std::string clean_name(std::string_view text, std::size_t max_bytes) {
   return out;
 }
 
+// What libstdc++ itself demangles by, where it is linked statically: allocates nothing. The other
+// way takes memory from the program's allocator, which may wait for anything, while we hold the
+// profile. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+extern "C" int __gcclibcxx_demangle_callback(const char*, void (*)(const char*, std::size_t, void*),
+                                             void*) __attribute__((weak));
+
 std::string demangled(const std::string& symbol) {
   if (symbol.rfind("_Z", 0) != 0) return symbol;
+  if (__gcclibcxx_demangle_callback != nullptr) {
+    std::string name;
+    const auto add = [](const char* text, std::size_t size, void* out) {
+      static_cast<std::string*>(out)->append(text, size);
+    };
+    const bool known = __gcclibcxx_demangle_callback(symbol.c_str(), add, &name) == 0;
+    return known ? name : symbol;
+  }
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);

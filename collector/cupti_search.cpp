@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <string_view>
+
+#include "analysis/plain_file.h"
 
 namespace gable {
 namespace {
@@ -130,10 +131,7 @@ std::vector<std::string> cupti_candidates(const CuptiSearch& search) {
 
 CuptiSearch current_search() {
   CuptiSearch search;
-  std::ifstream maps("/proc/self/maps");
-  std::stringstream text;
-  text << maps.rdbuf();
-  search.mapped = mapped_files(text.str());
+  search.mapped = mapped_files(read_plain_file("/proc/self/maps").value_or(""));
 
   search.played = std::getenv("GABLE_PLAYBACK") != nullptr;
   Dl_info info{};

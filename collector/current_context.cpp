@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
+
 namespace gable {
 namespace {
 
@@ -12,22 +14,40 @@ struct Driver {
   decltype(&::cuCtxSynchronize) synchronize = nullptr;
 };
 
-// The driver of the process; without one (as in tests) contexts are left alone.
+Driver look_up() {
+  Driver driver;
+  if (void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); library != nullptr) {
+    driver.get = reinterpret_cast<decltype(driver.get)>(dlsym(library, "cuCtxGetCurrent"));
+    driver.set = reinterpret_cast<decltype(driver.set)>(dlsym(library, "cuCtxSetCurrent"));
+    driver.synchronize =
+        reinterpret_cast<decltype(driver.synchronize)>(dlsym(library, "cuCtxSynchronize"));
+  }
+  return driver;
+}
+
+std::atomic<const Driver*> g_driver{nullptr};
+
+const Driver& keep(const Driver& found) {
+  const Driver* before = nullptr;
+  const auto* fresh = new Driver(found);  // never freed: threads may use it to the end
+  if (g_driver.compare_exchange_strong(before, fresh, std::memory_order_acq_rel)) return *fresh;
+  delete fresh;
+  return *before;
+}
+
+// The driver of the process; without one (as in tests) contexts are left alone. No lock of ours is
+// held while the loader is asked.
 const Driver& driver() {
-  static const Driver found = [] {
-    Driver driver;
-    if (void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); library != nullptr) {
-      driver.get = reinterpret_cast<decltype(driver.get)>(dlsym(library, "cuCtxGetCurrent"));
-      driver.set = reinterpret_cast<decltype(driver.set)>(dlsym(library, "cuCtxSetCurrent"));
-      driver.synchronize =
-          reinterpret_cast<decltype(driver.synchronize)>(dlsym(library, "cuCtxSynchronize"));
-    }
-    return driver;
-  }();
-  return found;
+  const auto* known = g_driver.load(std::memory_order_acquire);
+  return known != nullptr ? *known : keep(look_up());
 }
 
 }  // namespace
+
+void find_driver() {
+  const auto found = look_up();
+  if (found.get != nullptr && g_driver.load(std::memory_order_acquire) == nullptr) keep(found);
+}
 
 CurrentContext::CurrentContext(CUcontext wanted) {
   const Driver& known = driver();

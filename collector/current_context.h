@@ -19,6 +19,10 @@ class CurrentContext {
   bool changed_ = false;
 };
 
+// Looks up the driver's calls for the above, which waits for the loader's lock: in the driver's
+// start, so that no launch has to.
+void find_driver();
+
 // Until the work of the context that is current on this thread is done.
 void wait_for_current_context();
 

@@ -10,23 +10,39 @@ namespace gable {
 namespace {
 
 template <typename Function>
-Function find(void* library, const char* name) {
+Function symbol(void* library, const char* name) {
   return library == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(library, name));
 }
 
 }  // namespace
 
-void GpuMemory::open() {
+struct GpuMemory::Calls {
+  int (*init)() = nullptr;
+  int (*by_bus)(const char*, void**) = nullptr;
+  Ask ask = nullptr;
+  decltype(&::cuDeviceGetPCIBusId) bus_of = nullptr;
+  decltype(&::cuDeviceGetCount) count_of = nullptr;
+};
+
+void GpuMemory::find() {
   void* nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  const auto init = find<int (*)()>(nvml, "nvmlInit_v2");
-  const auto by_bus = find<int (*)(const char*, void**)>(nvml, "nvmlDeviceGetHandleByPciBusId_v2");
-  ask_ = find<Ask>(nvml, "nvmlDeviceGetMemoryInfo");
+  Calls found;
+  found.init = symbol<decltype(found.init)>(nvml, "nvmlInit_v2");
+  found.by_bus = symbol<decltype(found.by_bus)>(nvml, "nvmlDeviceGetHandleByPciBusId_v2");
+  found.ask = symbol<Ask>(nvml, "nvmlDeviceGetMemoryInfo");
   // CUDA's ordinals are not NVML's: the bus tells which is which.
-  const auto bus_of = find<decltype(&::cuDeviceGetPCIBusId)>(driver, "cuDeviceGetPCIBusId");
-  const auto count_of = find<decltype(&::cuDeviceGetCount)>(driver, "cuDeviceGetCount");
+  found.bus_of = symbol<decltype(found.bus_of)>(driver, "cuDeviceGetPCIBusId");
+  found.count_of = symbol<decltype(found.count_of)>(driver, "cuDeviceGetCount");
+  calls_ = std::make_shared<const Calls>(found);
+}
+
+void GpuMemory::open() {
+  if (calls_ == nullptr) find();
+  const auto& [init, by_bus, ask, bus_of, count_of] = *calls_;
+  ask_ = ask;
   int count = 0;
-  if (init == nullptr || by_bus == nullptr || ask_ == nullptr || bus_of == nullptr ||
+  if (init == nullptr || by_bus == nullptr || ask == nullptr || bus_of == nullptr ||
       count_of == nullptr || init() != 0 || count_of(&count) != CUDA_SUCCESS)
     return;
   for (int ordinal = 0; ordinal < count; ++ordinal) {

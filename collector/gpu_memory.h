@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,8 @@ class GpuMemory {
  public:
   // From a thread of ours, once, after cuInit: takes up to a second.
   void open();
+  // Before that, in the driver's start: what open() calls. Waits for the loader's lock.
+  void find();
   // Byte, from any thread. NVML locks for itself; takes microseconds.
   [[nodiscard]] std::optional<std::uint64_t> free_bytes(std::int32_t device) const;
 
@@ -22,6 +25,9 @@ class GpuMemory {
     unsigned long long total, free, used;
   };
   using Ask = int (*)(void* device, Info* info);
+
+  struct Calls;
+  std::shared_ptr<const Calls> calls_;
 
   Ask ask_ = nullptr;
   std::vector<void*> handles_;  // by CUDA ordinal; null: unknown

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/notes.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 namespace gable {
+namespace {
+
+constexpr int kWritePatienceMs = 100;
+
+}  // namespace
 
 bool Notes::keep(const std::string& sentence) {
   const std::lock_guard hold(mutex_);
@@ -20,7 +26,12 @@ bool Notes::keep(const std::string& sentence) {
 void Notes::say(const std::string& sentence) {
   if (!keep(sentence)) return;
   const std::string line = "gable: " + sentence + "\n";
-  // One write, past stdio: the program's own buffers and locks are none of our business.
+  // One write, past stdio: the program's own buffers and locks are none of our business. A pipe may
+  // be full whose reader waits for this very thread: then the sentence stands in the report alone.
+  // Where nobody reads at all, writing would end the program.
+  pollfd standard_error{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&standard_error, 1, kWritePatienceMs) != 1 || standard_error.revents != POLLOUT)
+    return;
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -13,7 +13,7 @@ class Notes {
   static constexpr std::size_t kMax =
       200;  // different sentences kept; more are only counted by their absence
 
-  // On stderr ("gable: …", one write) and in the report.
+  // On stderr ("gable: …", one write, where what is written there is read) and in the report.
   void say(const std::string& sentence);
   // In the report only.
   void record(const std::string& sentence);

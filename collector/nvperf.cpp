@@ -8,6 +8,8 @@
 #include <mutex>
 #include <set>
 
+#include "collector/loaded_objects.h"
+
 namespace gable {
 namespace {
 
@@ -19,13 +21,6 @@ std::string beside(const std::string& cupti_path, const char* name) {
   if (slash == std::string::npos) return {};
   auto path = cupti_path.substr(0, slash + 1) + name;
   return access(path.c_str(), R_OK) == 0 ? path : std::string();
-}
-
-bool loaded(const char* name) {
-  void* library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return false;
-  dlclose(library);
-  return true;
 }
 
 // As CUPTI opens them: bound to their own symbols first. A program with a sanitizer would be ended
@@ -51,7 +46,7 @@ bool in_library_path(const char* name) {
 std::string missing_nvperf(const std::string& cupti_path) {
   std::string missing;
   for (const char* name : kNames) {
-    if (beside(cupti_path, name).empty() && !loaded(name) && !in_library_path(name))
+    if (beside(cupti_path, name).empty() && !is_loaded(name) && !in_library_path(name))
       missing += (missing.empty() ? "" : " and ") + std::string(name);
   }
   return missing;
@@ -60,11 +55,14 @@ std::string missing_nvperf(const std::string& cupti_path) {
 void open_nvperf(const std::string& cupti_path) {
   static auto& mutex = *new std::mutex;
   static auto& opened = *new std::set<std::string>;
-  const std::lock_guard hold(mutex);
-  if (!opened.insert(cupti_path).second) return;
+  {
+    const std::lock_guard hold(mutex);
+    if (!opened.insert(cupti_path).second) return;
+  }
+  // The loader is asked without a lock of ours: it may be in a constructor that waits for us.
   for (const char* name : kNames) {
     const auto path = beside(cupti_path, name);
-    if (!path.empty() && !loaded(name)) dlopen(path.c_str(), flags());
+    if (!path.empty() && !is_loaded(name)) dlopen(path.c_str(), flags());
   }
 }
 

@@ -7,6 +7,7 @@
 #include <nvtx3/nvToolsExtCudaRt.h>
 #undef NVTX_NO_IMPL
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -27,9 +28,16 @@ struct Strings {
   std::set<std::string> pool;  // node-based: addresses stay
   static constexpr std::size_t kMax = 100000;
 };
+std::atomic<Strings*> g_strings{nullptr};
+
+// No static of the function's: a process may be forked while one is being made.
 Strings& strings() {
-  static auto* all = new Strings;
-  return *all;
+  auto* existing = g_strings.load(std::memory_order_acquire);
+  if (existing != nullptr) return *existing;
+  auto* fresh = new Strings;
+  if (g_strings.compare_exchange_strong(existing, fresh, std::memory_order_acq_rel)) return *fresh;
+  delete fresh;
+  return *existing;
 }
 
 DomainId domain_of(nvtxDomainHandle_t handle) {
@@ -205,6 +213,8 @@ void fill(NvtxFunctionTable table, unsigned size, unsigned id, Function function
 }
 
 }  // namespace
+
+void forget_strings_in_child() { g_strings.store(nullptr, std::memory_order_release); }
 
 bool attach_nvtx(const void* (*get_export_table)(std::uint32_t)) {
   if (get_export_table == nullptr) return false;

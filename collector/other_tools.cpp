@@ -3,22 +3,26 @@
 // writes them, one aligned pointer at a time, inside dl_iterate_phdr, which keeps objects from
 // going away meanwhile; pages that the loader made read-only are made so again. What a pointer held
 // is kept and called: the function itself, or the loader's stub that is still to look it up.
+//
+// Nothing in that callback takes a lock or allocates: loaded_objects.h says why.
 #include "collector/other_tools.h"
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <limits.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <string>
-#include <vector>
 
 #include "collector/cupti_api.h"
+#include "collector/loaded_objects.h"
 #include "collector/runtime.h"
 #include "collector/session.h"
 
@@ -39,10 +43,8 @@ std::atomic<unsigned long long> g_seen{0};  // objects ever loaded, when we last
 
 // The file that code lies in, without its folder.
 std::string object_of(const void* code) {
-  Dl_info info{};
-  if (dladdr(code, &info) == 0 || info.dli_fname == nullptr) return "a tool";
-  const char* slash = std::strrchr(info.dli_fname, '/');
-  return slash != nullptr ? slash + 1 : info.dli_fname;
+  std::array<char, 256> name{};
+  return object_at(code, name.data(), name.size()) ? name.data() : "a tool";
 }
 
 void leave(const void* caller) {
@@ -159,36 +161,60 @@ bool hook_object(const Object& object) {
 
 // Never ours and never CUPTI's own.
 bool is_foreign(const dl_phdr_info& info) {
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&read_object), &self) != 0 &&
-      reinterpret_cast<ElfW(Addr)>(self.dli_fbase) == info.dlpi_addr)
-    return false;
+  if (contains(info, reinterpret_cast<const void*>(&hook_object))) return false;
   const char* name = info.dlpi_name != nullptr ? info.dlpi_name : "";
   return std::strstr(name, "libcupti.so") == nullptr && std::strstr(name, "linux-vdso") == nullptr;
 }
+
+// Objects whose pointers we hold, and which must stay for that. Room that is there beforehand: the
+// callback allocates nothing.
+struct Hooked {
+  static constexpr std::size_t kMost = 8;  // found in one pass; more are found in the next one
+  std::array<std::array<char, PATH_MAX>, kMost> paths{};
+  std::size_t count = 0;
+  [[nodiscard]] bool full() const { return count == kMost; }
+};
+Hooked g_hooked;
+std::atomic_flag g_looking = ATOMIC_FLAG_INIT;  // a thread has g_hooked
 
 int count_objects(dl_phdr_info* info, std::size_t, void* adds) {
   *static_cast<unsigned long long*>(adds) = info->dlpi_adds;
   return 1;  // the first tells for all
 }
 
-// `hooked`: the names of objects whose pointers we hold, and which must stay for that.
-int visit(dl_phdr_info* info, std::size_t, void* hooked) {
-  if (is_foreign(*info) && hook_object(read_object(*info)) && info->dlpi_name != nullptr)
-    static_cast<std::vector<std::string>*>(hooked)->emplace_back(info->dlpi_name);
+int visit(dl_phdr_info* info, std::size_t, void* data) {
+  auto& hooked = *static_cast<Hooked*>(data);
+  if (hooked.full()) return 1;
+  if (!is_foreign(*info) || !hook_object(read_object(*info)) || info->dlpi_name == nullptr)
+    return 0;
+  const std::size_t length = std::strlen(info->dlpi_name);
+  auto& path = hooked.paths[hooked.count];
+  if (length == 0 || length >= path.size()) return 0;  // the program itself stays anyway
+  std::memcpy(path.data(), info->dlpi_name, length + 1);
+  ++hooked.count;
   return 0;
+}
+
+// Outside the callback: this waits for the loader's lock. Only our worker does so while the program
+// runs, and nobody waits for that without a bound.
+void keep(const Hooked& hooked) {
+  for (std::size_t i = 0; i < hooked.count; ++i)
+    dlopen(hooked.paths[i].data(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 }  // namespace
 
 void watch_for_other_tools() {
+  if (g_looking.test_and_set(std::memory_order_acquire)) return;  // it is being done
   unsigned long long adds = 0;
   dl_iterate_phdr(count_objects, &adds);
-  if (g_seen.exchange(adds) == adds) return;
-  std::vector<std::string> hooked;
-  dl_iterate_phdr(visit, &hooked);
-  for (const auto& name : hooked)
-    if (!name.empty()) dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  for (bool more = g_seen.exchange(adds) != adds; more;) {
+    g_hooked.count = 0;
+    dl_iterate_phdr(visit, &g_hooked);
+    keep(g_hooked);
+    more = g_hooked.full();
+  }
+  g_looking.clear(std::memory_order_release);
 }
 
 }  // namespace gable

@@ -6,7 +6,8 @@ namespace gable {
 
 // Has the calls of cuptiSubscribe and cuptiSubscribe_v2 that loaded objects import go through us,
 // so that we can leave before another tool subscribes. Looks at objects that came since the last
-// call only. Objects that ask dlsym for the call are not seen. Cheap when nothing was loaded.
+// call only. Objects that ask dlsym for the call are not seen. Cheap when nothing was loaded. May
+// wait for the loader's lock where a tool was: on no thread that launches kernels.
 void watch_for_other_tools();
 
 }  // namespace gable

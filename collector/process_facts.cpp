@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/process_facts.h"
 
+#include <algorithm>
 #include <cstdlib>
-#include <fstream>
 
 #include "analysis/mask.h"
+#include "analysis/plain_file.h"
 
 namespace gable {
 namespace {
 
 std::vector<std::string> command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string text = read_plain_file("/proc/self/cmdline").value_or("");
   std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\0', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
   return words;
 }
 

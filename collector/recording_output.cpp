@@ -39,6 +39,9 @@ std::string write_new(const std::string& text, std::string& path) {
 
 }  // namespace
 
+RecordingOutput::RecordingOutput(Runtime& rt)
+    : rt_(rt), path_(expand_output_name(rt.settings.record)), played_(is_played(rt.settings)) {}
+
 // "run.jsonl" gives "run.images".
 void RecordingOutput::write_images(const std::string& recording, bool played) {
   if (images_.empty()) return;
@@ -56,12 +59,11 @@ void RecordingOutput::write(EventSink& sink, Windows& windows) {
   RecordingSource source;
   std::string command;
   for (const auto& word : masked_command_line()) command += (command.empty() ? "" : " ") + word;
-  const bool played = is_played(rt_.settings);
-  source.origin = played ? "playback" : "recorded";
-  source.note = (played ? "Written down from a run on the playback GPU, of " +
-                              std::filesystem::path(rt_.settings.playback).filename().string() +
-                              "; no GPU was involved: "
-                        : std::string("Written down from a run: ")) +
+  source.origin = played_ ? "playback" : "recorded";
+  source.note = (played_ ? "Written down from a run on the playback GPU, of " +
+                               std::filesystem::path(rt_.settings.playback).filename().string() +
+                               "; no GPU was involved: "
+                         : std::string("Written down from a run: ")) +
                 command + ".";
   const auto border = windows.counts().border;
   source.steps = border != "launches" && border != "period";
@@ -76,12 +78,12 @@ void RecordingOutput::write(EventSink& sink, Windows& windows) {
     rt_.notes.say("No recording was written: " + recording.why_not + ".");
     return;
   }
-  std::string path = expand_output_name(rt_.settings.record);
+  std::string path = path_;
   if (const auto failed = write_new(recording.text, path); !failed.empty()) {
     rt_.notes.say("The recording was not written: " + failed);
     return;
   }
-  write_images(path, played);
+  write_images(path, played_);
   rt_.notes.record("A recording of this run is in " + path + ".");
   for (const auto& sentence : recording.left_out) rt_.notes.say("Recording: " + sentence);
 }

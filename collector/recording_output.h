@@ -15,7 +15,8 @@ namespace gable {
 
 class RecordingOutput {
  public:
-  explicit RecordingOutput(Runtime& rt) : rt_(rt) {}
+  // Reads the environment, which threads of ours must not.
+  explicit RecordingOutput(Runtime& rt);
 
   // Once; later calls do nothing. What is left out is said, in the report's notes too.
   void write(EventSink& sink, Windows& windows);
@@ -26,6 +27,8 @@ class RecordingOutput {
   void write_images(const std::string& recording, bool played);
 
   Runtime& rt_;
+  const std::string path_;
+  const bool played_;
   KeptImages images_;
   std::atomic<bool> written_{false};
 };

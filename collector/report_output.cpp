@@ -8,10 +8,11 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
+#include <thread>
 #include <vector>
 
+#include "analysis/plain_file.h"
 #include "analysis/report_builder.h"
 #include "analysis/report_file.h"
 #include "collector/clock.h"
@@ -50,16 +51,28 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string();
 }
 
+// The process that holds the lock may have been stopped.
+bool lock_patiently(int fd) {
+  const auto patience = std::chrono::steady_clock::now() + kWriterPatience;
+  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (std::chrono::steady_clock::now() >= patience) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
 // Two processes must never write one file: the first to claim a path in the launcher's manifest has
 // it.
 std::string claim(const std::string& manifest, const std::string& path) {
   const int fd = ::open(manifest.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
   if (fd < 0) return path;
   std::string claimed = path;
-  if (::flock(fd, LOCK_EX) == 0) {
-    std::ifstream file(manifest);
+  if (!lock_patiently(fd)) {
+    claimed = with_suffix(path, std::to_string(getpid()));
+  } else {
+    std::istringstream lines(read_to_end(fd).value_or(""));
     const std::string pid = std::to_string(getpid());
-    for (std::string line; std::getline(file, line);) {
+    for (std::string line; std::getline(lines, line);) {
       const auto tab = line.find('\t');
       if (tab == std::string::npos || line.substr(tab + 1) != path || line.substr(0, tab) == pid)
         continue;
@@ -75,17 +88,32 @@ std::string claim(const std::string& manifest, const std::string& path) {
 
 }  // namespace
 
-ReportOutput::ReportOutput(Runtime& rt) : rt_(rt), started_at_(utc_now()) {}
+ReportOutput::ReportOutput(Runtime& rt)
+    : rt_(rt), started_at_(utc_now()), name_(expand_output_name(rt.settings.output)) {
+  look_at_environment();
+}
 
-RunInfo ReportOutput::describe_run(Windows& windows, bool complete) const {
+void ReportOutput::look_at_environment() {
+  Environment seen{rank_of_process(), roofs_folder(), is_played(rt_.settings)};
+  const std::lock_guard hold(mutex_);
+  environment_ = std::move(seen);
+}
+
+ReportOutput::Environment ReportOutput::environment() {
+  const std::lock_guard hold(mutex_);
+  return environment_;
+}
+
+RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environment,
+                                   bool complete) const {
   RunInfo run;
   run.command = masked_command_line();
   run.hostname = host_name();
   run.pid = getpid();
-  run.rank = rank_of_process();
+  run.rank = environment.rank;
   run.started_at = started_at_;
   run.wall_time_s = static_cast<double>(steady_ns() - rt_.started_ns) * 1e-9;
-  run.source = is_played(rt_.settings) ? "playback" : "cupti";
+  run.source = environment.played ? "playback" : "cupti";
   run.unit = windows.steps_known() ? "step" : "run";
   run.scope = rt_.settings.scope;
   run.complete = complete;
@@ -123,8 +151,7 @@ bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, 
 
 std::string ReportOutput::name() const {
   const auto queue = queue_.load();
-  auto name = expand_output_name(rt_.settings.output);
-  return queue > 1 ? with_suffix(name, std::to_string(queue)) : name;
+  return queue > 1 ? with_suffix(name_, std::to_string(queue)) : name_;
 }
 
 void ReportOutput::next_queue() { ++queue_; }
@@ -132,12 +159,13 @@ void ReportOutput::next_queue() { ++queue_; }
 bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& counters,
                                bool complete) {
   if (complete) note_missing_modules(rt_);
-  RunInfo run = describe_run(windows, complete);
+  const Environment here = environment();
+  RunInfo run = describe_run(windows, here, complete);
   run.overhead.counter_image_bytes = static_cast<double>(counters.image_bytes());
   if (const auto bytes = counters.gpu_bytes())
     run.overhead.gpu_memory_bytes = static_cast<double>(*bytes);
   // Read before the profile is held.
-  const StoredRoofs roofs = read_roofs_folder(roofs_folder());
+  const StoredRoofs roofs = read_roofs_folder(here.roofs);
   std::optional<Report> report;
   sink.with_profile([&](Profile& profile) {
     if (has_launches(profile)) report = build_report(profile, run, roofs);

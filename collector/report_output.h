@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "analysis/report.h"
@@ -24,20 +25,32 @@ class ReportOutput {
   void next_queue();
   [[nodiscard]] std::string name() const;  // of that file, unless another process has taken it
 
+  // The environment is read when this is made, and here: on threads of the program's, which know
+  // when they change it. Threads of ours never do: setenv may move what they read.
+  void look_at_environment();
+
   // Builds the report from the profile and writes it. A program without launches leaves no file.
   // False when nothing was written; failures are said once.
   bool write(EventSink& sink, Windows& windows, Counters& counters, bool complete);
 
  private:
-  RunInfo describe_run(Windows& windows, bool complete) const;
+  struct Environment {
+    std::optional<std::int64_t> rank;
+    std::string roofs;  // folder of measured roofs
+    bool played = false;
+  };
+  Environment environment();
+  RunInfo describe_run(Windows& windows, const Environment& environment, bool complete) const;
   bool write_alone(EventSink& sink, Windows& windows, Counters& counters, bool complete);
 
   Runtime& rt_;
   std::string path_, started_at_;
+  const std::string name_;          // of the first queue's file
   std::atomic<unsigned> queue_{1};  // that there is to be a report of
   unsigned path_queue_ = 0;         // that `path_` is of
-  // One writer at a time; the mutex is held for the flag alone.
+  // One writer at a time; the mutex is held for the flag, and for what the environment said.
   std::mutex mutex_;
+  Environment environment_;
   std::condition_variable written_;
   bool writing_ = false;
 };

@@ -49,7 +49,12 @@ void restart_runtime_in_child() {
   // fork. Nothing is allocated here: not every allocator is made for forks beside threads, and most
   // children never need a runtime.
   auto* before = g_runtime.load(std::memory_order_acquire);
-  if (before != nullptr) g_ranges_before_fork = &before->ranges;
+  if (before != nullptr) {
+    g_ranges_before_fork = &before->ranges;
+    // CUDA is dead in the child, but its calls may still tell us of themselves.
+    before->hot.watching.store(false, std::memory_order_relaxed);
+    before->hot.span_window.store(kNoWindow, std::memory_order_relaxed);
+  }
   g_runtime.store(nullptr, std::memory_order_release);
   ThreadRegistry::forget_in_child();
   RequestSocket::close_in_child();

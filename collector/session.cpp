@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "analysis/range_rows.h"
+#include "collector/current_context.h"
 #include "collector/other_tools.h"
 #include "collector/range_calls.h"
 
@@ -40,6 +41,7 @@ std::chrono::milliseconds stall_patience() {
 Session::Session(Runtime& rt, CuptiApi api)
     : rt_(rt),
       api_(std::move(api)),
+      driver_(load_driver()),
       subscription_(api_),
       stall_patience_(stall_patience()),
       sink_(rt.layers, rt.functions, limits_of(rt.settings)),
@@ -59,6 +61,7 @@ Session::Session(Runtime& rt, CuptiApi api)
       output_(rt),
       recording_(rt),
       background_(*this) {
+  counters_.memory().find();
   if (range_choice_.mode == RangeMode::layer)
     sink_.with_profile([](Profile& profile) { profile.count_ranges(); });
   if (!rt.settings.record.empty()) {
@@ -73,6 +76,7 @@ Session* Session::start(Runtime& rt) { return start(rt, load_cupti(rt.settings.c
 Session* Session::start(Runtime& rt, CuptiApi api) {
   std::string refused = api.can_trace ? "" : api.why_not;
   if (refused.empty() && !api.can_profile && wants_counters(rt.settings)) rt.notes.say(api.why_not);
+  find_driver();
   auto* session = new Session(rt, std::move(api));  // never freed: CUPTI may keep a pointer
   if (refused.empty()) refused = session->subscription_.begin(callback, session);
   if (!refused.empty()) {
@@ -103,10 +107,23 @@ Session* Session::start(Runtime& rt, CuptiApi api) {
 // --- records and reports
 // ------------------------------------------------------------------------------------------------
 
-void Session::collect_records() {
+bool Session::collect_records() {
   // Two threads may end the collection at once: who finds no buffers must not go on before the
-  // other has added its records.
-  const std::lock_guard collecting(records_mutex_);
+  // other has added its records. One that CUPTI does not let go is not waited for any longer.
+  {
+    std::unique_lock hold(records_mutex_);
+    if (!records_read_.wait_for(hold, kExitFlushPatience, [this] { return !reading_records_; }))
+      return false;
+    reading_records_ = true;
+  }
+  struct Turn {
+    Session& session;
+    ~Turn() {
+      const std::lock_guard hold(session.records_mutex_);
+      session.reading_records_ = false;
+      session.records_read_.notify_all();
+    }
+  } const turn{*this};
   auto batch = activity_.read_buffers();
   if (!batch.problem.empty()) {
     rt_.notes.say(batch.problem);
@@ -114,7 +131,7 @@ void Session::collect_records() {
   }
   if (batch.kernels.empty() && batch.graph_kernels.empty() && batch.copies.empty() &&
       batch.dropped == 0)
-    return;
+    return true;
   graph_nodes_.place(batch.graph_kernels, batch.copies);
   sink_.with_profile([&](Profile& profile) {
     const auto add = [&](const auto& records) {
@@ -129,6 +146,7 @@ void Session::collect_records() {
     lost.records = batch.dropped;
     if (batch.dropped > 0) profile.add_lost(lost);
   });
+  return true;
 }
 
 bool Session::write_report(bool complete) {
@@ -149,8 +167,8 @@ bool Session::await_records(std::chrono::milliseconds patience, const std::funct
   const auto give_up = std::chrono::steady_clock::now() + patience;
   for (;;) {
     const bool answered = background_.flush(false, kExitFlushPatience);
-    collect_records();
-    if (!answered) return false;
+    const bool collected = collect_records();
+    if (!answered || !collected) return false;
     const auto pending =
         sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
     if (pending == 0 || std::chrono::steady_clock::now() > give_up || stop()) break;
@@ -158,12 +176,12 @@ bool Session::await_records(std::chrono::milliseconds patience, const std::funct
   }
   if (stop()) return true;
   const bool answered = background_.flush(true, kExitFlushPatience);
-  collect_records();
+  const bool collected = collect_records();
   const auto missing =
       sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
   if (const auto problem = activity_.flush_problem(); missing > 0 && !problem.empty())
     rt_.notes.say(problem);
-  return answered;
+  return answered && collected;
 }
 
 void Session::end_collection() {
@@ -203,6 +221,7 @@ void Session::count_tokens(std::uint32_t sequences, std::uint32_t per_sequence) 
 void Session::finish() {
   if (!claim_end()) return;
   try {
+    output_.look_at_environment();
     if (!ranges_only_) windows_.shut_down("The program ended within it.");
     write_end();
   } catch (const std::exception& problem) {

@@ -17,6 +17,7 @@
 #include "collector/background.h"
 #include "collector/counters.h"
 #include "collector/cupti_api.h"
+#include "collector/device_query.h"
 #include "collector/event_sink.h"
 #include "collector/graph_nodes.h"
 #include "collector/launch_calls.h"
@@ -108,7 +109,7 @@ class Session {
   void make_plan();
   const MetricPlan* wait_for_plan();
   void wait_for_devices();
-  void collect_records();
+  bool collect_records();  // false: another thread has been at it for too long
   bool await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop);
   void end_collection();  // after the queue: waits for records, writes the report, lets go of CUPTI
   bool write_report(bool complete);
@@ -122,6 +123,7 @@ class Session {
 
   Runtime& rt_;
   const CuptiApi api_;
+  const DriverCalls driver_;
   Subscription subscription_;
   const std::chrono::milliseconds stall_patience_;
   bool ranges_only_ = false;  // CUPTI could not be had
@@ -136,7 +138,11 @@ class Session {
   RecordingOutput recording_;
   Background background_;
 
-  std::mutex records_mutex_;  // from reading CUPTI's buffers until their records are added
+  // One thread at a time, from reading CUPTI's buffers until their records are added; the mutex is
+  // held for the flag alone.
+  std::mutex records_mutex_;
+  std::condition_variable records_read_;
+  bool reading_records_ = false;
   std::atomic<bool> finished_{false};
   std::atomic<bool> ended_{false};     // finish() has written what there is
   std::atomic<bool> complete_{false};  // the queue is, and its report was written

@@ -14,17 +14,16 @@ __attribute__((tls_model("initial-exec"))) thread_local ThreadState* t_state = n
 
 std::atomic<ThreadRegistry*> g_registry{nullptr};
 
-pthread_key_t exit_key() {
-  static const pthread_key_t key = [] {
-    pthread_key_t k{};
-    pthread_key_create(&k, [](void* state) {
-      t_state = nullptr;
-      static_cast<ThreadState*>(state)->taken.store(false, std::memory_order_release);
-    });
-    return k;
-  }();
+// Made when the library is loaded: a process may be forked while a thread makes what another waits
+// for.
+const pthread_key_t g_exit_key = [] {
+  pthread_key_t key{};
+  pthread_key_create(&key, [](void* state) {
+    t_state = nullptr;
+    static_cast<ThreadState*>(state)->taken.store(false, std::memory_order_release);
+  });
   return key;
-}
+}();
 
 bool is_main_thread() { return static_cast<pid_t>(syscall(SYS_gettid)) == getpid(); }
 
@@ -33,7 +32,7 @@ bool is_main_thread() { return static_cast<pid_t>(syscall(SYS_gettid)) == getpid
 ThreadState& this_thread() {
   if (t_state == nullptr) {
     t_state = ThreadRegistry::instance().acquire();
-    pthread_setspecific(exit_key(), t_state);
+    pthread_setspecific(g_exit_key, t_state);
   }
   return *t_state;
 }

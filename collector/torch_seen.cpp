@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/torch_seen.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
+
+#include "collector/loaded_objects.h"
 
 namespace gable {
 namespace {
@@ -19,9 +19,7 @@ void modules_are_followed(Runtime& rt) {
 
 void note_missing_modules(Runtime& rt) {
   if (rt.settings.layers != "auto" || g_followed.load(std::memory_order_relaxed)) return;
-  void* torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
-  if (torch == nullptr) return;
-  dlclose(torch);
+  if (!is_loaded("libtorch_cpu.so")) return;
   rt.notes.record(
       "PyTorch ran without Gable's Python side, so its modules are no layers: it is not there "
       "under "

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "collector/nvtx_entry.h"
 #include "collector/range_calls.h"
 #include "collector/runtime.h"
 #include "collector/session.h"
@@ -92,6 +93,7 @@ void in_child() {
   const bool had_session = g_owner.load(std::memory_order_relaxed) != 0;
   set_ranges_active(!had_session);
   restart_runtime_in_child();
+  forget_strings_in_child();
   if (!had_session && g_flag != nullptr) g_flag->clear();
 }
 

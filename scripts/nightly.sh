@@ -11,6 +11,7 @@ trap 'rm -f "$log"' EXIT
 # Tests that have a long form take it.
 export GABLE_NIGHTLY=1
 export GABLE_SOAK_SECONDS=${GABLE_SOAK_SECONDS:-1800}
+export GABLE_LOCK_ROUNDS=${GABLE_LOCK_ROUNDS:-1000} GABLE_LOCK_RUNS=${GABLE_LOCK_RUNS:-50} GABLE_PROVE_FRESH=yes
 mkdir -p build-ci
 scripts/setup.sh --cupti-wheels build-ci
 scripts/test.sh --all 2>&1 | tee "$log"

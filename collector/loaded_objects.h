@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the loader has mapped, asked without the lock that it holds while constructors run.
+//
+// dlopen, dlclose, dlsym and dladdr wait for that lock: for as long as a constructor takes, and for
+// ever where the constructor waits for the thread that asks. dl_iterate_phdr waits for another one,
+// which is only held while the list of objects changes. Within its callback no lock may be taken
+// and nothing allocated: an allocator of the program's may ask the loader, and dladdr there takes
+// the two locks in the opposite order of a dlopen.
+#pragma once
+
+#include <link.h>
+
+#include <cstddef>
+
+namespace gable {
+
+// The part of a path behind the last slash.
+[[nodiscard]] const char* file_name_of(const char* path);
+
+// Whether the address lies in a segment of the object. Takes no lock.
+[[nodiscard]] bool contains(const dl_phdr_info& object, const void* address);
+
+// Whether an object of that file name is mapped.
+[[nodiscard]] bool is_loaded(const char* file_name);
+
+// The file name of the object that has the address, cut where it does not fit; the program's own
+// where it is the program. False: there is none.
+bool object_at(const void* address, char* file_name, std::size_t size);
+
+}  // namespace gable
