@@ -30,6 +30,7 @@ QueueOptions Windows::queue_options(Border border) const {
   if (schedule_.active) o.active = schedule_.active;
   o.repeat = std::clamp(schedule_.repeat.value_or(o.repeat), 1u, kMostRepeats);
   o.until_repeat = border > Border::period;
+  o.steps = border != Border::launches;
   return o;
 }
 
