@@ -117,8 +117,7 @@ bool PhaseQueue::enough(const Class& c, std::size_t index) const {
 bool PhaseQueue::open(std::size_t index) const {
   const auto& place = order_[index];
   if (options_.by_number) return true;  // other ranks may have it
-  return !place.given_up &&
-         (place.phase.kind != PhaseKind::flops || place.round >= timed_rounds_);
+  return !place.given_up && (place.phase.kind != PhaseKind::flops || place.round >= timed_rounds_);
 }
 
 // Samples come before spread, the phase with the fewest windows before the others. Times come in

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of one run: wait, warm-up until the launch sequence repeats, then breadth first: hw:1..K
-// once, flops (two windows, which must agree), time; then hw and time in turn until every key has
-// its samples; off. A program that ends early has a little of everything. Pure code: told how each
-// window ended, it says what the next one collects. A window is one step, or N launches where no
-// step is known.
+// The order of one run: wait, warm-up until the launch sequence repeats, then breadth first:
+// hw:1..K once, flops (two windows, which must agree), time; then hw and time in turn until every
+// key has its samples; off. A program that ends early has a little of everything. Pure code: told
+// how each window ended, it says what the next one collects. A window is one step, or N launches
+// where no step is known.
 //
 // FLOPs are counted by instrumented code, and nobody knows yet whether that works once kernel
 // records were on. So all of them are counted before the first `time` window, and none after it; a
@@ -36,8 +36,8 @@ struct QueueOptions {
   bool by_number = false;
   bool until_repeat = true;  // warm up until a launch sequence is seen again (steps); false where
                              // windows are launches
-  // Windows are steps. Windows of launches see the program in pieces: taken in turn, one phase might
-  // see the same piece every time, so each phase gets all of its windows in a row there.
+  // Windows are steps. Windows of launches see the program in pieces: taken in turn, one phase
+  // might see the same piece every time, so each phase gets all of its windows in a row there.
   bool steps = true;
 };
 
@@ -61,6 +61,9 @@ class PhaseQueue {
 
   // The number of hardware passes, once the chip's plan is made; before the first counter window.
   void set_groups(std::uint32_t groups);
+
+  // A step of those launches passed before the first window.
+  void saw_step(std::uint64_t hash) { ++sequences_[hash]; }
 
   // What the next window collects; off when the queue is complete.
   [[nodiscard]] Phase next() const;

@@ -59,8 +59,7 @@ TEST(PhaseQueue, WindowsOfLaunchesAreNotTakenInTurn) {
   o.steps = o.until_repeat = false;
   o.wait = o.warmup = 0;
   PhaseQueue queue(o);
-  EXPECT_EQ(play(queue, {0}),
-            "hw:1 hw:2 flops flops flops time hw:1 hw:1 hw:2 hw:2 time time");
+  EXPECT_EQ(play(queue, {0}), "hw:1 hw:2 flops flops flops time hw:1 hw:1 hw:2 hw:2 time time");
 }
 
 // Until hardware has said that instrumented code counts after kernel records were on.

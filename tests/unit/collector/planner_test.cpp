@@ -142,7 +142,8 @@ TEST(Planner, ActiveIsExact) {
   auto o = options(1);
   o.active = 2;
   Planner planner(o);
-  EXPECT_EQ(play(planner, [](Phase, int) { return lacking(); }), "hw:1 x1, flops x2, time x1, hw:1 x1, time x1");
+  EXPECT_EQ(play(planner, [](Phase, int) { return lacking(); }),
+            "hw:1 x1, flops x2, time x1, hw:1 x1, time x1");
 }
 
 TEST(Planner, APhaseThatNeverVerifiesIsGivenUp) {
@@ -253,8 +254,7 @@ TEST(Planner, WithRanksTheNumberOfTheWindowAloneDecides) {
       troubled.give_up(PhaseKind::flops);
     }
   }
-  EXPECT_EQ(phases,
-            "wait warmup hw:1 hw:2 flops flops time hw:1 hw:2 time time hw:1 hw:2 ");
+  EXPECT_EQ(phases, "wait warmup hw:1 hw:2 flops flops time hw:1 hw:2 time time hw:1 hw:2 ");
   EXPECT_EQ(troubled.next().kind, PhaseKind::off);
 }
 
