@@ -132,7 +132,8 @@ std::size_t PhaseQueue::whose_turn(const Class& c, std::size_t index) const {
     const bool time = order_[i].phase.kind == PhaseKind::time;
     const bool lacks = counts_exactly() || had.wanted.more || (time && had.windows < kLeastTimes);
     std::uint64_t turn = 0;
-    if (options_.steps) turn = time && had.windows > 1 ? 1 + (had.windows - 1) / 2 : had.windows;
+    const bool pairs = time && lacks && had.windows > 1;
+    if (options_.steps) turn = pairs ? 1 + (had.windows - 1) / 2 : had.windows;
     if (!lacks) turn += std::uint64_t{1} << 32;
     if (chosen < order_.size() && turn >= least) continue;
     chosen = i;

@@ -75,6 +75,11 @@ RangeMark RecurringRange::look(std::uint32_t level, LaunchesSeen seen) {
   while (from > 0 && at.past[from - 1].range != at.open.range) --from;
   if (from-- == 0) return RangeMark::none;
   const auto length = size - from;
+  // Where one comes several times, they are layers rather than parts of a step.
+  for (auto i = from; i < size; ++i) {
+    for (auto other = i + 1; other < size; ++other)
+      if (at.past[i].range == at.past[other].range) return RangeMark::none;
+  }
   if (length > kMostInTurn || !covers(at, from, size, seen.launches)) return RangeMark::none;
   if (level == 0 && length == 1) return take(level, from, false, seen);
   if (from < length) return RangeMark::none;
@@ -102,7 +107,7 @@ RangeMark RecurringRange::take(std::uint32_t level, std::size_t from, bool repea
     first_.hash += past[i].had.hash;
   }
   known_.clear();
-  for (const auto& one : past) remember(one.range);
+  for (const auto& one : past) remember(one);
   follows_ = true;
   repeated_ = repeated;
   followed_level_ = level;
@@ -140,7 +145,9 @@ bool RecurringRange::knows(LayerId range) const {
   return std::find(known_.begin(), known_.end(), range) != known_.end();
 }
 
-void RecurringRange::remember(LayerId range) {
+void RecurringRange::remember(const Instance& one) {
+  const auto range = one.range;
+  if (one.had.launches < kShortest) return;
   const bool in_turn = std::find(turn_.begin(), turn_.end(), range) != turn_.end();
   if (!in_turn && !knows(range) && known_.size() < kMostKnown) known_.push_back(range);
 }
@@ -165,12 +172,11 @@ RangeMark RecurringRange::follow_begin(LayerId range, LaunchesSeen seen) {
 }
 
 RangeMark RecurringRange::follow_end(const Instance& ended, LaunchesSeen seen) {
-  const bool had = ended.had.launches > 0;
   if (!in_step_) {
     // Its first instance, beside the steps: no step, but not outside of every range either.
     outside_ += ended.from.launches - std::min(ended.from.launches, last_end_);
     last_end_ = seen.launches;
-    if (had) remember(ended.range);
+    remember(ended);
     return RangeMark::none;
   }
   if (own_ != 0) return own_ == ended.range ? step_ends(seen) : RangeMark::none;

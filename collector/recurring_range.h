@@ -89,7 +89,7 @@ class RecurringRange {
   RangeMark step_begins(LaunchesSeen seen);
   RangeMark step_ends(LaunchesSeen seen);
   [[nodiscard]] bool knows(LayerId range) const;
-  void remember(LayerId range);
+  void remember(const Instance& one);
   [[nodiscard]] bool listens_to(const void* thread);
 
   std::array<Level, kLevels> levels_;

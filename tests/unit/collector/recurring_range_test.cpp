@@ -103,6 +103,16 @@ TEST(RecurringRange, RangesInTurnWhoseLaunchesDifferAreNoStep) {
   EXPECT_EQ(told.marks, "");
 }
 
+TEST(RecurringRange, LayersInTurnAreLeftToThePeriod) {
+  Told told;
+  for (int i = 0; i < 20; ++i) {
+    told.range(kForward, 5);
+    for (int block = 0; block < 3; ++block) told.range(kBackward, 2);
+    told.range(kOptimizer, 1);
+  }
+  EXPECT_EQ(told.marks, "");
+}
+
 TEST(RecurringRange, AStepWithinAnEpochIsFoundThere) {
   Told told;
   told.begin(kEpoch).launch(1);
