@@ -181,7 +181,10 @@ RangeMark RecurringRange::follow_end(const Instance& ended, LaunchesSeen seen) {
   }
   if (own_ != 0) return own_ == ended.range ? step_ends(seen) : RangeMark::none;
   if (ended.range != turn_[at_]) return RangeMark::none;
-  return ++at_ == turn_.size() ? step_ends(seen) : RangeMark::none;
+  if (++at_ < turn_.size()) return RangeMark::none;
+  const auto ends = step_ends(seen);
+  // Of ranges in turn the step lasts until the next one begins, as a period does.
+  return turn_.size() > 1 ? RangeMark::none : ends;
 }
 
 void RecurringRange::forget() {

@@ -91,7 +91,7 @@ TEST(RecurringRange, RangesInTurnAreOneStepTogether) {
   EXPECT_EQ(told.marks, "");
   step();
   step();
-  EXPECT_EQ(told.marks, "FEBE");
+  EXPECT_EQ(told.marks, "FB") << "a step lasts until the next one begins";
   EXPECT_EQ(told.finder.ranges(), (std::vector<LayerId>{kForward, kBackward, kOptimizer}));
   EXPECT_TRUE(told.finder.repeated());
 }
