@@ -146,9 +146,9 @@ std::string what_to_do(const std::vector<Report>& reports) {
     if (report.run.source == "import" || !report.run.ranks.empty() || steps.hw == 0) continue;
     if (steps.flops > 0 && steps.time > 0) continue;
     const std::string longer =
-        "The program ended before everything was counted: let it run longer, ";
+        "Not every phase had a window. Unless --phases left it out, let the program run longer, ";
     if (report.run.unit == "step")
-      return longer + "by " + std::to_string(steps.flops > 0 ? 1 : 3) + " steps or more.";
+      return longer + "by " + plural(steps.flops > 0 ? 1 : 3, "step") + " or more.";
     return longer +
            "or name the range that is one step of it (--step-range): nine steps are enough on most "
            "GPUs. --active 1 alone does not help.";
