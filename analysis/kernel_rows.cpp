@@ -118,8 +118,12 @@ void flag_spread(const Profile::State& state, const KeySpreads& spreads, KernelR
       spreads.time_ns.windows == 0 || !row.time_mean_ns)
     return;
   const double counted = spreads.counted_ns.mean, timed = *row.time_mean_ns;
-  const double slack = std::max(kOtherTime * std::min(counted, timed), kShortNs);
-  if (std::abs(counted - timed) > slack) row.flags.emplace_back("times_differ");
+  const auto differs = [](double one, double other) {
+    return std::abs(one - other) > std::max(kOtherTime * std::min(one, other), kShortNs);
+  };
+  // The work may have changed since its FLOPs were counted.
+  const bool since = spreads.ns_at_flops > 0 && differs(spreads.ns_at_flops, timed);
+  if (differs(counted, timed) || since) row.flags.emplace_back("times_differ");
 }
 
 // What the kernels of each layer say of its ranges.

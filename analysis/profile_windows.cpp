@@ -23,6 +23,7 @@ void compare(const MetricList& metrics, const WindowKey& window, bool steps, boo
   };
   if (metrics.phase.kind == PhaseKind::flops) {
     if (metrics.flops.empty() || !(window.most_flops >= window.least_flops)) return;
+    spreads.ns_at_flops = spreads.counted_ns.mean;
     if (range) {  // kernels of different work are one row
       spreads.flops.add(MetricList::sum(metrics.flops, mean));
     } else if (steps) {

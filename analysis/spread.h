@@ -40,11 +40,13 @@ struct Spread {
 
 // Of a launch key: the mean of one launch in each kept window.
 struct KeySpreads {
-  Spread flops;        // weighted instructions of flops windows; where windows are launches the
-                       // smallest and the largest launch of each window
-  Spread bytes;        // DRAM, of all hw windows
-  Spread counted_ns;   // gpu__time_duration of all hw windows
-  Spread time_ns;      // of time windows whose records have come
+  Spread flops;       // weighted instructions of flops windows; where windows are launches the
+                      // smallest and the largest launch of each window
+  Spread bytes;       // DRAM, of all hw windows
+  Spread counted_ns;  // gpu__time_duration of all hw windows
+  Spread time_ns;     // of time windows whose records have come
+  // counted_ns' mean when FLOPs were counted last: hardware windows go on after it. 0: unknown.
+  double ns_at_flops = 0;
   bool mixed = false;  // launches of one step do different amounts of work
 };
 

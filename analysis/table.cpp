@@ -139,6 +139,23 @@ std::string lost_line(const std::vector<Report>& reports) {
   return text + ".";
 }
 
+// Where FLOPs or bytes are missing because the program ended before their windows came.
+std::string what_to_do(const std::vector<Report>& reports) {
+  for (const Report& report : reports) {
+    const auto& steps = report.run.steps;
+    if (report.run.source == "import" || !report.run.ranks.empty() || steps.hw == 0) continue;
+    if (steps.flops > 0 && steps.time > 0) continue;
+    const std::string longer =
+        "Not every phase had a window. Unless --phases left it out, let the program run longer, ";
+    if (report.run.unit == "step")
+      return longer + "by " + plural(steps.flops > 0 ? 1 : 3, "step") + " or more.";
+    return longer +
+           "or name the range that is one step of it (--step-range): nine steps are enough on most "
+           "GPUs. --active 1 alone does not help.";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string render_table(const std::vector<Report>& reports, const TableOptions& options) {
@@ -170,6 +187,9 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   const std::string lost = lost_line(reports);
   for (const std::string& part : word_lines(lost, options.columns))
     line(part, lost.starts_with("Nothing") ? nullptr : kRed);
+  if (const auto remedy = what_to_do(reports); !remedy.empty()) {
+    for (const std::string& part : word_lines(remedy, options.columns)) line(part);
+  }
   if (table.analytic) {
     line("analytic: nothing was counted; FLOPs of matrix products, convolutions and attention by");
     line("formula, bytes of operators' tensors, over measured time.");

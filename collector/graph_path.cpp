@@ -110,6 +110,7 @@ void Session::enter_graph(const CUpti_CallbackData& data) {
   if (thread.busy) return;
   thread.in_window_launch = false;
   thread.waited_in = kNoWindow;
+  ++thread.launches;
   // In a capture it becomes a node, of which CUPTI tells.
   if (activity_.capturing()) return;
   const void* exec = launched_graph(data.functionParams);

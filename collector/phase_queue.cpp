@@ -20,32 +20,44 @@ void PhaseQueue::set_groups(std::uint32_t groups) {
   make_order();
 }
 
-void PhaseQueue::make_order() {
-  if (options_.by_number && !options_.active) options_.active = kLeastTimes;
-  order_.clear();
-  const bool rounds = options_.budget && !options_.active;
-  for (std::uint32_t round = 0; round < options_.repeat; ++round) {
-    const auto first = order_.size();
-    if (options_.hw) {
-      for (std::uint32_t g = 0; g < options_.hw_groups; ++g)
-        order_.push_back({{PhaseKind::hw, static_cast<std::uint8_t>(g)}});
+void PhaseQueue::add_place(Phase phase, Goal goal, std::uint32_t round, double tail) {
+  Place place{phase, goal, round, tail};
+  for (std::size_t i = order_.size(); i-- > 0 && order_[i].round == round && !place.earlier;)
+    if (order_[i].phase == phase) place.earlier = i;
+  order_.push_back(place);
+}
+
+void PhaseQueue::add_round(std::uint32_t round) {
+  const bool by_share = options_.budget && !counts_exactly();
+  const auto add_hw = [&](Goal goal, double tail = 0) {
+    for (std::uint32_t g = 0; g < options_.hw_groups && options_.hw; ++g)
+      add_place({PhaseKind::hw, static_cast<std::uint8_t>(g)}, goal, round, tail);
+  };
+  const auto add = [&](bool wanted, PhaseKind kind, Goal goal, double tail = 0) {
+    if (wanted) add_place({kind, 0}, goal, round, tail);
+  };
+  if (by_share) {
+    for (const double tail : kTails) {
+      add_hw(Goal::samples, tail);
+      add(options_.flops, PhaseKind::flops, Goal::samples, tail);
     }
-    if (options_.flops) order_.push_back({{PhaseKind::flops, 0}});
-    const auto phases = order_.size() - first;
-    for (std::size_t tail = 1; tail < kTails.size() && rounds; ++tail) {
-      for (std::size_t i = 0; i < phases; ++i) {
-        auto place = order_[order_.size() - phases];
-        place.earlier = order_.size() - phases;
-        order_.push_back(place);
-      }
-    }
-    for (auto i = first; i < order_.size() && rounds; ++i)
-      order_[i].tail = kTails.at((i - first) / std::max<std::size_t>(phases, 1));
-    const auto last = order_.size();
-    for (auto i = last - phases; i < last && !options_.active; ++i)
-      order_.push_back({order_[i].phase, true, i});
-    if (options_.time) order_.push_back({{PhaseKind::time, 0}});
+  } else {
+    add_hw(Goal::once);
+    add(options_.flops, PhaseKind::flops, Goal::samples);
   }
+  if (!counts_exactly()) add(options_.flops, PhaseKind::flops, Goal::spread);
+  add(options_.time, PhaseKind::time, Goal::once);
+  add_hw(Goal::rest);
+  add(options_.time, PhaseKind::time, Goal::rest);
+}
+
+void PhaseQueue::make_order() {
+  order_.clear();
+  for (std::uint32_t round = 0; round < options_.repeat; ++round) add_round(round);
+}
+
+std::uint32_t PhaseQueue::active(PhaseKind kind) const {
+  return options_.active.value_or(kind == PhaseKind::flops ? kTwice : kLeastTimes);
 }
 
 bool PhaseQueue::warmed_up() const {
@@ -58,37 +70,95 @@ std::uint32_t PhaseQueue::most(const Progress& wanted) const {
   return wanted.new_keys || options_.budget ? kMostNewKeys : kMostWindows;
 }
 
+PhaseQueue::Had PhaseQueue::had(const Class& c, std::size_t index) const {
+  Had had;
+  bool first = true;
+  for (auto i = std::optional(index); i; i = order_[*i].earlier) {
+    const auto found = c.collected.find(*i);
+    if (found == c.collected.end()) continue;
+    if (*i == index) had.here = found->second;
+    if (found->second.windows == 0) continue;
+    had.windows += found->second.windows;
+    if (std::exchange(first, false)) had.wanted = found->second.wanted;
+  }
+  return had;
+}
+
 bool PhaseQueue::enough(const Class& c, std::size_t index) const {
   const auto& place = order_[index];
-  const auto at = [&c](std::size_t i) {
-    const auto found = c.collected.find(i);
-    return found == c.collected.end() ? Collected{} : found->second;
-  };
-  const auto had = at(index);
-  const auto of_all = std::max({kMostOfAll, most(had.wanted), options_.active.value_or(0) * 16});
-  if (place.windows >= of_all) return true;
-  if (options_.active) return had.windows >= *options_.active;
-  // What is still wanted: as the newest window of the phase left it.
-  auto newest = had;
-  for (auto i = place.extra ? std::optional(place.first) : place.earlier; newest.windows == 0 && i;
-       i = order_[*i].earlier)
-    newest = at(*i);
-  if (place.extra) {
-    const auto before = at(place.first);
-    return !newest.wanted.wide || before.windows + had.windows >= kMostWindows;
+  const auto had = this->had(c, index);
+  const auto kind = place.phase.kind;
+  if (counts_exactly()) {
+    const auto exactly = active(kind);
+    if (place.windows >= std::max(kMostOfAll, exactly * 16)) return true;
+    return had.windows >= (place.goal == Goal::once ? std::min(exactly, 1u) : exactly);
   }
-  const bool time = place.phase.kind == PhaseKind::time;
-  if (newest.windows < (time ? kLeastTimes : 1)) return false;
-  if (time && had.wanted.wide && had.windows < kMostWindows) return false;
-  const bool more = options_.budget && !time ? newest.wanted.lacking > place.tail : had.wanted.more;
-  return !more || had.windows >= most(had.wanted);
+  const auto& wanted = had.wanted;
+  if (place.windows >= std::max(kMostOfAll, most(wanted))) return true;
+  const bool time = kind == PhaseKind::time;
+  switch (place.goal) {
+    case Goal::once:
+      return had.windows >= 1;
+    case Goal::samples: {
+      if (had.windows < 1) return false;
+      const bool more = options_.budget ? wanted.lacking > place.tail : had.here.wanted.more;
+      return !more || had.here.windows >= most(had.here.wanted);
+    }
+    case Goal::spread:
+      return !wanted.wide || had.windows >= kMostWindows;
+    case Goal::rest:
+      break;
+  }
+  if (time && had.windows < kLeastTimes) return false;
+  return !(wanted.more && had.windows < most(wanted)) &&
+         !(wanted.wide && had.windows < kMostWindows);
+}
+
+bool PhaseQueue::open(std::size_t index) const {
+  const auto& place = order_[index];
+  if (options_.by_number) return true;  // other ranks may have it
+  return !place.given_up && (place.phase.kind != PhaseKind::flops || place.round >= timed_rounds_);
+}
+
+// Samples come before spread, the phase with the fewest windows before the others. Times come in
+// pairs: the second step begins with nothing of ours to be switched.
+std::size_t PhaseQueue::whose_turn(const Class& c, std::size_t index) const {
+  const auto round = order_[index].round;
+  std::size_t chosen = order_.size();
+  std::uint64_t least = 0;
+  for (auto i = index; i < order_.size() && order_[i].round == round; ++i) {
+    if (!open(i) || enough(c, i)) continue;
+    const auto had = this->had(c, i);
+    const bool time = order_[i].phase.kind == PhaseKind::time;
+    const bool lacks = counts_exactly() || had.wanted.more || (time && had.windows < kLeastTimes);
+    std::uint64_t turn = 0;
+    const bool pairs = time && lacks && had.windows > 1;
+    if (options_.steps) turn = pairs ? 1 + (had.windows - 1) / 2 : had.windows;
+    if (!lacks) turn += std::uint64_t{1} << 32;
+    if (chosen < order_.size() && turn >= least) continue;
+    chosen = i;
+    least = turn;
+  }
+  return chosen;
 }
 
 std::size_t PhaseQueue::first_missing(const Class& c) const {
   for (std::size_t i = 0; i < order_.size(); ++i) {
-    if (!order_[i].given_up && !enough(c, i)) return i;
+    if (!open(i) || enough(c, i)) continue;
+    return order_[i].goal == Goal::rest ? whose_turn(c, i) : i;
   }
   return order_.size();
+}
+
+std::size_t PhaseQueue::earliest_missing() const {
+  std::size_t earliest = order_.size();
+  bool any = false;
+  for (const auto& [hash, c] : classes_) {
+    if (!c.counts) continue;
+    any = true;
+    earliest = std::min(earliest, first_missing(c));
+  }
+  return any ? earliest : first_missing(Class{});
 }
 
 std::size_t PhaseQueue::newest(const Class& c, Phase phase) const {
@@ -122,7 +192,7 @@ std::uint32_t PhaseQueue::round(Phase phase, std::uint64_t hash) const {
   const auto* c = class_of(hash);
   const auto index = c == nullptr ? order_.size() : newest(*c, phase);
   if (index == order_.size()) return 1;
-  return static_cast<std::uint32_t>(index / (order_.size() / options_.repeat)) + 1;
+  return order_[index].round + 1;
 }
 
 // A class that comes and goes around the threshold would have the queue go back and forth.
@@ -130,60 +200,37 @@ void PhaseQueue::weigh_classes() {
   for (auto& [hash, c] : classes_) c.counts = c.seen * (c.counts ? 8 : 4) >= steps_;
 }
 
-// A phase that cannot be had here has its windows all the same: other ranks may have it.
-Phase PhaseQueue::next_by_number() const {
-  const auto index = numbered_ / std::max(options_.active.value_or(1), 1u);
-  if (index >= order_.size()) return {PhaseKind::off, 0};
-  return order_[index].given_up ? Phase{PhaseKind::wait, 0} : order_[index].phase;
-}
-
 Phase PhaseQueue::next() const {
   if (waited_ < options_.wait) return {PhaseKind::wait, 0};
   if (!warmed_up()) return {PhaseKind::warmup, 0};
-  if (options_.by_number) return next_by_number();
-  const Class none;
-  const auto follows = follower_.find(last_class_);
-  const auto expected = follows != follower_.end() ? follows->second : last_class_;
-  std::size_t earliest = order_.size(), predicted = order_.size();
-  bool any = false;
-  for (const auto& [hash, c] : classes_) {
-    if (hash == expected) predicted = first_missing(c);
-    if (!c.counts) continue;
-    any = true;
-    earliest = std::min(earliest, first_missing(c));
+  const auto off = order_.size();
+  if (options_.by_number) {
+    const auto index = first_missing(numbered_);
+    if (index == off) return {PhaseKind::off, 0};
+    return order_[index].given_up ? Phase{PhaseKind::wait, 0} : order_[index].phase;
   }
-  if (!any) earliest = first_missing(none);
-  if (!any || !classes_.contains(expected)) predicted = first_missing(none);
+  const auto earliest = earliest_missing();
+  const auto follows = follower_.find(last_class_);
+  const auto expected = classes_.find(follows != follower_.end() ? follows->second : last_class_);
+  const bool any =
+      std::any_of(classes_.begin(), classes_.end(), [](const auto& c) { return c.second.counts; });
   // Everybody who counts is done: a class that is new now would have to come often before it is
   // waited for.
-  if (any && earliest == order_.size()) return {PhaseKind::off, 0};
-  // The next step is most likely of the same class as the last one; but `time` waits for
-  // everybody's counters.
-  const bool use_predicted =
-      predicted < order_.size() && order_[predicted].phase.kind != PhaseKind::time;
-  const auto index = use_predicted ? predicted : earliest;
-  return index < order_.size() ? order_[index].phase : Phase{PhaseKind::off, 0};
-}
-
-bool PhaseQueue::counters_left() const {
-  if (options_.by_number) return next().kind == PhaseKind::hw || next().kind == PhaseKind::flops;
-  const auto is_counter = [this](std::size_t i) {
-    return i < order_.size() &&
-           (order_[i].phase.kind == PhaseKind::hw || order_[i].phase.kind == PhaseKind::flops);
-  };
-  const Class none;
-  bool any = false;
-  for (const auto& [hash, c] : classes_) {
-    if (!c.counts) continue;
-    any = true;
-    if (is_counter(first_missing(c))) return true;
-  }
-  return !any && is_counter(first_missing(none));
+  if (any && earliest == off) return {PhaseKind::off, 0};
+  const auto predicted =
+      first_missing(any && expected != classes_.end() ? expected->second : Class{});
+  // The next step is most likely of the same class as the last one; but the first times wait for
+  // everybody's FLOPs.
+  const bool waits = predicted < off && order_[predicted].phase.kind == PhaseKind::time &&
+                     order_[predicted].round >= timed_rounds_;
+  const auto index = predicted < off && !waits ? predicted : earliest;
+  return index < off ? order_[index].phase : Phase{PhaseKind::off, 0};
 }
 
 void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
   if (options_.by_number && waited_ >= options_.wait && warmed_up()) {
-    ++numbered_;
+    if (const auto index = first_missing(numbered_); index < order_.size())
+      ++numbered_.collected[index].windows;
     if (kept && measures(phase.kind) && classes_.size() < kMaxClasses) ++classes_[hash].seen;
     return;
   }
@@ -199,6 +246,10 @@ void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
     return;
   }
   if (phase.kind == PhaseKind::off) return;
+  if (phase.kind == PhaseKind::time && !order_.empty()) {
+    const auto index = std::min(earliest_missing(), order_.size() - 1);
+    timed_rounds_ = std::max(timed_rounds_, order_[index].round + 1);
+  }
   if (!kept) {
     throw_away(phase);
     return;

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of one run: wait, warm-up until the launch sequence repeats, hw:1..K, flops, time, off.
-// Pure code: told how each window ended, it says what the next one collects. A window is one step,
-// or N launches where no step is known.
+// The order of one run: wait, warm-up until the launch sequence repeats, then breadth first:
+// hw:1..K once, flops (two windows, which must agree), time; then hw and time in turn until every
+// key has its samples; off. A program that ends early has a little of everything. Pure code: told
+// how each window ended, it says what the next one collects. A window is one step, or N launches
+// where no step is known.
+//
+// FLOPs are counted by instrumented code, and nobody knows yet whether that works once kernel
+// records were on. So all of them are counted before the first `time` window, and none after it; a
+// further round begins with counters again, because it was asked for.
 //
 // Steps are classed by a hash of their launches (a server's prefill and decode, different batch
-// sizes) and every class that makes up a quarter of the steps gets the whole queue. `time` starts
-// only when no such class needs counters any more, so that nothing is switched back and forth.
+// sizes) and every class that makes up a quarter of the steps gets the whole queue. The first
+// `time` window waits until no such class needs FLOPs any more.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +32,13 @@ struct QueueOptions {
   // get any.
   std::optional<double> budget;
   // With several ranks: what a window collects depends on its number alone, `active` (or
-  // kLeastTimes) of each phase, whatever came of them and of other ranks' windows.
+  // kLeastTimes, flops kTwice) of each phase, whatever came of them and of other ranks' windows.
   bool by_number = false;
   bool until_repeat = true;  // warm up until a launch sequence is seen again (steps); false where
                              // windows are launches
+  // Windows are steps. Windows of launches see the program in pieces: taken in turn, one phase
+  // might see the same piece every time, so each phase gets all of its windows in a row there.
+  bool steps = true;
 };
 
 class PhaseQueue {
@@ -40,6 +49,7 @@ class PhaseQueue {
   static constexpr std::uint32_t kMaxThrownAway =
       3;  // of one phase in a row; then the phase is given up
   static constexpr std::uint32_t kLeastTimes = 3;  // time windows, for the mean step and its spread
+  static constexpr std::uint32_t kTwice = 2;       // flops windows, which must agree
   static constexpr std::uint32_t kMostWindows = 10;  // of a phase, however much is still wanted
   static constexpr std::uint32_t kMostOfAll =
       40;  // of a phase over all classes: steps that come in
@@ -51,6 +61,9 @@ class PhaseQueue {
 
   // The number of hardware passes, once the chip's plan is made; before the first counter window.
   void set_groups(std::uint32_t groups);
+
+  // A step of those launches passed before the first window.
+  void saw_step(std::uint64_t hash) { ++sequences_[hash]; }
 
   // What the next window collects; off when the queue is complete.
   [[nodiscard]] Phase next() const;
@@ -77,19 +90,24 @@ class PhaseQueue {
   [[nodiscard]] bool by_number() const { return options_.by_number; }
   [[nodiscard]] bool complete() const { return next().kind == PhaseKind::off; }
   [[nodiscard]] bool warmed_up() const;
-  [[nodiscard]] bool counters_left() const;  // hw or flops windows may still come
   [[nodiscard]] std::uint32_t thrown_away_in_row() const { return thrown_away_; }
   [[nodiscard]] bool sequence_repeated() const { return repeated_; }
   [[nodiscard]] std::size_t classes() const { return classes_.size(); }
 
  private:
+  enum class Goal : std::uint8_t {
+    once,     // one window
+    samples,  // until the keys have their samples
+    spread,   // until samples that spread are enough, after everybody's samples
+    rest      // until there is nothing left to want, in turn with the others
+  };
   struct Place {
     Phase phase;
-    bool extra = false;     // for keys whose samples spread, after everybody's samples
-    std::size_t first = 0;  // of an extra place: the same phase's ordinary one
-    std::optional<std::size_t> earlier =
-        std::nullopt;  // the same phase's place for a larger share of the time
-    double tail = 0;   // with a budget: the share of the time that may still lack
+    Goal goal = Goal::samples;
+    std::uint32_t round = 0;
+    double tail = 0;  // with a budget: the share of the time that may still lack
+    // The place before it of the same phase, in the same round.
+    std::optional<std::size_t> earlier = std::nullopt;
     bool given_up = false;
     std::uint32_t windows = 0;  // kept, of whatever class
   };
@@ -102,24 +120,40 @@ class PhaseQueue {
     bool counts = false;                         // frequent enough to be waited for
     std::map<std::size_t, Collected> collected;  // by index in order_
   };
+  // What a class has of a phase in a round, at one of its places.
+  struct Had {
+    Collected here;             // at that place
+    std::uint32_t windows = 0;  // at that place and those before it
+    Progress wanted;            // as the newest of them left it
+  };
   void make_order();
-  [[nodiscard]] Phase next_by_number() const;
+  void add_place(Phase phase, Goal goal, std::uint32_t round, double tail = 0);
+  void add_round(std::uint32_t round);
+  [[nodiscard]] std::uint32_t active(PhaseKind kind) const;  // where `active` decides
+  [[nodiscard]] bool counts_exactly() const { return options_.active || options_.by_number; }
   void follow(std::uint64_t hash);
   void throw_away(Phase phase);
+  [[nodiscard]] Had had(const Class& c, std::size_t index) const;
   [[nodiscard]] bool enough(const Class& c, std::size_t index) const;
+  [[nodiscard]] bool open(std::size_t index) const;  // windows of that place can be had
   [[nodiscard]] std::uint32_t most(const Progress& wanted) const;  // windows of a place
+  // Of the places that begin at `index`, for what is left to want: the one whose turn it is.
+  [[nodiscard]] std::size_t whose_turn(const Class& c, std::size_t index) const;
   // Index in order_ of the newest window of the phase, its size without one.
   [[nodiscard]] std::size_t newest(const Class& c, Phase phase) const;
   [[nodiscard]] const Class* class_of(std::uint64_t hash) const;  // it may share one with others
   [[nodiscard]] Class* class_of(std::uint64_t hash);
   [[nodiscard]] std::size_t first_missing(
       const Class& c) const;  // index in order_, its size when none is missing
+  // Of all classes that count, the earliest; of a class without any window where none does.
+  [[nodiscard]] std::size_t earliest_missing() const;
   void weigh_classes();
 
   QueueOptions options_;
-  std::vector<Place> order_;  // each phase once per repeat, counters once more where they spread
+  std::vector<Place> order_;
   std::uint32_t waited_ = 0, warmed_ = 0, thrown_away_ = 0;
-  std::uint64_t numbered_ = 0;  // by number: windows since the warm-up
+  std::uint32_t timed_rounds_ = 0;  // in which kernel records were on: no flops any more
+  Class numbered_;                  // by number: all windows since the warm-up
   Phase thrown_phase_;
   bool repeated_ = false;
   std::map<std::uint64_t, std::uint64_t>

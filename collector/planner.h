@@ -28,6 +28,8 @@ class Planner {
   // The chip's plan is made: hardware passes, and whether FLOPs can be counted.
   void set_passes(std::uint32_t groups, bool flops);
   void give_up(PhaseKind kind) { queue_.give_up(kind); }
+  // A step of those launches passed before the first window.
+  void saw_step(std::uint64_t hash) { queue_.saw_step(checks_.classes ? hash : 0); }
 
   // The window that next() had announced ended. `spoilt`: why it cannot be kept, where that is
   // known already.

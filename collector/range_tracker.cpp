@@ -108,6 +108,11 @@ int RangeTracker::push_layer(ThreadRanges& thread, DomainId domain,
   thread.open.push_back(range);
   thread.current = range.layer;
   publish(thread);
+  std::uint32_t level = 0;
+  if (is_looked_at(thread.open.size() - 1, domain, level)) {
+    if (auto* listener = listener_.load(std::memory_order_acquire))
+      listener->range_begins(level, range.layer, &thread);
+  }
   if (range.is_step) {
     if (auto* listener = listener_.load(std::memory_order_acquire)) listener->step_range_begin();
   }
@@ -131,6 +136,11 @@ RangeTracker::Popped RangeTracker::pop(ThreadRanges& thread, DomainId domain) {
                                          : thread.open.back().layer;
   }
   publish(thread);
+  std::uint32_t level = 0;
+  if (is_looked_at(at - 1, domain, level)) {
+    if (auto* listener = listener_.load(std::memory_order_acquire))
+      listener->range_ends(level, &thread);
+  }
   if (popped.range.is_step) {
     if (auto* listener = listener_.load(std::memory_order_acquire)) listener->step_range_end();
   }
@@ -176,6 +186,7 @@ void RangeTracker::rebuild_base() {
     layer = make_child(layer, range.domain, range.name, range.direction);
     range.layer = layer;
   }
+  process_open_.store(static_cast<std::uint32_t>(process_.size()), std::memory_order_relaxed);
   base_layer_.store(layer, std::memory_order_release);
   base_version_.fetch_add(1, std::memory_order_release);
 }
@@ -192,33 +203,41 @@ std::uint64_t RangeTracker::start(DomainId domain, std::string_view raw, Directi
   std::string buffer;
   const auto name = naming_.name(RangeNaming::cut_sequence_numbers(raw, buffer));
   std::uint64_t id = 0;
+  std::uint32_t level = 0;
+  LayerId layer = 0;
   {
     const std::lock_guard hold(base_mutex_);
     id = next_id_++;
+    level = static_cast<std::uint32_t>(process_.size());
     if (process_.size() >= kMaxProcessRanges) return id;  // its end finds nothing and does nothing
     process_.push_back({id, domain, name.text, direction, name.is_step, 0});
     rebuild_base();
+    layer = process_.back().layer;
   }
-  if (name.is_step) {
-    if (auto* listener = listener_.load(std::memory_order_acquire)) listener->step_range_begin();
-  }
+  auto* listener = listener_.load(std::memory_order_acquire);
+  const bool looked = level < looked_at_.load(std::memory_order_relaxed) && domain != kOwnDomain;
+  if (looked && listener != nullptr) listener->range_begins(level, layer, nullptr);
+  if (name.is_step && listener != nullptr) listener->step_range_begin();
   return id;
 }
 
 void RangeTracker::end(std::uint64_t id) {
-  bool is_step = false;
+  bool is_step = false, looked = false;
+  std::uint32_t level = 0;
   {
     const std::lock_guard hold(base_mutex_);
     const auto found = std::find_if(process_.begin(), process_.end(),
                                     [&](const ProcessRange& r) { return r.id == id; });
     if (found == process_.end()) return;
     is_step = found->is_step;
+    level = static_cast<std::uint32_t>(found - process_.begin());
+    looked = level < looked_at_.load(std::memory_order_relaxed) && found->domain != kOwnDomain;
     process_.erase(found);
     rebuild_base();
   }
-  if (is_step) {
-    if (auto* listener = listener_.load(std::memory_order_acquire)) listener->step_range_end();
-  }
+  auto* listener = listener_.load(std::memory_order_acquire);
+  if (looked && listener != nullptr) listener->range_ends(level, nullptr);
+  if (is_step && listener != nullptr) listener->step_range_end();
 }
 
 }  // namespace gable

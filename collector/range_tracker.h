@@ -30,6 +30,10 @@ class RangeListener {
   virtual ~RangeListener() = default;
   virtual void step_range_begin() = 0;
   virtual void step_range_end() = 0;
+  // Ranges that are looked at (RangeTracker::look_at), as many as are open around one: `level`.
+  // `thread` is null for ranges of the whole process.
+  virtual void range_begins(std::uint32_t level, LayerId layer, const void* thread) = 0;
+  virtual void range_ends(std::uint32_t level, const void* thread) = 0;
   // NCCL makes one; told at least once for each thread that does.
   virtual void communicator_made(Communicator which) = 0;
 };
@@ -82,6 +86,10 @@ class RangeTracker {
     if (const auto which = communicator_.load(); which != Communicator::none)
       listener->communicator_made(which);
   }
+
+  // The listener is told of ranges with fewer than `levels` others around them, but for those of
+  // the domain "gable": Python says its steps itself.
+  void look_at(std::uint32_t levels) { looked_at_.store(levels, std::memory_order_relaxed); }
 
   DomainId domain(std::string_view name);  // the same name gives the same id
   [[nodiscard]] std::string domain_name(DomainId id) const;
@@ -144,6 +152,13 @@ class RangeTracker {
   void rebase(ThreadRanges& thread);
   void rebuild_base();  // base_mutex_ held
   void look_for_communicator(DomainId domain, std::string_view name);
+  // Of a thread's range that has so many of the thread's own around it.
+  [[nodiscard]] bool is_looked_at(std::size_t around, DomainId domain, std::uint32_t& level) const {
+    const auto levels = looked_at_.load(std::memory_order_relaxed);
+    if (around >= levels || domain == kOwnDomain) return false;
+    level = static_cast<std::uint32_t>(around) + process_open_.load(std::memory_order_relaxed);
+    return level < levels;
+  }
   void publish(ThreadRanges& thread) {
     if (thread.is_main) main_layer_.store(thread.current, std::memory_order_relaxed);
   }
@@ -156,6 +171,8 @@ class RangeTracker {
   std::atomic<std::uint64_t> base_version_{0};
   std::atomic<LayerId> base_layer_{0};
   std::atomic<std::uint32_t> epoch_{0};
+  std::atomic<std::uint32_t> looked_at_{0};     // levels of ranges
+  std::atomic<std::uint32_t> process_open_{0};  // ranges of the process
 
   // Never held while calling the listener.
   mutable std::mutex base_mutex_;

@@ -20,6 +20,9 @@ QueueOptions Windows::queue_options(Border border) const {
   const std::uint32_t plain = border != Border::launches ? 1 : budget;
   // That its launches come again is known of a period.
   o.wait = s.wait.value_or(border == Border::period ? budget : plain);
+  if (border == Border::recurring) {  // whose first instance has passed
+    o.wait = std::max(budget, s.wait.value_or(1) - std::min(s.wait.value_or(1), 1u));
+  }
   o.warmup = s.warmup.value_or(plain);
   if (!rt_.ranks) o.budget = s.budget;
   o.by_number = rt_.ranks;
@@ -29,7 +32,9 @@ QueueOptions Windows::queue_options(Border border) const {
   o.warmup = schedule_.warmup.value_or(o.warmup);
   if (schedule_.active) o.active = schedule_.active;
   o.repeat = std::clamp(schedule_.repeat.value_or(o.repeat), 1u, kMostRepeats);
-  o.until_repeat = border > Border::period;
+  o.until_repeat =
+      border > Border::period && !(border == Border::recurring && recurring_.repeated());
+  o.steps = border != Border::launches;
   return o;
 }
 
@@ -58,7 +63,7 @@ void Windows::start_over(Border border, std::uint64_t now, const std::string& wh
   start_queue();
   planner_.budget() = spent;
   counts_ = {};
-  const bool found = border == Border::period;
+  const bool found = border == Border::period || border == Border::recurring;
   sink_.with_profile([this, found](Profile& profile) {
     profile.restart(found);
     if (auto* recorder = sink_.recorder()) recorder->restart();
@@ -67,10 +72,13 @@ void Windows::start_over(Border border, std::uint64_t now, const std::string& wh
 
 void Windows::keep_what_was_measured() {
   const std::lock_guard hold(control_mutex_);
-  if (border_.load(std::memory_order_relaxed) != Border::period) return;
+  const auto border = border_.load(std::memory_order_relaxed);
+  if (border != Border::period && border != Border::recurring) return;
   if (!sink_.with_profile([](Profile& profile) { return profile.take_back(); })) return;
   border_.store(Border::launches, std::memory_order_relaxed);
-  rt_.notes.record("The program's launches repeat every " + std::to_string(period_) +
+  rt_.notes.record((border == Border::recurring
+                        ? std::string("The program's steps were found by its ranges")
+                        : "The program's launches repeat every " + std::to_string(period_)) +
                    ", but it ended before such steps were measured: numbers are of the run, from "
                    "the windows before.");
 }
@@ -81,10 +89,10 @@ void Windows::start_queue() {
 }
 
 void Windows::switch_to(Border border) {
-  if (border_.load(std::memory_order_relaxed) > Border::period) return;
+  if (border_.load(std::memory_order_relaxed) > Border::recurring) return;
   const auto now = timestamp();
   const std::lock_guard hold(control_mutex_);
-  if (over_ || border_.load(std::memory_order_relaxed) > Border::period) return;
+  if (over_ || border_.load(std::memory_order_relaxed) > Border::recurring) return;
   // What came first was no step.
   start_over(border, now, "Step borders began within it.");
 }
@@ -119,8 +127,16 @@ void Windows::profiler_stop() {
 // Ranks would find their periods at different launches, but must be in the same window. A period
 // that was measured before there were ranks is followed on.
 void Windows::follow(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels) {
-  if (!rt_.ranks || border_.load(std::memory_order_relaxed) == Border::period) {
-    const auto mark = sequence_.add(&thread, hash_key(key), kernels);
+  const auto seen = launches_seen_.fetch_add(kernels, std::memory_order_relaxed) + kernels;
+  const auto border = border_.load(std::memory_order_relaxed);
+  if (border == Border::recurring) {
+    if (seen > range_patience_.load(std::memory_order_relaxed)) lose_range();
+    return;
+  }
+  if (!rt_.ranks || border == Border::period) {
+    const auto hash = hash_key(key);
+    hashes_seen_.fetch_add(hash, std::memory_order_relaxed);
+    const auto mark = sequence_.add(&thread, hash, kernels);
     if (mark != PeriodMark::none) obey(mark);
   }
   if (border_.load(std::memory_order_relaxed) == Border::launches) count_launch();
@@ -194,6 +210,7 @@ const char* Windows::border_name() const {
       return "period";
     case Border::profiler:
       return "profiler";
+    case Border::recurring:
     case Border::range:
       return "range";
     case Border::point:

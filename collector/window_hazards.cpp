@@ -35,9 +35,12 @@ void Windows::communicator_made(Communicator which) {
     return;
   }
   limited_.store(false);
-  // Ranks need not find the same period.
-  auto found = Border::period;
-  if (border_.compare_exchange_strong(found, Border::launches)) launches_.store(0);
+  // Ranks need not find the same period, nor the same range at the same step.
+  const auto border = border_.load();
+  if (border == Border::period || border == Border::recurring) {
+    border_.store(Border::launches);
+    launches_.store(0);
+  }
   start_queue();
   if (rt_.settings.budget) rt_.notes.say(std::string(kNoBudgetWithRanks));
 }

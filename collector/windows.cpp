@@ -21,7 +21,9 @@ Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& co
       hooks_(std::move(hooks)),
       limited_(rt.settings.budget.has_value() && !rt.ranks),
       border_(rt.settings.step_range.empty() ? Border::launches : Border::range),
-      planner_(queue_options(border_.load())) {}
+      planner_(queue_options(border_.load())) {
+  if (border_.load() == Border::launches) rt_.ranges.look_at(RecurringRange::kLevels);
+}
 
 std::uint64_t Windows::timestamp() const {
   std::uint64_t now = 0;
@@ -211,6 +213,8 @@ void Windows::reopen(const Schedule& schedule) {
   counts_ = {};
   launches_.store(0, std::memory_order_relaxed);
   sequence_.skip();
+  recurring_.skip();
+  range_patience_.store(~0ull, std::memory_order_relaxed);
   changes_ns_.store(0, std::memory_order_relaxed);
 }
 

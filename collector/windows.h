@@ -21,6 +21,7 @@
 #include "collector/event_sink.h"
 #include "collector/launch_sequence.h"
 #include "collector/planner.h"
+#include "collector/recurring_range.h"
 #include "collector/runtime.h"
 
 namespace gable {
@@ -48,6 +49,8 @@ class Windows final : public RangeListener {
   // ----------------------------------------------------------------------------------------------------
   void step_range_begin() override;
   void step_range_end() override;
+  void range_begins(std::uint32_t level, LayerId layer, const void* thread) override;
+  void range_ends(std::uint32_t level, const void* thread) override;
   void communicator_made(Communicator which) override;
   [[nodiscard]] bool communicator_seen() const {
     return communicator_.load(std::memory_order_relaxed);
@@ -67,7 +70,7 @@ class Windows final : public RangeListener {
   // `kernels` of a graph.
   void at_launch(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels = 1) {
     const auto border = border_.load(std::memory_order_relaxed);
-    if (border == Border::launches || border == Border::period) follow(thread, key, kernels);
+    if (border <= Border::recurring) follow(thread, key, kernels);
     settle_pending();
   }
   void settle_pending() {
@@ -125,12 +128,16 @@ class Windows final : public RangeListener {
   [[nodiscard]] bool steps_known() const { return by_steps(); }
 
  private:
-  // The first two give way to the others.
-  enum class Border : std::uint8_t { launches, period, point, profiler, range };
+  // The first three give way to those after them.
+  enum class Border : std::uint8_t { launches, period, recurring, point, profiler, range };
 
   // --- borders (window_borders.cpp)
   void follow(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels);
   void obey(PeriodMark mark);
+  void obey(RangeMark mark, std::uint64_t now);  // control_mutex_ held
+  void lose_range();
+  [[nodiscard]] bool looks_at_ranges() const;
+  [[nodiscard]] LaunchesSeen launches_seen() const;
   void count_launch();
   void switch_to(Border border);
   // control_mutex_ held for those below; they call no CUPTI.
@@ -187,8 +194,11 @@ class Windows final : public RangeListener {
   std::atomic<bool> communicator_{false};  // of NCCL, of more ranks than one
   std::atomic<Border> border_;
   std::atomic<std::uint32_t> flaws_{0};
-  std::atomic<std::uint64_t> launches_{0};   // where windows are launches
-  LaunchSequence sequence_;                  // where borders are found
+  std::atomic<std::uint64_t> launches_{0};  // where windows are launches
+  LaunchSequence sequence_;                 // where borders are found
+  // All launches while borders are found, and the sum of their hashes; from how many on the range
+  // that was found has not come for too long.
+  std::atomic<std::uint64_t> launches_seen_{0}, hashes_seen_{0}, range_patience_{~0ull};
   std::atomic<bool> modules_loaded_{false};  // since the profilers were enabled
   std::atomic<std::uint32_t> ordinal_{0};    // of the next ranged launch
 
@@ -222,6 +232,7 @@ class Windows final : public RangeListener {
   std::optional<Closing> closing_;   // a counter window that ended and is not read yet
   Counts counts_;
   std::uint32_t period_ = 0;
+  RecurringRange recurring_;
   StepPoint point_ = StepPoint::forward;
   std::shared_ptr<const KeyChoice> chosen_;  // with --budget: of the counter window that is open
 };

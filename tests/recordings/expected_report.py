@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a report must say about a recording, computed from the recording alone: which steps each phase measured, and the
 means and sums over exactly those. The queue (docs of `gable profile`): wait, warm-up until a sequence of launches is seen
-again, every hardware pass, flops, time; `active` steps each."""
+again; every hardware pass once, all of flops, time once; then the rest of `active` steps each: every hardware pass once, two of
+time, and so on."""
 
 import dataclasses
 import statistics
@@ -25,6 +26,15 @@ class Windows:
         return [step for group in self.hw for step in group]
 
 
+def order(groups, active):
+    """The phases of the steps that are measured: the number of a hardware pass, "flops" or "time"."""
+    phases = [*range(groups), *["flops"] * active, "time"]
+    for times in range(1, active):  # windows that each hardware pass had before
+        phases += range(groups)
+        phases += ["time"] * max(0, min(2, active - 2 * times + 1))
+    return phases
+
+
 def windows(steps, groups, active=3, wait=1, warmup=1):
     """`steps` in order; counts of windows as given to gable. Raises when the recording is too short."""
     seen, at = [], 0
@@ -36,13 +46,13 @@ def windows(steps, groups, active=3, wait=1, warmup=1):
         seen.append(sequence)
         warmed += at >= wait
         at += 1
-    taken = []
-    for _ in range(groups + 2):
-        taken.append(steps[at:at + active])
-        at += active
-    if at > len(steps):
-        raise ValueError(f"{len(steps)} steps are too few: the queue needs {at}")
-    return Windows(taken[:groups], taken[groups], taken[groups + 1], at)
+    phases = order(groups, active)
+    if at + len(phases) > len(steps):
+        raise ValueError(f"{len(steps)} steps are too few: the queue needs {at + len(phases)}")
+
+    def taken(phase):
+        return [step for step, each in zip(steps[at:], phases) if each == phase]
+    return Windows([taken(group) for group in range(groups)], taken("flops"), taken("time"), at + len(phases))
 
 
 def by_key(steps):

@@ -19,6 +19,7 @@ QueueOptions queue_options(bool steps, bool found) {
   options.wait = steps && !found ? 1 : 0;
   options.warmup = steps ? 1 : 0;
   options.until_repeat = steps && !found;
+  options.steps = steps;
   return options;
 }
 

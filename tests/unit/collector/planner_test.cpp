@@ -72,12 +72,20 @@ TEST(Planner, APhaseGoesOnUntilItsKeysHaveSamples) {
                  [](Phase p, int n) {
                    return n < (p.kind == PhaseKind::hw ? 3 : 2) ? lacking() : KeyNeeds{};
                  }),
-            "hw:1 x3, flops x2, time x3");
+            "hw:1 x1, flops x2, time x1, hw:1 x1, time x2, hw:1 x1");
 }
 
 TEST(Planner, KeysThatNeverGetTheirSamplesAreNotWaitedForLongerThanTenWindows) {
   Planner planner(options(1));
-  EXPECT_EQ(play(planner, [](Phase, int) { return lacking(); }), "hw:1 x10, flops x10, time x10");
+  std::map<std::string, int> windows;
+  EXPECT_EQ(play(planner,
+                 [&](Phase phase, int n) {
+                   windows[to_string(phase)] = n;
+                   return lacking();
+                 })
+                .substr(0, 46),
+            "hw:1 x1, flops x10, time x1, hw:1 x1, time x2,");
+  EXPECT_EQ(windows, (std::map<std::string, int>{{"hw:1", 10}, {"flops", 10}, {"time", 10}}));
 }
 
 TEST(Planner, KeysThatAreWorthLessThanAHundredthOfTheTimeAreNotWaitedFor) {
@@ -96,23 +104,46 @@ TEST(Planner, SpreadIsAnsweredAfterEveryKeyHasItsSamples) {
                    return p.kind == PhaseKind::hw && p.group == 0 && n < 5 ? spreading()
                                                                            : KeyNeeds{};
                  }),
-            "hw:1 x1, hw:2 x2, flops x2, hw:1 x4, time x3");
+            "hw:1 x1, hw:2 x1, flops x2, time x1, hw:2 x1, time x2, hw:1 x4");
+}
+
+TEST(Planner, FlopsThatSpreadAreCountedOnBeforeTheTimes) {
+  Planner planner(options(1));
+  EXPECT_EQ(play(planner,
+                 [](Phase p, int n) {
+                   return p.kind == PhaseKind::flops && n < 5 ? spreading() : KeyNeeds{};
+                 }),
+            "hw:1 x1, flops x5, time x3");
+}
+
+// A step of kernels that are launched once, on a chip of four hardware passes.
+TEST(Planner, ThingsAreCompleteAfterKAndThreeSteps) {
+  Planner planner(options(4));
+  EXPECT_EQ(play(planner,
+                 [](Phase p, int n) {
+                   return n < (p.kind == PhaseKind::flops ? 2 : 3) ? lacking() : KeyNeeds{};
+                 }),
+            "hw:1 x1, hw:2 x1, hw:3 x1, hw:4 x1, flops x2, time x1, hw:1 x1, hw:2 x1, hw:3 x1, "
+            "hw:4 x1, time x2, hw:1 x1, hw:2 x1, hw:3 x1, hw:4 x1");
 }
 
 TEST(Planner, WhereWindowsAreLaunchesAPhaseGoesOnWhileNewKeysCome) {
-  Planner planner(options(1));
+  auto o = options(1);
+  o.steps = false;
+  Planner planner(o);
   KeyNeeds fresh = lacking();
   fresh.fresh = 1;
   EXPECT_EQ(play(
-                planner, [&](Phase, int n) { return n < 40 ? fresh : KeyNeeds{}; }, false, 45),
-            "hw:1 x40, flops x5");
+                planner, [&](Phase, int n) { return n < 40 ? fresh : KeyNeeds{}; }, false, 90),
+            "hw:1 x1, flops x40, time x1, hw:1 x39, time x9");
 }
 
 TEST(Planner, ActiveIsExact) {
   auto o = options(1);
   o.active = 2;
   Planner planner(o);
-  EXPECT_EQ(play(planner, [](Phase, int) { return lacking(); }), "hw:1 x2, flops x2, time x2");
+  EXPECT_EQ(play(planner, [](Phase, int) { return lacking(); }),
+            "hw:1 x1, flops x2, time x1, hw:1 x1, time x1");
 }
 
 TEST(Planner, APhaseThatNeverVerifiesIsGivenUp) {
@@ -134,6 +165,7 @@ TEST(Planner, APhaseThatNeverVerifiesIsGivenUp) {
 TEST(Planner, AKeptWindowForgivesThoseThrownAwayBefore) {
   auto o = options(1);
   o.active = 10;
+  o.flops = o.time = false;
   Planner planner(o);
   WindowFacts facts{1, {PhaseKind::hw, 0}, 7, 10, 0, true};
   for (int i = 0; i < 4; ++i) {
@@ -207,7 +239,7 @@ TEST(Planner, WithRanksTheNumberOfTheWindowAloneDecides) {
     calm.progress(facts, {});
 
     // Other launches in every step, none in some, spoilt windows, counters that are lost half-way.
-    const bool had = i < 5 || phase.kind == PhaseKind::time;
+    const bool had = i < 4 || phase.kind == PhaseKind::time;
     EXPECT_EQ(to_string(troubled.next()), had ? to_string(phase) : "wait") << "window " << i;
     facts.phase = troubled.next();
     facts.hash = i;
@@ -217,12 +249,12 @@ TEST(Planner, WithRanksTheNumberOfTheWindowAloneDecides) {
     (void)troubled.ended(facts, i % 2 == 0 ? "It was spoilt." : "");
     if (i % 2 != 0) troubled.counters_read(facts, bad);
     troubled.progress(facts, lacking());
-    if (i == 4) {
+    if (i == 3) {
       troubled.give_up(PhaseKind::hw);
       troubled.give_up(PhaseKind::flops);
     }
   }
-  EXPECT_EQ(phases, "wait warmup hw:1 hw:1 hw:1 hw:2 hw:2 hw:2 flops flops flops time time time ");
+  EXPECT_EQ(phases, "wait warmup hw:1 hw:2 flops flops time hw:1 hw:2 time time hw:1 hw:2 ");
   EXPECT_EQ(troubled.next().kind, PhaseKind::off);
 }
 

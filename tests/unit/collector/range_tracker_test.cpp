@@ -127,6 +127,8 @@ struct Steps : RangeListener {
   }
   void step_range_begin() override { ++begun; }
   void step_range_end() override { ++ended; }
+  void range_begins(std::uint32_t, LayerId, const void*) override {}
+  void range_ends(std::uint32_t, const void*) override {}
 };
 
 TEST_F(RangeTrackerTest, TellsOfSteps) {
