@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From a fresh clone to the first table: installs what is missing, builds into build/, and profiles a program on this
-# machine's GPU, or plays the recording of a ResNet-50 training where there is none.
+# From a fresh clone to the first table: installs what is missing, builds the whole product (no tests) into
+# build/, and profiles a program on this machine's GPU, or plays the recording of a ResNet-50 training where there is none.
 #   GABLE_QUICKSTART_BUILD=DIR   uses this build folder, which is built already
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
