@@ -4,29 +4,35 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <string>
 
 namespace gable {
 namespace {
 
-std::atomic<bool> g_followed{false};
+std::atomic<const char*> g_reason{"nothing brought it there."};
 
 }  // namespace
 
 void modules_are_followed(Runtime& rt) {
-  g_followed.store(true, std::memory_order_relaxed);
   rt.hot.copies.store(rt.layers.child(0, "copies", Direction::none), std::memory_order_relaxed);
 }
 
+bool modules_followed(const Runtime& rt) {
+  return rt.hot.copies.load(std::memory_order_relaxed) != 0;
+}
+
+void modules_missing_because(const char* reason) {
+  g_reason.store(reason, std::memory_order_relaxed);
+}
+
 void note_missing_modules(Runtime& rt) {
-  if (rt.settings.layers != "auto" || g_followed.load(std::memory_order_relaxed)) return;
+  if (rt.settings.layers != "auto" || modules_followed(rt)) return;
   void* torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
   if (torch == nullptr) return;
   dlclose(torch);
   rt.notes.record(
-      "PyTorch ran without Gable's Python side, so its modules are no layers: it is not there "
-      "under "
-      "python -I, -E or -S, in a program that is not Python, or without the PYTHONPATH that gable "
-      "profile and gable env set.");
+      std::string("PyTorch ran without Gable's Python side, so its modules are no layers: ") +
+      g_reason.load(std::memory_order_relaxed));
 }
 
 }  // namespace gable

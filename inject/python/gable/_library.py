@@ -9,6 +9,7 @@ _FUNCTIONS = {
     "gable_torch_number": (None, [ctypes.c_void_p] * 2),
     "gable_torch_attach": (None, [ctypes.c_void_p] + [ctypes.c_size_t] * 3),
     "gable_python": (None, [ctypes.c_void_p] * 3),
+    "gable_layers_wanted": (ctypes.c_int, []),
     "gable_modules_followed": (None, []),
     "gable_module_open": (ctypes.c_int, [ctypes.c_uint64]),
     "gable_module_name": (ctypes.c_int, [ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]),
@@ -34,13 +35,16 @@ _WAITING = {
 }
 
 
+path = ""  # of the library; empty: as CUDA's variable names it
+
+
 def _load():
-    path = os.environ.get("CUDA_INJECTION64_PATH")
-    if not path or "gable" not in os.path.basename(path):
+    named = path or os.environ.get("CUDA_INJECTION64_PATH")
+    if not named or "gable" not in os.path.basename(named):
         return None
     try:
-        library = ctypes.PyDLL(path)
-        unlocked = ctypes.CDLL(path)
+        library = ctypes.PyDLL(named)
+        unlocked = ctypes.CDLL(named)
         for source, functions in ((library, _FUNCTIONS), (unlocked, _WAITING)):
             for name, (result, arguments) in functions.items():
                 function = getattr(source, name)
