@@ -4,6 +4,8 @@ import ctypes
 import os
 import sys
 
+from gable import _startup
+
 # The library's functions that Python calls: result, arguments. PyDLL keeps the interpreter's lock: none of them waits.
 _FUNCTIONS = {
     "gable_torch_number": (None, [ctypes.c_void_p] * 2),
@@ -35,16 +37,13 @@ _WAITING = {
 }
 
 
-path = ""  # of the library; empty: as CUDA's variable names it
-
-
 def _load():
-    named = path or os.environ.get("CUDA_INJECTION64_PATH")
-    if not named or "gable" not in os.path.basename(named):
+    path = _startup.library or os.environ.get("CUDA_INJECTION64_PATH")
+    if not path or "gable" not in os.path.basename(path):
         return None
     try:
-        library = ctypes.PyDLL(named)
-        unlocked = ctypes.CDLL(named)
+        library = ctypes.PyDLL(path)
+        unlocked = ctypes.CDLL(path)
         for source, functions in ((library, _FUNCTIONS), (unlocked, _WAITING)):
             for name, (result, arguments) in functions.items():
                 function = getattr(source, name)

@@ -20,7 +20,11 @@ class _Loader:
     def exec_module(self, module):
         # From here on the program sees the loader it would have seen without us.
         module.__loader__ = module.__spec__.loader = self._loader
-        self._loader.exec_module(module)
+        try:
+            self._loader.exec_module(module)
+        except BaseException:
+            sys.meta_path.insert(0, _Watcher())  # the program may try again
+            raise
         _start(module)
 
 
@@ -46,6 +50,7 @@ class _Watcher:
         return spec
 
 
+library = ""  # its path, where CUDA has loaded it
 _waiting = False  # or no longer: in this process Gable has begun
 _started = False
 _process = os.getpid()
@@ -86,10 +91,9 @@ def _start_imported(torch):
 
 def attach(path):
     """CUDA has started, and loaded the library from `path`. Called on the main thread, at any point of the program."""
-    global _process
+    global library, _process
+    library = path
     if not _waiting:
-        from gable import _library
-        _library.path = path
         wait_for_torch()
     elif _started and _process != os.getpid():
         from gable import _torch
