@@ -20,7 +20,11 @@ case ${1:-} in
 esac
 
 launcher=()
-if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+if command -v ccache >/dev/null; then
+  launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  # The quickstart's build of tests/first_contact, in a clone below this folder, finds what is compiled here.
+  export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=true
+fi
 
 build() {  # preset, then options of cmake --build
   local preset=$1
