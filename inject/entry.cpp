@@ -10,6 +10,7 @@
 #include "collector/runtime.h"
 #include "collector/session.h"
 #include "inject/process.h"
+#include "inject/python_attach.h"
 
 namespace {
 
@@ -44,7 +45,10 @@ GABLE_ENTRY int InitializeInjection(void) {
   try {
     gable::watch_process();
     if (!gable::first_in_process(g_started)) return 1;
-    if (gable::Session::start(gable::runtime()) != nullptr) gable::watch_end();
+    auto& rt = gable::runtime();
+    if (gable::Session::start(rt) == nullptr) return 1;
+    gable::watch_end();
+    gable::attach_python_side(rt);
   } catch (const std::exception&) {
     // Nothing may leave: the driver would take the program down.
   }

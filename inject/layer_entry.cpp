@@ -48,6 +48,15 @@ Result followed(Result otherwise, Call&& call) {
 
 }  // namespace
 
+// Else the program's modules are left alone (--layers off).
+GABLE_ENTRY int gable_layers_wanted(void) {
+  try {
+    return gable::runtime().settings.layers == "auto" ? 1 : 0;
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
 // The Python side follows the modules of this process.
 GABLE_ENTRY void gable_modules_followed(void) {
   try {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From a fresh clone to the first table: installs what is missing, builds into build/, and profiles a program on this
-# machine's GPU, or plays the recording of a ResNet-50 training where there is none.
+# From a fresh clone to the first table: installs what is missing, builds the whole product (no tests) into
+# build/, and profiles a program on this machine's GPU, or plays the recording of a ResNet-50 training where there is none.
 #   GABLE_QUICKSTART_BUILD=DIR   uses this build folder, which is built already
+#   GABLE_QUICKSTART_CMAKE=WORDS   more options of cmake
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${GABLE_QUICKSTART_BUILD:-$root/build}
@@ -14,8 +15,9 @@ build_it() {
   "$root/scripts/setup.sh" --program
   "$root/scripts/setup.sh" --cuda "$build"
   say "building into $build"
-  local log
-  log=$(cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGABLE_TESTS=OFF 2>&1) || {
+  local log more=()
+  read -ra more <<<"${GABLE_QUICKSTART_CMAKE:-}"
+  log=$(cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGABLE_TESTS=OFF "${more[@]}" 2>&1) || {
     printf '%s\n' "$log" >&2
     exit 1
   }

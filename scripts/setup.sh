@@ -6,7 +6,8 @@
 #   scripts/setup.sh --lint                and what scripts/lint.sh needs
 #   scripts/setup.sh --fuzz                what scripts/fuzz.sh needs
 #   scripts/setup.sh --cuda BUILD          NVIDIA's wheels into BUILD where there is no CUDA toolkit, else nothing
-#   scripts/setup.sh --torch BUILD         PyTorch (CPU) into BUILD, for the tests that need it; a notice where it cannot be had
+#   scripts/setup.sh --torch BUILD         PyTorch (CPU) and torchvision into BUILD, for the tests that need them; a notice where
+#                                          they cannot be had
 #   scripts/setup.sh --browser BUILD       Chromium, and Playwright into BUILD, for the tests of the report page; a notice where not
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 50 MB, for the tests in tests/cupti
@@ -126,7 +127,25 @@ dist_info() {  # the folder that tells of an unpacked wheel: name==1.2 -> name-1
 }
 
 fetch_torch() {
-  local target=$1/torch
+  fetch_pytorch "$1/torch"
+  [[ ! -x $1/torch/bin/python ]] || fetch_torchvision "$1/torch/bin/python" "$1/torchvision"
+}
+
+# Its models and datasets, beside PyTorch: pip would bring a PyTorch with CUDA along. Its operators in C++ want CUDA and do not
+# load; what needs them is not used.
+fetch_torchvision() {
+  local python=$1 target=$2
+  if [[ -d $target/torchvision && -d $target/PIL ]]; then return 0; fi
+  printf 'setup: putting torchvision into %s\n' "$target" >&2
+  if ! "$python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$target" \
+    torchvision==0.28.0 pillow==13.0.0 >&2; then
+    printf 'setup: torchvision could not be installed; the tests with it are skipped\n' >&2
+    rm -rf "$target"
+  fi
+}
+
+fetch_pytorch() {
+  local target=$1
   if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import torch' 2>/dev/null; then return 0; fi
   printf 'setup: putting PyTorch into %s\n' "$target" >&2
   if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \

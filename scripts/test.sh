@@ -35,9 +35,9 @@ build() {  # preset, then options of cmake --build
 }
 
 scripts/setup.sh
-# The tests build the program again, as users do: from a clone of its own and by pip. ccache knows the objects by then. The option
-# that makes warnings errors is the one difference.
-export CCACHE_BASEDIR=${CCACHE_BASEDIR:-/} CCACHE_NOHASHDIR=true CCACHE_IGNOREOPTIONS=-Werror
+# The tests build the program again, as users do: by the quickstart in a clone below this folder, and by pip. ccache knows the
+# objects by then, but for the option that makes warnings errors.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=true CCACHE_IGNOREOPTIONS=-Werror
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 scripts/setup.sh --cuda build-ci
 scripts/setup.sh --torch build-ci

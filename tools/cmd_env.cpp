@@ -6,6 +6,7 @@
 #include "collector/settings.h"
 #include "collector/shell_words.h"
 #include "tools/command.h"
+#include "tools/injection.h"
 #include "tools/install.h"
 
 namespace gable {
@@ -22,6 +23,7 @@ class EnvCommand final : public Command {
     std::printf("export CUDA_INJECTION64_PATH=%s\n", shell_quoted(library).c_str());
     std::printf("export NVTX_INJECTION64_PATH=%s\n", shell_quoted(library).c_str());
     std::printf("export GABLE_OPTIONS=%s\n", shell_quoted(to_options(settings_)).c_str());
+    if (lacks_python_side(settings_)) say(no_python_side());
     const std::string startup =
         settings_.layers == "auto" ? python_startup_folder() : std::string();
     if (!startup.empty()) {

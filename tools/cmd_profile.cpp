@@ -84,6 +84,7 @@ class ProfileCommand final : public Command {
     }
     const Manifest manifest;
     settings_.manifest = manifest.path();
+    if (lacks_python_side(settings_)) say(no_python_side());
     set_injection(library, settings_);
     const Ended ended = run_program(program_);
     return finish(ended, manifest.read());

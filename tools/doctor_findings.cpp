@@ -73,6 +73,11 @@ class Examiner {
     } else {
       add("library", State::ready, library);
     }
+    const std::string python = python_startup_folder(), playback = playback_folder();
+    add("Python", python.empty() ? State::missing : State::ready,
+        python.empty() ? no_python_side() : fs::path(python).parent_path().string());
+    add("playback", playback.empty() ? State::missing : State::ready,
+        playback.empty() ? no_playback() : playback);
     const std::string holder = injection_holder(library);
     if (!holder.empty()) {
       add("injection", State::limited,

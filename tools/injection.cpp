@@ -50,6 +50,10 @@ void set_injection(const std::string& library, const Settings& settings) {
   setenv("PYTHONPATH", (before.empty() ? startup : startup + ":" + before).c_str(), 1);
 }
 
+bool lacks_python_side(const Settings& settings) {
+  return settings.layers == "auto" && python_startup_folder().empty();
+}
+
 void clear_own_injection(const std::string& library) {
   for (const char* name : kEntryVariables) {
     if (same_file(variable(name), library)) unsetenv(name);
@@ -63,11 +67,7 @@ std::string set_playback(const std::string& recording) {
                    "tests/data/recordings.");
   }
   std::string folder = playback_folder();
-  if (folder.empty()) {
-    throw WrongUse(
-        "The playback GPU is not in ../lib/playback beside this program: configure with "
-        "-DGABLE_INJECT=ON and build everything.");
-  }
+  if (folder.empty()) throw WrongUse(no_playback());
   const std::string before = variable("LD_LIBRARY_PATH");
   setenv("LD_LIBRARY_PATH", (before.empty() ? folder : folder + ":" + before).c_str(), 1);
   setenv("GABLE_PLAYBACK", std::filesystem::absolute(recording).lexically_normal().c_str(), 1);

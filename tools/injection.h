@@ -16,6 +16,9 @@ namespace gable {
 // Sets the variables in this process, for the program that it starts next.
 void set_injection(const std::string& library, const Settings& settings);
 
+// Layers are wanted of a PyTorch program, should it be one, and this installation cannot name them.
+[[nodiscard]] bool lacks_python_side(const Settings& settings);
+
 // Takes a library of ours out of the environment again (an outer `gable profile`, an `eval "$(gable
 // env)"`).
 void clear_own_injection(const std::string& library);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/install.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 namespace gable {
 namespace {
@@ -22,6 +24,31 @@ std::string beside_program(const std::string& name) {
   return {};
 }
 
+const std::vector<std::string> kPythonFiles = {GABLE_PYTHON_FILES};
+const std::vector<std::string> kPlaybackFiles = {
+    "playback/libcuda.so.1",      "playback/libcupti.so.13", "playback/libnvidia-ml.so.1",
+    "playback/libnvperf_host.so", "playback/gable-player",   "playback/libnvperf_target.so"};
+
+// Of `files`, in their order.
+std::vector<std::string> missing_of(const std::vector<std::string>& files) {
+  std::vector<std::string> missing;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(missing),
+               [](const std::string& name) { return beside_program(name).empty(); });
+  return missing;
+}
+
+// "WHAT is not in ../lib/FOLDER beside this program, so ", or which file is not.
+std::string lacking(const std::string& what, const std::vector<std::string>& files,
+                    const std::string& folder) {
+  const std::vector<std::string> missing = missing_of(files);
+  const bool all = missing.size() == files.size();
+  return what +
+         (all ? "is not in ../lib/" + folder + " beside this program"
+              : "is not complete beside this program (../lib/" +
+                    (missing.empty() ? folder : missing.front()) + " is missing)") +
+         ", so ";
+}
+
 }  // namespace
 
 std::string injected_library() { return beside_program("libgable_inject.so"); }
@@ -31,12 +58,26 @@ std::string no_injected_library() {
          "cmake --build BUILD --target gable_inject, or configure with -DGABLE_INJECT=ON.";
 }
 
-std::string python_startup_folder() { return beside_program("python/startup"); }
+std::string python_startup_folder() {
+  const std::string folder = beside_program("python/startup");
+  return missing_of(kPythonFiles).empty() ? folder : std::string();
+}
+
+std::string no_python_side() {
+  return lacking("Gable's Python side, which names the modules of PyTorch programs, ", kPythonFiles,
+                 "python") +
+         "no module becomes a layer. Build it with cmake --build BUILD --target gable_python, or "
+         "install Gable again.";
+}
 
 std::string playback_folder() {
-  const std::string folder = beside_program("playback");
-  std::error_code code;
-  return !folder.empty() && fs::is_directory(folder, code) ? folder : std::string();
+  return missing_of(kPlaybackFiles).empty() ? beside_program("playback") : std::string();
+}
+
+std::string no_playback() {
+  return lacking("The playback GPU ", kPlaybackFiles, "playback") +
+         "no recording can be played. Build it with cmake --build BUILD --target gable_playback, "
+         "or install Gable again.";
 }
 
 }  // namespace gable

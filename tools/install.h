@@ -12,10 +12,13 @@ namespace gable {
 [[nodiscard]] std::string no_injected_library();  // the sentence for it
 
 // The folder that a Python program finds first when Gable names its layers (its sitecustomize.py is
-// ours), or empty.
+// ours), or empty where a file of the Python side is missing.
 [[nodiscard]] std::string python_startup_folder();
+[[nodiscard]] std::string no_python_side();  // the sentence for it
 
-// The folder of the playback GPU (libcuda.so.1, libcupti.so.13, gable-player), or empty.
+// The folder of the playback GPU (libcuda.so.1, libcupti.so.13, gable-player …), or empty where one
+// of its files is missing.
 [[nodiscard]] std::string playback_folder();
+[[nodiscard]] std::string no_playback();  // the sentence for it
 
 }  // namespace gable

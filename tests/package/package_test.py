@@ -13,7 +13,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = pathlib.Path(os.environ["GABLE_WORK"])
 ENVIRONMENT = WORK / "environment"
-TORCH_PYTHON = os.environ.get("GABLE_TORCH_PYTHON", "")
+sys.path.insert(0, str(ROOT / "tests" / "first_contact"))
+import machine_with_pytorch as world  # noqa: E402
 
 
 def clean_environment(**more):
@@ -55,12 +56,11 @@ class InstalledByPip(unittest.TestCase):
             raise AssertionError(f"pip install says:\n{done.stdout}\n{done.stderr}")
         cls.gable = ENVIRONMENT / "bin" / "gable"
 
-    def profile(self, name, *command):
+    def profile(self, name):
         report = WORK / (name + ".json")
         report.unlink(missing_ok=True)
-        recording = ROOT / "tests" / "pytorch" / "gpu.jsonl" if command else ROOT / "tests/data/recordings/resnet50-train.jsonl"
-        words = ["--", *command] if command else ["--step-range", "^step$"]
-        done = run(self.gable, "profile", "--playback", recording, "-o", report, *words)
+        recording = ROOT / "tests/data/recordings/resnet50-train.jsonl"
+        done = run(self.gable, "profile", "--playback", recording, "-o", report, "--step-range", "^step$")
         self.assertEqual(done.returncode, 0, done.stderr)
         return done, json.loads(report.read_text(encoding="utf-8"))
 
@@ -94,14 +94,28 @@ class InstalledByPip(unittest.TestCase):
         done = run(ENVIRONMENT / "bin" / "python", "-c", script)
         self.assertEqual((done.stdout, done.stderr), ("ran\n", ""))
 
-    def test_layers_of_a_pytorch_program(self):
-        if not os.path.exists(TORCH_PYTHON):
-            self.skipTest("no Python with PyTorch (scripts/setup.sh --torch BUILD makes one)")
-        done, report = self.profile("gpt", TORCH_PYTHON, ROOT / "tests" / "pytorch" / "program.py", "gpt")
-        self.assertRegex(done.stdout, "^loss 0x")
-        layers = {(tuple(row["path"]), row["direction"]) for row in report["layers"]}
-        for direction in ("forward", "backward"):
-            self.assertIn((("GPT", "transformer", "h", "1", "attn", "qkv"), direction), layers)
+    def test_a_program_beside_it_has_its_layers_by_every_way_in(self):
+        """PyTorch and Gable in one virtual environment, and the README's command."""
+        if world.why_not():
+            self.skipTest(world.why_not())
+        machine = world.Machine(WORK / "machine", ENVIRONMENT / "bin" / "python")
+        (machine.home / "train.py").write_text((world.HERE / "train.py").read_text(encoding="utf-8"), encoding="utf-8")
+        native = next(ENVIRONMENT.glob("lib/python*/site-packages/gable/native"))
+        library, program = native / "lib" / "libgable_inject.so", "python train.py --arch resnet50"
+        command = f"gable profile -- {program}"
+        self.assertIn(f"    pip install .\n    {command}\n", (ROOT / "README.md").read_text(encoding="utf-8"))
+        plain = machine.run(program, machine.home, machine.with_gpu(native))
+        layers = []
+        for way in (command, f"LD_PRELOAD='{library}' {program}", f"CUDA_INJECTION64_PATH='{library}' {program}"):
+            with self.subTest(way):
+                done = machine.run(way, machine.home, machine.with_gpu(native) | {"GABLE_OPTIONS": "-o report.json"})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(world.same_output(done.stdout), world.same_output(plain.stdout))
+                report = world.read_report(machine.home / "report.json")
+                self.assertEqual(world.missing_convolutions(report, "forward:Conv2d", "backward:Conv2d"), [])
+                (machine.home / "report.json").unlink()
+                layers.append(set(world.layers_of(report)))
+        self.assertTrue(layers[0] == layers[1] == layers[2])
 
 
 if __name__ == "__main__":

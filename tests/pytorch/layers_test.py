@@ -362,10 +362,26 @@ class Layers(gable_run.ReportTest):
         self.assert_kernels_at_home(run.report)
 
     def test_python_that_ignores_its_environment(self):
+        """The library brings the Python side when CUDA starts, which is in the first forward here."""
         run = gable_run.run_profile(GPU, "pytorch-isolated", "--", PYTHON, "-E", PROGRAM, "shared")
-        self.assertEqual((run.code, run.out), (0, plain("shared")))
-        self.assertEqual({path for path, _ in run.report.layers}, {()})
-        self.assertTrue([note for note in run.report.run["notes"] if "without Gable's Python side" in note])
+        self.assertEqual((run.code, run.out), (0, plain("shared")), run.err)
+        self.assert_kernels_at_home(run.report)
+        self.assertEqual(set(run.report.layers), set(profiled("shared").report.layers))
+
+    def test_a_process_forked_before_cuda_starts(self):
+        self.assert_kernels_at_home(self.report("forked"))
+
+    def test_a_library_without_its_python_side(self):
+        folder = gable_run.work("library-alone")
+        os.makedirs(folder, exist_ok=True)
+        library = shutil.copy(os.path.join(os.environ["GABLE_BUILD"], "lib", "libgable_inject.so"), folder)
+        environment = dict(plain_environment(), LD_LIBRARY_PATH=os.path.join(os.environ["GABLE_BUILD"], "lib", "playback"),
+                           GABLE_PLAYBACK=GPU, CUDA_INJECTION64_PATH=library, GABLE_OPTIONS=f"-o {folder}/alone.json")
+        done = subprocess.run([PYTHON, PROGRAM, "shared"], capture_output=True, text=True, timeout=300, env=environment, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, plain("shared")), done.stderr)
+        report = gable_run.Report(gable_run.report_schema.parse(gable_run.read_text(os.path.join(folder, "alone.json"))))
+        self.assertEqual({path for path, _ in report.layers}, {()})
+        self.assertTrue([note for note in report.run["notes"] if re.search("without Gable's Python side.*--target gable_python", note)])
 
 
 if __name__ == "__main__":

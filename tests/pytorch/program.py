@@ -105,6 +105,17 @@ def own_block():
     print(digest(model))
 
 
+def forked():
+    """A server that forks its worker, which is the one that starts CUDA."""
+    model = make_launching(models.GPT())
+    ids, targets = gpt_batch()
+    child = os.fork()
+    if child == 0:
+        train(model, ids, targets, forward=lambda ids: model(ids).flatten(0, 1))
+        return
+    sys.exit(os.waitpid(child, 0)[1])
+
+
 def annotated():
     import gable
     model = make_launching(models.GPT())
@@ -344,7 +355,7 @@ CASES = {
     "backward_thread": backward_thread, "two_models": two_models, "no_grad": lambda: inference(torch.no_grad),
     "inference_mode": lambda: inference(torch.inference_mode), "gradients_on": lambda: inference(torch.enable_grad),
     "compiled": compiled, "compiled_regions": lambda: regions.compiled_regions(STEPS, digest), "raising_hooks": raising_hooks, "many_models": many_models, "odd_names": odd_names,
-    "workers": workers, "ddp": lambda: ranks(nn.parallel.DistributedDataParallel), "fsdp": lambda: ranks(fully_sharded),
+    "forked": forked, "workers": workers, "ddp": lambda: ranks(nn.parallel.DistributedDataParallel), "fsdp": lambda: ranks(fully_sharded),
 }
 
 

@@ -4,11 +4,14 @@ import ctypes
 import os
 import sys
 
+from gable import _startup
+
 # The library's functions that Python calls: result, arguments. PyDLL keeps the interpreter's lock: none of them waits.
 _FUNCTIONS = {
     "gable_torch_number": (None, [ctypes.c_void_p] * 2),
     "gable_torch_attach": (None, [ctypes.c_void_p] + [ctypes.c_size_t] * 3),
     "gable_python": (None, [ctypes.c_void_p] * 3),
+    "gable_layers_wanted": (ctypes.c_int, []),
     "gable_modules_followed": (None, []),
     "gable_module_open": (ctypes.c_int, [ctypes.c_uint64]),
     "gable_module_name": (ctypes.c_int, [ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]),
@@ -35,7 +38,7 @@ _WAITING = {
 
 
 def _load():
-    path = os.environ.get("CUDA_INJECTION64_PATH")
+    path = _startup.library or os.environ.get("CUDA_INJECTION64_PATH")
     if not path or "gable" not in os.path.basename(path):
         return None
     try:

@@ -3,7 +3,7 @@
 import functools
 import weakref
 
-from gable import _builtins, _dynamo, _generation, _tree
+from gable import _builtins, _dynamo, _generation, _running, _tree
 
 _BETWEEN_NAMES = b"\x1f"
 _BEFORE_CLASS = b"\x1e"
@@ -160,7 +160,7 @@ def follow(torch, library, outermost_ended, description):
     _dynamo.keep_out(torch, __call__, callees=True)
     for function in (open_first, Namer.__call__, Namer._forget, outermost_ended.__func__, generation.begin.__func__):
         _dynamo.keep_out(torch, function, callees=False)
-    module_class.__call__ = __call__
+    _running.follow_calls(torch, module_class, __call__)
     _follow_compile(module_class)
 
 

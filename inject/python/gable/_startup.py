@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waits for the program to import torch; until then Gable costs it nothing."""
 import importlib.util
+import os
 import sys
 
 
@@ -19,7 +20,11 @@ class _Loader:
     def exec_module(self, module):
         # From here on the program sees the loader it would have seen without us.
         module.__loader__ = module.__spec__.loader = self._loader
-        self._loader.exec_module(module)
+        try:
+            self._loader.exec_module(module)
+        except BaseException:
+            sys.meta_path.insert(0, _Watcher())  # the program may try again
+            raise
         _start(module)
 
 
@@ -45,7 +50,17 @@ class _Watcher:
         return spec
 
 
+library = ""  # its path, where CUDA has loaded it
+_waiting = False  # or no longer: in this process Gable has begun
+_started = False
+_process = os.getpid()
+
+
 def _start(torch):
+    global _started
+    if _started:
+        return
+    _started = True
     try:
         from gable import _torch
         _torch.start(torch)
@@ -55,7 +70,32 @@ def _start(torch):
 
 
 def wait_for_torch():
-    if "torch" in sys.modules:
-        _start(sys.modules["torch"])
-    else:
+    global _waiting
+    if _waiting:
+        return
+    _waiting = True
+    torch = sys.modules.get("torch")
+    if torch is None:
         sys.meta_path.insert(0, _Watcher())
+    else:
+        from gable import _running
+        _running.when_imported(torch, lambda: _start_imported(torch))
+
+
+def _start_imported(torch):
+    if sys.modules.get("torch") is torch:
+        _start(torch)
+    else:  # that import failed; there may be another
+        sys.meta_path.insert(0, _Watcher())
+
+
+def attach(path):
+    """CUDA has started, and loaded the library from `path`. Called on the main thread, at any point of the program."""
+    global library, _process
+    library = path
+    if not _waiting:
+        wait_for_torch()
+    elif _started and _process != os.getpid():
+        from gable import _torch
+        _torch.start_in_child()
+    _process = os.getpid()

@@ -38,6 +38,9 @@ class Steps:
             self._attach()
         self._library.gable_open(None, _NONE, 0)
 
+    def attach_anew(self):
+        self._attached = False
+
     def _attach(self):
         try:
             found = _autograd.attach(self._torch, self._library)

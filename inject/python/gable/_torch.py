@@ -12,15 +12,35 @@ def _version(torch):
         return (0, 0)
 
 
+_tell_again = None
+
+
+def _tell(torch, library):
+    library.gable_modules_followed()
+    _autograd.number_nodes(torch, library)
+
+
 def start(torch):
+    global _tell_again
     library = _library.library()
-    if library is None:
+    if library is None or not library.gable_layers_wanted():
         return
     if _version(torch) < _OLDEST:
         _library.say(f"PyTorch {torch.__version__} is too old for layers to be named; they need PyTorch 2.0 or newer.")
         return
-    library.gable_modules_followed()
-    _autograd.number_nodes(torch, library)
+    _tell(torch, library)
     description = _description.Description(torch, library)
     steps = _steps.follow(torch, library, description)
     _modules.follow(torch, library, steps.outermost_ended, description)
+
+    def tell_again():
+        _tell(torch, library)
+        steps.attach_anew()
+
+    _tell_again = tell_again
+
+
+def start_in_child():
+    """A forked process starts CUDA: its library knows nothing of what was said before the fork."""
+    if _tell_again is not None:
+        _tell_again()

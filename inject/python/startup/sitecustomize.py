@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python runs this before the program, because `gable profile` puts this folder on PYTHONPATH.
+"""Python runs this before the program, because `gable profile` and LD_PRELOAD put this folder on PYTHONPATH.
 
 It only arranges that Gable wakes when the program imports torch, and hands over to the sitecustomize
 that would have run otherwise.
