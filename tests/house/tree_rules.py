@@ -5,7 +5,7 @@ import re
 import subprocess
 
 TOP_LEVEL = {"CMakeLists.txt", "inject", "collector", "analysis", "tools", "tests", "scripts", "README.md", "docs", "LICENSE",
-             "CMakePresets.json", "pyproject.toml"}
+             "CMakePresets.json", "pyproject.toml", "CONTRIBUTING.md"}
 # What may include what. Nothing includes tools; tests may include everything.
 ALLOWED = {
     "inject": {"inject", "collector", "analysis"},
