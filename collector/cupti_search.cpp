@@ -55,6 +55,17 @@ std::string runtime_major(const std::vector<std::string>& mapped) {
   return {};
 }
 
+// The call needs no initialised driver, and libcudart makes it before cuInit, too.
+int driver_major() {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (driver == nullptr) return 0;
+  const auto ask = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
+  int version = 0;
+  const bool known = ask != nullptr && ask(&version) == 0;
+  dlclose(driver);
+  return known ? version / 1000 : 0;
+}
+
 }  // namespace
 
 std::vector<std::string> mapped_files(const std::string& maps_text) {
@@ -104,7 +115,7 @@ std::vector<std::string> cupti_candidates(const CuptiSearch& search) {
   }
 
   std::vector<std::string> names = {"libcupti.so.13", "libcupti.so.12"};
-  if (runtime_major(search.mapped) == "12") std::swap(names[0], names[1]);
+  if (search.driver == 12 || runtime_major(search.mapped) == "12") std::swap(names[0], names[1]);
   std::vector<std::string> candidates;
   auto append_all = [&] {
     for (const auto& name : names)
@@ -136,6 +147,7 @@ CuptiSearch current_search() {
   search.mapped = mapped_files(text.str());
 
   search.played = std::getenv("GABLE_PLAYBACK") != nullptr;
+  search.driver = driver_major();
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&current_search), &info) != 0 && info.dli_fname != nullptr)
     search.own_library = info.dli_fname;

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "collector/cupti_params.h"
 #include "collector/launch_calls.h"
 #include "collector/remedies.h"
 
@@ -17,7 +18,7 @@ CUptiResult subscribe_named(const CuptiApi& api, CUpti_SubscriberHandle* handle,
                             CUpti_CallbackFunc callback, void* data, std::string& holder) {
   std::array<char, std::size_t{2} * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
   CUpti_SubscriberParams params{};
-  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  params.structSize = ParamsSize<CUpti_SubscriberParams>::value;
   params.subscriberName = "Gable";
   params.oldSubscriberName = name.data();
   params.oldSubscriberSize = name.size() - 1;
