@@ -115,7 +115,7 @@ std::vector<std::string> cupti_candidates(const CuptiSearch& search) {
   }
 
   std::vector<std::string> names = {"libcupti.so.13", "libcupti.so.12"};
-  if (search.driver == 12 || runtime_major(search.mapped) == "12") std::swap(names[0], names[1]);
+  if (runtime_major(search.mapped) == "12") std::swap(names[0], names[1]);
   std::vector<std::string> candidates;
   auto append_all = [&] {
     for (const auto& name : names)
@@ -136,6 +136,11 @@ std::vector<std::string> cupti_candidates(const CuptiSearch& search) {
   append_once(folders, "/usr/lib/x86_64-linux-gnu");
   append_once(folders, "/usr/lib/aarch64-linux-gnu");
   append_all();
+  if (search.driver == 12) {  // wherever they lie
+    std::stable_partition(candidates.begin(), candidates.end(), [](const std::string& candidate) {
+      return candidate.ends_with("libcupti.so.12");
+    });
+  }
   return candidates;
 }
 

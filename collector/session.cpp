@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "analysis/range_rows.h"
+#include "collector/cupti_advice.h"
 #include "collector/other_tools.h"
 #include "collector/range_calls.h"
 
@@ -70,11 +71,32 @@ Session::Session(Runtime& rt, CuptiApi api)
 
 Session* Session::start(Runtime& rt) { return start(rt, load_cupti(rt.settings.cupti)); }
 
+std::string Session::subscribe() {
+  if (!api_.can_trace) return api_.why_not;
+  auto refused = subscription_.begin(callback, this);
+  // It stays loaded: one that was called may have left threads and handlers behind. A second CUPTI
+  // beside the program's own would fight with it.
+  CuptiWish wish;
+  while (!refused.empty() && subscription_.driver_refused() && !api_.of_program) {
+    wish.refused.push_back(api_.path);
+    auto next = load_cupti(wish);
+    if (!next.can_trace) return refused;
+    const auto last = std::exchange(api_, std::move(next));
+    const auto sentence = subscription_.begin(callback, this);
+    if (!sentence.empty()) continue;
+    rt_.notes.say("The driver refused the CUPTI " + last.path + " (" + cuda_release(last.version) +
+                  "), which is probably newer than the driver; " + api_.path + " (" +
+                  cuda_release(api_.version) + ") is used instead.");
+    refused.clear();
+  }
+  return refused;
+}
+
 Session* Session::start(Runtime& rt, CuptiApi api) {
-  std::string refused = api.can_trace ? "" : api.why_not;
-  if (refused.empty() && !api.can_profile && wants_counters(rt.settings)) rt.notes.say(api.why_not);
   auto* session = new Session(rt, std::move(api));  // never freed: CUPTI may keep a pointer
-  if (refused.empty()) refused = session->subscription_.begin(callback, session);
+  const std::string refused = session->subscribe();
+  if (refused.empty() && !session->api_.can_profile && wants_counters(rt.settings))
+    rt.notes.say(session->api_.why_not);
   if (!refused.empty()) {
     rt.notes.say(refused + " Only NVTX ranges are collected; your program runs on.");
     session->ranges_only_ = true;
