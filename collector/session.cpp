@@ -47,7 +47,12 @@ Session::Session(Runtime& rt, CuptiApi api)
       filter_({rt.settings.kernels, rt.settings.include, rt.settings.exclude}, rt.layers,
               rt.functions),
       graph_nodes_(rt.layers),
-      activity_(api_, rt.functions),
+      activity_(api_, rt.functions,
+                [this](std::uint64_t node) -> std::optional<FunctionId> {
+                  // As long as no module is gone, the record knows best.
+                  if (unload_epoch_.load(std::memory_order_relaxed) == 1) return std::nullopt;
+                  return graph_nodes_.function_of(node);
+                }),
       range_choice_(choose_ranges(rt.settings, rt.ranks)),
       counters_(api_, range_choice_.mode, rt.functions.intern(kRangeSymbol)),
       windows_(rt, api_, sink_, counters_, activity_,
