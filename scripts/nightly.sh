@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What takes too long for every change: every release of CUPTI and every case of the switches, an hour of fuzzing, and half an hour of a hundred thousand launches a second.
+# What takes too long for every change: every release of CUPTI and every case of the switches, an hour of fuzzing, and half an
+# hour of a hundred thousand launches a second.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
