@@ -100,7 +100,7 @@ std::string Session::subscribe() {
 Session* Session::start(Runtime& rt, CuptiApi api) {
   auto* session = new Session(rt, std::move(api));  // never freed: CUPTI may keep a pointer
   const std::string refused = session->subscribe();
-  if (refused.empty() && !session->api_.can_profile && wants_counters(rt.settings))
+  if (session->api_.can_trace && !session->api_.can_profile && wants_counters(rt.settings))
     rt.notes.say(session->api_.why_not);
   if (!refused.empty()) {
     rt.notes.say(refused + " Only NVTX ranges are collected; your program runs on.");
