@@ -229,10 +229,13 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
                     [](const KernelRow& row) { return row.time_source == "hw"; }));
   if (!imported && from_hw > 0 && from_hw == report.kernels.size()) {
     notes.emplace_back(
-        "No time window was measured: times are gpu__time_duration of the counter windows.");
+        "No time window was measured: times are gpu__time_duration of the counter windows, which "
+        "are upper bounds: a counter range may last longer than its kernel.");
   } else if (!imported && from_hw > 0) {
-    notes.push_back("Times of " + kernels(from_hw) +
-                    " are gpu__time_duration of counter windows: no time window saw them.");
+    notes.push_back(
+        "Times of " + kernels(from_hw) +
+        " are gpu__time_duration of counter windows, which are upper bounds: no time window "
+        "saw them, and a counter range may last longer than its kernel.");
   }
   flag_notes(report, notes);
   if (!imported) once_note(report, notes);

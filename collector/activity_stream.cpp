@@ -78,7 +78,9 @@ void ActivityStream::take(const CUpti_Activity* record, ActivityBatch& batch) {
       GraphKernelRecord& node = batch.graph_kernels.emplace_back();
       node.record = kernel;
       node.node = k->graphNodeId;
-      node.key.function = functions_.intern(k->name != nullptr ? k->name : "(unnamed)");
+      const auto function = function_of_node_ ? function_of_node_(node.node) : std::nullopt;
+      node.key.function =
+          function ? *function : functions_.intern(k->name != nullptr ? k->name : "(unnamed)");
       node.key.device = kernel.device;
       node.key.grid = {size(k->gridX), size(k->gridY), size(k->gridZ)};
       node.key.block = {size(k->blockX), size(k->blockY), size(k->blockZ)};
@@ -106,8 +108,9 @@ void ActivityStream::take(const CUpti_Activity* record, ActivityBatch& batch) {
   }
 }
 
-ActivityStream::ActivityStream(const CuptiApi& api, FunctionTable& functions)
-    : api_(api), functions_(functions) {
+ActivityStream::ActivityStream(const CuptiApi& api, FunctionTable& functions,
+                               NodeFunction function_of_node)
+    : api_(api), functions_(functions), function_of_node_(std::move(function_of_node)) {
   g_stream.store(this, std::memory_order_release);
 }
 

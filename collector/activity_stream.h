@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,10 @@ class ActivityStream {
   static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
   // `functions` must outlive this: takes the names of kernels in graphs.
-  ActivityStream(const CuptiApi& api, FunctionTable& functions);
+  // The function of a graph's node, where it is known without its record. A record's name lies in
+  // the kernel's module and may be gone with it when the record is read.
+  using NodeFunction = std::function<std::optional<FunctionId>(std::uint64_t node)>;
+  ActivityStream(const CuptiApi& api, FunctionTable& functions, NodeFunction function_of_node = {});
 
   // Turns kernel, copy and memset records on. Empty, or a sentence saying what failed; `partly`
   // says what is missing where kernels alone are recorded.
@@ -73,6 +78,7 @@ class ActivityStream {
 
   const CuptiApi& api_;
   FunctionTable& functions_;
+  const NodeFunction function_of_node_;
   bool registered_ = false;
   std::atomic<bool> enabled_{false};
   Undo undo_;  // of the kinds that are on

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -25,7 +26,9 @@ std::string path_of(void* symbol, const std::string& otherwise) {
 }
 
 // Fills the table from an open library and says what works.
-void fill(CuptiApi& api, void* library, const std::string& opened_as, CuptiOrigin origin) {
+void fill(CuptiApi& api, void* library, const std::string& opened_as, CuptiOrigin origin,
+          const CuptiWish& wish) {
+  api.of_program = origin == CuptiOrigin::program;
   bool tracing = true, profiling = true;
 #define GABLE_RESOLVE(name, complete)                                     \
   api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, #name)); \
@@ -43,10 +46,12 @@ void fill(CuptiApi& api, void* library, const std::string& opened_as, CuptiOrigi
 #undef GABLE_RESOLVE
 
   api.path = path_of(reinterpret_cast<void*>(api.cuptiGetVersion), opened_as);
+  if (std::find(wish.refused.begin(), wish.refused.end(), api.path) != wish.refused.end()) return;
   if (!tracing) {
     api.why_not = lacks_calls(api.path, origin);
     return;
   }
+  if (wish.asking) wish.asking(api.path);
   if (!survives_without_driver(api.cuptiGetVersion)) {
     api.why_not = "The CUPTI " + api.path +
                   " ends the process where there is no NVIDIA driver, as that of CUDA 13.2 does; "
@@ -73,10 +78,12 @@ constexpr int kNow = RTLD_NOW | RTLD_LOCAL;
 // The best of the libraries offered: the first that takes counters, else the first that traces.
 class Choice {
  public:
+  explicit Choice(const CuptiWish& wish) : wish_(wish) {}
+
   // True when there is no need to look further.
   bool offer(void* library, const std::string& opened_as, CuptiOrigin origin) {
     CuptiApi filled;
-    fill(filled, library, opened_as, origin);
+    fill(filled, library, opened_as, origin, wish_);
     if (filled.can_profile || (filled.can_trace && !best_.can_trace)) {
       best_ = std::move(filled);
     } else {
@@ -93,6 +100,7 @@ class Choice {
   CuptiApi take() { return std::move(best_); }
 
  private:
+  const CuptiWish& wish_;
   CuptiApi best_;
 };
 
@@ -149,13 +157,13 @@ void offer_candidates(Choice& choice, const CuptiSearch& search) {
   }
 }
 
-CuptiApi load(const std::string& preferred) {
-  Choice choice;
+CuptiApi load(const CuptiWish& wish) {
+  Choice choice(wish);
   const auto search = current_search();
   offer_mapped(choice, search);
   if (choice.traces()) return choice.take();  // a second CUPTI in the process would fight with it
-  if (!preferred.empty()) {
-    offer_asked(choice, preferred);
+  if (!wish.preferred.empty()) {
+    offer_asked(choice, wish.preferred);
   } else {
     offer_candidates(choice, search);
   }
@@ -165,8 +173,12 @@ CuptiApi load(const std::string& preferred) {
 }  // namespace
 
 CuptiApi load_cupti(const std::string& preferred) {
+  return load_cupti(CuptiWish{preferred, {}, {}});
+}
+
+CuptiApi load_cupti(const CuptiWish& wish) {
   try {
-    return load(preferred);
+    return load(wish);
   } catch (const std::exception& error) {  // out of memory: the program must not notice
     CuptiApi api;
     api.why_not = std::string("CUPTI was not looked for: ") + error.what() + ".";

@@ -11,7 +11,9 @@
 #include <cupti_target.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace gable {
 
@@ -80,13 +82,23 @@ struct CuptiApi {
 
   std::uint32_t version = 0;  // cuptiGetVersion
   std::string path;           // where the library was found
+  bool of_program = false;    // it was in the process already
   bool can_trace = false, can_profile = false;
   std::string why_not;  // one sentence, when can_trace or can_profile is false
 };
 
-// A CUPTI already in the process first (whatever major version), then `preferred` when not empty,
-// then the usual names and places. Of several, one that takes counters. Leaves the library open for
-// good. Counters also need libnvperf_host and libnvperf_target beside it.
+struct CuptiWish {
+  std::string preferred;             // --cupti; may be empty
+  std::vector<std::string> refused;  // files that did not serve, as CuptiApi::path names them
+  std::function<void(const std::string& path)> asking;  // before the first call of a library
+};
+
+// A CUPTI already in the process first (whatever major version), then the preferred one and no
+// other, then the usual names and places: those of the driver's major version before newer ones,
+// which it refuses. Of several, one that takes counters. Leaves the library open for good: one that
+// was called may have left threads and handlers behind. Counters also need libnvperf_host and
+// libnvperf_target beside it.
+[[nodiscard]] CuptiApi load_cupti(const CuptiWish& wish);
 [[nodiscard]] CuptiApi load_cupti(const std::string& preferred = {});
 
 // "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)"

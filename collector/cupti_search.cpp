@@ -56,6 +56,17 @@ std::string runtime_major(const std::vector<std::string>& mapped) {
   return {};
 }
 
+// The call needs no initialised driver, and libcudart makes it before cuInit, too.
+int driver_major() {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (driver == nullptr) return 0;
+  const auto ask = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
+  int version = 0;
+  const bool known = ask != nullptr && ask(&version) == 0;
+  dlclose(driver);
+  return known ? version / 1000 : 0;
+}
+
 }  // namespace
 
 std::vector<std::string> mapped_files(const std::string& maps_text) {
@@ -126,6 +137,11 @@ std::vector<std::string> cupti_candidates(const CuptiSearch& search) {
   append_once(folders, "/usr/lib/x86_64-linux-gnu");
   append_once(folders, "/usr/lib/aarch64-linux-gnu");
   append_all();
+  if (search.driver == 12) {  // wherever they lie
+    std::stable_partition(candidates.begin(), candidates.end(), [](const std::string& candidate) {
+      return candidate.ends_with("libcupti.so.12");
+    });
+  }
   return candidates;
 }
 
@@ -134,6 +150,7 @@ CuptiSearch current_search() {
   search.mapped = mapped_files(read_plain_file("/proc/self/maps").value_or(""));
 
   search.played = std::getenv("GABLE_PLAYBACK") != nullptr;
+  search.driver = driver_major();
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&current_search), &info) != 0 && info.dli_fname != nullptr)
     search.own_library = info.dli_fname;

@@ -6,8 +6,8 @@
 #include <array>
 
 #include "collector/cupti_codes.h"
+#include "collector/cupti_params.h"
 #include "collector/nvperf.h"
-#include "collector/remedies.h"
 
 namespace gable {
 namespace {
@@ -20,15 +20,14 @@ bool resolve(void* library, const char* name, Function& function) {
 
 std::string chip_of(const CuptiApi& api, std::size_t ordinal) {
   if (api.cuptiDeviceGetChipName == nullptr) return {};
-  CUpti_Device_GetChipName_Params params{};
-  params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Device_GetChipName, params);
   params.deviceIndex = ordinal;
   if (api.cuptiDeviceGetChipName(&params) != CUPTI_SUCCESS || params.pChipName == nullptr)
     return {};
   return params.pChipName;
 }
 
-DeviceInfo query(const CuptiApi& api, const DriverCalls& driver, int ordinal, CUdevice device) {
+DeviceInfo query(const CuptiApi* started, const DriverCalls& driver, int ordinal, CUdevice device) {
   const auto attribute = [&](CUdevice_attribute which) {
     int value = 0;
     return driver.attribute(&value, which, device) == CUDA_SUCCESS && value > 0 ? value : 0;
@@ -39,7 +38,7 @@ DeviceInfo query(const CuptiApi& api, const DriverCalls& driver, int ordinal, CU
   std::array<char, 256> name{};
   if (driver.name(name.data(), static_cast<int>(name.size() - 1), device) == CUDA_SUCCESS)
     info.name = name.data();
-  info.chip = chip_of(api, static_cast<std::size_t>(ordinal));
+  if (started != nullptr) info.chip = chip_of(*started, static_cast<std::size_t>(ordinal));
   info.compute_major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   info.compute_minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   info.sm_count = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
@@ -80,31 +79,34 @@ DriverCalls load_driver(bool open) {
   return calls;
 }
 
-std::vector<DeviceInfo> query_devices(const CuptiApi& api, const DriverCalls& driver) {
+std::vector<DeviceInfo> query_devices(const DriverCalls& driver, const CuptiApi* started) {
   std::vector<DeviceInfo> devices;
   int count = 0;
   if (!driver.usable() || driver.count(&count) != CUDA_SUCCESS) return devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     CUdevice device = 0;
     if (driver.device(&device, ordinal) == CUDA_SUCCESS)
-      devices.push_back(query(api, driver, ordinal, device));
+      devices.push_back(query(started, driver, ordinal, device));
   }
   return devices;
 }
 
-std::vector<DeviceInfo> query_devices(const CuptiApi& api) {
-  return query_devices(api, load_driver());
+CuptiFailure start_engine(const CuptiApi& api) {
+  if (!api.can_profile) return {CUPTI_ERROR_NOT_SUPPORTED, api.why_not};
+  open_nvperf(api.path);
+  GABLE_PARAMS(CUpti_Profiler_Initialize, engine);
+  const auto code = api.cuptiProfilerInitialize(&engine);
+  if (code == CUPTI_SUCCESS) return {};
+  auto failure = call_failed(api, "cuptiProfilerInitialize", code);
+  // The CUPTIs of CUDA 13 say no more than this where those before say NOT_INITIALIZED.
+  if (code == CUPTI_ERROR_UNKNOWN)
+    failure.sentence += " " + remedy_for(CUPTI_ERROR_NOT_INITIALIZED);
+  return failure;
 }
 
 std::string why_no_counters(const CuptiApi& api, std::int32_t device) {
   if (!api.can_profile) return api.why_not;
-  open_nvperf(api.path);
-  CUpti_Profiler_Initialize_Params engine{};
-  engine.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
-  if (const auto code = api.cuptiProfilerInitialize(&engine); code != CUPTI_SUCCESS)
-    return call_failed(api, "cuptiProfilerInitialize", code).sentence;
-  CUpti_Profiler_DeviceSupported_Params params{};
-  params.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Profiler_DeviceSupported, params);
   params.cuDevice = device;
   params.api = CUPTI_PROFILER_RANGE_PROFILING;
   if (const auto code = api.cuptiProfilerDeviceSupported(&params); code != CUPTI_SUCCESS)

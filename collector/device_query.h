@@ -11,6 +11,7 @@
 
 #include "analysis/events.h"
 #include "collector/cupti_api.h"
+#include "collector/remedies.h"
 
 namespace gable {
 
@@ -32,12 +33,17 @@ struct DriverCalls {
 [[nodiscard]] DriverCalls load_driver(bool open = false);
 
 // Every device in the order of their CUDA ordinals; empty when the driver is not initialised. What
-// a device does not tell stays 0 or empty. From any thread, after cuInit.
-[[nodiscard]] std::vector<DeviceInfo> query_devices(const CuptiApi& api, const DriverCalls& driver);
-[[nodiscard]] std::vector<DeviceInfo> query_devices(const CuptiApi& api);
+// a device does not tell stays 0 or empty. From any thread, after cuInit. `started`: a CUPTI in
+// which cuptiSubscribe or cuptiProfilerInitialize has succeeded; null: chips are not asked for.
+// Before that the CUPTIs of CUDA 13.0 and 13.1 end the process that asks for a chip.
+[[nodiscard]] std::vector<DeviceInfo> query_devices(const DriverCalls& driver,
+                                                    const CuptiApi* started);
+
+// Starts the profiler engine.
+[[nodiscard]] CuptiFailure start_engine(const CuptiApi& api);
 
 // Why CUPTI has no counters on a device, in one sentence with the remedy; empty when it has, or
-// does not say. Needs the profiler engine (ProfilerEngine::start).
+// does not say. Needs the profiler engine.
 [[nodiscard]] std::string why_no_counters(const CuptiApi& api, std::int32_t device);
 
 }  // namespace gable

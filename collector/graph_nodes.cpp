@@ -112,6 +112,22 @@ void GraphNodes::exec_changed(const void* exec, bool part) {
   changed.changed = true;
   changed.part = changed.part || part;
   changed.launched = {};
+  doubt(changed.original);  // records may name its nodes instead of the clones'
+  for (const std::uint32_t clone : changed.clones) doubt(clone);
+}
+
+void GraphNodes::doubt(std::uint32_t graph) {
+  const auto found = graphs_.find(graph);
+  if (found == graphs_.end()) return;
+  for (const std::uint64_t node : found->second.nodes)
+    if (const auto known = nodes_.find(node); known != nodes_.end()) known->second.changed = true;
+}
+
+std::optional<FunctionId> GraphNodes::function_of(std::uint64_t node) const {
+  const std::lock_guard hold(mutex_);
+  const Node* known = find(node);
+  if (known == nullptr || !known->complete || known->changed) return std::nullopt;
+  return known->key.function;
 }
 
 GraphNodes::Launched GraphNodes::launched(const void* exec) const {

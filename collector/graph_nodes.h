@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -30,6 +31,7 @@ class GraphNodes {
     LaunchKey key;  // without `complete` only its layer counts
     Kind kind = Kind::other;
     bool complete = false;  // the launch that made it was seen
+    bool changed = false;   // an executable graph with it may run something else in its place
   };
 
   GraphNodes(const LayerTree& layers, std::size_t max_nodes = kMaxNodes,
@@ -63,6 +65,9 @@ class GraphNodes {
   // --- of records
   void place(std::vector<GraphKernelRecord>& kernels, std::vector<CopyRecord>& copies) const;
 
+  // The function that a node was made with, where that is sure.
+  [[nodiscard]] std::optional<FunctionId> function_of(std::uint64_t node) const;
+
   [[nodiscard]] std::size_t nodes() const;
 
  private:
@@ -80,6 +85,7 @@ class GraphNodes {
   Graph& add(std::uint32_t graph, std::uint64_t node, const Node& what);
   void bury(std::uint32_t graph);
   void release(Exec& exec);
+  void doubt(std::uint32_t graph);
   [[nodiscard]] const Node* find(std::uint64_t node) const;
   [[nodiscard]] LayerId common_layer(const std::vector<LayerId>& layers) const;
 

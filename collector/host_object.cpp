@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "collector/cupti_params.h"
 #include "collector/nvperf.h"
 
 namespace gable {
@@ -13,16 +14,14 @@ HostObject::HostObject(const CuptiApi& api, std::string chip,
 
 HostObject::~HostObject() {
   if (object_ == nullptr) return;
-  CUpti_Profiler_Host_Deinitialize_Params params{};
-  params.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Profiler_Host_Deinitialize, params);
   params.pHostObject = object_;
   api_.cuptiProfilerHostDeinitialize(&params);
 }
 
 CuptiFailure HostObject::open() {
   open_nvperf(api_.path);
-  CUpti_Profiler_Host_Initialize_Params params{};
-  params.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Profiler_Host_Initialize, params);
   params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = chip_.c_str();
   if (availability_ != nullptr && !availability_->empty())
@@ -37,8 +36,7 @@ CuptiFailure HostObject::add(const std::vector<std::string>& metrics) {
   std::vector<const char*> names;
   names.reserve(metrics.size());
   for (const auto& metric : metrics) names.push_back(metric.c_str());
-  CUpti_Profiler_Host_ConfigAddMetrics_Params params{};
-  params.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, params);
   params.pHostObject = object_;
   params.ppMetricNames = names.data();
   params.numMetrics = names.size();
@@ -48,14 +46,12 @@ CuptiFailure HostObject::add(const std::vector<std::string>& metrics) {
 }
 
 CuptiFailure HostObject::config_image(std::vector<std::uint8_t>& image) {
-  CUpti_Profiler_Host_GetConfigImageSize_Params size{};
-  size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Profiler_Host_GetConfigImageSize, size);
   size.pHostObject = object_;
   if (const auto code = api_.cuptiProfilerHostGetConfigImageSize(&size); code != CUPTI_SUCCESS)
     return call_failed(api_, "cuptiProfilerHostGetConfigImageSize", code);
   image.assign(size.configImageSize, 0);
-  CUpti_Profiler_Host_GetConfigImage_Params params{};
-  params.structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Profiler_Host_GetConfigImage, params);
   params.pHostObject = object_;
   params.configImageSize = image.size();
   params.pConfigImage = image.data();
@@ -65,8 +61,7 @@ CuptiFailure HostObject::config_image(std::vector<std::uint8_t>& image) {
 }
 
 CuptiFailure HostObject::passes(std::vector<std::uint8_t>& image, std::size_t& count) {
-  CUpti_Profiler_Host_GetNumOfPasses_Params params{};
-  params.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Profiler_Host_GetNumOfPasses, params);
   params.configImageSize = image.size();
   params.pConfigImage = image.data();
   if (const auto code = api_.cuptiProfilerHostGetNumOfPasses(&params); code != CUPTI_SUCCESS)

@@ -50,7 +50,8 @@ void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
   } else if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_CONTEXT_CREATED)) {
     if (!saw_context_.exchange(true)) background_.wake(Background::kPlan);
   } else if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_MODULE_LOADED)) {
-    windows_.flaw(kModuleLoaded);
+    // One that CUPTI loads, out of a call of ours, is not the program's.
+    if (!this_thread().busy) windows_.flaw(kModuleLoaded);
   }
 }
 

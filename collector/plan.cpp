@@ -8,6 +8,7 @@
 
 #include "analysis/quantities.h"
 #include "collector/chip_metrics.h"
+#include "collector/cupti_params.h"
 #include "collector/host_object.h"
 #include "collector/metric_parts.h"
 #include "collector/nvperf.h"
@@ -234,8 +235,7 @@ std::vector<std::string> supported_chips(const CuptiApi& api) {
   std::vector<std::string> chips;
   if (!api.can_profile) return chips;
   open_nvperf(api.path);
-  CUpti_Profiler_Host_GetSupportedChips_Params params{};
-  params.structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Profiler_Host_GetSupportedChips, params);
   if (api.cuptiProfilerHostGetSupportedChips(&params) != CUPTI_SUCCESS) return chips;
   for (std::size_t i = 0; i < params.numChips; ++i) chips.emplace_back(params.ppChipNames[i]);
   return chips;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/range_profiler.h"
 
+#include "collector/cupti_params.h"
 #include "collector/nvperf.h"
 
 namespace gable {
@@ -15,8 +16,7 @@ CuptiFailure ProfilerEngine::start() {
     return answer_;
   }
   open_nvperf(api_.path);
-  CUpti_Profiler_Initialize_Params params{};
-  params.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Profiler_Initialize, params);
   if (const auto code = api_.cuptiProfilerInitialize(&params); code != CUPTI_SUCCESS)
     answer_ = call_failed(api_, "cuptiProfilerInitialize", code);
   return answer_;

@@ -127,6 +127,21 @@ CuptiFailure RangeProfiler::State::start(const PassPlan& plan, RangeMode mode,
                                          std::size_t max_ranges) {
   if (auto failure = enable(); failure.failed()) return failure;
   if (auto failure = prepare(plan); failure.failed()) return failure;
+  // What CUPTI takes is not documented and differs. Fewer ranges may do; those beyond are dropped
+  // and counted.
+  for (;;) {
+    auto failure = begin(mode, std::min(max_ranges, most_ranges));
+    if (!failure.failed() || is_final(failure.code)) return failure;
+    const auto asked = current->image_ranges;
+    if (asked <= kFewestRanges) return failure;
+    most_ranges = std::max(kFewestRanges, asked > kLikelyRanges ? kLikelyRanges : asked / 2);
+    current->image = nullptr;  // it stays in `images`: CUPTI may know it
+    current->image_ranges = 0;
+  }
+}
+
+CuptiFailure RangeProfiler::State::begin(RangeMode mode, std::size_t max_ranges) {
+  current->image_ranges = std::max(current->image_ranges, max_ranges);
   if (auto failure = make_image(max_ranges); failure.failed()) return failure;
   if (auto failure = reset_image(); failure.failed()) return failure;
   if (auto failure = configure(mode); failure.failed()) return failure;

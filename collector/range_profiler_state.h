@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <limits>
 #include <list>
 #include <memory>
 #include <string>
@@ -38,6 +39,9 @@ struct RangeProfiler::State {
   std::list<std::vector<std::uint8_t>> images;  // never freed before disable: CUPTI keeps pointers
   std::atomic<std::uint64_t> image_bytes{0};    // of them all; asked by other threads
   Prepared* current = nullptr;
+  // Others saw more than two or three thousand ranges refused; so few should be taken anywhere.
+  static constexpr std::size_t kLikelyRanges = 1024, kFewestRanges = 256;
+  std::size_t most_ranges = std::numeric_limits<std::size_t>::max();  // less after a refusal
   bool pinned = false;   // CUPTI may still use the images: never free them
   bool runs_on = false;  // it could not be stopped
 
@@ -81,6 +85,7 @@ struct RangeProfiler::State {
   // An object may take one configuration only: then a fresh one does.
   CuptiFailure configure(RangeMode mode);
   CuptiFailure start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges);
+  CuptiFailure begin(RangeMode mode, std::size_t ranges);
   CuptiFailure decode(std::uint64_t& dropped);
 };
 

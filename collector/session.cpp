@@ -10,6 +10,7 @@
 
 #include "analysis/range_rows.h"
 #include "collector/current_context.h"
+#include "collector/cupti_advice.h"
 #include "collector/other_tools.h"
 #include "collector/range_calls.h"
 
@@ -48,7 +49,12 @@ Session::Session(Runtime& rt, CuptiApi api)
       filter_({rt.settings.kernels, rt.settings.include, rt.settings.exclude}, rt.layers,
               rt.functions),
       graph_nodes_(rt.layers),
-      activity_(api_, rt.functions),
+      activity_(api_, rt.functions,
+                [this](std::uint64_t node) -> std::optional<FunctionId> {
+                  // As long as no module is gone, the record knows best.
+                  if (unload_epoch_.load(std::memory_order_relaxed) == 1) return std::nullopt;
+                  return graph_nodes_.function_of(node);
+                }),
       range_choice_(choose_ranges(rt.settings, rt.ranks)),
       counters_(api_, range_choice_.mode, rt.functions.intern(kRangeSymbol)),
       windows_(rt, api_, sink_, counters_, activity_,
@@ -73,12 +79,33 @@ Session::Session(Runtime& rt, CuptiApi api)
 
 Session* Session::start(Runtime& rt) { return start(rt, load_cupti(rt.settings.cupti)); }
 
+std::string Session::subscribe() {
+  if (!api_.can_trace) return api_.why_not;
+  auto refused = subscription_.begin(callback, this);
+  // It stays loaded: one that was called may have left threads and handlers behind. A second CUPTI
+  // beside the program's own would fight with it.
+  CuptiWish wish;
+  while (!refused.empty() && subscription_.driver_refused() && !api_.of_program) {
+    wish.refused.push_back(api_.path);
+    auto next = load_cupti(wish);
+    if (!next.can_trace) return refused;
+    const auto last = std::exchange(api_, std::move(next));
+    const auto sentence = subscription_.begin(callback, this);
+    if (!sentence.empty()) continue;
+    rt_.notes.say("The driver refused the CUPTI " + last.path + " (" + cuda_release(last.version) +
+                  "), which is probably newer than the driver; " + api_.path + " (" +
+                  cuda_release(api_.version) + ") is used instead.");
+    refused.clear();
+  }
+  return refused;
+}
+
 Session* Session::start(Runtime& rt, CuptiApi api) {
-  std::string refused = api.can_trace ? "" : api.why_not;
-  if (refused.empty() && !api.can_profile && wants_counters(rt.settings)) rt.notes.say(api.why_not);
   find_driver();
   auto* session = new Session(rt, std::move(api));  // never freed: CUPTI may keep a pointer
-  if (refused.empty()) refused = session->subscription_.begin(callback, session);
+  const std::string refused = session->subscribe();
+  if (session->api_.can_trace && !session->api_.can_profile && wants_counters(rt.settings))
+    rt.notes.say(session->api_.why_not);
   if (!refused.empty()) {
     rt.notes.say(refused + " Only NVTX ranges are collected; your program runs on.");
     session->ranges_only_ = true;

@@ -73,6 +73,9 @@ class Session {
 
  private:
   Session(Runtime& rt, CuptiApi api);
+  // Subscribes to the CUPTI at hand, or, where the driver refuses one of our own choice, to the
+  // next. Empty, or a sentence that says why not.
+  std::string subscribe();
 
   static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                 const void* data);
@@ -122,7 +125,7 @@ class Session {
   void write_end();
 
   Runtime& rt_;
-  const CuptiApi api_;
+  CuptiApi api_;  // nobody changes it once there is a subscription
   const DriverCalls driver_;
   Subscription subscription_;
   const std::chrono::milliseconds stall_patience_;

@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kDevicesPatience{1000};
 }  // namespace
 
 void Session::make_plan() {
-  const auto devices = query_devices(api_, driver_);
+  const auto devices = query_devices(driver_, &api_);  // which has a subscriber
   sink_.with_profile([&](Profile& profile) {
     for (const auto& device : devices) profile.add_device(device);
   });

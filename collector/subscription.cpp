@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "collector/cupti_params.h"
 #include "collector/launch_calls.h"
 #include "collector/remedies.h"
 
@@ -17,7 +18,7 @@ CUptiResult subscribe_named(const CuptiApi& api, CUpti_SubscriberHandle* handle,
                             CUpti_CallbackFunc callback, void* data, std::string& holder) {
   std::array<char, std::size_t{2} * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
   CUpti_SubscriberParams params{};
-  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  params.structSize = ParamsSize<CUpti_SubscriberParams>::value;
   params.subscriberName = "Gable";
   params.oldSubscriberName = name.data();
   params.oldSubscriberSize = name.size() - 1;
@@ -60,9 +61,12 @@ CUptiResult Subscription::enable(CUpti_CallbackDomain domain, CUpti_CallbackId i
 
 std::string Subscription::begin(CUpti_CallbackFunc callback, void* data) {
   std::string holder;
-  if (const auto code = subscribe(callback, data, holder); code != CUPTI_SUCCESS) {
-    const auto remedy = remedy_for(code);
-    return "CUPTI cannot be used: cuptiSubscribe says " + describe(api_, code) + "." +
+  const auto answer = subscribe(callback, data, holder);
+  // Those of CUDA 13 may say no more than UNKNOWN.
+  driver_refused_ = answer == CUPTI_ERROR_NOT_INITIALIZED || answer == CUPTI_ERROR_UNKNOWN;
+  if (answer != CUPTI_SUCCESS) {
+    const auto remedy = remedy_for(answer);
+    return "CUPTI cannot be used: cuptiSubscribe says " + describe(api_, answer) + "." +
            (holder.empty() ? "" : " It is held by '" + holder + "'.") +
            (remedy.empty() ? "" : " " + remedy);
   }

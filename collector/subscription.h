@@ -17,6 +17,8 @@ class Subscription {
   // Subscribes and enables every callback that is watched. Empty, or a sentence that says why not,
   // with the remedy and, where CUPTI tells it, the holder; then nothing is subscribed.
   [[nodiscard]] std::string begin(CUpti_CallbackFunc callback, void* data);
+  // Whether the last begin() failed because CUPTI cannot work with this driver.
+  [[nodiscard]] bool driver_refused() const { return driver_refused_; }
   // No callback comes any more, but for those that tell of captures: records may still be asked
   // for.
   void silence();
@@ -29,6 +31,7 @@ class Subscription {
 
   const CuptiApi& api_;
   CUpti_SubscriberHandle handle_ = nullptr;
+  bool driver_refused_ = false;
   std::mutex mutex_;  // of those below; never held while CUPTI is called
   Undo subscribed_, captures_, callbacks_;
 };

@@ -9,7 +9,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 # Tests that have a long form take it. GABLE_PROVE_EXAMPLES=DIR: PyTorch's own example is run, too.
-export GABLE_LONG_TESTS=1
+export GABLE_LONG_TESTS=1 GABLE_EVERY_CASE=1
 export GABLE_SOAK_SECONDS=${GABLE_SOAK_SECONDS:-1800}
 export GABLE_LOCK_ROUNDS=${GABLE_LOCK_ROUNDS:-1000} GABLE_LOCK_RUNS=${GABLE_LOCK_RUNS:-50} GABLE_PROVE_FRESH=yes
 mkdir -p build-ci

@@ -10,7 +10,7 @@
 #                                          they cannot be had
 #   scripts/setup.sh --browser BUILD       Chromium, and Playwright into BUILD, for the tests of the report page; a notice where not
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case
-#   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 50 MB, for the tests in tests/cupti
+#   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 130 MB to fetch, for the tests in tests/cupti
 #   scripts/setup.sh --disassembler BUILD  nvdisasm into BUILD, 5 MB, for the test that reads kernels; a notice where not
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -23,13 +23,19 @@ readonly wheels=(
   nvidia-nvtx==13.0.85
 )
 
-# Release of CUDA and wheel: a CUPTI too old for counters, the oldest with counters, the newest that plans where there is
-# no driver, the newest. Headers of the second and the last go with them.
+# Release of CUDA and wheel: a CUPTI too old for counters, then every release with counters. Headers of the oldest of these
+# and of the newest go with them.
 readonly cupti_wheels=(
   12.1:nvidia-cuda-cupti-cu12==12.1.105
   12.6:nvidia-cuda-cupti-cu12==12.6.80
   12.6:nvidia-cuda-runtime-cu12==12.6.77
+  12.8:nvidia-cuda-cupti-cu12==12.8.90
+  12.9:nvidia-cuda-cupti-cu12==12.9.79
+  13.0:nvidia-cuda-cupti==13.0.85
   13.1:nvidia-cuda-cupti==13.1.115
+  13.2:nvidia-cuda-cupti==13.2.86
+  13.3:nvidia-cuda-cupti==13.3.75
+  13.4:nvidia-cuda-cupti==13.4.92
   13.5:nvidia-cuda-cupti==13.5.25
   13.5:nvidia-cuda-runtime==13.5.37
 )

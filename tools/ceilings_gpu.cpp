@@ -88,7 +88,7 @@ std::vector<DeviceInfo> RoofGpu::devices(std::string& why_not) {
     why_not = "The NVIDIA driver found no GPU that can run kernels here.";
     return {};
   }
-  std::vector<DeviceInfo> found = query_devices(CuptiApi{}, driver);
+  std::vector<DeviceInfo> found = query_devices(driver, nullptr);
   if (found.empty()) why_not = "There is no GPU here that can run kernels.";
   return found;
 }

@@ -12,6 +12,7 @@
 #include "collector/shell_words.h"
 #include "tools/command.h"
 #include "tools/doctor_chip.h"
+#include "tools/doctor_elsewhere.h"
 #include "tools/doctor_findings.h"
 #include "tools/doctor_metrics_page.h"
 #include "tools/injection.h"
@@ -68,7 +69,7 @@ class DoctorCommand final : public Command {
   }
 
   [[nodiscard]] int examine_machine() const {
-    const Examination found = examine(cupti_);
+    const Examination found = examine_elsewhere(cupti_);
     if (!playback_.empty()) {
       std::printf("[playback] This is the playback GPU, not this machine's own.\n\n");
     }
@@ -88,25 +89,13 @@ class DoctorCommand final : public Command {
     return "gable profile --playback REC    (a recording on the playback GPU: needs no GPU)";
   }
 
-  // CUPTI and the chips that it lists; what is wrong is said, and no list is the answer.
-  std::vector<std::string> known_chips(const CuptiApi& api) const {
-    if (!api.can_profile) {
-      say(api.why_not);
-      return {};
-    }
-    std::vector<std::string> known = supported_chips(api);
-    if (known.empty()) {
-      say("The CUPTI " + api.path +
-          " does not list its chips here, as those from CUDA 13.3 on without a driver; those of "
-          "CUDA 12.6 to 13.1 do: point --cupti to one.");
-    }
-    return known;
+  [[nodiscard]] int plan_chip() const {
+    return plan_elsewhere(cupti_, [this](const CuptiApi& api) { return plan_chip(api); });
   }
 
-  [[nodiscard]] int plan_chip() const {
-    const CuptiApi api = load_cupti(cupti_);
-    const std::vector<std::string> known = known_chips(api);
-    if (known.empty()) return kExitLimited;
+  [[nodiscard]] int plan_chip(const CuptiApi& api) const {
+    const std::vector<std::string> known = supported_chips(api);
+    if (known.empty()) return kNoAnswer;
     if (markdown_) {
       std::printf("%s", metrics_page(api, known).c_str());
       return kExitGood;

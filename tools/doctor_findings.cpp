@@ -48,12 +48,15 @@ std::string why_not_initialized(CUresult code) {
 
 class Examiner {
  public:
-  Examination run(const std::string& cupti) {
+  Examination run(const CuptiWish& wish, const std::vector<Finding>& said) {
     examine_library();
     driver_ = load_driver(true);
-    api_ = load_cupti(cupti);
+    api_ = load_cupti(wish);
+    if (wish.asking && !api_.path.empty()) wish.asking(api_.path);  // the one chosen of several
     examine_driver();
-    examine_cupti();
+    result_.parts.insert(result_.parts.end(), said.begin(), said.end());
+    // What was said of the one that was asked for is all there is to say.
+    if (said.empty() || api_.can_trace) examine_cupti();
     examine_devices();
     examine_holders();
     conclude();
@@ -151,16 +154,19 @@ class Examiner {
       add("device", State::unknown, "There is no driver to ask.");
       return;
     }
-    // The first also starts CUPTI's engine, without which devices do not tell their chip.
-    const std::string first = api_.can_profile ? why_no_counters(api_, 0) : std::string();
-    const std::vector<DeviceInfo> devices = query_devices(api_, driver_);
+    // Without CUPTI's engine devices do not tell their chip, and it may be fatal to ask.
+    const CuptiFailure refused = api_.can_profile ? start_engine(api_) : CuptiFailure{};
+    const bool started = api_.can_profile && !refused.failed();
+    // Then it takes no times either.
+    if (refused.code == CUPTI_ERROR_NOT_INITIALIZED || refused.code == CUPTI_ERROR_UNKNOWN)
+      no_times_ = "see counters";
+    const std::vector<DeviceInfo> devices = query_devices(driver_, started ? &api_ : nullptr);
     result_.has_gpu = !devices.empty();
     if (devices.empty()) add("device", State::missing, "The driver lists no GPU.");
     for (const DeviceInfo& device : devices) {
       add("device", State::ready, described(device));
       if (!api_.can_profile) continue;
-      const std::string reason =
-          device.id == 0 && !first.empty() ? first : why_no_counters_on(device);
+      const std::string reason = started ? why_no_counters_on(device) : refused.sentence;
       if (reason.empty()) {
         add("counters", State::ready, "permitted on device " + std::to_string(device.id));
       } else {
@@ -218,7 +224,7 @@ class Examiner {
     if (!driver_ready_) return "see driver";
     if (!result_.has_gpu) return "see device";
     if (!api_.can_trace) return "see CUPTI";
-    return counters ? no_counters_ : std::string();
+    return counters ? no_counters_ : no_times_;
   }
 
   void conclude() {
@@ -239,7 +245,7 @@ class Examiner {
   bool driver_ready_ = false;
   int driver_version_ = 0;  // 13000: CUDA 13.0; 0: unknown
   std::size_t hw_groups_ = 0;
-  std::string library_, no_phase_, no_counters_;
+  std::string library_, no_phase_, no_counters_, no_times_;
 };
 
 }  // namespace
@@ -264,7 +270,9 @@ bool Examination::limited() const {
          std::any_of(phases.begin(), phases.end(), bad);
 }
 
-Examination examine(const std::string& cupti) { return Examiner().run(cupti); }
+Examination examine(const CuptiWish& wish, const std::vector<Finding>& said) {
+  return Examiner().run(wish, said);
+}
 
 std::string version_of(const CuptiApi& api) {
   if (api.version == 0) return "it does not tell its version here";

@@ -27,8 +27,8 @@ struct Examination {
 
 // Asks the driver, CUPTI and every GPU; takes counters for a moment where there is one. Takes
 // libraries that wait to be injected out of this process's environment, so that asking the driver
-// loads none.
-[[nodiscard]] Examination examine(const std::string& cupti);
+// loads none. `said`: of CUPTIs that did not serve. In a process that CUPTI may end.
+[[nodiscard]] Examination examine(const CuptiWish& wish, const std::vector<Finding>& said);
 
 // "CUDA 13.0, API 130001"
 [[nodiscard]] std::string version_of(const CuptiApi& api);

@@ -56,6 +56,7 @@ class Activity {
   bool take_dropped(std::size_t& dropped);
 
  private:
+  std::atomic<bool> one_missed_{false};   // the record that never comes, of the switch
   std::uint8_t* place(std::size_t size);  // mutex_ held
   void hand_over_full();                  // mutex_ held
   void deliver(Buffer& buffer);           // mutex_ not held

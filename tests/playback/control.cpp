@@ -41,8 +41,13 @@ const std::vector<KnownSwitch>& known_switches() {
       {"engine_start", {"resets_activity", "keeps_activity"}},
       {"engine_end", {"keeps_activity", "resets_activity"}},
       {"activity_with_counters", {"hang_reported", "works"}},
-      {"kernel_records", {"arrive", "silent"}},
+      {"kernel_records", {"arrive", "one_missing", "silent"}},
       {"correlation", {"same", "runtime"}},
+      {"cupti", {"13.0", "12.6", "12.8", "12.9", "13.1", "13.2", "13.3", "13.4", "13.5"}},
+      {"older_driver", {"refused", "accepted"}},
+      {"range_limit", {"none", "size_2000", "config_2000", "start_2000"}},
+      {"user_range_time", {"exact", "longer"}},
+      {"start_modules", {"none", "loaded"}},
   };
   return known;
 }

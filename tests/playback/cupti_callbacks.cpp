@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "tests/playback/cupti_state.h"
+#include "tests/playback/played_release.h"
 
 struct CUpti_Subscriber_st {
   CUpti_CallbackFunc callback = nullptr;
@@ -132,12 +133,16 @@ class CuptiTools final : public Tools {
   }
 };
 
+constexpr std::size_t kSubscriberParams = 32;  // of CUDA 13.0; later ones take it, too
+
 CUptiResult subscribe(CUpti_SubscriberHandle* out, CUpti_CallbackFunc callback, void* userdata,
                       const char* name) {
   if (out == nullptr || callback == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   const std::lock_guard<std::mutex> lock(subscriber_mutex);
   if (subscriber.load() != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (driver_is_too_old()) return CUPTI_ERROR_NOT_INITIALIZED;
   attach();
+  cupti_started() = true;
   // Also those that unsubscribed.
   static auto& kept = *new std::deque<CUpti_Subscriber_st>;
   auto* made = &kept.emplace_back(
@@ -162,6 +167,12 @@ void forget_callbacks() {
 }  // namespace
 
 void drop_callbacks() { forget_callbacks(); }
+
+void load_own_module(Context* context) {
+  static auto& module = *new Module;
+  if (Tools* tools = the_gpu().tools.load(std::memory_order_acquire); tools != nullptr)
+    tools->resource(ResourceEvent::module_loaded, context, nullptr, &module);
+}
 
 void attach() {
   static CuptiTools* tools = new CuptiTools;
@@ -229,7 +240,7 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* out, CUpti_CallbackF
 #if CUPTI_API_VERSION >= 130000
 CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle* out, CUpti_CallbackFunc callback,
                                        void* userdata, CUpti_SubscriberParams* params) {
-  if (params == nullptr || params->structSize < CUpti_SubscriberParams_STRUCT_SIZE) {
+  if (params == nullptr || params->structSize < kSubscriberParams) {
     broken("cuptiSubscribe_v2 got a structSize that is not that of its struct");
     return CUPTI_ERROR_INVALID_PARAMETER;
   }

@@ -3,6 +3,7 @@
 // images, evaluation) and what a client asks about a device. Works without a recording and before
 // cuInit, as the real one.
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -53,6 +54,12 @@ CUptiResult CUPTIAPI cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* par
   if (!gpu.initialized.load()) {
     broken("cuptiDeviceGetChipName was called before cuInit had finished");
     return CUPTI_ERROR_NOT_INITIALIZED;
+  }
+  if (!cupti_started().load()) {
+    broken("cuptiDeviceGetChipName was called before CUPTI was started");
+    const bool fatal = played_release() == 1300 || played_release() == 1301;
+    if (fatal) std::raise(SIGSEGV);  // the real one reads a table that is not there
+    return played_release() < 1300 ? CUPTI_ERROR_NOT_INITIALIZED : CUPTI_ERROR_UNKNOWN;
   }
   if (params->deviceIndex >= gpu.recording().devices.size()) return CUPTI_ERROR_INVALID_PARAMETER;
   params->pChipName = gpu.recording().devices[params->deviceIndex].chip.c_str();

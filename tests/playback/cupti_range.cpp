@@ -82,9 +82,11 @@ CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params* p
   GABLE_ENTER();
   GABLE_CHECK_STRUCT(params, CUpti_Profiler_Initialize_Params_STRUCT_SIZE);
   check_capture(__func__);
+  if (driver_is_too_old()) return CUPTI_ERROR_NOT_INITIALIZED;
   if (permission_missing("initialize")) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   attach();
   engine_initialized = true;
+  cupti_started() = true;
   engine_started();
   return CUPTI_SUCCESS;
 }
@@ -181,6 +183,9 @@ CUptiResult CUPTIAPI cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_P
   if (params->maxRangesPerPass == 0 || params->passIndex != 0 || params->minNestingLevel == 0) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
+  if (params->maxRangesPerPass > kRangeLimit &&
+      the_gpu().control().is("range_limit", "config_2000"))
+    return CUPTI_ERROR_INVALID_OPERATION;
   if (params->numNestingLevels != 1)
     return refuse(__func__, "with more than one nesting level, which needs more passes");
   const Control& control = the_gpu().control();

@@ -11,12 +11,13 @@
 
 #include "tests/playback/counter_image.h"
 #include "tests/playback/cupti_state.h"
+#include "tests/playback/played_release.h"
 
 // First thing in a call with a params struct.
 #define GABLE_CHECK_STRUCT(params, expected)                                                     \
   do {                                                                                           \
     if ((params) == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;                               \
-    if ((params)->structSize != (expected) || (params)->pPriv != nullptr) {                      \
+    if (!takes_size(__func__, (params)->structSize, (expected)) || (params)->pPriv != nullptr) { \
       ::gable::playback::broken(std::string(__func__) +                                          \
                                 " got a structSize that is not that of its struct, or a pPriv"); \
       return CUPTI_ERROR_INVALID_PARAMETER;                                                      \
@@ -24,6 +25,9 @@
   } while (false)
 
 namespace gable::playback {
+
+// Beyond it some releases refuse (switch range_limit); seen on GPUs, at two to three thousand.
+inline constexpr std::size_t kRangeLimit = 2000;
 
 // What was counted in one range instance, or in several of one name.
 struct Collected {

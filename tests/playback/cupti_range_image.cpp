@@ -47,6 +47,8 @@ cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Para
     broken("maxNumRangeTreeNodes is smaller than maxNumOfRanges");
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
+  if (params->maxNumOfRanges > kRangeLimit && the_gpu().control().is("range_limit", "size_2000"))
+    return CUPTI_ERROR_INVALID_OPERATION;
   const std::vector<std::string> metrics(params->pMetricNames,
                                          params->pMetricNames + params->numMetrics);
   params->counterDataSize = CounterImage::size_for(metrics, params->maxNumOfRanges);

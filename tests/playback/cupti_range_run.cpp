@@ -41,6 +41,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* p
   if (!object->configured) return refuse(__func__, "before cuptiRangeProfilerSetConfig");
   if (object->started) return refuse(__func__, "twice without a Stop");
   if (permission_missing("start", &object->config)) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+  if (object->max_ranges > kRangeLimit && the_gpu().control().is("range_limit", "start_2000"))
+    return CUPTI_ERROR_INVALID_OPERATION;
   check_current(__func__, *object);
   verify_pins(__func__, *object);
   if (kernel_activity_enabled() &&
@@ -56,6 +58,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* p
   object->automatic = object->dropped = 0;
   object->context->serialise = object->mode == CUPTI_AutoRange;
   armed_profilers().fetch_add(1);
+  if (the_gpu().control().is("start_modules", "loaded")) load_own_module(object->context);
   return CUPTI_SUCCESS;
 }
 

@@ -51,6 +51,11 @@ void check_capture(const char* call) {
     broken(std::string(call) + " was called while a stream captures");
 }
 
+std::atomic<bool>& cupti_started() {
+  static std::atomic<bool> started{false};
+  return started;
+}
+
 std::atomic<int>& armed_profilers() {
   static std::atomic<int> count{0};
   return count;

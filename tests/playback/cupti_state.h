@@ -43,7 +43,9 @@ std::optional<CUptiResult> enter_call(const char* call);
 // Profiler calls, flushes and waits are forbidden while any stream captures.
 void check_capture(const char* call);
 
-std::atomic<int>& armed_profilers();  // range profilers between Start and Stop
+std::atomic<bool>& cupti_started();      // somebody has subscribed, or started the profiler engine
+void load_own_module(Context* context);  // CUPTI's own, which it tells of like the program's
+std::atomic<int>& armed_profilers();     // range profilers between Start and Stop
 bool kernel_activity_enabled();
 void engine_started();  // drops the activity subscriptions, unless a switch says otherwise
 void engine_ended();    // the same, where a switch says so

@@ -3,14 +3,15 @@
 #include <cupti.h>
 
 #include "tests/playback/cupti_state.h"
-
-#ifndef GABLE_PLAYBACK_API_VERSION
-#define GABLE_PLAYBACK_API_VERSION CUPTI_API_VERSION
-#endif
+#include "tests/playback/played_release.h"
 
 CUptiResult CUPTIAPI cuptiGetVersion(uint32_t* version) {
   GABLE_ENTER();
   if (version == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+#ifdef GABLE_PLAYBACK_API_VERSION
   *version = GABLE_PLAYBACK_API_VERSION;
+#else
+  *version = gable::playback::played_version();
+#endif
   return CUPTI_SUCCESS;
 }

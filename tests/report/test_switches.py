@@ -2,9 +2,10 @@
 """What only a real GPU can tell (docs/recordings.md, Switches): the finished report is the same under every answer. Where an
 answer changes what can be known, what is lost is null and said, and nothing is wrong."""
 import copy
+import os
 import unittest
 
-from small import STEPS, SmallTest
+from small import CONV, RELU, STEPS, SmallTest, gable_run, path_of
 
 SWITCHES = {
     "range_order": ["reversed"],
@@ -28,8 +29,13 @@ SWITCHES = {
     "engine_start": ["keeps_activity"],
     "engine_end": ["resets_activity"],
     "activity_with_counters": ["works"],
-    "kernel_records": ["silent"],
+    "kernel_records": ["silent", "one_missing"],
     "correlation": ["runtime"],
+    "cupti": ["12.6", "12.8", "12.9", "13.1", "13.2", "13.3", "13.4", "13.5"],
+    "older_driver": ["accepted"],
+    "range_limit": ["size_2000", "config_2000", "start_2000"],
+    "user_range_time": ["longer"],
+    "start_modules": ["loaded"],
 }
 AUTO = STEPS + ("--ranges", "auto")
 # Name of the case: recording and options.
@@ -54,6 +60,11 @@ CASES = {
     "lost_records": ("lost_records", STEPS),
     "unknown_metric": ("unknown_metric", STEPS),
 }
+# Cases for every change; the others, and the releases of CUPTI between these, are for scripts/nightly.sh.
+MARKED = ("two_streams", "two_contexts", "two_threads", "two_classes", "graph_layers", "layers, ranges", "layers, replay", "copies",
+          "module_in_step", "capture_in_step")
+MARKED_CUPTIS = ("12.6", "13.1", "13.5")
+EVERY_CASE = os.environ.get("GABLE_EVERY_CASE", "") not in ("", "0")
 # Where the answer changes what can be known; tested one by one below.
 DIFFERENT = {
     ("user_ranges", "two_streams"), ("ranged_threads", "two_threads"),
@@ -62,16 +73,20 @@ DIFFERENT = {
     ("profiler_objects", "two_contexts"), ("profiler_objects", "two_devices"), ("profiler_objects", "context_in_window"),
     ("permission_asked_at", "no_permission"), ("sass_permission", "no_permission"),
 }
+RANGE_TIMES = ("gpu__time_duration.sum", "sm__cycles_elapsed.avg")
 EVERYWHERE = {"start_in_callback", "kernel_records", "correlation"}
 
 
-def what_counts(report):
-    """The report without what no two runs share."""
+def what_counts(report, switch=None):
+    """The report without what no two runs share, or what the answer is about."""
     document = copy.deepcopy(report.document)
     for field in ("started_at", "wall_time_s", "pid", "overhead", "command", "hostname"):
         document["run"].pop(field, None)
     for row in document["layers"]:
         row.pop("cpu_ns", None)  # real time of the player, not the recording's
+    for row in document["kernels"]:
+        if switch == "user_range_time":
+            row["counters"] = {name: value for name, value in row["counters"].items() if name not in RANGE_TIMES}
     return document
 
 
@@ -87,14 +102,54 @@ class Switches(SmallTest):
         return report, report.layer((), "none")
 
     def test_the_same_report(self):
-        for case in CASES:
-            usual = what_counts(self.run_case(case).report)
+        for case in CASES if EVERY_CASE else MARKED:
+            plain = self.run_case(case).report
             for switch, values in SWITCHES.items():
                 if switch in EVERYWHERE or (switch, case) in DIFFERENT:
                     continue
+                usual = what_counts(plain, switch)
                 for value in values:
+                    if switch == "cupti" and not EVERY_CASE and value not in MARKED_CUPTIS:
+                        continue
                     with self.subTest(case, **{switch: value}):
-                        self.assertEqual(what_counts(self.run_case(case, switch, value).report), usual)
+                        self.assertEqual(what_counts(self.run_case(case, switch, value).report, switch), usual)
+
+    def test_the_record_of_one_launch_never_comes(self):
+        """Its time is the counted one, and says so; nothing else changes."""
+        run = self.run_case("two_contexts", "kernel_records", "one_missing")
+        self.assert_plain_step(run.report)
+        self.assert_lost(run.report, unattributed_launches=1)
+        self.assert_noted(run.report, "Times of 1 kernel are gpu__time_duration of counter windows, which are upper bounds")
+
+    def test_counted_times_are_upper_bounds(self):
+        """Where ranges last longer than their kernels, and no time window was measured."""
+        report = self.gable("two_contexts", *STEPS, "--phases", "hw,flops",
+                            environment={"GABLE_PLAYBACK_SWITCHES": "user_range_time=longer"}).report
+        self.assertEqual(report.layer((), "none")["time_ns"]["total"], 1.3 * (CONV["time"] + RELU["time"]))
+        self.assert_noted(report, "which are upper bounds: a counter range may last longer than its kernel")
+
+    def test_steps_of_more_ranges_than_cupti_takes(self):
+        """Windows of more launches than fit are lost; those of fewer are not, and nothing ends the counting."""
+        kernels = open(path_of("layers"), encoding="utf-8").read().splitlines()
+        kernels = [line for line in kernels if '"kernel": "relu", "name"' in line]
+        step = ['{"op": "push", "name": "step"}'] + ['{"op": "launch", "kernel": "relu"}'] * 1700
+        step += ['{"op": "sync"}', '{"op": "pop"}']
+        lines = ['{"gable_recording": 1, "origin": "hand-written"}', *kernels, '{"sequence": "step"}', *step,
+                 '{"end_sequence": "step"}', '{"op": "play", "sequence": "step", "times": 12}']
+        path = gable_run.work("many_launches.jsonl")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        for value in ("none", *SWITCHES["range_limit"]):
+            for window, counted in (((), value == "none"), (("--window", "1000"), True)):
+                with self.subTest(value, window=window):
+                    run = gable_run.run_profile(path, "many", *(window or STEPS), "--active", "1", "--phases", "hw,flops",
+                                                environment={"GABLE_PLAYBACK_SWITCHES": f"range_limit={value}"})
+                    self.assertEqual((run.code, run.violations), (0, ""), run.err)
+                    self.assertNotIn("CUPTI_ERROR", run.err)
+                    kernel = next(iter(run.report.kernels.values()))
+                    self.assertEqual(kernel["flops"]["fp32"], 16384 if counted else None, run.err)
+                    if not counted:
+                        self.assert_noted(run.report, "ranges")
 
     def test_no_kernel_records(self):
         """They never arrive, or bear other numbers than the launches: the counted durations stand in."""

@@ -46,7 +46,7 @@ int about(const Arguments&) {
   if (driver.usable() && driver.init(0) == CUDA_SUCCESS &&
       driver.version(&version) == CUDA_SUCCESS) {
     cupti = load_cupti(asked == nullptr ? "" : asked);
-    devices = query_devices(cupti, driver);
+    devices = query_devices(driver, !start_engine(cupti).failed() ? &cupti : nullptr);
   }
   if (devices.empty()) {
     std::fprintf(stderr, "%s\n",

@@ -93,6 +93,19 @@ TEST(CuptiSearch, TheMajorVersionOfTheMappedRuntimeComesFirst) {
   EXPECT_LT(place_of(list, "libcupti.so.12"), place_of(list, "libcupti.so.13"));
 }
 
+// It refuses newer ones, wherever they lie and whatever runtime the program brings.
+TEST(CuptiSearch, NoneNewerThanTheDriverComesFirst) {
+  CuptiSearch search;
+  search.driver = 12;
+  search.mapped = {"/opt/app/libcudart.so.13"};
+  search.toolkits = {"/usr/local/cuda"};
+  const auto list = cupti_candidates(search);
+  EXPECT_LT(place_of(list, "/usr/local/cuda/lib64/libcupti.so.12"),
+            place_of(list, "/opt/app/libcupti.so.13"));
+  search.driver = 13;
+  EXPECT_EQ(cupti_candidates(search).front(), "/opt/app/libcupti.so.13");
+}
+
 TEST(CuptiSearch, EachCandidateOnce) {
   CuptiSearch search;
   search.mapped = {"/usr/local/cuda/lib64/libcudart.so.13",

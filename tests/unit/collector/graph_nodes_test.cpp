@@ -48,6 +48,18 @@ class Nodes : public ::testing::Test {
   LayerId other = layers.child(0, "other");
 };
 
+// A kernel's name in a record may be gone with its module.
+TEST_F(Nodes, KnowTheFunctionOfALaunchThatWasSeen) {
+  GraphNodes nodes(layers);
+  make(nodes, 1, 2, {kernel(conv, 1), kernel(relu, 1, false)});
+  EXPECT_EQ(nodes.function_of(id_of(1, 0)), 7u);
+  EXPECT_EQ(nodes.function_of(id_of(2, 0)), 7u);
+  EXPECT_EQ(nodes.function_of(id_of(2, 1)), std::nullopt);  // its launch was not seen
+  EXPECT_EQ(nodes.function_of(id_of(3, 0)), std::nullopt);
+  nodes.exec_changed(handle(2), false);
+  EXPECT_EQ(nodes.function_of(id_of(2, 0)), std::nullopt);
+}
+
 TEST_F(Nodes, TheCommonLayerIsTheLowestThatHasThemAll) {
   GraphNodes nodes(layers);
   auto common = [&, next = 10u](std::vector<LayerId> of) mutable {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <tuple>
 
 #include "collector/cupti_api.h"
 #include "collector/driverless.h"
@@ -172,6 +173,31 @@ TEST(WithoutDriver, AQuestionThatEndsTheProcessIsAskedInAnother) {
     return CUPTI_SUCCESS;
   }));
   EXPECT_TRUE(survives_without_driver([](std::uint32_t*) { return CUPTI_ERROR_UNKNOWN; }));
+}
+
+TEST(WithoutDriver, WhatBecameOfAQuestionIsKnown) {
+  const auto answered = ask_elsewhere(
+      [](const Tell& tell) {
+        tell("one\n");
+        return 3;
+      },
+      10);
+  EXPECT_EQ((std::tuple(answered.code, answered.signal, answered.told)), std::tuple(3, 0, "one\n"));
+  const auto ended = ask_elsewhere(
+      [](const Tell& tell) {
+        tell("two\n");
+        raise(SIGSEGV);
+        return 0;
+      },
+      10);
+  EXPECT_EQ((std::tuple(ended.signal, ended.told)), std::tuple(SIGSEGV, "two\n"));
+  const auto stuck = ask_elsewhere(
+      [](const Tell&) {
+        for (;;) pause();
+        return 0;
+      },
+      1);
+  EXPECT_EQ(stuck.signal, SIGALRM);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // --metrics on one chip of the real host API: what a user types becomes metrics of one pass, and
 // what cannot be had becomes one sentence that says why.
 #include "collector/metric_request.h"
+#include "collector/cupti_params.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -149,8 +150,7 @@ TEST(SassMetrics, AllThatAChipHasShareOnePass) {
   SKIP_WITHOUT_REAL_CUPTI();
   for (const char* name : {"TU102", "GA100", "AD102", "GH100", "GB100", "GB110", "GB202"}) {
     ChipMetrics chip(real_cupti(), name);
-    CUpti_Profiler_Host_Initialize_Params open{};
-    open.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
+    GABLE_PARAMS(CUpti_Profiler_Host_Initialize, open);
     open.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
     open.pChipName = name;
     ASSERT_EQ(real_cupti().cuptiProfilerHostInitialize(&open), CUPTI_SUCCESS);
@@ -159,8 +159,7 @@ TEST(SassMetrics, AllThatAChipHasShareOnePass) {
                                        std::pair(CUPTI_METRIC_TYPE_RATIO, ".ratio")})
       for (const auto& base : metrics_of(open.pHostObject, type))
         if (base.find("__sass_") != std::string::npos) sass.push_back(base + rollup);
-    CUpti_Profiler_Host_Deinitialize_Params close{};
-    close.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
+    GABLE_PARAMS(CUpti_Profiler_Host_Deinitialize, close);
     close.pHostObject = open.pHostObject;
     real_cupti().cuptiProfilerHostDeinitialize(&close);
     EXPECT_GT(sass.size(), 100u) << name;

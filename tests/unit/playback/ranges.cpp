@@ -83,7 +83,7 @@ CUptiResult Ranges::set_config(CUpti_ProfilerRange mode) {
   params.pCounterDataImage = image.data();
   params.range = mode;
   params.replayMode = wish.replayMode == 0 ? CUPTI_UserReplay : wish.replayMode;
-  params.maxRangesPerPass = 16;
+  params.maxRangesPerPass = wish.maxRangesPerPass == 0 ? 16 : wish.maxRangesPerPass;
   params.numNestingLevels = wish.numNestingLevels == 0 ? 1 : wish.numNestingLevels;
   params.minNestingLevel = 1;
   params.targetNestingLevel = wish.targetNestingLevel;
