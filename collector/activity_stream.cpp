@@ -143,7 +143,7 @@ void ActivityStream::disable() {
 }
 
 void ActivityStream::pause() {
-  paused_.store(true);
+  if (paused_.exchange(true)) return;
   disable();
   wait_for_flushes();
 }

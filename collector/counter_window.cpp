@@ -178,12 +178,10 @@ CuptiFailure CounterWindow::drop() {
 }
 
 CuptiFailure CounterWindow::close() {
-  {
-    const std::lock_guard<std::mutex> hold(mutex_);
-    active_ = false;
-  }
-  turn_free_.notify_all();
-  return profiler_.disable();
+  // CUPTI's rule: nothing is disabled between start and stop.
+  auto dropped = drop();
+  auto disabled = profiler_.disable();
+  return dropped.failed() ? dropped : disabled;
 }
 
 void CounterWindow::abandon() {

@@ -27,6 +27,7 @@ class Planner {
   [[nodiscard]] Phase next() const;
   // The chip's plan is made: hardware passes, and whether FLOPs can be counted.
   void set_passes(std::uint32_t groups, bool flops);
+  [[nodiscard]] bool planned() const { return planned_; }
   void give_up(PhaseKind kind) { queue_.give_up(kind); }
 
   // The window that next() had announced ended. `spoilt`: why it cannot be kept, where that is

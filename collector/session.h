@@ -90,6 +90,7 @@ class Session {
     return collective_.load(std::memory_order_relaxed) || windows_.communicator_seen();
   }
   void exit_launch(const CUpti_CallbackData& data);
+  void end_launch(ThreadState& thread, const CUpti_CallbackData& data);
   void launched_beside_capture(ThreadState& thread, std::uint32_t correlation);
   // wait_path.cpp
   void enter_wait(ThreadState& thread);

@@ -65,6 +65,7 @@ ThreadState* ThreadRegistry::acquire() {
       state->nodes.start_anew();
       state->backward = {};
       state->wait = {};
+      state->steps = {};
       state->busy = state->in_window_launch = false;
       return state.get();
     }
@@ -72,6 +73,11 @@ ThreadState* ThreadRegistry::acquire() {
   states_.push_back(std::make_unique<ThreadState>());
   states_.back()->ranges.is_main = is_main_thread();
   return states_.back().get();
+}
+
+std::size_t ThreadRegistry::size() {
+  const std::lock_guard hold(mutex_);
+  return states_.size();
 }
 
 ThreadState* ThreadRegistry::at(std::size_t index) {

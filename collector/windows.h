@@ -14,14 +14,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collector/activity_stream.h"
 #include "collector/block.h"
 #include "collector/counters.h"
 #include "collector/event_sink.h"
+#include "collector/launch_gate.h"
 #include "collector/launch_sequence.h"
 #include "collector/planner.h"
 #include "collector/runtime.h"
+#include "collector/window_state.h"
 
 namespace gable {
 
@@ -63,8 +66,8 @@ class Windows final : public RangeListener {
 
   // --- the launch path
   // ----------------------------------------------------------------------------------------------
-  // Before anything else at a launch's ENTER: borders that launches make, pending changes of phase.
-  // `kernels` of a graph.
+  // First at a launch's ENTER: borders that launches make, pending changes of phase. `kernels` of a
+  // graph.
   void at_launch(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels = 1) {
     const auto border = border_.load(std::memory_order_relaxed);
     if (border == Border::launches || border == Border::period) follow(thread, key, kernels);
@@ -78,7 +81,19 @@ class Windows final : public RangeListener {
   // A kernel that may wait for other ranks is about to be launched: from here on nothing waits
   // after every launch, and nothing is replayed.
   void before_collective();
-  // In counter windows: puts a range around the launch.
+  // Then: the step and the window that the launch belongs to. From here to leave(), at its EXIT,
+  // nothing in CUPTI is started or stopped.
+  struct Entered {
+    WindowId window = kNoWindow;
+    std::uint32_t step = 0;
+    bool counts = false;  // the window takes counters, also on the launch's context
+  };
+  [[nodiscard]] Entered enter(ThreadState& thread, const Counters::Place& place,
+                              std::uint32_t correlation);
+  // The same where nothing may be started or stopped: a stream captures.
+  [[nodiscard]] Entered enter_as_it_is(ThreadState& thread, std::uint32_t correlation);
+  static void leave(ThreadState& thread) { LaunchGate::leave(thread); }
+  // Where enter() says that counters are taken: puts a range around the launch.
   [[nodiscard]] bool range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted,
                                   std::uint32_t kernels = 1);
   void launch_ranged(const Counters::Place& place, bool launched) {
@@ -93,7 +108,7 @@ class Windows final : public RangeListener {
   }
 
   // The queue is complete: another one. On no application thread.
-  void reopen(const Schedule& schedule);
+  [[nodiscard]] bool reopen(const Schedule& schedule);  // false: it is not
   // The queue begins anew, and what was collected is forgotten. False: it is complete.
   bool begin_block(const Schedule& schedule);
   void end_block();                      // the queue is complete, whatever is missing
@@ -110,6 +125,9 @@ class Windows final : public RangeListener {
 
   [[nodiscard]] std::uint64_t timestamp() const;  // ns on the clock of records; 0: unknown
 
+  // Launches of other threads that took too long for a change to wait for them.
+  [[nodiscard]] std::uint32_t timeouts() const { return timeouts_.load(std::memory_order_relaxed); }
+
   // What changes took on the program's threads so far, waiting for one of another thread too.
   [[nodiscard]] std::uint64_t changes_ns() const {
     return changes_ns_.load(std::memory_order_relaxed);
@@ -125,6 +143,9 @@ class Windows final : public RangeListener {
   [[nodiscard]] bool steps_known() const { return by_steps(); }
 
  private:
+  // For the launches of other threads, where the GPU's queue is full.
+  static constexpr std::chrono::milliseconds kLaunchPatience{500};
+
   // The first two give way to the others.
   enum class Border : std::uint8_t { launches, period, point, profiler, range };
 
@@ -148,29 +169,39 @@ class Windows final : public RangeListener {
   // The window is none: the queue goes on as if it had not been.
   void cut_window(std::uint64_t now, const std::string& why);
   void close_window(std::uint64_t now, const std::string& spoilt, bool cut);
-  void choose_phase();
-  void choose_keys();  // with --budget: those there is room for, or none (window_keys.cpp)
+  [[nodiscard]] Phase choose_phase();
+  // With --budget: the keys there is room for, or a phase without counters (window_keys.cpp).
+  [[nodiscard]] Phase choose_keys(Phase phase);
   void choose_again(const std::string& reason);
   void replace_window(Phase phase, const std::string& reason);
+  void open_window(Phase phase);
+  void no_window_left();
   void publish();
+  void tell_launches();
   void ask_for_change();
 
   // --- changes of phase (window_changes.cpp); called without the lock
   class Change;                        // held by the one thread that carries out changes
   [[nodiscard]] bool apply_pending();  // false: it could not be done now
   void settle();                       // makes CUPTI follow the phase
+  void follow_phase();                 // of the window that is open now
+  void wait_for_launches();            // that are on their way on other threads
   struct Closing {
+    std::uint32_t queue = 0;  // which it was of
     WindowEnd end;
     WindowFacts facts;
     FunctionId new_functions = 0;  // from this one on they are left out; 0: none
     FunctionId first_new = 0;      // that ran for the first time within it
+    bool retract = false;          // it ended as kept, but its counters are worth nothing
   };
   void read_counters(Closing closing);
+  void counters_were_read(const Closing& closing, const CountersOutcome& outcome,
+                          const KeyNeeds& needs);
   void start_activity();
   void forget_unpatched(const Closing& closing, CountersOutcome& outcome);
   void let_go();  // the queue is complete
   [[nodiscard]] bool is_chosen(const LaunchKey& key);
-  [[nodiscard]] bool join_window(const Counters::Place& place, bool& joined);
+  [[nodiscard]] std::optional<WindowId> join_window(const Counters::Place& place);
   void refuse(const CuptiFailure& failure);
   void stop_counting(const std::string& failed);  // the sentence of a call
   [[nodiscard]] static bool is_counter(Phase phase) {
@@ -196,30 +227,30 @@ class Windows final : public RangeListener {
   std::uint64_t progress_ = 0;
   std::chrono::steady_clock::time_point progress_since_{};
 
+  LaunchGate gate_;
+  std::atomic<std::uint32_t> timeouts_{0};
+
   // One thread carries out changes; others wait for it at their launch. Not a mutex: CUPTI is
   // called meanwhile.
   std::atomic<bool> changing_{false};
-  bool rested_ = false;  // by that thread: activity was disabled while no window was open
   std::atomic<std::uint64_t> changes_ns_{0};
 
   // Guards what follows. CUPTI is never called while it is held.
   std::mutex control_mutex_;
   Schedule schedule_;  // of the queue that is open; the options' own where it is empty
   Planner planner_;    // made of all above
-  bool planned_ = false, in_window_ = false, over_ = false, told_over_ = false;
-  bool slowed_ = false;            // by us, so that nothing is told from how long the window was
-  bool idle_ = false;              // no window is open, but steps may still be found
-  bool counting_stopped_ = false;  // by a failure: the profiler is to be disabled
+  WindowState state_;
+  std::uint32_t queue_ = 0;        // how often the queue began anew
   std::uint64_t asked_ = 0;        // changes asked for so far
-  int range_depth_ = 0;
+  int range_depth_ = 0;            // of step ranges, all threads together
+  std::uint32_t range_epoch_ = 0;  // since when they are known
   std::uint32_t step_ = 0;
-  WindowId last_window_ = kNoWindow, window_ = kNoWindow;
-  Phase phase_;
-  std::uint64_t start_ns_ = 0, last_launches_ = 0;
+  std::uint64_t start_ns_ = 0, usual_launches_ = 0;
+  std::uint32_t slowed_step_ = 0;  // by us, so that nothing is told from how long it was
   std::atomic<std::size_t> max_ranges_{0};
   std::size_t range_factor_ = 1;
   FunctionId functions_before_ = 0;  // kernels known when the window began
-  std::optional<Closing> closing_;   // a counter window that ended and is not read yet
+  std::vector<Closing> closings_;    // counter windows that ended and are not read yet
   Counts counts_;
   std::uint32_t period_ = 0;
   StepPoint point_ = StepPoint::forward;

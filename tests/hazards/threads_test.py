@@ -11,10 +11,11 @@ from hazards_test import HAZARD, run_command
 ROUNDS = int(os.environ.get("GABLE_HAZARD_ROUNDS", "5"))
 LAUNCHES = ["--window", "20", "--active", "3"]
 STEPS = ["--step-range", "^step$", "--active", "3"]
+LEAST = (12, 3, 3)  # windows of hardware counters, four to a round, of FLOPs and of times
 
 
 class Threads(unittest.TestCase):
-    def check(self, program, threads, options, times):
+    def check(self, program, threads, options, exact):
         for number in range(ROUNDS):
             with self.subTest(round=number):
                 run = run_command([HAZARD, program, str(threads)], options)
@@ -25,7 +26,11 @@ class Threads(unittest.TestCase):
                 self.assertFalse([note for note in about["notes"] if "too long" in note or "did not come" in note])
                 self.assertFalse([note for note in about["notes"] if "thrown away" in note or "No more" in note])
                 steps = about["steps"]
-                self.assertEqual((steps["hw"], steps["flops"], steps["time"]), times, about)
+                windows = (steps["hw"], steps["flops"], steps["time"])
+                if exact:
+                    self.assertEqual(windows, LEAST, about)
+                else:  # steps of other launches are classes of their own
+                    self.assertTrue(all(had >= least for had, least in zip(windows, LEAST)), about)
                 kernel = run.reports[0]["kernels"][0]
                 # gpu.jsonl: 5,000 ns, 64 FFMA a thread on 512 threads, 2,000 + 1,000 sectors
                 self.assertEqual(kernel["time_ns"]["mean"], 5000)
@@ -33,22 +38,22 @@ class Threads(unittest.TestCase):
                 self.assertEqual(kernel["bytes"]["dram"], 32 * 3000)
 
     def test_2_threads(self):
-        self.check("free_threads", 2, LAUNCHES, (12, 3, 3))
+        self.check("free_threads", 2, LAUNCHES, True)
 
     def test_8_threads(self):
-        self.check("free_threads", 8, LAUNCHES, (12, 3, 3))
+        self.check("free_threads", 8, LAUNCHES, True)
 
     def test_32_threads(self):
-        self.check("free_threads", 32, LAUNCHES, (12, 3, 3))
+        self.check("free_threads", 32, LAUNCHES, True)
 
     def test_2_threads_with_steps(self):
-        self.check("step_threads", 2, STEPS, (12, 3, 3))
+        self.check("step_threads", 2, STEPS, False)
 
     def test_8_threads_with_steps(self):
-        self.check("step_threads", 8, STEPS, (12, 3, 3))
+        self.check("step_threads", 8, STEPS, False)
 
     def test_32_threads_with_steps(self):
-        self.check("step_threads", 32, STEPS, (12, 3, 3))
+        self.check("step_threads", 32, STEPS, False)
 
 
 if __name__ == "__main__":
