@@ -6,7 +6,7 @@
 namespace gable {
 
 std::optional<std::uint32_t> Windows::step_to_describe(bool forward) {
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (!state_.in_window() || border_.load(std::memory_order_relaxed) != Border::point)
     return std::nullopt;
   if (state_.phase().kind == PhaseKind::wait) return step_;

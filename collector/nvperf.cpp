@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/nvperf.h"
+#include "analysis/mutex.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <mutex>
 #include <set>
 
 namespace gable {
@@ -58,9 +58,9 @@ std::string missing_nvperf(const std::string& cupti_path) {
 }
 
 void open_nvperf(const std::string& cupti_path) {
-  static auto& mutex = *new std::mutex;
+  static auto& mutex = *new Mutex;
   static auto& opened = *new std::set<std::string>;
-  const std::lock_guard hold(mutex);
+  const MutexLock hold(mutex);
   if (!opened.insert(cupti_path).second) return;
   for (const char* name : kNames) {
     const auto path = beside(cupti_path, name);

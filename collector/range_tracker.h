@@ -10,13 +10,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/events.h"
 #include "analysis/layer_tree.h"
+#include "analysis/mutex.h"
 #include "collector/range_name.h"
 #include "collector/ranks.h"
 
@@ -142,7 +142,7 @@ class RangeTracker {
   LayerId make_child(LayerId parent, DomainId domain, const std::string& text, Direction direction);
   LayerId moved(LayerId parent, LayerId old, std::uint32_t levels);
   void rebase(ThreadRanges& thread);
-  void rebuild_base();  // base_mutex_ held
+  void rebuild_base() GABLE_REQUIRES(base_mutex_);
   void look_for_communicator(DomainId domain, std::string_view name);
   void publish(ThreadRanges& thread) {
     if (thread.is_main) main_layer_.store(thread.current, std::memory_order_relaxed);
@@ -158,12 +158,12 @@ class RangeTracker {
   std::atomic<std::uint32_t> epoch_{0};
 
   // Never held while calling the listener.
-  mutable std::mutex base_mutex_;
-  std::vector<ProcessRange> process_;
-  std::uint64_t next_id_ = 1;
+  mutable Mutex base_mutex_;
+  std::vector<ProcessRange> process_ GABLE_GUARDED_BY(base_mutex_);
+  std::uint64_t next_id_ GABLE_GUARDED_BY(base_mutex_) = 1;
 
-  mutable std::mutex domain_mutex_;
-  std::vector<std::string> domains_;  // by id; "" and "gable" first
+  mutable Mutex domain_mutex_;
+  std::vector<std::string> domains_ GABLE_GUARDED_BY(domain_mutex_);  // by id; "" and "gable" first
 };
 
 }  // namespace gable

@@ -4,11 +4,10 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
+#include "analysis/mutex.h"
 #include "analysis/report.h"
 #include "collector/event_sink.h"
 #include "collector/runtime.h"
@@ -37,9 +36,9 @@ class ReportOutput {
   std::atomic<unsigned> queue_{1};  // that there is to be a report of
   unsigned path_queue_ = 0;         // that `path_` is of
   // One writer at a time; the mutex is held for the flag alone.
-  std::mutex mutex_;
-  std::condition_variable written_;
-  bool writing_ = false;
+  Mutex mutex_;
+  Condition written_;
+  bool writing_ GABLE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace gable

@@ -79,6 +79,7 @@ Session* Session::start(Runtime& rt, CuptiApi api) {
     rt.notes.say(refused + " Only NVTX ranges are collected; your program runs on.");
     session->ranges_only_ = true;
     session->saw_context_.store(true);  // no plan is to be made
+    const MutexLock hold(session->plan_mutex_);
     session->devices_known_ = true;
   }
   if (!session->background_.start()) {
@@ -106,7 +107,7 @@ Session* Session::start(Runtime& rt, CuptiApi api) {
 void Session::collect_records() {
   // Two threads may end the collection at once: who finds no buffers must not go on before the
   // other has added its records.
-  const std::lock_guard collecting(records_mutex_);
+  const MutexLock collecting(records_mutex_);
   auto batch = activity_.read_buffers();
   if (!batch.problem.empty()) {
     rt_.notes.say(batch.problem);
@@ -135,6 +136,9 @@ bool Session::write_report(bool complete) {
   if (ranges_only_) sink_.take_spans(kWholeRun);
   if (complete) {
     if (!ranges_only_) windows_.keep_what_was_measured();
+    if (const auto count = windows_.timeouts(); count > 0)
+      rt_.notes.record(std::to_string(count) + (count == 1 ? " wait" : " waits") +
+                       " for CUPTI, the GPU or another thread ended at the time limit.");
     for (const auto& sentence : filter_.unmatched()) rt_.notes.say(sentence);
   }
   if (complete && !ranges_only_) recording_.write(sink_, windows_);
@@ -150,10 +154,17 @@ bool Session::await_records(std::chrono::milliseconds patience, const std::funct
   for (;;) {
     const bool answered = background_.flush(false, kExitFlushPatience);
     collect_records();
-    if (!answered) return false;
+    if (!answered) {
+      windows_.count_timeout();
+      return false;
+    }
     const auto pending =
         sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
-    if (pending == 0 || std::chrono::steady_clock::now() > give_up || stop()) break;
+    if (pending == 0 || stop()) break;
+    if (std::chrono::steady_clock::now() > give_up) {
+      windows_.count_timeout();
+      break;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   if (stop()) return true;

@@ -53,7 +53,7 @@ void ThreadRegistry::forget_in_child() {
 }
 
 ThreadState* ThreadRegistry::acquire() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   for (auto& state : states_) {
     bool free = false;
     if (state->taken.compare_exchange_strong(free, true, std::memory_order_acq_rel)) {
@@ -76,12 +76,12 @@ ThreadState* ThreadRegistry::acquire() {
 }
 
 std::size_t ThreadRegistry::size() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   return states_.size();
 }
 
 ThreadState* ThreadRegistry::at(std::size_t index) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   return index < states_.size() ? states_[index].get() : nullptr;
 }
 

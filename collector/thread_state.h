@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "analysis/mutex.h"
 #include "collector/autograd.h"
 #include "collector/event_ring.h"
 #include "collector/module_table.h"
@@ -111,8 +111,8 @@ class ThreadRegistry {
 
  private:
   ThreadState* at(std::size_t index);
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<ThreadState>> states_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<ThreadState>> states_ GABLE_GUARDED_BY(mutex_);
 };
 
 }  // namespace gable

@@ -37,7 +37,7 @@ void Windows::step_range_begin() {
   if (border_.load(std::memory_order_relaxed) != Border::range) return;
   const auto now = timestamp();
   auto& own = this_thread().steps;
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (own.epoch != range_epoch_) own = {range_epoch_, 0, 0};
   // Where the ranges of several threads overlap, one step goes on until all of them have ended, or
   // until a thread that began its own in it begins its next: free threads always overlap.
@@ -53,7 +53,7 @@ void Windows::step_range_end() {
   if (border_.load(std::memory_order_relaxed) != Border::range) return;
   const auto now = timestamp();
   auto& own = this_thread().steps;
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (own.epoch == range_epoch_ && own.open > 0) --own.open;
   if (range_depth_ > 0 && --range_depth_ == 0) end_window(now, {});
 }
@@ -78,7 +78,7 @@ void Windows::start_over(Border border, std::uint64_t now, const std::string& wh
 }
 
 void Windows::keep_what_was_measured() {
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (border_.load(std::memory_order_relaxed) != Border::period) return;
   if (!sink_.with_profile([](Profile& profile) { return profile.take_back(); })) return;
   border_.store(Border::launches, std::memory_order_relaxed);
@@ -95,7 +95,7 @@ void Windows::start_queue() {
 void Windows::switch_to(Border border) {
   if (border_.load(std::memory_order_relaxed) > Border::period) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (state_.ended() || border_.load(std::memory_order_relaxed) > Border::period) return;
   // What came first was no step.
   start_over(border, now, "Step borders began within it.");
@@ -105,7 +105,7 @@ void Windows::step_point(StepPoint point) {
   switch_to(Border::point);
   if (border_.load(std::memory_order_relaxed) != Border::point) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   // Where the program says its steps, none is found beside them.
   if (point < point_ && point_ == StepPoint::call) return;
   point_ = std::max(point_, point);
@@ -117,14 +117,14 @@ void Windows::profiler_start() {
   switch_to(Border::profiler);
   if (border_.load(std::memory_order_relaxed) != Border::profiler) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (!state_.in_window()) begin_window(now);
 }
 
 void Windows::profiler_stop() {
   if (border_.load(std::memory_order_relaxed) != Border::profiler) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   end_window(now, {});
 }
 
@@ -140,7 +140,7 @@ void Windows::follow(const ThreadState& thread, const LaunchKey& key, std::uint3
 
 void Windows::obey(PeriodMark mark) {
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   const auto border = border_.load(std::memory_order_relaxed);
   if (state_.ended() || border > Border::period) return;
   if (const auto length = sequence_.length(); length != 0) period_ = length;
@@ -187,7 +187,7 @@ void Windows::count_launch() {
   const auto n = launches_.fetch_add(1, std::memory_order_relaxed);
   if (n % rt_.settings.window != 0) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (border_.load(std::memory_order_relaxed) != Border::launches) return;
   end_window(now, {});
   begin_window(now);

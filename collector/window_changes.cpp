@@ -31,12 +31,12 @@ void Windows::read_counters(Closing closing) {
   const auto believed = [&closing](FunctionId newest) {
     return closing.new_functions == 0 || newest < closing.new_functions;
   };
-  const ProgressQuery query = [&] {
-    const std::lock_guard hold(control_mutex_);
-    auto asked = planner_.query(closing.facts);
-    asked.counted = hooks_.counted;
-    return asked;
-  }();
+  ProgressQuery query;
+  {
+    const MutexLock hold(control_mutex_);
+    query = planner_.query(closing.facts);
+  }
+  query.counted = hooks_.counted;
   const auto needs = sink_.with_profile([&](Profile& profile) {
     if (outcome.keep) {
       for (const auto& result : outcome.contexts) {
@@ -66,7 +66,7 @@ void Windows::read_counters(Closing closing) {
 // Borders went on meanwhile: what is told to the queue is told to the one that the window was of.
 void Windows::counters_were_read(const Closing& closing, const CountersOutcome& outcome,
                                  const KeyNeeds& needs) {
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (outcome.too_small) range_factor_ *= 2;
   if (!state_.read_one() || closing.queue != queue_) return;
   if (closing.end.keep || closing.retract) planner_.counters_read(closing.facts, outcome);
@@ -98,7 +98,7 @@ void Windows::stop_counting(const std::string& failed) {
   const bool runs_on = counters_.runs_on();
   rt_.notes.say(failed + (runs_on ? " CUPTI cannot be stopped, so nothing more is collected."
                                   : " No more counters are taken."));
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   planner_.give_up(PhaseKind::hw);
   planner_.give_up(PhaseKind::flops);
   if (runs_on) planner_.give_up(PhaseKind::time);
@@ -116,7 +116,7 @@ void Windows::start_activity() {
   if (!partly.empty()) rt_.notes.say(partly);
   if (failed.empty()) return;
   rt_.notes.say(failed);
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   planner_.give_up(PhaseKind::time);
   if (state_.times()) choose_again({});
 }
@@ -136,7 +136,7 @@ void Windows::wait_for_launches() {
   const auto left = gate_.wait_for_others(kLaunchPatience);
   if (left.empty()) return;
   flaw(kStuck);
-  timeouts_.fetch_add(static_cast<std::uint32_t>(left.size()), std::memory_order_relaxed);
+  count_timeout(static_cast<std::uint32_t>(left.size()));
   sink_.with_profile([&](Profile& profile) {
     for (const auto correlation : left) profile.expect_no_record(correlation);
   });
@@ -147,7 +147,7 @@ void Windows::settle() {
   std::uint64_t asked = 0;
   const auto began = limited_ ? timestamp() : 0;
   {
-    const std::lock_guard hold(control_mutex_);
+    const MutexLock hold(control_mutex_);
     asked = asked_;
     closings.swap(closings_);
   }
@@ -155,7 +155,7 @@ void Windows::settle() {
   for (auto& closing : closings) read_counters(std::move(closing));
   follow_phase();
   // Only now may other launches pass; a border that came meanwhile asks for another turn.
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (limited_) planner_.budget().settled(timestamp() - began);
   if (asked != asked_) return;
   if (state_.state() == WindowState::State::announced && !state_.follow()) return;
@@ -168,7 +168,7 @@ void Windows::settle() {
 void Windows::follow_phase() {
   bool let_go = false, time = false, counter = false, idle = false;
   {
-    const std::lock_guard hold(control_mutex_);
+    const MutexLock hold(control_mutex_);
     let_go = state_.to_let_go() && state_.let_go();
     time = state_.times();
     counter = state_.counts();
@@ -182,7 +182,8 @@ void Windows::follow_phase() {
   if (time && !activity_.enabled()) {
     start_activity();
   } else if (counter) {
-    activity_.pause();  // both instrument code, and together they are a reported hang
+    // Both instrument code, and together they are a reported hang.
+    if (!activity_.pause()) count_timeout();
   } else if (idle) {
     activity_.disable();
   }
@@ -194,7 +195,7 @@ void Windows::follow_phase() {
 // in CUPTI.
 std::optional<WindowId> Windows::join_window(const Counters::Place& place) {
   {
-    const std::lock_guard hold(control_mutex_);
+    const MutexLock hold(control_mutex_);
     if (!state_.counts()) return kNoWindow;
     if (counters_.begun(place, state_.window())) return state_.window();
   }
@@ -205,7 +206,7 @@ std::optional<WindowId> Windows::join_window(const Counters::Place& place) {
   Phase phase;
   WindowId window = kNoWindow;
   {
-    const std::lock_guard hold(control_mutex_);
+    const MutexLock hold(control_mutex_);
     if (!state_.counts()) return kNoWindow;
     window = state_.window();
     if (counters_.begun(place, window)) return window;
@@ -229,7 +230,7 @@ void Windows::refuse(const CuptiFailure& failure) {
   stop_counting(failure.sentence);
   const bool counted = counters_.active();  // on another context, or a launch is in it
   if (!counters_.hangs()) (void)counters_.close();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (!state_.counts()) return;
   // Not from its middle on.
   if (counted || ordinal_.load(std::memory_order_relaxed) > 0) {
@@ -261,7 +262,7 @@ void Windows::check_progress(std::chrono::milliseconds patience) {
   const auto sentence = "No kernel was launched for " + std::to_string(seconds) +
                         " s while counters were taken; that window was ended.";
   stop_counting(sentence);
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   for (auto& closing : closings_) {
     closing.end.keep = false;
     closing.end.reason = sentence;

@@ -25,7 +25,7 @@ void Windows::communicator_made(Communicator which) {
   if (!own && told_ranks() == Ranks::one) return;
   communicator_.store(true, std::memory_order_relaxed);
   if (own || rt_.ranks.exchange(true)) return;  // windows are this process's, of all its GPUs
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (state_.ended()) return;
   const auto due = planner_.queue().next().kind;
   if (measures(due) || state_.collects()) {
@@ -59,7 +59,7 @@ void Windows::before_collective() {
     if (counted) flaw(kCollective);
     if (replay) {
       stop_counting(seen + "no kernel is replayed.");
-      const std::lock_guard hold(control_mutex_);
+      const MutexLock hold(control_mutex_);
       if (counted || !state_.counts()) return;
       choose_again({});
       ask_for_change();

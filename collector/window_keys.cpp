@@ -32,7 +32,7 @@ Phase Windows::choose_keys(Phase phase) {
 
 bool Windows::is_chosen(const LaunchKey& key) {
   if (!limited_) return true;
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   return chosen_ == nullptr || chosen_->keys.contains(key);
 }
 

@@ -78,8 +78,8 @@ void Windows::replace_window(Phase phase, const std::string& reason) {
 
 void Windows::open_window(Phase phase) {
   if (!state_.begin(phase)) return;
-  sink_.with_profile(
-      [this](Profile& profile) { profile.begin_window(state_.window(), state_.phase()); });
+  const auto window = state_.window();
+  sink_.with_profile([window, phase](Profile& profile) { profile.begin_window(window, phase); });
 }
 
 void Windows::no_window_left() {
@@ -188,16 +188,17 @@ void Windows::close_window(std::uint64_t now, const std::string& spoilt, bool cu
   }
   ++counts_.time;
   if (activity_.enabled()) hooks_.records_wanted();
+  const auto query = planner_.query(facts);
   planner_.progress(facts, sink_.with_profile([&](Profile& profile) {
     sink_.end_window_locked(end);
-    return key_needs(profile, planner_.query(facts));
+    return key_needs(profile, query);
   }));
 }
 
 void Windows::shut_down(const std::string& why) {
   const auto now = timestamp();
   {
-    const std::lock_guard hold(control_mutex_);
+    const MutexLock hold(control_mutex_);
     end_window(now, by_steps() ? why : "");
     if (!state_.quit()) rt_.notes.record("The queue could not be ended where the program ended.");
   }
@@ -208,7 +209,7 @@ void Windows::shut_down(const std::string& why) {
 // Whoever asks does so at any moment: the step that is open, and what is under way in it, is none
 // of the queue's.
 bool Windows::reopen(const Schedule& schedule) {
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (!state_.reopen()) return false;
   schedule_ = schedule;
   point_ = StepPoint::forward;
@@ -228,7 +229,7 @@ bool Windows::reopen(const Schedule& schedule) {
 
 bool Windows::begin_block(const Schedule& schedule) {
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (state_.ended()) return false;
   schedule_ = schedule;
   point_ = StepPoint::forward;
@@ -241,7 +242,7 @@ bool Windows::begin_block(const Schedule& schedule) {
 // CUPTI follows at the next launch, or when the program ends.
 void Windows::end_block() {
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   end_window(now, by_steps() ? "What the program had profiled ended within it." : "");
   if (!state_.stop()) return;  // it has ended
   publish();
@@ -249,7 +250,7 @@ void Windows::end_block() {
 }
 
 Windows::Counts Windows::counts() {
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   auto counts = counts_;
   counts.classes = planner_.queue().classes();
   counts.budget = planner_.budget().percent();

@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/mutex.h"
 #include "collector/activity_stream.h"
 #include "collector/block.h"
 #include "collector/counters.h"
@@ -125,8 +125,11 @@ class Windows final : public RangeListener {
 
   [[nodiscard]] std::uint64_t timestamp() const;  // ns on the clock of records; 0: unknown
 
-  // Launches of other threads that took too long for a change to wait for them.
+  // Waits that ended because they took too long: for CUPTI, records or other threads' launches.
   [[nodiscard]] std::uint32_t timeouts() const { return timeouts_.load(std::memory_order_relaxed); }
+  void count_timeout(std::uint32_t count = 1) {
+    timeouts_.fetch_add(count, std::memory_order_relaxed);
+  }
 
   // What changes took on the program's threads so far, waiting for one of another thread too.
   [[nodiscard]] std::uint64_t changes_ns() const {
@@ -154,31 +157,33 @@ class Windows final : public RangeListener {
   void obey(PeriodMark mark);
   void count_launch();
   void switch_to(Border border);
-  // control_mutex_ held for those below; they call no CUPTI.
-  void start_over(Border border, std::uint64_t now, const std::string& why);
-  void start_queue();
-  [[nodiscard]] QueueOptions queue_options(Border border) const;
+  // Those with the lock call no CUPTI.
+  void start_over(Border border, std::uint64_t now, const std::string& why)
+      GABLE_REQUIRES(control_mutex_);
+  void start_queue() GABLE_REQUIRES(control_mutex_);
+  [[nodiscard]] QueueOptions queue_options(Border border) const GABLE_REQUIRES(control_mutex_);
   [[nodiscard]] bool by_steps() const {
     return border_.load(std::memory_order_relaxed) != Border::launches;
   }
-  [[nodiscard]] const char* border_name() const;  // as in the report
+  [[nodiscard]] const char* border_name() const GABLE_REQUIRES(control_mutex_);  // as in the report
   // The queue is complete, but steps may still be found.
   [[nodiscard]] bool looks_on() const;
-  void begin_window(std::uint64_t now);
-  void end_window(std::uint64_t now, const std::string& spoilt);
+  void begin_window(std::uint64_t now) GABLE_REQUIRES(control_mutex_);
+  void end_window(std::uint64_t now, const std::string& spoilt) GABLE_REQUIRES(control_mutex_);
   // The window is none: the queue goes on as if it had not been.
-  void cut_window(std::uint64_t now, const std::string& why);
-  void close_window(std::uint64_t now, const std::string& spoilt, bool cut);
-  [[nodiscard]] Phase choose_phase();
+  void cut_window(std::uint64_t now, const std::string& why) GABLE_REQUIRES(control_mutex_);
+  void close_window(std::uint64_t now, const std::string& spoilt, bool cut)
+      GABLE_REQUIRES(control_mutex_);
+  [[nodiscard]] Phase choose_phase() GABLE_REQUIRES(control_mutex_);
   // With --budget: the keys there is room for, or a phase without counters (window_keys.cpp).
-  [[nodiscard]] Phase choose_keys(Phase phase);
-  void choose_again(const std::string& reason);
-  void replace_window(Phase phase, const std::string& reason);
-  void open_window(Phase phase);
-  void no_window_left();
-  void publish();
-  void tell_launches();
-  void ask_for_change();
+  [[nodiscard]] Phase choose_keys(Phase phase) GABLE_REQUIRES(control_mutex_);
+  void choose_again(const std::string& reason) GABLE_REQUIRES(control_mutex_);
+  void replace_window(Phase phase, const std::string& reason) GABLE_REQUIRES(control_mutex_);
+  void open_window(Phase phase) GABLE_REQUIRES(control_mutex_);
+  void no_window_left() GABLE_REQUIRES(control_mutex_);
+  void publish() GABLE_REQUIRES(control_mutex_);
+  void tell_launches() GABLE_REQUIRES(control_mutex_);
+  void ask_for_change() GABLE_REQUIRES(control_mutex_);
 
   // --- changes of phase (window_changes.cpp); called without the lock
   class Change;                        // held by the one thread that carries out changes
@@ -236,25 +241,31 @@ class Windows final : public RangeListener {
   std::atomic<std::uint64_t> changes_ns_{0};
 
   // Guards what follows. CUPTI is never called while it is held.
-  std::mutex control_mutex_;
-  Schedule schedule_;  // of the queue that is open; the options' own where it is empty
-  Planner planner_;    // made of all above
-  WindowState state_;
-  std::uint32_t queue_ = 0;        // how often the queue began anew
-  std::uint64_t asked_ = 0;        // changes asked for so far
-  int range_depth_ = 0;            // of step ranges, all threads together
-  std::uint32_t range_epoch_ = 0;  // since when they are known
-  std::uint32_t step_ = 0;
-  std::uint64_t start_ns_ = 0, usual_launches_ = 0;
-  std::uint32_t slowed_step_ = 0;  // by us, so that nothing is told from how long it was
+  Mutex control_mutex_;
+  Schedule schedule_ GABLE_GUARDED_BY(
+      control_mutex_);  // of the queue that is open; the options' own where it is empty
+  Planner planner_ GABLE_GUARDED_BY(control_mutex_);  // made of all above
+  WindowState state_ GABLE_GUARDED_BY(control_mutex_);
+  std::uint32_t queue_ GABLE_GUARDED_BY(control_mutex_) = 0;  // how often the queue began anew
+  std::uint64_t asked_ GABLE_GUARDED_BY(control_mutex_) = 0;  // changes asked for so far
+  int range_depth_ GABLE_GUARDED_BY(control_mutex_) = 0;  // of step ranges, all threads together
+  std::uint32_t range_epoch_ GABLE_GUARDED_BY(control_mutex_) = 0;  // since when they are known
+  std::uint32_t step_ GABLE_GUARDED_BY(control_mutex_) = 0;
+  std::uint64_t start_ns_ GABLE_GUARDED_BY(control_mutex_) = 0;
+  std::uint64_t usual_launches_ GABLE_GUARDED_BY(control_mutex_) = 0;
+  std::uint32_t slowed_step_ GABLE_GUARDED_BY(control_mutex_) =
+      0;  // by us, so that nothing is told from how long it was
   std::atomic<std::size_t> max_ranges_{0};
-  std::size_t range_factor_ = 1;
-  FunctionId functions_before_ = 0;  // kernels known when the window began
-  std::vector<Closing> closings_;    // counter windows that ended and are not read yet
-  Counts counts_;
-  std::uint32_t period_ = 0;
-  StepPoint point_ = StepPoint::forward;
-  std::shared_ptr<const KeyChoice> chosen_;  // with --budget: of the counter window that is open
+  std::size_t range_factor_ GABLE_GUARDED_BY(control_mutex_) = 1;
+  FunctionId functions_before_ GABLE_GUARDED_BY(control_mutex_) =
+      0;  // kernels known when the window began
+  std::vector<Closing> closings_
+      GABLE_GUARDED_BY(control_mutex_);  // counter windows that ended and are not read yet
+  Counts counts_ GABLE_GUARDED_BY(control_mutex_);
+  std::uint32_t period_ GABLE_GUARDED_BY(control_mutex_) = 0;
+  StepPoint point_ GABLE_GUARDED_BY(control_mutex_) = StepPoint::forward;
+  std::shared_ptr<const KeyChoice> chosen_
+      GABLE_GUARDED_BY(control_mutex_);  // with --budget: of the counter window that is open
 };
 
 }  // namespace gable

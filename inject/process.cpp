@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <mutex>
 
 #include "collector/range_calls.h"
 #include "collector/runtime.h"

@@ -23,7 +23,7 @@ class Threads(unittest.TestCase):
                 self.assertEqual(len(run.reports), 1, run.err)
                 about = run.reports[0]["run"]
                 self.assertEqual({name: count for name, count in about["lost"].items() if count}, {}, about["notes"])
-                self.assertFalse([note for note in about["notes"] if "too long" in note or "did not come" in note])
+                self.assertFalse([note for note in about["notes"] if "time limit" in note or "too long" in note])
                 self.assertFalse([note for note in about["notes"] if "thrown away" in note or "No more" in note])
                 steps = about["steps"]
                 windows = (steps["hw"], steps["flops"], steps["time"])
