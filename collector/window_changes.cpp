@@ -121,12 +121,14 @@ void Windows::start_activity() {
   if (state_.times()) choose_again({});
 }
 
+// Records end before launches are followed no longer: a record whose launch nobody saw would pass
+// for a lost one.
 void Windows::let_go() {
-  rt_.hot.watching.store(false, std::memory_order_release);
-  set_ranges_active(false);
   if (const auto failure = counters_.close(); failure.failed())
     rt_.notes.say(failure.sentence + " Your program may run slower than without Gable.");
   activity_.disable();
+  rt_.hot.watching.store(false, std::memory_order_release);
+  set_ranges_active(false);
   hooks_.over();
 }
 

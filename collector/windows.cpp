@@ -8,7 +8,7 @@ namespace gable {
 namespace {
 
 constexpr std::size_t kMostRanges = 65536;  // of one counter window: bounds CUPTI's counter image
-// More than a window usually has, and more for each thread.
+// More than a window usually has, and more for each further thread.
 constexpr std::size_t kRoom = 64, kRoomPerThread = 16;
 
 }  // namespace
@@ -104,7 +104,8 @@ void Windows::begin_window(std::uint64_t now) {
   }
   // Launches of other threads come in while one makes the border.
   const std::size_t usual = by_steps() ? usual_launches_ : rt_.settings.window;
-  const std::size_t others = ThreadRegistry::instance().size() * kRoomPerThread;
+  const std::size_t threads = ThreadRegistry::instance().size();
+  const std::size_t others = threads > 0 ? (threads - 1) * kRoomPerThread : 0;
   max_ranges_.store(std::min((usual + usual / 4 + kRoom + others) * range_factor_, kMostRanges),
                     std::memory_order_relaxed);
   sink_.take_spans(kNoWindow);
