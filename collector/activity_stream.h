@@ -41,6 +41,8 @@ class ActivityStream {
   // Off while counters are taken: unforced flushes are left out until it is enabled again.
   // False: a flush that began before has not ended.
   [[nodiscard]] bool pause();
+  // No counters are taken any more: what was recorded before them may be asked for again.
+  void resume() { paused_.store(false); }
   [[nodiscard]] bool enabled() const { return enabled_; }
 
   // While a stream captures nothing is flushed. Around the calls of the program that begin and end

@@ -150,6 +150,8 @@ bool Session::write_report(bool complete) {
 bool Session::await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop) {
   // Counting that goes on forbids it.
   if (ranges_only_ || counters_.hangs() || counters_.runs_on()) return true;
+  // Where counters were taken last, flushes are still held back.
+  if (!counters_.active()) activity_.resume();
   const auto give_up = std::chrono::steady_clock::now() + patience;
   for (;;) {
     const bool answered = background_.flush(false, kExitFlushPatience);
