@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <deque>
-#include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 
 #include "analysis/layer_tree.h"
+#include "analysis/mutex.h"
 #include "analysis/text.h"
 
 namespace gable {
@@ -25,10 +24,11 @@ struct FunctionTable::State {
   }
 
   const std::size_t max_functions;
-  mutable std::shared_mutex mutex;  // guards what follows; nothing is called while it is held
-  std::size_t bytes = 0;
-  std::deque<std::string> symbols;  // a deque, so that the map's views stay valid
-  std::unordered_map<std::string_view, FunctionId> ids;
+  mutable SharedMutex mutex;  // guards what follows; nothing is called while it is held
+  std::size_t bytes GABLE_GUARDED_BY(mutex) = 0;
+  std::deque<std::string> symbols
+      GABLE_GUARDED_BY(mutex);  // a deque, so that the map's views stay valid
+  std::unordered_map<std::string_view, FunctionId> ids GABLE_GUARDED_BY(mutex);
 };
 
 FunctionTable::FunctionTable(std::size_t max_functions)
@@ -43,12 +43,12 @@ FunctionId FunctionTable::intern(std::string_view symbol) {
   }
   State& state = *state_;
   {
-    const std::shared_lock lock(state.mutex);
+    const ReadLock lock(state.mutex);
     const auto found = state.ids.find(symbol);
     if (found != state.ids.end()) return found->second;
     if (state.symbols.size() >= state.max_functions) return kOther;
   }
-  const std::unique_lock lock(state.mutex);
+  const WriteLock lock(state.mutex);
   const auto found = state.ids.find(symbol);
   if (found != state.ids.end()) return found->second;
   if (state.symbols.size() >= state.max_functions || state.bytes + symbol.size() > kMaxTotalBytes)
@@ -60,7 +60,7 @@ FunctionId FunctionTable::intern(std::string_view symbol) {
 }
 
 std::string FunctionTable::symbol(FunctionId id) const {
-  const std::shared_lock lock(state_->mutex);
+  const ReadLock lock(state_->mutex);
   return id < state_->symbols.size() ? state_->symbols[id] : std::string(kOtherSymbol);
 }
 
@@ -68,7 +68,7 @@ std::string FunctionTable::symbol(FunctionId id) const {
 std::string FunctionTable::name(FunctionId id) const { return clean_name(demangled(symbol(id))); }
 
 std::size_t FunctionTable::size() const {
-  const std::shared_lock lock(state_->mutex);
+  const ReadLock lock(state_->mutex);
   return state_->symbols.size();
 }
 

@@ -5,10 +5,9 @@
 #include <atomic>
 #include <deque>
 #include <functional>
-#include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 
+#include "analysis/mutex.h"
 #include "analysis/text.h"
 
 namespace gable {
@@ -39,11 +38,11 @@ struct LayerTree::State {
 
   const std::size_t max_layers;
   std::atomic<std::uint64_t> folded{0};
-  mutable std::shared_mutex mutex;  // guards what follows; nothing is called while it is held
-  std::deque<Node> nodes;           // a deque, so that the map's views stay valid
-  std::unordered_map<ChildKey, LayerId, ChildKeyHash> children;
-  std::unordered_map<LayerId, std::string> dotted;
-  std::unordered_map<LayerId, CompiledRegion> compiled;
+  mutable SharedMutex mutex;  // guards what follows; nothing is called while it is held
+  std::deque<Node> nodes GABLE_GUARDED_BY(mutex);  // a deque, so that the map's views stay valid
+  std::unordered_map<ChildKey, LayerId, ChildKeyHash> children GABLE_GUARDED_BY(mutex);
+  std::unordered_map<LayerId, std::string> dotted GABLE_GUARDED_BY(mutex);
+  std::unordered_map<LayerId, CompiledRegion> compiled GABLE_GUARDED_BY(mutex);
 };
 
 LayerTree::LayerTree(std::size_t max_layers) : state_(std::make_unique<State>(max_layers)) {}
@@ -57,7 +56,7 @@ LayerId LayerTree::child(LayerId parent, std::string_view name, Direction direct
   }
   State& state = *state_;
   {
-    const std::shared_lock lock(state.mutex);
+    const ReadLock lock(state.mutex);
     if (parent >= state.nodes.size()) parent = 0;
     if (direction == Direction::none) direction = state.nodes[parent].direction;
     const auto found = state.children.find({parent, direction, name});
@@ -67,7 +66,7 @@ LayerId LayerTree::child(LayerId parent, std::string_view name, Direction direct
       return parent;
     }
   }
-  const std::unique_lock lock(state.mutex);
+  const WriteLock lock(state.mutex);
   const auto found =
       state.children.find({parent, direction, name});  // another thread may have been first
   if (found != state.children.end()) return found->second;
@@ -84,12 +83,12 @@ LayerId LayerTree::child(LayerId parent, std::string_view name, Direction direct
 
 void LayerTree::set_dotted(LayerId id, std::string_view dotted) {
   if (dotted.empty() || id == 0) return;
-  const std::unique_lock lock(state_->mutex);
+  const WriteLock lock(state_->mutex);
   if (id < state_->nodes.size()) state_->dotted.try_emplace(id, clean_name(dotted));
 }
 
 std::string LayerTree::dotted(LayerId id) const {
-  const std::shared_lock lock(state_->mutex);
+  const ReadLock lock(state_->mutex);
   const auto found = state_->dotted.find(id);
   return found == state_->dotted.end() ? std::string() : found->second;
 }
@@ -99,25 +98,25 @@ void LayerTree::set_compiled(LayerId id, CompiledRegion region) {
     module.name = clean_name(module.name);
     module.kind = clean_name(module.kind);
   }
-  const std::unique_lock lock(state_->mutex);
+  const WriteLock lock(state_->mutex);
   if (id != 0 && id < state_->nodes.size()) state_->compiled.try_emplace(id, std::move(region));
 }
 
 std::optional<CompiledRegion> LayerTree::compiled(LayerId id) const {
-  const std::shared_lock lock(state_->mutex);
+  const ReadLock lock(state_->mutex);
   const auto found = state_->compiled.find(id);
   if (found == state_->compiled.end()) return std::nullopt;
   return found->second;
 }
 
 LayerTree::Node LayerTree::node(LayerId id) const {
-  const std::shared_lock lock(state_->mutex);
+  const ReadLock lock(state_->mutex);
   return id < state_->nodes.size() ? state_->nodes[id] : Node{};
 }
 
 std::vector<std::string> LayerTree::path(LayerId id) const {
   std::vector<std::string> names;
-  const std::shared_lock lock(state_->mutex);
+  const ReadLock lock(state_->mutex);
   if (id >= state_->nodes.size()) return names;
   for (; id != 0; id = state_->nodes[id].parent) names.push_back(state_->nodes[id].name);
   std::reverse(names.begin(), names.end());
@@ -127,7 +126,7 @@ std::vector<std::string> LayerTree::path(LayerId id) const {
 std::string LayerTree::shown(LayerId id) const { return shown_path(path(id)); }
 
 std::size_t LayerTree::size() const {
-  const std::shared_lock lock(state_->mutex);
+  const ReadLock lock(state_->mutex);
   return state_->nodes.size();
 }
 

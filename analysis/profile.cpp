@@ -259,6 +259,18 @@ void Profile::finish_records() {
 
 void Profile::lose_copies() { state_->copies_lost = true; }
 
+void Profile::expect_no_record(std::uint32_t correlation) {
+  State& state = *state_;
+  const auto launch = state.pending.take(correlation);
+  if (!launch) return;
+  state.known.insert(correlation);
+  Window* const window = state.find(launch->window);
+  if (window == nullptr) return;
+  window->unions_known = false;
+  --window->waiting;
+  if (window->ended && window->waiting == 0) state.close_complete();
+}
+
 std::uint64_t Profile::pending_records() const {
   std::uint64_t waiting = 0;
   for (const Window& window : state_->windows) {

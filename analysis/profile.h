@@ -22,7 +22,7 @@ struct ProfileLimits {
   std::size_t max_pending = 1u << 20;  // launches that wait for their activity record
   std::size_t max_window_records =
       1u << 20;  // records held per time window for unions; more: the unions are unknown
-  std::size_t max_waiting_windows = 64;        // time windows that ended and wait for records
+  std::size_t max_waiting_windows = 1024;      // time windows that ended and wait for records
   std::size_t max_waiting_records = 1u << 19;  // and the records that they may hold together
   std::size_t max_graphs = 1024;               // of different shapes
   std::size_t max_graph_keys = 1u << 16;       // their kernels together
@@ -75,6 +75,8 @@ class Profile {
   void finish_records();
   // Records could not be read: which copies there were is unknown.
   void lose_copies();
+  // The record of a launch may never come: no window waits for it.
+  void expect_no_record(std::uint32_t correlation);
   // Time records a window still waits for; 0 when all have arrived.
   [[nodiscard]] std::uint64_t pending_records() const;
 

@@ -145,18 +145,19 @@ void ActivityStream::disable() {
   undo_.run();
 }
 
-void ActivityStream::pause() {
-  paused_.store(true);
+bool ActivityStream::pause() {
+  if (paused_.exchange(true)) return true;
   disable();
-  wait_for_flushes();
+  return wait_for_flushes();
 }
 
 // A flush that began before holds on to what counters or a capture would break; one that hangs is
 // not waited for.
-void ActivityStream::wait_for_flushes() const {
+bool ActivityStream::wait_for_flushes() const {
   const auto patience = std::chrono::steady_clock::now() + kFlushPatience;
   while (flushing_.load() > 0 && std::chrono::steady_clock::now() < patience)
     std::this_thread::yield();
+  return flushing_.load() == 0;
 }
 
 void ActivityStream::begin_capture() {
@@ -187,14 +188,14 @@ void ActivityStream::flush(bool forced) {
   const auto code = api_.cuptiActivityFlushAll(
       forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0u);
   if (code == CUPTI_SUCCESS) return;
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   flush_code_ = code;
 }
 
 std::string ActivityStream::flush_problem() {
   CUptiResult code = CUPTI_SUCCESS;
   {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     code = flush_code_;
   }
   if (code == CUPTI_SUCCESS) return {};
@@ -208,7 +209,7 @@ void CUPTIAPI ActivityStream::requested(std::uint8_t** buffer, std::size_t* size
   *size = 0;
   *max_records = 0;
   if (auto* stream = g_stream.load(std::memory_order_acquire)) {
-    const std::lock_guard hold(stream->mutex_);
+    const MutexLock hold(stream->mutex_);
     if (!stream->free_.empty()) {
       *buffer = stream->free_.back();
       stream->free_.pop_back();
@@ -224,7 +225,7 @@ void CUPTIAPI ActivityStream::completed(CUcontext context, std::uint32_t stream_
   auto* stream = g_stream.load(std::memory_order_acquire);
   if (stream == nullptr || buffer == nullptr) return;
   try {
-    const std::lock_guard hold(stream->mutex_);
+    const MutexLock hold(stream->mutex_);
     stream->ready_.push_back({buffer, valid, context, stream_id});
   } catch (...) {
     unmap_buffer(
@@ -236,7 +237,7 @@ ActivityBatch ActivityStream::read_buffers() {
   ActivityBatch batch;
   std::vector<Buffer> ready;
   {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     ready.swap(ready_);
   }
   for (const auto& buffer : ready) {
@@ -256,7 +257,7 @@ ActivityBatch ActivityStream::read_buffers() {
       batch.dropped += dropped;
     }
   }
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   for (const auto& buffer : ready) {
     if (free_.size() < kKeepFree) {
       free_.push_back(buffer.data);

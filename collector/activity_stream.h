@@ -8,13 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/events.h"
 #include "analysis/layer_tree.h"
+#include "analysis/mutex.h"
 #include "collector/cupti_api.h"
 #include "collector/undo.h"
 
@@ -44,7 +44,10 @@ class ActivityStream {
   std::string enable(std::string& partly);
   void disable();
   // Off while counters are taken: unforced flushes are left out until it is enabled again.
-  void pause();
+  // False: a flush that began before has not ended.
+  [[nodiscard]] bool pause();
+  // No counters are taken any more: what was recorded before them may be asked for again.
+  void resume() { paused_.store(false); }
   [[nodiscard]] bool enabled() const { return enabled_; }
 
   // While a stream captures nothing is flushed. Around the calls of the program that begin and end
@@ -83,17 +86,17 @@ class ActivityStream {
   std::atomic<bool> enabled_{false};
   Undo undo_;  // of the kinds that are on
   std::atomic<bool> paused_{false};
-  void wait_for_flushes() const;
+  bool wait_for_flushes() const;
 
   std::atomic<int> flushing_{0};       // threads inside flush()
   std::atomic<int> captures_{0};       // streams that are capturing
   std::atomic<bool> left_out_{false};  // a flush, for a capture
   // Guards what follows. Never held while calling CUPTI: a flush calls completed() under CUPTI's
   // own lock.
-  std::mutex mutex_;
-  CUptiResult flush_code_ = CUPTI_SUCCESS;
-  std::vector<Buffer> ready_;
-  std::vector<std::uint8_t*> free_;
+  Mutex mutex_;
+  CUptiResult flush_code_ GABLE_GUARDED_BY(mutex_) = CUPTI_SUCCESS;
+  std::vector<Buffer> ready_ GABLE_GUARDED_BY(mutex_);
+  std::vector<std::uint8_t*> free_ GABLE_GUARDED_BY(mutex_);
 };
 
 }  // namespace gable

@@ -23,7 +23,7 @@ std::uint64_t read_word(const void* node, std::size_t offset) {
 }  // namespace
 
 void NodeLayers::open(std::uint64_t number, LayerId layer) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   if (!changes_.empty()) {
     auto& newest = changes_[(first_ + changes_.size() - 1) % changes_.size()];
     if (newest.layer == layer) return;
@@ -41,14 +41,14 @@ void NodeLayers::open(std::uint64_t number, LayerId layer) {
 }
 
 void NodeLayers::start_anew() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   set_thread_id(0);
   changes_ = {};
   first_ = 0;
 }
 
 LayerId NodeLayers::layer_of(std::uint64_t number) const {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   std::size_t low = 0, high = changes_.size();  // the last change at or before `number`
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
@@ -62,14 +62,14 @@ LayerId NodeLayers::layer_of(std::uint64_t number) const {
 }
 
 void Autograd::number_nodes(const Numbers& numbers) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   if (numbered()) return;
   numbers_ = numbers;
   numbered_.store(true, std::memory_order_release);
 }
 
 void Autograd::attach(const Nodes& nodes) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   if (attached()) return;
   nodes_ = nodes;
   attached_.store(true, std::memory_order_release);
@@ -116,7 +116,7 @@ LayerId Autograd::backward_layer(ThreadState& thread) {
 LayerId Autograd::turned(LayerId layer, Direction direction) {
   const std::uint64_t key = (std::uint64_t{layer} << 2) | static_cast<std::uint64_t>(direction);
   {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     const auto known = turned_.find(key);
     if (known != turned_.end()) return known->second;
   }
@@ -132,7 +132,7 @@ LayerId Autograd::turned(LayerId layer, Direction direction) {
     other = layers_.child(other, line[i].name, keeps ? Direction::none : direction);
     layers_.set_dotted(other, layers_.dotted(ids[i]));
   }
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   return turned_[key] = other;
 }
 

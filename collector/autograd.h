@@ -14,12 +14,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/events.h"
 #include "analysis/layer_tree.h"
+#include "analysis/mutex.h"
 
 namespace gable {
 
@@ -46,13 +46,13 @@ class NodeLayers {
     std::uint64_t number;
     LayerId layer;
   };
-  [[nodiscard]] const Change& at(std::size_t i) const {
+  [[nodiscard]] const Change& at(std::size_t i) const GABLE_REQUIRES(mutex_) {
     return changes_[(first_ + i) % changes_.size()];
   }
   std::atomic<std::uint64_t> thread_id_{0};  // as PyTorch numbers threads; 0 is none yet
-  mutable std::mutex mutex_;
-  std::vector<Change> changes_;  // a ring once it is full
-  std::size_t first_ = 0;
+  mutable Mutex mutex_;
+  std::vector<Change> changes_ GABLE_GUARDED_BY(mutex_);  // a ring once it is full
+  std::size_t first_ GABLE_GUARDED_BY(mutex_) = 0;
 };
 
 class Autograd {
@@ -105,8 +105,9 @@ class Autograd {
   std::atomic<bool> numbered_{false}, attached_{false};
   Numbers numbers_;  // written once, before numbered_
   Nodes nodes_;      // written once, before attached_
-  std::mutex mutex_;
-  std::unordered_map<std::uint64_t, LayerId> turned_;  // by layer and direction
+  Mutex mutex_;
+  std::unordered_map<std::uint64_t, LayerId> turned_
+      GABLE_GUARDED_BY(mutex_);  // by layer and direction
 };
 
 }  // namespace gable

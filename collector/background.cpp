@@ -99,12 +99,13 @@ void Background::open_queue() {
 }
 
 std::string Background::open_queue(const Schedule& schedule) {
-  std::unique_lock hold(block_mutex_);
+  UniqueLock hold(block_mutex_);
   block_wanted_ = schedule;
   block_answer_.reset();
   wake(kBlock);
-  if (!block_answered_.wait_for(hold, kOpenPatience,
-                                [this] { return block_answer_.has_value(); })) {
+  if (!block_answered_.wait_for(hold, kOpenPatience, [this]() GABLE_REQUIRES(block_mutex_) {
+        return block_answer_.has_value();
+      })) {
     block_wanted_.reset();
     return "The queue before did not come to an end in time.";
   }
@@ -114,13 +115,13 @@ std::string Background::open_queue(const Schedule& schedule) {
 void Background::open_block() {
   std::optional<Schedule> schedule;
   {
-    const std::lock_guard hold(block_mutex_);
+    const MutexLock hold(block_mutex_);
     schedule.swap(block_wanted_);
   }
   if (!schedule) return;  // nobody waits any more
   auto refused = session_.open_queue(*schedule);
   if (refused.empty()) over_.store(session_.finished_.load());
-  const std::lock_guard hold(block_mutex_);
+  const MutexLock hold(block_mutex_);
   block_answer_ = std::move(refused);
   block_answered_.notify_all();
 }
@@ -146,23 +147,24 @@ void Background::die_of(int number) {
 }
 
 bool Background::flush(bool forced, std::chrono::milliseconds patience) {
-  std::unique_lock hold(flush_mutex_);
+  UniqueLock hold(flush_mutex_);
   const auto ticket = ++wanted_;
   forced_ = forced_ || forced;
   flush_wanted_.notify_one();
-  return flush_done_.wait_for(hold, patience, [&] { return done_ >= ticket; });
+  return flush_done_.wait_for(hold, patience,
+                              [&]() GABLE_REQUIRES(flush_mutex_) { return done_ >= ticket; });
 }
 
 void Background::request_flush() {
-  const std::lock_guard hold(flush_mutex_);
+  const MutexLock hold(flush_mutex_);
   ++wanted_;
   flush_wanted_.notify_one();
 }
 
 void Background::run_flusher() {
-  std::unique_lock hold(flush_mutex_);
+  UniqueLock hold(flush_mutex_);
   for (;;) {
-    flush_wanted_.wait(hold, [this] { return wanted_ > done_; });
+    flush_wanted_.wait(hold, [this]() GABLE_REQUIRES(flush_mutex_) { return wanted_ > done_; });
     const auto ticket = wanted_;
     const bool forced = forced_;
     forced_ = false;

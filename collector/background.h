@@ -7,12 +7,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "analysis/mutex.h"
 #include "collector/block.h"
 #include "collector/request_socket.h"
 
@@ -63,15 +62,16 @@ class Background {
   std::atomic<bool> dying_{false};  // a signal came that ends the program
 
   // The queue that the program asks for, and the answer.
-  std::mutex block_mutex_;
-  std::condition_variable block_answered_;
-  std::optional<Schedule> block_wanted_;
-  std::optional<std::string> block_answer_;
+  Mutex block_mutex_;
+  Condition block_answered_;
+  std::optional<Schedule> block_wanted_ GABLE_GUARDED_BY(block_mutex_);
+  std::optional<std::string> block_answer_ GABLE_GUARDED_BY(block_mutex_);
 
-  std::mutex flush_mutex_;  // never held while calling CUPTI
-  std::condition_variable flush_wanted_, flush_done_;
-  std::uint64_t wanted_ = 0, done_ = 0;
-  bool forced_ = false;
+  Mutex flush_mutex_;  // never held while calling CUPTI
+  Condition flush_wanted_, flush_done_;
+  std::uint64_t wanted_ GABLE_GUARDED_BY(flush_mutex_) = 0;
+  std::uint64_t done_ GABLE_GUARDED_BY(flush_mutex_) = 0;
+  bool forced_ GABLE_GUARDED_BY(flush_mutex_) = false;
 };
 
 }  // namespace gable

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "analysis/mutex.h"
 
 namespace gable {
 
@@ -27,23 +28,23 @@ struct Block {
 class EarlyBlock {
  public:
   void begin(Block block) {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     block_ = std::move(block);
   }
   void end() {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     block_.reset();
   }
   std::optional<Block> take() {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     auto block = std::move(block_);
     block_.reset();
     return block;
   }
 
  private:
-  std::mutex mutex_;
-  std::optional<Block> block_;
+  Mutex mutex_;
+  std::optional<Block> block_ GABLE_GUARDED_BY(mutex_);
 };
 
 }  // namespace gable

@@ -5,6 +5,7 @@
 #include <deque>
 #include <utility>
 
+#include "analysis/mutex.h"
 #include "collector/host_object.h"
 
 namespace gable {
@@ -13,9 +14,9 @@ namespace {
 // Names "0", "1" … for as long as the process runs: CUPTI may keep the pointers even beyond
 // Disable.
 void extend_names(std::vector<const char*>& names, std::size_t count) {
-  static auto* const mutex = new std::mutex;
+  static auto* const mutex = new Mutex;
   static auto* const pool = new std::deque<std::string>;
-  const std::lock_guard<std::mutex> hold(*mutex);
+  const MutexLock hold(*mutex);
   while (pool->size() < count) pool->push_back(std::to_string(pool->size()));
   while (names.size() < count) names.push_back((*pool)[names.size()].c_str());
 }
@@ -31,7 +32,7 @@ CuptiFailure CounterWindow::begin(const PassPlan& plan, std::size_t max_ranges, 
     mode_ = mode;
     max_ranges_ = std::max<std::size_t>(max_ranges, 1);
     {
-      const std::lock_guard<std::mutex> hold(mutex_);
+      const MutexLock hold(mutex_);
       if (active_) return {CUPTI_ERROR_INVALID_OPERATION, "A counter window is open already."};
       launches_.clear();
       launches_.reserve(max_ranges_);
@@ -43,16 +44,17 @@ CuptiFailure CounterWindow::begin(const PassPlan& plan, std::size_t max_ranges, 
       turn_taken_ = false;
     }
     if (auto failure = profiler_.start(plan, mode, max_ranges_); failure.failed()) return failure;
-    const std::lock_guard<std::mutex> hold(mutex_);
+    const MutexLock hold(mutex_);
     active_ = true;
     return {};
   });
 }
 
-bool CounterWindow::take_turn(std::unique_lock<std::mutex>& lock) {
+bool CounterWindow::take_turn(UniqueLock& lock) {
   if (turn_taken_ && turn_owner_ == std::this_thread::get_id())
     return false;  // a launch within a launch: waiting for ourselves would not help
-  if (!turn_free_.wait_for(lock, kTurnTimeout, [&] { return !turn_taken_ || !active_; }))
+  if (!turn_free_.wait_for(lock, kTurnTimeout,
+                           [&]() GABLE_REQUIRES(mutex_) { return !turn_taken_ || !active_; }))
     return false;
   return active_;
 }
@@ -61,7 +63,7 @@ bool CounterWindow::before_launch(std::uint32_t ordinal, const LaunchKey& key,
                                   std::uint32_t parts) {
   const char* name = nullptr;
   {
-    std::unique_lock<std::mutex> lock(mutex_);
+    UniqueLock lock(mutex_);
     if (!active_ || failure_.failed()) return false;
     if (parts == 0) {
       ++uncountable_;
@@ -90,7 +92,7 @@ void CounterWindow::after_launch(bool launched) {
   if (mode_ == RangeMode::layer) return end_layer_launch(launched);
   bool pushed = false;
   {
-    const std::lock_guard<std::mutex> hold(mutex_);
+    const MutexLock hold(mutex_);
     // The window ended without this launch: its range is not ours to pop any more.
     if (!active_ || !turn_taken_ || turn_owner_ != std::this_thread::get_id()) return;
     pushed = mode_ == RangeMode::user;
@@ -98,7 +100,7 @@ void CounterWindow::after_launch(bool launched) {
   if (pushed)
     if (const auto failure = profiler_.pop(); failure.failed()) return fail(failure);
   {
-    const std::lock_guard<std::mutex> hold(mutex_);
+    const MutexLock hold(mutex_);
     if (!active_ || !turn_taken_ || turn_owner_ != std::this_thread::get_id()) return;
     launches_.back().launched = launched;
     turn_taken_ = false;
@@ -109,7 +111,7 @@ void CounterWindow::after_launch(bool launched) {
 // The first failing push or pop ends the counting of the window; its turn is given back.
 void CounterWindow::fail(const CuptiFailure& failure) {
   {
-    const std::lock_guard<std::mutex> hold(mutex_);
+    const MutexLock hold(mutex_);
     if (!failure_.failed()) failure_ = failure;
     turn_taken_ = false;
   }
@@ -122,11 +124,12 @@ CounterResult CounterWindow::end() {
   bool open = false;
   const auto failure = guarded([&]() -> CuptiFailure {
     {
-      std::unique_lock<std::mutex> lock(mutex_);
+      UniqueLock lock(mutex_);
       if (!active_) return {CUPTI_ERROR_INVALID_OPERATION, "No counter window is open."};
       // A launch of this very thread cannot finish while we wait for it.
       const bool own = turn_taken_ && turn_owner_ == std::this_thread::get_id();
-      if (own || !turn_free_.wait_for(lock, kTurnTimeout, [&] { return !turn_taken_; }))
+      if (own || !turn_free_.wait_for(lock, kTurnTimeout,
+                                      [&]() GABLE_REQUIRES(mutex_) { return !turn_taken_; }))
         ++unranged_;
       active_ = false;
       result.unranged = unranged_;
@@ -141,6 +144,7 @@ CounterResult CounterWindow::end() {
     if (first.failed()) return first;
     RangeProfiler::Reading reading;
     if (auto read = profiler_.read(reading); read.failed()) return read;
+    const MutexLock hold(mutex_);
     join_ranges({launches_, plan_->metrics, mode_, max_ranges_, several_streams_}, reading, result);
     return {};
   });
@@ -163,7 +167,7 @@ CuptiFailure CounterWindow::drop() {
   bool open = false;   // a launch's range, which its thread will not come to pop any more
   bool range = false;  // a layer's
   {
-    const std::lock_guard<std::mutex> hold(mutex_);
+    const MutexLock hold(mutex_);
     if (!active_) return {};
     active_ = false;
     open = turn_taken_ && mode_ == RangeMode::user;
@@ -178,17 +182,15 @@ CuptiFailure CounterWindow::drop() {
 }
 
 CuptiFailure CounterWindow::close() {
-  {
-    const std::lock_guard<std::mutex> hold(mutex_);
-    active_ = false;
-  }
-  turn_free_.notify_all();
-  return profiler_.disable();
+  // CUPTI's rule: nothing is disabled between start and stop.
+  auto dropped = drop();
+  auto disabled = profiler_.disable();
+  return dropped.failed() ? dropped : disabled;
 }
 
 void CounterWindow::abandon() {
   {
-    const std::lock_guard<std::mutex> hold(mutex_);
+    const MutexLock hold(mutex_);
     active_ = range_open_ = false;
   }
   turn_free_.notify_all();
@@ -196,7 +198,7 @@ void CounterWindow::abandon() {
 }
 
 bool CounterWindow::active() const {
-  const std::lock_guard<std::mutex> hold(mutex_);
+  const MutexLock hold(mutex_);
   return active_;
 }
 

@@ -11,15 +11,14 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "analysis/events.h"
+#include "analysis/mutex.h"
 #include "collector/range_profiler.h"
 
 namespace gable {
@@ -74,7 +73,7 @@ class CounterWindow {
   [[nodiscard]] std::uint64_t image_bytes() const;
 
  private:
-  bool take_turn(std::unique_lock<std::mutex>& lock);
+  bool take_turn(UniqueLock& lock) GABLE_REQUIRES(mutex_);
   void fail(const CuptiFailure& failure);
   void end_layer_launch(bool launched);
 
@@ -83,21 +82,23 @@ class CounterWindow {
   RangeMode mode_ = RangeMode::user;
   std::size_t max_ranges_ = 0;
 
-  mutable std::mutex mutex_;  // guards what follows
-  std::condition_variable turn_free_;
-  bool active_ = false;
-  bool turn_taken_ = false;  // a launch is between its ENTER and its EXIT (user mode)
-  std::thread::id turn_owner_;
-  std::vector<RangedLaunch> launches_;  // in the order of their turns
-  std::uint64_t unranged_ = 0, uncountable_ = 0;
-  std::size_t parts_ = 0;  // of the launches so far
+  mutable Mutex mutex_;  // guards what follows
+  Condition turn_free_;
+  bool active_ GABLE_GUARDED_BY(mutex_) = false;
+  bool turn_taken_ GABLE_GUARDED_BY(mutex_) =
+      false;  // a launch is between its ENTER and its EXIT (user mode)
+  std::thread::id turn_owner_ GABLE_GUARDED_BY(mutex_);
+  std::vector<RangedLaunch> launches_ GABLE_GUARDED_BY(mutex_);  // in the order of their turns
+  std::uint64_t unranged_ GABLE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t uncountable_ GABLE_GUARDED_BY(mutex_) = 0;
+  std::size_t parts_ GABLE_GUARDED_BY(mutex_) = 0;  // of the launches so far
   // Ranges of layers.
-  bool range_open_ = false;
-  std::uint64_t last_blocks_ = 0;  // of the launch that has the turn
-  const void* stream_ = nullptr;   // of the window's first launch
-  bool several_streams_ = false;
-  CuptiFailure failure_;            // the first push or pop that failed
-  std::vector<const char*> names_;  // "0", "1" …
+  bool range_open_ GABLE_GUARDED_BY(mutex_) = false;
+  std::uint64_t last_blocks_ GABLE_GUARDED_BY(mutex_) = 0;  // of the launch that has the turn
+  const void* stream_ GABLE_GUARDED_BY(mutex_) = nullptr;   // of the window's first launch
+  bool several_streams_ GABLE_GUARDED_BY(mutex_) = false;
+  CuptiFailure failure_ GABLE_GUARDED_BY(mutex_);            // the first push or pop that failed
+  std::vector<const char*> names_ GABLE_GUARDED_BY(mutex_);  // "0", "1" …
 };
 
 }  // namespace gable

@@ -14,7 +14,7 @@ constexpr std::uint64_t kLeastMemory = std::uint64_t{512} << 20;
 }  // namespace
 
 Counters::Context* Counters::find(const Place& place, bool create) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   for (auto& context : contexts_) {
     if (context.place.context == place.context && context.place.uid == place.uid && !context.gone)
       return &context;
@@ -25,7 +25,7 @@ Counters::Context* Counters::find(const Place& place, bool create) {
 }
 
 std::vector<Counters::Context*> Counters::all() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   std::vector<Context*> out;
   for (auto& context : contexts_) {
     if (!context.gone) out.push_back(&context);
@@ -66,7 +66,7 @@ CuptiFailure Counters::begin_on(Context& context, Phase phase, std::size_t max_r
       failure = context.window.begin(pass, max_ranges, mode());
   if (!first || !before || failure.failed()) return failure;
   const auto after = memory_.free_bytes(context.place.device);
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   if (after) context.gpu_bytes = *before > *after ? *before - *after : 0;
   return failure;
 }
@@ -88,7 +88,7 @@ CuptiFailure Counters::drop() {
 }
 
 std::optional<std::uint64_t> Counters::gpu_bytes() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   std::optional<std::uint64_t> sum;
   for (const auto& context : contexts_)
     if (context.gpu_bytes) sum = sum.value_or(0) + *context.gpu_bytes;
@@ -132,7 +132,7 @@ void Counters::after_launch(const Place& place, bool launched) {
 CountersOutcome Counters::finish() {
   std::vector<CounterResult> results;
   {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     results = std::move(early_);
     early_.clear();
   }
@@ -157,7 +157,7 @@ void Counters::end_context(CUcontext ended) {
     if (ended != nullptr && context->place.context != ended) continue;
     if (context->window.active()) {
       auto result = context->window.end();
-      const std::lock_guard hold(mutex_);
+      const MutexLock hold(mutex_);
       early_.push_back(std::move(result));
     }
     if (context->window.enabled()) (void)context->window.close();
@@ -182,7 +182,7 @@ bool Counters::runs_on() {
 }
 
 std::uint64_t Counters::image_bytes() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   std::uint64_t sum = 0;
   for (const auto& context : contexts_) sum += context.window.image_bytes();
   return sum;

@@ -5,11 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/mutex.h"
 #include "collector/counter_window.h"
 #include "collector/gpu_memory.h"
 #include "collector/plan.h"
@@ -100,9 +100,10 @@ class Counters {
   const FunctionId range_function_;
   std::atomic<const MetricPlan*> plan_{nullptr};
   // Guards the two containers. Never held while calling CUPTI.
-  std::mutex mutex_;
-  std::deque<Context> contexts_;
-  std::vector<CounterResult> early_;  // of contexts that ended within a window
+  Mutex mutex_;
+  std::deque<Context> contexts_ GABLE_GUARDED_BY(mutex_);
+  std::vector<CounterResult> early_
+      GABLE_GUARDED_BY(mutex_);  // of contexts that ended within a window
 };
 
 }  // namespace gable

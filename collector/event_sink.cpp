@@ -43,31 +43,40 @@ void EventSink::take(const Event& event) {
 void EventSink::drain_locked() {
   ThreadRegistry::instance().each([this](ThreadState& thread) {
     if (recorder_ != nullptr) recorder_->set_thread(&thread, thread.ranges.is_main);
-    thread.ring.drain([this](const Event& e) { take(e); });
+    thread.ring.drain([this](const Event& e) {
+      mutex_.assert_held();
+      take(e);
+    });
   });
 }
 
 void EventSink::drain() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   drain_locked();
 }
 
 StepSummary EventSink::summary(std::uint32_t step) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   drain_locked();
   const auto& slot = steps_[step % 4];
   return slot.step == step ? slot.summary : StepSummary{};
 }
 
 void EventSink::take_spans(WindowId window) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
+  take_spans_locked(window);
+}
+
+void EventSink::take_spans_locked(WindowId window) {
   const double scale = tick_scale_.ns_per_tick();
   ThreadRegistry::instance().each([&](ThreadState& thread) {
     thread.spans.take([&](const SpanSums::Taken& taken) {
+      mutex_.assert_held();
       const auto cpu_ns = static_cast<std::uint64_t>(static_cast<double>(taken.sums.ticks) * scale);
       profile_.add(LayerSpan{taken.layer, window, cpu_ns, taken.sums.calls, taken.sums.timed});
     });
     thread.waits.take([&](const SpanSums::Taken& taken) {
+      mutex_.assert_held();
       profile_.add(LayerSpan{taken.layer, window, 0, 0, 0, taken.sums.ticks});
     });
   });

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "analysis/mutex.h"
 #include "analysis/profile.h"
 #include "analysis/run_recorder.h"
 #include "collector/clock.h"
@@ -48,12 +48,13 @@ class EventSink {
 
   // The window ended; the profile knows it, and what is written down.
   void end_window(const WindowEnd& end) {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     drain_locked();
     end_window_locked(end);
   }
   // The same within with_profile.
   void end_window_locked(const WindowEnd& end) {
+    mutex_.assert_held();
     profile_.end_window(end);
     if (recorder_ != nullptr) recorder_->end_window(end);
   }
@@ -61,26 +62,27 @@ class EventSink {
   // Drains, then calls use(profile) under the lock. CUPTI is never called within.
   template <typename Use>
   auto with_profile(Use&& use) {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     drain_locked();
     return use(profile_);
   }
 
  private:
-  void drain_locked();
-  void take(const Event& event);
-  void count(std::uint32_t step, const LaunchKey& key);
+  void drain_locked() GABLE_REQUIRES(mutex_);
+  void take_spans_locked(WindowId window) GABLE_REQUIRES(mutex_);
+  void take(const Event& event) GABLE_REQUIRES(mutex_);
+  void count(std::uint32_t step, const LaunchKey& key) GABLE_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  Profile profile_;
+  Mutex mutex_;
+  Profile profile_ GABLE_GUARDED_BY(mutex_);
   std::unique_ptr<RunRecorder> recorder_;
   const TickScale tick_scale_;
   struct Numbered {
     std::uint32_t step = 0;
     StepSummary summary;
   };
-  Numbered
-      steps_[4];  // by step number modulo 4: a late event of the step before is still sorted in
+  Numbered steps_[4] GABLE_GUARDED_BY(
+      mutex_);  // by step number modulo 4: a late event of the step before is still sorted in
 };
 
 }  // namespace gable

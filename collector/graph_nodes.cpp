@@ -32,13 +32,13 @@ GraphNodes::Graph& GraphNodes::add(std::uint32_t graph, std::uint64_t node, cons
 }
 
 void GraphNodes::created(std::uint32_t graph, std::uint64_t node, const Node& what) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   add(graph, node, what);
 }
 
 void GraphNodes::cloned(std::uint32_t graph, std::uint64_t node, Kind kind,
                         std::uint64_t original) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   const Node* source = find(original);
   if (source != nullptr) {
     add(graph, node, Node(*source));
@@ -65,7 +65,7 @@ void GraphNodes::bury(std::uint32_t graph) {
 }
 
 void GraphNodes::graph_destroyed(std::uint32_t graph) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   const auto found = graphs_.find(graph);
   if (found == graphs_.end() || std::exchange(found->second.destroyed, true)) return;
   if (found->second.users == 0) bury(graph);
@@ -73,7 +73,7 @@ void GraphNodes::graph_destroyed(std::uint32_t graph) {
 
 void GraphNodes::exec_created(const void* exec, std::uint32_t id, std::uint32_t original,
                               std::vector<std::uint32_t> clones) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   if (const auto old = execs_.find(exec); old != execs_.end()) release(old->second);
   ++graphs_[original].users;
   if (clones.empty()) originals_[id] = original;
@@ -96,7 +96,7 @@ void GraphNodes::release(Exec& exec) {
 }
 
 void GraphNodes::exec_destroyed(const void* exec) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   const auto found = execs_.find(exec);
   if (found == execs_.end()) return;
   release(found->second);
@@ -104,7 +104,7 @@ void GraphNodes::exec_destroyed(const void* exec) {
 }
 
 void GraphNodes::exec_changed(const void* exec, bool part) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   const auto found = execs_.find(exec);
   if (found == execs_.end()) return;
   Exec& changed = found->second;
@@ -124,20 +124,20 @@ void GraphNodes::doubt(std::uint32_t graph) {
 }
 
 std::optional<FunctionId> GraphNodes::function_of(std::uint64_t node) const {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   const Node* known = find(node);
   if (known == nullptr || !known->complete || known->changed) return std::nullopt;
   return known->key.function;
 }
 
 GraphNodes::Launched GraphNodes::launched(const void* exec) const {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   const auto found = execs_.find(exec);
   return found == execs_.end() ? Launched{} : found->second.launched;
 }
 
 void GraphNodes::name(const void* exec, const Launched& launched) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   const auto found = execs_.find(exec);
   if (found != execs_.end()) found->second.launched = launched;
 }
@@ -147,7 +147,7 @@ GraphShape GraphNodes::shape(const void* exec) const {
   GraphShape shape;
   bool complete = true;
   {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     const auto found = execs_.find(exec);
     if (found == execs_.end() || found->second.part) return {};
     complete = !found->second.changed;
@@ -212,7 +212,7 @@ const GraphNodes::Node* GraphNodes::find(std::uint64_t node) const {
 
 void GraphNodes::place(std::vector<GraphKernelRecord>& kernels,
                        std::vector<CopyRecord>& copies) const {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   for (GraphKernelRecord& kernel : kernels) {
     const Node* node = find(kernel.node);
     kernel.placed = node != nullptr;
@@ -230,7 +230,7 @@ void GraphNodes::place(std::vector<GraphKernelRecord>& kernels,
 }
 
 std::size_t GraphNodes::nodes() const {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   return nodes_.size();
 }
 

@@ -10,13 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/events.h"
 #include "analysis/layer_tree.h"
+#include "analysis/mutex.h"
 
 namespace gable {
 
@@ -82,23 +82,23 @@ class GraphNodes {
     bool changed = false, part = false;
     Launched launched;
   };
-  Graph& add(std::uint32_t graph, std::uint64_t node, const Node& what);
-  void bury(std::uint32_t graph);
-  void release(Exec& exec);
-  void doubt(std::uint32_t graph);
-  [[nodiscard]] const Node* find(std::uint64_t node) const;
+  Graph& add(std::uint32_t graph, std::uint64_t node, const Node& what) GABLE_REQUIRES(mutex_);
+  void bury(std::uint32_t graph) GABLE_REQUIRES(mutex_);
+  void release(Exec& exec) GABLE_REQUIRES(mutex_);
+  void doubt(std::uint32_t graph) GABLE_REQUIRES(mutex_);
+  [[nodiscard]] const Node* find(std::uint64_t node) const GABLE_REQUIRES(mutex_);
   [[nodiscard]] LayerId common_layer(const std::vector<LayerId>& layers) const;
 
   const LayerTree& layers_;
   const std::size_t max_nodes_, max_gone_;
-  mutable std::mutex mutex_;  // guards what follows
-  std::unordered_map<std::uint64_t, Node> nodes_;
-  std::unordered_map<std::uint32_t, Graph> graphs_;
-  std::unordered_map<const void*, Exec> execs_;
+  mutable Mutex mutex_;  // guards what follows
+  std::unordered_map<std::uint64_t, Node> nodes_ GABLE_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint32_t, Graph> graphs_ GABLE_GUARDED_BY(mutex_);
+  std::unordered_map<const void*, Exec> execs_ GABLE_GUARDED_BY(mutex_);
   // Executable graphs whose clones were not told, by id: their nodes are counted as the original's.
-  std::unordered_map<std::uint32_t, std::uint32_t> originals_;
-  std::deque<std::uint32_t> gone_;  // graphs, the longest gone first
-  std::size_t gone_nodes_ = 0;
+  std::unordered_map<std::uint32_t, std::uint32_t> originals_ GABLE_GUARDED_BY(mutex_);
+  std::deque<std::uint32_t> gone_ GABLE_GUARDED_BY(mutex_);  // graphs, the longest gone first
+  std::size_t gone_nodes_ GABLE_GUARDED_BY(mutex_) = 0;
 };
 
 // What stands for a graph in launch keys: its blocks are the sum of its kernels', for the checksum

@@ -128,15 +128,16 @@ void Session::enter_graph(const CUpti_CallbackData& data) {
   launch.graph = graph.graph;
   launch.key = graph.key;
   launch.correlation = data.correlationId;
+  if (rt_.hot.counters.load(std::memory_order_relaxed) && may_wait_for_ranks())
+    windows_.before_collective();
+  const auto in = windows_.enter(thread, place, launch.correlation);
   // Where CUPTI makes the ranges, also a graph nobody knows is some.
-  const bool ranged = graph.graph != 0 || counters_.mode() == RangeMode::replay;
-  if (ranged && rt_.hot.counters.load(std::memory_order_relaxed)) {
-    if (may_wait_for_ranks()) windows_.before_collective();
+  if (in.counts && (graph.graph != 0 || counters_.mode() == RangeMode::replay)) {
     thread.in_window_launch = windows_.range_launch(
         place, launch.key, graph.graph != 0 && filter_.wanted(launch.key), graph.kernels);
   }
-  launch.window = rt_.hot.window.load(std::memory_order_relaxed);
-  event.step = rt_.hot.step.load(std::memory_order_relaxed);
+  launch.window = in.window;
+  event.step = in.step;
   sink_.emit(thread, event);
 }
 

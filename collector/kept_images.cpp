@@ -52,7 +52,7 @@ CounterImage image_of(const Json& json) {
 }  // namespace
 
 void KeptImages::keep(const Read& read) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   const Phase phase = read.plan->phase;
   const bool known = std::any_of(images_.begin(), images_.end(),
                                  [phase](const auto& each) { return each.phase == phase; });
@@ -73,21 +73,23 @@ void KeptImages::keep(const Read& read) {
 }
 
 bool KeptImages::empty() const {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   return images_.empty() && too_large_.empty();
 }
 
 std::uint64_t KeptImages::left_out() const {
-  const std::lock_guard hold(mutex_);
-  return static_cast<std::uint64_t>(
-      std::count_if(too_large_.begin(), too_large_.end(), [this](Phase phase) {
-        return std::none_of(images_.begin(), images_.end(),
-                            [phase](const auto& each) { return each.phase == phase; });
-      }));
+  const MutexLock hold(mutex_);
+  std::uint64_t count = 0;
+  for (const auto phase : too_large_) {
+    const bool kept = std::any_of(images_.begin(), images_.end(),
+                                  [phase](const auto& each) { return each.phase == phase; });
+    count += kept ? 0 : 1;
+  }
+  return count;
 }
 
 std::string KeptImages::text(const std::string& source) const {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   Json file;
   file["gable_counter_images"] = 1;
   file["source"] = source;

@@ -6,10 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "analysis/mutex.h"
 #include "collector/plan.h"
 #include "collector/range_join.h"
 
@@ -47,9 +47,9 @@ class KeptImages {
   [[nodiscard]] std::string text(const std::string& source) const;
 
  private:
-  mutable std::mutex mutex_;  // taken by nothing that CUPTI calls back
-  std::vector<CounterImage> images_;
-  std::vector<Phase> too_large_;
+  mutable Mutex mutex_;  // taken by nothing that CUPTI calls back
+  std::vector<CounterImage> images_ GABLE_GUARDED_BY(mutex_);
+  std::vector<Phase> too_large_ GABLE_GUARDED_BY(mutex_);
 };
 
 struct ImagesRead {

@@ -14,6 +14,7 @@ LaunchFilter::LaunchFilter(const Patterns& patterns, const LayerTree& layers,
     include_.push_back({Pattern::parse(text).pattern, text, "--include"});
   for (const auto& text : patterns.exclude)
     exclude_.push_back({Pattern::parse(text).pattern, text, "--exclude"});
+  const MutexLock hold(mutex_);
   note_limits();
 }
 
@@ -34,7 +35,7 @@ std::vector<std::string> LaunchFilter::choose_layers(const std::vector<std::stri
     return patterns;
   };
   auto included = parsed(include, "include"), excluded = parsed(exclude, "exclude");
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   include_ = std::move(included);
   exclude_ = std::move(excluded);
   by_layer_.clear();
@@ -48,15 +49,20 @@ void LaunchFilter::note_limits() {
 
 bool LaunchFilter::wanted(const LaunchKey& key) {
   if (!limited_.load(std::memory_order_relaxed)) return true;
-  const std::lock_guard hold(mutex_);
-  const auto ask = [](std::vector<Answer>& answers, std::size_t id, auto&& find) {
-    if (id >= answers.size()) answers.resize(id + 64, Answer::unknown);
-    if (answers[id] == Answer::unknown) answers[id] = find() ? Answer::yes : Answer::no;
-    return answers[id] == Answer::yes;
-  };
+  const MutexLock hold(mutex_);
+  const auto ask = [](std::vector<Answer>& answers, std::size_t id, auto&& find)
+                       GABLE_NO_THREAD_SAFETY_ANALYSIS {
+                         if (id >= answers.size()) answers.resize(id + 64, Answer::unknown);
+                         if (answers[id] == Answer::unknown)
+                           answers[id] = find() ? Answer::yes : Answer::no;
+                         return answers[id] == Answer::yes;
+                       };
   // Both are asked, so that a pattern of layers does not pass for unmatched because of -k.
-  const bool layer = ask(by_layer_, key.layer, [&] { return wanted_layer(key.layer); });
-  return ask(by_function_, key.function, [&] { return wanted_kernel(key.function); }) && layer;
+  const bool layer =
+      ask(by_layer_, key.layer, [&]() GABLE_REQUIRES(mutex_) { return wanted_layer(key.layer); });
+  return ask(by_function_, key.function,
+             [&]() GABLE_REQUIRES(mutex_) { return wanted_kernel(key.function); }) &&
+         layer;
 }
 
 bool LaunchFilter::wanted_kernel(FunctionId function) const {
@@ -93,8 +99,9 @@ bool LaunchFilter::within(const Pattern& pattern, LayerId layer) const {
 
 std::vector<std::string> LaunchFilter::unmatched() const {
   std::vector<std::string> sentences;
-  const std::unique_lock hold(mutex_, std::try_to_lock);
-  if (!hold.owns_lock()) return sentences;
+  const TryLock hold(mutex_);
+  if (!hold.held()) return sentences;
+  mutex_.assert_held();
   for (const auto* patterns : {&include_, &exclude_}) {
     for (const auto& known : *patterns) {
       if (known.matched || by_layer_.empty()) continue;  // empty: there were no counter windows

@@ -5,12 +5,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "analysis/events.h"
 #include "analysis/layer_tree.h"
+#include "analysis/mutex.h"
 #include "analysis/pattern.h"
 
 namespace gable {
@@ -42,9 +42,9 @@ class LaunchFilter {
   };
   enum class Answer : std::int8_t { unknown, no, yes };
 
-  void note_limits();
-  [[nodiscard]] bool wanted_kernel(FunctionId function) const;
-  bool wanted_layer(LayerId layer);
+  void note_limits() GABLE_REQUIRES(mutex_);
+  [[nodiscard]] bool wanted_kernel(FunctionId function) const GABLE_REQUIRES(mutex_);
+  bool wanted_layer(LayerId layer) GABLE_REQUIRES(mutex_);
   // A pattern means a layer and all below it, by shown path, dotted name or the layer's own name.
   [[nodiscard]] bool within(const Pattern& pattern, LayerId layer) const;
   bool any_within(std::vector<LayerPattern>& patterns, LayerId layer) const;
@@ -52,10 +52,12 @@ class LaunchFilter {
   const LayerTree& layers_;
   const FunctionTable& functions_;
   std::atomic<bool> limited_{false};  // there are patterns
-  mutable std::mutex mutex_;          // guards what follows
-  std::vector<Pattern> kernels_;
-  std::vector<LayerPattern> include_, exclude_;
-  std::vector<Answer> by_function_, by_layer_;
+  mutable Mutex mutex_;               // guards what follows
+  std::vector<Pattern> kernels_ GABLE_GUARDED_BY(mutex_);
+  std::vector<LayerPattern> include_ GABLE_GUARDED_BY(mutex_);
+  std::vector<LayerPattern> exclude_ GABLE_GUARDED_BY(mutex_);
+  std::vector<Answer> by_function_ GABLE_GUARDED_BY(mutex_);
+  std::vector<Answer> by_layer_ GABLE_GUARDED_BY(mutex_);
 };
 
 }  // namespace gable

@@ -27,8 +27,10 @@ void CUPTIAPI Session::callback(void* self, CUpti_CallbackDomain domain, CUpti_C
   const bool watching = session.rt_.hot.watching.load(std::memory_order_relaxed);
   try {
     if (!watching) {
-      if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+      if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
         session.follow_capture(kind_of(id), *static_cast<const CUpti_CallbackData*>(data));
+        Windows::leave(this_thread());
+      }
     } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
       session.on_driver(id, *static_cast<const CUpti_CallbackData*>(data));
     } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
@@ -138,6 +140,9 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
     thread.capture.launching = can_follow_graphs();
     thread.capture.made_node = false;
     thread.capture.key = launch.key;
+    const auto entered_in = windows_.enter_as_it_is(thread, data.correlationId);
+    thread.capture.window = entered_in.window;
+    thread.capture.step = entered_in.step;
     return;
   }
   if (!saw_context_.load(std::memory_order_relaxed) && !saw_context_.exchange(true))
@@ -146,13 +151,14 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   // Of the step in which it all ended, nothing counts.
   if (windows_.steps_known() && !rt_.hot.watching.load(std::memory_order_relaxed)) return;
 
-  if (rt_.hot.counters.load(std::memory_order_relaxed)) {
-    if (may_wait_for_ranks()) windows_.before_collective();
-    const Counters::Place place{data.context, data.contextUid, launch.key.device, stream};
+  if (rt_.hot.counters.load(std::memory_order_relaxed) && may_wait_for_ranks())
+    windows_.before_collective();
+  const Counters::Place place{data.context, data.contextUid, launch.key.device, stream};
+  const auto in = windows_.enter(thread, place, launch.correlation);
+  if (in.counts)
     thread.in_window_launch = windows_.range_launch(place, launch.key, filter_.wanted(launch.key));
-  }
-  launch.window = rt_.hot.window.load(std::memory_order_relaxed);
-  event.step = rt_.hot.step.load(std::memory_order_relaxed);
+  launch.window = in.window;
+  event.step = in.step;
   if (thread.waited_in != kNoWindow) call_after_wait(thread, launch);
   sink_.emit(thread, event);
   // Changes are measured by themselves, all of them.
@@ -161,7 +167,12 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
 
 void Session::exit_launch(const CUpti_CallbackData& data) {
   auto& thread = this_thread();
-  if (thread.busy || (!thread.in_window_launch && !thread.capture.launching)) return;
+  if (thread.busy) return;
+  if (thread.in_window_launch || thread.capture.launching) end_launch(thread, data);
+  Windows::leave(thread);
+}
+
+void Session::end_launch(ThreadState& thread, const CUpti_CallbackData& data) {
   const bool launched = data.functionReturnValue == nullptr ||
                         *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
   if (std::exchange(thread.capture.launching, false)) {
@@ -181,8 +192,8 @@ void Session::launched_beside_capture(ThreadState& thread, std::uint32_t correla
   event.launch = LaunchEvent{};
   event.launch.key = thread.capture.key;
   event.launch.correlation = correlation;
-  event.launch.window = rt_.hot.window.load(std::memory_order_relaxed);
-  event.step = rt_.hot.step.load(std::memory_order_relaxed);
+  event.launch.window = thread.capture.window;
+  event.step = thread.capture.step;
   sink_.emit(thread, event);
 }
 

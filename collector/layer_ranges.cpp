@@ -3,7 +3,6 @@
 // another layer comes, so that a program that launches layer after layer pays one push and one pop
 // for each.
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "collector/counter_window.h"
@@ -16,7 +15,7 @@ bool CounterWindow::before_launch(std::uint32_t ordinal, const Launch& launch) {
   const char* name = nullptr;
   bool was_open = false;
   {
-    std::unique_lock<std::mutex> lock(mutex_);
+    UniqueLock lock(mutex_);
     if (!active_ || failure_.failed()) return false;
     if (unranged_ > 0 || !take_turn(lock)) {
       if (active_) ++unranged_;
@@ -48,7 +47,7 @@ bool CounterWindow::before_launch(std::uint32_t ordinal, const Launch& launch) {
   if (!failure.failed()) failure = profiler_.push(name);
   if (!failure.failed()) return true;
   {
-    const std::lock_guard<std::mutex> hold(mutex_);
+    const MutexLock hold(mutex_);
     range_open_ = false;
   }
   fail(failure);
@@ -57,7 +56,7 @@ bool CounterWindow::before_launch(std::uint32_t ordinal, const Launch& launch) {
 
 void CounterWindow::end_layer_launch(bool launched) {
   {
-    const std::lock_guard<std::mutex> hold(mutex_);
+    const MutexLock hold(mutex_);
     if (!active_ || !turn_taken_ || turn_owner_ != std::this_thread::get_id()) return;
     RangedLaunch& range = launches_.back();
     if (!launched) {
@@ -74,7 +73,7 @@ void CounterWindow::end_layer_launch(bool launched) {
 
 void CounterWindow::close_range() {
   {
-    std::unique_lock<std::mutex> lock(mutex_);
+    UniqueLock lock(mutex_);
     if (!active_ || !range_open_ || failure_.failed() || !take_turn(lock)) return;
     range_open_ = false;
     turn_taken_ = true;
@@ -83,7 +82,7 @@ void CounterWindow::close_range() {
   const auto failure = profiler_.pop();
   if (failure.failed()) return fail(failure);
   {
-    const std::lock_guard<std::mutex> hold(mutex_);
+    const MutexLock hold(mutex_);
     turn_taken_ = false;
   }
   turn_free_.notify_one();

@@ -6,12 +6,13 @@
 namespace gable {
 
 std::optional<std::uint32_t> Windows::step_to_describe(bool forward) {
-  const std::lock_guard hold(control_mutex_);
-  if (!in_window_ || border_.load(std::memory_order_relaxed) != Border::point) return std::nullopt;
-  if (phase_.kind == PhaseKind::wait) return step_;
+  const MutexLock hold(control_mutex_);
+  if (!state_.in_window() || border_.load(std::memory_order_relaxed) != Border::point)
+    return std::nullopt;
+  if (state_.phase().kind == PhaseKind::wait) return step_;
   if (!forward || limited_) return std::nullopt;  // a budget is for measuring
-  if (is_counter(phase_)) {
-    slowed_ = true;
+  if (state_.counts()) {
+    slowed_step_ = step_;
     return step_;
   }
   if (planner_.queue().by_number()) return std::nullopt;  // ranks stay in step

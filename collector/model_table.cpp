@@ -20,7 +20,7 @@ void split(std::string_view text, char separator, Use&& use) {
 }  // namespace
 
 bool ModelTable::begin(std::uint32_t step) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   if (open_ || !wants_more()) return false;
   ++begun_;
   open_.emplace().step = step;
@@ -28,24 +28,24 @@ bool ModelTable::begin(std::uint32_t step) {
 }
 
 bool ModelTable::give_up() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   begun_ = kMostSteps;
   return !known_;
 }
 
 void ModelTable::kept() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   known_ = true;
 }
 
 bool ModelTable::under_way() const {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   return open_.has_value();
 }
 
 void ModelTable::add_operator(std::int32_t device, LayerId layer, std::string_view type,
                               double flops, double read, double written) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   if (!open_) return;
   OperatorWork& work = open_->model.work[{device, layer}];
   ++work.operators;
@@ -60,19 +60,19 @@ void ModelTable::add_operator(std::int32_t device, LayerId layer, std::string_vi
 }
 
 void ModelTable::add_module(LayerId layer, const ModuleFacts& facts) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   if (open_) open_->model.modules.try_emplace(layer, facts);
 }
 
 void ModelTable::add_allocated(LayerId layer, std::uint64_t bytes) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   if (!open_) return;
   auto& allocated = open_->model.modules[layer].allocated;
   allocated = allocated.value_or(0) + bytes;
 }
 
 std::optional<DescribedStep> ModelTable::end() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   return std::exchange(open_, std::nullopt);
 }
 

@@ -5,11 +5,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string_view>
 
 #include "analysis/layer_model.h"
+#include "analysis/mutex.h"
 
 namespace gable {
 
@@ -46,10 +46,10 @@ class ModelTable {
   void kept();
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::atomic<std::uint32_t> begun_{0};
-  bool known_ = false;
-  std::optional<DescribedStep> open_;
+  bool known_ GABLE_GUARDED_BY(mutex_) = false;
+  std::optional<DescribedStep> open_ GABLE_GUARDED_BY(mutex_);
 };
 
 // "float32[2,3,32,32];int64[2]"

@@ -20,7 +20,7 @@ std::optional<ModulePlace> ModuleTable::find(ThreadModules& thread, LayerId pare
   if (thread.slots.empty()) thread.slots.resize(ThreadModules::kSlots);
   auto& slot = thread.slots[place_of(token, parent)];
   if (slot.token == token && slot.parent == parent && slot.epoch == epoch) return slot.place;
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   const auto module = modules_.find(token);
   if (module == modules_.end()) return std::nullopt;
   const auto place = module->second.by_parent.find(parent);
@@ -30,7 +30,7 @@ std::optional<ModulePlace> ModuleTable::find(ThreadModules& thread, LayerId pare
 }
 
 void ModuleTable::add(LayerId parent, ModuleToken token, const ModulePlace& place) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   auto& module = modules_[token];
   if (module.by_parent.size() >= kMaxParents) {
     module.by_parent.clear();
@@ -41,12 +41,12 @@ void ModuleTable::add(LayerId parent, ModuleToken token, const ModulePlace& plac
 }
 
 void ModuleTable::forget(ModuleToken token) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   if (modules_.erase(token) > 0) epoch_.fetch_add(1, std::memory_order_release);
 }
 
 LayerId ModuleTable::last_layer(ModuleToken token) const {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   const auto module = modules_.find(token);
   return module == modules_.end() ? 0 : module->second.last;
 }

@@ -6,12 +6,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/events.h"
+#include "analysis/mutex.h"
 
 namespace gable {
 
@@ -52,8 +52,8 @@ class ModuleTable {
     std::unordered_map<LayerId, ModulePlace> by_parent;
     LayerId last = 0;
   };
-  mutable std::mutex mutex_;
-  std::unordered_map<ModuleToken, Known> modules_;
+  mutable Mutex mutex_;
+  std::unordered_map<ModuleToken, Known> modules_ GABLE_GUARDED_BY(mutex_);
   std::atomic<std::uint32_t> epoch_{1};  // rises when a module goes: caches start anew
 };
 

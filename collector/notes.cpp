@@ -14,7 +14,7 @@ constexpr int kWritePatienceMs = 100;
 }  // namespace
 
 bool Notes::keep(const std::string& sentence) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   if (sentences_.size() >= kMax ||
       std::find(sentences_.begin(), sentences_.end(), sentence) != sentences_.end()) {
     return false;
@@ -38,7 +38,7 @@ void Notes::say(const std::string& sentence) {
 void Notes::record(const std::string& sentence) { keep(sentence); }
 
 std::vector<std::string> Notes::all() const {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   return sentences_;
 }
 

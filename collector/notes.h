@@ -2,9 +2,10 @@
 // Plain sentences for the user: each is said once on stderr and stands in the report.
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "analysis/mutex.h"
 
 namespace gable {
 
@@ -21,8 +22,8 @@ class Notes {
 
  private:
   bool keep(const std::string& sentence);
-  mutable std::mutex mutex_;
-  std::vector<std::string> sentences_;
+  mutable Mutex mutex_;
+  std::vector<std::string> sentences_ GABLE_GUARDED_BY(mutex_);
 };
 
 }  // namespace gable

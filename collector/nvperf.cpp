@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/nvperf.h"
+#include "analysis/mutex.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <mutex>
 #include <set>
 
 #include "collector/loaded_objects.h"
@@ -53,10 +53,10 @@ std::string missing_nvperf(const std::string& cupti_path) {
 }
 
 void open_nvperf(const std::string& cupti_path) {
-  static auto& mutex = *new std::mutex;
+  static auto& mutex = *new Mutex;
   static auto& opened = *new std::set<std::string>;
   {
-    const std::lock_guard hold(mutex);
+    const MutexLock hold(mutex);
     if (!opened.insert(cupti_path).second) return;
   }
   // The loader is asked without a lock of ours: it may be in a constructor that waits for us.

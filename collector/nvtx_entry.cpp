@@ -10,10 +10,10 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 
+#include "analysis/mutex.h"
 #include "collector/range_calls.h"
 #include "collector/runtime.h"
 #include "collector/wide_text.h"
@@ -24,8 +24,8 @@ namespace {
 // Registered strings: a client's handle points to one of the pool's, which never moves and is never
 // freed.
 struct Strings {
-  std::mutex mutex;
-  std::set<std::string> pool;  // node-based: addresses stay
+  Mutex mutex;
+  std::set<std::string> pool GABLE_GUARDED_BY(mutex);  // node-based: addresses stay
   static constexpr std::size_t kMax = 100000;
 };
 std::atomic<Strings*> g_strings{nullptr};
@@ -54,7 +54,7 @@ std::string_view bounded(const char* text) {
 
 nvtxStringHandle_t intern(std::string_view text) {
   auto& all = strings();
-  const std::lock_guard hold(all.mutex);
+  const MutexLock hold(all.mutex);
   if (all.pool.size() >= Strings::kMax) {
     const auto found = all.pool.find(std::string(text));
     // Never destroyed: a range may name it while the process ends.

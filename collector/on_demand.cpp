@@ -55,7 +55,10 @@ std::string Session::open_queue(const Schedule& schedule) {
   // What was loaded, unloaded, pushed and popped meanwhile, nobody saw.
   unload_epoch_.fetch_add(1, std::memory_order_relaxed);
   rt_.ranges.forget_open();
-  windows_.reopen(schedule);
+  if (!windows_.reopen(schedule)) {
+    subscription_.end();
+    return "The queue before did not come to an end.";
+  }
   complete_.store(false);
   set_ranges_active(true);
   rt_.hot.watching.store(true, std::memory_order_release);

@@ -11,9 +11,9 @@ PatientCalls::PatientCalls() : shared_(std::make_shared<Shared>()) {}
 
 void PatientCalls::run(Shared& shared) {
   this_thread().busy = true;  // what CUPTI calls out of here is not the program's
-  std::unique_lock hold(shared.mutex);
+  UniqueLock hold(shared.mutex);
   for (;;) {
-    shared.wanted.wait(hold, [&] { return shared.has_call; });
+    shared.wanted.wait(hold, [&]() GABLE_REQUIRES(shared.mutex) { return shared.has_call; });
     const auto call = std::move(shared.call);
     const auto context = shared.context;
     shared.has_call = false;
@@ -35,7 +35,7 @@ void PatientCalls::run(Shared& shared) {
 
 std::optional<CUptiResult> PatientCalls::make(CUcontext context,
                                               const std::function<CUptiResult()>& call) {
-  std::unique_lock hold(shared_->mutex);
+  UniqueLock hold(shared_->mutex);
   if (shared_->working) return std::nullopt;
   if (!started_ && !shared_->own) {
     started_ = start_own_thread("gable-counters", [shared = shared_] { run(*shared); });
@@ -50,7 +50,7 @@ std::optional<CUptiResult> PatientCalls::make(CUcontext context,
   shared_->context = context;
   shared_->has_call = shared_->working = true;
   shared_->wanted.notify_one();
-  const auto done = [this] { return !shared_->working; };
+  const auto done = [this]() GABLE_REQUIRES(shared_->mutex) { return !shared_->working; };
   if (shared_->changed.wait_for(hold, kPatience, done) || answered_late(hold))
     return shared_->answer;
   shared_->given_up = true;
@@ -58,34 +58,36 @@ std::optional<CUptiResult> PatientCalls::make(CUcontext context,
 }
 
 // The GPU may be busy for long, which is no fault of CUPTI's.
-bool PatientCalls::answered_late(std::unique_lock<std::mutex>& hold) {
+bool PatientCalls::answered_late(UniqueLock& hold) {
   shared_->idle = false;
   const bool waiting =
       start_own_thread("gable-waiter", [shared = shared_, context = shared_->context] {
         this_thread().busy = true;
         const CurrentContext current(context);
         wait_for_current_context();
-        const std::lock_guard done(shared->mutex);
+        const MutexLock done(shared->mutex);
         shared->idle = true;
         shared->changed.notify_all();
       });
-  shared_->changed.wait_for(hold, waiting ? kWorkPatience : kMorePatience,
-                            [this] { return shared_->idle || !shared_->working; });
-  return shared_->changed.wait_for(hold, kMorePatience, [this] { return !shared_->working; });
+  shared_->changed.wait_for(
+      hold, waiting ? kWorkPatience : kMorePatience,
+      [this]() GABLE_REQUIRES(shared_->mutex) { return shared_->idle || !shared_->working; });
+  return shared_->changed.wait_for(
+      hold, kMorePatience, [this]() GABLE_REQUIRES(shared_->mutex) { return !shared_->working; });
 }
 
 bool PatientCalls::stuck() const {
-  const std::lock_guard hold(shared_->mutex);
+  const MutexLock hold(shared_->mutex);
   return shared_->given_up;
 }
 
 void PatientCalls::use_callers_thread() {
-  const std::lock_guard hold(shared_->mutex);
+  const MutexLock hold(shared_->mutex);
   shared_->own = true;
 }
 
 bool PatientCalls::on_callers_thread() const {
-  const std::lock_guard hold(shared_->mutex);
+  const MutexLock hold(shared_->mutex);
   return shared_->own;
 }
 

@@ -8,12 +8,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "analysis/mutex.h"
 #include "collector/cupti_api.h"
 
 namespace gable {
@@ -41,16 +40,19 @@ class PatientCalls {
  private:
   // Shared with the helper, which outlives everything.
   struct Shared {
-    std::mutex mutex;  // never held while CUPTI is called
-    std::condition_variable wanted, changed;
-    std::function<CUptiResult()> call;
-    CUcontext context = nullptr;
-    bool has_call = false, working = false, given_up = false, own = false;
-    bool idle = false;  // the context's work is done
-    CUptiResult answer = CUPTI_SUCCESS;
+    Mutex mutex;  // never held while CUPTI is called
+    Condition wanted, changed;
+    std::function<CUptiResult()> call GABLE_GUARDED_BY(mutex);
+    CUcontext context GABLE_GUARDED_BY(mutex) = nullptr;
+    bool has_call GABLE_GUARDED_BY(mutex) = false;
+    bool working GABLE_GUARDED_BY(mutex) = false;
+    bool given_up GABLE_GUARDED_BY(mutex) = false;
+    bool own GABLE_GUARDED_BY(mutex) = false;
+    bool idle GABLE_GUARDED_BY(mutex) = false;  // the context's work is done
+    CUptiResult answer GABLE_GUARDED_BY(mutex) = CUPTI_SUCCESS;
   };
   static void run(Shared& shared);
-  bool answered_late(std::unique_lock<std::mutex>& hold);
+  bool answered_late(UniqueLock& hold) GABLE_REQUIRES(shared_->mutex);
 
   std::shared_ptr<Shared> shared_;
   bool started_ = false;

@@ -27,6 +27,7 @@ class Planner {
   [[nodiscard]] Phase next() const;
   // The chip's plan is made: hardware passes, and whether FLOPs can be counted.
   void set_passes(std::uint32_t groups, bool flops);
+  [[nodiscard]] bool planned() const { return planned_; }
   void give_up(PhaseKind kind) { queue_.give_up(kind); }
   // A step of those launches passed before the first window.
   void saw_step(std::uint64_t hash) { queue_.saw_step(checks_.classes ? hash : 0); }

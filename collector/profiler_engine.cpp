@@ -7,7 +7,7 @@
 namespace gable {
 
 CuptiFailure ProfilerEngine::start() {
-  const std::lock_guard<std::mutex> hold(mutex_);
+  const MutexLock hold(mutex_);
   if (asked_) return answer_;
   asked_ = true;
   if (!api_.can_profile) {
@@ -23,7 +23,7 @@ CuptiFailure ProfilerEngine::start() {
 }
 
 bool ProfilerEngine::started() const {
-  const std::lock_guard<std::mutex> hold(mutex_);
+  const MutexLock hold(mutex_);
   return asked_ && !answer_.failed();
 }
 

@@ -2,9 +2,9 @@
 #include "collector/range_profiler.h"
 
 #include <list>
-#include <mutex>
 #include <utility>
 
+#include "analysis/mutex.h"
 #include "collector/current_context.h"
 #include "collector/image_values.h"
 #include "collector/kept_images.h"
@@ -20,8 +20,8 @@ RangeProfiler::~RangeProfiler() {
   if (!state_->pinned) return;
   static auto* const kept =
       new std::list<std::unique_ptr<State>>;  // reachable, so no leak is reported
-  static auto* const mutex = new std::mutex;
-  const std::lock_guard<std::mutex> hold(*mutex);
+  static auto* const mutex = new Mutex;
+  const MutexLock hold(*mutex);
   kept->push_back(std::move(state_));
 }
 

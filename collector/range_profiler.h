@@ -11,10 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "analysis/mutex.h"
 #include "collector/cupti_api.h"
 #include "collector/patient_calls.h"
 #include "collector/plan.h"
@@ -44,9 +44,9 @@ class ProfilerEngine {
   const CuptiApi& api_;
   PatientCalls patient_;
   KeptImages* images_ = nullptr;
-  mutable std::mutex mutex_;  // taken by nothing that CUPTI calls back
-  bool asked_ = false;
-  CuptiFailure answer_;
+  mutable Mutex mutex_;  // taken by nothing that CUPTI calls back
+  bool asked_ GABLE_GUARDED_BY(mutex_) = false;
+  CuptiFailure answer_ GABLE_GUARDED_BY(mutex_);
 };
 
 class RangeProfiler {

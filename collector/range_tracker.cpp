@@ -20,12 +20,14 @@ RangeTracker::RangeTracker(LayerTree& layers, RangeNaming naming, std::vector<st
 }
 
 std::vector<std::string> RangeTracker::domains_after_fork() const {
-  const std::unique_lock hold(domain_mutex_, std::try_to_lock);
-  return hold.owns_lock() ? domains_ : std::vector<std::string>();
+  const TryLock hold(domain_mutex_);
+  if (!hold.held()) return {};
+  domain_mutex_.assert_held();
+  return domains_;
 }
 
 DomainId RangeTracker::domain(std::string_view name) {
-  const std::lock_guard hold(domain_mutex_);
+  const MutexLock hold(domain_mutex_);
   const auto found = std::find(domains_.begin(), domains_.end(), name);
   if (found != domains_.end()) return static_cast<DomainId>(found - domains_.begin());
   if (domains_.size() >= kMaxDomains) return 0;
@@ -34,7 +36,7 @@ DomainId RangeTracker::domain(std::string_view name) {
 }
 
 std::string RangeTracker::domain_name(DomainId id) const {
-  const std::lock_guard hold(domain_mutex_);
+  const MutexLock hold(domain_mutex_);
   return id < domains_.size() ? domains_[id] : std::string();
 }
 
@@ -159,7 +161,7 @@ LayerId RangeTracker::moved(LayerId parent, LayerId old, std::uint32_t levels) {
 void RangeTracker::rebase(ThreadRanges& thread) {
   LayerId layer = 0;
   {
-    const std::lock_guard hold(base_mutex_);
+    const MutexLock hold(base_mutex_);
     thread.base_version = base_version_.load(std::memory_order_relaxed);
     layer = base_layer_.load(std::memory_order_relaxed);
   }
@@ -192,7 +194,7 @@ void RangeTracker::rebuild_base() {
 }
 
 void RangeTracker::forget_open() {
-  const std::lock_guard hold(base_mutex_);
+  const MutexLock hold(base_mutex_);
   process_.clear();
   epoch_.fetch_add(1, std::memory_order_relaxed);
   main_layer_.store(0, std::memory_order_relaxed);
@@ -206,7 +208,7 @@ std::uint64_t RangeTracker::start(DomainId domain, std::string_view raw, Directi
   std::uint32_t level = 0;
   LayerId layer = 0;
   {
-    const std::lock_guard hold(base_mutex_);
+    const MutexLock hold(base_mutex_);
     id = next_id_++;
     level = static_cast<std::uint32_t>(process_.size());
     if (process_.size() >= kMaxProcessRanges) return id;  // its end finds nothing and does nothing
@@ -225,7 +227,7 @@ void RangeTracker::end(std::uint64_t id) {
   bool is_step = false, looked = false;
   std::uint32_t level = 0;
   {
-    const std::lock_guard hold(base_mutex_);
+    const MutexLock hold(base_mutex_);
     const auto found = std::find_if(process_.begin(), process_.end(),
                                     [&](const ProcessRange& r) { return r.id == id; });
     if (found == process_.end()) return;

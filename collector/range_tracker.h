@@ -10,13 +10,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/events.h"
 #include "analysis/layer_tree.h"
+#include "analysis/mutex.h"
 #include "collector/range_name.h"
 #include "collector/ranks.h"
 
@@ -150,7 +150,7 @@ class RangeTracker {
   LayerId make_child(LayerId parent, DomainId domain, const std::string& text, Direction direction);
   LayerId moved(LayerId parent, LayerId old, std::uint32_t levels);
   void rebase(ThreadRanges& thread);
-  void rebuild_base();  // base_mutex_ held
+  void rebuild_base() GABLE_REQUIRES(base_mutex_);
   void look_for_communicator(DomainId domain, std::string_view name);
   // Of a thread's range that has so many of the thread's own around it.
   [[nodiscard]] bool is_looked_at(std::size_t around, DomainId domain, std::uint32_t& level) const {
@@ -175,12 +175,12 @@ class RangeTracker {
   std::atomic<std::uint32_t> process_open_{0};  // ranges of the process
 
   // Never held while calling the listener.
-  mutable std::mutex base_mutex_;
-  std::vector<ProcessRange> process_;
-  std::uint64_t next_id_ = 1;
+  mutable Mutex base_mutex_;
+  std::vector<ProcessRange> process_ GABLE_GUARDED_BY(base_mutex_);
+  std::uint64_t next_id_ GABLE_GUARDED_BY(base_mutex_) = 1;
 
-  mutable std::mutex domain_mutex_;
-  std::vector<std::string> domains_;  // by id; "" and "gable" first
+  mutable Mutex domain_mutex_;
+  std::vector<std::string> domains_ GABLE_GUARDED_BY(domain_mutex_);  // by id; "" and "gable" first
 };
 
 }  // namespace gable

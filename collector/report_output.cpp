@@ -95,12 +95,12 @@ ReportOutput::ReportOutput(Runtime& rt)
 
 void ReportOutput::look_at_environment() {
   Environment seen{rank_of_process(), roofs_folder(), is_played(rt_.settings)};
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   environment_ = std::move(seen);
 }
 
 ReportOutput::Environment ReportOutput::environment() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   return environment_;
 }
 
@@ -133,15 +133,16 @@ RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environm
 
 bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, bool complete) {
   {
-    std::unique_lock hold(mutex_);
-    if (!written_.wait_for(hold, kWriterPatience, [this] { return !writing_; }))
+    UniqueLock hold(mutex_);
+    if (!written_.wait_for(hold, kWriterPatience,
+                           [this]() GABLE_REQUIRES(mutex_) { return !writing_; }))
       return false;  // another thread is writing, and hangs in a file system
     writing_ = true;
   }
   struct Turn {
     ReportOutput& output;
     ~Turn() {
-      const std::lock_guard hold(output.mutex_);
+      const MutexLock hold(output.mutex_);
       output.writing_ = false;
       output.written_.notify_one();
     }

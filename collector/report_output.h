@@ -4,12 +4,11 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "analysis/mutex.h"
 #include "analysis/report.h"
 #include "collector/event_sink.h"
 #include "collector/runtime.h"
@@ -49,10 +48,10 @@ class ReportOutput {
   std::atomic<unsigned> queue_{1};  // that there is to be a report of
   unsigned path_queue_ = 0;         // that `path_` is of
   // One writer at a time; the mutex is held for the flag, and for what the environment said.
-  std::mutex mutex_;
-  Environment environment_;
-  std::condition_variable written_;
-  bool writing_ = false;
+  Mutex mutex_;
+  Environment environment_ GABLE_GUARDED_BY(mutex_);
+  Condition written_;
+  bool writing_ GABLE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace gable

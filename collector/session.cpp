@@ -110,6 +110,7 @@ Session* Session::start(Runtime& rt, CuptiApi api) {
     rt.notes.say(refused + " Only NVTX ranges are collected; your program runs on.");
     session->ranges_only_ = true;
     session->saw_context_.store(true);  // no plan is to be made
+    const MutexLock hold(session->plan_mutex_);
     session->devices_known_ = true;
   }
   if (!session->background_.start()) {
@@ -138,15 +139,19 @@ bool Session::collect_records() {
   // Two threads may end the collection at once: who finds no buffers must not go on before the
   // other has added its records. One that CUPTI does not let go is not waited for any longer.
   {
-    std::unique_lock hold(records_mutex_);
-    if (!records_read_.wait_for(hold, kExitFlushPatience, [this] { return !reading_records_; }))
+    UniqueLock hold(records_mutex_);
+    if (!records_read_.wait_for(hold, kExitFlushPatience, [this]() GABLE_REQUIRES(records_mutex_) {
+          return !reading_records_;
+        })) {
+      windows_.count_timeout();
       return false;
+    }
     reading_records_ = true;
   }
   struct Turn {
     Session& session;
     ~Turn() {
-      const std::lock_guard hold(session.records_mutex_);
+      const MutexLock hold(session.records_mutex_);
       session.reading_records_ = false;
       session.records_read_.notify_all();
     }
@@ -180,6 +185,9 @@ bool Session::write_report(bool complete) {
   if (ranges_only_) sink_.take_spans(kWholeRun);
   if (complete) {
     if (!ranges_only_) windows_.keep_what_was_measured();
+    if (const auto count = windows_.timeouts(); count > 0)
+      rt_.notes.record(std::to_string(count) + (count == 1 ? " wait" : " waits") +
+                       " for CUPTI, the GPU or another thread ended at the time limit.");
     for (const auto& sentence : filter_.unmatched()) rt_.notes.say(sentence);
   }
   if (complete && !ranges_only_) recording_.write(sink_, windows_);
@@ -191,14 +199,21 @@ bool Session::write_report(bool complete) {
 bool Session::await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop) {
   // Counting that goes on forbids it.
   if (ranges_only_ || counters_.hangs() || counters_.runs_on()) return true;
+  // Where counters were taken last, flushes are still held back.
+  if (!counters_.active()) activity_.resume();
   const auto give_up = std::chrono::steady_clock::now() + patience;
   for (;;) {
     const bool answered = background_.flush(false, kExitFlushPatience);
     const bool collected = collect_records();
+    if (!answered) windows_.count_timeout();
     if (!answered || !collected) return false;
     const auto pending =
         sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
-    if (pending == 0 || std::chrono::steady_clock::now() > give_up || stop()) break;
+    if (pending == 0 || stop()) break;
+    if (std::chrono::steady_clock::now() > give_up) {
+      windows_.count_timeout();
+      break;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   if (stop()) return true;

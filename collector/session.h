@@ -6,13 +6,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "analysis/mutex.h"
 #include "collector/activity_stream.h"
 #include "collector/background.h"
 #include "collector/counters.h"
@@ -94,6 +93,7 @@ class Session {
     return collective_.load(std::memory_order_relaxed) || windows_.communicator_seen();
   }
   void exit_launch(const CUpti_CallbackData& data);
+  void end_launch(ThreadState& thread, const CUpti_CallbackData& data);
   void launched_beside_capture(ThreadState& thread, std::uint32_t correlation);
   // wait_path.cpp
   void enter_wait(ThreadState& thread);
@@ -143,9 +143,9 @@ class Session {
 
   // One thread at a time, from reading CUPTI's buffers until their records are added; the mutex is
   // held for the flag alone.
-  std::mutex records_mutex_;
-  std::condition_variable records_read_;
-  bool reading_records_ = false;
+  Mutex records_mutex_;
+  Condition records_read_;
+  bool reading_records_ GABLE_GUARDED_BY(records_mutex_) = false;
   std::atomic<bool> finished_{false};
   std::atomic<bool> ended_{false};     // finish() has written what there is
   std::atomic<bool> complete_{false};  // the queue is, and its report was written
@@ -154,10 +154,11 @@ class Session {
   std::atomic<FunctionId> functions_seen_{1};
   std::atomic<bool> collective_{false};  // a kernel that may wait for other ranks was launched
 
-  std::mutex plan_mutex_;  // guards the plan; CUPTI is never called while it is held
-  std::condition_variable plan_made_;
-  bool plan_done_ = false, devices_known_ = false;
-  MetricPlan plan_;
+  Mutex plan_mutex_;  // guards the plan; CUPTI is never called while it is held
+  Condition plan_made_;
+  bool plan_done_ GABLE_GUARDED_BY(plan_mutex_) = false;
+  bool devices_known_ GABLE_GUARDED_BY(plan_mutex_) = false;
+  MetricPlan plan_ GABLE_GUARDED_BY(plan_mutex_);
 };
 
 }  // namespace gable

@@ -21,7 +21,7 @@ void Session::make_plan() {
     for (const auto& device : devices) profile.add_device(device);
   });
   {
-    const std::lock_guard hold(plan_mutex_);
+    const MutexLock hold(plan_mutex_);
     devices_known_ = true;
     plan_made_.notify_all();
   }
@@ -56,7 +56,7 @@ void Session::make_plan() {
     }
     profile.set_raw_metrics(plan.raw);
   });
-  const std::lock_guard hold(plan_mutex_);
+  const MutexLock hold(plan_mutex_);
   if (plan_done_) return;
   plan_ = std::move(plan);
   plan_done_ = true;
@@ -65,8 +65,9 @@ void Session::make_plan() {
 
 const MetricPlan* Session::wait_for_plan() {
   if (!saw_context_.exchange(true)) background_.wake(Background::kPlan);
-  std::unique_lock hold(plan_mutex_);
-  if (!plan_made_.wait_for(hold, kPlanPatience, [this] { return plan_done_; })) {
+  UniqueLock hold(plan_mutex_);
+  if (!plan_made_.wait_for(hold, kPlanPatience,
+                           [this]() GABLE_REQUIRES(plan_mutex_) { return plan_done_; })) {
     rt_.notes.say(
         "CUPTI took too long to plan the counters; kernel times are collected without them.");
     return nullptr;
@@ -77,8 +78,9 @@ const MetricPlan* Session::wait_for_plan() {
 // A program may end before its GPU was asked what it is.
 void Session::wait_for_devices() {
   if (!saw_context_.load()) return;
-  std::unique_lock hold(plan_mutex_);
-  plan_made_.wait_for(hold, kDevicesPatience, [this] { return devices_known_; });
+  UniqueLock hold(plan_mutex_);
+  plan_made_.wait_for(hold, kDevicesPatience,
+                      [this]() GABLE_REQUIRES(plan_mutex_) { return devices_known_; });
 }
 
 }  // namespace gable

@@ -53,6 +53,7 @@ CUptiResult Subscription::enable(CUpti_CallbackDomain domain, CUpti_CallbackId i
   if (code != CUPTI_SUCCESS) return code;
   const auto kind = domain == CUPTI_CB_DOMAIN_DRIVER_API ? kind_of(id) : CallKind::none;
   const bool capture = kind == CallKind::capture_begin || kind == CallKind::capture_end;
+  const MutexLock hold(mutex_);
   (capture ? captures_ : callbacks_).push([this, domain, id] {
     api_.cuptiEnableCallback(0, handle_, domain, id);
   });
@@ -70,7 +71,10 @@ std::string Subscription::begin(CUpti_CallbackFunc callback, void* data) {
            (holder.empty() ? "" : " It is held by '" + holder + "'.") +
            (remedy.empty() ? "" : " " + remedy);
   }
-  subscribed_.push([this] { api_.cuptiUnsubscribe(handle_); });
+  {
+    const MutexLock hold(mutex_);
+    subscribed_.push([this] { api_.cuptiUnsubscribe(handle_); });
+  }
   auto code = CUPTI_SUCCESS;
   for (const auto id : watched_calls())
     if (code == CUPTI_SUCCESS) code = enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
@@ -87,7 +91,7 @@ std::string Subscription::begin(CUpti_CallbackFunc callback, void* data) {
 void Subscription::silence() {
   Undo callbacks;
   {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     callbacks.take(callbacks_);
   }
   callbacks.run();
@@ -97,7 +101,7 @@ void Subscription::end() {
   silence();
   Undo captures, subscribed;
   {
-    const std::lock_guard hold(mutex_);
+    const MutexLock hold(mutex_);
     captures.take(captures_);
     subscribed.take(subscribed_);
   }

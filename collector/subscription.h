@@ -2,9 +2,9 @@
 // Gable as the subscriber of CUPTI: which callbacks it hears, and how it lets go again.
 #pragma once
 
-#include <mutex>
 #include <string>
 
+#include "analysis/mutex.h"
 #include "collector/cupti_api.h"
 #include "collector/undo.h"
 
@@ -32,8 +32,10 @@ class Subscription {
   const CuptiApi& api_;
   CUpti_SubscriberHandle handle_ = nullptr;
   bool driver_refused_ = false;
-  std::mutex mutex_;  // of those below; never held while CUPTI is called
-  Undo subscribed_, captures_, callbacks_;
+  Mutex mutex_;  // of those below; never held while CUPTI is called
+  Undo subscribed_ GABLE_GUARDED_BY(mutex_);
+  Undo captures_ GABLE_GUARDED_BY(mutex_);
+  Undo callbacks_ GABLE_GUARDED_BY(mutex_);
 };
 
 }  // namespace gable

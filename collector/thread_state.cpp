@@ -52,7 +52,7 @@ void ThreadRegistry::forget_in_child() {
 }
 
 ThreadState* ThreadRegistry::acquire() {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   for (auto& state : states_) {
     bool free = false;
     if (state->taken.compare_exchange_strong(free, true, std::memory_order_acq_rel)) {
@@ -64,6 +64,7 @@ ThreadState* ThreadRegistry::acquire() {
       state->nodes.start_anew();
       state->backward = {};
       state->wait = {};
+      state->steps = {};
       state->busy = state->in_window_launch = false;
       return state.get();
     }
@@ -73,8 +74,13 @@ ThreadState* ThreadRegistry::acquire() {
   return states_.back().get();
 }
 
+std::size_t ThreadRegistry::size() {
+  const MutexLock hold(mutex_);
+  return states_.size();
+}
+
 ThreadState* ThreadRegistry::at(std::size_t index) {
-  const std::lock_guard hold(mutex_);
+  const MutexLock hold(mutex_);
   return index < states_.size() ? states_[index].get() : nullptr;
 }
 

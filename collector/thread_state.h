@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "analysis/mutex.h"
 #include "collector/autograd.h"
 #include "collector/event_ring.h"
 #include "collector/module_table.h"
@@ -33,10 +33,12 @@ struct ContextSlot {
 
 // What this thread does to CUDA graphs.
 struct CaptureState {
-  bool launching = false;             // in a launch that may become a node
-  bool made_node = false;             // and a node was made in it
-  bool instantiating = false;         // a graph
-  LaunchKey key;                      // of the launch
+  bool launching = false;       // in a launch that may become a node
+  bool made_node = false;       // and a node was made in it
+  bool instantiating = false;   // a graph
+  LaunchKey key;                // of the launch
+  WindowId window = kNoWindow;  // and the window and step in which it began
+  std::uint32_t step = 0;
   std::vector<std::uint32_t> clones;  // graphs that were cloned for the one being instantiated
 };
 
@@ -53,6 +55,13 @@ struct Wait {
   std::uint64_t start_ns = 0;  // 0: none
 };
 
+// A thread's own step ranges (--step-range).
+struct OwnSteps {
+  std::uint32_t epoch = 0;  // of the queue that knows them
+  std::uint32_t open = 0;
+  std::uint32_t began_in = 0;  // the step in which its last one began
+};
+
 // One a thread: in the order in which it is explained.
 struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   ThreadRanges ranges;
@@ -65,12 +74,17 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   ThreadModules modules;
   std::array<FunctionSlot, 1024> functions{};  // by hash of the handle
   ContextSlot context;
+  OwnSteps steps;
   WindowId waited_in = kNoWindow;  // the time window of the last wait, until something is launched
   std::uint32_t launches = 0;      // for sampling our own cost
   std::uint32_t stands_for = 0;    // launches that this one is measured for; 0: it is not
   bool busy = false;  // inside one of our slow paths: callbacks caused by us are not the program's
   bool in_window_launch = false;  // between ENTER and EXIT of a launch that has a counter range
   CaptureState capture;
+  // Odd between ENTER and EXIT of a launch (launch_gate.h), its correlation id, and the value that
+  // was given up on.
+  std::atomic<std::uint32_t> passing{0}, passing_id{0};
+  std::uint32_t given_up = 0;
   std::atomic<std::uint64_t> overhead_ns{0};  // estimated cost of our callbacks since last read
   std::atomic<bool> taken{true};
 };
@@ -91,13 +105,14 @@ class ThreadRegistry {
       use(*state);
     }
   }
+  [[nodiscard]] std::size_t size();  // threads that there were at once
   // In a forked child: nothing of the parent's threads is left.
   static void forget_in_child();
 
  private:
   ThreadState* at(std::size_t index);
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<ThreadState>> states_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<ThreadState>> states_ GABLE_GUARDED_BY(mutex_);
 };
 
 }  // namespace gable

@@ -41,24 +41,36 @@ QueueOptions Windows::queue_options(Border border) const {
 void Windows::step_range_begin() {
   if (border_.load(std::memory_order_relaxed) != Border::range) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (range_depth_++ == 0) begin_window(now);
+  auto& own = this_thread().steps;
+  const MutexLock hold(control_mutex_);
+  if (own.epoch != range_epoch_) own = {range_epoch_, 0, 0};
+  // Where the ranges of several threads overlap, one step goes on until all of them have ended, or
+  // until a thread that began its own in it begins its next: free threads always overlap.
+  const bool first = range_depth_++ == 0;
+  const bool outermost = own.open++ == 0;
+  const bool next = !first && outermost && own.began_in == step_;
+  if (next) end_window(now, {});
+  if (first || next) begin_window(now);
+  if (outermost) own.began_in = step_;
 }
 
 void Windows::step_range_end() {
   if (border_.load(std::memory_order_relaxed) != Border::range) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  auto& own = this_thread().steps;
+  const MutexLock hold(control_mutex_);
+  if (own.epoch == range_epoch_ && own.open > 0) --own.open;
   if (range_depth_ > 0 && --range_depth_ == 0) end_window(now, {});
 }
 
 void Windows::start_over(Border border, std::uint64_t now, const std::string& why) {
   end_window(now, why);
-  if (closing_) {
-    closing_->end.keep = false;
-    closing_->end.reason.clear();  // nothing of it is missed
+  for (auto& closing : closings_) {
+    closing.end.keep = false;
+    closing.end.reason.clear();  // nothing of it is missed
   }
   border_.store(border, std::memory_order_relaxed);
+  if (!state_.restart()) return;
   const auto spent = planner_.budget();
   start_queue();
   planner_.budget() = spent;
@@ -71,7 +83,7 @@ void Windows::start_over(Border border, std::uint64_t now, const std::string& wh
 }
 
 void Windows::keep_what_was_measured() {
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   const auto border = border_.load(std::memory_order_relaxed);
   if (border != Border::period && border != Border::recurring) return;
   if (!sink_.with_profile([](Profile& profile) { return profile.take_back(); })) return;
@@ -85,14 +97,14 @@ void Windows::keep_what_was_measured() {
 
 void Windows::start_queue() {
   planner_ = Planner(queue_options(border_.load(std::memory_order_relaxed)));
-  planned_ = false;
+  ++queue_;
 }
 
 void Windows::switch_to(Border border) {
   if (border_.load(std::memory_order_relaxed) > Border::recurring) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (over_ || border_.load(std::memory_order_relaxed) > Border::recurring) return;
+  const MutexLock hold(control_mutex_);
+  if (state_.ended() || border_.load(std::memory_order_relaxed) > Border::recurring) return;
   // What came first was no step.
   start_over(border, now, "Step borders began within it.");
 }
@@ -101,7 +113,7 @@ void Windows::step_point(StepPoint point) {
   switch_to(Border::point);
   if (border_.load(std::memory_order_relaxed) != Border::point) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   // Where the program says its steps, none is found beside them.
   if (point < point_ && point_ == StepPoint::call) return;
   point_ = std::max(point_, point);
@@ -113,14 +125,14 @@ void Windows::profiler_start() {
   switch_to(Border::profiler);
   if (border_.load(std::memory_order_relaxed) != Border::profiler) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (!in_window_) begin_window(now);
+  const MutexLock hold(control_mutex_);
+  if (!state_.in_window()) begin_window(now);
 }
 
 void Windows::profiler_stop() {
   if (border_.load(std::memory_order_relaxed) != Border::profiler) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   end_window(now, {});
 }
 
@@ -144,9 +156,9 @@ void Windows::follow(const ThreadState& thread, const LaunchKey& key, std::uint3
 
 void Windows::obey(PeriodMark mark) {
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   const auto border = border_.load(std::memory_order_relaxed);
-  if (over_ || border > Border::period) return;
+  if (state_.ended() || border > Border::period) return;
   if (const auto length = sequence_.length(); length != 0) period_ = length;
   switch (mark) {
     case PeriodMark::found:
@@ -156,7 +168,7 @@ void Windows::obey(PeriodMark mark) {
       } else {
         cut_window(now, "The program went on with other launches within it.");
       }
-      last_launches_ = period_;
+      usual_launches_ = period_;
       begin_window(now);
       break;
     case PeriodMark::begins:
@@ -167,13 +179,13 @@ void Windows::obey(PeriodMark mark) {
     case PeriodMark::lost:
       if (border != Border::period) break;
       cut_window(now, "The program's launches repeated no longer within it.");
-      over_ = planner_.next().kind == PhaseKind::off && !looks_on();
-      if (over_) ask_for_change();
+      if (planner_.next().kind == PhaseKind::off && !looks_on()) no_window_left();
       break;
     case PeriodMark::gone:
       if (border != Border::period) break;
-      if (over_ = planner_.next().kind == PhaseKind::off; over_) {
-        ask_for_change();
+      if (planner_.next().kind == PhaseKind::off) {
+        cut_window(now, "The program's launches repeated no longer within it.");
+        if (state_.finish()) ask_for_change();
         break;
       }
       rt_.notes.record("The program's launches repeated for " + std::to_string(counts_.seen) +
@@ -191,7 +203,7 @@ void Windows::count_launch() {
   const auto n = launches_.fetch_add(1, std::memory_order_relaxed);
   if (n % rt_.settings.window != 0) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (border_.load(std::memory_order_relaxed) != Border::launches) return;
   end_window(now, {});
   begin_window(now);

@@ -21,7 +21,10 @@ class Windows::Change {
     const auto give_up = std::chrono::steady_clock::now() + patience;
     while (windows_.changing_.exchange(true, std::memory_order_acquire)) {
       if (std::chrono::steady_clock::now() >= give_up) {
-        if (patience.count() > 0) windows_.flaw(kStuck);
+        if (patience.count() > 0) {
+          windows_.flaw(kStuck);
+          windows_.count_timeout();
+        }
         return;
       }
       std::this_thread::yield();

@@ -20,23 +20,23 @@ bool Windows::apply_pending() {
 void Windows::read_counters(Closing closing) {
   auto& end = closing.end;
   auto outcome = counters_.finish();
-  const bool was_kept = end.keep;
   if (!end.keep) {
     outcome.keep = false;
   } else if (!outcome.keep) {
     end.keep = false;
     end.reason = outcome.reason;
+    closing.retract = true;
   }
   if (outcome.keep && counters_.mode() == RangeMode::replay) forget_unpatched(closing, outcome);
   const auto believed = [&closing](FunctionId newest) {
     return closing.new_functions == 0 || newest < closing.new_functions;
   };
-  const ProgressQuery query = [&] {
-    const std::lock_guard hold(control_mutex_);
-    auto asked = planner_.query(closing.facts);
-    asked.counted = hooks_.counted;
-    return asked;
-  }();
+  ProgressQuery query;
+  {
+    const MutexLock hold(control_mutex_);
+    query = planner_.query(closing.facts);
+  }
+  query.counted = hooks_.counted;
   const auto needs = sink_.with_profile([&](Profile& profile) {
     if (outcome.keep) {
       for (const auto& result : outcome.contexts) {
@@ -60,22 +60,31 @@ void Windows::read_counters(Closing closing) {
                      " was thrown away: " + end.reason);
   }
   if (!outcome.failed.empty()) stop_counting(outcome.failed);
-  const std::lock_guard hold(control_mutex_);
+  counters_were_read(closing, outcome, needs);
+}
+
+// Borders went on meanwhile: what is told to the queue is told to the one that the window was of.
+void Windows::counters_were_read(const Closing& closing, const CountersOutcome& outcome,
+                                 const KeyNeeds& needs) {
+  const MutexLock hold(control_mutex_);
   if (outcome.too_small) range_factor_ *= 2;
-  if (!was_kept) return;
-  planner_.counters_read(closing.facts, outcome);
+  if (!state_.read_one() || closing.queue != queue_) return;
+  if (closing.end.keep || closing.retract) planner_.counters_read(closing.facts, outcome);
   if (planner_.take_distrust()) {
     rt_.notes.say(
         "The counters of a launch are not its own here (no window's counts of thread blocks "
         "fitted), so operations are not counted either; --ranges auto takes the launches one by "
         "one.");
   }
-  if (end.keep) {
-    ++(end.phase.kind == PhaseKind::hw ? counts_.hw : counts_.flops);
+  if (closing.end.keep) {
+    ++(closing.end.phase.kind == PhaseKind::hw ? counts_.hw : counts_.flops);
     planner_.progress(closing.facts, needs);
   }
-  // The window that began meanwhile has no launch yet.
-  if (in_window_ && planner_.next() != phase_ && (!limited_ || is_counter(phase_)))
+  const auto due = planner_.next();
+  if (due.kind != PhaseKind::off && state_.revive()) return;  // the next border goes on
+  // To the window that began meanwhile no launch belongs yet.
+  if (state_.state() == WindowState::State::announced && due != state_.phase() &&
+      (!limited_ || state_.counts()))
     choose_again({});
 }
 
@@ -89,11 +98,10 @@ void Windows::stop_counting(const std::string& failed) {
   const bool runs_on = counters_.runs_on();
   rt_.notes.say(failed + (runs_on ? " CUPTI cannot be stopped, so nothing more is collected."
                                   : " No more counters are taken."));
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   planner_.give_up(PhaseKind::hw);
   planner_.give_up(PhaseKind::flops);
   if (runs_on) planner_.give_up(PhaseKind::time);
-  counting_stopped_ = true;
 }
 
 void Windows::start_activity() {
@@ -108,84 +116,110 @@ void Windows::start_activity() {
   if (!partly.empty()) rt_.notes.say(partly);
   if (failed.empty()) return;
   rt_.notes.say(failed);
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   planner_.give_up(PhaseKind::time);
-  if (in_window_ && phase_.kind == PhaseKind::time) choose_again({});
+  if (state_.times()) choose_again({});
 }
 
+// Records end before launches are followed no longer: a record whose launch nobody saw would pass
+// for a lost one.
 void Windows::let_go() {
-  rt_.hot.watching.store(false, std::memory_order_release);
-  set_ranges_active(false);
   if (const auto failure = counters_.close(); failure.failed())
     rt_.notes.say(failure.sentence + " Your program may run slower than without Gable.");
   activity_.disable();
+  rt_.hot.watching.store(false, std::memory_order_release);
+  set_ranges_active(false);
   hooks_.over();
 }
 
+// Launches that are on their way belong to what was open before, and CUPTI must go on with it until
+// they are through. One that is blocked for long is not waited for; its record may never come.
+void Windows::wait_for_launches() {
+  const auto left = gate_.wait_for_others(kLaunchPatience);
+  if (left.empty()) return;
+  flaw(kStuck);
+  count_timeout(static_cast<std::uint32_t>(left.size()));
+  sink_.with_profile([&](Profile& profile) {
+    for (const auto correlation : left) profile.expect_no_record(correlation);
+  });
+}
+
 void Windows::settle() {
-  std::optional<Closing> closing;
+  std::vector<Closing> closings;
   std::uint64_t asked = 0;
   const auto began = limited_ ? timestamp() : 0;
   {
-    const std::lock_guard hold(control_mutex_);
+    const MutexLock hold(control_mutex_);
     asked = asked_;
-    closing.swap(closing_);
+    closings.swap(closings_);
   }
-  if (closing) read_counters(std::move(*closing));
-  // Whether code that was loaded since the profiler was enabled gets instrumented is not
-  // documented.
-  bool disable = modules_loaded_.exchange(false, std::memory_order_relaxed);
-  bool over = false, time = false, counter = false, idle = false;
-  {
-    const std::lock_guard hold(control_mutex_);
-    disable = std::exchange(counting_stopped_, false) || disable;
-    over = over_ && !told_over_;
-    told_over_ = told_over_ || over_;
-    time = in_window_ && phase_.kind == PhaseKind::time;
-    counter = in_window_ && is_counter(phase_);
-    idle = idle_;
-  }
-  if (disable && !counters_.hangs()) (void)counters_.close();
-  if (time && !activity_.enabled()) {
-    start_activity();
-  } else if (counter && (activity_.enabled() || std::exchange(rested_, false))) {
-    activity_.pause();  // both instrument code, and together they are a reported hang
-  } else if (idle && activity_.enabled()) {
-    activity_.disable();
-    rested_ = true;
-  }
-  if (over) let_go();
+  wait_for_launches();
+  for (auto& closing : closings) read_counters(std::move(closing));
+  follow_phase();
   // Only now may other launches pass; a border that came meanwhile asks for another turn.
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   if (limited_) planner_.budget().settled(timestamp() - began);
-  if (asked == asked_) rt_.hot.pending.store(false, std::memory_order_release);
+  if (asked != asked_) return;
+  if (state_.state() == WindowState::State::announced && !state_.follow()) return;
+  tell_launches();
+  rt_.hot.pending.store(false, std::memory_order_release);
 }
 
-// Begins the window that is open on the context of a launch, unless that is done. False: start
-// anew, things have changed. `joined`: the launch can be ranged.
-bool Windows::join_window(const Counters::Place& place, bool& joined) {
-  joined = false;
-  if (rt_.hot.pending.load(std::memory_order_acquire)) return !apply_pending();
+// Whatever came before: what is decided here is read here. What a border decides meanwhile has
+// another turn.
+void Windows::follow_phase() {
+  bool let_go = false, time = false, counter = false, idle = false;
+  {
+    const MutexLock hold(control_mutex_);
+    let_go = state_.to_let_go() && state_.let_go();
+    time = state_.times();
+    counter = state_.counts();
+    idle = state_.state() == WindowState::State::idle;
+  }
+  if (!counters_.hangs() && !counters_.active()) {
+    // Whether code that was loaded since the profiler was enabled gets instrumented is not
+    // documented.
+    if (modules_loaded_.exchange(false, std::memory_order_relaxed)) (void)counters_.close();
+  }
+  if (time && !activity_.enabled()) {
+    start_activity();
+  } else if (counter) {
+    // Both instrument code, and together they are a reported hang.
+    if (!activity_.pause()) count_timeout();
+  } else if (idle) {
+    activity_.disable();
+  }
+  if (let_go) this->let_go();
+}
+
+// Begins the window that is open on the context of a launch, unless that is done. Which window it
+// is that the launch can be ranged in; none: no counters are taken. Nothing: another thread hangs
+// in CUPTI.
+std::optional<WindowId> Windows::join_window(const Counters::Place& place) {
+  {
+    const MutexLock hold(control_mutex_);
+    if (!state_.counts()) return kNoWindow;
+    if (counters_.begun(place, state_.window())) return state_.window();
+  }
+  const Change change(*this);
+  if (!change.held()) return std::nullopt;
+  // Others had their turns meanwhile: nothing that was read before counts.
+  while (rt_.hot.pending.load(std::memory_order_acquire)) settle();
   Phase phase;
   WindowId window = kNoWindow;
   {
-    const std::lock_guard hold(control_mutex_);
-    if (!in_window_ || !is_counter(phase_)) return true;
-    phase = phase_;
-    window = window_;
+    const MutexLock hold(control_mutex_);
+    if (!state_.counts()) return kNoWindow;
+    window = state_.window();
+    if (counters_.begun(place, window)) return window;
+    // A border came since: it asks for another turn.
+    if (!state_.begin_counting()) return kNoWindow;
+    phase = state_.phase();
   }
-  if (counters_.begun(place, window)) return joined = true;
-  CuptiFailure refused;
-  {
-    const Change change(*this);
-    if (!change.held()) return true;
-    if (rt_.hot.pending.load(std::memory_order_acquire)) return false;
-    if (counters_.begun(place, window)) return joined = true;  // by the thread we waited for
-    refused = counters_.begin(place, window, phase, max_ranges_.load(std::memory_order_relaxed));
-  }
-  if (!refused.failed()) return joined = true;
-  refuse(refused);
-  return true;
+  const auto refused =
+      counters_.begin(place, window, phase, max_ranges_.load(std::memory_order_relaxed));
+  if (refused.failed()) refuse(refused);
+  return window;
 }
 
 // A window could not begin: every other would fail alike. The queue goes on without counters,
@@ -196,18 +230,17 @@ void Windows::refuse(const CuptiFailure& failure) {
     return;
   }
   stop_counting(failure.sentence);
-  {
-    const std::lock_guard hold(control_mutex_);
-    if (!in_window_ || !is_counter(phase_)) return;
-    // Another context counts: not from its middle on.
-    if (ordinal_.load(std::memory_order_relaxed) > 0) {
-      flaw(kRefused);
-      return;
-    }
-    choose_again("Counters were refused.");
-    ask_for_change();
+  const bool counted = counters_.active();  // on another context, or a launch is in it
+  if (!counters_.hangs()) (void)counters_.close();
+  const MutexLock hold(control_mutex_);
+  if (!state_.counts()) return;
+  // Not from its middle on.
+  if (counted || ordinal_.load(std::memory_order_relaxed) > 0) {
+    flaw(kRefused);
+    return;
   }
-  (void)apply_pending();
+  choose_again("Counters were refused.");
+  ask_for_change();
 }
 
 // Counters may be why no kernel comes: what the program waits for may need another launch, or CUPTI
@@ -223,22 +256,20 @@ void Windows::check_progress(std::chrono::milliseconds patience) {
     return;
   }
   if (now - progress_since_ < patience) return;
-  {
-    const Change change(*this, std::chrono::seconds(0));
-    if (!change.held()) return;  // that thread is in CUPTI, which is not to be disturbed
-    (void)counters_.drop();
-    if (!counters_.hangs()) (void)counters_.close();
-  }
+  const Change change(*this, std::chrono::seconds(0));
+  if (!change.held()) return;  // that thread is in CUPTI, which is not to be disturbed
+  (void)counters_.drop();
+  if (!counters_.hangs()) (void)counters_.close();
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience).count();
   const auto sentence = "No kernel was launched for " + std::to_string(seconds) +
                         " s while counters were taken; that window was ended.";
   stop_counting(sentence);
-  const std::lock_guard hold(control_mutex_);
-  if (closing_) {
-    closing_->end.keep = false;
-    closing_->end.reason = sentence;
+  const MutexLock hold(control_mutex_);
+  for (auto& closing : closings_) {
+    closing.end.keep = false;
+    closing.end.reason = sentence;
   }
-  if (in_window_ && is_counter(phase_)) choose_again(sentence);
+  if (state_.counts()) choose_again(sentence);
 }
 
 void Windows::context_ends(CUcontext context) {

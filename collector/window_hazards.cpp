@@ -25,10 +25,10 @@ void Windows::communicator_made(Communicator which) {
   if (!own && told_ranks() == Ranks::one) return;
   communicator_.store(true, std::memory_order_relaxed);
   if (own || rt_.ranks.exchange(true)) return;  // windows are this process's, of all its GPUs
-  const std::lock_guard hold(control_mutex_);
-  if (over_) return;
+  const MutexLock hold(control_mutex_);
+  if (state_.ended()) return;
   const auto due = planner_.queue().next().kind;
-  if (measures(due) || (in_window_ && measures(phase_.kind))) {
+  if (measures(due) || state_.collects()) {
     rt_.notes.record(
         "NCCL made a communicator when measuring had begun: other ranks may have been in other "
         "windows, and collectives waited for them.");
@@ -48,30 +48,30 @@ void Windows::communicator_made(Communicator which) {
 void Windows::before_collective() {
   if (are_pushed(counters_.mode()) || this_thread().busy) return;
   const bool replay = counters_.mode() == RangeMode::replay;
-  {
-    const Change change(*this);
-    if (!change.held() || are_pushed(counters_.mode())) return;
-    (void)counters_.drop();
-    if (!counters_.hangs()) (void)counters_.close();
-    counters_.set_mode(RangeMode::user);
-  }
-  const bool counted = ordinal_.load(std::memory_order_relaxed) > 0;  // in this window
-  if (counted) flaw(kCollective);
+  bool counted = false;  // in the window that is open
   const std::string seen = communicator_seen()
                                ? "NCCL made a communicator, so kernels may wait for other ranks: "
                                : "A kernel of NCCL was launched, which may wait for other ranks: ";
-  if (replay) {
-    stop_counting(seen + "no kernel is replayed.");
-    {
-      const std::lock_guard hold(control_mutex_);
-      if (counted || !in_window_ || !is_counter(phase_)) return;
+  {
+    const Change change(*this);
+    if (!change.held() || are_pushed(counters_.mode())) return;
+    counted = counters_.active();
+    (void)counters_.drop();
+    if (!counters_.hangs()) (void)counters_.close();
+    counters_.set_mode(RangeMode::user);
+    if (counted) flaw(kCollective);
+    if (replay) {
+      stop_counting(seen + "no kernel is replayed.");
+      const MutexLock hold(control_mutex_);
+      if (counted || !state_.counts()) return;
       choose_again({});
       ask_for_change();
     }
-    (void)apply_pending();
-  } else {
-    rt_.notes.say(seen + "nothing waits after every launch any more, ranges are Gable's own.");
   }
+  if (replay)
+    (void)apply_pending();
+  else
+    rt_.notes.say(seen + "nothing waits after every launch any more, ranges are Gable's own.");
 }
 
 // Instrumented code counts nothing in a module that was loaded too late to be patched. Where that

@@ -20,16 +20,16 @@ LaunchesSeen Windows::launches_seen() const {
 void Windows::range_begins(std::uint32_t level, LayerId layer, const void* thread) {
   if (!looks_at_ranges()) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (looks_at_ranges() && !over_)
+  const MutexLock hold(control_mutex_);
+  if (looks_at_ranges() && !state_.ended())
     obey(recurring_.begin(level, layer, thread, launches_seen()), now);
 }
 
 void Windows::range_ends(std::uint32_t level, const void* thread) {
   if (!looks_at_ranges()) return;
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (looks_at_ranges() && !over_) obey(recurring_.end(level, thread, launches_seen()), now);
+  const MutexLock hold(control_mutex_);
+  if (looks_at_ranges() && !state_.ended()) obey(recurring_.end(level, thread, launches_seen()), now);
 }
 
 void Windows::obey(RangeMark mark, std::uint64_t now) {
@@ -37,7 +37,7 @@ void Windows::obey(RangeMark mark, std::uint64_t now) {
     case RangeMark::found: {
       start_over(Border::recurring, now, "The program's steps were found within it.");
       planner_.saw_step(recurring_.first().hash);
-      last_launches_ = recurring_.first().launches;
+      usual_launches_ = recurring_.first().launches;
       std::string names;
       for (const auto range : recurring_.ranges())
         names += (names.empty() ? "'" : ", '") + rt_.layers.node(range).name + "'";
@@ -58,8 +58,9 @@ void Windows::obey(RangeMark mark, std::uint64_t now) {
       break;
     case RangeMark::gone:
       range_patience_.store(~0ull, std::memory_order_relaxed);
-      if (over_ = planner_.next().kind == PhaseKind::off; over_) {
-        ask_for_change();
+      if (planner_.next().kind == PhaseKind::off) {
+        cut_window(now, "The range that was taken for the step came no longer within it.");
+        if (state_.finish()) ask_for_change();
         return;
       }
       rt_.notes.record("The range that was taken for the step came " +
@@ -79,8 +80,8 @@ void Windows::obey(RangeMark mark, std::uint64_t now) {
 // The launches go on, but the range that was the step does not come any more.
 void Windows::lose_range() {
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (over_ || border_.load(std::memory_order_relaxed) != Border::recurring) return;
+  const MutexLock hold(control_mutex_);
+  if (state_.ended() || border_.load(std::memory_order_relaxed) != Border::recurring) return;
   if (launches_seen().launches <= recurring_.patience_ends()) return;
   recurring_.forget();
   obey(RangeMark::gone, now);

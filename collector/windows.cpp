@@ -8,6 +8,8 @@ namespace gable {
 namespace {
 
 constexpr std::size_t kMostRanges = 65536;  // of one counter window: bounds CUPTI's counter image
+// More than a window usually has, and more for each further thread.
+constexpr std::size_t kRoom = 64, kRoomPerThread = 16;
 
 }  // namespace
 
@@ -33,26 +35,24 @@ std::uint64_t Windows::timestamp() const {
 // --- windows
 // ------------------------------------------------------------------------------------------------------------
 
-void Windows::choose_phase() {
-  phase_ = planner_.next();
-  const bool counters_next = phase_.kind != PhaseKind::wait && phase_.kind != PhaseKind::warmup;
-  if (counters_next && !planned_) {
-    planned_ = true;
-    const bool wanted = rt_.settings.phase_hw || rt_.settings.phase_flops;
-    const MetricPlan* plan = wanted ? hooks_.wait_for_plan() : nullptr;
-    std::uint32_t groups = 0;
-    bool flops = false;
-    if (plan != nullptr) {
-      for (const auto& pass : plan->passes) {
-        if (pass.phase.kind == PhaseKind::hw)
-          groups = std::max<std::uint32_t>(groups, pass.phase.group + 1u);
-        if (pass.phase.kind == PhaseKind::flops) flops = true;
-      }
-      counters_.set_plan(plan);
+Phase Windows::choose_phase() {
+  auto phase = planner_.next();
+  if (phase.kind == PhaseKind::wait || phase.kind == PhaseKind::warmup || planner_.planned())
+    return phase;
+  const bool wanted = rt_.settings.phase_hw || rt_.settings.phase_flops;
+  const MetricPlan* plan = wanted ? hooks_.wait_for_plan() : nullptr;
+  std::uint32_t groups = 0;
+  bool flops = false;
+  if (plan != nullptr) {
+    for (const auto& pass : plan->passes) {
+      if (pass.phase.kind == PhaseKind::hw)
+        groups = std::max<std::uint32_t>(groups, pass.phase.group + 1u);
+      if (pass.phase.kind == PhaseKind::flops) flops = true;
     }
-    planner_.set_passes(groups, flops);
-    phase_ = planner_.next();
+    counters_.set_plan(plan);
   }
+  planner_.set_passes(groups, flops);
+  return planner_.next();
 }
 
 // The open window, in which nothing was collected yet, becomes one of the phase that is due now. A
@@ -65,63 +65,74 @@ void Windows::choose_again(const std::string& reason) {
 
 void Windows::replace_window(Phase phase, const std::string& reason) {
   WindowEnd unused;
-  unused.window = window_;
-  unused.phase = phase_;
+  unused.window = state_.window();
+  unused.phase = state_.phase();
   unused.keep = false;
   unused.reason = reason;
+  if (!state_.end(false)) return;
   sink_.end_window(unused);
-  phase_ = phase;
-  in_window_ = phase_.kind != PhaseKind::off;
-  over_ = !in_window_ && !looks_on();
-  window_ = ++last_window_;
-  if (in_window_)
-    sink_.with_profile([this](Profile& profile) { profile.begin_window(window_, phase_); });
+  if (phase.kind == PhaseKind::off)
+    no_window_left();
+  else
+    open_window(phase);
   publish();
 }
 
+void Windows::open_window(Phase phase) {
+  if (!state_.begin(phase)) return;
+  const auto window = state_.window();
+  sink_.with_profile([window, phase](Profile& profile) { profile.begin_window(window, phase); });
+}
+
+void Windows::no_window_left() {
+  const bool was_idle = state_.state() == WindowState::State::idle;
+  if (!(looks_on() ? state_.rest() : state_.finish())) return;
+  if (state_.ended() || !was_idle) ask_for_change();
+}
+
 void Windows::begin_window(std::uint64_t now) {
-  if (over_) return;
-  rt_.hot.step.store(++step_, std::memory_order_relaxed);
+  if (state_.ended()) return;
+  ++step_;
   flaws_.store(0, std::memory_order_relaxed);
   ordinal_.store(0, std::memory_order_relaxed);
   functions_before_ = static_cast<FunctionId>(rt_.functions.size());
   planner_.budget().begin(now);
-  choose_phase();
-  choose_keys();
+  const auto phase = choose_keys(choose_phase());
   start_ns_ = now;
-  slowed_ = false;
-  if (phase_.kind == PhaseKind::off) {
-    over_ = !looks_on();
-    window_ = kNoWindow;
+  if (phase.kind == PhaseKind::off) {
+    no_window_left();
     publish();
-    if (over_ || !std::exchange(idle_, true)) ask_for_change();
     return;
   }
-  in_window_ = true;
-  idle_ = false;
-  window_ = ++last_window_;
-  const bool steps = by_steps();
-  const std::size_t expected =
-      steps ? last_launches_ + last_launches_ / 4 + 64 : rt_.settings.window;
-  max_ranges_.store(std::min(expected * range_factor_, kMostRanges), std::memory_order_relaxed);
+  // Launches of other threads come in while one makes the border.
+  const std::size_t usual = by_steps() ? usual_launches_ : rt_.settings.window;
+  const std::size_t threads = ThreadRegistry::instance().size();
+  const std::size_t others = threads > 0 ? (threads - 1) * kRoomPerThread : 0;
+  max_ranges_.store(std::min((usual + usual / 4 + kRoom + others) * range_factor_, kMostRanges),
+                    std::memory_order_relaxed);
   sink_.take_spans(kNoWindow);
-  sink_.with_profile([this](Profile& profile) { profile.begin_window(window_, phase_); });
+  open_window(phase);
   publish();
 }
 
-// What launches and ranges of the window that is open (or none) are told.
+// What launches and ranges of the window that is open (or none) are told. A launch that sees any of
+// it sees that CUPTI has to follow, too: that is told first.
 void Windows::publish() {
-  const bool collects = in_window_ && (is_counter(phase_) || phase_.kind == PhaseKind::time);
-  rt_.hot.window.store(collects ? window_ : kNoWindow, std::memory_order_relaxed);
-  rt_.hot.span_window.store(collects && phase_.kind == PhaseKind::time ? window_ : kNoWindow,
+  if (state_.collects() || state_.unread() > 0) ask_for_change();
+  tell_launches();
+}
+
+void Windows::tell_launches() {
+  rt_.hot.step.store(step_, std::memory_order_release);
+  rt_.hot.window.store(state_.of_launches(), std::memory_order_release);
+  rt_.hot.span_window.store(state_.times() ? state_.window() : kNoWindow,
                             std::memory_order_relaxed);
-  rt_.hot.counters.store(collects && is_counter(phase_), std::memory_order_relaxed);
-  if (collects || closing_) ask_for_change();
+  rt_.hot.counters.store(state_.counts(), std::memory_order_release);
 }
 
 void Windows::ask_for_change() {
   ++asked_;
-  rt_.hot.pending.store(true, std::memory_order_release);
+  rt_.hot.pending.store(true, std::memory_order_seq_cst);
 }
 
 void Windows::end_window(std::uint64_t now, const std::string& spoilt) {
@@ -133,66 +144,66 @@ void Windows::cut_window(std::uint64_t now, const std::string& why) {
 }
 
 void Windows::close_window(std::uint64_t now, const std::string& spoilt, bool cut) {
-  if (!in_window_) return;
-  in_window_ = false;
-  const auto summary = sink_.summary(step_);
+  const auto phase = state_.phase();
+  const auto window = state_.window();
+  const bool counting = state_.counting();
+  const auto summary = state_.in_window() ? sink_.summary(step_) : StepSummary{};
+  // Where CUPTI began to take counters it has to be stopped, also when no launch was seen since.
+  const bool unread = is_counter(phase) && (counting || summary.launches > 0);
+  if (!state_.end(unread)) return;
+  // Borders come on several threads, which read the clock before they get here.
+  now = std::max(now, start_ns_);
   const bool steps = by_steps();
-  sink_.take_spans(window_);
+  sink_.take_spans(window);
   WindowEnd end;
-  end.window = window_;
-  end.phase = phase_;
-  end.start_ns = slowed_ ? 0 : start_ns_;
+  end.window = window;
+  end.phase = phase;
+  end.start_ns = slowed_step_ == step_ ? 0 : start_ns_;
   end.end_ns = now;
   end.overhead_ns = sink_.take_overhead_ns();
   end.launches = summary.launches;
   end.sequence_hash = steps ? summary.hash : 0;
-  planner_.budget().ended({phase_, end.sequence_hash, summary.launches,
+  planner_.budget().ended({phase, end.sequence_hash, summary.launches,
                            chosen_ ? chosen_->launches : summary.launches, now - start_ns_,
                            end.overhead_ns});
   const WindowFacts facts{
-      window_, phase_, end.sequence_hash, summary.launches, flaws_.load(std::memory_order_relaxed),
+      window, phase, end.sequence_hash, summary.launches, flaws_.load(std::memory_order_relaxed),
       steps};
+  const bool empty = summary.launches == 0;
   const auto verdict = cut ? Verdict{spoilt, false} : planner_.ended(facts, spoilt);
   end.reason = verdict.reason;
-  end.keep = end.reason.empty() && summary.launches > 0;
+  end.keep = end.reason.empty() && !empty;
+  if (unread)
+    closings_.push_back({queue_, end, facts, verdict.without_new_functions ? functions_before_ : 0,
+                         functions_before_});
   publish();
-  if (summary.launches == 0) {
-    sink_.end_window(end);
-    return;
-  }
-  if (!cut) {
-    last_launches_ = summary.launches;
+  if (!cut && !empty) {
+    // Steps of several threads differ; a long one is not forgotten at once.
+    usual_launches_ = std::max(summary.launches, usual_launches_ - usual_launches_ / 8);
     ++counts_.seen;
+    if (steps)
+      sink_.with_profile([&end](Profile& profile) { profile.count_step(end.sequence_hash); });
   }
-  if (steps && !cut) {
-    sink_.with_profile([&end](Profile& profile) { profile.count_step(end.sequence_hash); });
-  }
-  if (is_counter(phase_)) {
-    closing_ = Closing{end, facts, verdict.without_new_functions ? functions_before_ : 0,
-                       functions_before_};
-    ask_for_change();
-    return;
-  }
-  if (phase_.kind != PhaseKind::time || !end.keep) {
+  if (unread) return;
+  if (phase.kind != PhaseKind::time || !end.keep) {
     sink_.end_window(end);
     return;
   }
   ++counts_.time;
   if (activity_.enabled()) hooks_.records_wanted();
+  const auto query = planner_.query(facts);
   planner_.progress(facts, sink_.with_profile([&](Profile& profile) {
     sink_.end_window_locked(end);
-    return key_needs(profile, planner_.query(facts));
+    return key_needs(profile, query);
   }));
 }
 
 void Windows::shut_down(const std::string& why) {
   const auto now = timestamp();
   {
-    const std::lock_guard hold(control_mutex_);
-    const bool steps = by_steps();
-    if (in_window_) end_window(now, steps ? why : "");
-    over_ = true;
-    told_over_ = true;
+    const MutexLock hold(control_mutex_);
+    end_window(now, by_steps() ? why : "");
+    if (!state_.quit()) rt_.notes.record("The queue could not be ended where the program ended.");
   }
   rt_.hot.watching.store(false, std::memory_order_release);
   if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
@@ -200,51 +211,51 @@ void Windows::shut_down(const std::string& why) {
 
 // Whoever asks does so at any moment: the step that is open, and what is under way in it, is none
 // of the queue's.
-void Windows::reopen(const Schedule& schedule) {
-  const std::lock_guard hold(control_mutex_);
+bool Windows::reopen(const Schedule& schedule) {
+  const MutexLock hold(control_mutex_);
+  if (!state_.reopen()) return false;
   schedule_ = schedule;
   point_ = StepPoint::forward;
   auto options = queue_options(border_.load());
   if (!schedule.wait) options.wait = std::max(options.wait, 1u);
   planner_ = Planner(options);
-  planned_ = in_window_ = over_ = told_over_ = false;
-  closing_.reset();
+  ++queue_;
+  closings_.clear();
   range_depth_ = 0;
+  ++range_epoch_;
   counts_ = {};
   launches_.store(0, std::memory_order_relaxed);
   sequence_.skip();
   recurring_.skip();
   range_patience_.store(~0ull, std::memory_order_relaxed);
   changes_ns_.store(0, std::memory_order_relaxed);
+  return true;
 }
 
 bool Windows::begin_block(const Schedule& schedule) {
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (over_) return false;
+  const MutexLock hold(control_mutex_);
+  if (state_.ended()) return false;
   schedule_ = schedule;
   point_ = StepPoint::forward;
   start_over(border_.load(std::memory_order_relaxed), now,
              "The program began what is to be profiled within it.");
   launches_.store(0, std::memory_order_relaxed);
-  idle_ = false;
   return true;
 }
 
 // CUPTI follows at the next launch, or when the program ends.
 void Windows::end_block() {
   const auto now = timestamp();
-  const std::lock_guard hold(control_mutex_);
-  if (over_) return;
+  const MutexLock hold(control_mutex_);
   end_window(now, by_steps() ? "What the program had profiled ended within it." : "");
-  over_ = true;
-  window_ = kNoWindow;
+  if (!state_.stop()) return;  // it has ended
   publish();
   ask_for_change();
 }
 
 Windows::Counts Windows::counts() {
-  const std::lock_guard hold(control_mutex_);
+  const MutexLock hold(control_mutex_);
   auto counts = counts_;
   counts.classes = planner_.queue().classes();
   counts.budget = planner_.budget().percent();

@@ -10,19 +10,22 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "analysis/mutex.h"
 #include "collector/activity_stream.h"
 #include "collector/block.h"
 #include "collector/counters.h"
 #include "collector/event_sink.h"
+#include "collector/launch_gate.h"
 #include "collector/launch_sequence.h"
 #include "collector/planner.h"
 #include "collector/recurring_range.h"
 #include "collector/runtime.h"
+#include "collector/window_state.h"
 
 namespace gable {
 
@@ -66,8 +69,8 @@ class Windows final : public RangeListener {
 
   // --- the launch path
   // ----------------------------------------------------------------------------------------------
-  // Before anything else at a launch's ENTER: borders that launches make, pending changes of phase.
-  // `kernels` of a graph.
+  // First at a launch's ENTER: borders that launches make, pending changes of phase. `kernels` of a
+  // graph.
   void at_launch(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels = 1) {
     const auto border = border_.load(std::memory_order_relaxed);
     if (border <= Border::recurring) follow(thread, key, kernels);
@@ -81,7 +84,19 @@ class Windows final : public RangeListener {
   // A kernel that may wait for other ranks is about to be launched: from here on nothing waits
   // after every launch, and nothing is replayed.
   void before_collective();
-  // In counter windows: puts a range around the launch.
+  // Then: the step and the window that the launch belongs to. From here to leave(), at its EXIT,
+  // nothing in CUPTI is started or stopped.
+  struct Entered {
+    WindowId window = kNoWindow;
+    std::uint32_t step = 0;
+    bool counts = false;  // the window takes counters, also on the launch's context
+  };
+  [[nodiscard]] Entered enter(ThreadState& thread, const Counters::Place& place,
+                              std::uint32_t correlation);
+  // The same where nothing may be started or stopped: a stream captures.
+  [[nodiscard]] Entered enter_as_it_is(ThreadState& thread, std::uint32_t correlation);
+  static void leave(ThreadState& thread) { LaunchGate::leave(thread); }
+  // Where enter() says that counters are taken: puts a range around the launch.
   [[nodiscard]] bool range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted,
                                   std::uint32_t kernels = 1);
   void launch_ranged(const Counters::Place& place, bool launched) {
@@ -96,7 +111,7 @@ class Windows final : public RangeListener {
   }
 
   // The queue is complete: another one. On no application thread.
-  void reopen(const Schedule& schedule);
+  [[nodiscard]] bool reopen(const Schedule& schedule);  // false: it is not
   // The queue begins anew, and what was collected is forgotten. False: it is complete.
   bool begin_block(const Schedule& schedule);
   void end_block();                      // the queue is complete, whatever is missing
@@ -113,6 +128,12 @@ class Windows final : public RangeListener {
 
   [[nodiscard]] std::uint64_t timestamp() const;  // ns on the clock of records; 0: unknown
 
+  // Waits that ended because they took too long: for CUPTI, records or other threads' launches.
+  [[nodiscard]] std::uint32_t timeouts() const { return timeouts_.load(std::memory_order_relaxed); }
+  void count_timeout(std::uint32_t count = 1) {
+    timeouts_.fetch_add(count, std::memory_order_relaxed);
+  }
+
   // What changes took on the program's threads so far, waiting for one of another thread too.
   [[nodiscard]] std::uint64_t changes_ns() const {
     return changes_ns_.load(std::memory_order_relaxed);
@@ -128,56 +149,71 @@ class Windows final : public RangeListener {
   [[nodiscard]] bool steps_known() const { return by_steps(); }
 
  private:
+  // For the launches of other threads, where the GPU's queue is full.
+  static constexpr std::chrono::milliseconds kLaunchPatience{500};
+
   // The first three give way to those after them.
   enum class Border : std::uint8_t { launches, period, recurring, point, profiler, range };
 
   // --- borders (window_borders.cpp)
   void follow(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels);
   void obey(PeriodMark mark);
-  void obey(RangeMark mark, std::uint64_t now);  // control_mutex_ held
+  void obey(RangeMark mark, std::uint64_t now) GABLE_REQUIRES(control_mutex_);
   void lose_range();
   [[nodiscard]] bool looks_at_ranges() const;
   [[nodiscard]] LaunchesSeen launches_seen() const;
   void count_launch();
   void switch_to(Border border);
-  // control_mutex_ held for those below; they call no CUPTI.
-  void start_over(Border border, std::uint64_t now, const std::string& why);
-  void start_queue();
-  [[nodiscard]] QueueOptions queue_options(Border border) const;
+  // Those with the lock call no CUPTI.
+  void start_over(Border border, std::uint64_t now, const std::string& why)
+      GABLE_REQUIRES(control_mutex_);
+  void start_queue() GABLE_REQUIRES(control_mutex_);
+  [[nodiscard]] QueueOptions queue_options(Border border) const GABLE_REQUIRES(control_mutex_);
   [[nodiscard]] bool by_steps() const {
     return border_.load(std::memory_order_relaxed) != Border::launches;
   }
-  [[nodiscard]] const char* border_name() const;  // as in the report
+  [[nodiscard]] const char* border_name() const GABLE_REQUIRES(control_mutex_);  // as in the report
   // The queue is complete, but steps may still be found.
   [[nodiscard]] bool looks_on() const;
-  void begin_window(std::uint64_t now);
-  void end_window(std::uint64_t now, const std::string& spoilt);
+  void begin_window(std::uint64_t now) GABLE_REQUIRES(control_mutex_);
+  void end_window(std::uint64_t now, const std::string& spoilt) GABLE_REQUIRES(control_mutex_);
   // The window is none: the queue goes on as if it had not been.
-  void cut_window(std::uint64_t now, const std::string& why);
-  void close_window(std::uint64_t now, const std::string& spoilt, bool cut);
-  void choose_phase();
-  void choose_keys();  // with --budget: those there is room for, or none (window_keys.cpp)
-  void choose_again(const std::string& reason);
-  void replace_window(Phase phase, const std::string& reason);
-  void publish();
-  void ask_for_change();
+  void cut_window(std::uint64_t now, const std::string& why) GABLE_REQUIRES(control_mutex_);
+  void close_window(std::uint64_t now, const std::string& spoilt, bool cut)
+      GABLE_REQUIRES(control_mutex_);
+  [[nodiscard]] Phase choose_phase() GABLE_REQUIRES(control_mutex_);
+  // With --budget: the keys there is room for, or a phase without counters (window_keys.cpp).
+  [[nodiscard]] Phase choose_keys(Phase phase) GABLE_REQUIRES(control_mutex_);
+  void choose_again(const std::string& reason) GABLE_REQUIRES(control_mutex_);
+  void replace_window(Phase phase, const std::string& reason) GABLE_REQUIRES(control_mutex_);
+  void open_window(Phase phase) GABLE_REQUIRES(control_mutex_);
+  void no_window_left() GABLE_REQUIRES(control_mutex_);
+  void publish() GABLE_REQUIRES(control_mutex_);
+  void tell_launches() GABLE_REQUIRES(control_mutex_);
+  void ask_for_change() GABLE_REQUIRES(control_mutex_);
 
   // --- changes of phase (window_changes.cpp); called without the lock
   class Change;                        // held by the one thread that carries out changes
   [[nodiscard]] bool apply_pending();  // false: it could not be done now
   void settle();                       // makes CUPTI follow the phase
+  void follow_phase();                 // of the window that is open now
+  void wait_for_launches();            // that are on their way on other threads
   struct Closing {
+    std::uint32_t queue = 0;  // which it was of
     WindowEnd end;
     WindowFacts facts;
     FunctionId new_functions = 0;  // from this one on they are left out; 0: none
     FunctionId first_new = 0;      // that ran for the first time within it
+    bool retract = false;          // it ended as kept, but its counters are worth nothing
   };
   void read_counters(Closing closing);
+  void counters_were_read(const Closing& closing, const CountersOutcome& outcome,
+                          const KeyNeeds& needs);
   void start_activity();
   void forget_unpatched(const Closing& closing, CountersOutcome& outcome);
   void let_go();  // the queue is complete
   [[nodiscard]] bool is_chosen(const LaunchKey& key);
-  [[nodiscard]] bool join_window(const Counters::Place& place, bool& joined);
+  [[nodiscard]] std::optional<WindowId> join_window(const Counters::Place& place);
   void refuse(const CuptiFailure& failure);
   void stop_counting(const std::string& failed);  // the sentence of a call
   [[nodiscard]] static bool is_counter(Phase phase) {
@@ -206,35 +242,41 @@ class Windows final : public RangeListener {
   std::uint64_t progress_ = 0;
   std::chrono::steady_clock::time_point progress_since_{};
 
+  LaunchGate gate_;
+  std::atomic<std::uint32_t> timeouts_{0};
+
   // One thread carries out changes; others wait for it at their launch. Not a mutex: CUPTI is
   // called meanwhile.
   std::atomic<bool> changing_{false};
-  bool rested_ = false;  // by that thread: activity was disabled while no window was open
   std::atomic<std::uint64_t> changes_ns_{0};
 
   // Guards what follows. CUPTI is never called while it is held.
-  std::mutex control_mutex_;
-  Schedule schedule_;  // of the queue that is open; the options' own where it is empty
-  Planner planner_;    // made of all above
-  bool planned_ = false, in_window_ = false, over_ = false, told_over_ = false;
-  bool slowed_ = false;            // by us, so that nothing is told from how long the window was
-  bool idle_ = false;              // no window is open, but steps may still be found
-  bool counting_stopped_ = false;  // by a failure: the profiler is to be disabled
-  std::uint64_t asked_ = 0;        // changes asked for so far
-  int range_depth_ = 0;
-  std::uint32_t step_ = 0;
-  WindowId last_window_ = kNoWindow, window_ = kNoWindow;
-  Phase phase_;
-  std::uint64_t start_ns_ = 0, last_launches_ = 0;
+  Mutex control_mutex_;
+  Schedule schedule_ GABLE_GUARDED_BY(
+      control_mutex_);  // of the queue that is open; the options' own where it is empty
+  Planner planner_ GABLE_GUARDED_BY(control_mutex_);  // made of all above
+  WindowState state_ GABLE_GUARDED_BY(control_mutex_);
+  std::uint32_t queue_ GABLE_GUARDED_BY(control_mutex_) = 0;  // how often the queue began anew
+  std::uint64_t asked_ GABLE_GUARDED_BY(control_mutex_) = 0;  // changes asked for so far
+  int range_depth_ GABLE_GUARDED_BY(control_mutex_) = 0;  // of step ranges, all threads together
+  std::uint32_t range_epoch_ GABLE_GUARDED_BY(control_mutex_) = 0;  // since when they are known
+  std::uint32_t step_ GABLE_GUARDED_BY(control_mutex_) = 0;
+  std::uint64_t start_ns_ GABLE_GUARDED_BY(control_mutex_) = 0;
+  std::uint64_t usual_launches_ GABLE_GUARDED_BY(control_mutex_) = 0;
+  std::uint32_t slowed_step_ GABLE_GUARDED_BY(control_mutex_) =
+      0;  // by us, so that nothing is told from how long it was
   std::atomic<std::size_t> max_ranges_{0};
-  std::size_t range_factor_ = 1;
-  FunctionId functions_before_ = 0;  // kernels known when the window began
-  std::optional<Closing> closing_;   // a counter window that ended and is not read yet
-  Counts counts_;
-  std::uint32_t period_ = 0;
-  RecurringRange recurring_;
-  StepPoint point_ = StepPoint::forward;
-  std::shared_ptr<const KeyChoice> chosen_;  // with --budget: of the counter window that is open
+  std::size_t range_factor_ GABLE_GUARDED_BY(control_mutex_) = 1;
+  FunctionId functions_before_ GABLE_GUARDED_BY(control_mutex_) =
+      0;  // kernels known when the window began
+  std::vector<Closing> closings_
+      GABLE_GUARDED_BY(control_mutex_);  // counter windows that ended and are not read yet
+  Counts counts_ GABLE_GUARDED_BY(control_mutex_);
+  std::uint32_t period_ GABLE_GUARDED_BY(control_mutex_) = 0;
+  RecurringRange recurring_ GABLE_GUARDED_BY(control_mutex_);
+  StepPoint point_ GABLE_GUARDED_BY(control_mutex_) = StepPoint::forward;
+  std::shared_ptr<const KeyChoice> chosen_
+      GABLE_GUARDED_BY(control_mutex_);  // with --budget: of the counter window that is open
 };
 
 }  // namespace gable

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <mutex>
 
 #include "collector/nvtx_entry.h"
 #include "collector/range_calls.h"

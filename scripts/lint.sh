@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The linters: clang-format on every C++ file, shellcheck on every script, clang-tidy on the product's sources.
+# The linters: clang-format on every C++ file, shellcheck on every script, clang's check of locks and clang-tidy on the
+# product's sources.
 #   scripts/lint.sh          with the compile commands of build-ci (made by scripts/test.sh)
 #   scripts/lint.sh --tests  clang-tidy on the tests' sources too, which takes long
 #   scripts/lint.sh --fix    formats in place first
@@ -41,6 +42,8 @@ printf 'lint: shellcheck: %d scripts are clean\n' "${#shell[@]}"
   scripts/setup.sh --cuda "$build"
   cmake --preset ci -B "$build" >/dev/null
 }
+# What a mutex guards is used with it held (analysis/mutex.h).
+python3 scripts/check_locks.py "$build" inject collector analysis
 mapfile -t sources < <(python3 scripts/tidy_sources.py "$build" "${folders[@]}")
 if [[ ${#sources[@]} -gt 0 ]]; then
   # One invocation a file, as many at once as there are cores. Warnings counted by clang-tidy itself are noise.

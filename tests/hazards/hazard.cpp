@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways in which a program can end, fork or load things while it is being profiled: hazard NAME.
-// Written against the CUDA driver API, so that it runs on a real GPU's driver as on the playback
-// one. Each prints what an unprofiled run prints.
+// Ways in which a program can end, fork, launch or load things while it is being profiled: hazard
+// NAME [THREADS]. Written against the CUDA driver API, so that it runs on a real GPU's driver as on
+// the playback one. Each prints what an unprofiled run prints.
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>
@@ -28,6 +28,8 @@ int child_status(pid_t child) {
 }
 
 using Hazard = std::function<int()>;
+
+int g_threads = 2;  // hazard NAME THREADS
 
 const std::map<std::string, Hazard>& hazards() {
   static const std::map<std::string, Hazard> all = {
@@ -235,6 +237,16 @@ const std::map<std::string, Hazard>& hazards() {
          std::puts("joined");
          return 0;
        }},
+      {"free_threads",
+       [] {
+         launch_freely(g_threads, false);
+         return 0;
+       }},
+      {"step_threads",
+       [] {
+         launch_freely(g_threads, true);
+         return 0;
+       }},
       {"dlopen_dlclose",
        [] {
          const char* path = std::getenv("CUDA_INJECTION64_PATH");
@@ -340,5 +352,6 @@ int main(int argc, char** argv) {
     for (const auto& [name, body] : hazards()) std::puts(name.c_str());
     return 2;
   }
+  if (argc > 2) g_threads = std::atoi(argv[2]);
   return found->second();
 }

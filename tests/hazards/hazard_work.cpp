@@ -4,10 +4,14 @@
 #include <nvtx3/nvToolsExt.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -20,6 +24,41 @@ void await_report() {
       if (entry.path().extension() == ".json") return;
     }
     usleep(10000);
+  }
+}
+
+// The same pauses in every run: a yield now and then, more rarely a sleep. What comes of them is up
+// to the scheduler.
+class Pauses {
+ public:
+  explicit Pauses(int thread)
+      : state_(0x9E3779B97F4A7C15ull * (static_cast<unsigned>(thread) + 1)) {}
+  void next() {
+    state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
+    const auto drawn = static_cast<unsigned>(state_ >> 40);
+    if (drawn % 64 == 0)
+      usleep(drawn / 64 % 200);
+    else if (drawn % 4 == 0)
+      std::this_thread::yield();
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+void launch_with_pauses(int thread, bool steps, int launches) {
+  Pauses pauses(thread);
+  for (int done = 0; done < launches; done += 4) {
+    if (steps) nvtxRangePushA("step");
+    nvtxRangePushA("layer");
+    for (int i = 0; i < 4; ++i) {
+      launch(1);
+      pauses.next();
+    }
+    nvtxRangePop();
+    if (done % 64 == 0) check(cuCtxSynchronize(), "cuCtxSynchronize");
+    if (steps) nvtxRangePop();
+    pauses.next();
   }
 }
 
@@ -74,4 +113,22 @@ void work_then_wait() {
   work();
   std::fflush(stdout);
   await_report();
+}
+
+void launch_freely(int threads, bool steps) {
+  constexpr int kLaunches = 12800;  // of all threads together
+  const CUcontext context = open_gpu();
+  std::atomic<int> waiting{threads};
+  std::vector<std::thread> launchers;
+  launchers.reserve(static_cast<std::size_t>(threads));
+  for (int t = 0; t < threads; ++t)
+    launchers.emplace_back([&, t] {
+      check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
+      --waiting;
+      while (waiting > 0) std::this_thread::yield();
+      launch_with_pauses(t, steps, kLaunches / threads);
+    });
+  for (auto& thread : launchers) thread.join();
+  check(cuCtxSynchronize(), "cuCtxSynchronize");
+  std::puts("launched");
 }

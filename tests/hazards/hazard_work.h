@@ -21,3 +21,7 @@ void work();
 // The same for programs whose end lets nobody write anything any more: until the report of the
 // complete queue is there, at most 20 s. An unprofiled run has no report to wait for.
 void work_then_wait();
+
+// Threads that launch as they please after a common start, each with pauses of its own. `steps`:
+// each has steps of its own, which end and begin while those of others are open.
+void launch_freely(int threads, bool steps);

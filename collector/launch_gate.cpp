@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/launch_gate.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace gable {
+namespace {
+
+long membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0); }
+
+}  // namespace
+
+LaunchGate::LaunchGate() : fenced_(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0) {}
+
+std::vector<std::uint32_t> LaunchGate::wait_for_others(std::chrono::milliseconds patience) const {
+  if (!fenced_) (void)membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  const auto give_up = std::chrono::steady_clock::now() + patience;
+  const ThreadState* const own = &this_thread();
+  std::vector<std::uint32_t> left;
+  ThreadRegistry::instance().each([&](ThreadState& thread) {
+    const auto seen = thread.passing.load(std::memory_order_seq_cst);
+    if (&thread == own || (seen & 1) == 0 || seen == thread.given_up) return;
+    while (thread.passing.load(std::memory_order_acquire) == seen &&
+           thread.taken.load(std::memory_order_acquire)) {
+      if (std::chrono::steady_clock::now() >= give_up) {
+        thread.given_up = seen;
+        left.push_back(thread.passing_id.load(std::memory_order_relaxed));
+        return;
+      }
+      std::this_thread::yield();
+    }
+  });
+  return left;
+}
+
+}  // namespace gable
