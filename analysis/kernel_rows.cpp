@@ -207,7 +207,7 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   flag_spread(state, key.spreads, row);
   for (std::size_t phase = 0; phase < key.counters.size(); ++phase) {
     if (state.checks.flops_agree && state.metrics[phase].phase.kind == PhaseKind::flops &&
-        key.counters[phase].windows == 1)
+        (key.counters[phase].windows == 1 || key.spreads.takes_turns()))
       row.flags.emplace_back("flops_unchecked");
   }
   return row;

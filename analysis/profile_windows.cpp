@@ -194,8 +194,9 @@ void Profile::State::keep_counters(Window& window) {
     if (row.counters.size() <= index) row.counters.resize(index + 1);
     row.counters[index].merge(each.counters);
     ++row.counters[index].windows;
-    if (each.key != kOtherKey)
-      compare(metrics[index], each, classes.steps() > 0, is_range(row.key), row.spreads);
+    if (each.key == kOtherKey) continue;
+    compare(metrics[index], each, classes.steps() > 0, is_range(row.key), row.spreads);
+    row.spreads.saw(window.phase.kind == PhaseKind::flops, window.id);
   }
 }
 
@@ -209,8 +210,9 @@ void Profile::State::add_times(const Window& window) {
   for (const WindowKey& each : window.keys) {
     Took& took = took_[each.key];
     if (took.launches > 0 && each.key != kOtherKey) {
-      keys.row(each.key).spreads.time_ns.add(static_cast<double>(took.ns) /
-                                             static_cast<double>(took.launches));
+      KeySpreads& spreads = keys.row(each.key).spreads;
+      spreads.time_ns.add(static_cast<double>(took.ns) / static_cast<double>(took.launches));
+      spreads.saw(false, window.id);
     }
     took = {};
   }

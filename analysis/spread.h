@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "analysis/events.h"
+
 namespace gable {
 
 struct Spread {
@@ -48,6 +50,17 @@ struct KeySpreads {
   // counted_ns' mean when FLOPs were counted last: hardware windows go on after it. 0: unknown.
   double ns_at_flops = 0;
   bool mixed = false;  // launches of one step do different amounts of work
+  // Numbers of windows, even ones (bit 0) and odd ones (bit 1), by what they collected.
+  std::uint8_t flops_turns = 0, other_turns = 0;
+
+  void saw(bool in_flops, WindowId window) {
+    (in_flops ? flops_turns : other_turns) |= static_cast<std::uint8_t>(1u << (window % 2));
+  }
+  // FLOPs were seen in every second step only, and all else only in the others. Where the work
+  // changes from step to step and back, they are of different work.
+  [[nodiscard]] bool takes_turns() const {
+    return flops_turns != 0 && other_turns != 0 && (flops_turns & other_turns) == 0;
+  }
 };
 
 }  // namespace gable
