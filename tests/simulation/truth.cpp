@@ -162,9 +162,7 @@ void Truth::compare(const Report& report, Played& played) const {
     compare_counts(row, sums, played);
     // Without a time window nothing can tell that the work changed between hw and flops; the row's
     // time says where it comes from.
-    // A row of times alone has no parts that could be of different work.
-    const bool joined = row.flops.fp32 || row.bytes.dram;
-    if (!flagged && timed && joined) compare_parts(row, sums, played);
+    if (!flagged && timed) compare_parts(row, sums, played);
   }
 }
 
