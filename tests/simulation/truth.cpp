@@ -162,7 +162,9 @@ void Truth::compare(const Report& report, Played& played) const {
     compare_counts(row, sums, played);
     // Without a time window nothing can tell that the work changed between hw and flops; the row's
     // time says where it comes from.
-    if (!flagged && timed) compare_parts(row, sums, played);
+    // A row of times alone has no parts that could be of different work.
+    const bool joined = row.flops.fp32 || row.bytes.dram;
+    if (!flagged && timed && joined) compare_parts(row, sums, played);
   }
 }
 
