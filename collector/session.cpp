@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "analysis/range_rows.h"
-#include "collector/current_context.h"
 #include "collector/cupti_advice.h"
+#include "collector/current_context.h"
 #include "collector/other_tools.h"
 #include "collector/range_calls.h"
 

@@ -29,7 +29,8 @@ void Windows::range_ends(std::uint32_t level, const void* thread) {
   if (!looks_at_ranges()) return;
   const auto now = timestamp();
   const MutexLock hold(control_mutex_);
-  if (looks_at_ranges() && !state_.ended()) obey(recurring_.end(level, thread, launches_seen()), now);
+  if (looks_at_ranges() && !state_.ended())
+    obey(recurring_.end(level, thread, launches_seen()), now);
 }
 
 void Windows::obey(RangeMark mark, std::uint64_t now) {

@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The linters: clang-format on every C++ file, shellcheck on every script, clang's check of locks and clang-tidy on the
-# product's sources.
-#   scripts/lint.sh          with the compile commands of build-ci (made by scripts/test.sh)
-#   scripts/lint.sh --tests  clang-tidy on the tests' sources too, which takes long
+# The linters: clang-format on every C++ file, shellcheck on every script, and clang's check of locks on the product's sources.
+#   scripts/lint.sh
+#   scripts/lint.sh --tidy   and clang-tidy on the product's sources, which takes ten minutes on two cores
+#   scripts/lint.sh --tidy --tests   and on the tests' sources
 #   scripts/lint.sh --fix    formats in place first
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-folders=(inject collector analysis tools) fix=no
+folders=(inject collector analysis tools) fix=no tidy=no
 while [[ $# -gt 0 ]]; do
   case $1 in
+    --tidy) tidy=yes ;;
     --tests) folders+=(tests) ;;
     --fix) fix=yes ;;
     *)
-      printf "lint: there is no option '%s'; there are --tests and --fix\n" "$1" >&2
+      printf "lint: there is no option '%s'; there are --tidy, --tests and --fix\n" "$1" >&2
       exit 2
       ;;
   esac
@@ -23,7 +24,8 @@ while [[ $# -gt 0 ]]; do
 done
 
 scripts/setup.sh --lint
-build=${GABLE_LINT_BUILD:-build-ci}
+# Without precompiled headers, so that a source that does not include what it uses is noticed; nothing is built.
+build="build-lint"
 
 mapfile -t cpp < <(git ls-files '*.cpp' '*.h' '*.c' '*.cu')
 mapfile -t shell < <(git ls-files '*.sh' .ci/run)
@@ -38,12 +40,11 @@ printf 'lint: clang-format: %d files are formatted\n' "${#cpp[@]}"
 shellcheck "${shell[@]}"
 printf 'lint: shellcheck: %d scripts are clean\n' "${#shell[@]}"
 
-[[ -e $build/compile_commands.json ]] || {
-  scripts/setup.sh --cuda "$build"
-  cmake --preset ci -B "$build" >/dev/null
-}
+scripts/setup.sh --cuda "$build"
+cmake --preset ci -B "$build" -DGABLE_PRECOMPILED=OFF -DCMAKE_CXX_COMPILER_LAUNCHER= >/dev/null
 # What a mutex guards is used with it held (analysis/mutex.h).
 python3 scripts/check_locks.py "$build" inject collector analysis
+[[ $tidy == yes ]] || exit 0
 mapfile -t sources < <(python3 scripts/tidy_sources.py "$build" "${folders[@]}")
 if [[ ${#sources[@]} -gt 0 ]]; then
   # One invocation a file, as many at once as there are cores. Warnings counted by clang-tidy itself are noise.

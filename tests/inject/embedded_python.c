@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A program that opens Python for itself: embedded_python LIBPYTHON CODE. CUDA starts in between, and
- * CODE runs afterwards. */
+ * A program that opens Python for itself: embedded_python LIBPYTHON CODE. CUDA starts in between,
+ * and CODE runs afterwards. */
 #include <dlfcn.h>
 
 int main(int count, char** words) {
