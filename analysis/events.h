@@ -165,7 +165,11 @@ struct WindowEnd {
   bool keep = true;
   std::string reason;                      // a sentence, when not kept
   std::uint64_t start_ns = 0, end_ns = 0;  // on CUPTI's clock
-  std::uint64_t overhead_ns = 0;    // what our callbacks took on the program's threads within it
+  std::uint64_t overhead_ns = 0;  // what our callbacks took on the program's threads within it
+  // Whether CUPTI was made to collect something else within it, for which its launches waited, and
+  // how long they waited.
+  bool changed = false;
+  std::uint64_t change_ns = 0;
   std::uint64_t sequence_hash = 0;  // of the launches in it; classes of steps have different ones
   std::uint64_t launches = 0;
 };

@@ -2,6 +2,9 @@
 // Layers as the report shows them: sums of the kernels below them.
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "analysis/report_rows.h"
@@ -38,6 +41,33 @@ class TreeOrder {
   std::vector<LayerTree::Node> nodes_;
   std::vector<std::size_t> place_;
 };
+
+// Sums are rounded, and which kernel was seen first differs between runs of several threads or with
+// the order of windows: so kernels are summed by what they are.
+std::vector<std::size_t> order_of_sums(const TreeOrder& tree,
+                                       const std::vector<KernelOfLayer>& kernels) {
+  std::map<LayerId, std::string> paths;
+  for (const KernelOfLayer& kernel : kernels) {
+    const auto [found, fresh] = paths.try_emplace(kernel.layer);
+    std::string& path = found->second;
+    for (LayerId layer = kernel.layer; fresh && layer != 0; layer = tree.node(layer).parent)
+      path = '\x1f' + tree.node(layer).name + path;
+  }
+  const auto what = [&](const KernelOfLayer& kernel) {
+    const KernelRow& row = kernel.row;
+    const auto size = [](const Dim3& dim) { return std::tuple(dim.x, dim.y, dim.z); };
+    return std::tuple(row.device, std::string_view(paths.at(kernel.layer)),
+                      std::string_view(row.direction), std::string_view(row.name),
+                      std::string_view(row.symbol), size(row.grid), size(row.block),
+                      size(row.cluster), row.dynamic_shared);
+  };
+  std::vector<std::size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return what(kernels[a]) < what(kernels[b]);
+  });
+  return order;
+}
 
 double ratio(std::uint64_t top, std::uint64_t bottom) {
   return static_cast<double>(top) / static_cast<double>(bottom);
@@ -114,7 +144,8 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
   const auto place = [&](std::int32_t device, LayerId layer) {
     return Place{device, tree.place(layer), layer};
   };
-  for (const KernelOfLayer& kernel : kernels) {
+  for (const std::size_t index : order_of_sums(tree, kernels)) {
+    const KernelOfLayer& kernel = kernels[index];
     LayerId layer = kernel.layer;
     for (bool self = true;; self = false, layer = tree.node(layer).parent) {
       sums.try_emplace(place(kernel.row.device, layer), roofline)

@@ -40,6 +40,13 @@ void compare(const MetricList& metrics, const WindowKey& window, bool steps, boo
   if (metrics.duration) spreads.counted_ns.add(mean(*metrics.duration));
 }
 
+// From border to border, less the time for which its launches waited until CUPTI was switched.
+std::uint64_t wall_without_changes(const WindowEnd& end) {
+  if (end.start_ns == 0 || end.end_ns <= end.start_ns) return 0;
+  const std::uint64_t whole = end.end_ns - end.start_ns;
+  return whole > end.change_ns ? whole - end.change_ns : 0;
+}
+
 }  // namespace
 
 Profile::State::State(LayerTree& layer_tree, FunctionTable& function_table,
@@ -229,22 +236,33 @@ void Profile::State::keep_times(Window& window, ClassSums& sums) {
   add_times(window);
 
   const WindowEnd& end = window.end;
-  const std::uint64_t wall =
-      end.start_ns != 0 && end.end_ns > end.start_ns ? end.end_ns - end.start_ns : 0;
-  if (wall != 0) sums.wall.add(wall);
+  const std::uint64_t wall = wall_without_changes(end);
+  // A window in which CUPTI was switched tells its wall time only until one comes in which nothing
+  // was.
+  if (!end.changed && wall != 0 && !sums.plain_wall) {
+    sums.plain_wall = true;
+    sums.wall = sums.idle = Moments();
+  }
+  const bool tells_wall = wall != 0 && (!end.changed || !sums.plain_wall);
+  if (tells_wall) sums.wall.add(wall);
   if (window.unions_known && range_function != 0) overlaps.add_window(window.records, keys);
   if (window.unions_known) {
     const std::uint64_t busy = sums.layer_stats.add_window(window.records, keys);
     sums.busy.add(busy);
     window.latency.finish(window.records, keys, launch_latency);
-    if (wall != 0) sums.idle.add(wall > busy ? wall - busy : 0);
+    if (tells_wall) sums.idle.add(wall > busy ? wall - busy : 0);
   }
 
   // In a step of several, nothing tells whose the time is.
   if (wall != 0 && window.tokens.size() == 1) {
     auto& [layer, sum] = *window.tokens.begin();
     sum.wall_ns = wall;
-    tokens[layer].add(sum);
+    TokenSum& kept = tokens[layer];
+    if (!end.changed && !kept.plain) {
+      kept = TokenSum();
+      kept.plain = true;
+    }
+    if (!end.changed || !kept.plain) kept.add(sum);
   }
 
   // Copies without a call belong to the window in which they ran.

@@ -49,6 +49,7 @@ using CopySums = std::map<CopyGroup, CopySum>;
 struct TokenSum {
   std::uint64_t forwards = 0, tokens = 0, per_sequence = 0;  // sums over the forwards
   std::uint64_t wall_ns = 0;                                 // from border to border
+  bool plain = false;  // nothing of ours was switched within them
   void add(const TokenSum& other) {
     forwards += other.forwards;
     tokens += other.tokens;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How CUPTI is made to follow the phase: by the next launch after a border, on its own thread,
 // while every other launch waits.
+#include <algorithm>
 #include <utility>
 
 #include "collector/range_calls.h"
@@ -147,18 +148,26 @@ void Windows::wait_for_launches() {
 void Windows::settle() {
   std::vector<Closing> closings;
   std::uint64_t asked = 0;
-  const auto began = limited_ ? timestamp() : 0;
+  const auto began = timestamp();
+  const bool activity = activity_.enabled();
   {
     const MutexLock hold(control_mutex_);
     asked = asked_;
     closings.swap(closings_);
   }
   wait_for_launches();
+  const bool read = !closings.empty();
   for (auto& closing : closings) read_counters(std::move(closing));
   follow_phase();
+  const auto ended = timestamp();
   // Only now may other launches pass; a border that came meanwhile asks for another turn.
   const MutexLock hold(control_mutex_);
-  if (limited_) planner_.budget().settled(timestamp() - began);
+  if (limited_) planner_.budget().settled(ended - began);
+  if (read || activity != activity_.enabled()) {
+    changed_ = true;
+    const auto within = std::max(began, start_ns_);  // the window may have begun meanwhile
+    change_ns_ += ended > within ? ended - within : 0;
+  }
   if (asked != asked_) return;
   if (state_.state() == WindowState::State::announced && !state_.follow()) return;
   tell_launches();

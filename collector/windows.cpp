@@ -99,6 +99,8 @@ void Windows::begin_window(std::uint64_t now) {
   planner_.budget().begin(now);
   const auto phase = choose_keys(choose_phase());
   start_ns_ = now;
+  changed_ = false;
+  change_ns_ = 0;
   if (phase.kind == PhaseKind::off) {
     no_window_left();
     publish();
@@ -161,6 +163,8 @@ void Windows::close_window(std::uint64_t now, const std::string& spoilt, bool cu
   end.start_ns = slowed_step_ == step_ ? 0 : start_ns_;
   end.end_ns = now;
   end.overhead_ns = sink_.take_overhead_ns();
+  end.changed = changed_;
+  end.change_ns = change_ns_;
   end.launches = summary.launches;
   end.sequence_hash = steps ? summary.hash : 0;
   planner_.budget().ended({phase, end.sequence_hash, summary.launches,

@@ -262,6 +262,9 @@ class Windows final : public RangeListener {
   std::uint32_t range_epoch_ GABLE_GUARDED_BY(control_mutex_) = 0;  // since when they are known
   std::uint32_t step_ GABLE_GUARDED_BY(control_mutex_) = 0;
   std::uint64_t start_ns_ GABLE_GUARDED_BY(control_mutex_) = 0;
+  // Of the window that is open: as in WindowEnd.
+  bool changed_ GABLE_GUARDED_BY(control_mutex_) = false;
+  std::uint64_t change_ns_ GABLE_GUARDED_BY(control_mutex_) = 0;
   std::uint64_t usual_launches_ GABLE_GUARDED_BY(control_mutex_) = 0;
   std::uint32_t slowed_step_ GABLE_GUARDED_BY(control_mutex_) =
       0;  // by us, so that nothing is told from how long it was

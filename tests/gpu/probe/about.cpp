@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "collector/chip_metrics.h"
+#include "collector/cupti_params.h"
 #include "tests/gpu/probe/experiments.h"
 
 namespace gable::probe {
@@ -15,8 +16,7 @@ namespace {
 void about() {
   const gpu::Gpu gpu;
   start_engine();
-  CUpti_Profiler_DeviceSupported_Params supported{};
-  supported.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Profiler_DeviceSupported, supported);
   supported.api = CUPTI_PROFILER_RANGE_PROFILING;
   (void)told("cuptiProfilerDeviceSupported", cupti().cuptiProfilerDeviceSupported(&supported));
   const bool has = supported.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED;

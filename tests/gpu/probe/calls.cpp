@@ -3,6 +3,7 @@
 #include <cupti_activity.h>
 #include <cupti_profiler_target.h>
 
+#include "collector/cupti_params.h"
 #include "tests/gpu/probe/experiments.h"
 #include "tests/gpu/prove/place.h"
 
@@ -36,8 +37,7 @@ struct Calls {
 };
 
 bool supported(CUpti_Profiler_API api) {
-  CUpti_Profiler_DeviceSupported_Params params{};
-  params.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
+  GABLE_PARAMS(CUpti_Profiler_DeviceSupported, params);
   params.api = api;
   const bool asked =
       told("cuptiProfilerDeviceSupported", cupti().cuptiProfilerDeviceSupported(&params));

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "collector/chip_metrics.h"
+#include "collector/cupti_params.h"
 
 namespace gable::probe {
 namespace {
@@ -21,10 +22,6 @@ const PassPlan& pass_of(PhaseKind kind, const char* what) {
   }
   throw Skipped(std::string("CUPTI has no ") + what + " for the chip " + chip() + ".");
 }
-
-#define GABLE_PARAMS(type, name) \
-  type##_Params name{};          \
-  name.structSize = type##_Params_STRUCT_SIZE
 
 }  // namespace
 
@@ -47,7 +44,10 @@ const CuptiApi& cupti() {
   return *api;
 }
 
+// CUPTI 13.0 crashes when it is asked for a chip before it was started.
 std::string chip() {
+  static const bool started = start_engine();
+  if (!started) throw Skipped("cuptiProfilerInitialize fails, so the chip is not asked for.");
   GABLE_PARAMS(CUpti_Device_GetChipName, params);
   const auto code = cupti().cuptiDeviceGetChipName(&params);
   if (code != CUPTI_SUCCESS)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collector/cupti_params.h"
 #include "tests/gpu/probe/experiments.h"
 
 namespace gable::probe {
@@ -27,8 +28,9 @@ Function* sampling_call(const char* name) {
 
 #define GABLE_SAMPLING(function, ...) \
   told(#function, sampling_call<decltype(function)>(#function)(__VA_ARGS__))
-#define GABLE_PARAMS(type, name) \
-  type##_Params name{};          \
+// Gable itself takes no samples, so that it knows no size of these from CUDA 12.6.
+#define GABLE_SAMPLING_PARAMS(type, name) \
+  type##_Params name{};                   \
   name.structSize = type##_Params_STRUCT_SIZE
 
 }  // namespace
@@ -84,7 +86,7 @@ bool Sampler::configure() {
 
 bool Sampler::enable(std::vector<std::string> metrics) {
   metrics_ = std::move(metrics);
-  GABLE_PARAMS(CUpti_PmSampling_GetCounterAvailability, params);
+  GABLE_SAMPLING_PARAMS(CUpti_PmSampling_GetCounterAvailability, params);
   if (GABLE_SAMPLING(cuptiPmSamplingGetCounterAvailability, &params)) {
     available_.assign(params.counterAvailabilityImageSize, 0);
     params.pCounterAvailabilityImage = available_.data();
@@ -92,7 +94,7 @@ bool Sampler::enable(std::vector<std::string> metrics) {
   }
   while (!metrics_.empty() && !configure()) metrics_.pop_back();
   if (metrics_.empty()) return false;
-  GABLE_PARAMS(CUpti_PmSampling_Enable, enable);
+  GABLE_SAMPLING_PARAMS(CUpti_PmSampling_Enable, enable);
   if (!GABLE_SAMPLING(cuptiPmSamplingEnable, &enable)) return false;
   object_ = enable.pPmSamplingObject;
   return true;
@@ -103,14 +105,14 @@ bool Sampler::empty_image() {
     image_ = pristine_;
     return true;
   }
-  GABLE_PARAMS(CUpti_PmSampling_GetCounterDataSize, size);
+  GABLE_SAMPLING_PARAMS(CUpti_PmSampling_GetCounterDataSize, size);
   size.pPmSamplingObject = object_;
   size.pMetricNames = names_.data();
   size.numMetrics = names_.size();
   size.maxSamples = kMaxSamples;
   if (!GABLE_SAMPLING(cuptiPmSamplingGetCounterDataSize, &size)) return false;
   image_.assign(size.counterDataSize, 0);
-  GABLE_PARAMS(CUpti_PmSampling_CounterDataImage_Initialize, empty);
+  GABLE_SAMPLING_PARAMS(CUpti_PmSampling_CounterDataImage_Initialize, empty);
   empty.pPmSamplingObject = object_;
   empty.counterDataSize = image_.size();
   empty.pCounterData = image_.data();
@@ -120,7 +122,7 @@ bool Sampler::empty_image() {
 }
 
 bool Sampler::start(const SamplerSettings& settings) {
-  GABLE_PARAMS(CUpti_PmSampling_SetConfig, set);
+  GABLE_SAMPLING_PARAMS(CUpti_PmSampling_SetConfig, set);
   set.pPmSamplingObject = object_;
   set.configSize = config_.size();
   set.pConfig = config_.data();
@@ -131,7 +133,7 @@ bool Sampler::start(const SamplerSettings& settings) {
   set.hwBufferAppendMode = settings.keep_latest
                                ? CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_LATEST
                                : CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
-  GABLE_PARAMS(CUpti_PmSampling_Start, start);
+  GABLE_SAMPLING_PARAMS(CUpti_PmSampling_Start, start);
   start.pPmSamplingObject = object_;
   first_ = true;
   return GABLE_SAMPLING(cuptiPmSamplingSetConfig, &set) && empty_image() &&
@@ -139,7 +141,7 @@ bool Sampler::start(const SamplerSettings& settings) {
 }
 
 bool Sampler::take(std::size_t index, Samples& samples) {
-  GABLE_PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo, info);
+  GABLE_SAMPLING_PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo, info);
   info.pPmSamplingObject = object_;
   info.pCounterDataImage = image_.data();
   info.counterDataImageSize = image_.size();
@@ -173,7 +175,7 @@ bool Sampler::take(std::size_t index, Samples& samples) {
 }
 
 bool Sampler::decode(Samples& samples) {
-  GABLE_PARAMS(CUpti_PmSampling_DecodeData, decode);
+  GABLE_SAMPLING_PARAMS(CUpti_PmSampling_DecodeData, decode);
   decode.pPmSamplingObject = object_;
   // As many times as the image fills up; bounded, as an end may never be said.
   for (int turn = 0; turn < 50; ++turn) {
@@ -183,7 +185,7 @@ bool Sampler::decode(Samples& samples) {
     const bool good = GABLE_SAMPLING(cuptiPmSamplingDecodeData, &decode);
     samples.overflow = samples.overflow || decode.overflow != 0;
     if (!good) return false;
-    GABLE_PARAMS(CUpti_PmSampling_GetCounterDataInfo, info);
+    GABLE_SAMPLING_PARAMS(CUpti_PmSampling_GetCounterDataInfo, info);
     info.pCounterDataImage = image_.data();
     info.counterDataImageSize = image_.size();
     if (!GABLE_SAMPLING(cuptiPmSamplingGetCounterDataInfo, &info)) return false;
@@ -198,13 +200,13 @@ bool Sampler::decode(Samples& samples) {
 }
 
 bool Sampler::stop() {
-  GABLE_PARAMS(CUpti_PmSampling_Stop, stop);
+  GABLE_SAMPLING_PARAMS(CUpti_PmSampling_Stop, stop);
   stop.pPmSamplingObject = object_;
   return GABLE_SAMPLING(cuptiPmSamplingStop, &stop);
 }
 
 bool Sampler::disable() {
-  GABLE_PARAMS(CUpti_PmSampling_Disable, disable);
+  GABLE_SAMPLING_PARAMS(CUpti_PmSampling_Disable, disable);
   disable.pPmSamplingObject = std::exchange(object_, nullptr);
   return GABLE_SAMPLING(cuptiPmSamplingDisable, &disable);
 }

@@ -56,14 +56,23 @@ TEST_F(WaitingWindows, ManyShortWindowsMayWaitForTheirRecords) {
 }
 
 TEST_F(WaitingWindows, TheOldestWindowIsGivenUpWhenTooManyWait) {
+  ProfileLimits limits;
+  limits.max_waiting_windows = 64;
+  Profile small(layers, functions, limits);
+  std::uint32_t correlation = 0;
   for (WindowId id = 1; id <= 66; ++id) {
-    begin(id, kTime);
-    launch(key(0, "k"));
-    end(kTime);
+    small.begin_window(id, kTime);
+    small.add(LaunchEvent{key(0, "k"), id, ++correlation, false});
+    WindowEnd end;
+    end.window = id;
+    end.phase = kTime;
+    end.launches = 1;
+    small.end_window(end);
   }
-  EXPECT_EQ(profile.pending_records(), 64u);  // of windows 3 to 66
-  EXPECT_EQ(report().run.lost.unattributed_launches, 2u);
-  EXPECT_EQ(report().run.steps.time, 2u);  // closed ones; the others have not joined yet
+  EXPECT_EQ(small.pending_records(), 64u);  // of windows 3 to 66
+  const Report made = build_report(small, RunInfo{});
+  EXPECT_EQ(made.run.lost.unattributed_launches, 2u);
+  EXPECT_EQ(made.run.steps.time, 2u);  // closed ones; the others have not joined yet
 }
 
 TEST_F(WaitingWindows, WindowsThatHoldManyRecordsAreGivenUpEarlier) {

@@ -65,6 +65,70 @@ TEST_F(ReportBuilder, LayersSumTheirChildrenAndUnionsCountOverlapOnce) {
   EXPECT_EQ(made.run.steps.classes, 1u);
 }
 
+// Windows in which CUPTI was switched tell the wall time only where no other does.
+TEST_F(ReportBuilder, AStepInWhichCuptiWasSwitchedIsTimedOnlyWhereNoOtherWas) {
+  const LaunchKey k = key(layer({"decode"}), "k");
+  const auto step = [&](WindowId id, std::uint64_t start, std::uint64_t wall, bool changed) {
+    profile.count_step(1);
+    begin(id, kTime);
+    profile.add(TokenCount{k.layer, id, 2, 1});
+    timed(k, start + 100, start + 200);
+    WindowEnd end;
+    end.window = id;
+    end.phase = kTime;
+    end.start_ns = start;
+    end.end_ns = start + wall;
+    end.launches = 1;
+    end.changed = changed;
+    end.change_ns = changed ? 50 : 0;
+    profile.end_window(end);
+  };
+  step(1, 1000, 450, true);
+  Report made = report();
+  EXPECT_EQ(made.step.wall_mean_ns, 400);  // less what we took
+  EXPECT_EQ(made.step.idle_ns, 300);
+  EXPECT_EQ(layer_at(made, {"decode"}).tokens->wall_ns, 400);
+  step(2, 2000, 380, false);
+  step(3, 3000, 460, true);
+  made = report();
+  EXPECT_EQ(made.step.wall_mean_ns, 380);
+  EXPECT_EQ(made.step.idle_ns, 280);
+  EXPECT_EQ(layer_at(made, {"decode"}).tokens->wall_ns, 380);
+  EXPECT_EQ(layer_at(made, {"decode"}).tokens->forwards, 1u);
+  EXPECT_EQ(kernel_named(made, "k").samples_time, 3u);  // kernels' times are from all of them
+}
+
+// Sums are rounded: 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1.
+TEST_F(ReportBuilder, SumsAreTheSameInWhicheverOrderKernelsWereSeen) {
+  const auto flops_of_layer = [](const std::vector<int>& order) {
+    LayerTree tree;
+    FunctionTable names;
+    Profile seen(tree, names);
+    seen.set_metrics(kFlops, kFlopsMetrics);
+    const LayerId in = tree.child(0, "a", Direction::none);
+    seen.count_step(1);
+    seen.begin_window(1, kFlops);
+    for (const int which : order) {
+      LaunchKey key;
+      key.layer = in;
+      key.function = names.intern("k" + std::to_string(which));
+      const double values[] = {which * 0.1, 0, 0};
+      seen.add(LaunchEvent{key, 1, static_cast<std::uint32_t>(which), false});
+      seen.add(kFlops, 1, CounterSample{key, values});
+    }
+    WindowEnd end;
+    end.window = 1;
+    end.phase = kFlops;
+    end.launches = order.size();
+    seen.end_window(end);
+    const Report made = build_report(seen, RunInfo{});
+    return layer_at(made, {"a"}).flops.fp32;
+  };
+  const Maybe one = flops_of_layer({1, 2, 3}), other = flops_of_layer({3, 2, 1});
+  ASSERT_TRUE(one.has_value());
+  EXPECT_EQ(*one, *other);
+}
+
 TEST_F(ReportBuilder, DirectionsAndDevicesAreRowsOfTheirOwn) {
   LaunchKey other = key(layer({"net"}, Direction::forward), "k");
   begin(1, kTime);
