@@ -54,8 +54,8 @@ struct ClassSums {
 
   std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
   LayerStats layer_stats;
-  Moments wall, busy, idle;  // of time windows; busy where the union is known
-  bool plain_wall = false;   // wall and idle are of windows in which nothing of ours was switched
+  Moments wall, busy, idle;        // of time windows; busy where the union is known
+  Moments plain_wall, plain_idle;  // of those in which nothing of ours was switched
   // In time windows whose records all came.
   CopySums copies;
   std::uint64_t copy_windows = 0;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kRememberedWindows = 64;
 constexpr std::size_t kMaxClassWalls = 4096;
+constexpr std::uint64_t kLeastPlain = 2;
 
 // What one window says of a key, beside what the others said.
 void compare(const MetricList& metrics, const WindowKey& window, bool steps, bool range,
@@ -237,20 +238,24 @@ void Profile::State::keep_times(Window& window, ClassSums& sums) {
 
   const WindowEnd& end = window.end;
   const std::uint64_t wall = wall_without_changes(end);
-  // A window in which CUPTI was switched tells its wall time only until one comes in which nothing
-  // was.
-  if (!end.changed && wall != 0 && !sums.plain_wall) {
-    sums.plain_wall = true;
-    sums.wall = sums.idle = Moments();
-  }
-  const bool tells_wall = wall != 0 && (!end.changed || !sums.plain_wall);
+  // A window in which CUPTI was switched tells its wall time until there are two in which nothing
+  // was: one alone has no spread.
+  const bool plain = wall != 0 && !end.changed;
+  const bool tells_wall = plain || (wall != 0 && sums.plain_wall.count() < kLeastPlain);
   if (tells_wall) sums.wall.add(wall);
+  if (plain) sums.plain_wall.add(wall);
   if (window.unions_known && range_function != 0) overlaps.add_window(window.records, keys);
   if (window.unions_known) {
     const std::uint64_t busy = sums.layer_stats.add_window(window.records, keys);
     sums.busy.add(busy);
     window.latency.finish(window.records, keys, launch_latency);
-    if (tells_wall) sums.idle.add(wall > busy ? wall - busy : 0);
+    const std::uint64_t idle = wall > busy ? wall - busy : 0;
+    if (tells_wall) sums.idle.add(idle);
+    if (plain) sums.plain_idle.add(idle);
+  }
+  if (plain && sums.plain_wall.count() == kLeastPlain) {
+    sums.wall = sums.plain_wall;
+    if (sums.plain_idle.count() > 0) sums.idle = sums.plain_idle;
   }
 
   // In a step of several, nothing tells whose the time is.

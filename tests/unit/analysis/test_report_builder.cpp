@@ -89,13 +89,17 @@ TEST_F(ReportBuilder, AStepInWhichCuptiWasSwitchedIsTimedOnlyWhereNoOtherWas) {
   EXPECT_EQ(made.step.idle_ns, 300);
   EXPECT_EQ(layer_at(made, {"decode"}).tokens->wall_ns, 400);
   step(2, 2000, 380, false);
-  step(3, 3000, 460, true);
+  made = report();
+  EXPECT_EQ(made.step.wall_mean_ns, 390);  // one alone has no spread
+  EXPECT_TRUE(made.step.wall_stddev_ns.has_value());
+  step(3, 3000, 380, false);
+  step(4, 4000, 460, true);
   made = report();
   EXPECT_EQ(made.step.wall_mean_ns, 380);
   EXPECT_EQ(made.step.idle_ns, 280);
   EXPECT_EQ(layer_at(made, {"decode"}).tokens->wall_ns, 380);
-  EXPECT_EQ(layer_at(made, {"decode"}).tokens->forwards, 1u);
-  EXPECT_EQ(kernel_named(made, "k").samples_time, 3u);  // kernels' times are from all of them
+  EXPECT_EQ(layer_at(made, {"decode"}).tokens->forwards, 2u);
+  EXPECT_EQ(kernel_named(made, "k").samples_time, 4u);  // kernels' times are from all of them
 }
 
 // Sums are rounded: 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1.
