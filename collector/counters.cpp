@@ -49,9 +49,10 @@ CuptiFailure Counters::begin(const Place& place, WindowId window, Phase phase,
   return failure;
 }
 
-// The first time on a context, CUPTI takes what it needs of the GPU's memory.
+// The first time on a context, CUPTI takes what it needs of the GPU's memory. The profiler is
+// enabled again after every window of times; what is free by then says nothing about counters.
 CuptiFailure Counters::begin_on(Context& context, Phase phase, std::size_t max_ranges) {
-  const bool first = !context.window.enabled();
+  const bool first = !context.had;
   const auto before = memory_.free_bytes(context.place.device);
   if (first && before && *before < kLeastMemory) {
     return {CUPTI_ERROR_OUT_OF_MEMORY,
@@ -64,6 +65,7 @@ CuptiFailure Counters::begin_on(Context& context, Phase phase, std::size_t max_r
   for (const auto& pass : plan->passes)
     if (pass.phase == phase && (!pass.replayed || mode() == RangeMode::replay))
       failure = context.window.begin(pass, max_ranges, mode());
+  if (!failure.failed()) context.had = true;
   if (!first || !before || failure.failed()) return failure;
   const auto after = memory_.free_bytes(context.place.device);
   const MutexLock hold(mutex_);

@@ -87,6 +87,7 @@ class Counters {
     std::atomic<WindowId> begun{kNoWindow};
     std::atomic<bool> usable{false};  // the begun window collects
     std::atomic<bool> gone{false};
+    bool had = false;  // CUPTI has taken its memory here once; of the thread that begins windows
     std::optional<std::uint64_t> gpu_bytes;  // guarded by mutex_
   };
   Context* find(const Place& place, bool create);
