@@ -154,6 +154,12 @@ CuptiFailure Counters::close() {
   return first;
 }
 
+CuptiFailure Counters::not_closed() {
+  for (const auto* context : all())
+    if (context->window.not_closed().failed()) return context->window.not_closed();
+  return {};
+}
+
 void Counters::end_context(CUcontext ended) {
   for (auto* context : all()) {
     if (ended != nullptr && context->place.context != ended) continue;

@@ -111,6 +111,8 @@ void RangeProfiler::abandon() {
 
 bool RangeProfiler::runs_on() const { return state_->runs_on; }
 
+const CuptiFailure& RangeProfiler::not_disabled() const { return state_->not_disabled; }
+
 bool RangeProfiler::enabled() const { return state_->object != nullptr; }
 
 std::uint64_t RangeProfiler::image_bytes() const {
