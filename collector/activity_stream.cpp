@@ -134,6 +134,7 @@ std::string ActivityStream::enable(std::string& partly) {
                describe(api_, code) + ".";
     }
   }
+  lacks_copies_ = !partly.empty();
   enabled_ = true;
   paused_.store(false);
   return {};
