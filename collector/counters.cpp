@@ -2,6 +2,7 @@
 #include "collector/counters.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "analysis/range_rows.h"
 #include "collector/graph_nodes.h"
@@ -152,6 +153,12 @@ CuptiFailure Counters::close() {
     if (!first.failed()) first = failure;
   }
   return first;
+}
+
+std::size_t Counters::most_ranges() {
+  auto most = std::numeric_limits<std::size_t>::max();
+  for (const auto* context : all()) most = std::min(most, context->window.most_ranges());
+  return most;
 }
 
 CuptiFailure Counters::not_closed() {

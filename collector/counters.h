@@ -63,6 +63,8 @@ class Counters {
   // No further counter windows for now: launches run at full speed again. The first failure, if
   // any.
   CuptiFailure close();
+  // Ranges that a window can have on every context, as far as CUPTI has refused more.
+  std::size_t most_ranges();
   // Why a profiler may still be enabled after close(), also long after; no failure: none is.
   CuptiFailure not_closed();
   // The context is about to be destroyed (nullptr: all of them). What was collected in it is kept

@@ -86,6 +86,8 @@ class RangeProfiler {
   // same from then on.
   [[nodiscard]] const CuptiFailure& not_disabled() const;
 
+  // Ranges that CUPTI takes at most, as far as it has refused more; else as many as fit the type.
+  [[nodiscard]] std::size_t most_ranges() const;
   [[nodiscard]] bool enabled() const;
   [[nodiscard]] std::uint64_t image_bytes() const;  // counter images held, host memory
 

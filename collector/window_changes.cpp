@@ -66,9 +66,14 @@ void Windows::read_counters(Closing closing) {
 // Borders went on meanwhile: what is told to the queue is told to the one that the window was of.
 void Windows::counters_were_read(const Closing& closing, const CountersOutcome& outcome,
                                  const KeyNeeds& needs) {
+  const auto most = counters_.most_ranges();
+  const auto now = outcome.too_small ? timestamp() : 0;
   const MutexLock hold(control_mutex_);
   if (outcome.too_small) range_factor_ *= 2;
   if (!state_.read_one() || closing.queue != queue_) return;
+  if (outcome.too_small && closing.facts.steps && closing.facts.launches > most)
+    leave_long_steps(closing.facts.launches, most, now);
+  if (closing.queue != queue_) return;
   if (closing.end.keep || closing.retract) planner_.counters_read(closing.facts, outcome);
   if (planner_.take_distrust()) {
     rt_.notes.say(

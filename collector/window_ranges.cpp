@@ -9,7 +9,8 @@ namespace gable {
 // Ranks need not see the same ranges at the same step.
 bool Windows::looks_at_ranges() const {
   const auto border = border_.load(std::memory_order_relaxed);
-  return (border == Border::launches || border == Border::recurring) && !rt_.ranks;
+  return (border == Border::launches || border == Border::recurring) && !rt_.ranks &&
+         !steps_too_long_.load(std::memory_order_relaxed);
 }
 
 LaunchesSeen Windows::launches_seen() const {
@@ -29,7 +30,8 @@ void Windows::range_ends(std::uint32_t level, const void* thread) {
   if (!looks_at_ranges()) return;
   const auto now = timestamp();
   const MutexLock hold(control_mutex_);
-  if (looks_at_ranges() && !state_.ended()) obey(recurring_.end(level, thread, launches_seen()), now);
+  if (looks_at_ranges() && !state_.ended())
+    obey(recurring_.end(level, thread, launches_seen()), now);
 }
 
 void Windows::obey(RangeMark mark, std::uint64_t now) {
