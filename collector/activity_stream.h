@@ -88,9 +88,10 @@ class ActivityStream {
   std::atomic<bool> enabled_{false}, lacks_copies_{false};
   Undo undo_;  // of the kinds that are on
   std::atomic<bool> paused_{false};
-  bool wait_for_flushes() const;
+  bool wait_for_flushes();
 
   std::atomic<int> flushing_{0};       // threads inside flush()
+  std::atomic<int> given_up_{0};       // of those: waited for in vain, and not again
   std::atomic<int> captures_{0};       // streams that are capturing
   std::atomic<bool> left_out_{false};  // a flush, for a capture
   // Guards what follows. Never held while calling CUPTI: a flush calls completed() under CUPTI's
