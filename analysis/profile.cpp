@@ -259,6 +259,10 @@ void Profile::finish_records() {
 
 void Profile::lose_copies() { state_->copies_lost = true; }
 
+void Profile::lose_copies(WindowId window) {
+  if (Window* found = state_->find(window)) found->incomplete = true;
+}
+
 void Profile::expect_no_record(std::uint32_t correlation) {
   State& state = *state_;
   const auto launch = state.pending.take(correlation);

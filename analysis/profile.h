@@ -75,6 +75,8 @@ class Profile {
   void finish_records();
   // Records could not be read: which copies there were is unknown.
   void lose_copies();
+  // Not all copies of that window were recorded; before it ends. Copies are those of the others.
+  void lose_copies(WindowId window);
   // The record of a launch may never come: no window waits for it.
   void expect_no_record(std::uint32_t correlation);
   // Time records a window still waits for; 0 when all have arrived.

@@ -134,6 +134,7 @@ std::string ActivityStream::enable(std::string& partly) {
                describe(api_, code) + ".";
     }
   }
+  lacks_copies_ = !partly.empty();
   enabled_ = true;
   paused_.store(false);
   return {};
@@ -152,12 +153,14 @@ bool ActivityStream::pause() {
 }
 
 // A flush that began before holds on to what counters or a capture would break; one that hangs is
-// not waited for.
-bool ActivityStream::wait_for_flushes() const {
+// not waited for a second time: activity is paused at every change from times to counters.
+bool ActivityStream::wait_for_flushes() {
   const auto patience = std::chrono::steady_clock::now() + kFlushPatience;
-  while (flushing_.load() > 0 && std::chrono::steady_clock::now() < patience)
-    std::this_thread::yield();
-  return flushing_.load() == 0;
+  const auto under_way = [this] { return flushing_.load() > given_up_.load(); };
+  while (under_way() && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+  const bool in_vain = under_way();
+  given_up_.store(in_vain ? flushing_.load() : std::min(given_up_.load(), flushing_.load()));
+  return !in_vain;
 }
 
 void ActivityStream::begin_capture() {

@@ -49,6 +49,8 @@ class ActivityStream {
   // No counters are taken any more: what was recorded before them may be asked for again.
   void resume() { paused_.store(false); }
   [[nodiscard]] bool enabled() const { return enabled_; }
+  // Enabled, but not all copies are recorded: CUPTI refused a kind of them this time.
+  [[nodiscard]] bool lacks_copies() const { return lacks_copies_; }
 
   // While a stream captures nothing is flushed. Around the calls of the program that begin and end
   // a capture; begin_capture waits for a flush that is under way, a bounded time.
@@ -83,12 +85,13 @@ class ActivityStream {
   FunctionTable& functions_;
   const NodeFunction function_of_node_;
   bool registered_ = false;
-  std::atomic<bool> enabled_{false};
+  std::atomic<bool> enabled_{false}, lacks_copies_{false};
   Undo undo_;  // of the kinds that are on
   std::atomic<bool> paused_{false};
-  bool wait_for_flushes() const;
+  bool wait_for_flushes();
 
   std::atomic<int> flushing_{0};       // threads inside flush()
+  std::atomic<int> given_up_{0};       // of those: waited for in vain, and not again
   std::atomic<int> captures_{0};       // streams that are capturing
   std::atomic<bool> left_out_{false};  // a flush, for a capture
   // Guards what follows. Never held while calling CUPTI: a flush calls completed() under CUPTI's

@@ -2,6 +2,7 @@
 #include "collector/counters.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "analysis/range_rows.h"
 #include "collector/graph_nodes.h"
@@ -49,9 +50,10 @@ CuptiFailure Counters::begin(const Place& place, WindowId window, Phase phase,
   return failure;
 }
 
-// The first time on a context, CUPTI takes what it needs of the GPU's memory.
+// The first time on a context, CUPTI takes what it needs of the GPU's memory. The profiler is
+// enabled again after every window of times; what is free by then says nothing about counters.
 CuptiFailure Counters::begin_on(Context& context, Phase phase, std::size_t max_ranges) {
-  const bool first = !context.window.enabled();
+  const bool first = !context.had;
   const auto before = memory_.free_bytes(context.place.device);
   if (first && before && *before < kLeastMemory) {
     return {CUPTI_ERROR_OUT_OF_MEMORY,
@@ -64,6 +66,7 @@ CuptiFailure Counters::begin_on(Context& context, Phase phase, std::size_t max_r
   for (const auto& pass : plan->passes)
     if (pass.phase == phase && (!pass.replayed || mode() == RangeMode::replay))
       failure = context.window.begin(pass, max_ranges, mode());
+  if (!failure.failed()) context.had = true;
   if (!first || !before || failure.failed()) return failure;
   const auto after = memory_.free_bytes(context.place.device);
   const MutexLock hold(mutex_);
@@ -150,6 +153,18 @@ CuptiFailure Counters::close() {
     if (!first.failed()) first = failure;
   }
   return first;
+}
+
+std::size_t Counters::most_ranges() {
+  auto most = std::numeric_limits<std::size_t>::max();
+  for (const auto* context : all()) most = std::min(most, context->window.most_ranges());
+  return most;
+}
+
+CuptiFailure Counters::not_closed() {
+  for (const auto* context : all())
+    if (context->window.not_closed().failed()) return context->window.not_closed();
+  return {};
 }
 
 void Counters::end_context(CUcontext ended) {

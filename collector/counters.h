@@ -63,6 +63,10 @@ class Counters {
   // No further counter windows for now: launches run at full speed again. The first failure, if
   // any.
   CuptiFailure close();
+  // Ranges that a window can have on every context, as far as CUPTI has refused more.
+  std::size_t most_ranges();
+  // Why a profiler may still be enabled after close(), also long after; no failure: none is.
+  CuptiFailure not_closed();
   // The context is about to be destroyed (nullptr: all of them). What was collected in it is kept
   // for finish().
   void end_context(CUcontext context);
@@ -87,6 +91,7 @@ class Counters {
     std::atomic<WindowId> begun{kNoWindow};
     std::atomic<bool> usable{false};  // the begun window collects
     std::atomic<bool> gone{false};
+    bool had = false;  // CUPTI has taken its memory here once; of the thread that begins windows
     std::optional<std::uint64_t> gpu_bytes;  // guarded by mutex_
   };
   Context* find(const Place& place, bool create);

@@ -111,6 +111,10 @@ void RangeProfiler::abandon() {
 
 bool RangeProfiler::runs_on() const { return state_->runs_on; }
 
+const CuptiFailure& RangeProfiler::not_disabled() const { return state_->not_disabled; }
+
+std::size_t RangeProfiler::most_ranges() const { return state_->most_ranges; }
+
 bool RangeProfiler::enabled() const { return state_->object != nullptr; }
 
 std::uint64_t RangeProfiler::image_bytes() const {

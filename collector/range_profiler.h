@@ -82,6 +82,12 @@ class RangeProfiler {
   // CUPTI counts on although it was told to stop: nothing more may be asked of it.
   [[nodiscard]] bool runs_on() const;
 
+  // What disable() said when it failed: the profiler may still be enabled, and start() says the
+  // same from then on.
+  [[nodiscard]] const CuptiFailure& not_disabled() const;
+
+  // Ranges that CUPTI takes at most, as far as it has refused more; else as many as fit the type.
+  [[nodiscard]] std::size_t most_ranges() const;
   [[nodiscard]] bool enabled() const;
   [[nodiscard]] std::uint64_t image_bytes() const;  // counter images held, host memory
 

@@ -15,6 +15,7 @@ CuptiFailure RangeProfiler::State::enable() {
   if (engine.patient().stuck())
     return {CUPTI_ERROR_UNKNOWN, "CUPTI has not returned from an earlier call."};
   if (object != nullptr) return {};
+  if (not_disabled.failed()) return not_disabled;
   if (auto failure = engine.start(); failure.failed()) return failure;
   GABLE_PARAMS(CUpti_RangeProfiler_Enable, params);
   params.ctx = context;
@@ -32,7 +33,10 @@ CuptiFailure RangeProfiler::State::disable() {
   configured = false;
   auto failure = patiently("cuptiRangeProfilerDisable", api.cuptiRangeProfilerDisable, params,
                            false);  // the object may be gone all the same
-  if (failure.failed()) pinned = true;
+  if (failure.failed()) {
+    pinned = true;
+    if (!engine.patient().stuck()) not_disabled = failure;
+  }
   return failure;
 }
 

@@ -44,6 +44,8 @@ struct RangeProfiler::State {
   std::size_t most_ranges = std::numeric_limits<std::size_t>::max();  // less after a refusal
   bool pinned = false;   // CUPTI may still use the images: never free them
   bool runs_on = false;  // it could not be stopped
+  // Disable failed: the profiler may still be enabled, and its object may be gone all the same.
+  CuptiFailure not_disabled;
 
   State(ProfilerEngine& the_engine, CUcontext the_context, std::string the_chip)
       : engine(the_engine),

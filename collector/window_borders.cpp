@@ -158,7 +158,8 @@ void Windows::obey(PeriodMark mark) {
   const auto now = timestamp();
   const MutexLock hold(control_mutex_);
   const auto border = border_.load(std::memory_order_relaxed);
-  if (state_.ended() || border > Border::period) return;
+  if (state_.ended() || border > Border::period || steps_too_long_.load(std::memory_order_relaxed))
+    return;
   if (const auto length = sequence_.length(); length != 0) period_ = length;
   switch (mark) {
     case PeriodMark::found:
@@ -209,8 +210,22 @@ void Windows::count_launch() {
   begin_window(now);
 }
 
+void Windows::leave_long_steps(std::uint64_t launches, std::size_t most, std::uint64_t now) {
+  const auto border = border_.load(std::memory_order_relaxed);
+  if (state_.ended() || (border != Border::period && border != Border::recurring)) return;
+  steps_too_long_.store(true, std::memory_order_relaxed);
+  range_patience_.store(~0ull, std::memory_order_relaxed);
+  rt_.notes.record("The program's steps have " + std::to_string(launches) +
+                   " launches, but CUPTI takes no more than " + std::to_string(most) +
+                   " ranges here: windows of " + std::to_string(rt_.settings.window) +
+                   " launches were measured instead, and numbers are of the run.");
+  start_over(Border::launches, now, "Its step has more launches than CUPTI takes ranges.");
+  launches_.store(0, std::memory_order_relaxed);
+}
+
 bool Windows::looks_on() const {
-  return border_.load(std::memory_order_relaxed) <= Border::period && !rt_.ranks &&
+  return !steps_too_long_.load(std::memory_order_relaxed) &&
+         border_.load(std::memory_order_relaxed) <= Border::period && !rt_.ranks &&
          sequence_.hopeful();
 }
 

@@ -67,9 +67,14 @@ void Windows::read_counters(Closing closing) {
 // Borders went on meanwhile: what is told to the queue is told to the one that the window was of.
 void Windows::counters_were_read(const Closing& closing, const CountersOutcome& outcome,
                                  const KeyNeeds& needs) {
+  const auto most = counters_.most_ranges();
+  const auto now = outcome.too_small ? timestamp() : 0;
   const MutexLock hold(control_mutex_);
   if (outcome.too_small) range_factor_ *= 2;
   if (!state_.read_one() || closing.queue != queue_) return;
+  if (outcome.too_small && closing.facts.steps && closing.facts.launches > most)
+    leave_long_steps(closing.facts.launches, most, now);
+  if (closing.queue != queue_) return;
   if (closing.end.keep || closing.retract) planner_.counters_read(closing.facts, outcome);
   if (planner_.take_distrust()) {
     rt_.notes.say(
@@ -107,17 +112,27 @@ void Windows::stop_counting(const std::string& failed) {
 
 void Windows::start_activity() {
   auto failed = counters_.close().sentence;
-  if (counters_.hangs()) flaw(kStuck);
-  if (failed.empty() && counters_.hangs()) return;  // said already
+  const bool hangs = counters_.hangs();
+  if (hangs) flaw(kStuck);
+  if (failed.empty() && hangs) return;  // said already
+  // Where the profiler may still be enabled, neither records nor counters can be begun safely.
+  if (failed.empty()) failed = counters_.not_closed().sentence;
+  const bool lost = !failed.empty() && !hangs;
   std::string partly;
-  if (failed.empty())
-    failed = activity_.enable(partly);
-  else
+  if (lost)
+    failed += " Nothing more is collected.";
+  else if (hangs)
     failed += " Kernel times without counters are not taken.";
+  else
+    failed = activity_.enable(partly);
   if (!partly.empty()) rt_.notes.say(partly);
   if (failed.empty()) return;
   rt_.notes.say(failed);
   const MutexLock hold(control_mutex_);
+  if (lost) {
+    planner_.give_up(PhaseKind::hw);
+    planner_.give_up(PhaseKind::flops);
+  }
   planner_.give_up(PhaseKind::time);
   if (state_.times()) choose_again({});
 }

@@ -9,7 +9,8 @@ namespace gable {
 // Ranks need not see the same ranges at the same step.
 bool Windows::looks_at_ranges() const {
   const auto border = border_.load(std::memory_order_relaxed);
-  return (border == Border::launches || border == Border::recurring) && !rt_.ranks;
+  return (border == Border::launches || border == Border::recurring) && !rt_.ranks &&
+         !steps_too_long_.load(std::memory_order_relaxed);
 }
 
 LaunchesSeen Windows::launches_seen() const {

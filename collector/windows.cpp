@@ -197,6 +197,7 @@ void Windows::close_window(std::uint64_t now, const std::string& spoilt, bool cu
   if (activity_.enabled()) hooks_.records_wanted();
   const auto query = planner_.query(facts);
   planner_.progress(facts, sink_.with_profile([&](Profile& profile) {
+    if (activity_.lacks_copies()) profile.lose_copies(window);
     sink_.end_window_locked(end);
     return key_needs(profile, query);
   }));

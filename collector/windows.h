@@ -160,6 +160,9 @@ class Windows final : public RangeListener {
   void obey(PeriodMark mark);
   void obey(RangeMark mark, std::uint64_t now) GABLE_REQUIRES(control_mutex_);
   void lose_range();
+  // A step that was found has more launches than CUPTI takes ranges: back to windows of launches.
+  void leave_long_steps(std::uint64_t launches, std::size_t most, std::uint64_t now)
+      GABLE_REQUIRES(control_mutex_);
   [[nodiscard]] bool looks_at_ranges() const;
   [[nodiscard]] LaunchesSeen launches_seen() const;
   void count_launch();
@@ -229,6 +232,7 @@ class Windows final : public RangeListener {
   std::atomic<bool> limited_;              // --budget
   std::atomic<bool> communicator_{false};  // of NCCL, of more ranks than one
   std::atomic<Border> border_;
+  std::atomic<bool> steps_too_long_{false};  // no steps are looked for any more
   std::atomic<std::uint32_t> flaws_{0};
   std::atomic<std::uint64_t> launches_{0};  // where windows are launches
   LaunchSequence sequence_;                 // where borders are found

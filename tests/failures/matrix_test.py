@@ -37,7 +37,9 @@ def names_in_library():
     """Every text of the library that ends with the name of a call of CUPTI, so also of one resolved past the list. Compilers put
     short texts beside each other without a zero between."""
     with open(playback_program.LIBRARY, "rb") as file:
-        return {name.decode() for name in re.findall(rb"(?<!\w)(cupti[A-Z]\w+)(?=\0)", file.read())}
+        library = file.read()
+    found = {name.decode() for name in re.findall(rb"(?<!\w)(cupti[A-Z]\w+)(?=\0)", library)}
+    return found | {name for name in symbols() if name.encode() + b"\0" in library}
 
 
 class Case:

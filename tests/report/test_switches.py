@@ -129,7 +129,8 @@ class Switches(SmallTest):
         self.assert_noted(report, "which are upper bounds: a counter range may last longer than its kernel")
 
     def test_steps_of_more_ranges_than_cupti_takes(self):
-        """Windows of more launches than fit are lost; those of fewer are not, and nothing ends the counting."""
+        """Windows of more launches than fit are lost; those of fewer are not, and nothing ends the counting. Steps that nobody
+        named give way to windows of launches."""
         kernels = open(path_of("layers"), encoding="utf-8").read().splitlines()
         kernels = [line for line in kernels if '"kernel": "relu", "name"' in line]
         step = ['{"op": "push", "name": "step"}'] + ['{"op": "launch", "kernel": "relu"}'] * 1700
@@ -150,6 +151,9 @@ class Switches(SmallTest):
                     self.assertEqual(kernel["flops"]["fp32"], 16384 if counted else None, run.err)
                     if not counted:
                         self.assert_noted(run.report, "ranges")
+                    elif value != "none":  # the range that was taken for the step has too many launches
+                        self.assertEqual(run.report.run["steps"]["border"], "launches")
+                        self.assert_noted(run.report, "steps have 1700 launches, but CUPTI takes no more than 1024 ranges")
 
     def test_no_kernel_records(self):
         """They never arrive, or bear other numbers than the launches: the counted durations stand in."""

@@ -164,6 +164,34 @@ TEST_F(ProfileWindows, RestartForgetsSamplesButKnowsTheOldLaunches) {
   ASSERT_EQ(made.devices.size(), 1u);
 }
 
+TEST_F(ProfileWindows, WindowsThatLackCopiesAreNotCountedForThem) {
+  const LayerId to = layer({"data"});
+  for (std::uint32_t id = 1; id <= 3; ++id) {
+    profile.count_step(1);
+    begin(id, kTime);
+    const std::uint64_t start = std::uint64_t{1000} * id;
+    timed(key(to, "k"), start + 100, start + 120);
+    if (id == 1) {
+      profile.lose_copies(window);
+    } else {
+      profile.add(CopyCall{to, window, 1000 + id});
+      CopyRecord record;
+      record.start_ns = start + 130;
+      record.end_ns = start + 140;
+      record.bytes = 4096;
+      record.correlation = 1000 + id;
+      record.kind = CopyKind::host_to_device;
+      profile.add(record);
+    }
+    end(kTime, true, start, start + 500);
+  }
+  const Report made = report();
+  ASSERT_EQ(made.copies.size(), 1u);
+  EXPECT_EQ(made.copies[0].count, 1);
+  EXPECT_EQ(made.step.copy_ns, 10);
+  EXPECT_EQ(kernel_named(made, "k").time_mean_ns, 20);
+}
+
 TEST_F(ProfileWindows, CopiesBelongToTheWindowOfTheirCall) {
   profile.count_step(1);
   const LayerId to = layer({"data"});

@@ -229,8 +229,13 @@ TEST(RangeProfiler, AFailingDisableIsSaidAndKeepsTheImages) {
   RangeProfiler profiler(engine, a_context(), "GH100");
   ASSERT_FALSE(profiler.start(plan, RangeMode::user, 4).failed());
   cupti.fail("cuptiRangeProfilerDisable", CUPTI_ERROR_UNKNOWN);
-  EXPECT_NE(profiler.disable().sentence.find("cuptiRangeProfilerDisable"), std::string::npos);
+  const auto said = profiler.disable().sentence;
+  EXPECT_NE(said.find("cuptiRangeProfilerDisable"), std::string::npos);
   EXPECT_GT(profiler.image_bytes(), 0u);
+  // Whether it is enabled still, nobody knows: it is not enabled a second time.
+  EXPECT_EQ(profiler.start(plan, RangeMode::user, 4).sentence, said);
+  EXPECT_EQ(profiler.not_disabled().sentence, said);
+  EXPECT_EQ(cupti.count("cuptiRangeProfilerEnable"), 1);
 }
 
 // A refusal for good is not tried again in another way.
