@@ -15,7 +15,7 @@ LEAST = (12, 3, 3)  # windows of hardware counters, four to a round, of FLOPs an
 
 
 class Threads(unittest.TestCase):
-    def check(self, program, threads, options, exact):
+    def check(self, program, threads, options):
         for number in range(ROUNDS):
             with self.subTest(round=number):
                 run = run_command([HAZARD, program, str(threads)], options)
@@ -27,10 +27,8 @@ class Threads(unittest.TestCase):
                 self.assertFalse([note for note in about["notes"] if "thrown away" in note or "No more" in note])
                 steps = about["steps"]
                 windows = (steps["hw"], steps["flops"], steps["time"])
-                if exact:
-                    self.assertEqual(windows, LEAST, about)
-                else:  # steps of other launches are classes of their own
-                    self.assertTrue(all(had >= least for had, least in zip(windows, LEAST)), about)
+                # More where a range was taken for the step for a while, and where steps of other launches are classes of their own.
+                self.assertTrue(all(had >= least for had, least in zip(windows, LEAST)), about)
                 kernel = run.reports[0]["kernels"][0]
                 # gpu.jsonl: 5,000 ns, 64 FFMA a thread on 512 threads, 2,000 + 1,000 sectors
                 self.assertEqual(kernel["time_ns"]["mean"], 5000)
@@ -38,22 +36,22 @@ class Threads(unittest.TestCase):
                 self.assertEqual(kernel["bytes"]["dram"], 32 * 3000)
 
     def test_2_threads(self):
-        self.check("free_threads", 2, LAUNCHES, True)
+        self.check("free_threads", 2, LAUNCHES)
 
     def test_8_threads(self):
-        self.check("free_threads", 8, LAUNCHES, True)
+        self.check("free_threads", 8, LAUNCHES)
 
     def test_32_threads(self):
-        self.check("free_threads", 32, LAUNCHES, True)
+        self.check("free_threads", 32, LAUNCHES)
 
     def test_2_threads_with_steps(self):
-        self.check("step_threads", 2, STEPS, False)
+        self.check("step_threads", 2, STEPS)
 
     def test_8_threads_with_steps(self):
-        self.check("step_threads", 8, STEPS, False)
+        self.check("step_threads", 8, STEPS)
 
     def test_32_threads_with_steps(self):
-        self.check("step_threads", 32, STEPS, False)
+        self.check("step_threads", 32, STEPS)
 
 
 if __name__ == "__main__":
