@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The linters: clang-format on every C++ file, shellcheck on every script, and clang's check of locks on the product's sources.
 #   scripts/lint.sh
-#   scripts/lint.sh --tidy   and clang-tidy on the product's sources, which takes ten minutes on two cores
+#   scripts/lint.sh --tidy   and clang-tidy on the product's sources, which takes long
 #   scripts/lint.sh --tidy --tests   and on the tests' sources
 #   scripts/lint.sh --fix    formats in place first
 set -euo pipefail

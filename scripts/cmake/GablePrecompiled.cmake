@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gable_precompile(TARGET [HEADERS…]): the compiler reads the standard headers that most sources include, and those
-# named, once for all sources of TARGET. More than half of a build's time went into reading them again and again.
+# named, once for all sources of TARGET. In six sources looked at, reading headers took a quarter to
+# three quarters of the time to compile.
 #
 # A source must still include what it uses: scripts/lint.sh reads every source without this.
 option(GABLE_PRECOMPILED "Read common headers once for each target" ON)
