@@ -59,7 +59,8 @@ class GABLE_SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-// Takes the mutex for the rest of the block where it is free. `if (!lock.held()) return;` comes first.
+// Takes the mutex for the rest of the block where it is free. `if (!lock.held()) return;` comes
+// first.
 class TryLock {
  public:
   explicit TryLock(Mutex& mutex) GABLE_NO_THREAD_SAFETY_ANALYSIS : mutex_(mutex),
