@@ -23,7 +23,9 @@ std::vector<std::string> command_line() {
 
 }  // namespace
 
-std::vector<std::string> masked_command_line() { return mask_command(command_line()); }
+std::vector<std::string> shown_command_line(const Settings& settings) {
+  return settings.no_command ? std::vector<std::string>{} : mask_command(command_line());
+}
 
 // The variable is the playback driver's own: it is also set where the driver was taken by hand.
 bool is_played(const Settings& settings) {

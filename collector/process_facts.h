@@ -9,8 +9,8 @@
 
 namespace gable {
 
-// Values of arguments named like token or password are masked.
-[[nodiscard]] std::vector<std::string> masked_command_line();
+// What a file may say of the command: its secrets are masked, and with --no-command it is empty.
+[[nodiscard]] std::vector<std::string> shown_command_line(const Settings& settings);
 // On the playback GPU, so that no number is from hardware.
 [[nodiscard]] bool is_played(const Settings& settings);
 // "run.json" and "2" give "run-2.json".

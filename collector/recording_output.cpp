@@ -58,7 +58,9 @@ void RecordingOutput::write(EventSink& sink, Windows& windows) {
   if (rt_.settings.record.empty() || written_.exchange(true)) return;
   RecordingSource source;
   std::string command;
-  for (const auto& word : masked_command_line()) command += (command.empty() ? "" : " ") + word;
+  for (const auto& word : shown_command_line(rt_.settings))
+    command += (command.empty() ? "" : " ") + word;
+  if (command.empty()) command = "its command is left out";
   source.origin = played_ ? "playback" : "recorded";
   source.note = (played_ ? "Written down from a run on the playback GPU, of " +
                                std::filesystem::path(rt_.settings.playback).filename().string() +

@@ -107,7 +107,7 @@ ReportOutput::Environment ReportOutput::environment() {
 RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environment,
                                    bool complete) const {
   RunInfo run;
-  run.command = masked_command_line();
+  run.command = shown_command_line(rt_.settings);
   run.hostname = host_name();
   run.pid = getpid();
   run.rank = environment.rank;

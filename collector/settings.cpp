@@ -165,6 +165,7 @@ void add_collection_options(CLI::App& app, Settings& settings) {
       ->take_last();
   declare_choice(app, "--layers", settings.layers, "auto", "off", "whether modules are layers");
   app.add_flag("--allocations", settings.allocations, "what layers allocate");
+  app.add_flag("--no-command", settings.no_command, "the report is without the command");
   declare_text(app, "--record", settings.record, "a file name", "a recording of the run");
   declare_choice(app, "--then", settings.then, "continue", "stop", "what follows the queue");
   declare_number(app, "--max-keys", settings.max_keys, 1, "launch keys kept apart");
@@ -212,6 +213,7 @@ std::string to_options(const Settings& settings) {
   if (settings.budget) add("--budget", budget_text(*settings.budget));
   add_text("--layers", settings.layers, defaults.layers);
   if (settings.allocations) add("--allocations", "true");
+  if (settings.no_command) add("--no-command", "true");
   add_text("--record", settings.record, defaults.record);
   add_text("--then", settings.then, defaults.then);
   add_number("--max-keys", settings.max_keys, defaults.max_keys);

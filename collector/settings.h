@@ -37,6 +37,7 @@ struct Settings {
   std::string record;                // --record: a recording of the run goes there; empty: none
   std::string then = "continue";     // --then continue|stop
   std::uint32_t max_keys = 20000;
+  bool no_command = false;      // --no-command: reports do not hold the program's command line
   bool allocations = false;     // --allocations: the memory that PyTorch's layers allocate
   std::string layers = "auto";  // --layers auto|off: whether PyTorch's modules become layers
   std::string cupti;            // --cupti: path of the libcupti to load when none is in the process

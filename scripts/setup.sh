@@ -12,6 +12,7 @@
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 130 MB to fetch, for the tests in tests/cupti
 #   scripts/setup.sh --disassembler BUILD  nvdisasm into BUILD, 5 MB, for the test that reads kernels; a notice where not
+#   scripts/setup.sh --secrets BUILD       detect-secrets into BUILD, for the test that looks for secrets in reports; a notice where not
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -173,6 +174,17 @@ fetch_browser() {
   fi
 }
 
+fetch_secrets() {
+  local target=$1/secrets
+  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import detect_secrets' 2>/dev/null; then return 0; fi
+  printf 'setup: putting detect-secrets into %s\n' "$target" >&2
+  if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
+    detect-secrets==1.5.0 >&2; }; then
+    printf 'setup: detect-secrets could not be installed; the test that looks for secrets is skipped\n' >&2
+    rm -rf "$target"
+  fi
+}
+
 build_packages=(
   g++:g++
   cmake:cmake
@@ -232,5 +244,9 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --disassembler <build folder>"
     fetch_disassembler "$2"
     ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD and --disassembler BUILD" ;;
+  --secrets)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --secrets <build folder>"
+    fetch_secrets "$2"
+    ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD and --secrets BUILD" ;;
 esac

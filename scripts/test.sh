@@ -43,6 +43,7 @@ scripts/setup.sh --cuda build-ci
 scripts/setup.sh --torch build-ci
 scripts/setup.sh --browser build-ci
 scripts/setup.sh --disassembler build-ci
+scripts/setup.sh --secrets build-ci
 build ci
 phase 'running the tests'
 ctest --preset "$([[ $all == yes ]] && echo nightly || echo ci)" "-j$jobs" --no-tests=error
