@@ -7,7 +7,7 @@
 
 #include "analysis/measured_roofs.h"
 #include "analysis/plain_file.h"
-#include "analysis/report_file.h"
+#include "analysis/text_file.h"
 
 namespace gable {
 namespace {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks that clang checks (-Wthread-safety): what a mutex guards says so, and using it without the
 // lock does not pass scripts/lint.sh. The standard library's mutex carries no such words with
-// libstdc++, so these wrap it, and cost nothing: every call is inlined. Other compilers see no
-// words at all.
+// libstdc++, so these wrap it; every call is inlined, and a thread counts what it holds. Other
+// compilers see no words at all.
 #pragma once
 
 #include <condition_variable>
 #include <mutex>
 #include <shared_mutex>
+
+#include "analysis/held_locks.h"
 
 #ifdef __clang__
 #define GABLE_THREAD_ANNOTATION(words) __attribute__((words))
@@ -37,9 +39,20 @@ namespace gable {
 
 class GABLE_CAPABILITY("mutex") Mutex {
  public:
-  void lock() GABLE_ACQUIRE() { mutex_.lock(); }
-  void unlock() GABLE_RELEASE() { mutex_.unlock(); }
-  [[nodiscard]] bool try_lock() GABLE_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+  void lock() GABLE_ACQUIRE() {
+    takes_lock();
+    mutex_.lock();
+  }
+  void unlock() GABLE_RELEASE() {
+    mutex_.unlock();
+    gave_lock();
+  }
+  [[nodiscard]] bool try_lock() GABLE_TRY_ACQUIRE(true) {
+    takes_lock();
+    const bool got = mutex_.try_lock();
+    if (!got) gave_lock();
+    return got;
+  }
   // What the compiler cannot follow: a lock that was tried for, or is held around a callback.
   void assert_held() const GABLE_ASSERT_HELD(this) {}
 
@@ -80,12 +93,22 @@ class TryLock {
 // One that can be given back and taken again, and waited with.
 class GABLE_SCOPED_CAPABILITY UniqueLock {
  public:
-  explicit UniqueLock(Mutex& mutex) GABLE_ACQUIRE(mutex) : lock_(mutex.mutex_) {}
-  ~UniqueLock() GABLE_RELEASE() = default;
+  explicit UniqueLock(Mutex& mutex) GABLE_ACQUIRE(mutex) : lock_(mutex.mutex_, std::defer_lock) {
+    lock();
+  }
+  ~UniqueLock() GABLE_RELEASE() {
+    if (lock_.owns_lock()) unlock();
+  }
   UniqueLock(const UniqueLock&) = delete;
   UniqueLock& operator=(const UniqueLock&) = delete;
-  void lock() GABLE_ACQUIRE() { lock_.lock(); }
-  void unlock() GABLE_RELEASE() { lock_.unlock(); }
+  void lock() GABLE_ACQUIRE() {
+    takes_lock();
+    lock_.lock();
+  }
+  void unlock() GABLE_RELEASE() {
+    lock_.unlock();
+    gave_lock();
+  }
 
  private:
   friend class Condition;
@@ -113,11 +136,21 @@ class Condition {
 
 class GABLE_CAPABILITY("shared mutex") SharedMutex {
  public:
-  void lock() GABLE_ACQUIRE() { mutex_.lock(); }
-  void unlock() GABLE_RELEASE() { mutex_.unlock(); }
-  void lock_shared() GABLE_ACQUIRE_SHARED() { mutex_.lock_shared(); }
+  void lock() GABLE_ACQUIRE() {
+    takes_lock();
+    mutex_.lock();
+  }
+  void unlock() GABLE_RELEASE() {
+    mutex_.unlock();
+    gave_lock();
+  }
+  void lock_shared() GABLE_ACQUIRE_SHARED() {
+    takes_lock();
+    mutex_.lock_shared();
+  }
   void unlock_shared() GABLE_THREAD_ANNOTATION(release_shared_capability()) {
     mutex_.unlock_shared();
+    gave_lock();
   }
 
  private:

@@ -8,12 +8,8 @@
 
 namespace gable {
 
-// Writes beside `path` and renames, so that a reader sees the old file or the new one, never a
-// part; a device such as /dev/null is written to as it is. Empty when it worked, else a sentence.
-// Never throws.
-[[nodiscard]] std::string write_text_file(const std::string& text, const std::string& path);
+// As write_text_file(). Empty when it worked, else a sentence. Never throws.
 [[nodiscard]] std::string write_report_file(const Report& report, const std::string& path);
-[[nodiscard]] std::string write_text_file(const std::string& text, const std::string& path);
 
 // Never throws; the error names the file.
 [[nodiscard]] ParsedReport read_report_file(const std::string& path);

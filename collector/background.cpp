@@ -18,7 +18,8 @@
 namespace gable {
 namespace {
 
-constexpr int kPollMs = 100;                          // while collecting
+constexpr std::chrono::milliseconds kSignalPatience{2000};  // from a signal to the program's end
+constexpr int kPollMs = 100;                                // while collecting
 constexpr std::uint64_t kSnapshotNs = 5'000'000'000;  // a snapshot on disk is never older than 10 s
 constexpr std::uint64_t kFlushEveryNs = 500'000'000;
 constexpr std::chrono::seconds kOpenPatience{10};    // of a program that waits for a queue
@@ -48,11 +49,40 @@ void Background::signal_from_handler(int number) {
   errno = saved;
 }
 
+void Background::watch_for(const sigset_t& held) {
+  held_ = held;
+  ending_.store(true, std::memory_order_release);
+  wake(kEnding);
+}
+
+void Background::end_for(int number) {
+  // Whatever hangs while the report is written, the program ends in time.
+  (void)start_own_thread("gable-end", [number] {
+    std::this_thread::sleep_for(kSignalPatience);
+    die_of(number);
+  });
+  session_.finish_for_signal();
+  die_of(number);
+}
+
+// What is sent to the process waits for any thread, so it is seen here, too.
+void Background::look_for_signals() {
+  sigset_t pending;
+  if (!ending_.load(std::memory_order_acquire) || ::sigpending(&pending) != 0) return;
+  for (const int number : {SIGINT, SIGTERM}) {
+    if (sigismember(&held_, number) != 1 || sigismember(&pending, number) != 1) continue;
+    dying_.store(true, std::memory_order_relaxed);
+    end_for(number);
+  }
+}
+
 void Background::work() {
   std::uint64_t last_snapshot = steady_ns(), last_flush = last_snapshot, last_look = last_snapshot;
   for (;;) {
     pollfd waiting[] = {{pipe_[0], POLLIN, 0}, {requests_.descriptor(), POLLIN, 0}};
-    ::poll(waiting, 2, over_.load(std::memory_order_relaxed) ? -1 : kPollMs);
+    const bool idle =
+        over_.load(std::memory_order_relaxed) && !ending_.load(std::memory_order_relaxed);
+    ::poll(waiting, 2, idle ? -1 : kPollMs);
     char command = 0;
     try {
       while (::read(pipe_[0], &command, 1) == 1) {
@@ -63,10 +93,10 @@ void Background::work() {
         if (command == kSignal) {
           char number = 0;
           if (::read(pipe_[0], &number, 1) != 1) continue;
-          session_.finish_for_signal();
-          die_of(number);
+          end_for(number);
         }
       }
+      look_for_signals();
       if (waiting[1].revents != 0) answer();
       if (over_.load(std::memory_order_relaxed)) continue;
       const auto now = steady_ns();

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,18 +28,24 @@ class Background {
   // Wakes the worker. Safe in a signal handler and anywhere else.
   void wake(char command);
   static constexpr char kPlan = 'p', kDrain = 'd', kOver = 'o', kSignal = 's', kQueue = 'q',
-                        kBlock = 'b';
+                        kBlock = 'b', kEnding = 'e';
 
   // The next bytes after kSignal carry the number; the worker then writes the report and raises it
   // again.
   void signal_from_handler(int number);
+
+  // The program ends: the worker looks whether one of these has come that nobody takes.
+  void watch_for(const sigset_t& held);
 
   // Has the worker open a further queue, and waits for that. Empty, or a sentence that says why
   // not.
   std::string open_queue(const Schedule& schedule);
 
   // The process ends: the worker does nothing more but end it on a signal.
-  void rest() { over_.store(true, std::memory_order_relaxed); }
+  void rest() {
+    ending_.store(false, std::memory_order_release);
+    over_.store(true, std::memory_order_relaxed);
+  }
   [[nodiscard]] bool dying() const { return dying_.load(std::memory_order_relaxed); }
 
   // Ends the process as the signal does where nobody handles it. Safe in a signal handler.
@@ -54,12 +61,16 @@ class Background {
   void open_block();  // asked for by the program
   void answer();      // asked for by the socket
   void run_flusher();
+  void end_for(int number);
+  void look_for_signals();
 
   Session& session_;
   int pipe_[2] = {-1, -1};
   RequestSocket requests_;
   std::atomic<bool> over_{false};
-  std::atomic<bool> dying_{false};  // a signal came that ends the program
+  sigset_t held_{};                  // written before ending_
+  std::atomic<bool> ending_{false};  // the program's own thread writes the last report
+  std::atomic<bool> dying_{false};   // a signal came that ends the program
 
   // The queue that the program asks for, and the answer.
   Mutex block_mutex_;

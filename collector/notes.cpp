@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/notes.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+
+#include "analysis/own_write.h"
 
 namespace gable {
 namespace {
 
-constexpr int kWritePatienceMs = 100;
+constexpr std::chrono::milliseconds kWritePatience{100};
 
 }  // namespace
+
+Notes::Notes() : standard_error_(STDERR_FILENO) {}
 
 bool Notes::keep(const std::string& sentence) {
   const MutexLock hold(mutex_);
@@ -24,15 +28,11 @@ bool Notes::keep(const std::string& sentence) {
 }
 
 void Notes::say(const std::string& sentence) {
-  if (!keep(sentence)) return;
+  if (!keep(sentence) || !standard_error_.is(STDERR_FILENO)) return;
   const std::string line = "gable: " + sentence + "\n";
-  // One write, past stdio: the program's own buffers and locks are none of our business. A pipe may
-  // be full whose reader waits for this very thread: then the sentence stands in the report alone.
-  // Where nobody reads at all, writing would end the program.
-  pollfd standard_error{STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&standard_error, 1, kWritePatienceMs) != 1 || standard_error.revents != POLLOUT)
-    return;
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  // Past stdio: the program's own buffers and locks are none of our business. A pipe may be full
+  // whose reader waits for this very thread: then the sentence stands in the report alone.
+  [[maybe_unused]] const int error = write_whole(STDERR_FILENO, line, kWritePatience);
 }
 
 void Notes::record(const std::string& sentence) { keep(sentence); }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/mutex.h"
+#include "analysis/own_write.h"
 
 namespace gable {
 
@@ -14,7 +15,10 @@ class Notes {
   static constexpr std::size_t kMax =
       200;  // different sentences kept; more are only counted by their absence
 
-  // On stderr ("gable: …", one write, where what is written there is read) and in the report.
+  Notes();
+
+  // In the report, and on stderr ("gable: …") as long as that is what it was when this was made: a
+  // program that closes it may get its number for a file of its own.
   void say(const std::string& sentence);
   // In the report only.
   void record(const std::string& sentence);
@@ -22,6 +26,7 @@ class Notes {
 
  private:
   bool keep(const std::string& sentence);
+  const FileIdentity standard_error_;
   mutable Mutex mutex_;
   std::vector<std::string> sentences_ GABLE_GUARDED_BY(mutex_);
 };

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/recording_output.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "analysis/recording_text.h"
+#include "analysis/text_file.h"
 #include "collector/process_facts.h"
 
 namespace gable {
@@ -17,24 +16,12 @@ namespace {
 
 // Empty, or why not. A file that is there already is another process's: it gets no second writer.
 std::string write_new(const std::string& text, std::string& path) {
-  int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0 && errno == EEXIST) {
+  int error = write_new_file(text, path);
+  if (error == EEXIST) {
     path = with_suffix(path, std::to_string(getpid()));
-    fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    error = write_new_file(text, path);
   }
-  if (fd < 0) return path + ": " + std::strerror(errno) + ".";
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const auto wrote = ::write(fd, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) break;
-    done += static_cast<std::size_t>(wrote);
-  }
-  const int problem = errno;
-  const bool closed = ::close(fd) == 0;
-  if (done == text.size() && closed) return {};
-  ::unlink(path.c_str());  // half a recording is none
-  return path + ": " + std::strerror(problem) + ".";
+  return error == 0 ? std::string() : path + ": " + std::strerror(error) + ".";
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "analysis/own_write.h"
 #include "analysis/plain_file.h"
 #include "analysis/report_builder.h"
 #include "analysis/report_file.h"
@@ -80,7 +81,7 @@ std::string claim(const std::string& manifest, const std::string& path) {
       break;
     }
     const std::string line = pid + "\t" + claimed + "\n";
-    if (::write(fd, line.data(), line.size()) != static_cast<ssize_t>(line.size())) claimed = path;
+    if (write_whole(fd, line) != 0) claimed = path;
   }
   ::close(fd);
   return claimed;

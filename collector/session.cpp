@@ -302,7 +302,7 @@ void Session::check_progress() {
 // What the records that are still to come tell, and then the report.
 void Session::write_end() {
   wait_for_devices();
-  if (!await_records(kExitPatience, [] { return false; })) {
+  if (!await_records(kExitPatience, [this] { return background_.dying(); })) {
     rt_.notes.say(
         "CUPTI did not hand out its last records in time; the report has what came before.");
   }

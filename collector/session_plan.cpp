@@ -10,7 +10,7 @@
 namespace gable {
 namespace {
 
-constexpr std::chrono::milliseconds kPlanPatience{5000};
+constexpr std::chrono::milliseconds kPlanPatience{5000}, kPlanSlice{20};
 constexpr std::chrono::milliseconds kDevicesPatience{1000};
 
 }  // namespace
@@ -66,8 +66,15 @@ void Session::make_plan() {
 const MetricPlan* Session::wait_for_plan() {
   if (!saw_context_.exchange(true)) background_.wake(Background::kPlan);
   UniqueLock hold(plan_mutex_);
-  if (!plan_made_.wait_for(hold, kPlanPatience,
-                           [this]() GABLE_REQUIRES(plan_mutex_) { return plan_done_; })) {
+  const auto done = [this]() GABLE_REQUIRES(plan_mutex_) { return plan_done_; };
+  const auto give_up = std::chrono::steady_clock::now() + kPlanPatience;
+  bool made = false;
+  // The worker plans nothing any more when a signal ends the program.
+  while (!(made = plan_made_.wait_for(hold, kPlanSlice, done)) && !background_.dying() &&
+         std::chrono::steady_clock::now() < give_up) {
+  }
+  if (!made && background_.dying()) return nullptr;
+  if (!made) {
     rt_.notes.say(
         "CUPTI took too long to plan the counters; kernel times are collected without them.");
     return nullptr;

@@ -6,9 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 
+#include "analysis/held_locks.h"
 #include "collector/nvtx_entry.h"
 #include "collector/range_calls.h"
 #include "collector/runtime.h"
@@ -17,7 +17,7 @@
 namespace gable {
 namespace {
 
-constexpr int kSignalPatienceMs = 2000;
+constexpr long kSignalPatienceMs = 2000;
 
 std::atomic<pid_t> g_owner{0};  // the process whose session this is; a forked child is another
 std::atomic_flag* g_flag = nullptr;
@@ -28,25 +28,66 @@ Session* own_session() {
   return is_owner() ? runtime().session.load(std::memory_order_acquire) : nullptr;
 }
 
+// Those that are handled here: a program's own handlers are none of our business.
+sigset_t g_watched{};
+
+// One that comes while this thread writes the report would stop it in the midst of that: it waits
+// until the report is written, and the worker, which looks for it meanwhile, waits a bounded time.
+class SignalsHeld {
+ public:
+  explicit SignalsHeld(Session& session) : session_(session) {
+    if (pthread_sigmask(SIG_BLOCK, &g_watched, &before_) != 0) return;
+    held_ = true;
+    sigset_t fresh = g_watched;
+    for (const int number : {SIGINT, SIGTERM})
+      if (sigismember(&before_, number) == 1) sigdelset(&fresh, number);
+    session_.ends(fresh);
+  }
+  ~SignalsHeld() {
+    if (held_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  Session& session_;
+  sigset_t before_{};
+  bool held_ = false;
+};
+
 void at_end() {
-  if (auto* session = own_session()) session->finish();
+  auto* session = own_session();
+  if (session == nullptr) return;
+  const SignalsHeld held(*session);
+  session->finish();
+}
+
+// By the clock: under load a sleep takes longer than was asked for.
+long milliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// Unwatched, the program would be gone by now: it must not go on from an interrupted call. The
+// worker ends the process meanwhile.
+void wait_for_end(int number) {
+  const auto since = milliseconds();
+  while (milliseconds() - since < kSignalPatienceMs) {
+    const timespec millisecond{0, 1000000};
+    nanosleep(&millisecond, nullptr);
+  }
+  Background::die_of(number);
 }
 
 void on_signal(int number) {
+  auto* session = own_session();
   // In a forked child the parent's worker does not exist: do what the program's default would have
   // done.
-  if (auto* session = own_session()) {
-    const int before = errno;
-    session->signal(number);
-    // Unwatched, the program would be gone by now: it must not go on from an interrupted call. The
-    // worker ends the process meanwhile.
-    for (int i = 0; i < kSignalPatienceMs; ++i) {
-      const timespec millisecond{0, 1000000};
-      nanosleep(&millisecond, nullptr);
-    }
-    errno = before;
-  }
-  Background::die_of(number);
+  if (session == nullptr) return Background::die_of(number);
+  session->signal(number);
+  // The worker may need the lock that this thread was interrupted with.
+  if (!waits_for_locks(number, wait_for_end)) wait_for_end(number);
 }
 
 void watch_signal(int number) {
@@ -59,6 +100,7 @@ void watch_signal(int number) {
   sigemptyset(&ours.sa_mask);
   ours.sa_flags = SA_RESTART;
   sigaction(number, &ours, nullptr);
+  sigaddset(&g_watched, number);
 }
 
 // SIGUSR2 asks for a further queue where the program has no use for it.
@@ -112,6 +154,7 @@ void watch_end() {
   g_owner.store(getpid(), std::memory_order_relaxed);
   std::atexit(at_end);
   ::at_quick_exit(at_end);
+  sigemptyset(&g_watched);
   watch_signal(SIGINT);
   watch_signal(SIGTERM);
   watch_demand();

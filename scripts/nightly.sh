@@ -9,7 +9,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 # Tests that have a long form take it. GABLE_PROVE_EXAMPLES=DIR: PyTorch's own example is run, too.
-export GABLE_LONG_TESTS=1 GABLE_EVERY_CASE=1
+export GABLE_SIGNALS=1000 GABLE_LONG_TESTS=1 GABLE_EVERY_CASE=1
 export GABLE_SOAK_SECONDS=${GABLE_SOAK_SECONDS:-1800}
 export GABLE_LOCK_ROUNDS=${GABLE_LOCK_ROUNDS:-1000} GABLE_LOCK_RUNS=${GABLE_LOCK_RUNS:-50} GABLE_PROVE_FRESH=yes
 mkdir -p build-ci
@@ -20,4 +20,4 @@ scripts/fuzz.sh 2>&1 | tee -a "$log"
 scripts/fuzz.sh "${GABLE_FUZZ_SECONDS:-3600}" 2>&1 | tee -a "$log"
 
 printf '\nnightly: green after %d s\n' "$SECONDS"
-grep -aE '^([0-9]+% tests passed|failures: |soak: |locks: |threads: |lint: |fuzz: [0-9]+ targets|test: .*, after)' "$log" | sed 's/^/nightly: /'
+grep -aE '^([0-9]+% tests passed|failures: |soak: |locks: |threads: |signals: |lint: |fuzz: [0-9]+ targets|test: .*, after)' "$log" | sed 's/^/nightly: /'

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analysis/text_file.h"
 #include "collector/settings.h"
 #include "tools/command.h"
 #include "tools/injection.h"
@@ -144,7 +145,10 @@ class ProfileCommand final : public Command {
     if (!ended.not_started.empty()) return finish_unprofiled(ended);
     std::vector<std::string> paths;
     paths.reserve(written.size());
-    for (const Manifest::Entry& entry : written) paths.push_back(entry.path);
+    // What went into a pipe or to a terminal was read there, and cannot be read again.
+    for (const Manifest::Entry& entry : written)
+      if (!is_written_in_place(entry.path)) paths.push_back(entry.path);
+    if (paths.empty() && !written.empty()) return ended.exit_code;
     if (paths.empty()) {
       say(why_no_report(ended, !settings_.playback.empty()));
       return ended.exit_code;

@@ -9,11 +9,17 @@
 #include <system_error>
 #include <vector>
 
-#include "analysis/report_file.h"
+#include "analysis/text_file.h"
 #include "tools/command.h"
 #include "tools/page/page.h"
 
 namespace gable {
+namespace {
+
+// Who writes into a pipe by hand has time to start its reader.
+constexpr std::chrono::minutes kUsersPatience{10};
+
+}  // namespace
 
 std::FILE* place_of_remarks(const Outputs& outputs) {
   std::map<std::string, std::string> taken;
@@ -38,7 +44,7 @@ void write_output(const ReportFiles& files, const std::string& text, const std::
       throw WrongUse(path + " is what is read here and would be lost: name another file.");
     }
   }
-  if (const std::string problem = write_text_file(text, path); !problem.empty())
+  if (const std::string problem = write_text_file(text, path, kUsersPatience); !problem.empty())
     throw WrongUse(problem);
 }
 

@@ -3,6 +3,7 @@
 // NAME [THREADS]. Written against the CUDA driver API, so that it runs on a real GPU's driver as on
 // the playback one. Each prints what an unprofiled run prints.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -109,6 +110,14 @@ const std::map<std::string, Hazard>& hazards() {
          work_then_wait();
          raise(SIGTERM);
          return 0;
+       }},
+      {"own_file_as_standard_error",
+       [] {
+         work();
+         close(STDERR_FILENO);
+         const int data = open("data", O_CREAT | O_WRONLY, 0600);
+         (void)!write(data, "data\n", 5);
+         return data == STDERR_FILENO ? 3 : 1;
        }},
       {"own_usr2",
        [] {
@@ -324,6 +333,22 @@ const std::map<std::string, Hazard>& hazards() {
            usleep(500000);
          }
          return 21;
+       }},
+      {"until_a_signal",
+       [] {
+         open_gpu();
+         for (int i = 0;; ++i) {
+           steps(1);
+           if (i == 0) (void)!write(STDOUT_FILENO, "launched\n", 9);
+         }
+         return 1;
+       }},
+      {"return_at_once",
+       [] {
+         open_gpu();
+         steps(20);
+         (void)!write(STDOUT_FILENO, "launched\n", 9);
+         return 3;
        }},
       {"sleep",
        [] {

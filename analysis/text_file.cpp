@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/text_file.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+namespace gable {
+namespace {
+
+constexpr mode_t kOwnersAlone = 0600, kByUmask = 0666;
+constexpr int kMostNames = 100;
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool all_may_write(const std::string& folder) {
+  struct stat info {};
+  return ::stat(folder.c_str(), &info) == 0 && (info.st_mode & S_IWOTH) != 0;
+}
+
+mode_t mode_of_new(const std::string& folder) {
+  return all_may_write(folder) ? kOwnersAlone : kByUmask;
+}
+
+// "/dev/stdout", "/dev/fd/3": the number of an open file of this process.
+std::optional<int> open_file_number(std::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (path.substr(0, folder.size()) != folder) continue;
+    int number = 0;
+    for (const char c : path.substr(folder.size())) {
+      if (c < '0' || c > '9' || number > 1'000'000) return std::nullopt;
+      number = number * 10 + (c - '0');
+    }
+    return path.size() > folder.size() ? std::optional(number) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+int close_file(int file, int error) { return ::close(file) != 0 && error == 0 ? errno : error; }
+
+// A pipe that nobody reads yet cannot be opened without waiting.
+int write_in_place(const std::string& path, const std::string& text,
+                   std::chrono::milliseconds patience) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (file >= 0) return close_file(file, write_whole(file, text, patience));
+    if (errno == EINTR) continue;
+    if (errno != ENXIO || std::chrono::steady_clock::now() >= end) return errno;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+struct NewFile {
+  int file = -1;  // -1: there is none, and `error` says why
+  int error = 0;
+  std::string path;
+};
+
+// A name that nobody can have prepared.
+NewFile open_beside(const std::string& folder, mode_t mode) {
+  NewFile made;
+  for (int i = 0; i < kMostNames; ++i) {
+    unsigned long long number = 0;
+    if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof number))
+      number = static_cast<unsigned long long>(::getpid()) << 32 |
+               static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
+    std::array<char, 40> name{};
+    std::snprintf(name.data(), name.size(), "/.gable-%016llx.part", number);
+    made.path = folder + name.data();
+    made.file =
+        ::open(made.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    made.error = made.file < 0 ? errno : 0;
+    if (made.file >= 0 || (made.error != EEXIST && made.error != EINTR)) break;
+  }
+  return made;
+}
+
+int replace(const std::string& path, const std::string& text, std::optional<mode_t> mode) {
+  const auto folder = folder_of(path);
+  const auto made = open_beside(folder, mode ? kOwnersAlone : mode_of_new(folder));
+  if (made.file < 0) return made.error;
+  int error = write_whole(made.file, text);
+  if (error == 0 && mode && ::fchmod(made.file, *mode) != 0) error = errno;
+  // Else the rename could reach the disk before what is renamed. Some file systems know no such
+  // thing.
+  if (error == 0 && ::fsync(made.file) != 0 && errno != EINVAL && errno != ENOTSUP) error = errno;
+  error = close_file(made.file, error);
+  if (error == 0 && ::rename(made.path.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0) ::unlink(made.path.c_str());
+  return error;
+}
+
+// Where a link leads. In a folder where all may write, a link of somebody else's may lead anywhere.
+std::string follow_link(const std::string& path) {
+  struct stat link {};
+  if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return path;
+  if (link.st_uid != ::geteuid() && link.st_uid != 0 && all_may_write(folder_of(path))) return path;
+  char* real = ::realpath(path.c_str(), nullptr);
+  if (real == nullptr) return path;
+  std::string found = real;
+  std::free(real);
+  return found;
+}
+
+int write_text(const std::string& path, const std::string& text,
+               std::chrono::milliseconds patience) {
+  if (const auto number = open_file_number(path)) return write_whole(*number, text, patience);
+  const auto target = follow_link(path);
+  struct stat info {};
+  const bool there = ::lstat(target.c_str(), &info) == 0;
+  if (!there || S_ISLNK(info.st_mode)) return replace(target, text, std::nullopt);
+  if (S_ISDIR(info.st_mode)) return EISDIR;
+  if (!S_ISREG(info.st_mode)) return write_in_place(target, text, patience);
+  return replace(target, text, info.st_mode & 0777);
+}
+
+std::string reason(int error) {
+  if (error == ENXIO) return "nobody reads it";
+  if (error == ETIMEDOUT) return "its reader takes nothing";
+  std::array<char, 128> text{};
+  return ::strerror_r(error, text.data(), text.size());
+}
+
+}  // namespace
+
+std::string write_text_file(const std::string& text, const std::string& path,
+                            std::chrono::milliseconds patience) {
+  try {
+    const int error = write_text(path, text, patience);
+    return error == 0 ? std::string() : path + " cannot be written: " + reason(error) + ".";
+  } catch (const std::exception& error) {
+    return path + " cannot be written: " + error.what() + ".";
+  }
+}
+
+bool is_written_in_place(const std::string& path) {
+  struct stat info {};
+  if (open_file_number(path)) return true;
+  return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+int write_new_file(const std::string& text, const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                          mode_of_new(folder_of(path)));
+  if (file < 0) return errno;
+  const int error = close_file(file, write_whole(file, text));
+  if (error != 0) ::unlink(path.c_str());
+  return error;
+}
+
+}  // namespace gable

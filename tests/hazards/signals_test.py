@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A signal that ends the program finds it anywhere: within a launch, with a lock of ours, or while the report is written at the end.
+The report is there whatever the moment, no part of a file is, and the program ends as it would have.
+
+GABLE_SIGNALS   how many moments are tried of each program, 20 unless told otherwise"""
+import json
+import os
+import random
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from hazards_test import HAZARD, LIBRARY, plain_environment
+
+MOMENTS = int(os.environ.get("GABLE_SIGNALS", "20"))
+LONGEST_S = 30  # far beyond the two seconds that Gable may take, on a machine however busy
+
+
+class Signals(unittest.TestCase):
+    def check(self, program, number, codes, longest_wait):
+        chance = random.Random(f"{program} {number}")
+        ended = {}
+        for moment in range(MOMENTS):
+            with self.subTest(moment=moment), tempfile.TemporaryDirectory() as folder:
+                env = plain_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "GABLE_OPTIONS": "--step-range=^step --active=1 -o r.json"}
+                with subprocess.Popen([HAZARD, program], env=env, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                      restore_signals=True) as process:
+                    self.assertEqual(process.stdout.readline(), "launched\n")
+                    time.sleep(chance.uniform(0, longest_wait))
+                    process.send_signal(number)
+                    _, err = process.communicate(timeout=LONGEST_S)
+                ended[process.returncode] = ended.get(process.returncode, 0) + 1
+                self.assertIn(process.returncode, codes, err)
+                self.assertEqual(err, "")
+                self.assertEqual(os.listdir(folder), ["r.json"])
+                with open(os.path.join(folder, "r.json"), encoding="utf-8") as file:
+                    self.assertTrue(json.load(file)["run"]["complete"])
+        print(f"signals: {program}, signal {number}: {MOMENTS} moments, 0 reports lost, exit codes {ended}")
+
+    def test_while_it_launches(self):
+        self.check("until_a_signal", signal.SIGTERM, (-signal.SIGTERM,), 0.05)
+
+    def test_by_the_keyboard_while_it_launches(self):
+        self.check("until_a_signal", signal.SIGINT, (-signal.SIGINT,), 0.05)
+
+    def test_while_it_ends(self):
+        # One that comes when the report is written already finds the program on its way out, with the code of its own.
+        self.check("return_at_once", signal.SIGTERM, (3, -signal.SIGTERM), 0.01)
+
+
+if __name__ == "__main__":
+    unittest.main()
