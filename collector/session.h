@@ -66,8 +66,9 @@ class Session {
   // The same from the worker, when a signal is about to end the program: CUPTI is only asked for
   // records.
   void finish_for_signal();
-  // The program's end begins on this thread, which takes none of these signals meanwhile: the worker
-  // ends the program for one that comes, as soon as the report is written or that takes too long.
+  // The program's end begins on this thread, which takes none of these signals meanwhile: the
+  // worker ends the program for one that comes, as soon as the report is written or that takes too
+  // long.
   void ends(const sigset_t& held) { background_.watch_for(held); }
   // In a signal handler: has the worker write the report and raise the signal again.
   void signal(int number) { background_.signal_from_handler(number); }
