@@ -2,6 +2,7 @@
 #include "analysis/text_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,10 +12,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
+
+#include "analysis/plain_file.h"
 
 namespace gable {
 namespace {
@@ -93,17 +98,50 @@ NewFile open_beside(const std::string& folder, mode_t mode) {
   return made;
 }
 
-int replace(const std::string& path, const std::string& text, std::optional<mode_t> mode) {
+// What is written beside `path` and on the disk, to be renamed.
+NewFile write_beside(const std::string& path, const std::string& text, std::optional<mode_t> mode) {
   const auto folder = folder_of(path);
-  const auto made = open_beside(folder, mode ? kOwnersAlone : mode_of_new(folder));
-  if (made.file < 0) return made.error;
+  auto made = open_beside(folder, mode ? kOwnersAlone : mode_of_new(folder));
+  if (made.file < 0) return made;
   int error = write_whole(made.file, text);
   if (error == 0 && mode && ::fchmod(made.file, *mode) != 0) error = errno;
   // Else the rename could reach the disk before what is renamed. Some file systems know no such
   // thing.
   if (error == 0 && ::fsync(made.file) != 0 && errno != EINVAL && errno != ENOTSUP) error = errno;
-  error = close_file(made.file, error);
-  if (error == 0 && ::rename(made.path.c_str(), path.c_str()) != 0) error = errno;
+  made.error = close_file(made.file, error);
+  if (made.error != 0) ::unlink(made.path.c_str());
+  return made;
+}
+
+int replace(const std::string& path, const std::string& text, std::optional<mode_t> mode) {
+  const auto made = write_beside(path, text, mode);
+  if (made.error != 0) return made.error;
+  if (::rename(made.path.c_str(), path.c_str()) == 0) return 0;
+  const int error = errno;
+  ::unlink(made.path.c_str());
+  return error;
+}
+
+// EEXIST where there is something.
+int rename_to_new(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno == EEXIST) return errno;
+  // A file system that cannot do that, for instance over a network.
+  if (::link(from.c_str(), to.c_str()) != 0) return errno;
+  ::unlink(from.c_str());
+  return 0;
+}
+
+int write_to_new(const std::string& path, const std::string& text) {
+  const auto made = write_beside(path, text, std::nullopt);
+  if (made.error != 0) return made.error;
+  int error = rename_to_new(made.path, path);
+  if (error == EPERM || error == ENOTSUP || error == ENOSYS) {  // nor links
+    struct stat info {};
+    error = ::lstat(path.c_str(), &info) == 0 ? EEXIST : 0;
+    if (error == 0 && ::rename(made.path.c_str(), path.c_str()) == 0) return 0;
+    if (error == 0) error = errno;
+  }
   if (error != 0) ::unlink(made.path.c_str());
   return error;
 }
@@ -132,6 +170,43 @@ int write_text(const std::string& path, const std::string& text,
   return replace(target, text, info.st_mode & 0777);
 }
 
+// When this process began, on the clock of files. Of one that cannot be told: at the epoch, so that
+// every file is younger.
+timespec process_start() {
+  const std::string text = read_plain_file("/proc/self/stat").value_or("");
+  // The second field, a name in parentheses, may hold anything; the start is the 22nd.
+  auto at = text.rfind(')');
+  for (int field = 2; field < 22 && at != text.npos; ++field) at = text.find(' ', at + 1);
+  const long hertz = ::sysconf(_SC_CLK_TCK);
+  timespec now{}, since_boot{};
+  if (at == text.npos || hertz <= 0 || ::clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+      ::clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0)
+    return {};
+  constexpr long long kSecond = 1'000'000'000;
+  const auto ticks = std::strtoll(text.c_str() + at, nullptr, 10);
+  const long long age =
+      since_boot.tv_sec * kSecond + since_boot.tv_nsec - ticks * (kSecond / hertz);
+  const long long start = now.tv_sec * kSecond + now.tv_nsec - age;
+  return {static_cast<time_t>(start / kSecond), static_cast<long>(start % kSecond)};
+}
+
+bool is_older(const timespec& one, const timespec& other) {
+  return one.tv_sec != other.tv_sec ? one.tv_sec < other.tv_sec : one.tv_nsec < other.tv_nsec;
+}
+
+// Replaces a file from before this process. EEXIST: another process was faster.
+int replace_old(const std::string& path, const std::string& text, const struct stat& seen) {
+  const int old = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (old < 0) return replace(path, text, seen.st_mode & 0777);  // it may be written, not read
+  struct stat now {};
+  int error = EEXIST;
+  if (::flock(old, LOCK_EX | LOCK_NB) == 0 && ::stat(path.c_str(), &now) == 0 &&
+      now.st_ino == seen.st_ino && now.st_dev == seen.st_dev)
+    error = replace(path, text, seen.st_mode & 0777);
+  ::close(old);
+  return error;
+}
+
 std::string reason(int error) {
   if (error == ENXIO) return "nobody reads it";
   if (error == ETIMEDOUT) return "its reader takes nothing";
@@ -148,6 +223,56 @@ std::string write_text_file(const std::string& text, const std::string& path,
     return error == 0 ? std::string() : path + " cannot be written: " + reason(error) + ".";
   } catch (const std::exception& error) {
     return path + " cannot be written: " + error.what() + ".";
+  }
+}
+
+OwnFile::OwnFile(std::string path, std::function<std::string(const std::string&, unsigned)> number,
+                 std::function<bool(const std::string&)> taken)
+    : wanted_(std::move(path)),
+      path_(wanted_),
+      number_(std::move(number)),
+      taken_(std::move(taken)) {}
+
+bool OwnFile::is_to_be_named() const {
+  struct stat info {};
+  return !written_ || ::stat(path_.c_str(), &info) != 0 || info.st_ino != inode_ ||
+         info.st_dev != device_;
+}
+
+int OwnFile::write_as(const std::string& path, const std::string& text) {
+  if (taken_ && taken_(path)) return EEXIST;
+  const auto target = follow_link(path);
+  struct stat info {};
+  if (::lstat(target.c_str(), &info) != 0) return write_to_new(target, text);
+  if (S_ISDIR(info.st_mode)) return EISDIR;
+  if (S_ISLNK(info.st_mode)) return replace(target, text, std::nullopt);
+  return is_older(info.st_mtim, process_start()) ? replace_old(target, text, info) : EEXIST;
+}
+
+int OwnFile::write_named(const std::string& text) {
+  if (!is_to_be_named()) return write_text(path_, text, kReaderPatience);
+  int error = write_as(wanted_, text);
+  path_ = wanted_;
+  for (unsigned n = 1; error == EEXIST && n <= kMostNames; ++n) {
+    path_ = number_(wanted_, n);
+    error = write_as(path_, text);
+  }
+  return error;
+}
+
+std::string OwnFile::write(const std::string& text) {
+  if (is_written_in_place(wanted_)) return write_text_file(text, wanted_);
+  try {
+    const int error = write_named(text);
+    struct stat info {};
+    if (error == 0 && ::stat(path_.c_str(), &info) == 0) {
+      written_ = true;
+      device_ = info.st_dev;
+      inode_ = info.st_ino;
+    }
+    return error == 0 ? std::string() : path_ + " cannot be written: " + reason(error) + ".";
+  } catch (const std::exception& error) {
+    return path_ + " cannot be written: " + error.what() + ".";
   }
 }
 

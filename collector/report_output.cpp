@@ -15,7 +15,7 @@
 #include "analysis/own_write.h"
 #include "analysis/plain_file.h"
 #include "analysis/report_builder.h"
-#include "analysis/report_file.h"
+#include "analysis/report_json.h"
 #include "collector/clock.h"
 #include "collector/process_facts.h"
 #include "collector/torch_seen.h"
@@ -62,35 +62,54 @@ bool lock_patiently(int fd) {
   return true;
 }
 
-// Two processes must never write one file: the first to claim a path in the launcher's manifest has
-// it.
-std::string claim(const std::string& manifest, const std::string& path) {
-  const int fd = ::open(manifest.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
-  if (fd < 0) return path;
-  std::string claimed = path;
-  if (!lock_patiently(fd)) {
-    claimed = with_suffix(path, std::to_string(getpid()));
-  } else {
-    std::istringstream lines(read_to_end(fd).value_or(""));
-    const std::string pid = std::to_string(getpid());
-    for (std::string line; std::getline(lines, line);) {
-      const auto tab = line.find('\t');
-      if (tab == std::string::npos || line.substr(tab + 1) != path || line.substr(0, tab) == pid)
-        continue;
-      claimed = with_suffix(path, pid);
-      break;
-    }
-    const std::string line = pid + "\t" + claimed + "\n";
-    if (write_whole(fd, line) != 0) claimed = path;
+// The launcher's list of reports, "pid<tab>path" a line, held so that no other process adds to it.
+class Manifest {
+ public:
+  explicit Manifest(const std::string& path) {
+    if (path.empty()) return;
+    file_ = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+    if (file_ < 0 || !lock_patiently(file_)) return;
+    std::istringstream lines(read_to_end(file_).value_or(""));
+    for (std::string line; std::getline(lines, line);)
+      if (const auto tab = line.find('\t'); tab != std::string::npos)
+        taken_.insert(line.substr(tab + 1));
   }
-  ::close(fd);
-  return claimed;
+  ~Manifest() {
+    if (file_ >= 0) ::close(file_);
+  }
+  Manifest(const Manifest&) = delete;
+  Manifest& operator=(const Manifest&) = delete;
+
+  [[nodiscard]] const std::set<std::string>& taken() const { return taken_; }
+  void add(const std::string& path) {
+    const std::string line = std::to_string(getpid()) + "\t" + path + "\n";
+    // What is not in the list is not in the launcher's table; the report is there.
+    if (file_ >= 0) (void)write_whole(file_, line);
+  }
+
+ private:
+  int file_ = -1;
+  std::set<std::string> taken_;
+};
+
+std::string output_name(Runtime& rt) {
+  std::string unset;
+  auto name = expand_output_name(rt.settings.output, &unset);
+  if (!unset.empty())
+    rt.notes.say("-o " + rt.settings.output + " names " + unset +
+                 ", which is not set here: the process id stands in its place, in " + name + ".");
+  return name;
+}
+
+// "run.json" gives "run-41.json", then "run-41-2.json".
+std::string numbered(const std::string& path, unsigned n) {
+  const auto own = std::to_string(getpid());
+  return with_suffix(path, n == 1 ? own : own + "-" + std::to_string(n));
 }
 
 }  // namespace
 
-ReportOutput::ReportOutput(Runtime& rt)
-    : rt_(rt), started_at_(utc_now()), name_(expand_output_name(rt.settings.output)) {
+ReportOutput::ReportOutput(Runtime& rt) : rt_(rt), started_at_(utc_now()), name_(output_name(rt)) {
   look_at_environment();
 }
 
@@ -132,7 +151,8 @@ RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environm
   return run;
 }
 
-bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, bool complete) {
+bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, bool complete,
+                         bool last) {
   {
     UniqueLock hold(mutex_);
     if (!written_.wait_for(hold, kWriterPatience,
@@ -148,7 +168,7 @@ bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, 
       output.written_.notify_one();
     }
   } const turn{*this};
-  return write_alone(sink, windows, counters, complete);
+  return write_alone(sink, windows, counters, complete, last);
 }
 
 std::string ReportOutput::name() const {
@@ -158,8 +178,24 @@ std::string ReportOutput::name() const {
 
 void ReportOutput::next_queue() { ++queue_; }
 
-bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& counters,
-                               bool complete) {
+std::string ReportOutput::write_file(const std::string& text) {
+  if (const auto queue = queue_.load(); queue != file_queue_) {
+    file_queue_ = queue;
+    file_.emplace(name(), numbered,
+                  [this](const std::string& path) { return taken_.count(path) > 0; });
+  }
+  if (!file_->is_to_be_named()) return file_->write(text);
+  Manifest manifest(rt_.settings.manifest);
+  taken_ = manifest.taken();
+  auto failed = file_->write(text);
+  manifest.add(file_->path());  // also of one that failed, as the launcher is to miss it
+  return failed;
+}
+
+bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& counters, bool complete,
+                               bool last) {
+  // What reads a pipe gets one report, the last.
+  if (!last && is_written_in_place(name_)) return true;
   if (complete) note_missing_modules(rt_);
   const Environment here = environment();
   RunInfo run = describe_run(windows, here, complete);
@@ -177,12 +213,7 @@ bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& coun
     auto& callbacks = report->run.overhead.callbacks_ns;
     callbacks = callbacks.value_or(0) + static_cast<double>(changes);
   }
-  if (const auto queue = queue_.load(); queue != path_queue_) {
-    path_queue_ = queue;
-    path_ = name();
-    if (!rt_.settings.manifest.empty()) path_ = claim(rt_.settings.manifest, path_);
-  }
-  const auto failed = write_report_file(*report, path_);
+  const auto failed = write_file(to_json(*report));
   if (failed.empty()) return true;
   rt_.notes.say("The report was not written: " + failed);
   return false;

@@ -6,10 +6,12 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "analysis/mutex.h"
 #include "analysis/report.h"
+#include "analysis/text_file.h"
 #include "collector/event_sink.h"
 #include "collector/runtime.h"
 #include "collector/windows.h"
@@ -29,8 +31,9 @@ class ReportOutput {
   void look_at_environment();
 
   // Builds the report from the profile and writes it. A program without launches leaves no file.
-  // False when nothing was written; failures are said once.
-  bool write(EventSink& sink, Windows& windows, Counters& counters, bool complete);
+  // `last`: the program ends, and nothing more comes. False when nothing was written; failures are
+  // said once.
+  bool write(EventSink& sink, Windows& windows, Counters& counters, bool complete, bool last);
 
  private:
   struct Environment {
@@ -40,13 +43,16 @@ class ReportOutput {
   };
   Environment environment();
   RunInfo describe_run(Windows& windows, const Environment& environment, bool complete) const;
-  bool write_alone(EventSink& sink, Windows& windows, Counters& counters, bool complete);
+  std::string write_file(const std::string& text);
+  bool write_alone(EventSink& sink, Windows& windows, Counters& counters, bool complete, bool last);
 
   Runtime& rt_;
-  std::string path_, started_at_;
+  std::string started_at_;
   const std::string name_;          // of the first queue's file
   std::atomic<unsigned> queue_{1};  // that there is to be a report of
-  unsigned path_queue_ = 0;         // that `path_` is of
+  unsigned file_queue_ = 0;         // that `file_` is of
+  std::optional<OwnFile> file_;
+  std::set<std::string> taken_;  // paths in the launcher's list when it was last looked at
   // One writer at a time; the mutex is held for the flag, and for what the environment said.
   Mutex mutex_;
   Environment environment_ GABLE_GUARDED_BY(mutex_);

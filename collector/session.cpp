@@ -191,7 +191,7 @@ bool Session::write_report(bool complete) {
     for (const auto& sentence : filter_.unmatched()) rt_.notes.say(sentence);
   }
   if (complete && !ranges_only_) recording_.write(sink_, windows_);
-  return output_.write(sink_, windows_, counters_, complete);
+  return output_.write(sink_, windows_, counters_, complete, finished_.load());
 }
 
 // Records of kernels that still run come when they end; a forced flush would bring them without

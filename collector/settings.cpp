@@ -271,7 +271,7 @@ ParsedOptions parse_options(const std::string& text) {
   return result;
 }
 
-std::string expand_output_name(const std::string& pattern) {
+std::string expand_output_name(const std::string& pattern, std::string* unset) {
   std::string name;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     const std::string_view rest = std::string_view(pattern).substr(i);
@@ -285,8 +285,10 @@ std::string expand_output_name(const std::string& pattern) {
       i += 1;
     } else if (rest.rfind("%q{", 0) == 0 && rest.find('}') != std::string_view::npos) {
       const std::size_t close = rest.find('}');
-      const char* value = std::getenv(std::string(rest.substr(3, close - 3)).c_str());
-      if (value != nullptr) name += value;
+      const std::string variable(rest.substr(3, close - 3));
+      const char* value = std::getenv(variable.c_str());
+      name += value != nullptr ? std::string(value) : std::to_string(getpid());
+      if (value == nullptr && unset != nullptr) *unset += (unset->empty() ? "" : ", ") + variable;
       i += close;
     } else {
       name += pattern[i];

@@ -64,7 +64,9 @@ struct ParsedOptions {
 [[nodiscard]] std::string contradiction(const Settings& settings);
 [[nodiscard]] ParsedOptions parse_options(const std::string& text);
 
-// %p, %h and %q{NAME} replaced; an unknown % sequence stays as it is.
-[[nodiscard]] std::string expand_output_name(const std::string& pattern);
+// %p, %h and %q{NAME} replaced; an unknown % sequence stays as it is. A variable that is not set is
+// the process id, so that no two processes write one file, and is added to `unset`.
+[[nodiscard]] std::string expand_output_name(const std::string& pattern,
+                                             std::string* unset = nullptr);
 
 }  // namespace gable

@@ -82,7 +82,12 @@ class Writes(unittest.TestCase):
     def test_a_pipe_by_name_with_a_reader(self):
         os.mkfifo(self.report)
         read = []
-        reader = threading.Thread(target=lambda: read.append(open(self.report, encoding="utf-8").read()))  # pylint: disable=consider-using-with
+
+        def read_it():
+            with open(self.report, encoding="utf-8") as file:
+                read.append(file.read())
+
+        reader = threading.Thread(target=read_it)
         reader.start()
         done = injected(["-o", self.report], capture_output=True)
         reader.join(timeout=60)

@@ -216,7 +216,9 @@ TEST(OutputName, PutsInProcessHostAndEnvironment) {
   EXPECT_EQ(expand_output_name("gable-%h-%p.json"),
             "gable-" + std::string(host) + "-" + pid + ".json");
   EXPECT_EQ(expand_output_name("r%q{GABLE_TEST_RANK}.json"), "r7.json");
-  EXPECT_EQ(expand_output_name("r%q{GABLE_TEST_UNSET}.json"), "r.json");
+  std::string unset;
+  EXPECT_EQ(expand_output_name("r%q{GABLE_TEST_UNSET}.json", &unset), "r" + pid + ".json");
+  EXPECT_EQ(unset, "GABLE_TEST_UNSET");
   EXPECT_EQ(expand_output_name("100%.json"), "100%.json");
   EXPECT_EQ(expand_output_name("%x%%q{open"), "%x%%q{open");
   EXPECT_EQ(expand_output_name(""), "");
