@@ -12,6 +12,14 @@ namespace gable {
 namespace {
 
 constexpr int kExitRefused = 1;
+constexpr int kLargestPid = 1 << 22;  // Linux gives no larger ones
+
+// A terminal obeys more than letters, and the answer is another process's.
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
+  return text;
+}
 
 class WindowCommand final : public Command {
  public:
@@ -21,7 +29,8 @@ class WindowCommand final : public Command {
   }
 
   int run() override {
-    if (pid_ <= 0) throw WrongUse("PID is the number of a process, such as 4711.");
+    if (pid_ <= 0 || pid_ > kLargestPid)
+      throw WrongUse("PID is the number of a process, such as 4711.");
     if (steps_ && *steps_ == 0) throw WrongUse("--steps takes a number from 1 on.");
     const auto answer = ask_process(pid_, "window " + std::to_string(steps_.value_or(0)));
     if (!answer.problem.empty()) {
@@ -29,11 +38,12 @@ class WindowCommand final : public Command {
                      "): it must run under Gable, have begun to use CUDA, and be your own, on this "
                      "machine and in this container.");
     }
-    if (answer.line.starts_with('+')) {
-      std::printf("%s\n", answer.line.c_str() + 1);
+    const auto line = printable(answer.line);
+    if (line.starts_with('+')) {
+      std::printf("%s\n", line.c_str() + 1);
       return kExitGood;
     }
-    say("Process " + std::to_string(pid_) + ": " + answer.line.substr(1));
+    say("Process " + std::to_string(pid_) + ": " + (line.empty() ? line : line.substr(1)));
     return kExitRefused;
   }
 

@@ -2,8 +2,11 @@
 """gable window and SIGUSR2: further queues in a program that runs, each with a report of its own."""
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
+import sys
 import time
 import unittest
 
@@ -93,6 +96,77 @@ class Window(SmallTest):
         report = gable_run.Report(running.report(2))
         self.assertEqual(report.layer(("step", "conv"), "none")["coverage"], {"time": 1, "flops": 1, "bytes": 1})
         self.assert_ends_well(running)
+
+    def address(self, pid):
+        return f"\0gable-{os.stat('/proc/self/ns/pid').st_ino}-{pid}"
+
+    def test_another_process_answers(self):
+        with subprocess.Popen(["sleep", "60"]) as other, socket.socket(socket.AF_UNIX) as impostor:
+            self.addCleanup(other.kill)
+            impostor.bind(self.address(other.pid))
+            impostor.listen()
+            asked = subprocess.run([os.environ["GABLE_PROGRAM"], "window", str(other.pid)], capture_output=True, text=True,
+                                   timeout=PATIENCE_S, check=False)
+            other.kill()
+        self.assertEqual((asked.returncode, asked.stdout), (2, ""))
+        self.assertIn("another process answers in its place", asked.stderr)
+
+    def test_an_answer_that_a_terminal_would_obey(self):
+        script = ("import os, socket; s = socket.socket(socket.AF_UNIX)\n"
+                  "s.bind(f\"\\0gable-{os.stat('/proc/self/ns/pid').st_ino}-{os.getpid()}\"); s.listen(); print('ready', flush=True)\n"
+                  "peer, _ = s.accept(); peer.recv(99); peer.send(b'+\\x1b[31mred\\x07\\xe2\\x80\\xae\\n')")
+        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as other:
+            other.stdout.readline()
+            asked = subprocess.run([os.environ["GABLE_PROGRAM"], "window", str(other.pid)], capture_output=True, text=True,
+                                   timeout=PATIENCE_S, check=False)
+        self.assertEqual(asked.stdout, "?[31mred????\n")
+
+    def test_somebody_who_asks_byte_by_byte(self):
+        running = self.running("drips")
+        with socket.socket(socket.AF_UNIX) as slow:
+            slow.connect(self.address(running.pid))
+            refused = False
+            for _ in range(100):  # far beyond what one request may take
+                try:
+                    slow.send(b"w")
+                except OSError:
+                    refused = True
+                    break
+                time.sleep(0.1)
+            self.assertTrue(refused)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root may make a namespace here")
+    def test_a_process_of_a_container(self):
+        out = gable_run.work("container.json")
+        if os.path.exists(out):
+            os.remove(out)
+        inner = [os.environ["GABLE_PROGRAM"], "profile", "-q", "--playback", path_of("long_run"), "-o", out, *STEPS]
+        # The launcher and the program under it have small numbers in there, and others here.
+        with subprocess.Popen(["unshare", "--pid", "--fork", "--mount-proc", *inner], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as container:
+            until = time.monotonic() + PATIENCE_S
+            while not gable_run.read_text(out) and time.monotonic() < until:
+                time.sleep(0.05)
+            number = json.loads(gable_run.read_text(out))["run"]["pid"]
+            self.assertLess(number, 100)
+            (here,) = self.numbers_of(container.pid, number)
+            asked = subprocess.run([os.environ["GABLE_PROGRAM"], "window", str(here)], capture_output=True, text=True,
+                                   timeout=PATIENCE_S, check=False)
+            container.communicate(timeout=PATIENCE_S)
+        self.assertIn(asked.returncode, (0, 1), asked.stderr)  # open, or the one before still is
+
+    def numbers_of(self, root, inner):
+        """The processes below `root` that have the number `inner` in their container."""
+        found = []
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{name}/status", encoding="utf-8") as file:
+                    numbers = re.search(r"^NSpid:\t(.*)$", file.read(), re.MULTILINE).group(1).split()
+            except OSError:
+                continue
+            if len(numbers) > 1 and int(numbers[-1]) == inner and int(name) > root:
+                found.append(int(name))
+        return found
 
     def test_nobody_to_ask(self):
         asked = subprocess.run([os.environ["GABLE_PROGRAM"], "window", str(os.getpid())], capture_output=True,
