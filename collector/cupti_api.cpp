@@ -194,7 +194,9 @@ CuptiApi load_cupti(const std::string& preferred) {
 
 CuptiApi load_cupti(const CuptiWish& wish) {
   try {
-    return load(wish);
+    auto api = load(wish);
+    api.helpers = wish.helpers;
+    return api;
   } catch (const std::exception& error) {  // out of memory: the program must not notice
     CuptiApi api;
     api.why_not = std::string("CUPTI was not looked for: ") + error.what() + ".";

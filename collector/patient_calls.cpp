@@ -27,6 +27,13 @@ bool look_for(Until until) {
   return false;
 }
 
+// What CUPTI calls out of a thread of ours is not the program's.
+void begin_own() {
+  auto& thread = this_thread();
+  thread.busy = true;
+  thread.ours.store(true, std::memory_order_relaxed);
+}
+
 struct Held {
   std::function<CUptiResult()> call;
   std::function<void()> late;
@@ -38,7 +45,7 @@ PatientCalls::PatientCalls(std::shared_ptr<Patience> patience, const char* name)
     : patience_(std::move(patience)), shared_(std::make_shared<Shared>(patience_)), name_(name) {}
 
 void PatientCalls::run(Shared& shared) {
-  this_thread().busy = true;  // what CUPTI calls out of here is not the program's
+  begin_own();
   detail::call_mark() = &shared.mark;
   for (std::uint32_t next = 1;; ++next) {
     look_for([&] { return shared.asked.load(std::memory_order_acquire) >= next; });
@@ -161,7 +168,7 @@ bool PatientCalls::answered_late(UniqueLock& hold) {
   shared_->idle = false;
   const bool waiting =
       start_own_thread("gable-waiter", [shared = shared_, context = shared_->context] {
-        this_thread().busy = true;
+        begin_own();
         const CurrentContext current(context);
         wait_for_current_context();
         const MutexLock done(shared->mutex);
