@@ -2,6 +2,7 @@
 """Each code with which CUPTI refuses: one sentence with its remedy, from the library and from `gable doctor`, and the report
 has what can be had without."""
 import os
+import re
 import subprocess
 import tempfile
 import time
