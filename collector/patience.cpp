@@ -12,12 +12,6 @@ CallMark*& call_mark() {
   return mark;
 }
 
-void begin_call(CallMark& mark, const char* name) {
-  mark.name.store(name, std::memory_order_relaxed);
-  mark.since_ns.store(std::chrono::steady_clock::now().time_since_epoch().count(),
-                      std::memory_order_release);
-}
-
 }  // namespace detail
 
 void Patience::tell(std::function<void(const std::string&)> say) {

@@ -17,6 +17,7 @@ using std::chrono::duration_cast;
 
 // A push or a pop takes about a microsecond: whoever waits looks for some before it sleeps.
 constexpr int kLooks = 400;
+constexpr std::chrono::milliseconds kLookAgain{100};  // whether another call was begun
 
 template <typename Until>
 bool look_for(Until until) {
@@ -143,17 +144,17 @@ std::optional<CUptiResult> PatientCalls::make(CUcontext context, std::function<C
 // Every call of the job has its own time, and so has what comes between two.
 bool PatientCalls::answered(UniqueLock& hold, Patience::Milliseconds& waited) {
   const auto done = [this]() GABLE_REQUIRES(shared_->mutex) { return !shared_->working; };
-  const auto began = Clock::now();
-  for (auto since = began;;) {
+  auto since = Clock::now();
+  for (auto calls = shared_->mark.calls.load();;) {
     const auto patience = patience_->left();
-    const auto rest = since + patience - Clock::now();
-    if (shared_->changed.wait_for(hold, std::max(rest, Clock::duration(0)), done)) return true;
-    const auto call =
-        Clock::time_point(Clock::duration(shared_->mark.since_ns.load(std::memory_order_acquire)));
-    if (patience.count() > 0 && call > since) {
-      since = call;
-      continue;
+    const Clock::duration rest = since + patience - Clock::now();
+    if (shared_->changed.wait_for(hold, std::clamp<Clock::duration>(rest, {}, kLookAgain), done))
+      return true;
+    if (const auto now = shared_->mark.calls.load(); now != calls) {
+      calls = now;
+      since = Clock::now();
     }
+    if (Clock::now() < since + patience) continue;
     if (shared_->context != nullptr && patience.count() > 0 && answered_late(hold)) return true;
     if (!shared_->working) return true;
     // What the GPU worked meanwhile is none of CUPTI's.

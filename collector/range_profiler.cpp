@@ -16,6 +16,10 @@ CuptiFailure left_alone() {
   return {CUPTI_ERROR_UNKNOWN, "CUPTI has not returned from an earlier call."};
 }
 
+CuptiFailure still_open() {
+  return {CUPTI_ERROR_UNKNOWN, "A range of CUPTI's could not be closed."};
+}
+
 // Whether anything at all was counted.
 bool counted(const RangeReading& reading) {
   return std::any_of(reading.ranges.begin(), reading.ranges.end(), [](const RangeValues& range) {
@@ -101,6 +105,8 @@ CuptiFailure RangeProfiler::start(const PassPlan& plan, RangeMode mode, std::siz
 
 CuptiFailure RangeProfiler::push(const char* name) {
   return guarded([&]() -> CuptiFailure {
+    // Of another thread's launch, which failed while this one waited for its turn.
+    if (state_->runs_on) return still_open();
     state_->pushed = name;
     auto failure = quickly(&State::push);
     if (!failure) return left_alone();
@@ -126,7 +132,7 @@ CuptiFailure RangeProfiler::close_range() { return pop(); }
 
 CuptiFailure RangeProfiler::stop() {
   return guarded([&]() -> CuptiFailure {
-    if (state_->runs_on) return {CUPTI_ERROR_UNKNOWN, "A range of CUPTI's could not be closed."};
+    if (state_->runs_on) return still_open();
     const auto stop = [](State& state) { return state.stop(); };
     auto failure = patiently(stop);
     if (!failure) return left_alone();

@@ -5,6 +5,7 @@
 #include "collector/chip_metrics.h"
 #include "collector/device_query.h"
 #include "collector/helpers.h"
+#include "collector/nvperf.h"
 #include "collector/replay_plan.h"
 #include "collector/session.h"
 
@@ -76,6 +77,8 @@ void Session::make_plan() {
 }
 
 MetricPlan Session::plan_of(const std::string& chip) {
+  // The loader is waited for here, as long as it takes: that is none of CUPTI's.
+  open_nvperf(api_.path);
   const auto plan = std::make_shared<MetricPlan>();
   const auto answer = patiently(api_, &Helpers::plan, [this, plan, chip] {
     ChipMetrics metrics(api_, chip);
