@@ -143,7 +143,7 @@ CuptiFailure RangeProfiler::stop() {
   });
 }
 
-CuptiFailure RangeProfiler::read(Reading& reading) {
+CuptiFailure RangeProfiler::read(Reading& reading, bool launched) {
   reading = {};
   return guarded([&]() -> CuptiFailure {
     const auto own = std::make_shared<Reading>();
@@ -151,7 +151,7 @@ CuptiFailure RangeProfiler::read(Reading& reading) {
     const auto failure = patiently(read);
     if (!failure) return left_alone();
     if (failure->failed() && (state_->decoded || !succeeds_here(read))) return *failure;
-    if (!state_->thread_proven && !state_->patient.on_callers_thread()) {
+    if (launched && !state_->thread_proven && !state_->patient.on_callers_thread()) {
       if (!counted(*own) && own->dropped == 0) return leave_helper();
       state_->thread_proven = true;
     }

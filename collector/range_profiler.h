@@ -73,7 +73,9 @@ class RangeProfiler {
   [[nodiscard]] CuptiFailure close_range();  // the same
   [[nodiscard]] CuptiFailure stop();
   // After stop: decodes (this waits for the context) and evaluates every range.
-  [[nodiscard]] CuptiFailure read(Reading& reading);
+  // `launched`: something is to be in it. Where nothing is, another thread is asked from then on;
+  // that failure has no code.
+  [[nodiscard]] CuptiFailure read(Reading& reading, bool launched = true);
   // Ends profiling of the context: its launches run at full speed again.
   [[nodiscard]] CuptiFailure disable();
   // The context is gone, or the process is a forked child: forget the profiler object without
