@@ -164,6 +164,7 @@ CuptiFailure RangeProfiler::State::push() {
   params.pRangeProfilerObject = object;
   params.pRangeName = pushed;
   const auto code = GABLE_CALL(api, cuptiRangeProfilerPushRange, &params);
+  range_open = code == CUPTI_SUCCESS;
   return code == CUPTI_SUCCESS ? CuptiFailure{}
                                : call_failed(api, "cuptiRangeProfilerPushRange", code);
 }
@@ -172,6 +173,7 @@ CuptiFailure RangeProfiler::State::pop() {
   GABLE_PARAMS(CUpti_RangeProfiler_PopRange, params);
   params.pRangeProfilerObject = object;
   const auto code = GABLE_CALL(api, cuptiRangeProfilerPopRange, &params);
+  range_open = code != CUPTI_SUCCESS;
   return code == CUPTI_SUCCESS ? CuptiFailure{}
                                : call_failed(api, "cuptiRangeProfilerPopRange", code);
 }
@@ -221,7 +223,11 @@ CuptiFailure RangeProfiler::State::read(Reading& reading) {
 
 // CUPTI is left as it was before the first start.
 void RangeProfiler::State::let_go() {
-  if (started && !runs_on && stop().failed() && started) runs_on = true;
+  const auto failed = [this](CuptiFailure (State::*call)()) {
+    return guarded([&] { return (this->*call)(); }).failed();
+  };
+  if (started && range_open && failed(&State::pop)) runs_on = true;
+  if (started && !runs_on && failed(&State::stop) && started) runs_on = true;
   (void)guarded([&] { return disable(); });
 }
 

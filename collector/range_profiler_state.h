@@ -35,6 +35,7 @@ struct RangeProfiler::State {
   PatientCalls patient;
   // One of the calls below at a time, on whatever thread; others may read the atomic ones.
   std::atomic<CUpti_RangeProfiler_Object*> object{nullptr};
+  bool range_open = false;         // between push and pop
   bool started = false;            // between start and stop
   bool configured = false;         // `object` has had a configuration
   std::uint16_t target_level = 0;  // 0 in NVIDIA's samples; the older API wanted minNestingLevel

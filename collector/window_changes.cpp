@@ -76,7 +76,8 @@ void Windows::counters_were_read(const Closing& closing, const CountersOutcome& 
     leave_long_steps(closing.facts.launches, most, now);
   if (closing.queue != queue_) return;
   if (closing.end.keep || closing.retract) planner_.counters_read(closing.facts, outcome);
-  if (planner_.take_distrust()) {
+  // Where CUPTI does not return nothing was there to fit.
+  if (planner_.take_distrust() && !counters_.hangs()) {
     rt_.notes.say(
         "The counters of a launch are not its own here (no window's counts of thread blocks "
         "fitted), so operations are not counted either; --ranges auto takes the launches one by "

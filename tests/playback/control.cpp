@@ -153,7 +153,9 @@ void Control::delay(std::string_view call) {
       break;
     }
   }
-  if (ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+  if (ms == 0) return;
+  append_line(std::getenv("GABLE_PLAYBACK_FIRED"), std::string(call) + "\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }
 
 std::string Control::unsupported() const {

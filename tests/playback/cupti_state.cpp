@@ -50,6 +50,7 @@ std::optional<CUptiResult> enter_call(const char* call) {
   if (forked.load(std::memory_order_relaxed))
     broken(std::string(call) + " was called in a forked child");
   if (const auto code = the_gpu().control().fault_of(call)) return static_cast<CUptiResult>(*code);
+  the_gpu().control().delay(call);
   return std::nullopt;
 }
 
