@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program of the failure matrix: many short steps, so that calls made once a window are made a
-// hundred times. long_run [steps [wait | threads | silence]]
+// hundred times. long_run [steps [wait | threads | silence | pause]]
 //   wait: goes on after the last step until the report is written and CUPTI is let go
 //   threads: the second layer's launches come from another thread, beside the first one's
+//   pause: takes a second and a half before the first step
 //   silence: goes on for three seconds after the last step and launches nothing
 #include <nvtx3/nvToolsExt.h>
 #include <unistd.h>
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
   char host[64] = {};
   check(cuMemAlloc(&memory, sizeof host), "cuMemAlloc");
   make_graph(memory);
+  if (how == "pause") usleep(1500000);
   std::optional<Second> second;
   if (how == "threads") second.emplace(context, steps);
   for (int i = 0; i < steps; ++i) {

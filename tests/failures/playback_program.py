@@ -66,11 +66,11 @@ def run(command, folder, options="", faults="", environment=(), injected=True, t
     return Ended(process.returncode, out, err, seconds, document, read(broken), read(fired).split())
 
 
-def fault(kind, call, use, code=999, times=1):
+def fault(kind, call, use, code=999, times=1, late_ms=LATE_MS):
     """A fault line: the use-th call of `call` fails, or never returns."""
     line = {"fault": kind, "call": call, "after": use - 1, "times": times}
     if kind == "call":
         line["code"] = code
     if kind == "delay":
-        line["ms"] = LATE_MS
+        line["ms"] = late_ms
     return json.dumps(line)
