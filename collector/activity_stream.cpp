@@ -8,6 +8,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <utility>
+
+#include "collector/helpers.h"
 
 namespace gable {
 namespace {
@@ -115,57 +118,89 @@ ActivityStream::ActivityStream(const CuptiApi& api, FunctionTable& functions,
 }
 
 std::string ActivityStream::enable(std::string& partly) {
-  if (!registered_) {
-    const auto code = api_.cuptiActivityRegisterCallbacks(requested, completed);
-    if (code != CUPTI_SUCCESS)
-      return "Kernel times cannot be taken: cuptiActivityRegisterCallbacks says " +
-             describe(api_, code) + ".";
-    registered_ = true;
-  }
-  for (const auto kind : kKinds) {
-    const auto code = api_.cuptiActivityEnable(kind);
-    if (code == CUPTI_SUCCESS) {
-      undo_.push([this, kind] { api_.cuptiActivityDisable(kind); });
-    } else if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
-      undo_.run();
-      return "Kernel times cannot be taken: cuptiActivityEnable says " + describe(api_, code) + ".";
-    } else if (kind != CUPTI_ACTIVITY_KIND_MEMCPY2) {  // peer copies are not everywhere
-      partly = "Copies are not recorded, or not all: cuptiActivityEnable says " +
-               describe(api_, code) + ".";
-    }
-  }
+  const auto outcome = std::make_shared<Enabled>();
+  // Late, nobody counts on it any more.
+  const auto answer = patiently(
+      api_, &Helpers::calls,
+      [this, outcome] {
+        *outcome = switch_on();
+        return CUPTI_SUCCESS;
+      },
+      [this] { undo_.run(); });
+  if (!answer) return "Kernel times cannot be taken: CUPTI does not return.";
+  partly = outcome->partly;
+  if (!outcome->failed.empty()) return outcome->failed;
   lacks_copies_ = !partly.empty();
   enabled_ = true;
   paused_.store(false);
   return {};
 }
 
+ActivityStream::Enabled ActivityStream::switch_on() {
+  Enabled outcome;
+  if (!registered_) {
+    const auto code = GABLE_CALL(api_, cuptiActivityRegisterCallbacks, requested, completed);
+    if (code != CUPTI_SUCCESS) {
+      outcome.failed = "Kernel times cannot be taken: cuptiActivityRegisterCallbacks says " +
+                       describe(api_, code) + ".";
+      return outcome;
+    }
+    registered_ = true;
+  }
+  for (const auto kind : kKinds) {
+    const auto code = GABLE_CALL(api_, cuptiActivityEnable, kind);
+    if (code == CUPTI_SUCCESS) {
+      undo_.push([this, kind] { GABLE_CALL(api_, cuptiActivityDisable, kind); });
+    } else if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+      undo_.run();
+      outcome.failed =
+          "Kernel times cannot be taken: cuptiActivityEnable says " + describe(api_, code) + ".";
+      return outcome;
+    } else if (kind != CUPTI_ACTIVITY_KIND_MEMCPY2) {  // peer copies are not everywhere
+      outcome.partly = "Copies are not recorded, or not all: cuptiActivityEnable says " +
+                       describe(api_, code) + ".";
+    }
+  }
+  return outcome;
+}
+
 void ActivityStream::disable() {
   if (!enabled_) return;
   enabled_ = false;
-  undo_.run();
+  (void)patiently(api_, &Helpers::calls, [this] {
+    undo_.run();
+    return CUPTI_SUCCESS;
+  });
 }
 
 bool ActivityStream::pause() {
   if (paused_.exchange(true)) return true;
   disable();
-  return wait_for_flushes();
+  return wait_for_flush();
 }
 
-// A flush that began before holds on to what counters or a capture would break; one that hangs is
-// not waited for a second time: activity is paused at every change from times to counters.
-bool ActivityStream::wait_for_flushes() {
+// A flush that began before holds on to what counters or a capture would break.
+bool ActivityStream::wait_for_flush() {
   const auto patience = std::chrono::steady_clock::now() + kFlushPatience;
-  const auto under_way = [this] { return flushing_.load() > given_up_.load(); };
-  while (under_way() && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
-  const bool in_vain = under_way();
-  given_up_.store(in_vain ? flushing_.load() : std::min(given_up_.load(), flushing_.load()));
-  return !in_vain;
+  while (flush_.load() == Flush::under_way && !stuck(api_)) {
+    if (std::chrono::steady_clock::now() >= patience) {
+      give_up_flush(kFlushPatience);
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  return flush_.load() == Flush::none;
+}
+
+void ActivityStream::give_up_flush(std::chrono::milliseconds waited) {
+  auto now = Flush::under_way;
+  if (flush_.compare_exchange_strong(now, Flush::given_up) && api_.helpers != nullptr)
+    api_.helpers->patience->give_up("cuptiActivityFlushAll", waited);
 }
 
 void ActivityStream::begin_capture() {
   ++captures_;
-  wait_for_flushes();
+  (void)wait_for_flush();
 }
 
 // A call on a stream that captures nothing must not count below zero.
@@ -178,18 +213,24 @@ bool ActivityStream::end_capture() {
 
 void ActivityStream::flush(bool forced) {
   struct Flushing {
-    std::atomic<int>& count;
-    explicit Flushing(std::atomic<int>& counted) : count(counted) { ++count; }
-    ~Flushing() { --count; }
+    ActivityStream& stream;
+    explicit Flushing(ActivityStream& flushed) : stream(flushed) {
+      stream.flush_.store(Flush::under_way);
+    }
+    ~Flushing() {
+      const bool given_up = stream.flush_.exchange(Flush::none) == Flush::given_up;
+      if (given_up && stream.api_.helpers != nullptr) stream.api_.helpers->patience->returned();
+    }
   };
-  const Flushing flushing(flushing_);
-  if (paused_.load() && !forced) return;
+  const Flushing flushing(*this);
+  if ((paused_.load() && !forced) || stuck(api_)) return;
   if (captures_.load() > 0) {
     left_out_.store(true);
     return;
   }
-  const auto code = api_.cuptiActivityFlushAll(
-      forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0u);
+  const auto code =
+      GABLE_CALL(api_, cuptiActivityFlushAll,
+                 forced ? static_cast<std::uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0u);
   if (code == CUPTI_SUCCESS) return;
   const MutexLock hold(mutex_);
   flush_code_ = code;
@@ -236,7 +277,37 @@ void CUPTIAPI ActivityStream::completed(CUcontext context, std::uint32_t stream_
   }
 }
 
+void ActivityBatch::add(ActivityBatch&& more) {
+  const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  append(kernels, more.kernels);
+  append(graph_kernels, more.graph_kernels);
+  append(copies, more.copies);
+  dropped += more.dropped;
+  if (!more.problem.empty()) problem = std::move(more.problem);
+}
+
 ActivityBatch ActivityStream::read_buffers() {
+  bool answered = true;
+  bool some = false;
+  {
+    const MutexLock hold(mutex_);
+    some = !ready_.empty();
+  }
+  if (some) {
+    answered = patiently(api_, &Helpers::records, [this] {
+                 auto batch = read_ready();
+                 const MutexLock hold(mutex_);
+                 read_.add(std::move(batch));
+                 return CUPTI_SUCCESS;
+               }).has_value();
+  }
+  const MutexLock hold(mutex_);
+  auto batch = std::exchange(read_, {});
+  batch.answered = answered;
+  return batch;
+}
+
+ActivityBatch ActivityStream::read_ready() {
   ActivityBatch batch;
   std::vector<Buffer> ready;
   {
@@ -247,7 +318,7 @@ ActivityBatch ActivityStream::read_buffers() {
     CUpti_Activity* record = nullptr;
     auto code = buffer.valid > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_MAX_LIMIT_REACHED;
     while (code == CUPTI_SUCCESS) {
-      code = api_.cuptiActivityGetNextRecord(buffer.data, buffer.valid, &record);
+      code = GABLE_CALL(api_, cuptiActivityGetNextRecord, buffer.data, buffer.valid, &record);
       if (code == CUPTI_SUCCESS) take(record, batch);
     }
     if (code != CUPTI_ERROR_MAX_LIMIT_REACHED)
@@ -255,8 +326,8 @@ ActivityBatch ActivityStream::read_buffers() {
           "Records of kernels and copies are missing: cuptiActivityGetNextRecord says " +
           describe(api_, code) + ".";
     std::size_t dropped = 0;
-    if (api_.cuptiActivityGetNumDroppedRecords(buffer.context, buffer.stream, &dropped) ==
-        CUPTI_SUCCESS) {
+    if (GABLE_CALL(api_, cuptiActivityGetNumDroppedRecords, buffer.context, buffer.stream,
+                   &dropped) == CUPTI_SUCCESS) {
       batch.dropped += dropped;
     }
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,6 +27,8 @@ struct ActivityBatch {
   std::vector<CopyRecord> copies;
   std::uint64_t dropped = 0;  // records that CUPTI had no room for
   std::string problem;        // a sentence, when they could not all be read
+  bool answered = true;       // else CUPTI does not return; what it reads comes with a later batch
+  void add(ActivityBatch&& more);
 };
 
 // One a process: CUPTI's buffer callbacks carry no user pointer.
@@ -59,12 +62,16 @@ class ActivityStream {
   [[nodiscard]] bool end_capture();
   [[nodiscard]] bool capturing() const { return captures_.load(std::memory_order_relaxed) > 0; }
 
-  // Asks CUPTI for buffers. Not from resource or buffer callbacks; may block as long as CUPTI does.
+  // Asks CUPTI for buffers. On one thread, and not from resource or buffer callbacks; may block as
+  // long as CUPTI does.
   void flush(bool forced);
+  // It has been waited for that long: nobody waits for it any more.
+  void give_up_flush(std::chrono::milliseconds waited);
   // A sentence about the last flush that failed; empty when none did.
   [[nodiscard]] std::string flush_problem();
 
-  // Reads the buffers that came back since the last call. Holds no lock while CUPTI is called.
+  // Reads the buffers that came back since the last call, with patience. Holds no lock while CUPTI
+  // is called.
   ActivityBatch read_buffers();
 
  private:
@@ -79,19 +86,25 @@ class ActivityStream {
   static void CUPTIAPI completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                  std::size_t size, std::size_t valid);
 
+  // On the helper's threads.
+  struct Enabled {
+    std::string failed, partly;
+  };
+  Enabled switch_on();
+  ActivityBatch read_ready();
   void take(const CUpti_Activity* record, ActivityBatch& batch);
 
   const CuptiApi& api_;
   FunctionTable& functions_;
   const NodeFunction function_of_node_;
-  bool registered_ = false;
+  bool registered_ = false;  // of the helper's thread, as undo_
   std::atomic<bool> enabled_{false}, lacks_copies_{false};
   Undo undo_;  // of the kinds that are on
   std::atomic<bool> paused_{false};
-  bool wait_for_flushes();
+  bool wait_for_flush();
 
-  std::atomic<int> flushing_{0};       // threads inside flush()
-  std::atomic<int> given_up_{0};       // of those: waited for in vain, and not again
+  enum class Flush : std::uint8_t { none, under_way, given_up };
+  std::atomic<Flush> flush_{Flush::none};
   std::atomic<int> captures_{0};       // streams that are capturing
   std::atomic<bool> left_out_{false};  // a flush, for a capture
   // Guards what follows. Never held while calling CUPTI: a flush calls completed() under CUPTI's
@@ -99,6 +112,7 @@ class ActivityStream {
   Mutex mutex_;
   CUptiResult flush_code_ GABLE_GUARDED_BY(mutex_) = CUPTI_SUCCESS;
   std::vector<Buffer> ready_ GABLE_GUARDED_BY(mutex_);
+  ActivityBatch read_ GABLE_GUARDED_BY(mutex_);  // and not taken yet
   std::vector<std::uint8_t*> free_ GABLE_GUARDED_BY(mutex_);
 };
 

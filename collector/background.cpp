@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "collector/clock.h"
+#include "collector/helpers.h"
 #include "collector/other_tools.h"
 #include "collector/own_thread.h"
 #include "collector/session.h"
@@ -177,12 +178,17 @@ void Background::die_of(int number) {
 }
 
 bool Background::flush(bool forced, std::chrono::milliseconds patience) {
+  if (stuck(session_.api_)) return false;
   UniqueLock hold(flush_mutex_);
   const auto ticket = ++wanted_;
   forced_ = forced_ || forced;
   flush_wanted_.notify_one();
-  return flush_done_.wait_for(hold, patience,
-                              [&]() GABLE_REQUIRES(flush_mutex_) { return done_ >= ticket; });
+  if (flush_done_.wait_for(hold, patience,
+                           [&]() GABLE_REQUIRES(flush_mutex_) { return done_ >= ticket; }))
+    return true;
+  hold.unlock();
+  session_.activity_.give_up_flush(patience);
+  return false;
 }
 
 void Background::request_flush() {

@@ -121,11 +121,12 @@ void CounterWindow::fail(const CuptiFailure& failure) {
 CounterResult CounterWindow::end() {
   CounterResult result;
   CuptiFailure first;
-  bool open = false;
+  bool open = false, launched = false;
   const auto failure = guarded([&]() -> CuptiFailure {
     {
       UniqueLock lock(mutex_);
       if (!active_) return {CUPTI_ERROR_INVALID_OPERATION, "No counter window is open."};
+      launched = !launches_.empty();
       // A launch of this very thread cannot finish while we wait for it.
       const bool own = turn_taken_ && turn_owner_ == std::this_thread::get_id();
       if (own || !turn_free_.wait_for(lock, kTurnTimeout,
@@ -143,7 +144,7 @@ CounterResult CounterWindow::end() {
     if (auto stopped = profiler_.stop(); stopped.failed() && !first.failed()) first = stopped;
     if (first.failed()) return first;
     RangeProfiler::Reading reading;
-    if (auto read = profiler_.read(reading); read.failed()) return read;
+    if (auto read = profiler_.read(reading, launched); read.failed()) return read;
     const MutexLock hold(mutex_);
     join_ranges({launches_, plan_->metrics, mode_, max_ranges_, several_streams_}, reading, result);
     return {};

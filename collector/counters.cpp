@@ -188,7 +188,7 @@ void Counters::abandon_context(CUcontext ended) {
   }
 }
 
-bool Counters::hangs() { return engine_.patient().stuck(); }
+bool Counters::hangs() { return engine_.patience()->stuck(); }
 
 bool Counters::runs_on() {
   const auto contexts = all();

@@ -12,6 +12,7 @@
 #include "collector/cupti_advice.h"
 #include "collector/cupti_search.h"
 #include "collector/driverless.h"
+#include "collector/helpers.h"
 #include "collector/nvperf.h"
 
 namespace gable {
@@ -29,6 +30,7 @@ std::string path_of(void* symbol, const std::string& otherwise) {
 void fill(CuptiApi& api, void* library, const std::string& opened_as, CuptiOrigin origin,
           const CuptiWish& wish) {
   api.of_program = origin == CuptiOrigin::program;
+  api.helpers = wish.helpers;
   bool tracing = true, profiling = true;
 #define GABLE_RESOLVE(name, complete)                                     \
   api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, #name)); \
@@ -58,8 +60,20 @@ void fill(CuptiApi& api, void* library, const std::string& opened_as, CuptiOrigi
                   "point --cupti to that of CUDA 12.6 to 13.1 here.";
     return;
   }
+  if (stuck(api)) {
+    api.why_not = "CUPTI is not used: a call of it has not returned.";
+    return;
+  }
+  api.version = ask_patiently<std::uint32_t>(api, &Helpers::start,
+                                             [call = api.cuptiGetVersion](std::uint32_t& version) {
+                                               return called("cuptiGetVersion", call, &version);
+                                             })
+                    .value_or(0);
+  if (stuck(api)) {
+    api.why_not = Patience::sentence("cuptiGetVersion");
+    return;
+  }
   api.can_trace = true;
-  if (api.cuptiGetVersion(&api.version) != CUPTI_SUCCESS) api.version = 0;
   if (!profiling) {
     api.why_not = too_old_for_counters(api.path, cuda_release(api.version), origin);
     return;
@@ -173,12 +187,16 @@ CuptiApi load(const CuptiWish& wish) {
 }  // namespace
 
 CuptiApi load_cupti(const std::string& preferred) {
-  return load_cupti(CuptiWish{preferred, {}, {}});
+  CuptiWish wish;
+  wish.preferred = preferred;
+  return load_cupti(wish);
 }
 
 CuptiApi load_cupti(const CuptiWish& wish) {
   try {
-    return load(wish);
+    auto api = load(wish);
+    api.helpers = wish.helpers;
+    return api;
   } catch (const std::exception& error) {  // out of memory: the program must not notice
     CuptiApi api;
     api.why_not = std::string("CUPTI was not looked for: ") + error.what() + ".";
@@ -189,12 +207,14 @@ CuptiApi load_cupti(const CuptiWish& wish) {
 }
 
 std::string describe(const CuptiApi& api, CUptiResult code) {
-  const char* text = nullptr;
   const auto number = std::to_string(static_cast<int>(code));
-  if (api.cuptiGetResultString == nullptr ||
-      api.cuptiGetResultString(code, &text) != CUPTI_SUCCESS || text == nullptr)
-    return "CUPTI error " + number;
-  return std::string(text) + " (" + number + ")";
+  if (api.cuptiGetResultString == nullptr) return "CUPTI error " + number;
+  const auto text = ask_patiently<const char*>(
+      api, &Helpers::calls, [code, call = api.cuptiGetResultString](const char*& answer) {
+        return called("cuptiGetResultString", call, code, &answer);
+      });
+  if (!text || *text == nullptr) return "CUPTI error " + number;
+  return std::string(*text) + " (" + number + ")";
 }
 
 }  // namespace gable

@@ -12,10 +12,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "collector/patience.h"
+
 namespace gable {
+
+struct Helpers;
 
 // Needed for anything at all: callbacks and activity records.
 #define GABLE_CUPTI_TRACING(X)      \
@@ -85,12 +90,15 @@ struct CuptiApi {
   bool of_program = false;    // it was in the process already
   bool can_trace = false, can_profile = false;
   std::string why_not;  // one sentence, when can_trace or can_profile is false
+  // For calls that may hang; null where whoever calls may hang with them, as tools may.
+  std::shared_ptr<Helpers> helpers;
 };
 
 struct CuptiWish {
   std::string preferred;             // --cupti; may be empty
   std::vector<std::string> refused;  // files that did not serve, as CuptiApi::path names them
   std::function<void(const std::string& path)> asking;  // before the first call of a library
+  std::shared_ptr<Helpers> helpers = nullptr;           // of what is filled
 };
 
 // A CUPTI already in the process first (whatever major version), then the preferred one and no

@@ -18,15 +18,6 @@ bool resolve(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-std::string chip_of(const CuptiApi& api, std::size_t ordinal) {
-  if (api.cuptiDeviceGetChipName == nullptr) return {};
-  GABLE_PARAMS(CUpti_Device_GetChipName, params);
-  params.deviceIndex = ordinal;
-  if (api.cuptiDeviceGetChipName(&params) != CUPTI_SUCCESS || params.pChipName == nullptr)
-    return {};
-  return params.pChipName;
-}
-
 DeviceInfo query(const CuptiApi* started, const DriverCalls& driver, int ordinal, CUdevice device) {
   const auto attribute = [&](CUdevice_attribute which) {
     int value = 0;
@@ -38,7 +29,7 @@ DeviceInfo query(const CuptiApi* started, const DriverCalls& driver, int ordinal
   std::array<char, 256> name{};
   if (driver.name(name.data(), static_cast<int>(name.size() - 1), device) == CUDA_SUCCESS)
     info.name = name.data();
-  if (started != nullptr) info.chip = chip_of(*started, static_cast<std::size_t>(ordinal));
+  if (started != nullptr) info.chip = chip_name(*started, static_cast<std::size_t>(ordinal));
   info.compute_major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   info.compute_minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   info.sm_count = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
@@ -53,6 +44,16 @@ DeviceInfo query(const CuptiApi* started, const DriverCalls& driver, int ordinal
 }
 
 }  // namespace
+
+std::string chip_name(const CuptiApi& api, std::size_t ordinal) {
+  if (api.cuptiDeviceGetChipName == nullptr) return {};
+  GABLE_PARAMS(CUpti_Device_GetChipName, params);
+  params.deviceIndex = ordinal;
+  if (GABLE_CALL(api, cuptiDeviceGetChipName, &params) != CUPTI_SUCCESS ||
+      params.pChipName == nullptr)
+    return {};
+  return params.pChipName;
+}
 
 DriverCalls load_driver(bool open) {
   DriverCalls calls;
@@ -95,7 +96,7 @@ CuptiFailure start_engine(const CuptiApi& api) {
   if (!api.can_profile) return {CUPTI_ERROR_NOT_SUPPORTED, api.why_not};
   open_nvperf(api.path);
   GABLE_PARAMS(CUpti_Profiler_Initialize, engine);
-  const auto code = api.cuptiProfilerInitialize(&engine);
+  const auto code = GABLE_CALL(api, cuptiProfilerInitialize, &engine);
   if (code == CUPTI_SUCCESS) return {};
   auto failure = call_failed(api, "cuptiProfilerInitialize", code);
   // The CUPTIs of CUDA 13 say no more than this where those before say NOT_INITIALIZED.
@@ -109,7 +110,8 @@ std::string why_no_counters(const CuptiApi& api, std::int32_t device) {
   GABLE_PARAMS(CUpti_Profiler_DeviceSupported, params);
   params.cuDevice = device;
   params.api = CUPTI_PROFILER_RANGE_PROFILING;
-  if (const auto code = api.cuptiProfilerDeviceSupported(&params); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api, cuptiProfilerDeviceSupported, &params);
+      code != CUPTI_SUCCESS)
     return call_failed(api, "cuptiProfilerDeviceSupported", code).sentence;
   if (params.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED ||
       params.isSupported == CUPTI_PROFILER_CONFIGURATION_UNKNOWN)

@@ -39,6 +39,9 @@ struct DriverCalls {
 [[nodiscard]] std::vector<DeviceInfo> query_devices(const DriverCalls& driver,
                                                     const CuptiApi* started);
 
+// The chip of a device, as CUPTI names it; empty: it does not. `started` as above.
+[[nodiscard]] std::string chip_name(const CuptiApi& started, std::size_t ordinal);
+
 // Starts the profiler engine.
 [[nodiscard]] CuptiFailure start_engine(const CuptiApi& api);
 

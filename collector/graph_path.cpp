@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/graphs.h"
+#include "collector/helpers.h"
 #include "collector/range_calls.h"
 #include "collector/session.h"
 
@@ -25,6 +26,18 @@ GraphNodes::Kind kind_of_node(CUgraphNodeType type) {
   }
 }
 
+// One of CUPTI's ids of graphs and their parts.
+template <typename Id, typename Thing>
+bool id_of(const CuptiApi& api, const char* name, CUptiResult(CUPTIAPI* call)(Thing, Id*),
+           Thing thing, Id& id) {
+  const auto answer = ask_patiently<Id>(api, &Helpers::graphs, [name, call, thing](Id& found) {
+    return called(name, call, thing, &found);
+  });
+  if (answer) id = *answer;
+  return answer.has_value();
+}
+#define GABLE_ID_OF(call, thing, id) id_of(api_, #call, api_.call, thing, id)
+
 }  // namespace
 
 bool Session::can_follow_graphs() const {
@@ -36,11 +49,11 @@ void Session::on_graph(CUpti_CallbackIdResource id, const CUpti_GraphData& data)
   auto& thread = this_thread();
   if (thread.busy) return;
   std::uint32_t graph = 0;
-  if (data.graph != nullptr && api_.cuptiGetGraphId(data.graph, &graph) != CUPTI_SUCCESS) return;
+  if (data.graph != nullptr && !GABLE_ID_OF(cuptiGetGraphId, data.graph, graph)) return;
   switch (id) {
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED: {
       std::uint64_t node = 0;
-      if (api_.cuptiGetGraphNodeId(data.node, &node) != CUPTI_SUCCESS) return;
+      if (!GABLE_ID_OF(cuptiGetGraphNodeId, data.node, node)) return;
       GraphNodes::Node made;
       made.kind = kind_of_node(data.nodeType);
       made.complete = thread.capture.launching && made.kind == GraphNodes::Kind::kernel;
@@ -56,8 +69,8 @@ void Session::on_graph(CUpti_CallbackIdResource id, const CUpti_GraphData& data)
     }
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED: {
       std::uint64_t node = 0, original = 0;
-      if (api_.cuptiGetGraphNodeId(data.node, &node) != CUPTI_SUCCESS ||
-          api_.cuptiGetGraphNodeId(data.originalNode, &original) != CUPTI_SUCCESS)
+      if (!GABLE_ID_OF(cuptiGetGraphNodeId, data.node, node) ||
+          !GABLE_ID_OF(cuptiGetGraphNodeId, data.originalNode, original))
         return;
       graph_nodes_.cloned(graph, node, kind_of_node(data.nodeType), original);
       auto& clones = thread.capture.clones;
@@ -76,7 +89,7 @@ void Session::on_graph(CUpti_CallbackIdResource id, const CUpti_GraphData& data)
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED: {
       thread.capture.instantiating = false;
       std::uint32_t exec = 0;
-      if (api_.cuptiGetGraphExecId(data.graphExec, &exec) != CUPTI_SUCCESS) return;
+      if (!GABLE_ID_OF(cuptiGetGraphExecId, data.graphExec, exec)) return;
       graph_nodes_.exec_created(data.graphExec, exec, graph, std::move(thread.capture.clones));
       thread.capture.clones.clear();
       break;

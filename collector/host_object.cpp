@@ -16,7 +16,7 @@ HostObject::~HostObject() {
   if (object_ == nullptr) return;
   GABLE_PARAMS(CUpti_Profiler_Host_Deinitialize, params);
   params.pHostObject = object_;
-  api_.cuptiProfilerHostDeinitialize(&params);
+  GABLE_CALL(api_, cuptiProfilerHostDeinitialize, &params);
 }
 
 CuptiFailure HostObject::open() {
@@ -26,7 +26,8 @@ CuptiFailure HostObject::open() {
   params.pChipName = chip_.c_str();
   if (availability_ != nullptr && !availability_->empty())
     params.pCounterAvailabilityImage = availability_->data();
-  if (const auto code = api_.cuptiProfilerHostInitialize(&params); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api_, cuptiProfilerHostInitialize, &params);
+      code != CUPTI_SUCCESS)
     return call_failed(api_, "cuptiProfilerHostInitialize", code);
   object_ = params.pHostObject;
   return {};
@@ -40,7 +41,8 @@ CuptiFailure HostObject::add(const std::vector<std::string>& metrics) {
   params.pHostObject = object_;
   params.ppMetricNames = names.data();
   params.numMetrics = names.size();
-  if (const auto code = api_.cuptiProfilerHostConfigAddMetrics(&params); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api_, cuptiProfilerHostConfigAddMetrics, &params);
+      code != CUPTI_SUCCESS)
     return call_failed(api_, "cuptiProfilerHostConfigAddMetrics", code);
   return {};
 }
@@ -48,14 +50,16 @@ CuptiFailure HostObject::add(const std::vector<std::string>& metrics) {
 CuptiFailure HostObject::config_image(std::vector<std::uint8_t>& image) {
   GABLE_PARAMS(CUpti_Profiler_Host_GetConfigImageSize, size);
   size.pHostObject = object_;
-  if (const auto code = api_.cuptiProfilerHostGetConfigImageSize(&size); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api_, cuptiProfilerHostGetConfigImageSize, &size);
+      code != CUPTI_SUCCESS)
     return call_failed(api_, "cuptiProfilerHostGetConfigImageSize", code);
   image.assign(size.configImageSize, 0);
   GABLE_PARAMS(CUpti_Profiler_Host_GetConfigImage, params);
   params.pHostObject = object_;
   params.configImageSize = image.size();
   params.pConfigImage = image.data();
-  if (const auto code = api_.cuptiProfilerHostGetConfigImage(&params); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api_, cuptiProfilerHostGetConfigImage, &params);
+      code != CUPTI_SUCCESS)
     return call_failed(api_, "cuptiProfilerHostGetConfigImage", code);
   return {};
 }
@@ -64,7 +68,8 @@ CuptiFailure HostObject::passes(std::vector<std::uint8_t>& image, std::size_t& c
   GABLE_PARAMS(CUpti_Profiler_Host_GetNumOfPasses, params);
   params.configImageSize = image.size();
   params.pConfigImage = image.data();
-  if (const auto code = api_.cuptiProfilerHostGetNumOfPasses(&params); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api_, cuptiProfilerHostGetNumOfPasses, &params);
+      code != CUPTI_SUCCESS)
     return call_failed(api_, "cuptiProfilerHostGetNumOfPasses", code);
   count = params.numOfPasses;
   return {};

@@ -13,7 +13,8 @@ CuptiFailure count_ranges(const CuptiApi& api, const std::vector<std::uint8_t>& 
   GABLE_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo, params);
   params.pCounterDataImage = const_cast<std::uint8_t*>(image.data());
   params.counterDataImageSize = image.size();
-  if (const auto code = api.cuptiRangeProfilerGetCounterDataInfo(&params); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api, cuptiRangeProfilerGetCounterDataInfo, &params);
+      code != CUPTI_SUCCESS)
     return call_failed(api, "cuptiRangeProfilerGetCounterDataInfo", code);
   ranges = params.numTotalRanges;
   return {};
@@ -26,7 +27,7 @@ CuptiFailure name_of_range(const CuptiApi& api, const std::vector<std::uint8_t>&
   params.counterDataImageSize = image.size();
   params.rangeIndex = index;
   params.rangeDelimiter = "/";
-  if (const auto code = api.cuptiRangeProfilerCounterDataGetRangeInfo(&params);
+  if (const auto code = GABLE_CALL(api, cuptiRangeProfilerCounterDataGetRangeInfo, &params);
       code != CUPTI_SUCCESS)
     return call_failed(api, "cuptiRangeProfilerCounterDataGetRangeInfo", code);
   if (params.rangeName != nullptr) {
@@ -48,7 +49,8 @@ CuptiFailure values_of_range(const CuptiApi& api, const HostObject& host,
   params.ppMetricNames = metrics.data();
   params.numMetrics = metrics.size();
   params.pMetricValues = values.data();
-  if (const auto code = api.cuptiProfilerHostEvaluateToGpuValues(&params); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api, cuptiProfilerHostEvaluateToGpuValues, &params);
+      code != CUPTI_SUCCESS)
     return call_failed(api, "cuptiProfilerHostEvaluateToGpuValues", code);
   return {};
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/clock.h"
+#include "collector/helpers.h"
 #include "collector/range_calls.h"
 #include "collector/session.h"
 
@@ -93,10 +94,15 @@ Counters::Place Session::place_of(ThreadState& thread, const CUpti_CallbackData&
                                   std::int32_t& device) {
   auto& slot = thread.context;
   if (slot.context != data.context || slot.uid != data.contextUid) {
-    std::uint32_t id = 0;
-    const bool known =
-        data.context != nullptr && api_.cuptiGetDeviceId(data.context, &id) == CUPTI_SUCCESS;
-    slot = {data.context, data.contextUid, known ? static_cast<std::int32_t>(id) : 0};
+    std::optional<std::uint32_t> id;
+    if (data.context != nullptr) {
+      id = ask_patiently<std::uint32_t>(
+          api_, &Helpers::calls,
+          [call = api_.cuptiGetDeviceId, context = data.context](std::uint32_t& answer) {
+            return called("cuptiGetDeviceId", call, context, &answer);
+          });
+    }
+    slot = {data.context, data.contextUid, static_cast<std::int32_t>(id.value_or(0))};
   }
   device = slot.device;
   return {data.context, data.contextUid, slot.device};

@@ -48,7 +48,10 @@ std::string Session::open_queue(const Schedule& schedule) {
     return "A queue is open in it: its windows come first. Ask again when its report is complete.";
   if (counters_.hangs() || counters_.runs_on())
     return "CUPTI did not come to an end with the queue before.";
-  if (auto refused = subscription_.begin(callback, this); !refused.empty()) return refused;
+  const auto late = [this](const std::string& refused) {
+    if (refused.empty()) subscription_.end();
+  };
+  if (auto refused = subscription_.begin(callback, this, late); !refused.empty()) return refused;
   output_.next_queue();
   sink_.drain();
   sink_.with_profile([](Profile& profile) { profile.restart(); });

@@ -236,7 +236,7 @@ std::vector<std::string> supported_chips(const CuptiApi& api) {
   if (!api.can_profile) return chips;
   open_nvperf(api.path);
   GABLE_PARAMS(CUpti_Profiler_Host_GetSupportedChips, params);
-  if (api.cuptiProfilerHostGetSupportedChips(&params) != CUPTI_SUCCESS) return chips;
+  if (GABLE_CALL(api, cuptiProfilerHostGetSupportedChips, &params) != CUPTI_SUCCESS) return chips;
   for (std::size_t i = 0; i < params.numChips; ++i) chips.emplace_back(params.ppChipNames[i]);
   return chips;
 }

@@ -2,9 +2,14 @@
 #include "collector/range_profiler.h"
 
 #include "collector/cupti_params.h"
+#include "collector/helpers.h"
 #include "collector/nvperf.h"
 
 namespace gable {
+
+ProfilerEngine::ProfilerEngine(const CuptiApi& api)
+    : api_(api),
+      patience_(api.helpers != nullptr ? api.helpers->patience : std::make_shared<Patience>()) {}
 
 CuptiFailure ProfilerEngine::start() {
   const MutexLock hold(mutex_);
@@ -17,7 +22,7 @@ CuptiFailure ProfilerEngine::start() {
   }
   open_nvperf(api_.path);
   GABLE_PARAMS(CUpti_Profiler_Initialize, params);
-  if (const auto code = api_.cuptiProfilerInitialize(&params); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api_, cuptiProfilerInitialize, &params); code != CUPTI_SUCCESS)
     answer_ = call_failed(api_, "cuptiProfilerInitialize", code);
   return answer_;
 }

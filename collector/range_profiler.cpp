@@ -1,117 +1,190 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/range_profiler.h"
 
+#include <algorithm>
 #include <list>
 #include <utility>
 
 #include "analysis/mutex.h"
 #include "collector/current_context.h"
-#include "collector/image_values.h"
-#include "collector/kept_images.h"
 #include "collector/range_profiler_state.h"
 
 namespace gable {
+namespace {
+
+CuptiFailure left_alone() {
+  return {CUPTI_ERROR_UNKNOWN, "CUPTI has not returned from an earlier call."};
+}
+
+CuptiFailure still_open() {
+  return {CUPTI_ERROR_UNKNOWN, "A range of CUPTI's could not be closed."};
+}
+
+// Whether anything at all was counted.
+bool counted(const RangeReading& reading) {
+  return std::any_of(reading.ranges.begin(), reading.ranges.end(), [](const RangeValues& range) {
+    return std::any_of(range.values.begin(), range.values.end(),
+                       [](double value) { return value > 0; });
+  });
+}
+
+}  // namespace
 
 RangeProfiler::RangeProfiler(ProfilerEngine& engine, CUcontext context, std::string chip)
-    : state_(std::make_unique<State>(engine, context, std::move(chip))) {}
+    : state_(std::make_shared<State>(engine, context, std::move(chip))) {}
 
 RangeProfiler::~RangeProfiler() {
   static_cast<void>(disable());
-  if (!state_->pinned) return;
+  if (!state_->pinned && !state_->patient.stuck()) return;
   static auto* const kept =
-      new std::list<std::unique_ptr<State>>;  // reachable, so no leak is reported
+      new std::list<std::shared_ptr<State>>;  // reachable, so no leak is reported
   static auto* const mutex = new Mutex;
   const MutexLock hold(*mutex);
   kept->push_back(std::move(state_));
 }
 
-CuptiFailure RangeProfiler::start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges) {
+template <typename Action>
+std::optional<CuptiFailure> RangeProfiler::patiently(Action action) {
+  const auto failure = std::make_shared<CuptiFailure>();
+  const auto answer = state_->patient.make(
+      state_->context,
+      [state = state_, failure, action] {
+        *failure = guarded([&] { return action(*state); });
+        return failure->code;
+      },
+      [state = state_] { state->let_go(); });
+  if (answer) return std::move(*failure);
+  state_->pinned = true;
+  return std::nullopt;
+}
+
+// On the launch path: nothing is allocated.
+std::optional<CuptiFailure> RangeProfiler::quickly(CuptiFailure (State::*action)()) {
+  state_->quick = action;
+  PatientCalls::Job job;
+  job.run = [](void* data) {
+    auto& state = *static_cast<State*>(data);
+    state.quick_failure = guarded([&] { return (state.*state.quick)(); });
+    return state.quick_failure.code;
+  };
+  job.late = [](void* data) { static_cast<State*>(data)->let_go(); };
+  job.data = state_.get();
+  job.owner = state_;
+  if (state_->patient.make(state_->context, job)) return std::exchange(state_->quick_failure, {});
+  state_->pinned = true;
+  return std::nullopt;
+}
+
+template <typename Action>
+bool RangeProfiler::succeeds_here(Action action) {
   const CurrentContext current(state_->context);
-  return guarded([&] { return state_->start(plan, mode, max_ranges); });
+  if (guarded([&] { return action(*state_); }).failed()) return false;
+  state_->patient.use_callers_thread();
+  return true;
+}
+
+CuptiFailure RangeProfiler::start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges) {
+  return guarded([&]() -> CuptiFailure {
+    const auto start = [&plan, mode, max_ranges](State& state) {
+      return state.start(plan, mode, max_ranges);
+    };
+    const auto failure = patiently(start);
+    if (!failure) return left_alone();
+    // What a user has to mend is the same on every thread.
+    if (!failure->failed() || !remedy_for(failure->code).empty() || state_->thread_tried ||
+        state_->patient.on_callers_thread())
+      return *failure;
+    state_->thread_tried = true;
+    if (disable().failed() || state_->patient.stuck()) return *failure;
+    if (succeeds_here(start)) return {};
+    const CurrentContext current(state_->context);
+    static_cast<void>(state_->disable());
+    return *failure;
+  });
 }
 
 CuptiFailure RangeProfiler::push(const char* name) {
-  GABLE_PARAMS(CUpti_RangeProfiler_PushRange, params);
-  params.pRangeProfilerObject = state_->object;
-  params.pRangeName = name;
-  const auto code = state_->api.cuptiRangeProfilerPushRange(&params);
-  if (code == CUPTI_SUCCESS) return {};
-  return guarded([&] { return call_failed(state_->api, "cuptiRangeProfilerPushRange", code); });
+  return guarded([&]() -> CuptiFailure {
+    // Of another thread's launch, which failed while this one waited for its turn.
+    if (state_->runs_on) return still_open();
+    state_->pushed = name;
+    auto failure = quickly(&State::push);
+    if (!failure) return left_alone();
+    if (failure->failed() && !state_->patient.on_callers_thread() &&
+        succeeds_here([](State& state) { return state.push(); }))
+      return {};
+    return *std::move(failure);
+  });
 }
 
+// A range that stays open would forbid stopping, so a second call is tried.
 CuptiFailure RangeProfiler::pop() {
-  GABLE_PARAMS(CUpti_RangeProfiler_PopRange, params);
-  params.pRangeProfilerObject = state_->object;
-  auto code = state_->api.cuptiRangeProfilerPopRange(&params);
-  // A range that stays open would forbid stopping.
-  if (code != CUPTI_SUCCESS) code = state_->api.cuptiRangeProfilerPopRange(&params);
-  if (code == CUPTI_SUCCESS) return {};
-  state_->runs_on = true;
-  return guarded([&] { return call_failed(state_->api, "cuptiRangeProfilerPopRange", code); });
+  return guarded([&]() -> CuptiFailure {
+    auto failure = quickly(&State::pop);
+    if (!failure) return left_alone();
+    if (!failure->failed() || succeeds_here([](State& state) { return state.pop(); })) return {};
+    state_->runs_on = true;
+    return *std::move(failure);
+  });
 }
 
-CuptiFailure RangeProfiler::close_range() {
-  const CurrentContext current(state_->context);
-  return pop();
-}
+CuptiFailure RangeProfiler::close_range() { return pop(); }
 
 CuptiFailure RangeProfiler::stop() {
-  const CurrentContext current(state_->context);
   return guarded([&]() -> CuptiFailure {
-    if (state_->runs_on) return {CUPTI_ERROR_UNKNOWN, "A range of CUPTI's could not be closed."};
-    GABLE_PARAMS(CUpti_RangeProfiler_Stop, params);
-    params.pRangeProfilerObject = state_->object;
-    if (auto failure = state_->patiently("cuptiRangeProfilerStop",
-                                         state_->api.cuptiRangeProfilerStop, params, true);
-        failure.failed()) {
-      state_->runs_on = !state_->engine.patient().stuck();
-      return failure;
+    if (state_->runs_on) return still_open();
+    const auto stop = [](State& state) { return state.stop(); };
+    auto failure = patiently(stop);
+    if (!failure) return left_alone();
+    if (!failure->failed() || !state_->started) return *failure;
+    if (succeeds_here(stop)) return {};
+    if (state_->started) state_->runs_on = true;
+    return *failure;
+  });
+}
+
+CuptiFailure RangeProfiler::read(Reading& reading, bool launched) {
+  reading = {};
+  return guarded([&]() -> CuptiFailure {
+    const auto own = std::make_shared<Reading>();
+    const auto read = [own](State& state) { return state.read(*own); };
+    const auto failure = patiently(read);
+    if (!failure) return left_alone();
+    if (failure->failed() && (state_->decoded || !succeeds_here(read))) return *failure;
+    if (launched && !state_->thread_proven && !state_->patient.on_callers_thread()) {
+      if (!counted(*own) && own->dropped == 0) return leave_helper();
+      state_->thread_proven = true;
     }
-    if (params.isAllPassSubmitted == 0)
-      return {CUPTI_ERROR_UNKNOWN,
-              "CUPTI wants another pass over the launches of a single-pass window."};
+    reading = std::move(*own);
     return {};
   });
 }
 
-CuptiFailure RangeProfiler::read(Reading& reading) {
-  const CurrentContext made_current(state_->context);
-  return guarded([&]() -> CuptiFailure {
-    reading = {};
-    std::size_t ranges = 0;
-    if (auto failure = state_->decode(reading.dropped); failure.failed()) return failure;
-    auto& current = *state_->current;
-    const auto& image = *current.image;
-    if (auto failure = count_ranges(state_->api, image, ranges); failure.failed()) return failure;
-    reading.ranges.resize(ranges);
-    for (std::size_t i = 0; i < ranges; ++i) {
-      auto& range = reading.ranges[i];
-      if (auto failure = name_of_range(state_->api, image, i, range.name); failure.failed())
-        return failure;
-      if (auto failure =
-              values_of_range(state_->api, *current.host, image, i, current.names, range.values);
-          failure.failed())
-        return failure;
-    }
-    if (auto* images = state_->engine.images())
-      images->keep({current.plan, state_->chip, state_->api.version, image, reading.ranges});
-    return {};
-  });
+// Some CUPTI may count only for the thread that started it.
+CuptiFailure RangeProfiler::leave_helper() {
+  if (auto failure = disable(); failure.failed()) return failure;
+  state_->patient.use_callers_thread();
+  // With no code: nothing failed.
+  return {CUPTI_SUCCESS,
+          "CUPTI counted nothing in it for a thread of Gable's; from here on it is asked by the "
+          "program's own."};
 }
 
 CuptiFailure RangeProfiler::disable() {
-  if (state_->object == nullptr) return {};
-  const CurrentContext current(state_->context);
-  return guarded([&] { return state_->disable(); });
+  if (state_->object == nullptr || state_->runs_on || state_->patient.stuck()) return {};
+  return guarded([&]() -> CuptiFailure {
+    auto failure = patiently([](State& state) { return state.disable(); });
+    return failure ? *std::move(failure) : left_alone();
+  });
 }
 
 void RangeProfiler::abandon() {
-  if (std::exchange(state_->object, nullptr) != nullptr) state_->pinned = true;
+  if (state_->object.exchange(nullptr) != nullptr) state_->pinned = true;
 }
 
 bool RangeProfiler::runs_on() const { return state_->runs_on; }
 
-const CuptiFailure& RangeProfiler::not_disabled() const { return state_->not_disabled; }
+CuptiFailure RangeProfiler::not_disabled() const { return state_->why_not_disabled(); }
 
 std::size_t RangeProfiler::most_ranges() const { return state_->most_ranges; }
 

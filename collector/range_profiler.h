@@ -3,14 +3,17 @@
 // follows CUPTI's rules of lifetime: configuration images, counter images and range names stay
 // alive until the profiler is disabled, and longer.
 //
-// Threads: no locks here; one call at a time per object (CounterWindow sees to that). push and pop
-// may come from other threads than start. No member throws; what fails comes back as a sentence
-// with its code.
+// Threads: one call at a time per object (CounterWindow sees to that), from any threads. All of
+// CUPTI's calls for an object are made on one thread of ours, with its context current, while the
+// caller waits a bounded time; where that thread is refused, or CUPTI counts nothing for it, on the
+// callers' threads. No member throws; what fails comes back as a sentence with its code. Once CUPTI
+// does not return, every call fails at once.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +32,7 @@ class KeptImages;
 // their kinds anew after.
 class ProfilerEngine {
  public:
-  explicit ProfilerEngine(const CuptiApi& api) : api_(api) {}
+  explicit ProfilerEngine(const CuptiApi& api);
   // cuptiProfilerInitialize, once; later calls return the first answer.
   [[nodiscard]] CuptiFailure start();
   [[nodiscard]] bool started() const;
@@ -37,12 +40,12 @@ class ProfilerEngine {
   // Where counter images go that are to be kept; null: nowhere. Before the first window.
   void keep_images(KeptImages* images) { images_ = images; }
   [[nodiscard]] KeptImages* images() const { return images_; }
-  // For calls that may hang.
-  [[nodiscard]] PatientCalls& patient() { return patient_; }
+  // With calls that may hang.
+  [[nodiscard]] const std::shared_ptr<Patience>& patience() const { return patience_; }
 
  private:
   const CuptiApi& api_;
-  PatientCalls patient_;
+  const std::shared_ptr<Patience> patience_;
   KeptImages* images_ = nullptr;
   mutable Mutex mutex_;  // taken by nothing that CUPTI calls back
   bool asked_ GABLE_GUARDED_BY(mutex_) = false;
@@ -67,12 +70,12 @@ class RangeProfiler {
   // `name` must stay valid until disable.
   [[nodiscard]] CuptiFailure push(const char* name);
   [[nodiscard]] CuptiFailure pop();
-  // The same on a thread that may have another context.
-  [[nodiscard]] CuptiFailure close_range();
+  [[nodiscard]] CuptiFailure close_range();  // the same
   [[nodiscard]] CuptiFailure stop();
-  // After stop: decodes (this waits for the context) and evaluates every range. stop, read and
-  // disable give up on a CUPTI that does not answer; while it does not, every call fails.
-  [[nodiscard]] CuptiFailure read(Reading& reading);
+  // After stop: decodes (this waits for the context) and evaluates every range.
+  // `launched`: something is to be in it. Where nothing is, another thread is asked from then on;
+  // that failure has no code.
+  [[nodiscard]] CuptiFailure read(Reading& reading, bool launched = true);
   // Ends profiling of the context: its launches run at full speed again.
   [[nodiscard]] CuptiFailure disable();
   // The context is gone, or the process is a forked child: forget the profiler object without
@@ -84,7 +87,7 @@ class RangeProfiler {
 
   // What disable() said when it failed: the profiler may still be enabled, and start() says the
   // same from then on.
-  [[nodiscard]] const CuptiFailure& not_disabled() const;
+  [[nodiscard]] CuptiFailure not_disabled() const;
 
   // Ranges that CUPTI takes at most, as far as it has refused more; else as many as fit the type.
   [[nodiscard]] std::size_t most_ranges() const;
@@ -93,7 +96,16 @@ class RangeProfiler {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  // Runs `action` of the state's on its thread. Nothing: CUPTI did not return.
+  template <typename Action>
+  std::optional<CuptiFailure> patiently(Action action);
+  std::optional<CuptiFailure> quickly(CuptiFailure (State::*action)());
+  // For an action that failed there: the same on this thread. True: that was it, and stays so.
+  template <typename Action>
+  bool succeeds_here(Action action);
+  CuptiFailure leave_helper();
+
+  std::shared_ptr<State> state_;  // also of what runs on the helper's thread
 };
 
 }  // namespace gable

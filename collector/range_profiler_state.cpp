@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "collector/image_values.h"
+#include "collector/kept_images.h"
+
 namespace gable {
 namespace {
 
@@ -12,14 +15,12 @@ bool is_final(CUptiResult code) { return !remedy_for(code).empty(); }
 }  // namespace
 
 CuptiFailure RangeProfiler::State::enable() {
-  if (engine.patient().stuck())
-    return {CUPTI_ERROR_UNKNOWN, "CUPTI has not returned from an earlier call."};
   if (object != nullptr) return {};
-  if (not_disabled.failed()) return not_disabled;
+  if (auto failure = why_not_disabled(); failure.failed()) return failure;
   if (auto failure = engine.start(); failure.failed()) return failure;
   GABLE_PARAMS(CUpti_RangeProfiler_Enable, params);
   params.ctx = context;
-  if (const auto code = api.cuptiRangeProfilerEnable(&params); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api, cuptiRangeProfilerEnable, &params); code != CUPTI_SUCCESS)
     return call_failed(api, "cuptiRangeProfilerEnable", code);
   object = params.pRangeProfilerObject;
   configured = false;
@@ -27,17 +28,17 @@ CuptiFailure RangeProfiler::State::enable() {
 }
 
 CuptiFailure RangeProfiler::State::disable() {
-  if (object == nullptr || runs_on || engine.patient().stuck()) return {};
+  if (object == nullptr || runs_on) return {};
   GABLE_PARAMS(CUpti_RangeProfiler_Disable, params);
-  params.pRangeProfilerObject = std::exchange(object, nullptr);
+  params.pRangeProfilerObject = object;
   configured = false;
-  auto failure = patiently("cuptiRangeProfilerDisable", api.cuptiRangeProfilerDisable, params,
-                           false);  // the object may be gone all the same
-  if (failure.failed()) {
-    pinned = true;
-    if (!engine.patient().stuck()) not_disabled = failure;
-  }
-  return failure;
+  const auto code = GABLE_CALL(api, cuptiRangeProfilerDisable, &params);
+  object = nullptr;  // it may be gone all the same
+  if (code == CUPTI_SUCCESS) return {};
+  pinned = true;
+  auto failure = call_failed(api, "cuptiRangeProfilerDisable", code);
+  const MutexLock hold(mutex);
+  return not_disabled = failure;
 }
 
 CuptiFailure RangeProfiler::State::prepare(const PassPlan& plan) {
@@ -63,7 +64,8 @@ CuptiFailure RangeProfiler::State::make_image(std::size_t ranges) {
   params.numMetrics = current->names.size();
   params.maxNumOfRanges = ranges;
   params.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
-  if (const auto code = api.cuptiRangeProfilerGetCounterDataSize(&params); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api, cuptiRangeProfilerGetCounterDataSize, &params);
+      code != CUPTI_SUCCESS)
     return call_failed(api, "cuptiRangeProfilerGetCounterDataSize", code);
   const bool fits = current->image != nullptr && current->image->size() == params.counterDataSize;
   if (!fits) {
@@ -79,7 +81,7 @@ CuptiFailure RangeProfiler::State::reset_image() {
   params.pRangeProfilerObject = object;
   params.counterDataSize = current->image->size();
   params.pCounterData = current->image->data();
-  if (const auto code = api.cuptiRangeProfilerCounterDataImageInitialize(&params);
+  if (const auto code = GABLE_CALL(api, cuptiRangeProfilerCounterDataImageInitialize, &params);
       code != CUPTI_SUCCESS)
     return call_failed(api, "cuptiRangeProfilerCounterDataImageInitialize", code);
   return {};
@@ -101,10 +103,10 @@ CUptiResult RangeProfiler::State::set_config(RangeMode mode) {
   params.minNestingLevel = 1;
   params.passIndex = 0;
   params.targetNestingLevel = target_level;
-  auto code = api.cuptiRangeProfilerSetConfig(&params);
+  auto code = GABLE_CALL(api, cuptiRangeProfilerSetConfig, &params);
   if (code != CUPTI_SUCCESS && !is_final(code)) {
     params.targetNestingLevel = target_level == 0 ? 1 : 0;
-    if (api.cuptiRangeProfilerSetConfig(&params) == CUPTI_SUCCESS) {
+    if (GABLE_CALL(api, cuptiRangeProfilerSetConfig, &params) == CUPTI_SUCCESS) {
       target_level = params.targetNestingLevel;
       code = CUPTI_SUCCESS;
     }
@@ -134,7 +136,7 @@ CuptiFailure RangeProfiler::State::start(const PassPlan& plan, RangeMode mode,
   // What CUPTI takes is not documented and differs. Fewer ranges may do; those beyond are dropped
   // and counted.
   for (;;) {
-    auto failure = begin(mode, std::min(max_ranges, most_ranges));
+    auto failure = begin(mode, std::min(max_ranges, most_ranges.load()));
     if (!failure.failed() || is_final(failure.code)) return failure;
     const auto asked = current->image_ranges;
     if (asked <= kFewestRanges) return failure;
@@ -151,20 +153,82 @@ CuptiFailure RangeProfiler::State::begin(RangeMode mode, std::size_t max_ranges)
   if (auto failure = configure(mode); failure.failed()) return failure;
   GABLE_PARAMS(CUpti_RangeProfiler_Start, params);
   params.pRangeProfilerObject = object;
-  if (const auto code = api.cuptiRangeProfilerStart(&params); code != CUPTI_SUCCESS)
+  if (const auto code = GABLE_CALL(api, cuptiRangeProfilerStart, &params); code != CUPTI_SUCCESS)
     return call_failed(api, "cuptiRangeProfilerStart", code);
+  started = true;
+  return {};
+}
+
+CuptiFailure RangeProfiler::State::push() {
+  GABLE_PARAMS(CUpti_RangeProfiler_PushRange, params);
+  params.pRangeProfilerObject = object;
+  params.pRangeName = pushed;
+  const auto code = GABLE_CALL(api, cuptiRangeProfilerPushRange, &params);
+  range_open = code == CUPTI_SUCCESS;
+  return code == CUPTI_SUCCESS ? CuptiFailure{}
+                               : call_failed(api, "cuptiRangeProfilerPushRange", code);
+}
+
+CuptiFailure RangeProfiler::State::pop() {
+  GABLE_PARAMS(CUpti_RangeProfiler_PopRange, params);
+  params.pRangeProfilerObject = object;
+  const auto code = GABLE_CALL(api, cuptiRangeProfilerPopRange, &params);
+  range_open = code != CUPTI_SUCCESS;
+  return code == CUPTI_SUCCESS ? CuptiFailure{}
+                               : call_failed(api, "cuptiRangeProfilerPopRange", code);
+}
+
+CuptiFailure RangeProfiler::State::stop() {
+  GABLE_PARAMS(CUpti_RangeProfiler_Stop, params);
+  params.pRangeProfilerObject = object;
+  if (const auto code = GABLE_CALL(api, cuptiRangeProfilerStop, &params); code != CUPTI_SUCCESS)
+    return call_failed(api, "cuptiRangeProfilerStop", code);
+  started = false;
+  if (params.isAllPassSubmitted == 0)
+    return {CUPTI_ERROR_UNKNOWN,
+            "CUPTI wants another pass over the launches of a single-pass window."};
   return {};
 }
 
 CuptiFailure RangeProfiler::State::decode(std::uint64_t& dropped) {
+  decoded = false;
   GABLE_PARAMS(CUpti_RangeProfiler_DecodeData, params);
   params.pRangeProfilerObject = object;
-  if (auto failure =
-          patiently("cuptiRangeProfilerDecodeData", api.cuptiRangeProfilerDecodeData, params, true);
-      failure.failed())
-    return failure;
+  if (const auto code = GABLE_CALL(api, cuptiRangeProfilerDecodeData, &params);
+      code != CUPTI_SUCCESS)
+    return call_failed(api, "cuptiRangeProfilerDecodeData", code);
+  decoded = true;
   dropped = params.numOfRangeDropped;
   return {};
+}
+
+CuptiFailure RangeProfiler::State::read(Reading& reading) {
+  reading = {};
+  std::size_t ranges = 0;
+  if (auto failure = decode(reading.dropped); failure.failed()) return failure;
+  const auto& image = *current->image;
+  if (auto failure = count_ranges(api, image, ranges); failure.failed()) return failure;
+  reading.ranges.resize(ranges);
+  for (std::size_t i = 0; i < ranges; ++i) {
+    auto& range = reading.ranges[i];
+    if (auto failure = name_of_range(api, image, i, range.name); failure.failed()) return failure;
+    if (auto failure = values_of_range(api, *current->host, image, i, current->names, range.values);
+        failure.failed())
+      return failure;
+  }
+  if (auto* kept = engine.images())
+    kept->keep({current->plan, chip, api.version, image, reading.ranges});
+  return {};
+}
+
+// CUPTI is left as it was before the first start.
+void RangeProfiler::State::let_go() {
+  const auto failed = [this](CuptiFailure (State::*call)()) {
+    return guarded([&] { return (this->*call)(); }).failed();
+  };
+  if (started && range_open && failed(&State::pop)) runs_on = true;
+  if (started && !runs_on && failed(&State::stop) && started) runs_on = true;
+  (void)guarded([&] { return disable(); });
 }
 
 }  // namespace gable

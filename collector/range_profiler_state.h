@@ -32,7 +32,11 @@ struct RangeProfiler::State {
   const CuptiApi& api;
   const CUcontext context;
   const std::string chip;
-  CUpti_RangeProfiler_Object* object = nullptr;
+  PatientCalls patient;
+  // One of the calls below at a time, on whatever thread; others may read the atomic ones.
+  std::atomic<CUpti_RangeProfiler_Object*> object{nullptr};
+  bool range_open = false;         // between push and pop
+  bool started = false;            // between start and stop
   bool configured = false;         // `object` has had a configuration
   std::uint16_t target_level = 0;  // 0 in NVIDIA's samples; the older API wanted minNestingLevel
   std::list<Prepared> prepared;
@@ -41,37 +45,29 @@ struct RangeProfiler::State {
   Prepared* current = nullptr;
   // Others saw more than two or three thousand ranges refused; so few should be taken anywhere.
   static constexpr std::size_t kLikelyRanges = 1024, kFewestRanges = 256;
-  std::size_t most_ranges = std::numeric_limits<std::size_t>::max();  // less after a refusal
-  bool pinned = false;   // CUPTI may still use the images: never free them
-  bool runs_on = false;  // it could not be stopped
+  std::atomic<std::size_t> most_ranges{std::numeric_limits<std::size_t>::max()};  // as far as known
+  std::atomic<bool> pinned{false};   // CUPTI may still use the images: never free them
+  std::atomic<bool> runs_on{false};  // it could not be stopped
+  // The helper's thread is one for which CUPTI counts; another one was tried where it was refused.
+  bool thread_proven = false, thread_tried = false;
+  bool decoded = false;                      // the last window was
+  const char* pushed = nullptr;              // the name that push() is to push
+  CuptiFailure (State::*quick)() = nullptr;  // push or pop, and what came of it
+  CuptiFailure quick_failure;
   // Disable failed: the profiler may still be enabled, and its object may be gone all the same.
-  CuptiFailure not_disabled;
+  mutable Mutex mutex;  // held for the sentence alone
+  CuptiFailure not_disabled GABLE_GUARDED_BY(mutex);
 
   State(ProfilerEngine& the_engine, CUcontext the_context, std::string the_chip)
       : engine(the_engine),
         api(the_engine.api()),
         context(the_context),
-        chip(std::move(the_chip)) {}
+        chip(std::move(the_chip)),
+        patient(the_engine.patience(), "gable-counters") {}
 
-  // A call that may hang, with parameters that outlive it. Where the helper's thread is refused,
-  // the caller's may be the right one; `again` says whether a second call can do no harm.
-  template <class Params>
-  CuptiFailure patiently(const char* name, CUptiResult(CUPTIAPI* call)(Params*), Params& params,
-                         bool again) {
-    auto& patient = engine.patient();
-    const auto own = std::make_shared<Params>(params);
-    auto code = patient.make(context, [call, own] { return call(own.get()); });
-    if (code && *code != CUPTI_SUCCESS && again) {
-      const auto second = call(own.get());
-      if (second == CUPTI_SUCCESS) patient.use_callers_thread();
-      code = second;
-    }
-    if (!code) {
-      pinned = true;
-      return {CUPTI_ERROR_UNKNOWN, std::string(name) + " did not return; CUPTI is left alone."};
-    }
-    params = *own;
-    return *code == CUPTI_SUCCESS ? CuptiFailure{} : call_failed(api, name, *code);
+  CuptiFailure why_not_disabled() const {
+    const MutexLock hold(mutex);
+    return not_disabled;
   }
 
   CuptiFailure enable();
@@ -88,7 +84,13 @@ struct RangeProfiler::State {
   CuptiFailure configure(RangeMode mode);
   CuptiFailure start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges);
   CuptiFailure begin(RangeMode mode, std::size_t ranges);
+  CuptiFailure push();
+  CuptiFailure pop();
+  CuptiFailure stop();
   CuptiFailure decode(std::uint64_t& dropped);
+  CuptiFailure read(Reading& reading);
+  // Nobody waited for the last call to the end, and nobody knows what it did.
+  void let_go();
 };
 
 }  // namespace gable

@@ -11,6 +11,7 @@
 #include "analysis/range_rows.h"
 #include "collector/cupti_advice.h"
 #include "collector/current_context.h"
+#include "collector/helpers.h"
 #include "collector/other_tools.h"
 #include "collector/range_calls.h"
 
@@ -20,11 +21,20 @@ namespace {
 constexpr std::chrono::milliseconds kQueuePatience{10000}, kExitPatience{2000};  // for records
 constexpr std::chrono::milliseconds kExitFlushPatience{2000};  // for one answer of CUPTI
 constexpr std::chrono::milliseconds kSignalFlushPatience{1000};
+constexpr std::chrono::milliseconds kTurnPatience{2500};   // for a thread that waits for one answer
+constexpr std::uint64_t kStartPatienceNs = 2'000'000'000;  // for one that is late already
 
 ProfileLimits limits_of(const Settings& settings) {
   ProfileLimits limits;
   limits.max_keys = settings.max_keys;
   return limits;
+}
+
+// The first call that does not return is said once.
+std::shared_ptr<Helpers> helpers_of(Runtime& rt) {
+  auto helpers = std::make_shared<Helpers>();
+  helpers->patience->tell([&rt](const std::string& sentence) { rt.notes.say(sentence); });
+  return helpers;
 }
 
 bool wants_counters(const Settings& settings) { return settings.phase_hw || settings.phase_flops; }
@@ -77,20 +87,27 @@ Session::Session(Runtime& rt, CuptiApi api)
   if (!range_choice_.sentence.empty()) rt_.notes.say(range_choice_.sentence);
 }
 
-Session* Session::start(Runtime& rt) { return start(rt, load_cupti(rt.settings.cupti)); }
+Session* Session::start(Runtime& rt) {
+  CuptiWish wish;
+  wish.preferred = rt.settings.cupti;
+  wish.helpers = helpers_of(rt);
+  return start(rt, load_cupti(wish));
+}
 
 std::string Session::subscribe() {
   if (!api_.can_trace) return api_.why_not;
-  auto refused = subscription_.begin(callback, this);
+  const auto late = [this](const std::string& sentence) { subscribed_late(sentence); };
+  auto refused = subscription_.begin(callback, this, late);
   // It stays loaded: one that was called may have left threads and handlers behind. A second CUPTI
   // beside the program's own would fight with it.
   CuptiWish wish;
-  while (!refused.empty() && subscription_.driver_refused() && !api_.of_program) {
+  wish.helpers = api_.helpers;
+  while (!refused.empty() && !stuck(api_) && subscription_.driver_refused() && !api_.of_program) {
     wish.refused.push_back(api_.path);
     auto next = load_cupti(wish);
     if (!next.can_trace) return refused;
     const auto last = std::exchange(api_, std::move(next));
-    const auto sentence = subscription_.begin(callback, this);
+    const auto sentence = subscription_.begin(callback, this, late);
     if (!sentence.empty()) continue;
     rt_.notes.say("The driver refused the CUPTI " + last.path + " (" + cuda_release(last.version) +
                   "), which is probably newer than the driver; " + api_.path + " (" +
@@ -102,17 +119,11 @@ std::string Session::subscribe() {
 
 Session* Session::start(Runtime& rt, CuptiApi api) {
   find_driver();
+  if (api.helpers == nullptr) api.helpers = helpers_of(rt);
   auto* session = new Session(rt, std::move(api));  // never freed: CUPTI may keep a pointer
   const std::string refused = session->subscribe();
   if (session->api_.can_trace && !session->api_.can_profile && wants_counters(rt.settings))
     rt.notes.say(session->api_.why_not);
-  if (!refused.empty()) {
-    rt.notes.say(refused + " Only NVTX ranges are collected; your program runs on.");
-    session->ranges_only_ = true;
-    session->saw_context_.store(true);  // no plan is to be made
-    const MutexLock hold(session->plan_mutex_);
-    session->devices_known_ = true;
-  }
   if (!session->background_.start()) {
     rt.notes.say(
         "No threads can be started in this process. Nothing is collected; your program runs on.");
@@ -120,16 +131,49 @@ Session* Session::start(Runtime& rt, CuptiApi api) {
     return nullptr;
   }
   rt.session.store(session, std::memory_order_release);
-  if (session->ranges_only_) {
-    rt.hot.span_window.store(kWholeRun, std::memory_order_relaxed);
+  auto start = Start::under_way;
+  const bool waits = session->api_.can_trace && !refused.empty() && stuck(session->api_) &&
+                     session->start_.compare_exchange_strong(start, Start::waits);
+  if (waits) {
+    session->waits_since_ns_ = steady_ns();
+  } else if (refused.empty() || start == Start::came_late) {
+    session->start_.store(Start::over);
+    session->collect();
   } else {
-    if (rt.ranks && rt.settings.budget) rt.notes.say(std::string(kNoBudgetWithRanks));
-    rt.ranges.set_listener(&session->windows_);
-    if (const auto block = rt.early_block.take()) session->begin_block(*block);
-    rt.hot.watching.store(true, std::memory_order_release);
-    watch_for_other_tools();
+    if (!stuck(session->api_))
+      rt.notes.say(refused + " Only NVTX ranges are collected; your program runs on.");
+    session->start_.store(Start::over);
+    session->collect_ranges_only();
   }
   return session;
+}
+
+void Session::collect() {
+  if (rt_.ranks && rt_.settings.budget) rt_.notes.say(std::string(kNoBudgetWithRanks));
+  rt_.ranges.set_listener(&windows_);
+  if (const auto block = rt_.early_block.take()) begin_block(*block);
+  rt_.hot.watching.store(true, std::memory_order_release);
+  watch_for_other_tools();
+}
+
+void Session::collect_ranges_only() {
+  ranges_only_.store(true);
+  saw_context_.store(true);  // no plan is to be made
+  {
+    const MutexLock hold(plan_mutex_);
+    devices_known_ = true;
+  }
+  rt_.hot.span_window.store(kWholeRun, std::memory_order_relaxed);
+}
+
+void Session::subscribed_late(const std::string& refused) {
+  if (!refused.empty()) return;
+  auto start = Start::under_way;
+  if (start_.compare_exchange_strong(start, Start::came_late)) return;
+  if (start == Start::waits && start_.compare_exchange_strong(start, Start::over) &&
+      !finished_.load())
+    return collect();
+  subscription_.end();
 }
 
 // --- records and reports
@@ -140,7 +184,7 @@ bool Session::collect_records() {
   // other has added its records. One that CUPTI does not let go is not waited for any longer.
   {
     UniqueLock hold(records_mutex_);
-    if (!records_read_.wait_for(hold, kExitFlushPatience, [this]() GABLE_REQUIRES(records_mutex_) {
+    if (!records_read_.wait_for(hold, kTurnPatience, [this]() GABLE_REQUIRES(records_mutex_) {
           return !reading_records_;
         })) {
       windows_.count_timeout();
@@ -157,13 +201,14 @@ bool Session::collect_records() {
     }
   } const turn{*this};
   auto batch = activity_.read_buffers();
+  const bool answered = batch.answered;
   if (!batch.problem.empty()) {
     rt_.notes.say(batch.problem);
     sink_.with_profile([](Profile& profile) { profile.lose_copies(); });
   }
   if (batch.kernels.empty() && batch.graph_kernels.empty() && batch.copies.empty() &&
       batch.dropped == 0)
-    return true;
+    return answered;
   graph_nodes_.place(batch.graph_kernels, batch.copies);
   sink_.with_profile([&](Profile& profile) {
     const auto add = [&](const auto& records) {
@@ -178,7 +223,7 @@ bool Session::collect_records() {
     lost.records = batch.dropped;
     if (batch.dropped > 0) profile.add_lost(lost);
   });
-  return true;
+  return answered;
 }
 
 bool Session::write_report(bool complete) {
@@ -296,13 +341,17 @@ void Session::leave_to(const std::string& tool) {
 }
 
 void Session::check_progress() {
+  auto waits = Start::waits;
+  if (start_.load() == waits && steady_ns() - waits_since_ns_ > kStartPatienceNs &&
+      start_.compare_exchange_strong(waits, Start::over))
+    collect_ranges_only();
   if (!ranges_only_ && !finished_.load()) windows_.check_progress(stall_patience_);
 }
 
 // What the records that are still to come tell, and then the report.
 void Session::write_end() {
   wait_for_devices();
-  if (!await_records(kExitPatience, [this] { return background_.dying(); })) {
+  if (!await_records(kExitPatience, [this] { return background_.dying(); }) && !stuck(api_)) {
     rt_.notes.say(
         "CUPTI did not hand out its last records in time; the report has what came before.");
   }

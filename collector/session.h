@@ -80,6 +80,10 @@ class Session {
   // Subscribes to the CUPTI at hand, or, where the driver refuses one of our own choice, to the
   // next. Empty, or a sentence that says why not.
   std::string subscribe();
+  // What came of it after all, where CUPTI did not return in time.
+  void subscribed_late(const std::string& refused);
+  void collect();              // subscribed
+  void collect_ranges_only();  // nothing is, nor will be
 
   static void CUPTIAPI callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                 const void* data);
@@ -115,6 +119,7 @@ class Session {
   // --- behind the program's back (background.cpp calls these) ---
   friend class Background;
   void make_plan();
+  MetricPlan plan_of(const std::string& chip);
   const MetricPlan* wait_for_plan();
   void wait_for_devices();
   bool collect_records();  // false: another thread has been at it for too long
@@ -134,7 +139,12 @@ class Session {
   const DriverCalls driver_;
   Subscription subscription_;
   const std::chrono::milliseconds stall_patience_;
-  bool ranges_only_ = false;  // CUPTI could not be had
+  // CUPTI could not be had. While it has not returned from the start nothing is collected; after a
+  // while ranges are, whatever comes of it.
+  std::atomic<bool> ranges_only_{false};
+  enum class Start : std::uint8_t { under_way, waits, came_late, over };
+  std::atomic<Start> start_{Start::under_way};
+  std::atomic<std::uint64_t> waits_since_ns_{0};
   EventSink sink_;
   LaunchFilter filter_;
   GraphNodes graph_nodes_;

@@ -4,6 +4,8 @@
 
 #include "collector/chip_metrics.h"
 #include "collector/device_query.h"
+#include "collector/helpers.h"
+#include "collector/nvperf.h"
 #include "collector/replay_plan.h"
 #include "collector/session.h"
 
@@ -13,10 +15,23 @@ namespace {
 constexpr std::chrono::milliseconds kPlanPatience{5000}, kPlanSlice{20};
 constexpr std::chrono::milliseconds kDevicesPatience{1000};
 
+// `api` has a subscriber.
+void name_chips(const CuptiApi& api, std::vector<DeviceInfo>& devices) {
+  using Names = std::vector<std::string>;
+  const auto count = devices.size();
+  const auto names = ask_patiently<Names>(api, &Helpers::plan, [api, count](Names& chips) {
+    for (std::size_t i = 0; i < count; ++i) chips.push_back(chip_name(api, i));
+    return CUPTI_SUCCESS;
+  });
+  if (!names) return;
+  for (std::size_t i = 0; i < count; ++i) devices[i].chip = (*names)[i];
+}
+
 }  // namespace
 
 void Session::make_plan() {
-  const auto devices = query_devices(driver_, &api_);  // which has a subscriber
+  auto devices = query_devices(driver_, nullptr);
+  name_chips(api_, devices);
   sink_.with_profile([&](Profile& profile) {
     for (const auto& device : devices) profile.add_device(device);
   });
@@ -32,9 +47,7 @@ void Session::make_plan() {
   } else if (devices.empty() || devices.front().chip.empty()) {
     plan.error = "The GPU's chip is not known to CUPTI, so no counters can be chosen.";
   } else {
-    ChipMetrics chip(api_, devices.front().chip);
-    plan = plan_metrics(chip, rt_.settings.metrics);
-    if (range_choice_.mode == RangeMode::replay) plan = replay_plan(chip, std::move(plan));
+    plan = plan_of(devices.front().chip);
     for (const auto& device : devices) {
       if (device.chip != devices.front().chip) {
         rt_.notes.say("GPUs of different chips are in use (" + devices.front().chip + " and " +
@@ -44,7 +57,7 @@ void Session::make_plan() {
   }
   // A CUPTI that takes no counters was spoken of at the start.
   const bool wanted = rt_.settings.phase_hw || rt_.settings.phase_flops;
-  if (!plan.error.empty() && api_.can_profile && wanted) {
+  if (!plan.error.empty() && api_.can_profile && wanted && !stuck(api_)) {
     rt_.notes.say("Kernel times are collected without counters: " + plan.error);
   }
   for (const auto& one : plan.left_out) rt_.notes.say(one.sentence);
@@ -61,6 +74,22 @@ void Session::make_plan() {
   plan_ = std::move(plan);
   plan_done_ = true;
   plan_made_.notify_all();
+}
+
+MetricPlan Session::plan_of(const std::string& chip) {
+  // The loader is waited for here, as long as it takes: that is none of CUPTI's.
+  open_nvperf(api_.path);
+  const auto plan = std::make_shared<MetricPlan>();
+  const auto answer = patiently(api_, &Helpers::plan, [this, plan, chip] {
+    ChipMetrics metrics(api_, chip);
+    *plan = plan_metrics(metrics, rt_.settings.metrics);
+    if (range_choice_.mode == RangeMode::replay) *plan = replay_plan(metrics, std::move(*plan));
+    return CUPTI_SUCCESS;
+  });
+  if (answer) return std::move(*plan);
+  MetricPlan none;
+  none.error = "CUPTI does not return.";
+  return none;
 }
 
 const MetricPlan* Session::wait_for_plan() {

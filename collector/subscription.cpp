@@ -2,8 +2,10 @@
 #include "collector/subscription.h"
 
 #include <array>
+#include <utility>
 
 #include "collector/cupti_params.h"
+#include "collector/helpers.h"
 #include "collector/launch_calls.h"
 #include "collector/remedies.h"
 
@@ -22,7 +24,7 @@ CUptiResult subscribe_named(const CuptiApi& api, CUpti_SubscriberHandle* handle,
   params.subscriberName = "Gable";
   params.oldSubscriberName = name.data();
   params.oldSubscriberSize = name.size() - 1;
-  const auto code = api.cuptiSubscribe_v2(handle, callback, data, &params);
+  const auto code = GABLE_CALL(api, cuptiSubscribe_v2, handle, callback, data, &params);
   holder = name.data();
   return code;
 }
@@ -37,30 +39,42 @@ CUptiResult Subscription::subscribe(CUpti_CallbackFunc callback, void* data, std
     if (code == CUPTI_SUCCESS || code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
       return code;
   }
-  auto code = api_.cuptiSubscribe(&handle_, callback, data);
+  auto code = GABLE_CALL(api_, cuptiSubscribe, &handle_, callback, data);
   if (code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && api_.cuptiSubscribe_v2 != nullptr)
     code = subscribe_named(api_, &handle_, callback, data, holder);  // it says who was first
   return code;
 #else
   holder.clear();
-  return api_.cuptiSubscribe(&handle_, callback, data);
+  return GABLE_CALL(api_, cuptiSubscribe, &handle_, callback, data);
 #endif
 }
 
 CUptiResult Subscription::enable(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  const auto code = api_.cuptiEnableCallback(1, handle_, domain, id);
+  const auto code = GABLE_CALL(api_, cuptiEnableCallback, 1, handle_, domain, id);
   if (code == CUPTI_ERROR_INVALID_PARAMETER) return CUPTI_SUCCESS;  // a call older CUPTIs lack
   if (code != CUPTI_SUCCESS) return code;
   const auto kind = domain == CUPTI_CB_DOMAIN_DRIVER_API ? kind_of(id) : CallKind::none;
   const bool capture = kind == CallKind::capture_begin || kind == CallKind::capture_end;
   const MutexLock hold(mutex_);
   (capture ? captures_ : callbacks_).push([this, domain, id] {
-    api_.cuptiEnableCallback(0, handle_, domain, id);
+    GABLE_CALL(api_, cuptiEnableCallback, 0, handle_, domain, id);
   });
   return code;
 }
 
-std::string Subscription::begin(CUpti_CallbackFunc callback, void* data) {
+std::string Subscription::begin(CUpti_CallbackFunc callback, void* data, Late late) {
+  const auto refused = std::make_shared<std::string>();
+  const auto answer = patiently(
+      api_, &Helpers::start,
+      [this, callback, data, refused] {
+        *refused = begin_here(callback, data);
+        return CUPTI_SUCCESS;
+      },
+      [refused, late = std::move(late)] { late(*refused); });
+  return answer ? *refused : "CUPTI cannot be used: it does not return.";
+}
+
+std::string Subscription::begin_here(CUpti_CallbackFunc callback, void* data) {
   std::string holder;
   const auto answer = subscribe(callback, data, holder);
   // Those of CUDA 13 may say no more than UNKNOWN.
@@ -73,7 +87,7 @@ std::string Subscription::begin(CUpti_CallbackFunc callback, void* data) {
   }
   {
     const MutexLock hold(mutex_);
-    subscribed_.push([this] { api_.cuptiUnsubscribe(handle_); });
+    subscribed_.push([this] { GABLE_CALL(api_, cuptiUnsubscribe, handle_); });
   }
   auto code = CUPTI_SUCCESS;
   for (const auto id : watched_calls())
@@ -88,25 +102,20 @@ std::string Subscription::begin(CUpti_CallbackFunc callback, void* data) {
   return "CUPTI cannot be used: cuptiEnableCallback says " + describe(api_, code) + ".";
 }
 
-void Subscription::silence() {
-  Undo callbacks;
+void Subscription::undo(std::initializer_list<Undo*> calls) {
+  std::vector<std::shared_ptr<Undo>> taken;
   {
     const MutexLock hold(mutex_);
-    callbacks.take(callbacks_);
+    for (auto* one : calls) taken.emplace_back(std::make_shared<Undo>())->take(*one);
   }
-  callbacks.run();
+  (void)patiently(api_, &Helpers::calls, [taken = std::move(taken)] {
+    for (const auto& one : taken) one->run();
+    return CUPTI_SUCCESS;
+  });
 }
 
-void Subscription::end() {
-  silence();
-  Undo captures, subscribed;
-  {
-    const MutexLock hold(mutex_);
-    captures.take(captures_);
-    subscribed.take(subscribed_);
-  }
-  captures.run();
-  subscribed.run();
-}
+void Subscription::silence() { undo({&callbacks_}); }
+
+void Subscription::end() { undo({&callbacks_, &captures_, &subscribed_}); }
 
 }  // namespace gable

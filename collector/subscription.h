@@ -2,7 +2,12 @@
 // Gable as the subscriber of CUPTI: which callbacks it hears, and how it lets go again.
 #pragma once
 
+#include <atomic>
+#include <functional>
+#include <initializer_list>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "analysis/mutex.h"
 #include "collector/cupti_api.h"
@@ -15,8 +20,10 @@ class Subscription {
   explicit Subscription(const CuptiApi& api) : api_(api) {}
 
   // Subscribes and enables every callback that is watched. Empty, or a sentence that says why not,
-  // with the remedy and, where CUPTI tells it, the holder; then nothing is subscribed.
-  [[nodiscard]] std::string begin(CUpti_CallbackFunc callback, void* data);
+  // with the remedy and, where CUPTI tells it, the holder; then nothing is subscribed. Where CUPTI
+  // does not return in time `late` hears what came of it, on a thread of ours, if it ever does.
+  using Late = std::function<void(const std::string& refused)>;
+  [[nodiscard]] std::string begin(CUpti_CallbackFunc callback, void* data, Late late);
   // Whether the last begin() failed because CUPTI cannot work with this driver.
   [[nodiscard]] bool driver_refused() const { return driver_refused_; }
   // No callback comes any more, but for those that tell of captures: records may still be asked
@@ -26,12 +33,14 @@ class Subscription {
   void end();
 
  private:
+  std::string begin_here(CUpti_CallbackFunc callback, void* data);
+  void undo(std::initializer_list<Undo*> calls);
   CUptiResult subscribe(CUpti_CallbackFunc callback, void* data, std::string& holder);
   CUptiResult enable(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
   const CuptiApi& api_;
   CUpti_SubscriberHandle handle_ = nullptr;
-  bool driver_refused_ = false;
+  std::atomic<bool> driver_refused_{false};
   Mutex mutex_;  // of those below; never held while CUPTI is called
   Undo subscribed_ GABLE_GUARDED_BY(mutex_);
   Undo captures_ GABLE_GUARDED_BY(mutex_);

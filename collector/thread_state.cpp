@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace gable {
 namespace {
 
@@ -66,6 +68,7 @@ ThreadState* ThreadRegistry::acquire() {
       state->wait = {};
       state->steps = {};
       state->busy = state->in_window_launch = false;
+      state->ours.store(false, std::memory_order_relaxed);
       return state.get();
     }
   }
@@ -76,7 +79,9 @@ ThreadState* ThreadRegistry::acquire() {
 
 std::size_t ThreadRegistry::size() {
   const MutexLock hold(mutex_);
-  return states_.size();
+  return static_cast<std::size_t>(std::count_if(
+      states_.begin(), states_.end(),
+      [](const auto& state) { return !state->ours.load(std::memory_order_relaxed); }));
 }
 
 ThreadState* ThreadRegistry::at(std::size_t index) {

@@ -79,6 +79,7 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   std::uint32_t launches = 0;      // for sampling our own cost
   std::uint32_t stands_for = 0;    // launches that this one is measured for; 0: it is not
   bool busy = false;  // inside one of our slow paths: callbacks caused by us are not the program's
+  std::atomic<bool> ours{false};  // a thread of Gable's: it launches nothing
   bool in_window_launch = false;  // between ENTER and EXIT of a launch that has a counter range
   CaptureState capture;
   // Odd between ENTER and EXIT of a launch (launch_gate.h), its correlation id, and the value that
@@ -105,7 +106,7 @@ class ThreadRegistry {
       use(*state);
     }
   }
-  [[nodiscard]] std::size_t size();  // threads that there were at once
+  [[nodiscard]] std::size_t size();  // threads of the program that there were at once
   // In a forked child: nothing of the parent's threads is left.
   static void forget_in_child();
 

@@ -76,7 +76,8 @@ void Windows::counters_were_read(const Closing& closing, const CountersOutcome& 
     leave_long_steps(closing.facts.launches, most, now);
   if (closing.queue != queue_) return;
   if (closing.end.keep || closing.retract) planner_.counters_read(closing.facts, outcome);
-  if (planner_.take_distrust()) {
+  // Where CUPTI does not return nothing was there to fit.
+  if (planner_.take_distrust() && !counters_.hangs()) {
     rt_.notes.say(
         "The counters of a launch are not its own here (no window's counts of thread blocks "
         "fitted), so operations are not counted either; --ranges auto takes the launches one by "
@@ -97,10 +98,7 @@ void Windows::counters_were_read(const Closing& closing, const CountersOutcome& 
 // One unexpected answer is enough: what state CUPTI is in then, nobody knows. A call that has not
 // returned may still do so; until then nothing is begun.
 void Windows::stop_counting(const std::string& failed) {
-  if (counters_.hangs()) {
-    rt_.notes.say(failed + " Your program runs on; what is missing stays unknown.");
-    return;
-  }
+  if (counters_.hangs()) return;  // that is said once for all calls
   const bool runs_on = counters_.runs_on();
   rt_.notes.say(failed + (runs_on ? " CUPTI cannot be stopped, so nothing more is collected."
                                   : " No more counters are taken."));
@@ -121,13 +119,11 @@ void Windows::start_activity() {
   std::string partly;
   if (lost)
     failed += " Nothing more is collected.";
-  else if (hangs)
-    failed += " Kernel times without counters are not taken.";
-  else
+  else if (!hangs)
     failed = activity_.enable(partly);
   if (!partly.empty()) rt_.notes.say(partly);
   if (failed.empty()) return;
-  rt_.notes.say(failed);
+  if (!counters_.hangs()) rt_.notes.say(failed);
   const MutexLock hold(control_mutex_);
   if (lost) {
     planner_.give_up(PhaseKind::hw);
@@ -140,7 +136,7 @@ void Windows::start_activity() {
 // Records end before launches are followed no longer: a record whose launch nobody saw would pass
 // for a lost one.
 void Windows::let_go() {
-  if (const auto failure = counters_.close(); failure.failed())
+  if (const auto failure = counters_.close(); failure.failed() && !counters_.hangs())
     rt_.notes.say(failure.sentence + " Your program may run slower than without Gable.");
   activity_.disable();
   rt_.hot.watching.store(false, std::memory_order_release);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "collector/helpers.h"
+
 namespace gable {
 namespace {
 
@@ -28,8 +30,11 @@ Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& co
 }
 
 std::uint64_t Windows::timestamp() const {
-  std::uint64_t now = 0;
-  return api_.cuptiGetTimestamp(&now) == CUPTI_SUCCESS ? now : 0;
+  return ask_patiently<std::uint64_t>(api_, &Helpers::calls,
+                                      [call = api_.cuptiGetTimestamp](std::uint64_t& now) {
+                                        return called("cuptiGetTimestamp", call, &now);
+                                      })
+      .value_or(0);
 }
 
 // --- windows

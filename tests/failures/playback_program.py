@@ -16,6 +16,9 @@ PLAYBACK = os.path.join(BUILD, "lib", "playback")
 RECORDING = os.path.join(os.path.dirname(HERE), "hazards", "gpu.jsonl")
 
 
+LATE_MS = 4500  # when a call that is late returns: nobody waits for it any more, and the program still runs
+
+
 class Ended:
     def __init__(self, code, out, err, seconds, report, broken, fired):
         self.code, self.out, self.err, self.seconds = code, out, err, seconds
@@ -63,9 +66,11 @@ def run(command, folder, options="", faults="", environment=(), injected=True, t
     return Ended(process.returncode, out, err, seconds, document, read(broken), read(fired).split())
 
 
-def fault(kind, call, use, code=999, times=1):
+def fault(kind, call, use, code=999, times=1, late_ms=LATE_MS):
     """A fault line: the use-th call of `call` fails, or never returns."""
     line = {"fault": kind, "call": call, "after": use - 1, "times": times}
     if kind == "call":
         line["code"] = code
+    if kind == "delay":
+        line["ms"] = late_ms
     return json.dumps(line)

@@ -33,7 +33,7 @@ const std::vector<KnownSwitch>& known_switches() {
       {"second_config", {"allowed", "refused"}},
       {"target_level", {"any", "zero", "minimum"}},
       {"profiler_objects", {"one_per_context", "one"}},
-      {"start_in_callback", {"allowed", "refused"}},
+      {"start_in_callback", {"allowed", "refused", "refused_to_all"}},
       {"stop_thread", {"any", "starter"}},
       {"current_context", {"any", "own"}},
       {"permission_asked_at", {"enable", "initialize", "set_config", "start"}},
@@ -153,7 +153,9 @@ void Control::delay(std::string_view call) {
       break;
     }
   }
-  if (ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+  if (ms == 0) return;
+  append_line(std::getenv("GABLE_PLAYBACK_FIRED"), std::string(call) + "\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }
 
 std::string Control::unsupported() const {

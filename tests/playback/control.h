@@ -25,7 +25,7 @@ class Control {
   // To be asked at the start of every call. A code: the call must answer it and do nothing. Does
   // not return from a hang.
   std::optional<std::int32_t> fault_of(std::string_view call);
-  // To be asked within every call of the driver: waits as long as a fault of this call says.
+  // To be asked within every call: waits as long as a fault of this call says.
   void delay(std::string_view call);
   // Why CUPTI takes no counters on this GPU, as a fault said; empty: it does.
   [[nodiscard]] std::string unsupported() const;

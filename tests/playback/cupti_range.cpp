@@ -20,6 +20,13 @@ bool is_sass(const ConfigImage& config) {
   });
 }
 
+// Nobody knows whether it would be the thread that is in a callback, or all.
+bool refused_in_callback() {
+  const Control& control = the_gpu().control();
+  return (inside() == Inside::driver && control.is("start_in_callback", "refused")) ||
+         (driver_callbacks().load() > 0 && control.is("start_in_callback", "refused_to_all"));
+}
+
 }  // namespace
 
 CUptiResult refuse(const char* call, const char* why) {
@@ -61,7 +68,7 @@ CUpti_RangeProfiler_Object* checked_object(const char* call, CUpti_RangeProfiler
     return nullptr;
   }
   const Control& control = the_gpu().control();
-  if (inside() == Inside::driver && control.is("start_in_callback", "refused")) {
+  if (refused_in_callback()) {
     refusal = CUPTI_ERROR_INVALID_OPERATION;
     return nullptr;
   }
@@ -113,6 +120,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params*
   if (permission_missing("enable")) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   if (const auto code = refused_device(); code != CUPTI_SUCCESS) return code;
   check_capture(__func__);
+  if (refused_in_callback()) return CUPTI_ERROR_INVALID_OPERATION;
   if (inside() == Inside::buffer) return refuse(__func__, "inside a buffer callback");
   Context* context =
       params->ctx == nullptr ? gable_playback_thread()->current : gpu.context_of(params->ctx);

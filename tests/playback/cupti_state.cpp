@@ -24,15 +24,22 @@ CUpti_ApiCallbackSite& driver_site() {
   return site;
 }
 
+std::atomic<int>& driver_callbacks() {
+  static auto* const count = new std::atomic<int>{0};
+  return *count;
+}
+
 Callback::Callback(Inside kind)
     : before_(inside()), driver_before_(gable_playback_thread()->in_driver_callback) {
   inside() = kind;
   ThreadState* thread = gable_playback_thread();
   ++thread->callback_depth;
   thread->in_driver_callback = kind == Inside::driver;
+  if (kind == Inside::driver) driver_callbacks().fetch_add(1);
 }
 
 Callback::~Callback() {
+  if (inside() == Inside::driver) driver_callbacks().fetch_sub(1);
   inside() = before_;
   ThreadState* thread = gable_playback_thread();
   --thread->callback_depth;
@@ -43,6 +50,7 @@ std::optional<CUptiResult> enter_call(const char* call) {
   if (forked.load(std::memory_order_relaxed))
     broken(std::string(call) + " was called in a forked child");
   if (const auto code = the_gpu().control().fault_of(call)) return static_cast<CUptiResult>(*code);
+  the_gpu().control().delay(call);
   return std::nullopt;
 }
 

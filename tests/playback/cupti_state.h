@@ -22,6 +22,8 @@ enum class Inside : std::uint8_t { nothing, driver, resource, buffer };
 Inside& inside();
 CUpti_ApiCallbackSite& driver_site();  // of the driver callback that the thread is in
 
+std::atomic<int>& driver_callbacks();  // that are under way, on any thread
+
 // For the time of a callback.
 class Callback {
  public:

@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <future>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "collector/undo.h"
 
@@ -14,8 +16,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+struct OfAProcess {
+  std::shared_ptr<Patience> patience = std::make_shared<Patience>();
+  PatientCalls calls{patience, "calls"};
+};
+
 TEST(PatientCalls, AreMadeOnAThreadOfTheirOwn) {
-  PatientCalls calls;
+  OfAProcess process;
+  auto& calls = process.calls;
   std::thread::id where;
   const auto answer = calls.make(nullptr, [&] {
     where = std::this_thread::get_id();
@@ -27,7 +35,8 @@ TEST(PatientCalls, AreMadeOnAThreadOfTheirOwn) {
 }
 
 TEST(PatientCalls, OnTheCallersThreadWhereThatIsTheRightOne) {
-  PatientCalls calls;
+  OfAProcess process;
+  auto& calls = process.calls;
   calls.use_callers_thread();
   std::thread::id where;
   ASSERT_TRUE(calls.make(nullptr, [&] {
@@ -38,7 +47,8 @@ TEST(PatientCalls, OnTheCallersThreadWhereThatIsTheRightOne) {
 }
 
 TEST(PatientCalls, OneThatDoesNotReturnIsLeftAloneUntilItDoes) {
-  PatientCalls calls;
+  OfAProcess process;
+  auto& calls = process.calls;
   const auto release = std::make_shared<std::promise<void>>();
   const auto began = Clock::now();
   const auto answer = calls.make(nullptr, [release] {
@@ -61,6 +71,88 @@ TEST(PatientCalls, OneThatDoesNotReturnIsLeftAloneUntilItDoes) {
   // It was answered once we went on: from now on it is asked where we are.
   EXPECT_TRUE(calls.on_callers_thread());
   EXPECT_EQ(calls.make(nullptr, [] { return CUPTI_ERROR_UNKNOWN; }), CUPTI_ERROR_UNKNOWN);
+}
+
+// One call that does not return costs the process two seconds, not two for each helper and call.
+TEST(PatientCalls, NobodyWaitsForASecondOne) {
+  const auto release = std::make_shared<std::promise<void>>();
+  const auto released = release->get_future().share();
+  OfAProcess process;
+  PatientCalls others{process.patience, "others"};
+  std::vector<std::string> said;
+  process.patience->tell([&said](const std::string& sentence) { said.push_back(sentence); });
+  const auto began = Clock::now();
+  for (int i = 0; i < 3; ++i) {
+    for (auto* calls : {&process.calls, &others}) {
+      EXPECT_FALSE(calls->make(nullptr, [released] {
+        return called(
+            "cuptiSomething",
+            +[](const std::shared_future<void>* answer) {
+              answer->wait();
+              return CUPTI_SUCCESS;
+            },
+            &released);
+      }));
+    }
+  }
+  EXPECT_LT(Clock::now() - began, 2 * Patience::kPatience);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(said.front().starts_with("cuptiSomething did not return in time")) << said.front();
+  release->set_value();
+}
+
+// What a call did that came back too late is undone by whoever made it.
+TEST(PatientCalls, ALateOneIsFollowedByWhatUndoesIt) {
+  const auto release = std::make_shared<std::promise<void>>();
+  const auto undone = std::make_shared<std::promise<void>>();
+  OfAProcess process;
+  EXPECT_FALSE(process.calls.make(
+      nullptr,
+      [release] {
+        release->get_future().wait();
+        return CUPTI_SUCCESS;
+      },
+      [undone] { undone->set_value(); }));
+  release->set_value();
+  EXPECT_EQ(undone->get_future().wait_for(std::chrono::seconds(5)), std::future_status::ready);
+}
+
+// A job of many calls may take long: only one that does not return ends the patience.
+TEST(PatientCalls, EveryCallOfAJobHasItsOwnTime) {
+  OfAProcess process;
+  const auto answer = process.calls.make(nullptr, [] {
+    for (int i = 0; i < 3; ++i)
+      called(
+          "cuptiSomething",
+          +[](int) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(900));
+            return CUPTI_SUCCESS;
+          },
+          i);
+    return CUPTI_SUCCESS;
+  });
+  EXPECT_EQ(answer, CUPTI_SUCCESS);
+  EXPECT_FALSE(process.calls.stuck());
+}
+
+TEST(PatientCalls, SeveralCallersTakeTurns) {
+  OfAProcess process;
+  std::atomic<int> inside{0}, answered{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 8; ++i) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        const auto answer = process.calls.make(nullptr, [&inside] {
+          const bool alone = inside.fetch_add(1) == 0;
+          inside.fetch_sub(1);
+          return alone ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
+        });
+        if (answer == CUPTI_SUCCESS) ++answered;
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(answered.load(), 8 * 200);
 }
 
 TEST(Undo, RunsTheLastFirstAndOnce) {

@@ -172,7 +172,7 @@ struct ScriptedCalls {
     ENTER(cuptiProfilerHostEvaluateToGpuValues);
     const auto place = s.in_image_[p->rangeIndex];
     for (std::size_t i = 0; i < p->numMetrics; ++i)
-      p->pMetricValues[i] = s.value ? s.value(p->ppMetricNames[i], place) : 0.0;
+      p->pMetricValues[i] = s.value ? s.value(p->ppMetricNames[i], place) : 1.0;
     return CUPTI_SUCCESS;
   }
 #undef ENTER
