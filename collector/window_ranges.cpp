@@ -14,8 +14,9 @@ bool Windows::looks_at_ranges() const {
 }
 
 LaunchesSeen Windows::launches_seen() const {
+  const auto& own = this_thread();
   return {launches_seen_.load(std::memory_order_relaxed),
-          hashes_seen_.load(std::memory_order_relaxed), this_thread().launches};
+          hashes_seen_.load(std::memory_order_relaxed), own.followed, &own};
 }
 
 void Windows::range_begins(std::uint32_t level, LayerId layer, const void* thread) {

@@ -71,7 +71,7 @@ class Windows final : public RangeListener {
   // ----------------------------------------------------------------------------------------------
   // First at a launch's ENTER: borders that launches make, pending changes of phase. `kernels` of a
   // graph.
-  void at_launch(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels = 1) {
+  void at_launch(ThreadState& thread, const LaunchKey& key, std::uint32_t kernels = 1) {
     const auto border = border_.load(std::memory_order_relaxed);
     if (border <= Border::recurring) follow(thread, key, kernels);
     settle_pending();
@@ -156,7 +156,7 @@ class Windows final : public RangeListener {
   enum class Border : std::uint8_t { launches, period, recurring, point, profiler, range };
 
   // --- borders (window_borders.cpp)
-  void follow(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels);
+  void follow(ThreadState& thread, const LaunchKey& key, std::uint32_t kernels);
   void obey(PeriodMark mark);
   void obey(RangeMark mark, std::uint64_t now) GABLE_REQUIRES(control_mutex_);
   void lose_range();
