@@ -10,7 +10,8 @@ namespace {
 constexpr std::size_t kPast = 2 * RecurringRange::kMostInTurn;
 
 LaunchesSeen between(LaunchesSeen from, LaunchesSeen to) {
-  return {to.launches - from.launches, to.hash - from.hash, to.own - from.own, to.caller};
+  return {to.launches - from.launches, to.hash - from.hash, to.own - from.own,
+          to.switches - from.switches, to.caller};
 }
 
 }  // namespace
@@ -56,8 +57,7 @@ RangeMark RecurringRange::begin_leading(std::uint32_t level, LayerId range, Laun
   return RangeMark::none;
 }
 
-RangeMark RecurringRange::end_leading(std::uint32_t level, const void* thread,
-                                      LaunchesSeen seen) {
+RangeMark RecurringRange::end_leading(std::uint32_t level, const void* thread, LaunchesSeen seen) {
   auto& at = levels_[level];
   ++freedom_[level].borders;
   if (!at.is_open) return RangeMark::none;
@@ -116,15 +116,18 @@ bool RecurringRange::others_between(const Level& at, LayerId range, LaunchesSeen
   return (gap.launches - gap.own) * kNearlyNone > at.past.back().had.launches;
 }
 
+bool RecurringRange::side_by_side(const Instance& one) {
+  return one.others > 0 && one.had.switches * kInTurn > one.had.launches;
+}
+
 // An instance against the one before of the same range: the first steps of a program may differ on
 // other threads alone (cuDNN tries algorithms in backward), so that once is nothing.
 void RecurringRange::compare(std::uint32_t level, const Instance& ended) {
   auto& freedom = freedom_[level];
   if (freedom.since < kProof) ++freedom.since;
   const auto& past = levels_[level].past;
-  const auto before = std::find_if(past.rbegin(), past.rend(), [&](const Instance& each) {
-    return each.range == ended.range;
-  });
+  const auto before = std::find_if(past.rbegin(), past.rend(),
+                                   [&](const Instance& each) { return each.range == ended.range; });
   if (before == past.rend()) return;
   const auto more = std::max(before->others, ended.others);
   const auto less = std::min(before->others, ended.others);
@@ -169,7 +172,8 @@ RangeMark RecurringRange::look(std::uint32_t level, LaunchesSeen seen) {
       if (at.past[i].range == at.past[other].range) return RangeMark::none;
   }
   if (length > kMostInTurn || !covers(at, from, size, seen.launches)) return RangeMark::none;
-  if (level == 0 && length == 1) return take(level, from, false, seen);
+  if (level == 0 && length == 1 && !side_by_side(at.past[from]))
+    return take(level, from, false, seen);
   if (from < length) return RangeMark::none;
   const auto before = from - length;
   if (!covers(at, before, from, at.past[from].from.launches)) return RangeMark::none;

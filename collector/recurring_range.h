@@ -6,8 +6,9 @@
 // An outermost range that comes again at once, around at least kShortest launches, is the step from
 // its second instance on. Several ranges in turn (forward, backward, optimizer) are one step
 // together; as layers and operators come in turn as well, those must have had the same launches
-// twice. So must ranges within one that is still open (`step` within `epoch`). Names with different
-// numbers are different names.
+// twice. So must ranges within one that is still open (`step` within `epoch`), and those in which
+// threads launch side by side rather than one after the other. Names with different numbers are
+// different names.
 //
 // Once steps are followed, another range at their level is a step of its own from its second
 // instance on (decode beside prefill, validation beside training). Where launches lie between the
@@ -40,8 +41,9 @@ enum class RangeMark : std::uint8_t {
 // All launches of the process so far, whichever thread made them, and the sum of their hashes.
 struct LaunchesSeen {
   std::uint64_t launches = 0, hash = 0;
-  std::uint64_t own = 0;           // of the thread that begins or ends the range
-  const void* caller = nullptr;    // that thread
+  std::uint64_t own = 0;         // of the thread that begins or ends the range
+  std::uint64_t switches = 0;    // launches of another thread than the one before
+  const void* caller = nullptr;  // the thread that begins or ends the range
 };
 
 class RecurringRange {
@@ -54,7 +56,8 @@ class RecurringRange {
   static constexpr std::size_t kMostKnown = 16;     // that are steps beside the first
   static constexpr std::uint32_t kMostStrikes = 2;  // stretches with launches between steps
   static constexpr std::uint32_t kMostFound = 3;    // then nothing is looked for any more
-  static constexpr std::uint32_t kProof = 8;  // instances without a sign of threads that are free
+  static constexpr std::uint64_t kInTurn = 8;  // launches to a switch between threads, at least
+  static constexpr std::uint32_t kProof = 8;   // instances without a sign of threads that are free
   static constexpr std::size_t kMostThreads = 64;  // whose ranges are watched beside the leader's
 
   // `thread` is null for a range of the whole process. `range` tells places in the program apart:
@@ -94,9 +97,9 @@ class RecurringRange {
   };
   // Of a level: whether other threads launch as they please around its ranges.
   struct Freedom {
-    std::uint64_t borders = 0;      // of the leader's ranges so far
-    std::uint32_t since = kProof;   // instances since the last sign
-    std::uint32_t shuffled = 0;     // instances in a row that other threads made differ
+    std::uint64_t borders = 0;     // of the leader's ranges so far
+    std::uint32_t since = kProof;  // instances since the last sign
+    std::uint32_t shuffled = 0;    // instances in a row that other threads made differ
   };
   // The outermost range of another thread that is open.
   struct Other {
@@ -111,6 +114,8 @@ class RecurringRange {
   RangeMark other_ends(std::uint32_t level, const void* thread, LaunchesSeen seen);
   // Other threads launched since the last range of that level ended.
   [[nodiscard]] static bool others_between(const Level& at, LayerId range, LaunchesSeen seen);
+  // Other threads launched in it at the same time as its own.
+  [[nodiscard]] static bool side_by_side(const Instance& one);
   void compare(std::uint32_t level, const Instance& ended);
   void sign(std::uint32_t level);
   RangeMark heed_signs();
@@ -134,8 +139,8 @@ class RecurringRange {
 
   bool follows_ = false, repeated_ = false;
   std::uint32_t followed_level_ = 0, found_ = 0, strikes_ = 0;
-  std::uint32_t steps_ = 0;      // that ended since it was found
-  bool sign_pending_ = false;    // of the level that is followed
+  std::uint32_t steps_ = 0;     // that ended since it was found
+  bool sign_pending_ = false;   // of the level that is followed
   std::vector<LayerId> turn_;   // the ranges that are one step together
   std::vector<LayerId> known_;  // others at that level that had launches
   LaunchesSeen first_;

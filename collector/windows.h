@@ -159,6 +159,7 @@ class Windows final : public RangeListener {
   void follow(ThreadState& thread, const LaunchKey& key, std::uint32_t kernels);
   void obey(PeriodMark mark);
   void obey(RangeMark mark, std::uint64_t now) GABLE_REQUIRES(control_mutex_);
+  void tell_found() GABLE_REQUIRES(control_mutex_);
   void lose_range();
   // A step that was found has more launches than CUPTI takes ranges: back to windows of launches.
   void leave_long_steps(std::uint64_t launches, std::size_t most, std::uint64_t now)
@@ -239,6 +240,9 @@ class Windows final : public RangeListener {
   // All launches while borders are found, and the sum of their hashes; from how many on the range
   // that was found has not come for too long.
   std::atomic<std::uint64_t> launches_seen_{0}, hashes_seen_{0}, range_patience_{~0ull};
+  // The thread that launched last, and how often it was another than before.
+  std::atomic<const ThreadState*> last_launcher_{nullptr};
+  std::atomic<std::uint64_t> thread_switches_{0};
   std::atomic<bool> modules_loaded_{false};  // since the profilers were enabled
   std::atomic<std::uint32_t> ordinal_{0};    // of the next ranged launch
 
@@ -281,6 +285,7 @@ class Windows final : public RangeListener {
   Counts counts_ GABLE_GUARDED_BY(control_mutex_);
   std::uint32_t period_ GABLE_GUARDED_BY(control_mutex_) = 0;
   RecurringRange recurring_ GABLE_GUARDED_BY(control_mutex_);
+  std::string found_note_ GABLE_GUARDED_BY(control_mutex_);  // of the range; not told yet
   StepPoint point_ GABLE_GUARDED_BY(control_mutex_) = StepPoint::forward;
   std::shared_ptr<const KeyChoice> chosen_
       GABLE_GUARDED_BY(control_mutex_);  // with --budget: of the counter window that is open
