@@ -46,7 +46,12 @@ RangeMark RecurringRange::begin_leading(std::uint32_t level, LayerId range, Laun
   at.open = {range, seen, {}};
   at.is_open = true;
   for (auto inner = level + 1; inner < kLevels; ++inner) levels_[inner] = {};
+  const bool struck = sign_pending_;
   if (const auto mark = heed_signs(); mark != RangeMark::none) return mark;
+  if (struck && !in_step_) {  // what lies outside has been counted
+    outside_all_ += seen.launches - std::min(seen.launches, last_end_);
+    last_end_ = seen.launches;
+  }
   if (!follows_) return look(level, seen);
   if (level == followed_level_) return follow_begin(range, seen);
   // A range around steps, which comes again: it is the step where much is launched beside them.
