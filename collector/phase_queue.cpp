@@ -265,6 +265,8 @@ void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
     if (order_[i].phase != phase || enough(c, i)) continue;
     ++c.collected[i].windows;
     ++order_[i].windows;
+    // Its content is read when the next window has begun, which cannot be one of times any more.
+    if (phase.kind == PhaseKind::flops && had(c, i).windows >= kTwice) c.collected[i].wanted = {};
     return;
   }
   // Of a class that has enough: it counts for the phase that is due.
