@@ -20,6 +20,12 @@ void PhaseQueue::set_groups(std::uint32_t groups) {
   make_order();
 }
 
+std::uint32_t PhaseQueue::least_steps() const {
+  const auto& o = options_;
+  return o.wait + o.warmup + (o.hw ? o.hw_groups : 0) + (o.flops ? active(PhaseKind::flops) : 0) +
+         (o.time ? 1 : 0);
+}
+
 void PhaseQueue::add_place(Phase phase, Goal goal, std::uint32_t round, double tail) {
   Place place{phase, goal, round, tail};
   for (std::size_t i = order_.size(); i-- > 0 && order_[i].round == round && !place.earlier;)

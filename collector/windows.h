@@ -39,6 +39,7 @@ class Windows final : public RangeListener {
  public:
   struct Hooks {
     std::function<const MetricPlan*()> wait_for_plan;  // nullptr: no counters can be had
+    std::function<const MetricPlan*()> known_plan;     // nullptr: it is not made yet
     std::function<void()> over;            // the queue is complete and CUPTI is quiet again
     std::function<void()> records_wanted;  // records should be asked for soon
     std::function<void()> records_now;     // asks for them all and waits a bounded time
@@ -144,6 +145,7 @@ class Windows final : public RangeListener {
     std::string border;                   // as RunInfo's
     std::uint32_t period = 0;             // launches of the last period that was followed; 0: none
     std::optional<double> budget, added;  // percent; with --budget
+    std::optional<std::uint32_t> needed;  // as RunInfo's
   };
   [[nodiscard]] Counts counts();
   [[nodiscard]] bool steps_known() const { return by_steps(); }
@@ -185,6 +187,7 @@ class Windows final : public RangeListener {
   void cut_window(std::uint64_t now, const std::string& why) GABLE_REQUIRES(control_mutex_);
   void close_window(std::uint64_t now, const std::string& spoilt, bool cut)
       GABLE_REQUIRES(control_mutex_);
+  [[nodiscard]] std::optional<std::uint32_t> steps_needed() const GABLE_REQUIRES(control_mutex_);
   [[nodiscard]] Phase choose_phase() GABLE_REQUIRES(control_mutex_);
   // With --budget: the keys there is room for, or a phase without counters (window_keys.cpp).
   [[nodiscard]] Phase choose_keys(Phase phase) GABLE_REQUIRES(control_mutex_);
