@@ -4,8 +4,7 @@ dlopen and dlclose, handlers of the program's own, SIGKILL)."""
 import signal
 import unittest
 
-import gable_run
-from small import SmallTest, path_of
+from small import SmallTest, gable_run, path_of
 
 
 class Endings(SmallTest):

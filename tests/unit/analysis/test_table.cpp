@@ -237,6 +237,7 @@ TEST_F(Table, SaysHowManyStepsAreEnough) {
   Report report = made(5);
   auto& steps = report.run.steps;
   steps.hw = 3;
+  steps.flops = steps.time = 0;
   steps.needed = 14;  // nine hardware passes
   EXPECT_NE(text_of(report).find("let the program run longer: 14 steps of the same launches are "
                                  "enough, and it had 5."),
@@ -257,6 +258,7 @@ TEST_F(Table, SaysHowManyStepsAreEnoughWhereNoneWasKnown) {
   report.run.unit = "run";
   steps.seen = 0;
   steps.hw = 3;
+  steps.flops = steps.time = 0;
   steps.needed = 14;
   EXPECT_NE(text_of(report).find("(--step-range): 14 steps of the same launches are enough. "
                                  "--active 1 alone does not help."),
@@ -266,6 +268,7 @@ TEST_F(Table, SaysHowManyStepsAreEnoughWhereNoneWasKnown) {
 TEST_F(Table, SaysHowManyStepsAreEnoughWhereNothingWasMeasured) {
   measured(key(layer({"a"}), "k"), 1e9, 1e6, 300'000);
   Report report = made(1);
+  report.run.steps.hw = report.run.steps.flops = report.run.steps.time = 0;
   EXPECT_EQ(text_of(report).find("before anything was measured"), std::string::npos)
       << "no number of steps helps where everything was given up";
   report.run.steps.needed = 9;
