@@ -185,6 +185,7 @@ void merge_runs(const std::vector<Report>& reports, Report& out) {
     steps.classes = std::max(steps.classes, from.steps.classes);
     if (from.steps.border != steps.border) steps.border.clear();
     if (from.steps.period != steps.period) steps.period.reset();
+    if (from.steps.needed != steps.needed) steps.needed.reset();
   }
   std::sort(run.ranks.begin(), run.ranks.end());
   run.lost = lost_of(reports);

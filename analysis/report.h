@@ -206,6 +206,8 @@ struct RunInfo {
     // "launches": windows are no steps; empty where there are none, or not known
     std::string border;
     std::optional<std::int64_t> period;  // launches of the period by which steps were found
+    // How many a program of one launch sequence takes until every phase had its first windows.
+    std::optional<std::int64_t> needed;
   } steps;
   std::vector<std::int64_t> ranks;       // of the processes of a merged report
   std::vector<MergedProcess> processes;  // of a merged report; empty where it is of one process

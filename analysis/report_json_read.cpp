@@ -71,6 +71,7 @@ void read_run(const Object& in, RunInfo& run) {
     steps.read("classes", run.steps.classes);
     steps.read("border", run.steps.border);
     steps.read("period", run.steps.period);
+    steps.read("needed", run.steps.needed);
   });
   in.read("ranks", run.ranks);
   in.objects("processes", [&](const Object& process) {

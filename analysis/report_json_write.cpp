@@ -101,7 +101,8 @@ Json run(const RunInfo& run) {
                   {"time", run.steps.time},
                   {"classes", run.steps.classes},
                   {"border", known(run.steps.border)},
-                  {"period", optional(run.steps.period)}};
+                  {"period", optional(run.steps.period)},
+                  {"needed", optional(run.steps.needed)}};
   out["ranks"] = run.ranks;
   Json& processes = out["processes"] = Json::array();
   for (const MergedProcess& each : run.processes) {

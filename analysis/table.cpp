@@ -139,19 +139,37 @@ std::string lost_line(const std::vector<Report>& reports) {
   return text + ".";
 }
 
-// Where FLOPs or bytes are missing because the program ended before their windows came.
+// How long the program has to run where it ended before all windows came; none where it ran so
+// long and its steps differed.
+std::string steps_that_are_enough(const RunInfo& run) {
+  const auto& steps = run.steps;
+  if (steps.needed && static_cast<std::int64_t>(steps.seen) < *steps.needed) {
+    return plural(static_cast<std::uint64_t>(*steps.needed), "step") +
+           " of the same launches are enough";
+  }
+  return {};
+}
+
+// Where FLOPs, bytes or times are missing because the program ended before their windows came.
 std::string what_to_do(const std::vector<Report>& reports) {
   for (const Report& report : reports) {
-    const auto& steps = report.run.steps;
-    if (report.run.source == "import" || !report.run.ranks.empty() || steps.hw == 0) continue;
-    if (steps.flops > 0 && steps.time > 0) continue;
+    const auto& run = report.run;
+    const auto& steps = run.steps;
+    const bool nothing = steps.hw + steps.flops + steps.time == 0;
+    if (run.source == "import" || !run.ranks.empty()) continue;
+    if (nothing ? !steps.needed : steps.hw == 0 || (steps.flops > 0 && steps.time > 0)) continue;
     const std::string longer =
-        "Not every phase had a window. Unless --phases left it out, let the program run longer, ";
-    if (report.run.unit == "step")
-      return longer + "by " + plural(steps.flops > 0 ? 1 : 3, "step") + " or more.";
-    return longer +
-           "or name the range that is one step of it (--step-range): nine steps are enough on most "
-           "GPUs. --active 1 alone does not help.";
+        nothing ? "The program ended before anything was measured. Let it run longer"
+                : "Not every phase had a window. Unless --phases left it out, let the program run "
+                  "longer";
+    const std::string enough = steps_that_are_enough(run);
+    if (run.unit == "step") {
+      if (!enough.empty())
+        return longer + ": " + enough + ", and it had " + std::to_string(steps.seen) + ".";
+      return longer + ", by " + plural(steps.flops > 0 ? 1 : 3, "step") + " or more.";
+    }
+    return longer + ", or name the range that is one step of it (--step-range)" +
+           (enough.empty() ? "." : ": " + enough + ".") + " --active 1 alone does not help.";
   }
   return {};
 }

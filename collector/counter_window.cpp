@@ -53,9 +53,14 @@ CuptiFailure CounterWindow::begin(const PassPlan& plan, std::size_t max_ranges, 
 bool CounterWindow::take_turn(UniqueLock& lock) {
   if (turn_taken_ && turn_owner_ == std::this_thread::get_id())
     return false;  // a launch within a launch: waiting for ourselves would not help
-  if (!turn_free_.wait_for(lock, kTurnTimeout,
-                           [&]() GABLE_REQUIRES(mutex_) { return !turn_taken_ || !active_; }))
-    return false;
+  // Turns are not given in order, so that one of many threads may see many of them go by.
+  for (auto seen = turns_;; seen = turns_) {
+    if (turn_free_.wait_for(lock, kTurnTimeout,
+                            [&]() GABLE_REQUIRES(mutex_) { return !turn_taken_ || !active_; }))
+      break;
+    if (seen == turns_) return false;
+  }
+  ++turns_;
   return active_;
 }
 

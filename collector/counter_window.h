@@ -4,8 +4,9 @@
 //
 // Threads: begin, end and close from one thread at a time; before_launch and after_launch from any
 // number of threads. In user mode at most one launch per context is between its before_launch and
-// after_launch: a second thread waits up to kTurnTimeout, then its launch stays without a range and
-// the window is thrown away. The mutex inside is held for a few instructions, never during a CUPTI
+// after_launch: others wait while turns go on. When one launch has had its turn for kTurnTimeout
+// (it is blocked in the driver), theirs stay without a range and the window is thrown away. The
+// mutex inside is held for a few instructions, never during a CUPTI
 // call, and nothing else takes it: the buffer callbacks and the NVTX path never wait for a launch.
 // end() waits up to kTurnTimeout for a launch that is still on its way. No member throws.
 #pragma once
@@ -25,7 +26,7 @@ namespace gable {
 
 class CounterWindow {
  public:
-  static constexpr std::chrono::milliseconds kTurnTimeout{50};
+  static constexpr std::chrono::milliseconds kTurnTimeout{500};
 
   // `engine` must outlive this. `chip` as CUPTI names it.
   CounterWindow(ProfilerEngine& engine, CUcontext context, std::string chip);
@@ -88,6 +89,7 @@ class CounterWindow {
   mutable Mutex mutex_;  // guards what follows
   Condition turn_free_;
   bool active_ GABLE_GUARDED_BY(mutex_) = false;
+  std::uint64_t turns_ GABLE_GUARDED_BY(mutex_) = 0;  // that were taken so far
   bool turn_taken_ GABLE_GUARDED_BY(mutex_) =
       false;  // a launch is between its ENTER and its EXIT (user mode)
   std::thread::id turn_owner_ GABLE_GUARDED_BY(mutex_);

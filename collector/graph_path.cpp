@@ -133,6 +133,7 @@ void Session::enter_graph(const CUpti_CallbackData& data) {
   auto place = place_of(thread, data, device);
   place.stream = launched_stream(data.functionParams);
   const auto graph = graph_of(exec, device);
+  output_.saw_launch();
   windows_.at_launch(thread, graph.key, graph.kernels);
   if (windows_.steps_known() && !rt_.hot.watching.load(std::memory_order_relaxed)) return;
   Event event;

@@ -41,8 +41,8 @@ class LaunchGate {
 
   // Waits until every other thread that was in a launch has left it. What such a launch must not
   // meet any more was published before. Returns the correlation ids of those that did not leave
-  // within `patience`: a launch may be blocked for as long as the GPU is busy. Each is waited for
-  // once. One caller at a time.
+  // while none left for `patience`, or for four times as long in all: a launch may be blocked for
+  // as long as the GPU is busy. Each is waited for once. One caller at a time.
   [[nodiscard]] std::vector<std::uint32_t> wait_for_others(
       std::chrono::milliseconds patience) const;
 

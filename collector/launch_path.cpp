@@ -153,6 +153,7 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
   }
   if (!saw_context_.load(std::memory_order_relaxed) && !saw_context_.exchange(true))
     background_.wake(Background::kPlan);
+  output_.saw_launch();
   windows_.at_launch(thread, launch.key);
   // Of the step in which it all ended, nothing counts.
   if (windows_.steps_known() && !rt_.hot.watching.load(std::memory_order_relaxed)) return;

@@ -20,6 +20,12 @@ void PhaseQueue::set_groups(std::uint32_t groups) {
   make_order();
 }
 
+std::uint32_t PhaseQueue::least_steps() const {
+  const auto& o = options_;
+  return o.wait + o.warmup + (o.hw ? o.hw_groups : 0) + (o.flops ? active(PhaseKind::flops) : 0) +
+         (o.time ? 1 : 0);
+}
+
 void PhaseQueue::add_place(Phase phase, Goal goal, std::uint32_t round, double tail) {
   Place place{phase, goal, round, tail};
   for (std::size_t i = order_.size(); i-- > 0 && order_[i].round == round && !place.earlier;)
@@ -265,6 +271,8 @@ void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
     if (order_[i].phase != phase || enough(c, i)) continue;
     ++c.collected[i].windows;
     ++order_[i].windows;
+    // Its content is read when the next window has begun, which cannot be one of times any more.
+    if (phase.kind == PhaseKind::flops && had(c, i).windows >= kTwice) c.collected[i].wanted = {};
     return;
   }
   // Of a class that has enough: it counts for the phase that is due.

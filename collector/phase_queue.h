@@ -87,6 +87,9 @@ class PhaseQueue {
   // A phase that cannot be had (no permission, no metrics): the queue goes on without it.
   void give_up(PhaseKind kind);
 
+  // Steps until every phase had its first windows, where all steps have the same launches.
+  [[nodiscard]] std::uint32_t least_steps() const;
+
   [[nodiscard]] bool by_number() const { return options_.by_number; }
   [[nodiscard]] bool complete() const { return next().kind == PhaseKind::off; }
   [[nodiscard]] bool warmed_up() const;

@@ -10,7 +10,8 @@ namespace {
 constexpr std::size_t kPast = 2 * RecurringRange::kMostInTurn;
 
 LaunchesSeen between(LaunchesSeen from, LaunchesSeen to) {
-  return {to.launches - from.launches, to.hash - from.hash, to.own - from.own};
+  return {to.launches - from.launches, to.hash - from.hash, to.own - from.own,
+          to.switches - from.switches, to.caller};
 }
 
 }  // namespace
@@ -20,16 +21,37 @@ bool RecurringRange::listens_to(const void* thread) {
   if (thread == nullptr || thread == leader_) return true;
   if (leader_ != nullptr) return false;
   leader_ = thread;
+  std::erase_if(others_, [thread](const Other& each) { return each.thread == thread; });
   return true;
 }
 
 RangeMark RecurringRange::begin(std::uint32_t level, LayerId range, const void* thread,
                                 LaunchesSeen seen) {
-  if (level >= kLevels || gave_up() || !listens_to(thread)) return RangeMark::none;
+  if (level >= kLevels || gave_up()) return RangeMark::none;
+  if (listens_to(thread)) return begin_leading(level, range, seen);
+  other_begins(level, thread, seen);
+  return RangeMark::none;
+}
+
+RangeMark RecurringRange::end(std::uint32_t level, const void* thread, LaunchesSeen seen) {
+  if (level >= kLevels || gave_up()) return RangeMark::none;
+  if (listens_to(thread)) return end_leading(level, thread, seen);
+  return other_ends(level, thread, seen);
+}
+
+RangeMark RecurringRange::begin_leading(std::uint32_t level, LayerId range, LaunchesSeen seen) {
   auto& at = levels_[level];
+  ++freedom_[level].borders;
+  if (others_between(at, range, seen)) sign(level);
   at.open = {range, seen, {}};
   at.is_open = true;
   for (auto inner = level + 1; inner < kLevels; ++inner) levels_[inner] = {};
+  const bool struck = sign_pending_;
+  if (const auto mark = heed_signs(); mark != RangeMark::none) return mark;
+  if (struck && !in_step_) {  // what lies outside has been counted
+    outside_all_ += seen.launches - std::min(seen.launches, last_end_);
+    last_end_ = seen.launches;
+  }
   if (!follows_) return look(level, seen);
   if (level == followed_level_) return follow_begin(range, seen);
   // A range around steps, which comes again: it is the step where much is launched beside them.
@@ -40,23 +62,96 @@ RangeMark RecurringRange::begin(std::uint32_t level, LayerId range, const void* 
   return RangeMark::none;
 }
 
-RangeMark RecurringRange::end(std::uint32_t level, const void* thread, LaunchesSeen seen) {
-  if (level >= kLevels || gave_up() || !listens_to(thread)) return RangeMark::none;
+RangeMark RecurringRange::end_leading(std::uint32_t level, const void* thread, LaunchesSeen seen) {
   auto& at = levels_[level];
+  ++freedom_[level].borders;
   if (!at.is_open) return RangeMark::none;
+  // Two ranges of the process of which neither is within the other.
+  if (thread == nullptr && level + 1 < kLevels && levels_[level + 1].is_open) sign(level);
   at.is_open = false;
+  at.closed = seen;
   auto ended = at.open;
   ended.had = between(ended.from, seen);
+  if (seen.caller == ended.from.caller) ended.others = ended.had.launches - ended.had.own;
   // A thread that only loads data has its ranges around other threads' launches.
   if (thread == nullptr ? ended.had.launches > 0 : ended.had.own > 0) {
+    compare(level, ended);
     at.past.push_back(ended);
     if (at.past.size() > kPast) at.past.erase(at.past.begin());
   } else if (thread != nullptr && level == 0 && at.past.empty() && !follows_) {
     leader_ = nullptr;  // another thread's turn
   }
+  if (const auto mark = heed_signs(); mark != RangeMark::none) return mark;
   if (!follows_ || level > followed_level_) return RangeMark::none;
   if (level < followed_level_) return in_step_ ? step_ends(seen) : RangeMark::none;
   return follow_end(ended, seen);
+}
+
+void RecurringRange::other_begins(std::uint32_t level, const void* thread, LaunchesSeen seen) {
+  auto place = std::find_if(others_.begin(), others_.end(),
+                            [&](const Other& each) { return each.thread == thread; });
+  if (place != others_.end() && place->level < level) return;
+  if (place == others_.end()) {
+    if (others_.size() >= kMostThreads) return;
+    place = others_.emplace(place);
+  }
+  *place = {thread, level, seen.own, {}};
+  for (std::size_t i = 0; i < kLevels; ++i) place->borders[i] = freedom_[i].borders;
+}
+
+RangeMark RecurringRange::other_ends(std::uint32_t level, const void* thread, LaunchesSeen seen) {
+  const auto found = std::find_if(others_.begin(), others_.end(),
+                                  [&](const Other& each) { return each.thread == thread; });
+  if (found == others_.end() || level > found->level) return RangeMark::none;
+  const auto ended = *found;
+  others_.erase(found);
+  if (seen.own == ended.own) return RangeMark::none;
+  for (std::uint32_t i = 0; i < kLevels; ++i)
+    if (ended.borders[i] != freedom_[i].borders) sign(i);
+  return heed_signs();
+}
+
+// What was launched before the first instance of a range says nothing about it.
+bool RecurringRange::others_between(const Level& at, LayerId range, LaunchesSeen seen) {
+  if (at.is_open || at.closed.caller != seen.caller) return false;
+  const bool again = std::any_of(at.past.begin(), at.past.end(),
+                                 [range](const Instance& each) { return each.range == range; });
+  if (!again) return false;
+  const auto gap = between(at.closed, seen);
+  return (gap.launches - gap.own) * kNearlyNone > at.past.back().had.launches;
+}
+
+bool RecurringRange::side_by_side(const Instance& one) {
+  return one.others > 0 && one.had.switches * kInTurn > one.had.launches;
+}
+
+// An instance against the one before of the same range: the first steps of a program may differ on
+// other threads alone (cuDNN tries algorithms in backward), so that once is nothing.
+void RecurringRange::compare(std::uint32_t level, const Instance& ended) {
+  auto& freedom = freedom_[level];
+  if (freedom.since < kProof) ++freedom.since;
+  const auto& past = levels_[level].past;
+  const auto before = std::find_if(past.rbegin(), past.rend(),
+                                   [&](const Instance& each) { return each.range == ended.range; });
+  if (before == past.rend()) return;
+  const auto more = std::max(before->others, ended.others);
+  const auto less = std::min(before->others, ended.others);
+  const bool shuffled =
+      before->had.own == ended.had.own && (more - less) * kNearlyNone > ended.had.launches;
+  freedom.shuffled = shuffled ? freedom.shuffled + 1 : 0;
+  if (freedom.shuffled > 1) sign(level);
+}
+
+void RecurringRange::sign(std::uint32_t level) {
+  freedom_[level].since = 0;
+  if (follows_ && level == followed_level_) sign_pending_ = true;
+}
+
+RangeMark RecurringRange::heed_signs() {
+  if (!std::exchange(sign_pending_, false)) return RangeMark::none;
+  if (steps_ >= kProof && ++strikes_ < kMostStrikes) return RangeMark::none;
+  forget();
+  return RangeMark::gone;
 }
 
 bool RecurringRange::covers(const Level& at, std::size_t from, std::size_t to,
@@ -69,6 +164,7 @@ bool RecurringRange::covers(const Level& at, std::size_t from, std::size_t to,
 
 // A range begins: is it one that was here before?
 RangeMark RecurringRange::look(std::uint32_t level, LaunchesSeen seen) {
+  if (freedom_[level].since < kProof) return RangeMark::none;
   const auto& at = levels_[level];
   const auto size = at.past.size();
   auto from = size;
@@ -81,7 +177,8 @@ RangeMark RecurringRange::look(std::uint32_t level, LaunchesSeen seen) {
       if (at.past[i].range == at.past[other].range) return RangeMark::none;
   }
   if (length > kMostInTurn || !covers(at, from, size, seen.launches)) return RangeMark::none;
-  if (level == 0 && length == 1) return take(level, from, false, seen);
+  if (level == 0 && length == 1 && !side_by_side(at.past[from]))
+    return take(level, from, false, seen);
   if (from < length) return RangeMark::none;
   const auto before = from - length;
   if (!covers(at, before, from, at.past[from].from.launches)) return RangeMark::none;
@@ -111,7 +208,8 @@ RangeMark RecurringRange::take(std::uint32_t level, std::size_t from, bool repea
   follows_ = true;
   repeated_ = repeated;
   followed_level_ = level;
-  strikes_ = 0;
+  strikes_ = steps_ = 0;
+  sign_pending_ = false;
   inside_all_ = outside_all_ = outside_ = 0;
   longest_ = last_ = first_.launches;
   last_end_ = seen.launches;
@@ -137,6 +235,7 @@ RangeMark RecurringRange::step_ends(LaunchesSeen seen) {
   inside_all_ += last_;
   longest_ = std::max(longest_, last_);
   last_end_ = seen.launches;
+  ++steps_;
   patience_ends_ = seen.launches + 12 * longest_ + 1000;
   return RangeMark::ends;
 }
@@ -196,6 +295,7 @@ void RecurringRange::forget() {
 
 void RecurringRange::skip() {
   for (auto& level : levels_) level = {};
+  others_.clear();
   in_step_ = false;
   own_ = 0;
   at_ = 0;

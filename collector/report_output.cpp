@@ -145,9 +145,15 @@ RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environm
   run.steps.classes = counts.classes;
   run.steps.border = counts.border;
   if (counts.period != 0) run.steps.period = counts.period;
+  if (counts.needed) run.steps.needed = *counts.needed;
   run.overhead.budget_percent = counts.budget;
   run.overhead.added_percent = counts.added;
   run.notes = rt_.notes.all();
+  if (complete && counts.hw + counts.flops + counts.time == 0 && counts.needed) {
+    run.notes.push_back(
+        "The program ended before anything was measured: " + std::to_string(*counts.needed) +
+        " steps of the same launches are enough to have everything.");
+  }
   return run;
 }
 
@@ -169,6 +175,16 @@ bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, 
     }
   } const turn{*this};
   return write_alone(sink, windows, counters, complete, last);
+}
+
+// On the program's own thread, because it may end before any other has had its turn.
+void ReportOutput::tell_launch() {
+  if (launch_told_.exchange(true) || rt_.settings.manifest.empty()) return;
+  const int fd = ::open(rt_.settings.manifest.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return;
+  const std::string line = std::to_string(getpid()) + "\t\n";
+  (void)!::write(fd, line.data(), line.size());
+  ::close(fd);
 }
 
 std::string ReportOutput::name() const {

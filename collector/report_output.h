@@ -30,6 +30,12 @@ class ReportOutput {
   // when they change it. Threads of ours never do: setenv may move what they read.
   void look_at_environment();
 
+  // First at every launch: the launcher is told once that there are some, also where the program
+  // ends before a report can be written.
+  void saw_launch() {
+    if (!launch_told_.load(std::memory_order_relaxed)) tell_launch();
+  }
+
   // Builds the report from the profile and writes it. A program without launches leaves no file.
   // `last`: the program ends, and nothing more comes. False when nothing was written; failures are
   // said once.
@@ -42,13 +48,15 @@ class ReportOutput {
     bool played = false;
   };
   Environment environment();
+  void tell_launch();
   RunInfo describe_run(Windows& windows, const Environment& environment, bool complete) const;
   std::string write_file(const std::string& text);
   bool write_alone(EventSink& sink, Windows& windows, Counters& counters, bool complete, bool last);
 
   Runtime& rt_;
   std::string started_at_;
-  const std::string name_;          // of the first queue's file
+  const std::string name_;  // of the first queue's file
+  std::atomic<bool> launch_told_{false};
   std::atomic<unsigned> queue_{1};  // that there is to be a report of
   unsigned file_queue_ = 0;         // that `file_` is of
   std::optional<OwnFile> file_;

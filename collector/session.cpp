@@ -67,13 +67,14 @@ Session::Session(Runtime& rt, CuptiApi api)
                 }),
       range_choice_(choose_ranges(rt.settings, rt.ranks)),
       counters_(api_, range_choice_.mode, rt.functions.intern(kRangeSymbol)),
-      windows_(rt, api_, sink_, counters_, activity_,
-               {[this] { return wait_for_plan(); }, [this] { background_.wake(Background::kOver); },
-                [this] { background_.request_flush(); },
-                [this] { background_.flush(true, kExitFlushPatience); },
-                [this](const LaunchKey& key) {
-                  return rt_.functions.intern(kRangeSymbol) == key.function || filter_.wanted(key);
-                }}),
+      windows_(
+          rt, api_, sink_, counters_, activity_,
+          {[this] { return wait_for_plan(); }, [this] { return known_plan(); },
+           [this] { background_.wake(Background::kOver); }, [this] { background_.request_flush(); },
+           [this] { background_.flush(true, kExitFlushPatience); },
+           [this](const LaunchKey& key) {
+             return rt_.functions.intern(kRangeSymbol) == key.function || filter_.wanted(key);
+           }}),
       output_(rt),
       recording_(rt),
       background_(*this) {

@@ -121,6 +121,7 @@ class Session {
   void make_plan();
   MetricPlan plan_of(const std::string& chip);
   const MetricPlan* wait_for_plan();
+  const MetricPlan* known_plan();  // nullptr: it is not made yet
   void wait_for_devices();
   bool collect_records();  // false: another thread has been at it for too long
   bool await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop);

@@ -111,12 +111,20 @@ const MetricPlan* Session::wait_for_plan() {
   return plan_.passes.empty() ? nullptr : &plan_;
 }
 
-// A program may end before its GPU was asked what it is.
+const MetricPlan* Session::known_plan() {
+  const MutexLock hold(plan_mutex_);
+  return plan_done_ ? &plan_ : nullptr;
+}
+
+// A program may end before its GPU was asked what it is, and what would be counted there: the
+// report says how many steps that takes.
 void Session::wait_for_devices() {
   if (!saw_context_.load()) return;
+  const bool counters = !ranges_only_ && (rt_.settings.phase_hw || rt_.settings.phase_flops);
   UniqueLock hold(plan_mutex_);
-  plan_made_.wait_for(hold, kDevicesPatience,
-                      [this]() GABLE_REQUIRES(plan_mutex_) { return devices_known_; });
+  plan_made_.wait_for(hold, kDevicesPatience, [this, counters]() GABLE_REQUIRES(plan_mutex_) {
+    return counters ? plan_done_ : devices_known_;
+  });
 }
 
 }  // namespace gable

@@ -77,6 +77,7 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   OwnSteps steps;
   WindowId waited_in = kNoWindow;  // the time window of the last wait, until something is launched
   std::uint32_t launches = 0;      // for sampling our own cost
+  std::uint64_t followed = 0;      // launches, those of graphs too, while borders are looked for
   std::uint32_t stands_for = 0;    // launches that this one is measured for; 0: it is not
   bool busy = false;  // inside one of our slow paths: callbacks caused by us are not the program's
   std::atomic<bool> ours{false};  // a thread of Gable's: it launches nothing

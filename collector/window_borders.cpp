@@ -138,7 +138,12 @@ void Windows::profiler_stop() {
 
 // Ranks would find their periods at different launches, but must be in the same window. A period
 // that was measured before there were ranks is followed on.
-void Windows::follow(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels) {
+void Windows::follow(ThreadState& thread, const LaunchKey& key, std::uint32_t kernels) {
+  thread.followed += kernels;
+  if (last_launcher_.load(std::memory_order_relaxed) != &thread) {
+    last_launcher_.store(&thread, std::memory_order_relaxed);
+    thread_switches_.fetch_add(1, std::memory_order_relaxed);
+  }
   const auto seen = launches_seen_.fetch_add(kernels, std::memory_order_relaxed) + kernels;
   const auto border = border_.load(std::memory_order_relaxed);
   if (border == Border::recurring) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps by a range that comes again and again, without anybody naming it.
 #include <string>
+#include <utility>
 
 #include "collector/windows.h"
 
@@ -14,8 +15,10 @@ bool Windows::looks_at_ranges() const {
 }
 
 LaunchesSeen Windows::launches_seen() const {
+  const auto& own = this_thread();
   return {launches_seen_.load(std::memory_order_relaxed),
-          hashes_seen_.load(std::memory_order_relaxed), this_thread().launches};
+          hashes_seen_.load(std::memory_order_relaxed), own.followed,
+          thread_switches_.load(std::memory_order_relaxed), &own};
 }
 
 void Windows::range_begins(std::uint32_t level, LayerId layer, const void* thread) {
@@ -44,19 +47,21 @@ void Windows::obey(RangeMark mark, std::uint64_t now) {
       for (const auto range : recurring_.ranges())
         names += (names.empty() ? "'" : ", '") + rt_.layers.node(range).name + "'";
       const bool one = recurring_.ranges().size() == 1;
-      rt_.notes.record((one ? "The range " : "The ranges ") + names +
-                       (one ? ", which comes again around the program's launches, was"
-                            : ", which come again in turn around the program's launches, were") +
-                       " taken for the step; --step-range chooses another.");
+      found_note_ = (one ? "The range " : "The ranges ") + names +
+                    (one ? ", which comes again around the program's launches, was"
+                         : ", which come again in turn around the program's launches, were") +
+                    " taken for the step; --step-range chooses another.";
       begin_window(now);
       break;
     }
     case RangeMark::begins:
       end_window(now, {});
+      tell_found();
       begin_window(now);
       break;
     case RangeMark::ends:
       end_window(now, {});
+      tell_found();
       break;
     case RangeMark::gone:
       range_patience_.store(~0ull, std::memory_order_relaxed);
@@ -65,10 +70,13 @@ void Windows::obey(RangeMark mark, std::uint64_t now) {
         if (state_.finish()) ask_for_change();
         return;
       }
-      rt_.notes.record("The range that was taken for the step came " +
-                       std::to_string(counts_.seen) +
-                       " times and then no longer around the program's launches: this report is "
-                       "about what came later.");
+      if (found_note_.empty()) {
+        rt_.notes.record("The range that was taken for the step came " +
+                         (counts_.seen == 1 ? "once" : std::to_string(counts_.seen) + " times") +
+                         " and then no longer around the program's launches: this report is "
+                         "about what came later.");
+      }
+      found_note_.clear();
       start_over(Border::launches, now, {});
       sequence_.skip();
       launches_.store(0);
@@ -77,6 +85,11 @@ void Windows::obey(RangeMark mark, std::uint64_t now) {
       return;
   }
   range_patience_.store(recurring_.patience_ends(), std::memory_order_relaxed);
+}
+
+// A range that turned out to be no step within its first instance was never one to anybody.
+void Windows::tell_found() {
+  if (!found_note_.empty()) rt_.notes.record(std::exchange(found_note_, {}));
 }
 
 // The launches go on, but the range that was the step does not come any more.

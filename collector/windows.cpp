@@ -2,6 +2,7 @@
 #include "collector/windows.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "collector/helpers.h"
@@ -12,6 +13,18 @@ namespace {
 constexpr std::size_t kMostRanges = 65536;  // of one counter window: bounds CUPTI's counter image
 // More than a window usually has, and more for each further thread.
 constexpr std::size_t kRoom = 64, kRoomPerThread = 16;
+
+// Hardware passes, and whether FLOPs can be counted.
+std::pair<std::uint32_t, bool> passes_of(const MetricPlan* plan) {
+  std::pair<std::uint32_t, bool> passes{0, false};
+  if (plan == nullptr) return passes;
+  for (const auto& pass : plan->passes) {
+    if (pass.phase.kind == PhaseKind::hw)
+      passes.first = std::max<std::uint32_t>(passes.first, pass.phase.group + 1u);
+    if (pass.phase.kind == PhaseKind::flops) passes.second = true;
+  }
+  return passes;
+}
 
 }  // namespace
 
@@ -46,16 +59,8 @@ Phase Windows::choose_phase() {
     return phase;
   const bool wanted = rt_.settings.phase_hw || rt_.settings.phase_flops;
   const MetricPlan* plan = wanted ? hooks_.wait_for_plan() : nullptr;
-  std::uint32_t groups = 0;
-  bool flops = false;
-  if (plan != nullptr) {
-    for (const auto& pass : plan->passes) {
-      if (pass.phase.kind == PhaseKind::hw)
-        groups = std::max<std::uint32_t>(groups, pass.phase.group + 1u);
-      if (pass.phase.kind == PhaseKind::flops) flops = true;
-    }
-    counters_.set_plan(plan);
-  }
+  const auto [groups, flops] = passes_of(plan);
+  if (plan != nullptr) counters_.set_plan(plan);
   planner_.set_passes(groups, flops);
   return planner_.next();
 }
@@ -264,6 +269,17 @@ void Windows::end_block() {
   ask_for_change();
 }
 
+// Of steps by a range that is named, whatever this run had for borders.
+std::optional<std::uint32_t> Windows::steps_needed() const {
+  const bool counters = rt_.settings.phase_hw || rt_.settings.phase_flops;
+  const MetricPlan* plan = counters ? hooks_.known_plan() : nullptr;
+  if (counters && plan == nullptr) return std::nullopt;
+  auto options = queue_options(Border::range);
+  std::tie(options.hw_groups, std::ignore) = passes_of(plan);
+  options.flops = options.flops && passes_of(plan).second;
+  return PhaseQueue(options).least_steps();
+}
+
 Windows::Counts Windows::counts() {
   const MutexLock hold(control_mutex_);
   auto counts = counts_;
@@ -271,6 +287,9 @@ Windows::Counts Windows::counts() {
   counts.budget = planner_.budget().percent();
   if (limited_) counts.added = planner_.budget().added_percent();
   counts.border = border_name();
+  // Where everything was given up, no number of steps helps.
+  const bool measured = counts.hw + counts.flops + counts.time > 0;
+  if (measured || !planner_.queue().complete()) counts.needed = steps_needed();
   counts.period = border_.load() == Border::period ? period_ : 0;
   return counts;
 }

@@ -39,6 +39,7 @@ class Windows final : public RangeListener {
  public:
   struct Hooks {
     std::function<const MetricPlan*()> wait_for_plan;  // nullptr: no counters can be had
+    std::function<const MetricPlan*()> known_plan;     // nullptr: it is not made yet
     std::function<void()> over;            // the queue is complete and CUPTI is quiet again
     std::function<void()> records_wanted;  // records should be asked for soon
     std::function<void()> records_now;     // asks for them all and waits a bounded time
@@ -71,7 +72,7 @@ class Windows final : public RangeListener {
   // ----------------------------------------------------------------------------------------------
   // First at a launch's ENTER: borders that launches make, pending changes of phase. `kernels` of a
   // graph.
-  void at_launch(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels = 1) {
+  void at_launch(ThreadState& thread, const LaunchKey& key, std::uint32_t kernels = 1) {
     const auto border = border_.load(std::memory_order_relaxed);
     if (border <= Border::recurring) follow(thread, key, kernels);
     settle_pending();
@@ -144,6 +145,7 @@ class Windows final : public RangeListener {
     std::string border;                   // as RunInfo's
     std::uint32_t period = 0;             // launches of the last period that was followed; 0: none
     std::optional<double> budget, added;  // percent; with --budget
+    std::optional<std::uint32_t> needed;  // as RunInfo's
   };
   [[nodiscard]] Counts counts();
   [[nodiscard]] bool steps_known() const { return by_steps(); }
@@ -156,9 +158,10 @@ class Windows final : public RangeListener {
   enum class Border : std::uint8_t { launches, period, recurring, point, profiler, range };
 
   // --- borders (window_borders.cpp)
-  void follow(const ThreadState& thread, const LaunchKey& key, std::uint32_t kernels);
+  void follow(ThreadState& thread, const LaunchKey& key, std::uint32_t kernels);
   void obey(PeriodMark mark);
   void obey(RangeMark mark, std::uint64_t now) GABLE_REQUIRES(control_mutex_);
+  void tell_found() GABLE_REQUIRES(control_mutex_);
   void lose_range();
   // A step that was found has more launches than CUPTI takes ranges: back to windows of launches.
   void leave_long_steps(std::uint64_t launches, std::size_t most, std::uint64_t now)
@@ -184,6 +187,7 @@ class Windows final : public RangeListener {
   void cut_window(std::uint64_t now, const std::string& why) GABLE_REQUIRES(control_mutex_);
   void close_window(std::uint64_t now, const std::string& spoilt, bool cut)
       GABLE_REQUIRES(control_mutex_);
+  [[nodiscard]] std::optional<std::uint32_t> steps_needed() const GABLE_REQUIRES(control_mutex_);
   [[nodiscard]] Phase choose_phase() GABLE_REQUIRES(control_mutex_);
   // With --budget: the keys there is room for, or a phase without counters (window_keys.cpp).
   [[nodiscard]] Phase choose_keys(Phase phase) GABLE_REQUIRES(control_mutex_);
@@ -239,6 +243,9 @@ class Windows final : public RangeListener {
   // All launches while borders are found, and the sum of their hashes; from how many on the range
   // that was found has not come for too long.
   std::atomic<std::uint64_t> launches_seen_{0}, hashes_seen_{0}, range_patience_{~0ull};
+  // The thread that launched last, and how often it was another than before.
+  std::atomic<const ThreadState*> last_launcher_{nullptr};
+  std::atomic<std::uint64_t> thread_switches_{0};
   std::atomic<bool> modules_loaded_{false};  // since the profilers were enabled
   std::atomic<std::uint32_t> ordinal_{0};    // of the next ranged launch
 
@@ -281,6 +288,7 @@ class Windows final : public RangeListener {
   Counts counts_ GABLE_GUARDED_BY(control_mutex_);
   std::uint32_t period_ GABLE_GUARDED_BY(control_mutex_) = 0;
   RecurringRange recurring_ GABLE_GUARDED_BY(control_mutex_);
+  std::string found_note_ GABLE_GUARDED_BY(control_mutex_);  // of the range; not told yet
   StepPoint point_ GABLE_GUARDED_BY(control_mutex_) = StepPoint::forward;
   std::shared_ptr<const KeyChoice> chosen_
       GABLE_GUARDED_BY(control_mutex_);  // with --budget: of the counter window that is open

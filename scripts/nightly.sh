@@ -12,6 +12,7 @@ trap 'rm -f "$log"' EXIT
 export GABLE_SIGNALS=1000 GABLE_LONG_TESTS=1 GABLE_EVERY_CASE=1
 export GABLE_SOAK_SECONDS=${GABLE_SOAK_SECONDS:-1800}
 export GABLE_LOCK_ROUNDS=${GABLE_LOCK_ROUNDS:-1000} GABLE_LOCK_RUNS=${GABLE_LOCK_RUNS:-50} GABLE_PROVE_FRESH=yes
+export GABLE_HAZARD_ROUNDS=${GABLE_HAZARD_ROUNDS:-200}
 mkdir -p build-ci
 scripts/setup.sh --cupti-wheels build-ci
 scripts/test.sh --all 2>&1 | tee "$log"

@@ -33,10 +33,18 @@ std::string anchored(const std::string& output) {
   return folder + (folder.back() == '/' ? "" : "/") + output;
 }
 
-std::string why_no_report(const Ended& ended, bool playback) {
+std::string why_no_report(const Ended& ended, bool playback, bool launched) {
   const std::string none = "No report was written: ";
   if (ended.signal == SIGKILL) {
     return none + "the program was killed (SIGKILL) before anything had been collected.";
+  }
+  if (launched) {
+    const std::string how =
+        ended.signal != 0 ? "by signal " + std::to_string(ended.signal) : std::string("by _exit");
+    return none + "the program launched kernels, but ended " + how +
+           ", which leaves no time for one, before its windows were complete. Let it run longer "
+           "(wait, warm-up, one step for each hardware pass and three more), or end by exit, by "
+           "return from main or by SIGTERM.";
   }
   if (!playback && dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
     return none +
@@ -88,7 +96,7 @@ class ProfileCommand final : public Command {
     if (lacks_python_side(settings_)) say(no_python_side());
     set_injection(library, settings_);
     const Ended ended = run_program(program_);
-    return finish(ended, manifest.read());
+    return finish(ended, manifest);
   }
 
  private:
@@ -141,8 +149,9 @@ class ProfileCommand final : public Command {
     return ended.exit_code;
   }
 
-  int finish(const Ended& ended, const std::vector<Manifest::Entry>& written) const {
+  int finish(const Ended& ended, const Manifest& manifest) const {
     if (!ended.not_started.empty()) return finish_unprofiled(ended);
+    const auto written = manifest.read();
     std::vector<std::string> paths;
     paths.reserve(written.size());
     // What went into a pipe or to a terminal was read there, and cannot be read again.
@@ -150,7 +159,7 @@ class ProfileCommand final : public Command {
       if (!is_written_in_place(entry.path)) paths.push_back(entry.path);
     if (paths.empty() && !written.empty()) return ended.exit_code;
     if (paths.empty()) {
-      say(why_no_report(ended, !settings_.playback.empty()));
+      say(why_no_report(ended, !settings_.playback.empty(), manifest.saw_launch()));
       return ended.exit_code;
     }
     const ReportFiles files = read_reports(paths);

@@ -104,4 +104,11 @@ std::vector<Manifest::Entry> Manifest::read() const {
   return entries;
 }
 
+bool Manifest::saw_launch() const {
+  std::ifstream file(path_);
+  for (std::string line; std::getline(file, line);)
+    if (line.size() > 1 && line.back() == '\t') return true;
+  return false;
+}
+
 }  // namespace gable

@@ -28,7 +28,7 @@ void clear_own_injection(const std::string& library);
 std::string set_playback(const std::string& recording);
 
 // A file in the temporary folder to which the library adds "pid<tab>path" for every report it
-// wrote. Removed at the end.
+// wrote, and "pid<tab>" at a process's first launch. Removed at the end.
 class Manifest {
  public:
   struct Entry {
@@ -44,6 +44,7 @@ class Manifest {
   // Every report once, in the order in which they were first written. Lines of another form are
   // left out.
   [[nodiscard]] std::vector<Entry> read() const;
+  [[nodiscard]] bool saw_launch() const;
 
  private:
   std::string path_;

@@ -31,13 +31,16 @@ std::string shown_path(const std::string& path) {
 }
 
 std::string next_command(const ReportFiles& files, After after) {
-  bool counters = false, steps = false, imported = true;
+  bool counters = false, steps = false, imported = true, too_short = true;
   for (const Report& report : files.reports) {
     counters = counters || report.run.steps.hw + report.run.steps.flops > 0;
     steps = steps || report.run.unit == "step";
     imported = imported && report.run.source == "import";
+    const auto& had = report.run.steps;
+    too_short = too_short && had.needed && had.hw + had.flops + had.time == 0;
   }
   if (imported) return {};
+  if (too_short) return {};  // the table says how long it has to run
   if (!counters) return "gable doctor    (why there are times alone)";
   if (!steps) return "gable profile --step-range REGEX -- program args    (numbers of one step)";
   if (after == After::report) return {};

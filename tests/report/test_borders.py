@@ -57,6 +57,23 @@ class Borders(SmallTest):
         self.assert_plain_step(report)
 
 
+class FewSteps(SmallTest):
+    """wait + warm-up + K hardware passes + two of FLOPs + one of times: K is 4 on GH100."""
+
+    def check(self, *options):
+        report = self.report("nine_steps", *options)
+        self.assert_steps(report, border="range", hw=4, flops=2, time=1, needed=9)
+        self.assert_work(report.layer(("step", "conv"), "none"), 4, CONV)
+        self.assert_work(report.layer(("step", "relu"), "none"), 4, RELU)
+        self.assert_nothing_lost(report)
+
+    def test_nine_steps_that_are_named_have_everything(self):
+        self.check("--step-range", "^step$")
+
+    def test_so_have_nine_that_are_found_by_their_range(self):
+        self.check("--wait", "1")  # as by default
+
+
 class FoundSteps(SmallTest):
     """Nobody says where steps end: the period of the launch sequence does."""
     FOUND = "steps: found by the launch sequence's period of 12 launches\n"

@@ -128,7 +128,7 @@ inline Report full_report() {
   run.total.flops_per_s = v;
   run.total.basis = "measured";
   run.total.basis_note = "every step seen was measured";
-  run.steps = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), "period", 15};
+  run.steps = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), "period", 15, 16};
   run.ranks = {3, 4};
   run.processes = {{"node1", 17, 3, v, v}, {"node2", 18, 4, v, v}};
   run.overhead.callbacks_ns = v;

@@ -51,6 +51,13 @@ class Table : public ProfileTest {
     options.next_command = next;
     return render_table(reports, options);
   }
+  // On one line, with single spaces.
+  static std::string text_of(const Report& report) {
+    std::istringstream words(shown({report}));
+    std::string text;
+    for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
+    return text;
+  }
 
  private:
   struct Sample {
@@ -222,6 +229,52 @@ TEST_F(Table, SeveralProcessesHaveOneTable) {
   EXPECT_NE(text.find("rank 0"), std::string::npos);
   EXPECT_NE(text.find(" 99 "), std::string::npos);
   EXPECT_NE(text.find("4 of 4 layers"), std::string::npos);
+}
+
+// What is missing has its remedy, and its number is that of the chip's plan.
+TEST_F(Table, SaysHowManyStepsAreEnough) {
+  measured(key(layer({"a"}), "k"), 1e9, 1e6, 300'000);
+  Report report = made(5);
+  auto& steps = report.run.steps;
+  steps.hw = 3;
+  steps.flops = steps.time = 0;
+  steps.needed = 14;  // nine hardware passes
+  EXPECT_NE(text_of(report).find("let the program run longer: 14 steps of the same launches are "
+                                 "enough, and it had 5."),
+            std::string::npos);
+  steps.seen = 20;  // they differed
+  EXPECT_NE(text_of(report).find("run longer, by 3 steps or more."), std::string::npos);
+  steps.seen = 5;
+  steps.needed.reset();
+  EXPECT_NE(text_of(report).find("run longer, by 3 steps or more."), std::string::npos);
+  steps.flops = steps.time = 1;
+  EXPECT_EQ(text_of(report).find("run longer"), std::string::npos);
+}
+
+TEST_F(Table, SaysHowManyStepsAreEnoughWhereNoneWasKnown) {
+  measured(key(layer({"a"}), "k"), 1e9, 1e6, 300'000);
+  Report report = made();
+  auto& steps = report.run.steps;
+  report.run.unit = "run";
+  steps.seen = 0;
+  steps.hw = 3;
+  steps.flops = steps.time = 0;
+  steps.needed = 14;
+  EXPECT_NE(text_of(report).find("(--step-range): 14 steps of the same launches are enough. "
+                                 "--active 1 alone does not help."),
+            std::string::npos);
+}
+
+TEST_F(Table, SaysHowManyStepsAreEnoughWhereNothingWasMeasured) {
+  measured(key(layer({"a"}), "k"), 1e9, 1e6, 300'000);
+  Report report = made(1);
+  report.run.steps.hw = report.run.steps.flops = report.run.steps.time = 0;
+  EXPECT_EQ(text_of(report).find("before anything was measured"), std::string::npos)
+      << "no number of steps helps where everything was given up";
+  report.run.steps.needed = 9;
+  EXPECT_NE(text_of(report).find("before anything was measured. Let it run longer: 9 steps of the "
+                                 "same launches are enough, and it had 1."),
+            std::string::npos);
 }
 
 TEST_F(Table, WithoutAReportItSaysSo) { EXPECT_EQ(shown({}), "No process launched a kernel.\n"); }

@@ -53,6 +53,63 @@ TEST(PhaseQueue, EveryPhaseComesBeforeAnyComesOften) {
   EXPECT_EQ(play(queue, {7}), "hw:1 hw:2 hw:3 hw:4 time");
 }
 
+// What a window had is read when the next one was announced. That may become another counter
+// window then; for times it is too late, and the step passes.
+TEST(PhaseQueue, TheFirstTimesDoNotWaitForTheLastFlopsToBeRead) {
+  PhaseQueue queue(options(4));
+  Phase before;
+  std::string out;
+  for (int i = 0; i < 9; ++i) {
+    auto phase = queue.next();
+    PhaseQueue::Progress wanted;
+    wanted.more = out.find("flops flops") == std::string::npos;
+    if (measures(before.kind)) queue.progress(before, 7, wanted);
+    if (const auto due = queue.next(); due != phase)
+      phase = due.kind == PhaseKind::time ? Phase{PhaseKind::wait, 0} : due;
+    out += (out.empty() ? "" : " ") + to_string(phase);
+    queue.ended(phase, 7, true);
+    before = phase;
+  }
+  EXPECT_EQ(out, "wait warmup hw:1 hw:2 hw:3 hw:4 flops flops time");
+  EXPECT_EQ(queue.least_steps(), 9u);
+}
+
+// A third window of FLOPs is taken where the second one says so when it is read.
+TEST(PhaseQueue, FlopsThatLackSamplesAreTakenOnceMore) {
+  auto o = options(1);
+  o.wait = o.warmup = 0;
+  PhaseQueue queue(o);
+  queue.ended(queue.next(), 7, true);
+  for (int i = 0; i < 2; ++i) queue.ended({PhaseKind::flops, 0}, 7, true);
+  EXPECT_EQ(to_string(queue.next()), "time");
+  PhaseQueue::Progress wanted;
+  wanted.more = true;
+  queue.progress({PhaseKind::flops, 0}, 7, wanted);
+  EXPECT_EQ(to_string(queue.next()), "flops");
+}
+
+TEST(PhaseQueue, KnowsHowManyStepsItTakesAtLeast) {
+  auto o = options(9);
+  EXPECT_EQ(PhaseQueue(o).least_steps(), 14u);
+  o.active = 1;
+  EXPECT_EQ(PhaseQueue(o).least_steps(), 13u);
+  o.hw = false;
+  o.wait = 5;
+  EXPECT_EQ(PhaseQueue(o).least_steps(), 8u);
+  o.flops = o.time = false;
+  EXPECT_EQ(PhaseQueue(o).least_steps(), 6u);
+}
+
+// Two steps that are like no other, as where cuDNN tries algorithms first: the warm-up lasts until
+// the third and the fourth were alike.
+TEST(PhaseQueue, StepsThatDifferAtFirstPutEverythingOff) {
+  auto o = options(4);
+  o.active = 2;
+  PhaseQueue queue(o);
+  EXPECT_EQ(play(queue, {1, 2, 7}, 11),
+            "wait warmup warmup warmup hw:1 hw:2 hw:3 hw:4 flops flops time");
+}
+
 TEST(PhaseQueue, WindowsOfLaunchesAreNotTakenInTurn) {
   auto o = options(2);
   o.active = 3;

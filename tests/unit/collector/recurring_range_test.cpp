@@ -4,46 +4,65 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace gable {
 namespace {
 
-// A program of one thread, told as ranges and launches. Marks are collected as letters: F found,
-// B begins, E ends, G gone.
+// A program told as ranges and launches, of its main thread unless said otherwise. Marks are
+// collected as letters: F found, B begins, E ends, G gone.
 class Told {
  public:
+  static constexpr char kMain = 0, kOther = 0;
+
   RecurringRange finder;
   std::string marks;
 
   Told& begin(LayerId range, const void* thread = &kMain) {
-    take(finder.begin(level_++, range, thread, seen_));
+    take(finder.begin(levels_[thread]++, range, thread, seen_by(thread)));
     return *this;
   }
   Told& end(const void* thread = &kMain) {
-    take(finder.end(--level_, thread, seen_));
+    take(finder.end(--levels_[thread], thread, seen_by(thread)));
     return *this;
   }
   // Launches of one kind each; `kind` makes them differ.
-  Told& launch(std::uint64_t count, std::uint64_t kind = 1, bool own = true) {
+  Told& launch(std::uint64_t count, std::uint64_t kind = 1, const void* thread = &kMain) {
+    if (count == 0) return *this;
     seen_.launches += count;
     seen_.hash += count * kind;
-    if (own) seen_.own += count;
+    own_[thread] += count;
+    if (thread != last_) ++seen_.switches;
+    last_ = thread;
     return *this;
   }
+  Told& other(std::uint64_t count, std::uint64_t kind = 1) { return launch(count, kind, &kOther); }
   Told& range(LayerId range, std::uint64_t launches, std::uint64_t kind = 1) {
     return begin(range).launch(launches, kind).end();
   }
+  // Each launch of the main thread followed by so many of the other's.
+  Told& mixed(LayerId range, const std::vector<std::uint64_t>& others) {
+    begin(range);
+    for (const auto count : others) launch(1).other(count);
+    return end();
+  }
   [[nodiscard]] bool out_of_patience() const { return seen_.launches > finder.patience_ends(); }
 
-  static constexpr char kMain = 0, kOther = 0;
-
  private:
+  LaunchesSeen seen_by(const void* thread) {
+    seen_.caller = thread == nullptr ? &kMain : thread;
+    seen_.own = own_[seen_.caller];
+    return seen_;
+  }
   void take(RangeMark mark) {
     if (mark != RangeMark::none) marks += " FBEG"[static_cast<std::size_t>(mark)];
   }
-  std::uint32_t level_ = 0;
+  std::map<const void*, std::uint32_t> levels_;
+  std::map<const void*, std::uint64_t> own_;
+  const void* last_ = nullptr;
   LaunchesSeen seen_;
 };
 
@@ -197,8 +216,7 @@ TEST(RecurringRange, LooksForNothingAfterItWasWrongThreeTimes) {
 
 TEST(RecurringRange, AThreadThatOnlyLoadsDataHasNoSteps) {
   Told told;
-  for (int i = 0; i < 20; ++i)
-    told.begin(kPrefill, &Told::kOther).launch(100, 1, false).end(&Told::kOther);
+  for (int i = 0; i < 20; ++i) told.begin(kPrefill, &Told::kOther).launch(100).end(&Told::kOther);
   EXPECT_EQ(told.marks, "");
   told.range(kStep, 100).range(kStep, 100);
   EXPECT_EQ(told.marks, "FE") << "the next thread is looked at";
@@ -213,7 +231,7 @@ TEST(RecurringRange, RangesOfOtherThreadsAreNotLookedAt) {
 
 TEST(RecurringRange, RangesOfTheProcessCountWhoeverLaunches) {
   Told told;
-  for (int i = 0; i < 3; ++i) told.begin(kStep, nullptr).launch(100, 1, false).end(nullptr);
+  for (int i = 0; i < 3; ++i) told.begin(kStep, nullptr).other(100).end(nullptr);
   EXPECT_EQ(told.marks, "FEBE");
 }
 
@@ -223,6 +241,145 @@ TEST(RecurringRange, GoesOnAfterRangesThatNobodySaw) {
   told.finder.skip();
   told.launch(100000).range(kStep, 100).range(kStep, 100);
   EXPECT_EQ(told.marks, "FEBEBEBE");
+}
+
+// --- threads
+
+// Backward runs on a thread of PyTorch's, while the main thread waits for it.
+TEST(RecurringRange, AnotherThreadsBackwardBelongsToTheStep) {
+  Told told;
+  for (int i = 0; i < 4; ++i) told.begin(kStep).launch(100).other(150, 2).launch(20, 3).end();
+  EXPECT_EQ(told.marks, "FEBEBE");
+  EXPECT_EQ(told.finder.first().launches, 270u);
+}
+
+TEST(RecurringRange, TheSameInARangeOfTheProcess) {
+  Told told;
+  for (int i = 0; i < 4; ++i)
+    told.begin(kStep, nullptr).launch(100).other(150, 2).launch(20, 3).end(nullptr);
+  EXPECT_EQ(told.marks, "FEBEBE");
+}
+
+// emit_nvtx names the operators of backward on their own thread.
+TEST(RecurringRange, RangesOfAnotherThreadWithinTheStepAreNoSign) {
+  Told told;
+  for (int i = 0; i < 14; ++i) {
+    told.begin(kStep).launch(100);
+    for (int op = 0; op < 10; ++op)
+      told.begin(kBackward, &Told::kOther).other(15, 2).end(&Told::kOther);
+    told.launch(20, 3).end();
+  }
+  EXPECT_EQ(told.marks, "FEBEBEBEBEBEBEBEBEBEBEBEBE");
+}
+
+// cuDNN tries algorithms in the first backward; the main thread launches what it always does.
+TEST(RecurringRange, AFirstBackwardOfMoreLaunchesIsNoSign) {
+  Told told;
+  for (int i = 0; i < 5; ++i) told.begin(kStep).launch(100).other(i == 0 ? 190 : 150).end();
+  EXPECT_EQ(told.marks, "FEBEBEBE");
+}
+
+TEST(RecurringRange, TheThreadsOfSeveralGpusLaunchSideBySideButTheSame) {
+  Told told;
+  for (int i = 0; i < 4; ++i) told.mixed(kStep, {3, 0, 2, 5, 1, 1, 4, 4});
+  EXPECT_EQ(told.marks, "FEBE") << "one step later";
+  EXPECT_TRUE(told.finder.repeated());
+}
+
+// What went wrong: `layer` of one of two threads that launch as they please. The other did not
+// launch between the first two.
+TEST(RecurringRange, ThreadsThatLaunchAsTheyPleaseHaveNoStep) {
+  Told told;
+  told.mixed(kForward, {1, 1, 2, 1}).mixed(kForward, {1, 0, 1, 1});
+  for (std::uint64_t i = 0; i < 60; ++i)
+    told.mixed(kForward, {i % 3, 1, 5 * i % 7, 1}).other(i % 2 * 2);
+  EXPECT_EQ(told.marks, "");
+}
+
+// As before, but the other thread began late: until then there was nothing to be seen.
+TEST(RecurringRange, AStepIsDroppedAtTheFirstLaunchesBesideIt) {
+  Told told;
+  told.range(kStep, 20).range(kStep, 20);
+  EXPECT_EQ(told.marks, "FE");
+  told.begin(kStep).launch(10).other(7).launch(10).end().other(3);
+  EXPECT_EQ(told.marks, "FEBE");
+  told.begin(kStep);
+  EXPECT_EQ(told.marks, "FEBEG");
+  told.launch(20).end();
+  for (int i = 0; i < 40; ++i) told.begin(kStep).launch(10).other(7).launch(10).end().other(i % 2);
+  EXPECT_EQ(told.marks, "FEBEG") << "and not found again";
+}
+
+TEST(RecurringRange, ARangeOfAnotherThreadAcrossABorderSaysThatItIsNone) {
+  Told told;
+  told.range(kStep, 20).begin(kStep);
+  EXPECT_EQ(told.marks, "F");
+  told.begin(kPrefill, &Told::kOther).other(5).launch(20).end().begin(kStep).other(5);
+  told.end(&Told::kOther);
+  EXPECT_EQ(told.marks, "FEBG");
+}
+
+TEST(RecurringRange, ARangeOfAThreadThatLaunchesNothingIsNoSign) {
+  Told told;
+  for (int i = 0; i < 5; ++i) {
+    told.begin(kStep).begin(kPrefill, &Told::kOther).launch(20).end();
+    told.begin(kOptimizer).end(&Told::kOther).end();
+  }
+  EXPECT_EQ(told.marks, "FEBEBEBE");
+}
+
+TEST(RecurringRange, LaunchesThatOnlyTheOthersVarySayThatItIsNone) {
+  Told told;
+  for (std::uint64_t i = 0; i < 12; ++i) told.begin(kStep).launch(100).other(10 + i * 9).end();
+  EXPECT_EQ(told.marks, "FEBG") << "twice in a row, beside the first";
+}
+
+TEST(RecurringRange, AProvenStepSurvivesOneSign) {
+  Told told;
+  const auto step = [&told] { told.begin(kStep).launch(100).other(100).end(); };
+  for (int i = 0; i < 12; ++i) step();
+  told.other(50);
+  step();
+  EXPECT_EQ(told.marks.find('G'), std::string::npos) << "a validation on another thread, once";
+  told.other(50);
+  step();
+  EXPECT_EQ(std::count(told.marks.begin(), told.marks.end(), 'G'), 1);
+}
+
+TEST(RecurringRange, FreeThreadsThatFellSilentAreForgiven) {
+  Told told;
+  for (int i = 0; i < 3; ++i) told.range(kStep, 100).other(30);
+  EXPECT_EQ(told.marks, "");
+  for (std::uint32_t i = 0; i < RecurringRange::kProof; ++i) told.range(kStep, 100);
+  EXPECT_EQ(told.marks, "");
+  told.range(kStep, 100).range(kStep, 100);
+  EXPECT_EQ(told.marks, "FEBE");
+}
+
+TEST(RecurringRange, WarmingUpBeforeTheFirstInstanceIsNoSign) {
+  Told told;
+  told.range(kPrefill, 30).launch(100).other(150);
+  for (int i = 0; i < 3; ++i) told.begin(kStep).launch(100).other(150).end();
+  EXPECT_EQ(told.marks, "FEBE");
+}
+
+TEST(RecurringRange, RangesOfTheProcessThatOverlapAreNoSteps) {
+  RecurringRange finder;
+  std::string marks;
+  LaunchesSeen seen;
+  for (int i = 0; i < 20; ++i) {
+    // One begins at the other's level as soon as that has ended.
+    for (const bool begins : {true, false}) {
+      seen.launches += 10;
+      seen.own += 10;
+      const auto mark =
+          begins ? finder.begin(1, kBackward, nullptr, seen) : finder.end(0, nullptr, seen);
+      if (mark != RangeMark::none) marks += " FBEG"[static_cast<std::size_t>(mark)];
+      const auto next = begins ? RangeMark::none : finder.begin(0, kForward, nullptr, seen);
+      if (next != RangeMark::none) marks += " FBEG"[static_cast<std::size_t>(next)];
+    }
+  }
+  EXPECT_EQ(marks, "");
 }
 
 }  // namespace
