@@ -48,7 +48,8 @@ class Profile {
   void set_raw_metrics(const std::vector<std::string>& metric_names);
 
   // Counters are taken of ranges: the launches marked so count in the rows of their layers too.
-  void count_ranges();
+  // Another answer than before: restart() must follow.
+  void count_ranges(bool on = true);
 
   // The same shape is the same graph, however often a program captures it. 0 when there are too
   // many.

@@ -4,7 +4,9 @@
 
 namespace gable {
 
-void Profile::count_ranges() { state_->range_function = state_->functions.intern(kRangeSymbol); }
+void Profile::count_ranges(bool on) {
+  state_->range_function = on ? state_->functions.intern(kRangeSymbol) : 0;
+}
 
 void Profile::State::add_to_range(const LaunchKey& launch, Window* window) {
   if (range_function == 0) return;

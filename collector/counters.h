@@ -20,7 +20,10 @@ class Counters {
  public:
   // `range_function`: of range_key(), where ranges are layers.
   Counters(const CuptiApi& api, RangeMode mode, FunctionId range_function = 0)
-      : engine_(api), mode_(mode), range_function_(range_function) {}
+      : engine_(api),
+        mode_(mode),
+        by_layers_(mode == RangeMode::layer),
+        range_function_(range_function) {}
 
   // The plan of the program's chip; must outlive this object. Once, before the first window.
   void set_plan(const MetricPlan* plan) { plan_.store(plan, std::memory_order_release); }
@@ -55,6 +58,9 @@ class Counters {
   [[nodiscard]] RangeMode mode() const { return mode_.load(std::memory_order_relaxed); }
   // From the next window on.
   void set_mode(RangeMode mode) { mode_.store(mode, std::memory_order_relaxed); }
+  // What counters are of: layers, or single launches. A window that is a trial differs.
+  [[nodiscard]] bool by_layers() const { return by_layers_.load(std::memory_order_relaxed); }
+  void count_layers(bool on) { by_layers_.store(on, std::memory_order_relaxed); }
   // At its EXIT, when it was ranged.
   void after_launch(const Place& place, bool launched);
 
@@ -102,6 +108,7 @@ class Counters {
   ProfilerEngine engine_;
   GpuMemory memory_;
   std::atomic<RangeMode> mode_;
+  std::atomic<bool> by_layers_;
   const FunctionId range_function_;
   std::atomic<const MetricPlan*> plan_{nullptr};
   // Guards the two containers. Never held while calling CUPTI.

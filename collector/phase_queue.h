@@ -86,6 +86,10 @@ class PhaseQueue {
   void retract(Phase phase, std::uint64_t hash);
   // A phase that cannot be had (no permission, no metrics): the queue goes on without it.
   void give_up(PhaseKind kind);
+  // It can be had after all.
+  void take_again(PhaseKind kind);
+  // Every class lacks everything again; with several ranks the windows keep their numbers.
+  void collect_again();
 
   [[nodiscard]] bool by_number() const { return options_.by_number; }
   [[nodiscard]] bool complete() const { return next().kind == PhaseKind::off; }

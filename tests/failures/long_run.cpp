@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program of the failure matrix: many short steps, so that calls made once a window are made a
-// hundred times. long_run [steps [wait]]
+// hundred times. long_run [steps [wait]]; LONG_RUN_LAUNCHES: kernels in a row in each layer
 #include <nvtx3/nvToolsExt.h>
 #include <unistd.h>
 
@@ -30,6 +30,8 @@ void make_graph(CUdeviceptr memory) {
 
 int main(int argc, char** argv) {
   const int steps = argc > 1 ? std::atoi(argv[1]) : 140;
+  const char* const in_row = std::getenv("LONG_RUN_LAUNCHES");
+  const int launches = in_row == nullptr ? 1 : std::atoi(in_row);
   open_gpu();
   CUdeviceptr memory{};
   char host[64] = {};
@@ -40,7 +42,7 @@ int main(int argc, char** argv) {
     check(cuMemcpyHtoDAsync(memory, host, sizeof host, nullptr), "cuMemcpyHtoDAsync");
     for (const char* layer : {"first", "second"}) {
       nvtxRangePushA(layer);
-      launch(1);
+      launch(launches);
       nvtxRangePop();
     }
     check(cuCtxSynchronize(), "cuCtxSynchronize");

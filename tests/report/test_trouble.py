@@ -105,8 +105,8 @@ class Refused(SmallTest):
         self.assertEqual({row["time_source"] for row in run.report.document["kernels"]}, {"hw"})
 
     def test_each_call_of_a_counter_window_may_fail(self):
-        for call in ("GetCounterDataSize", "CounterDataImageInitialize", "SetConfig", "Start", "PushRange", "DecodeData",
-                     "GetCounterDataInfo", "CounterDataGetRangeInfo"):
+        for call in ("GetCounterDataSize", "CounterDataImageInitialize", "SetConfig", "Start", "DecodeData", "GetCounterDataInfo",
+                     "CounterDataGetRangeInfo"):
             with self.subTest(call):
                 line = '{"fault":"call","call":"cuptiRangeProfiler%s","code":999}' % call
                 report = self.report("two_contexts", environment=self.fault(line))
@@ -119,11 +119,20 @@ class Refused(SmallTest):
         self.assert_plain_step(report)
         self.assert_lost(report)
 
-    def test_another_error_ends_the_counting(self):
-        line = '{"fault":"call","call":"cuptiRangeProfilerStart","code":999,"times":1}'
+    def test_a_call_that_always_fails_ends_the_counting(self):
+        line = '{"fault":"call","call":"cuptiRangeProfilerStart","code":999}'
         run = self.gable("two_streams", environment=self.fault(line), out="training\ndone\n")
         self.check_only_times(run)
         self.assert_said(run, "cuptiRangeProfilerStart failed with CUPTI_ERROR_UNKNOWN (999). No more counters are taken.")
+        self.assertEqual(run.report.run["scope"], "kernel")
+
+    def test_an_error_of_no_known_reason_does_not(self):
+        for call in ("Start", "PushRange"):
+            with self.subTest(call):
+                line = '{"fault":"call","call":"cuptiRangeProfiler%s","code":999,"times":1}' % call
+                run = self.gable("two_streams", environment=self.fault(line), out="training\ndone\n")
+                self.assert_plain_step(run.report)
+                self.assert_said(run, "cuptiRangeProfiler%s failed with CUPTI_ERROR_UNKNOWN (999)." % call)
 
     def test_a_launch_that_fails_is_no_launch(self):
         line = '{"fault":"call","call":"cuLaunchKernel","code":2,"after":9,"times":1}'

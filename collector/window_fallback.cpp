@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// How counters are taken where CUPTI refuses: what failed is told to the ladder, and the queue
+// follows its answer.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/remedies.h"
+#include "collector/windows.h"
+
+namespace gable {
+
+CountingLadder::Allowed Windows::allowed() const {
+  const auto& s = rt_.settings;
+  CountingLadder::Allowed allowed;
+  // What waits after every launch may wait for a kernel that waits for another rank.
+  allowed.automatic = s.ranges != "user" && !rt_.ranks && !communicator_seen() &&
+                      !collective_.load(std::memory_order_relaxed);
+  allowed.layers = s.record.empty();  // a recording keeps what each launch counted
+  return allowed;
+}
+
+Windows::Trouble Windows::trouble_of(const CuptiFailure& failure) {
+  const bool denied =
+      !remedy_for(failure.code).empty() || counters_.runs_on() || counters_.not_closed().failed();
+  return {denied ? CountingLadder::Cause::denied : CountingLadder::Cause::refused,
+          failure.sentence};
+}
+
+std::optional<Windows::Trouble> Windows::trouble_of(const Closing& closing,
+                                                    const CountersOutcome& outcome) {
+  if (!outcome.failed.empty())
+    return trouble_of({static_cast<CUptiResult>(outcome.failed_code), outcome.failed});
+  if (!closing.retract || outcome.keep) return std::nullopt;
+  const auto most = counters_.most_ranges();
+  const auto launches = closing.facts.launches;
+  if (closing.facts.steps && outcome.too_small && launches > most) {
+    return Trouble{CountingLadder::Cause::too_many, "The program's steps have " +
+                                                        std::to_string(launches) +
+                                                        " launches, but CUPTI takes no more than " +
+                                                        std::to_string(most) + " ranges here."};
+  }
+  if (!outcome.misfit) return std::nullopt;
+  return Trouble{CountingLadder::Cause::misfit,
+                 (closing.end.phase.kind == PhaseKind::hw ? "Hardware counters" : "FLOPs") +
+                     std::string(" did not fit the launches: ") + outcome.reason};
+}
+
+// A call that has not returned may still do so; until then nothing is begun.
+void Windows::fall_back(PhaseKind kind, const Trouble& trouble) {
+  if (counters_.hangs()) {
+    owe({trouble.what + " Your program runs on; what is missing stays unknown.", kind,
+         PhaseKind::off});
+    return;
+  }
+  const auto step = ladder_.failed(kind, trouble.cause, allowed());
+  if (counters_.runs_on()) {
+    owe({trouble.what + " CUPTI cannot be stopped, so nothing more is collected.", kind,
+         PhaseKind::off});
+    for (const auto each : {PhaseKind::hw, PhaseKind::flops, PhaseKind::time})
+      planner_.give_up(each);
+    return;
+  }
+  if (!step.moved && trouble.cause == CountingLadder::Cause::refused)
+    rt_.notes.record(trouble.what + " It was asked for again.");
+  follow_ladder(kind, step, trouble.what);
+}
+
+void Windows::follow_ladder(PhaseKind kind, const CountingLadder::Step& step,
+                            const std::string& why) {
+  if (!step.moved) return;
+  for (const auto each : {PhaseKind::hw, PhaseKind::flops}) {
+    if (ladder_.taken(each))
+      planner_.take_again(each);
+    else
+      planner_.give_up(each);
+  }
+  const bool counted = counts_.hw + counts_.flops + counts_.time > 0;
+  if (step.scope_changed) change_scope();
+  if (step.sentence.empty()) return;
+  // What the other kind goes on with may be refused as well.
+  const auto other = kind == PhaseKind::hw ? PhaseKind::flops : PhaseKind::hw;
+  const bool waits = ladder_.taken(other) && !ladder_.works(other);
+  if (!ladder_.taken(kind) && !ladder_.taken(other)) owed_.clear();
+  owe({why + " " + step.sentence +
+           (step.scope_changed && counted ? " What was measured before is left out." : ""),
+       kind,
+       ladder_.taken(kind) ? kind
+       : waits             ? other
+                           : PhaseKind::off});
+}
+
+// Refusals of a kind in a row have one sentence, about the last.
+void Windows::owe(Owed owed) {
+  std::erase_if(owed_, [&](const Owed& each) { return each.of == owed.of; });
+  owed_.push_back(std::move(owed));
+}
+
+void Windows::change_scope() {
+  for (auto& closing : closings_) {
+    closing.end.keep = false;
+    closing.end.reason.clear();  // nothing of it is missed
+  }
+  planner_.collect_again();
+  counts_ = {};
+  const bool layers = ladder_.by_layers();
+  counters_.count_layers(layers);
+  const auto window = state_.window();
+  const auto phase = state_.phase();
+  const bool open = state_.in_window();
+  sink_.with_profile([&](Profile& profile) {
+    profile.count_ranges(layers);
+    profile.restart();
+    if (open) profile.begin_window(window, phase);
+    if (auto* recorder = sink_.recorder()) recorder->restart();
+  });
+}
+
+RangeMode Windows::choose_mode(PhaseKind kind) {
+  if (!allowed().automatic && ladder_.mode(kind) == RangeMode::automatic) {
+    const auto step = ladder_.forbid_automatic(allowed());
+    follow_ladder(kind, step, "Other ranks may wait where CUPTI waits after every launch.");
+    if (step.scope_changed) choose_again({});
+  }
+  return ladder_.mode(kind);
+}
+
+void Windows::say_owed(PhaseKind begun) {
+  std::vector<std::string> due;
+  {
+    const MutexLock hold(control_mutex_);
+    std::erase_if(owed_, [&](Owed& each) {
+      const bool now = each.until == begun || each.until == PhaseKind::off || state_.ended();
+      if (now) due.push_back(std::move(each.sentence));
+      return now;
+    });
+  }
+  for (const auto& sentence : due) rt_.notes.say(sentence);
+}
+
+// For good, whatever else might work.
+void Windows::stop_counting(const std::string& failed) {
+  if (counters_.hangs()) {
+    rt_.notes.say(failed + " Your program runs on; what is missing stays unknown.");
+    return;
+  }
+  rt_.notes.say(failed + " No more counters are taken.");
+  const MutexLock hold(control_mutex_);
+  ladder_.leave_out(PhaseKind::hw);
+  ladder_.leave_out(PhaseKind::flops);
+  planner_.give_up(PhaseKind::hw);
+  planner_.give_up(PhaseKind::flops);
+}
+
+}  // namespace gable
