@@ -81,13 +81,12 @@ bool CountingLadder::bears(Kind& kind, Cause cause) const {
   return false;
 }
 
-bool CountingLadder::may_take(const Way& way, const Kind& other, Cause cause,
-                              const Allowed& allowed) const {
+bool CountingLadder::may_take(const Way& way, Cause cause, const Allowed& allowed) const {
   switch (way.to) {
     case Rung::automatic:
       return allowed.automatic && cause != Cause::too_many;
-    case Rung::trial:  // what works is not given up for what may not
-      return allowed.layers && other.works && other.rung != Rung::none;
+    case Rung::trial:  // what was counted is not given up for what may not work
+      return allowed.layers && counted_;
     case Rung::layers:
       return allowed.layers;
     default:
@@ -106,10 +105,9 @@ CountingLadder::Step CountingLadder::failed(PhaseKind kind, Cause cause, const A
 
 // Layers of which nothing was counted are no scope.
 CountingLadder::Step CountingLadder::give_up_all() {
-  const bool nothing = !hw_.works && !flops_.works;
   hw_.rung = flops_.rung = Rung::none;
   Step step{true, false, "No more counters are taken."};
-  if (!nothing) return step;
+  if (counted_) return step;
   step.scope_changed = by_layers_ != (first_ == Rung::layers);
   by_layers_ = first_ == Rung::layers;
   return step;
@@ -119,7 +117,7 @@ CountingLadder::Step CountingLadder::go_down(PhaseKind kind, Cause cause, const 
   auto& own = of(kind);
   auto& other = of(other_than(kind));
   const auto* const way = std::find_if(kWays.begin(), kWays.end(), [&](const Way& each) {
-    return each.from == own.rung && may_take(each, other, cause, allowed);
+    return each.from == own.rung && may_take(each, cause, allowed);
   });
   if (way == kWays.end() || way->to == Rung::none) return give_up(kind, cause);
   if (way->to == Rung::layers) return take_layers(kind);
@@ -147,6 +145,7 @@ CountingLadder::Step CountingLadder::take_layers(PhaseKind kind) {
   other.rung = rung;
   other.fell = fell;
   const bool changed = !by_layers_;
+  counted_ = false;
   by_layers_ = true;
   return {
       true, changed,
@@ -175,6 +174,7 @@ CountingLadder::Step CountingLadder::give_up(PhaseKind kind, Cause cause) {
   const bool layers = first_ == Rung::layers;
   step.scope_changed = by_layers_ != layers;
   by_layers_ = layers;
+  if (step.scope_changed) counted_ = false;
   return step;
 }
 
@@ -182,6 +182,7 @@ CountingLadder::Step CountingLadder::worked(PhaseKind kind) {
   auto& own = of(kind);
   if (own.rung == Rung::trial) return take_layers(kind);
   own.works = own.rung != Rung::none;
+  counted_ = counted_ || own.works;
   own.refusals = own.misfits = own.stalls = 0;
   return {};
 }

@@ -90,8 +90,7 @@ class CountingLadder {
   }
   [[nodiscard]] Kind& of(PhaseKind kind) { return kind == PhaseKind::flops ? flops_ : hw_; }
   [[nodiscard]] bool bears(Kind& kind, Cause cause) const;
-  [[nodiscard]] bool may_take(const Way& way, const Kind& other, Cause cause,
-                              const Allowed& allowed) const;
+  [[nodiscard]] bool may_take(const Way& way, Cause cause, const Allowed& allowed) const;
   [[nodiscard]] Step go_down(PhaseKind kind, Cause cause, const Allowed& allowed);
   [[nodiscard]] Step give_up(PhaseKind kind, Cause cause);
   [[nodiscard]] Step give_up_all();
@@ -99,6 +98,7 @@ class CountingLadder {
 
   const Rung first_;
   bool by_layers_ = false;
+  bool counted_ = false;  // a window fitted in this scope
   Kind hw_, flops_;
 };
 

@@ -68,7 +68,7 @@ void Windows::read_counters(Closing closing) {
   // What state CUPTI is in after that, nobody knows: the next window begins from nothing.
   if (!outcome.failed.empty() && !counters_.hangs()) (void)counters_.close();
   counters_were_read(closing, outcome, needs);
-  say_owed();
+  say_owed(outcome.keep ? end.phase.kind : PhaseKind::off);
 }
 
 // Borders went on meanwhile: what is told to the queue is told to the one that the window was of.
@@ -92,8 +92,7 @@ void Windows::counters_were_read(const Closing& closing, const CountersOutcome& 
   if (trouble)
     fall_back(kind, *trouble);
   else if (outcome.keep)
-    follow_ladder(kind, ladder_.worked(kind),
-                  "Counters of layers can be had for " + name_of(kind) + ".");
+    follow_ladder(kind, ladder_.worked(kind), {});
   if (planner_.take_distrust()) {
     rt_.notes.say(
         "The counters of a launch are not its own here (no window's counts of thread blocks "
@@ -248,7 +247,7 @@ std::optional<WindowId> Windows::join_window(const Counters::Place& place) {
   const auto refused =
       counters_.begin(place, window, phase, max_ranges_.load(std::memory_order_relaxed));
   if (refused.failed()) refuse(phase, refused);
-  say_owed(refused.failed() ? PhaseKind::off : phase.kind);
+  say_owed();
   return window;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How counters are taken where CUPTI refuses: what failed is told to the ladder, and the queue
 // follows its answer.
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,13 +52,13 @@ std::optional<Windows::Trouble> Windows::trouble_of(const Closing& closing,
 // A call that has not returned may still do so; until then nothing is begun.
 void Windows::fall_back(PhaseKind kind, const Trouble& trouble) {
   if (counters_.hangs()) {
-    owe({trouble.what + " Your program runs on; what is missing stays unknown.", kind,
+    owe({trouble.what, "Your program runs on; what is missing stays unknown.", kind,
          PhaseKind::off});
     return;
   }
   const auto step = ladder_.failed(kind, trouble.cause, allowed());
   if (counters_.runs_on()) {
-    owe({trouble.what + " CUPTI cannot be stopped, so nothing more is collected.", kind,
+    owe({trouble.what, "CUPTI cannot be stopped, so nothing more is collected.", kind,
          PhaseKind::off});
     for (const auto each : {PhaseKind::hw, PhaseKind::flops, PhaseKind::time})
       planner_.give_up(each);
@@ -83,7 +85,10 @@ void Windows::follow_ladder(PhaseKind kind, const CountingLadder::Step& step,
   const auto other = kind == PhaseKind::hw ? PhaseKind::flops : PhaseKind::hw;
   const bool waits = ladder_.taken(other) && !ladder_.works(other);
   if (!ladder_.taken(kind) && !ladder_.taken(other)) owed_.clear();
-  owe({why + " " + step.sentence +
+  const auto before =
+      std::find_if(owed_.begin(), owed_.end(), [&](const Owed& each) { return each.of == kind; });
+  owe({why.empty() && before != owed_.end() ? before->why : why,
+       step.sentence +
            (step.scope_changed && counted ? " What was measured before is left out." : ""),
        kind,
        ladder_.taken(kind) ? kind
@@ -91,7 +96,8 @@ void Windows::follow_ladder(PhaseKind kind, const CountingLadder::Step& step,
                            : PhaseKind::off});
 }
 
-// Refusals of a kind in a row have one sentence, about the last.
+// Refusals of a kind in a row have one sentence, about the last: what was tried and did not work
+// need not be known.
 void Windows::owe(Owed owed) {
   std::erase_if(owed_, [&](const Owed& each) { return each.of == owed.of; });
   owed_.push_back(std::move(owed));
@@ -126,17 +132,18 @@ RangeMode Windows::choose_mode(PhaseKind kind) {
   return ladder_.mode(kind);
 }
 
-void Windows::say_owed(PhaseKind begun) {
-  std::vector<std::string> due;
+void Windows::say_owed(PhaseKind worked) {
+  std::vector<Owed> due;
   {
     const MutexLock hold(control_mutex_);
-    std::erase_if(owed_, [&](Owed& each) {
-      const bool now = each.until == begun || each.until == PhaseKind::off || state_.ended();
-      if (now) due.push_back(std::move(each.sentence));
-      return now;
-    });
+    const bool ended = state_.ended();
+    const auto now = [&](const Owed& each) {
+      return ended || each.until == worked || each.until == PhaseKind::off;
+    };
+    std::copy_if(owed_.begin(), owed_.end(), std::back_inserter(due), now);
+    std::erase_if(owed_, now);
   }
-  for (const auto& sentence : due) rt_.notes.say(sentence);
+  for (const auto& each : due) rt_.notes.say(each.why + " " + each.what);
 }
 
 // For good, whatever else might work.

@@ -237,17 +237,17 @@ class Windows final : public RangeListener {
   [[nodiscard]] CountingLadder::Allowed allowed() const;
   // From single launches to layers, or back: what was counted is forgotten.
   void change_scope() GABLE_REQUIRES(control_mutex_);
-  // What is to be said of a kind once a window of `until` begins, or the program ends; off: at
+  // What is to be said of a kind once a window of `until` was kept, or the program ends; off: at
   // once, without the lock.
   struct Owed {
-    std::string sentence;
+    std::string why, what;
     PhaseKind of, until;
   };
   void owe(Owed owed) GABLE_REQUIRES(control_mutex_);
   // How the next window of the kind takes its ranges.
   [[nodiscard]] RangeMode choose_mode(PhaseKind kind) GABLE_REQUIRES(control_mutex_);
-  void say_owed(PhaseKind begun = PhaseKind::off);  // of which a window began
-  void stop_counting(const std::string& failed);    // the sentence of a call
+  void say_owed(PhaseKind worked = PhaseKind::off);  // of which a window was kept
+  void stop_counting(const std::string& failed);     // the sentence of a call
   [[nodiscard]] static bool is_counter(Phase phase) {
     return phase.kind == PhaseKind::hw || phase.kind == PhaseKind::flops;
   }

@@ -63,8 +63,8 @@ class Waiting(Limits):
     SENTENCE = "No kernel was launched for 1 s while counters were taken; that window was ended."
     PATIENCE = {"GABLE_PLAYBACK_STALL_MS": "1000"}
 
-    def delay(self, call, after, times=1):
-        return '{"fault":"delay","call":"%s","ms":2500,"after":%d,"times":%d}' % (call, after, times)
+    def delay(self, call, after, times=1, ms=2500):
+        return '{"fault":"delay","call":"%s","ms":%d,"after":%d,"times":%d}' % (call, ms, after, times)
 
     def check_one_window_is_lost(self, ended):
         """Everything is known as without the pause, from as many windows."""
@@ -88,12 +88,12 @@ class Waiting(Limits):
 
     def test_pauses_apart(self):
         # Each costs its window, however many there are.
-        faults = "\n".join(self.delay("cuCtxSynchronize", after) for after in (3, 5, 7, 9))
+        faults = "\n".join(self.delay("cuCtxSynchronize", after, ms=1700) for after in (3, 5, 7, 9))
         self.check_one_window_is_lost(run(faults=faults, environment=self.PATIENCE))
 
     def test_counters_that_stall_the_program(self):
         # In every window: then they are given up.
-        ended = run(faults=self.delay("cuCtxSynchronize", 2, times=3), environment=self.PATIENCE)
+        ended = run(faults=self.delay("cuCtxSynchronize", 2, times=3, ms=1700), environment=self.PATIENCE)
         self.assertEqual((ended.code, ended.out, ended.broken), (3, "worked\n", ""), ended.err)
         self.assertEqual(ended.err.splitlines(), [f"gable: {self.SENTENCE}", f"gable: {self.SENTENCE} No more counters are taken."])
         steps = ended.report["run"]["steps"]
