@@ -71,6 +71,7 @@ class Counters {
   CuptiFailure close();
   // Ranges that a window can have on every context, as far as CUPTI has refused more.
   std::size_t most_ranges();
+  CuptiFailure refused_ranges();  // how it did
   // Why a profiler may still be enabled after close(), also long after; no failure: none is.
   CuptiFailure not_closed();
   // The context is about to be destroyed (nullptr: all of them). What was collected in it is kept

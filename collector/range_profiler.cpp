@@ -115,6 +115,8 @@ const CuptiFailure& RangeProfiler::not_disabled() const { return state_->not_dis
 
 std::size_t RangeProfiler::most_ranges() const { return state_->most_ranges; }
 
+const CuptiFailure& RangeProfiler::refused_ranges() const { return state_->refused_ranges; }
+
 bool RangeProfiler::enabled() const { return state_->object != nullptr; }
 
 std::uint64_t RangeProfiler::image_bytes() const {

@@ -133,11 +133,16 @@ CuptiFailure RangeProfiler::State::start(const PassPlan& plan, RangeMode mode,
   if (auto failure = prepare(plan); failure.failed()) return failure;
   // What CUPTI takes is not documented and differs. Fewer ranges may do; those beyond are dropped
   // and counted.
+  const auto most = most_ranges;
   for (;;) {
     auto failure = begin(mode, std::min(max_ranges, most_ranges));
-    if (!failure.failed() || is_final(failure.code)) return failure;
+    if (!failure.failed()) return failure;
     const auto asked = current->image_ranges;
-    if (asked <= kFewestRanges) return failure;
+    if (is_final(failure.code) || asked <= kFewestRanges) {
+      most_ranges = most;  // that was not why
+      return failure;
+    }
+    refused_ranges = failure;
     most_ranges = std::max(kFewestRanges, asked > kLikelyRanges ? kLikelyRanges : asked / 2);
     current->image = nullptr;  // it stays in `images`: CUPTI may know it
     current->image_ranges = 0;

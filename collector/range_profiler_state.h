@@ -42,6 +42,7 @@ struct RangeProfiler::State {
   // Others saw more than two or three thousand ranges refused; so few should be taken anywhere.
   static constexpr std::size_t kLikelyRanges = 1024, kFewestRanges = 256;
   std::size_t most_ranges = std::numeric_limits<std::size_t>::max();  // less after a refusal
+  CuptiFailure refused_ranges;                                        // that one
   bool pinned = false;   // CUPTI may still use the images: never free them
   bool runs_on = false;  // it could not be stopped
   // Disable failed: the profiler may still be enabled, and its object may be gone all the same.

@@ -246,7 +246,10 @@ std::optional<WindowId> Windows::join_window(const Counters::Place& place) {
   counters_.set_mode(mode);
   const auto refused =
       counters_.begin(place, window, phase, max_ranges_.load(std::memory_order_relaxed));
-  if (refused.failed()) refuse(phase, refused);
+  if (refused.failed())
+    refuse(phase, refused);
+  else
+    cut_windows();
   say_owed();
   return window;
 }
@@ -301,7 +304,9 @@ void Windows::check_progress(std::chrono::milliseconds patience) {
 void Windows::end_stalled(const std::string& sentence) {
   const MutexLock hold(control_mutex_);
   auto phase = state_.phase();
+  bool ended = false;
   for (auto& closing : closings_) {
+    ended = true;
     if (!closing.end.keep) continue;
     closing.end.keep = false;
     closing.end.reason = sentence;
@@ -310,7 +315,7 @@ void Windows::end_stalled(const std::string& sentence) {
   }
   fall_back(phase.kind, {CountingLadder::Cause::stalled, sentence});
   // What is left of the step is in no window; the next one is as if nothing had been.
-  if (state_.counts()) replace_window({PhaseKind::wait, 0}, sentence);
+  if (!ended && state_.counts()) replace_window({PhaseKind::wait, 0}, sentence);
 }
 
 void Windows::context_ends(CUcontext context) {

@@ -132,6 +132,20 @@ RangeMode Windows::choose_mode(PhaseKind kind) {
   return ladder_.mode(kind);
 }
 
+void Windows::cut_windows() {
+  constexpr std::size_t kRoomPerThread = 16;  // for launches on their way while a window ends
+  const auto most = counters_.most_ranges();
+  const auto threads = ThreadRegistry::instance().size();
+  const auto others = threads > 0 ? (threads - 1) * kRoomPerThread : 0;
+  const std::uint64_t launches = most - std::min(others, most / 2);
+  if (launches >= window_launches_.load(std::memory_order_relaxed)) return;
+  window_launches_.store(launches, std::memory_order_relaxed);
+  if (by_steps()) return;
+  rt_.notes.say(counters_.refused_ranges().sentence +
+                " Counters go on with fewer ranges: windows are of " + std::to_string(launches) +
+                " launches.");
+}
+
 void Windows::say_owed(PhaseKind worked) {
   std::vector<Owed> due;
   {

@@ -23,6 +23,7 @@ Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& co
       hooks_(std::move(hooks)),
       limited_(rt.settings.budget.has_value() && !rt.ranks),
       border_(rt.settings.step_range.empty() ? Border::launches : Border::range),
+      window_launches_(rt.settings.window),
       planner_(queue_options(border_.load())),
       ladder_(counters.mode(), rt.settings.phase_hw, rt.settings.phase_flops) {
   if (border_.load() == Border::launches) rt_.ranges.look_at(RecurringRange::kLevels);

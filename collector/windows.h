@@ -246,6 +246,8 @@ class Windows final : public RangeListener {
   void owe(Owed owed) GABLE_REQUIRES(control_mutex_);
   // How the next window of the kind takes its ranges.
   [[nodiscard]] RangeMode choose_mode(PhaseKind kind) GABLE_REQUIRES(control_mutex_);
+  // A window of launches has no more of them than CUPTI takes ranges.
+  void cut_windows();
   void say_owed(PhaseKind worked = PhaseKind::off);  // of which a window was kept
   void stop_counting(const std::string& failed);     // the sentence of a call
   [[nodiscard]] static bool is_counter(Phase phase) {
@@ -264,8 +266,9 @@ class Windows final : public RangeListener {
   std::atomic<Border> border_;
   std::atomic<bool> steps_too_long_{false};  // no steps are looked for any more
   std::atomic<std::uint32_t> flaws_{0};
-  std::atomic<std::uint64_t> launches_{0};  // where windows are launches
-  LaunchSequence sequence_;                 // where borders are found
+  std::atomic<std::uint64_t> launches_{0};      // where windows are launches
+  std::atomic<std::uint64_t> window_launches_;  // of each
+  LaunchSequence sequence_;                     // where borders are found
   // All launches while borders are found, and the sum of their hashes; from how many on the range
   // that was found has not come for too long.
   std::atomic<std::uint64_t> launches_seen_{0}, hashes_seen_{0}, range_patience_{~0ull};

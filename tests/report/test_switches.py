@@ -129,8 +129,8 @@ class Switches(SmallTest):
         self.assert_noted(report, "which are upper bounds: a counter range may last longer than its kernel")
 
     def test_steps_of_more_ranges_than_cupti_takes(self):
-        """Windows of more launches than fit are lost; those of fewer are not, and nothing ends the counting. Steps that nobody
-        named give way to windows of launches."""
+        """Nothing ends the counting. Steps that were named are counted by layers, those that nobody named give way to windows of
+        launches, and these are cut where the ranges end."""
         kernels = open(path_of("layers"), encoding="utf-8").read().splitlines()
         kernels = [line for line in kernels if '"kernel": "relu", "name"' in line]
         step = ['{"op": "push", "name": "step"}'] + ['{"op": "launch", "kernel": "relu"}'] * 1700
@@ -147,13 +147,36 @@ class Switches(SmallTest):
                                                 environment={"GABLE_PLAYBACK_SWITCHES": f"range_limit={value}"})
                     self.assertEqual((run.code, run.violations), (0, ""), run.err)
                     self.assertNotIn("CUPTI_ERROR", run.err)
-                    kernel = next(iter(run.report.kernels.values()))
+                    kernel = run.report.kernels[("step",), "none", "_Z4reluPf", (64, 2, 1), (128, 1, 1)]
                     self.assertEqual(kernel["flops"]["fp32"], 16384 if counted else None, run.err)
-                    if not counted:
-                        self.assert_noted(run.report, "ranges")
+                    self.assertEqual(run.report.run["scope"], "kernel" if counted else "range")
+                    if not counted:  # steps that the user named stay: they are counted by layers
+                        self.assertEqual(run.report.layer(("step",), "none")["flops"]["fp32"], 1700 * 16384)
+                        self.assert_said(run, "The program's steps have 1700 launches, but CUPTI takes no more than 1024 ranges here. "
+                                         "Counters go on with one range for each layer")
                     elif value != "none":  # the range that was taken for the step has too many launches
                         self.assertEqual(run.report.run["steps"]["border"], "launches")
                         self.assert_noted(run.report, "steps have 1700 launches, but CUPTI takes no more than 1024 ranges")
+
+    def test_windows_of_more_launches_than_cupti_takes_ranges(self):
+        kernels = [line for line in open(path_of("layers"), encoding="utf-8").read().splitlines() if '"kernel": "relu", "name"' in line]
+        lines = ['{"gable_recording": 1, "origin": "hand-written"}', *kernels, *['{"op": "launch", "kernel": "relu"}'] * 16000]
+        path = gable_run.work("many_launches_in_a_row.jsonl")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        for value, call in (("size_2000", "GetCounterDataSize"), ("config_2000", "SetConfig"), ("start_2000", "Start")):
+            with self.subTest(value):
+                run = gable_run.run_profile(path, "in_a_row", "--window", "2500", "--active", "1", "--phases", "hw,flops",
+                                            environment={"GABLE_PLAYBACK_SWITCHES": f"range_limit={value}"})
+                self.assertEqual((run.code, run.violations), (0, ""), run.err)
+                sentence = (f"cuptiRangeProfiler{call} failed with CUPTI_ERROR_INVALID_OPERATION (7). Counters go on with fewer "
+                            "ranges: windows are of 1024 launches.")
+                self.assertEqual(run.err.replace("\n", " ").count(sentence), 1, run.err)
+                self.assertEqual(run.report.run["notes"].count(sentence), 1)
+                self.assert_lost(run.report)
+                self.assert_steps(run.report, hw=4, flops=1)
+                (kernel,) = run.report.document["kernels"]
+                self.assertEqual((kernel["flops"]["fp32"], kernel["bytes"]["dram"]), (RELU["fp32"], RELU["dram"]))
 
     def test_no_kernel_records(self):
         """They never arrive, or bear other numbers than the launches: the counted durations stand in."""
