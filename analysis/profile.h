@@ -48,8 +48,7 @@ class Profile {
   void set_raw_metrics(const std::vector<std::string>& metric_names);
 
   // Counters are taken of ranges: the launches marked so count in the rows of their layers too.
-  // Another answer than before: restart() must follow.
-  void count_ranges(bool on = true);
+  void count_ranges();
 
   // The same shape is the same graph, however often a program captures it. 0 when there are too
   // many.
@@ -90,6 +89,8 @@ class Profile {
   // Forget all samples and counts, keep devices and metrics: the first step border came after
   // windows of launches. `put_aside`: these may be wanted again, if only steps come from now on.
   void restart(bool put_aside = false);
+  // Forget them because counters are of ranges from here on, or no longer; what was lost stays.
+  void count_anew(bool ranges);
   // Where a phase was measured before that was not measured since: what was put aside takes the
   // place of what came since, whose launches count with its own. True if so.
   bool take_back();

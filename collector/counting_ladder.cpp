@@ -28,10 +28,6 @@ PhaseKind other_than(PhaseKind kind) {
 
 }  // namespace
 
-std::string name_of(PhaseKind counters) {
-  return counters == PhaseKind::flops ? "FLOPs" : "hardware counters";
-}
-
 CountingLadder::CountingLadder(RangeMode first, bool hw, bool flops)
     : first_(rung_of(first)), by_layers_(first_ == Rung::layers) {
   hw_.rung = hw ? first_ : Rung::none;
@@ -125,9 +121,7 @@ CountingLadder::Step CountingLadder::go_down(PhaseKind kind, Cause cause, const 
   own.rung = way->to;
   own.fell = true;
   if (own.rung == Rung::trial)
-    return {true, false,
-            "One window with a range for each layer shows whether these work for " + name_of(kind) +
-                "."};
+    return {true, false, "One window with a range for each layer shows whether these work."};
   // What has not been tried yet begins there.
   if (!other.works && other.rung == Rung::launches) other.rung = Rung::automatic;
   return {true, false,

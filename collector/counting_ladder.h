@@ -73,6 +73,7 @@ class CountingLadder {
 
   // A window of the kind could not begin, or its counters are worth nothing.
   [[nodiscard]] Step failed(PhaseKind kind, Cause cause, const Allowed& allowed);
+  [[nodiscard]] Step give_up_all();
   // A window was read, and its counters fit.
   [[nodiscard]] Step worked(PhaseKind kind);
   // Other ranks may wait from here on. The mode of a kind that was counted so changes.
@@ -93,7 +94,6 @@ class CountingLadder {
   [[nodiscard]] bool may_take(const Way& way, Cause cause, const Allowed& allowed) const;
   [[nodiscard]] Step go_down(PhaseKind kind, Cause cause, const Allowed& allowed);
   [[nodiscard]] Step give_up(PhaseKind kind, Cause cause);
-  [[nodiscard]] Step give_up_all();
   [[nodiscard]] Step take_layers(PhaseKind kind);
 
   const Rung first_;
@@ -101,7 +101,5 @@ class CountingLadder {
   bool counted_ = false;  // a window fitted in this scope
   Kind hw_, flops_;
 };
-
-[[nodiscard]] std::string name_of(PhaseKind counters);  // "hardware counters", "FLOPs"
 
 }  // namespace gable

@@ -94,9 +94,10 @@ void Windows::counters_were_read(const Closing& closing, const CountersOutcome& 
   else if (outcome.keep)
     follow_ladder(kind, ladder_.worked(kind), {});
   if (planner_.take_distrust()) {
-    rt_.notes.say(
+    follow_ladder(
+        PhaseKind::hw, ladder_.give_up_all(),
         "The counters of a launch are not its own here (no window's counts of thread blocks "
-        "fitted), so operations are not counted either.");
+        "fitted).");
   }
   if (closing.end.keep) {
     ++(closing.end.phase.kind == PhaseKind::hw ? counts_.hw : counts_.flops);

@@ -116,8 +116,7 @@ void Windows::change_scope() {
   const auto phase = state_.phase();
   const bool open = state_.in_window();
   sink_.with_profile([&](Profile& profile) {
-    profile.count_ranges(layers);
-    profile.restart();
+    profile.count_anew(layers);
     if (open) profile.begin_window(window, phase);
     if (auto* recorder = sink_.recorder()) recorder->restart();
   });
@@ -158,6 +157,14 @@ void Windows::say_owed(PhaseKind worked) {
     std::erase_if(owed_, now);
   }
   for (const auto& each : due) rt_.notes.say(each.why + " " + each.what);
+}
+
+void Windows::say_what_is_left() {
+  {
+    const MutexLock hold(control_mutex_);
+    for (auto& each : owed_) each.until = PhaseKind::off;
+  }
+  say_owed();
 }
 
 // For good, whatever else might work.

@@ -123,6 +123,8 @@ class Windows final : public RangeListener {
   // The process ends (or its context): closes the window that is open. On an application thread.
   void shut_down(const std::string& why);  // why a step that is open is not kept
 
+  // What was to be said later is said now: the process ends in an unusual way.
+  void say_what_is_left();
   // Before the last report: where steps were found too late to be measured, the windows before them
   // are what there is.
   void keep_what_was_measured();

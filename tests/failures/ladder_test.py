@@ -82,6 +82,8 @@ class Automatic(LadderTest):
     def test_ranges_that_do_not_fit(self):
         ended = self.run_program("user_ranges=several_launches")
         (line,) = self.check_said(ended, AUTOMATIC)
+        steps = ended.report["run"]["steps"]
+        self.assertEqual((steps["hw"], steps["flops"], steps["time"]), (8, 2, 2))  # what was thrown away is taken again
         self.assertIn("Hardware counters did not fit the launches: 2 launches came back with a count of thread blocks", line)
         self.check_kernels(ended)
         self.assertEqual(ended.report["run"]["lost"]["windows"], 3)
