@@ -50,7 +50,8 @@ Verdict Planner::ended(const WindowFacts& facts, const std::string& spoilt) {
   timing_ = timing_ || facts.phase.kind == PhaseKind::time;
   if (measures(facts.phase.kind)) least_ = 0;
   if (!verdict.reason.empty()) {  // else its counters are still to be read
-    tried_ = tried_ || facts.phase.kind == PhaseKind::hw;
+    const bool refused = (facts.flaws & kRefused) != 0;
+    tried_ = tried_ || (facts.phase.kind == PhaseKind::hw && !refused);
     distrust();
   }
   return verdict;
@@ -74,7 +75,8 @@ void Planner::progress(const WindowFacts& facts, const KeyNeeds& needs) {
 void Planner::counters_read(const WindowFacts& facts, const CountersOutcome& outcome) {
   if (facts.phase.kind == PhaseKind::hw) {
     verified_ = verified_ || outcome.keep;
-    tried_ = tried_ || outcome.failed.empty();  // else nothing was there to fit
+    const bool counted = outcome.failed.empty() && (outcome.keep || !outcome.contexts.empty());
+    tried_ = tried_ || counted;  // else nothing was there to fit
   }
   if (!outcome.keep) queue_.retract(facts.phase, class_of(facts));
   distrust();

@@ -159,7 +159,8 @@ class Switches(SmallTest):
                         self.assert_noted(run.report, "steps have 1700 launches, but CUPTI takes no more than 1024 ranges")
 
     def test_windows_of_more_launches_than_cupti_takes_ranges(self):
-        kernels = [line for line in open(path_of("layers"), encoding="utf-8").read().splitlines() if '"kernel": "relu", "name"' in line]
+        layers = gable_run.read_text(path_of("layers")).splitlines()
+        kernels = [line for line in layers if '"kernel": "relu", "name"' in line]
         lines = ['{"gable_recording": 1, "origin": "hand-written"}', *kernels, *['{"op": "launch", "kernel": "relu"}'] * 16000]
         path = gable_run.work("many_launches_in_a_row.jsonl")
         with open(path, "w", encoding="utf-8") as file:
