@@ -138,7 +138,9 @@ CuptiFailure RangeProfiler::State::start(const PassPlan& plan, RangeMode mode,
     auto failure = begin(mode, std::min(max_ranges, most_ranges));
     if (!failure.failed()) return failure;
     const auto asked = current->image_ranges;
-    if (is_final(failure.code) || asked <= kFewestRanges) {
+    // Fewer ranges need less memory.
+    const bool final = is_final(failure.code) && failure.code != CUPTI_ERROR_OUT_OF_MEMORY;
+    if (final || asked <= kFewestRanges) {
       most_ranges = most;  // that was not why
       return failure;
     }

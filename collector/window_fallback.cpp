@@ -32,8 +32,13 @@ Windows::Trouble Windows::trouble_of(const CuptiFailure& failure) {
 
 std::optional<Windows::Trouble> Windows::trouble_of(const Closing& closing,
                                                     const CountersOutcome& outcome) {
-  if (!outcome.failed.empty())
-    return trouble_of({static_cast<CUptiResult>(outcome.failed_code), outcome.failed});
+  if (!outcome.failed.empty()) {
+    auto trouble = trouble_of({static_cast<CUptiResult>(outcome.failed_code), outcome.failed});
+    // What CUPTI refuses while a stream captures says nothing of other windows.
+    const bool captured = (closing.facts.flaws & kCapture) != 0;
+    if (captured && trouble.cause == CountingLadder::Cause::refused) return std::nullopt;
+    return trouble;
+  }
   if (!closing.retract || outcome.keep) return std::nullopt;
   const auto most = counters_.most_ranges();
   const auto launches = closing.facts.launches;
@@ -139,10 +144,10 @@ void Windows::cut_windows() {
   const std::uint64_t launches = most - std::min(others, most / 2);
   if (launches >= window_launches_.load(std::memory_order_relaxed)) return;
   window_launches_.store(launches, std::memory_order_relaxed);
-  if (by_steps()) return;
+  if (by_steps() || most_told_.exchange(most) <= most) return;
   rt_.notes.say(counters_.refused_ranges().sentence +
-                " Counters go on with fewer ranges: windows are of " + std::to_string(launches) +
-                " launches.");
+                " Counters go on with fewer ranges: windows are of at most " +
+                std::to_string(most) + " launches.");
 }
 
 void Windows::say_owed(PhaseKind worked) {

@@ -268,9 +268,10 @@ class Windows final : public RangeListener {
   std::atomic<Border> border_;
   std::atomic<bool> steps_too_long_{false};  // no steps are looked for any more
   std::atomic<std::uint32_t> flaws_{0};
-  std::atomic<std::uint64_t> launches_{0};      // where windows are launches
-  std::atomic<std::uint64_t> window_launches_;  // of each
-  LaunchSequence sequence_;                     // where borders are found
+  std::atomic<std::uint64_t> launches_{0};               // where windows are launches
+  std::atomic<std::uint64_t> window_launches_;           // of each
+  std::atomic<std::size_t> most_told_{~std::size_t{0}};  // ranges, where they cut windows
+  LaunchSequence sequence_;                              // where borders are found
   // All launches while borders are found, and the sum of their hashes; from how many on the range
   // that was found has not come for too long.
   std::atomic<std::uint64_t> launches_seen_{0}, hashes_seen_{0}, range_patience_{~0ull};

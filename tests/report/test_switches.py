@@ -158,26 +158,40 @@ class Switches(SmallTest):
                         self.assertEqual(run.report.run["steps"]["border"], "launches")
                         self.assert_noted(run.report, "steps have 1700 launches, but CUPTI takes no more than 1024 ranges")
 
-    def test_windows_of_more_launches_than_cupti_takes_ranges(self):
+    def many_launches_in_a_row(self):
         layers = gable_run.read_text(path_of("layers")).splitlines()
         kernels = [line for line in layers if '"kernel": "relu", "name"' in line]
         lines = ['{"gable_recording": 1, "origin": "hand-written"}', *kernels, *['{"op": "launch", "kernel": "relu"}'] * 16000]
         path = gable_run.work("many_launches_in_a_row.jsonl")
         with open(path, "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
+        return path
+
+    def test_windows_of_more_launches_than_cupti_takes_ranges(self):
+        path = self.many_launches_in_a_row()
         for value, call in (("size_2000", "GetCounterDataSize"), ("config_2000", "SetConfig"), ("start_2000", "Start")):
             with self.subTest(value):
                 run = gable_run.run_profile(path, "in_a_row", "--window", "2500", "--active", "1", "--phases", "hw,flops",
                                             environment={"GABLE_PLAYBACK_SWITCHES": f"range_limit={value}"})
                 self.assertEqual((run.code, run.violations), (0, ""), run.err)
                 sentence = (f"cuptiRangeProfiler{call} failed with CUPTI_ERROR_INVALID_OPERATION (7). Counters go on with fewer "
-                            "ranges: windows are of 1024 launches.")
+                            "ranges: windows are of at most 1024 launches.")
                 self.assertEqual(run.err.replace("\n", " ").count(sentence), 1, run.err)
                 self.assertEqual(run.report.run["notes"].count(sentence), 1)
                 self.assert_lost(run.report)
                 self.assert_steps(run.report, hw=4, flops=1)
                 (kernel,) = run.report.document["kernels"]
                 self.assertEqual((kernel["flops"]["fp32"], kernel["bytes"]["dram"]), (RELU["fp32"], RELU["dram"]))
+
+    def test_windows_that_need_more_memory_than_there_is(self):
+        path = self.many_launches_in_a_row()
+        fault = '{"fault":"call","call":"cuptiRangeProfilerGetCounterDataSize","code":8,"times":1}'
+        run = gable_run.run_profile(path, "memory", "--window", "2500", "--active", "1", "--phases", "hw,flops",
+                                    environment={"GABLE_PLAYBACK_FAULTS": fault})
+        self.assert_said(run, "cuptiRangeProfilerGetCounterDataSize failed with CUPTI error 8. Memory for counters ran out; use a "
+                         "smaller --window. Counters go on with fewer ranges: windows are of at most 1024 launches.")
+        self.assertEqual(run.err.count("Counters go on"), 1, run.err)
+        self.assert_steps(run.report, hw=4, flops=1)
 
     def test_no_kernel_records(self):
         """They never arrive, or bear other numbers than the launches: the counted durations stand in."""
