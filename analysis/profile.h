@@ -89,6 +89,8 @@ class Profile {
   // Forget all samples and counts, keep devices and metrics: the first step border came after
   // windows of launches. `put_aside`: these may be wanted again, if only steps come from now on.
   void restart(bool put_aside = false);
+  // Forget them because counters are of ranges from here on, or no longer; what was lost stays.
+  void count_anew(bool ranges);
   // Where a phase was measured before that was not measured since: what was put aside takes the
   // place of what came since, whose launches count with its own. True if so.
   bool take_back();

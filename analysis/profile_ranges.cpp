@@ -6,6 +6,16 @@ namespace gable {
 
 void Profile::count_ranges() { state_->range_function = state_->functions.intern(kRangeSymbol); }
 
+void Profile::count_anew(bool ranges) {
+  const auto lost = state_->lost;
+  const auto reasons = state_->reasons;
+  restart();
+  state_->lost = lost;
+  state_->reasons = reasons;
+  state_->range_function = 0;
+  if (ranges) count_ranges();
+}
+
 void Profile::State::add_to_range(const LaunchKey& launch, Window* window) {
   if (range_function == 0) return;
   const KeyIndex row =

@@ -72,6 +72,7 @@ class CounterWindow {
   [[nodiscard]] bool enabled() const;  // the profiler is enabled on the context
   [[nodiscard]] bool runs_on() const;  // it could not be stopped
   [[nodiscard]] std::size_t most_ranges() const { return profiler_.most_ranges(); }
+  [[nodiscard]] CuptiFailure refused_ranges() const { return profiler_.refused_ranges(); }
   // Why the profiler may still be enabled after close(); no failure: it is not.
   [[nodiscard]] CuptiFailure not_closed() const { return profiler_.not_disabled(); }
   [[nodiscard]] std::uint64_t image_bytes() const;

@@ -161,6 +161,12 @@ std::size_t Counters::most_ranges() {
   return most;
 }
 
+CuptiFailure Counters::refused_ranges() {
+  for (const auto* context : all())
+    if (context->window.refused_ranges().failed()) return context->window.refused_ranges();
+  return {};
+}
+
 CuptiFailure Counters::not_closed() {
   for (const auto* context : all())
     if (context->window.not_closed().failed()) return context->window.not_closed();

@@ -20,7 +20,10 @@ class Counters {
  public:
   // `range_function`: of range_key(), where ranges are layers.
   Counters(const CuptiApi& api, RangeMode mode, FunctionId range_function = 0)
-      : engine_(api), mode_(mode), range_function_(range_function) {}
+      : engine_(api),
+        mode_(mode),
+        by_layers_(mode == RangeMode::layer),
+        range_function_(range_function) {}
 
   // The plan of the program's chip; must outlive this object. Once, before the first window.
   void set_plan(const MetricPlan* plan) { plan_.store(plan, std::memory_order_release); }
@@ -55,6 +58,9 @@ class Counters {
   [[nodiscard]] RangeMode mode() const { return mode_.load(std::memory_order_relaxed); }
   // From the next window on.
   void set_mode(RangeMode mode) { mode_.store(mode, std::memory_order_relaxed); }
+  // What counters are of: layers, or single launches. A window that is a trial differs.
+  [[nodiscard]] bool by_layers() const { return by_layers_.load(std::memory_order_relaxed); }
+  void count_layers(bool on) { by_layers_.store(on, std::memory_order_relaxed); }
   // At its EXIT, when it was ranged.
   void after_launch(const Place& place, bool launched);
 
@@ -65,6 +71,7 @@ class Counters {
   CuptiFailure close();
   // Ranges that a window can have on every context, as far as CUPTI has refused more.
   std::size_t most_ranges();
+  CuptiFailure refused_ranges();  // how it did
   // Why a profiler may still be enabled after close(), also long after; no failure: none is.
   CuptiFailure not_closed();
   // The context is about to be destroyed (nullptr: all of them). What was collected in it is kept
@@ -102,6 +109,7 @@ class Counters {
   ProfilerEngine engine_;
   GpuMemory memory_;
   std::atomic<RangeMode> mode_;
+  std::atomic<bool> by_layers_;
   const FunctionId range_function_;
   std::atomic<const MetricPlan*> plan_{nullptr};
   // Guards the two containers. Never held while calling CUPTI.

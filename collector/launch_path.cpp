@@ -121,7 +121,6 @@ bool Session::key_of_launch(ThreadState& thread, CUpti_CallbackId id,
   launch.key.cluster = arguments.cluster;
   launch.key.dynamic_shared = arguments.dynamic_shared;
   launch.correlation = data.correlationId;
-  launch.in_range = counters_.mode() == RangeMode::layer && filter_.wanted(launch.key);
   stream = arguments.stream;
   return true;
 }
@@ -162,8 +161,11 @@ void Session::enter_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) 
     windows_.before_collective();
   const Counters::Place place{data.context, data.contextUid, launch.key.device, stream};
   const auto in = windows_.enter(thread, place, launch.correlation);
-  if (in.counts)
-    thread.in_window_launch = windows_.range_launch(place, launch.key, filter_.wanted(launch.key));
+  // What counters are of may have changed on the way.
+  const bool by_layers = counters_.by_layers();
+  const bool wanted = (in.counts || by_layers) && filter_.wanted(launch.key);
+  launch.in_range = by_layers && wanted;
+  if (in.counts) thread.in_window_launch = windows_.range_launch(place, launch.key, wanted);
   launch.window = in.window;
   event.step = in.step;
   if (thread.waited_in != kNoWindow) call_after_wait(thread, launch);

@@ -306,6 +306,16 @@ void PhaseQueue::retract(Phase phase, std::uint64_t hash) {
   throw_away(phase);
 }
 
+void PhaseQueue::take_again(PhaseKind kind) {
+  if (thrown_phase_.kind == kind) thrown_away_ = 0;
+  for (auto& place : order_) place.given_up = place.given_up && place.phase.kind != kind;
+}
+
+void PhaseQueue::collect_again() {
+  for (auto& [hash, c] : classes_) c.collected.clear();
+  for (auto& place : order_) place.windows = 0;
+}
+
 void PhaseQueue::give_up(PhaseKind kind) {
   for (auto& place : order_) place.given_up = place.given_up || place.phase.kind == kind;
 }

@@ -86,6 +86,10 @@ class PhaseQueue {
   void retract(Phase phase, std::uint64_t hash);
   // A phase that cannot be had (no permission, no metrics): the queue goes on without it.
   void give_up(PhaseKind kind);
+  // It can be had after all.
+  void take_again(PhaseKind kind);
+  // Every class lacks everything again; with several ranks the windows keep their numbers.
+  void collect_again();
 
   // Steps until every phase had its first windows, where all steps have the same launches.
   [[nodiscard]] std::uint32_t least_steps() const;

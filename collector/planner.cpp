@@ -21,6 +21,10 @@ Phase Planner::next() const {
   return no_room ? Phase{PhaseKind::wait, 0} : due;
 }
 
+void Planner::take_again(PhaseKind kind) {
+  if (!gave_up_ && !(distrusted_ && kind == PhaseKind::flops)) queue_.take_again(kind);
+}
+
 ChoiceRequest Planner::choice() const {
   ChoiceRequest request;
   request.query.phase = queue_.next();
@@ -45,8 +49,11 @@ Verdict Planner::ended(const WindowFacts& facts, const std::string& spoilt) {
     queue_.ended(facts.phase, class_of(facts), verdict.reason.empty());
   timing_ = timing_ || facts.phase.kind == PhaseKind::time;
   if (measures(facts.phase.kind)) least_ = 0;
-  tried_ = tried_ || facts.phase.kind == PhaseKind::hw;
-  if (!verdict.reason.empty()) distrust();  // else its counters are still to be read
+  if (!verdict.reason.empty()) {  // else its counters are still to be read
+    const bool refused = (facts.flaws & kRefused) != 0;
+    tried_ = tried_ || (facts.phase.kind == PhaseKind::hw && !refused);
+    distrust();
+  }
   return verdict;
 }
 
@@ -66,7 +73,11 @@ void Planner::progress(const WindowFacts& facts, const KeyNeeds& needs) {
 }
 
 void Planner::counters_read(const WindowFacts& facts, const CountersOutcome& outcome) {
-  if (facts.phase.kind == PhaseKind::hw) verified_ = verified_ || outcome.keep;
+  if (facts.phase.kind == PhaseKind::hw) {
+    verified_ = verified_ || outcome.keep;
+    const bool counted = outcome.failed.empty() && (outcome.keep || !outcome.contexts.empty());
+    tried_ = tried_ || counted;  // else nothing was there to fit
+  }
   if (!outcome.keep) queue_.retract(facts.phase, class_of(facts));
   distrust();
 }

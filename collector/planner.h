@@ -29,6 +29,10 @@ class Planner {
   void set_passes(std::uint32_t groups, bool flops);
   [[nodiscard]] bool planned() const { return planned_; }
   void give_up(PhaseKind kind) { queue_.give_up(kind); }
+  // It can be had after all, in another way.
+  void take_again(PhaseKind kind);
+  // What was collected is forgotten, and collected anew.
+  void collect_again() { queue_.collect_again(); }
   // A step of those launches passed before the first window.
   void saw_step(std::uint64_t hash) { queue_.saw_step(checks_.classes ? hash : 0); }
 

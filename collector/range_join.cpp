@@ -141,7 +141,13 @@ CountersOutcome outcome_of(std::vector<CounterResult> contexts) {
     outcome.lost_ranges += std::max(result.dropped, result.missing);
     outcome.too_small = outcome.too_small || result.dropped > 0 || result.unranged > 0;
     outcome.mismatched = outcome.mismatched || result.mismatched > 0;
-    if (result.code != 0 && outcome.failed.empty()) outcome.failed = result.reason;
+    const bool apart = result.unranged == 0 && result.uncountable == 0;
+    if (apart && (result.mismatched > 0 || result.missing > 0 || result.dropped > 0))
+      outcome.misfit = true;
+    if (result.code != 0 && outcome.failed.empty()) {
+      outcome.failed = result.reason;
+      outcome.failed_code = result.code;
+    }
     if (!result.keep && outcome.keep) {
       outcome.keep = false;
       outcome.reason = result.reason;

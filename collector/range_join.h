@@ -84,7 +84,9 @@ struct CountersOutcome {
   std::uint64_t lost_ranges = 0;
   bool too_small = false;   // more launches than ranges: ask for more next time
   bool mismatched = false;  // a launch's thread blocks were not those of its grid
+  bool misfit = false;      // the counters are not those of the launches, with room for all
   std::string failed;       // a sentence about the first call of CUPTI that failed, when one did
+  int failed_code = 0;      // its CUptiResult
 };
 // One window over all contexts.
 [[nodiscard]] CountersOutcome outcome_of(std::vector<CounterResult> contexts);

@@ -188,6 +188,11 @@ CuptiFailure RangeProfiler::not_disabled() const { return state_->why_not_disabl
 
 std::size_t RangeProfiler::most_ranges() const { return state_->most_ranges; }
 
+CuptiFailure RangeProfiler::refused_ranges() const {
+  const MutexLock hold(state_->mutex);
+  return state_->refused_ranges;
+}
+
 bool RangeProfiler::enabled() const { return state_->object != nullptr; }
 
 std::uint64_t RangeProfiler::image_bytes() const {

@@ -91,6 +91,8 @@ class RangeProfiler {
 
   // Ranges that CUPTI takes at most, as far as it has refused more; else as many as fit the type.
   [[nodiscard]] std::size_t most_ranges() const;
+  // How it did.
+  [[nodiscard]] CuptiFailure refused_ranges() const;
   [[nodiscard]] bool enabled() const;
   [[nodiscard]] std::uint64_t image_bytes() const;  // counter images held, host memory
 

@@ -135,11 +135,21 @@ CuptiFailure RangeProfiler::State::start(const PassPlan& plan, RangeMode mode,
   if (auto failure = prepare(plan); failure.failed()) return failure;
   // What CUPTI takes is not documented and differs. Fewer ranges may do; those beyond are dropped
   // and counted.
+  const auto most = most_ranges.load();
   for (;;) {
     auto failure = begin(mode, std::min(max_ranges, most_ranges.load()));
-    if (!failure.failed() || is_final(failure.code)) return failure;
+    if (!failure.failed()) return failure;
     const auto asked = current->image_ranges;
-    if (asked <= kFewestRanges) return failure;
+    // Fewer ranges need less memory.
+    const bool final = is_final(failure.code) && failure.code != CUPTI_ERROR_OUT_OF_MEMORY;
+    if (final || asked <= kFewestRanges) {
+      most_ranges = most;  // that was not why
+      return failure;
+    }
+    {
+      const MutexLock hold(mutex);
+      refused_ranges = failure;
+    }
     most_ranges = std::max(kFewestRanges, asked > kLikelyRanges ? kLikelyRanges : asked / 2);
     current->image = nullptr;  // it stays in `images`: CUPTI may know it
     current->image_ranges = 0;

@@ -45,9 +45,10 @@ struct RangeProfiler::State {
   Prepared* current = nullptr;
   // Others saw more than two or three thousand ranges refused; so few should be taken anywhere.
   static constexpr std::size_t kLikelyRanges = 1024, kFewestRanges = 256;
-  std::atomic<std::size_t> most_ranges{std::numeric_limits<std::size_t>::max()};  // as far as known
-  std::atomic<bool> pinned{false};   // CUPTI may still use the images: never free them
-  std::atomic<bool> runs_on{false};  // it could not be stopped
+  std::atomic<std::size_t> most_ranges{
+      std::numeric_limits<std::size_t>::max()};  // less after a refusal
+  std::atomic<bool> pinned{false};               // CUPTI may still use the images: never free them
+  std::atomic<bool> runs_on{false};              // it could not be stopped
   // The helper's thread is one for which CUPTI counts; another one was tried where it was refused.
   bool thread_proven = false, thread_tried = false;
   bool decoded = false;                      // the last window was
@@ -55,8 +56,9 @@ struct RangeProfiler::State {
   CuptiFailure (State::*quick)() = nullptr;  // push or pop, and what came of it
   CuptiFailure quick_failure;
   // Disable failed: the profiler may still be enabled, and its object may be gone all the same.
-  mutable Mutex mutex;  // held for the sentence alone
+  mutable Mutex mutex;  // held for the sentences alone
   CuptiFailure not_disabled GABLE_GUARDED_BY(mutex);
+  CuptiFailure refused_ranges GABLE_GUARDED_BY(mutex);  // why `most_ranges` is less
 
   State(ProfilerEngine& the_engine, CUcontext the_context, std::string the_chip)
       : engine(the_engine),

@@ -366,6 +366,7 @@ void Session::finish_for_signal() {
   if (activity_.enabled()) background_.flush(false, kSignalFlushPatience);
   collect_records();
   sink_.with_profile([](Profile& profile) { profile.finish_records(); });
+  windows_.say_what_is_left();
   rt_.notes.record(
       "The program was ended by a signal; the window that was open is not in the report.");
   write_report(true);

@@ -29,7 +29,9 @@ struct Settings {
   std::vector<std::string> kernels;  // -k: patterns; limits counter windows to matching kernels
   // --include, --exclude: patterns of layers; limit counter windows to launches in such layers
   std::vector<std::string> include, exclude;
-  std::string ranges = "user";       // --ranges user|auto: how counters are told apart by launch
+  // --ranges user|auto: how counters are told apart by launch; empty: user, and what else works
+  // where CUPTI refuses that
+  std::string ranges;
   std::string scope = "kernel";      // --scope kernel|range: what counters are taken of
   std::string replay = "none";       // --replay none|kernel: kernel runs each one several times
   std::vector<std::string> metrics;  // --metrics: named sets and metrics; empty is roofline

@@ -207,7 +207,7 @@ void Windows::obey(PeriodMark mark) {
 
 void Windows::count_launch() {
   const auto n = launches_.fetch_add(1, std::memory_order_relaxed);
-  if (n % rt_.settings.window != 0) return;
+  if (n % window_launches_.load(std::memory_order_relaxed) != 0) return;
   const auto now = timestamp();
   const MutexLock hold(control_mutex_);
   if (border_.load(std::memory_order_relaxed) != Border::launches) return;
@@ -222,7 +222,7 @@ void Windows::leave_long_steps(std::uint64_t launches, std::size_t most, std::ui
   range_patience_.store(~0ull, std::memory_order_relaxed);
   rt_.notes.record("The program's steps have " + std::to_string(launches) +
                    " launches, but CUPTI takes no more than " + std::to_string(most) +
-                   " ranges here: windows of " + std::to_string(rt_.settings.window) +
+                   " ranges here: windows of " + std::to_string(window_launches_.load()) +
                    " launches were measured instead, and numbers are of the run.");
   start_over(Border::launches, now, "Its step has more launches than CUPTI takes ranges.");
   launches_.store(0, std::memory_order_relaxed);

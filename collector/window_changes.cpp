@@ -36,10 +36,15 @@ void Windows::read_counters(Closing closing) {
   {
     const MutexLock hold(control_mutex_);
     query = planner_.query(closing.facts);
+    if (outcome.keep && ladder_.on_trial(end.phase.kind)) {
+      end.keep = false;
+      end.reason = "It only showed whether counters of layers can be had.";
+      closing.retract = true;
+    }
   }
   query.counted = hooks_.counted;
   const auto needs = sink_.with_profile([&](Profile& profile) {
-    if (outcome.keep) {
+    if (end.keep) {
       for (const auto& result : outcome.contexts) {
         for (std::size_t i = 0; i < result.keys.size(); ++i) {
           if (!believed(result.newest[i])) continue;
@@ -54,14 +59,16 @@ void Windows::read_counters(Closing closing) {
     LostCounts lost;
     lost.ranges = outcome.lost_ranges;
     profile.add_lost(lost);
-    return outcome.keep ? key_needs(profile, query) : KeyNeeds{};
+    return end.keep ? key_needs(profile, query) : KeyNeeds{};
   });
   if (!end.keep && !end.reason.empty()) {
     rt_.notes.record("A window of phase " + to_string(end.phase) +
                      " was thrown away: " + end.reason);
   }
-  if (!outcome.failed.empty()) stop_counting(outcome.failed);
+  // What state CUPTI is in after that, nobody knows: the next window begins from nothing.
+  if (!outcome.failed.empty() && !counters_.hangs()) (void)counters_.close();
   counters_were_read(closing, outcome, needs);
+  say_owed(outcome.keep ? end.phase.kind : PhaseKind::off);
 }
 
 // Borders went on meanwhile: what is told to the queue is told to the one that the window was of.
@@ -71,17 +78,27 @@ void Windows::counters_were_read(const Closing& closing, const CountersOutcome& 
   const auto now = outcome.too_small ? timestamp() : 0;
   const MutexLock hold(control_mutex_);
   if (outcome.too_small) range_factor_ *= 2;
-  if (!state_.read_one() || closing.queue != queue_) return;
+  const bool open = state_.read_one();
+  const auto trouble = trouble_of(closing, outcome);
+  if (!open || closing.queue != queue_) {
+    if (trouble && !outcome.failed.empty()) fall_back(closing.end.phase.kind, *trouble);
+    return;
+  }
   if (outcome.too_small && closing.facts.steps && closing.facts.launches > most)
     leave_long_steps(closing.facts.launches, most, now);
   if (closing.queue != queue_) return;
   if (closing.end.keep || closing.retract) planner_.counters_read(closing.facts, outcome);
+  const auto kind = closing.end.phase.kind;
+  if (trouble)
+    fall_back(kind, *trouble);
+  else if (outcome.keep)
+    follow_ladder(kind, ladder_.worked(kind), {});
   // Where CUPTI does not return nothing was there to fit.
   if (planner_.take_distrust() && !counters_.hangs()) {
-    rt_.notes.say(
+    follow_ladder(
+        PhaseKind::hw, ladder_.give_up_all(),
         "The counters of a launch are not its own here (no window's counts of thread blocks "
-        "fitted), so operations are not counted either; --ranges auto takes the launches one by "
-        "one.");
+        "fitted).");
   }
   if (closing.end.keep) {
     ++(closing.end.phase.kind == PhaseKind::hw ? counts_.hw : counts_.flops);
@@ -93,19 +110,6 @@ void Windows::counters_were_read(const Closing& closing, const CountersOutcome& 
   if (state_.state() == WindowState::State::announced && due != state_.phase() &&
       (!limited_ || state_.counts()))
     choose_again({});
-}
-
-// One unexpected answer is enough: what state CUPTI is in then, nobody knows. A call that has not
-// returned may still do so; until then nothing is begun.
-void Windows::stop_counting(const std::string& failed) {
-  if (counters_.hangs()) return;  // that is said once for all calls
-  const bool runs_on = counters_.runs_on();
-  rt_.notes.say(failed + (runs_on ? " CUPTI cannot be stopped, so nothing more is collected."
-                                  : " No more counters are taken."));
-  const MutexLock hold(control_mutex_);
-  planner_.give_up(PhaseKind::hw);
-  planner_.give_up(PhaseKind::flops);
-  if (runs_on) planner_.give_up(PhaseKind::time);
 }
 
 void Windows::start_activity() {
@@ -138,6 +142,7 @@ void Windows::start_activity() {
 void Windows::let_go() {
   if (const auto failure = counters_.close(); failure.failed() && !counters_.hangs())
     rt_.notes.say(failure.sentence + " Your program may run slower than without Gable.");
+  say_owed();
   activity_.disable();
   rt_.hot.watching.store(false, std::memory_order_release);
   set_ranges_active(false);
@@ -227,32 +232,40 @@ std::optional<WindowId> Windows::join_window(const Counters::Place& place) {
   while (rt_.hot.pending.load(std::memory_order_acquire)) settle();
   Phase phase;
   WindowId window = kNoWindow;
+  RangeMode mode = counters_.mode();
   {
     const MutexLock hold(control_mutex_);
     if (!state_.counts()) return kNoWindow;
     window = state_.window();
     if (counters_.begun(place, window)) return window;
-    // A border came since: it asks for another turn.
-    if (!state_.begin_counting()) return kNoWindow;
+    if (!counters_.active()) mode = choose_mode(state_.phase().kind);
+    // A border came since, or the ladder changed what is due: another turn.
+    if (!state_.counts() || state_.window() != window || !state_.begin_counting()) return kNoWindow;
     phase = state_.phase();
   }
+  counters_.set_mode(mode);
   const auto refused =
       counters_.begin(place, window, phase, max_ranges_.load(std::memory_order_relaxed));
-  if (refused.failed()) refuse(refused);
+  if (refused.failed())
+    refuse(phase, refused);
+  else
+    cut_windows();
+  say_owed();
   return window;
 }
 
-// A window could not begin: every other would fail alike. The queue goes on without counters,
-// beginning with this very window.
-void Windows::refuse(const CuptiFailure& failure) {
+// A window could not begin. The queue goes on with this very window, counted in another way or not
+// at all.
+void Windows::refuse(Phase phase, const CuptiFailure& failure) {
   if (counters_.hangs()) {
     flaw(kStuck);
     return;
   }
-  stop_counting(failure.sentence);
   const bool counted = counters_.active();  // on another context, or a launch is in it
-  if (!counters_.hangs()) (void)counters_.close();
+  (void)counters_.close();
+  const auto trouble = trouble_of(failure);
   const MutexLock hold(control_mutex_);
+  fall_back(phase.kind, trouble);
   if (!state_.counts()) return;
   // Not from its middle on.
   if (counted || ordinal_.load(std::memory_order_relaxed) > 0) {
@@ -283,13 +296,26 @@ void Windows::check_progress(std::chrono::milliseconds patience) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience).count();
   const auto sentence = "No kernel was launched for " + std::to_string(seconds) +
                         " s while counters were taken; that window was ended.";
-  stop_counting(sentence);
+  if (!counters_.hangs()) rt_.notes.say(sentence);
+  end_stalled(sentence);
+  say_owed();
+}
+
+void Windows::end_stalled(const std::string& sentence) {
   const MutexLock hold(control_mutex_);
+  auto phase = state_.phase();
+  bool ended = false;
   for (auto& closing : closings_) {
+    ended = true;
+    if (!closing.end.keep) continue;
     closing.end.keep = false;
     closing.end.reason = sentence;
+    closing.retract = true;
+    phase = closing.end.phase;
   }
-  if (state_.counts()) choose_again(sentence);
+  fall_back(phase.kind, {CountingLadder::Cause::stalled, sentence});
+  // What is left of the step is in no window; the next one is as if nothing had been.
+  if (!ended && state_.counts()) replace_window({PhaseKind::wait, 0}, sentence);
 }
 
 void Windows::context_ends(CUcontext context) {

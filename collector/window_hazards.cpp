@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/window_change.h"
@@ -13,6 +14,12 @@ void Windows::before_capture() {
   if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
   auto& thread = this_thread();
   if (thread.busy || !rt_.hot.counters.load(std::memory_order_relaxed)) return;
+  if (!are_pushed(counters_.mode()) && counters_.active()) {
+    // What waits after every launch cannot while a stream captures.
+    const Change change(*this);
+    if (change.held()) (void)counters_.drop();
+    return;
+  }
   thread.busy = true;
   counters_.close_ranges();
   thread.busy = false;
@@ -46,9 +53,11 @@ void Windows::communicator_made(Communicator which) {
 }
 
 void Windows::before_collective() {
+  collective_.store(true, std::memory_order_relaxed);
   if (are_pushed(counters_.mode()) || this_thread().busy) return;
   const bool replay = counters_.mode() == RangeMode::replay;
   bool counted = false;  // in the window that is open
+  std::string instead = " Ranges are Gable's own.";
   const std::string seen = communicator_seen()
                                ? "NCCL made a communicator, so kernels may wait for other ranks: "
                                : "A kernel of NCCL was launched, which may wait for other ranks: ";
@@ -60,7 +69,12 @@ void Windows::before_collective() {
     if (!counters_.hangs()) (void)counters_.close();
     counters_.set_mode(RangeMode::user);
     if (counted) flaw(kCollective);
-    if (replay) {
+    if (!replay) {
+      const MutexLock hold(control_mutex_);
+      auto step = ladder_.forbid_automatic(allowed());
+      if (!step.sentence.empty()) instead = " " + std::exchange(step.sentence, {});
+      follow_ladder(PhaseKind::hw, step, {});
+    } else {
       stop_counting(seen + "no kernel is replayed.");
       const MutexLock hold(control_mutex_);
       if (counted || !state_.counts()) return;
@@ -71,7 +85,7 @@ void Windows::before_collective() {
   if (replay)
     (void)apply_pending();
   else
-    rt_.notes.say(seen + "nothing waits after every launch any more, ranges are Gable's own.");
+    rt_.notes.say(seen + "nothing waits after every launch any more." + instead);
 }
 
 // Instrumented code counts nothing in a module that was loaded too late to be patched. Where that

@@ -21,7 +21,7 @@ Phase Windows::choose_keys(Phase phase) {
   auto request = planner_.choice();
   request.query.counted = hooks_.counted;
   request.windows = counts_.seen;
-  request.all = !are_pushed(counters_.mode());
+  request.all = !are_pushed(ladder_.mode(phase.kind));
   auto choice =
       sink_.with_profile([&](Profile& profile) { return gable::choose_keys(profile, request); });
   planner_.chosen(choice);

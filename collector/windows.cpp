@@ -38,7 +38,9 @@ Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& co
       hooks_(std::move(hooks)),
       limited_(rt.settings.budget.has_value() && !rt.ranks),
       border_(rt.settings.step_range.empty() ? Border::launches : Border::range),
-      planner_(queue_options(border_.load())) {
+      window_launches_(rt.settings.window),
+      planner_(queue_options(border_.load())),
+      ladder_(counters.mode(), rt.settings.phase_hw, rt.settings.phase_flops) {
   if (border_.load() == Border::launches) rt_.ranges.look_at(RecurringRange::kLevels);
 }
 
@@ -62,6 +64,9 @@ Phase Windows::choose_phase() {
   const auto [groups, flops] = passes_of(plan);
   if (plan != nullptr) counters_.set_plan(plan);
   planner_.set_passes(groups, flops);
+  if (plan != nullptr && !flops) ladder_.leave_out(PhaseKind::flops);
+  for (const auto kind : {PhaseKind::hw, PhaseKind::flops})
+    if (!ladder_.taken(kind)) planner_.give_up(kind);  // before the queue began anew
   return planner_.next();
 }
 
@@ -222,6 +227,7 @@ void Windows::shut_down(const std::string& why) {
   }
   rt_.hot.watching.store(false, std::memory_order_release);
   if (rt_.hot.pending.load(std::memory_order_acquire)) (void)apply_pending();
+  say_owed();
 }
 
 // Whoever asks does so at any moment: the step that is open, and what is under way in it, is none
@@ -234,6 +240,7 @@ bool Windows::reopen(const Schedule& schedule) {
   auto options = queue_options(border_.load());
   if (!schedule.wait) options.wait = std::max(options.wait, 1u);
   planner_ = Planner(options);
+  ladder_.begin_anew();
   ++queue_;
   closings_.clear();
   range_depth_ = 0;

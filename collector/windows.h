@@ -19,6 +19,7 @@
 #include "collector/activity_stream.h"
 #include "collector/block.h"
 #include "collector/counters.h"
+#include "collector/counting_ladder.h"
 #include "collector/event_sink.h"
 #include "collector/launch_gate.h"
 #include "collector/launch_sequence.h"
@@ -123,6 +124,8 @@ class Windows final : public RangeListener {
   // The process ends (or its context): closes the window that is open. On an application thread.
   void shut_down(const std::string& why);  // why a step that is open is not kept
 
+  // What was to be said later is said now: the process ends in an unusual way.
+  void say_what_is_left();
   // Before the last report: where steps were found too late to be measured, the windows before them
   // are what there is.
   void keep_what_was_measured();
@@ -221,8 +224,38 @@ class Windows final : public RangeListener {
   void let_go();  // the queue is complete
   [[nodiscard]] bool is_chosen(const LaunchKey& key);
   [[nodiscard]] std::optional<WindowId> join_window(const Counters::Place& place);
-  void refuse(const CuptiFailure& failure);
-  void stop_counting(const std::string& failed);  // the sentence of a call
+  void refuse(Phase phase, const CuptiFailure& failure);
+
+  // --- what is counted where CUPTI refuses (window_fallback.cpp)
+  struct Trouble {
+    CountingLadder::Cause cause = CountingLadder::Cause::refused;
+    std::string what;  // a sentence
+  };
+  // What a window that was read says of how counters are taken; nothing: nothing.
+  [[nodiscard]] std::optional<Trouble> trouble_of(const Closing& closing,
+                                                  const CountersOutcome& outcome)
+      GABLE_REQUIRES(control_mutex_);
+  [[nodiscard]] Trouble trouble_of(const CuptiFailure& failure);
+  void fall_back(PhaseKind kind, const Trouble& trouble) GABLE_REQUIRES(control_mutex_);
+  void follow_ladder(PhaseKind kind, const CountingLadder::Step& step, const std::string& why)
+      GABLE_REQUIRES(control_mutex_);
+  void end_stalled(const std::string& sentence);
+  [[nodiscard]] CountingLadder::Allowed allowed() const;
+  // From single launches to layers, or back: what was counted is forgotten.
+  void change_scope() GABLE_REQUIRES(control_mutex_);
+  // What is to be said of a kind once a window of `until` was kept, or the program ends; off: at
+  // once, without the lock.
+  struct Owed {
+    std::string why, what;
+    PhaseKind of, until;
+  };
+  void owe(Owed owed) GABLE_REQUIRES(control_mutex_);
+  // How the next window of the kind takes its ranges.
+  [[nodiscard]] RangeMode choose_mode(PhaseKind kind) GABLE_REQUIRES(control_mutex_);
+  // A window of launches has no more of them than CUPTI takes ranges.
+  void cut_windows();
+  void say_owed(PhaseKind worked = PhaseKind::off);  // of which a window was kept
+  void stop_counting(const std::string& failed);     // the sentence of a call
   [[nodiscard]] static bool is_counter(Phase phase) {
     return phase.kind == PhaseKind::hw || phase.kind == PhaseKind::flops;
   }
@@ -235,11 +268,14 @@ class Windows final : public RangeListener {
   const Hooks hooks_;
   std::atomic<bool> limited_;              // --budget
   std::atomic<bool> communicator_{false};  // of NCCL, of more ranks than one
+  std::atomic<bool> collective_{false};    // a kernel that may wait for ranks was launched
   std::atomic<Border> border_;
   std::atomic<bool> steps_too_long_{false};  // no steps are looked for any more
   std::atomic<std::uint32_t> flaws_{0};
-  std::atomic<std::uint64_t> launches_{0};  // where windows are launches
-  LaunchSequence sequence_;                 // where borders are found
+  std::atomic<std::uint64_t> launches_{0};               // where windows are launches
+  std::atomic<std::uint64_t> window_launches_;           // of each
+  std::atomic<std::size_t> most_told_{~std::size_t{0}};  // ranges, where they cut windows
+  LaunchSequence sequence_;                              // where borders are found
   // All launches while borders are found, and the sum of their hashes; from how many on the range
   // that was found has not come for too long.
   std::atomic<std::uint64_t> launches_seen_{0}, hashes_seen_{0}, range_patience_{~0ull};
@@ -267,6 +303,8 @@ class Windows final : public RangeListener {
       control_mutex_);  // of the queue that is open; the options' own where it is empty
   Planner planner_ GABLE_GUARDED_BY(control_mutex_);  // made of all above
   WindowState state_ GABLE_GUARDED_BY(control_mutex_);
+  CountingLadder ladder_ GABLE_GUARDED_BY(control_mutex_);
+  std::vector<Owed> owed_ GABLE_GUARDED_BY(control_mutex_);
   std::uint32_t queue_ GABLE_GUARDED_BY(control_mutex_) = 0;  // how often the queue began anew
   std::uint64_t asked_ GABLE_GUARDED_BY(control_mutex_) = 0;  // changes asked for so far
   int range_depth_ GABLE_GUARDED_BY(control_mutex_) = 0;  // of step ranges, all threads together

@@ -16,11 +16,14 @@ def run(**more):
 
 
 class Limits(unittest.TestCase):
-    def check_only_times(self, ended, sentence):
+    def check_said(self, ended, sentence):
         self.assertEqual((ended.code, ended.out, ended.broken), (3, "worked\n", ""), ended.err)
         self.assertEqual(ended.err.count("\n"), 1, ended.err)
         self.assertIn(sentence, ended.err)
         self.assertTrue(any(sentence in note for note in ended.notes), ended.notes)
+
+    def check_only_times(self, ended, sentence):
+        self.check_said(ended, sentence)
         steps = ended.report["run"]["steps"]
         self.assertEqual((steps["flops"], steps["time"]), (0, 2), steps)
         kernel = ended.report["kernels"][0]
@@ -60,23 +63,41 @@ class Waiting(Limits):
     SENTENCE = "No kernel was launched for 1 s while counters were taken; that window was ended."
     PATIENCE = {"GABLE_PLAYBACK_STALL_MS": "1000"}
 
-    def delay(self, call, after):
-        return '{"fault":"delay","call":"%s","ms":2500,"after":%d,"times":1}' % (call, after)
+    def delay(self, call, after, times=1, ms=2500):
+        return '{"fault":"delay","call":"%s","ms":%d,"after":%d,"times":%d}' % (call, ms, after, times)
+
+    def check_one_window_is_lost(self, ended):
+        """Everything is known as without the pause, from as many windows."""
+        self.check_said(ended, self.SENTENCE)
+        steps = ended.report["run"]["steps"]
+        self.assertEqual((steps["hw"], steps["flops"], steps["time"]), (8, 2, 2))
+        for kernel in ended.report["kernels"]:
+            self.assertEqual((kernel["time_ns"]["mean"], kernel["flops"]["fp32"], kernel["bytes"]["dram"]),
+                             (5000, 2 * 32768, 32 * 3000))
 
     def test_blocked_in_the_driver_within_a_step(self):
         # one synchronisation a step: the fifth step is of counters
-        ended = run(faults=self.delay("cuCtxSynchronize", 4), environment=self.PATIENCE)
-        kernel = self.check_only_times(ended, self.SENTENCE)
-        self.assertEqual(kernel["bytes"]["dram"], 32 * 3000)  # of the windows before
+        self.check_one_window_is_lost(run(faults=self.delay("cuCtxSynchronize", 4), environment=self.PATIENCE))
 
     def test_blocked_within_a_launch(self):
         # two launches a step; the range around this one is open
-        ended = run(faults=self.delay("cuLaunchKernel", 9), environment=self.PATIENCE)
-        self.check_only_times(ended, self.SENTENCE)
+        self.check_one_window_is_lost(run(faults=self.delay("cuLaunchKernel", 9), environment=self.PATIENCE))
 
     def test_between_steps(self):
-        ended = run(faults=self.delay("cuMemcpyHtoDAsync_v2", 4), environment=self.PATIENCE)
-        self.check_only_times(ended, self.SENTENCE)
+        self.check_one_window_is_lost(run(faults=self.delay("cuMemcpyHtoDAsync_v2", 4), environment=self.PATIENCE))
+
+    def test_pauses_apart(self):
+        # Each costs its window, however many there are.
+        faults = "\n".join(self.delay("cuCtxSynchronize", after, ms=1700) for after in (3, 5, 7, 9))
+        self.check_one_window_is_lost(run(faults=faults, environment=self.PATIENCE))
+
+    def test_counters_that_stall_the_program(self):
+        # In every window: then they are given up.
+        ended = run(faults=self.delay("cuCtxSynchronize", 2, times=3, ms=1700), environment=self.PATIENCE)
+        self.assertEqual((ended.code, ended.out, ended.broken), (3, "worked\n", ""), ended.err)
+        self.assertEqual(ended.err.splitlines(), [f"gable: {self.SENTENCE}", f"gable: {self.SENTENCE} No more counters are taken."])
+        steps = ended.report["run"]["steps"]
+        self.assertEqual((steps["hw"], steps["flops"], steps["time"]), (0, 0, 2))
 
     def test_waiting_before_and_after_counters_is_harmless(self):
         for after in (0, 130):

@@ -5,6 +5,7 @@
 //   threads: the second layer's launches come from another thread, beside the first one's
 //   pause: takes a second and a half before the first step
 //   silence: goes on for three seconds after the last step and launches nothing
+// LONG_RUN_LAUNCHES: kernels in a row in each layer
 #include <nvtx3/nvToolsExt.h>
 #include <unistd.h>
 
@@ -33,9 +34,11 @@ void make_graph(CUdeviceptr memory) {
   check(cuGraphExecDestroy(exec), "cuGraphExecDestroy");
 }
 
+int g_launches = 1;
+
 void work_in(const char* layer) {
   nvtxRangePushA(layer);
-  launch(1);
+  launch(g_launches);
   nvtxRangePop();
 }
 
@@ -69,6 +72,8 @@ int main(int argc, char** argv) {
   const int steps = argc > 1 ? std::atoi(argv[1]) : 140;
   const std::string_view how = argc > 2 ? argv[2] : "";
   CUcontext context = open_gpu();
+  const char* const in_row = std::getenv("LONG_RUN_LAUNCHES");
+  g_launches = in_row == nullptr ? 1 : std::atoi(in_row);
   CUdeviceptr memory{};
   char host[64] = {};
   check(cuMemAlloc(&memory, sizeof host), "cuMemAlloc");

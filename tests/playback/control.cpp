@@ -22,7 +22,9 @@ const std::vector<KnownSwitch>& known_switches() {
   static const auto& known = *new std::vector<KnownSwitch>{
       {"range_order", {"launch", "reversed"}},
       {"same_name_ranges", {"merged", "separate"}},
-      {"user_ranges", {"own_launch", "overlapping"}},
+      {"user_ranges", {"own_launch", "overlapping", "refused", "several_launches"}},
+      {"auto_ranges", {"counted", "refused", "uncounted"}},
+      {"counter_kinds", {"both", "hardware", "sass"}},
       {"ranged_threads", {"all", "starter"}},
       {"graphs_in_auto_ranges", {"dropped", "ranged"}},
       {"graph_clones", {"created_and_cloned", "cloned", "untold"}},

@@ -205,6 +205,10 @@ CUptiResult CUPTIAPI cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_P
   }
   const bool automatic = params->range == CUPTI_AutoRange;
   if (!automatic && params->range != CUPTI_UserRange) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (control.is(automatic ? "auto_ranges" : "user_ranges", "refused"))
+    return CUPTI_ERROR_INVALID_OPERATION;
+  if (control.is("counter_kinds", is_sass(config) ? "hardware" : "sass"))
+    return CUPTI_ERROR_INVALID_OPERATION;
   if (replay && !automatic) {
     return refuse(__func__, "with kernel replay and user ranges");
   }

@@ -112,6 +112,10 @@ void end_instance(CUpti_RangeProfiler_Object& object) {
       instance.values[i] += 1;
     }
   }
+  const bool user = object.mode == CUPTI_UserRange;
+  if ((user && instance.launches == 1 && is("user_ranges", "several_launches")) ||
+      (!user && is("auto_ranges", "uncounted")))
+    instance.values.assign(instance.values.size(), 0.0);
   if (is("user_ranges", "overlapping") && object.mode == CUPTI_UserRange) count_overlapping(object);
   // "A metric is collected separately per unique range-stack": ranges of one name are one
   // (cupti_profiler_target.h).

@@ -158,14 +158,14 @@ class Ranks(SmallTest):
 
     def test_a_collective_ends_automatic_ranges(self):
         run = self.gable("collective", *STEPS, "--ranges", "auto")
-        self.assert_said(run, "nothing waits after every launch any more, ranges are Gable's own.")
+        self.assert_said(run, "nothing waits after every launch any more. Ranges are Gable's own.")
         self.assert_work(run.report.layer(("step", "conv"), "none"), 1, CONV)
         self.assertEqual(run.report.layer(("step", "reduce"), "none")["roof"]["bound"], "communication")
 
     def test_a_communicator_ends_automatic_ranges_before_a_kernel_of_it_runs(self):
         run = self.gable("communicator", *STEPS, "--ranges", "auto")
         self.assert_said(run, "NCCL made a communicator, so kernels may wait for other ranks: "
-                         "nothing waits after every launch any more, ranges are Gable's own.")
+                         "nothing waits after every launch any more. Ranges are Gable's own.")
         conv = run.report.layer(("step", "conv"), "none")
         self.assertEqual((conv["flops"]["fp32"], conv["bytes"]["dram"]), (CONV["fp32"], CONV["dram"]))
         self.assertNotIn("A kernel of NCCL", run.err)
@@ -174,7 +174,7 @@ class Ranks(SmallTest):
         """Its GPUs wait for each other, whatever a launcher says; but its windows are all its own."""
         run = self.gable("communicator_all", *STEPS, "--ranges", "auto", environment={"WORLD_SIZE": "1"})
         self.assert_said(run, "NCCL made a communicator, so kernels may wait for other ranks: "
-                         "nothing waits after every launch any more, ranges are Gable's own.")
+                         "nothing waits after every launch any more. Ranges are Gable's own.")
         self.assert_steps(run.report, hw=4, flops=1, time=1)  # what was spoilt was taken again
 
     def test_a_communicator_ends_the_replay(self):

@@ -141,8 +141,8 @@ class Switches(SmallTest):
         self.assert_noted(report, "which are upper bounds: a counter range may last longer than its kernel")
 
     def test_steps_of_more_ranges_than_cupti_takes(self):
-        """Windows of more launches than fit are lost; those of fewer are not, and nothing ends the counting. Steps that nobody
-        named give way to windows of launches."""
+        """Nothing ends the counting. Steps that were named are counted by layers, those that nobody named give way to windows of
+        launches, and these are cut where the ranges end."""
         kernels = open(path_of("layers"), encoding="utf-8").read().splitlines()
         kernels = [line for line in kernels if '"kernel": "relu", "name"' in line]
         step = ['{"op": "push", "name": "step"}'] + ['{"op": "launch", "kernel": "relu"}'] * 1700
@@ -159,13 +159,51 @@ class Switches(SmallTest):
                                                 environment={"GABLE_PLAYBACK_SWITCHES": f"range_limit={value}"})
                     self.assertEqual((run.code, run.violations), (0, ""), run.err)
                     self.assertNotIn("CUPTI_ERROR", run.err)
-                    kernel = next(iter(run.report.kernels.values()))
+                    kernel = run.report.kernels[("step",), "none", "_Z4reluPf", (64, 2, 1), (128, 1, 1)]
                     self.assertEqual(kernel["flops"]["fp32"], 16384 if counted else None, run.err)
-                    if not counted:
-                        self.assert_noted(run.report, "ranges")
+                    self.assertEqual(run.report.run["scope"], "kernel" if counted else "range")
+                    if not counted:  # steps that the user named stay: they are counted by layers
+                        self.assertEqual(run.report.layer(("step",), "none")["flops"]["fp32"], 1700 * 16384)
+                        self.assert_said(run, "The program's steps have 1700 launches, but CUPTI takes no more than 1024 ranges here. "
+                                         "Counters go on with one range for each layer")
                     elif value != "none":  # the range that was taken for the step has too many launches
                         self.assertEqual(run.report.run["steps"]["border"], "launches")
                         self.assert_noted(run.report, "steps have 1700 launches, but CUPTI takes no more than 1024 ranges")
+
+    def many_launches_in_a_row(self):
+        layers = gable_run.read_text(path_of("layers")).splitlines()
+        kernels = [line for line in layers if '"kernel": "relu", "name"' in line]
+        lines = ['{"gable_recording": 1, "origin": "hand-written"}', *kernels, *['{"op": "launch", "kernel": "relu"}'] * 16000]
+        path = gable_run.work("many_launches_in_a_row.jsonl")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        return path
+
+    def test_windows_of_more_launches_than_cupti_takes_ranges(self):
+        path = self.many_launches_in_a_row()
+        for value, call in (("size_2000", "GetCounterDataSize"), ("config_2000", "SetConfig"), ("start_2000", "Start")):
+            with self.subTest(value):
+                run = gable_run.run_profile(path, "in_a_row", "--window", "2500", "--active", "1", "--phases", "hw,flops",
+                                            environment={"GABLE_PLAYBACK_SWITCHES": f"range_limit={value}"})
+                self.assertEqual((run.code, run.violations), (0, ""), run.err)
+                sentence = (f"cuptiRangeProfiler{call} failed with CUPTI_ERROR_INVALID_OPERATION (7). Counters go on with fewer "
+                            "ranges: windows are of at most 1024 launches.")
+                self.assertEqual(run.err.replace("\n", " ").count(sentence), 1, run.err)
+                self.assertEqual(run.report.run["notes"].count(sentence), 1)
+                self.assert_lost(run.report)
+                self.assert_steps(run.report, hw=4, flops=1)
+                (kernel,) = run.report.document["kernels"]
+                self.assertEqual((kernel["flops"]["fp32"], kernel["bytes"]["dram"]), (RELU["fp32"], RELU["dram"]))
+
+    def test_windows_that_need_more_memory_than_there_is(self):
+        path = self.many_launches_in_a_row()
+        fault = '{"fault":"call","call":"cuptiRangeProfilerGetCounterDataSize","code":8,"times":1}'
+        run = gable_run.run_profile(path, "memory", "--window", "2500", "--active", "1", "--phases", "hw,flops",
+                                    environment={"GABLE_PLAYBACK_FAULTS": fault})
+        self.assert_said(run, "cuptiRangeProfilerGetCounterDataSize failed with CUPTI error 8. Memory for counters ran out; use a "
+                         "smaller --window. Counters go on with fewer ranges: windows are of at most 1024 launches.")
+        self.assertEqual(run.err.count("Counters go on"), 1, run.err)
+        self.assert_steps(run.report, hw=4, flops=1)
 
     def test_no_kernel_records(self):
         """They never arrive, or bear other numbers than the launches: the counted durations stand in."""
@@ -194,13 +232,17 @@ class Switches(SmallTest):
                 self.assertEqual(found, usual)
 
     def test_copies_in_automatic_ranges_shift_nothing(self):
-        report, root = self.root("copies, automatic ranges", "copies_in_auto_ranges", "ranged")
-        self.assertEqual((root["time_ns"]["total"], root["flops"]["fp32"], root["bytes"]["dram"]), (50000, None, None))
-        self.assert_noted(report, "ranges were dropped by CUPTI")
+        report, _ = self.root("copies, automatic ranges", "copies_in_auto_ranges", "ranged")
+        self.assert_layers_instead(report, "ranges were dropped by CUPTI")
+        self.assert_plain_step(report)
 
     def test_graphs_in_automatic_ranges_shift_nothing(self):
         report, root = self.root("graph, automatic ranges", "graphs_in_auto_ranges", "ranged")
-        self.assertEqual((root["time_ns"]["total"], root["flops"]["fp32"], root["bytes"]["dram"]), (90000, None, None))
+        self.assert_layers_instead(report, "dropped by CUPTI")
+        counted = self.run_case("graph").report.layer((), "none")
+        for part in ("flops", "bytes", "time_ns"):
+            self.assertEqual({k: v for k, v in root[part].items() if k not in ("self", "l1")},
+                             {k: v for k, v in counted[part].items() if k not in ("self", "l1")})
 
     def test_a_capture_drops_ranges_of_a_window_that_is_thrown_away_anyway(self):
         report, _ = self.root("capture_in_step", "capture_in_window", "drops_ranges")
@@ -208,15 +250,16 @@ class Switches(SmallTest):
         self.assert_lost(report, windows=1, ranges=1)
 
     def test_ranges_that_count_what_overlaps(self):
-        """The thread blocks do not agree. Operations have none beside them, and would be doubled unseen."""
-        report, root = self.root("two_streams", "user_ranges", "overlapping")
-        self.check_no_counters(root, 50000)
-        self.assert_noted(report, "The counters of a launch are not its own here")
+        """The thread blocks do not agree. Automatic ranges let no launch overlap another."""
+        report, _ = self.root("two_streams", "user_ranges", "overlapping")
+        self.assert_plain_step(report)
+        self.assertEqual(report.run["scope"], "kernel")
+        self.assert_noted(report, "Counters go on with CUPTI's automatic ranges")
 
     def test_ranges_of_one_thread_only(self):
         report, root = self.root("two_threads", "ranged_threads", "starter")
         self.check_no_counters(root, 90000)
-        self.assert_noted(report, "The counters of a launch are not its own here")
+        self.assert_noted(report, "count of thread blocks that is not the grid. No more counters are taken.")
 
     def test_one_profiler_object_at_a_time(self):
         """The second context is refused in the middle of a step: its window is thrown away, and the times are whole."""
@@ -226,6 +269,12 @@ class Switches(SmallTest):
                 self.check_no_counters(root, 50000)
                 self.assert_noted(report, "Counters were refused to a context within it.")
                 self.assert_lost(report, windows=1)
+
+    def assert_layers_instead(self, report, reason):
+        """Automatic ranges, which the user chose, did not fit: ranges of layers do."""
+        self.assertEqual(report.run["scope"], "range")
+        self.assert_noted(report, reason)
+        self.assert_noted(report, "Counters go on with one range for each layer: they are of layers, not of single kernels.")
 
     def check_no_counters(self, root, time_ns):
         self.assertEqual((root["time_ns"]["total"], root["flops"]["fp32"], root["bytes"]["dram"]), (time_ns, None, None))

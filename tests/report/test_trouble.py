@@ -105,8 +105,8 @@ class Refused(SmallTest):
         self.assertEqual({row["time_source"] for row in run.report.document["kernels"]}, {"hw"})
 
     def test_each_call_of_a_counter_window_may_fail(self):
-        for call in ("GetCounterDataSize", "CounterDataImageInitialize", "SetConfig", "Start", "PushRange", "DecodeData",
-                     "GetCounterDataInfo", "CounterDataGetRangeInfo"):
+        for call in ("GetCounterDataSize", "CounterDataImageInitialize", "SetConfig", "Start", "DecodeData", "GetCounterDataInfo",
+                     "CounterDataGetRangeInfo"):
             with self.subTest(call):
                 line = '{"fault":"call","call":"cuptiRangeProfiler%s","code":999}' % call
                 report = self.report("two_contexts", environment=self.fault(line))
@@ -119,11 +119,49 @@ class Refused(SmallTest):
         self.assert_plain_step(report)
         self.assert_lost(report)
 
-    def test_another_error_ends_the_counting(self):
+    def test_a_call_that_always_fails_ends_the_counting(self):
         line = '{"fault":"call","call":"cuptiRangeProfilerStart","code":999,"times":-1}'
         run = self.gable("two_streams", environment=self.fault(line), out="training\ndone\n")
         self.check_only_times(run)
         self.assert_said(run, "cuptiRangeProfilerStart failed with CUPTI_ERROR_UNKNOWN (999). No more counters are taken.")
+        self.assertEqual(run.report.run["scope"], "kernel")
+
+    def test_an_error_of_no_known_reason_does_not(self):
+        for call in ("Start", "PushRange"):
+            with self.subTest(call):
+                line = '{"fault":"call","call":"cuptiRangeProfiler%s","code":999,"times":1}' % call
+                run = self.gable("two_streams", environment=self.fault(line), out="training\ndone\n")
+                self.assert_plain_step(run.report)
+                self.assert_said(run, "cuptiRangeProfiler%s failed with CUPTI_ERROR_UNKNOWN (999)." % call)
+
+    def refused(self, *more):
+        return {"GABLE_PLAYBACK_SWITCHES": ",".join(("user_ranges=refused", *more))}
+
+    def test_automatic_ranges_instead_keep_the_rules(self):
+        """Captures, threads and contexts: no rule of CUPTI's is broken, and the numbers are right."""
+        for name in ("capture_in_step", "two_contexts"):
+            with self.subTest(name):
+                run = self.gable(name, environment=self.refused())
+                self.assert_plain_step(run.report)
+                self.assert_said(run, "Counters go on with CUPTI's automatic ranges")
+        root = self.report("two_threads", environment=self.refused()).layer((), "none")
+        self.assertEqual((root["flops"]["fp32"], root["bytes"]["dram"]), (2 * CONV["fp32"] + RELU["fp32"], 2 * CONV["dram"] + RELU["dram"]))
+
+    def test_no_automatic_ranges_beside_nccl(self):
+        run = self.gable("communicator", environment=self.refused())
+        self.assert_said(run, "cuptiRangeProfilerSetConfig failed with CUPTI_ERROR_INVALID_OPERATION (7). No more counters are taken.")
+        self.assertNotIn("automatic", run.err)
+        run = self.gable("collective", environment=self.refused())
+        self.assert_said(run, "A kernel of NCCL was launched, which may wait for other ranks: nothing waits after every launch any more.")
+        conv = run.report.layer(("step", "conv"), "none")
+        self.assertEqual((conv["time_ns"]["total"], conv["bytes"]["dram"]), (CONV["time"], CONV["dram"]))  # of before
+
+    def test_what_no_rung_helps_has_one_sentence(self):
+        """Graphs are in no automatic range, and nothing else is had here."""
+        run = self.gable("graph_layers", environment=self.refused())
+        self.assert_said(run, "No more counters are taken.")
+        self.assertEqual(run.err.count("Counters go on"), 0, run.err)
+        self.assertEqual(run.report.run["scope"], "kernel")
 
     def test_a_launch_that_fails_is_no_launch(self):
         line = '{"fault":"call","call":"cuLaunchKernel","code":2,"after":9,"times":1}'

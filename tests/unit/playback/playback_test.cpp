@@ -50,6 +50,8 @@ const char* default_of(const std::string& name) {
   if (name == "older_driver") return "refused";
   if (name == "range_limit" || name == "start_modules") return "none";
   if (name == "user_range_time") return "exact";
+  if (name == "auto_ranges") return "counted";
+  if (name == "counter_kinds") return "both";
   return "same";  // correlation
 }
 

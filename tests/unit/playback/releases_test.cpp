@@ -33,6 +33,59 @@ TEST_F(Releases, TooManyRanges) {
   EXPECT_EQ(ranges.stop(), CUPTI_SUCCESS);
 }
 
+TEST_F(Releases, KindsOfRangesAreRefused) {
+  for (const auto mode : {CUPTI_UserRange, CUPTI_AutoRange}) {
+    const auto other = mode == CUPTI_UserRange ? CUPTI_AutoRange : CUPTI_UserRange;
+    flip(mode == CUPTI_UserRange ? "user_ranges" : "auto_ranges", "refused");
+    Ranges ranges(context_);
+    ASSERT_EQ(Ranges::initialize(), CUPTI_SUCCESS);
+    ASSERT_EQ(ranges.enable(), CUPTI_SUCCESS);
+    ASSERT_EQ(ranges.make_images(kHardware), CUPTI_SUCCESS);
+    EXPECT_EQ(ranges.set_config(mode), CUPTI_ERROR_INVALID_OPERATION);
+    EXPECT_EQ(ranges.set_config(other), CUPTI_SUCCESS);
+    flip("user_ranges", "own_launch");
+    flip("auto_ranges", "counted");
+  }
+}
+
+TEST_F(Releases, KindsOfCountersAreRefused) {
+  for (const bool hardware : {true, false}) {
+    flip("counter_kinds", hardware ? "hardware" : "sass");
+    Ranges ranges(context_);
+    ASSERT_EQ(Ranges::initialize(), CUPTI_SUCCESS);
+    ASSERT_EQ(ranges.enable(), CUPTI_SUCCESS);
+    ASSERT_EQ(ranges.make_images(hardware ? kSass : kHardware), CUPTI_SUCCESS);
+    EXPECT_EQ(ranges.set_config(), CUPTI_ERROR_INVALID_OPERATION);
+    ASSERT_EQ(ranges.make_images(hardware ? kHardware : kSass), CUPTI_SUCCESS);
+    EXPECT_EQ(ranges.set_config(), CUPTI_SUCCESS);
+  }
+}
+
+TEST_F(Releases, RangesMayCountNothing) {
+  flip("user_ranges", "several_launches");
+  Ranges ranges(context_);
+  ranges.begin(kHardware);
+  ranges.push("0");
+  launch();
+  ranges.pop();
+  ranges.push("1");
+  launch();
+  launch();
+  ranges.pop();
+  ranges.stop();
+  ranges.decode();
+  EXPECT_EQ(ranges.value(0, "sm__ctas_launched.sum"), 0);
+  EXPECT_EQ(ranges.value(1, "sm__ctas_launched.sum"), 16);
+  ASSERT_EQ(ranges.disable(), CUPTI_SUCCESS);
+  flip("auto_ranges", "uncounted");
+  Ranges automatic(context_);
+  automatic.begin(kHardware, CUPTI_AutoRange);
+  launch();
+  automatic.stop();
+  automatic.decode();
+  EXPECT_EQ(automatic.value(0, "sm__ctas_launched.sum"), 0);
+}
+
 TEST_F(Releases, UserRangesMayLastLongerThanTheirKernels) {
   double exact = 0;
   for (const bool longer : {false, true}) {
