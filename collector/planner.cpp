@@ -82,6 +82,10 @@ void Planner::counters_read(const WindowFacts& facts, const CountersOutcome& out
   distrust();
 }
 
+void Planner::trust_again() {
+  if (!verified_) tried_ = distrusted_ = tell_distrust_ = false;
+}
+
 // Thread blocks are counted beside bytes only. Where they never fitted, a launch's operations would
 // be wrong too, and nothing would show it.
 void Planner::distrust() {

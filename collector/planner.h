@@ -30,6 +30,8 @@ class Planner {
   [[nodiscard]] bool planned() const { return planned_; }
   void give_up(PhaseKind kind) { queue_.give_up(kind); }
   // It can be had after all, in another way.
+  // Hardware counters are taken in another way from here on, which has not been seen not to fit.
+  void trust_again();
   void take_again(PhaseKind kind);
   // What was collected is forgotten, and collected anew.
   void collect_again() { queue_.collect_again(); }

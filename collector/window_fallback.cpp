@@ -74,6 +74,7 @@ void Windows::fall_back(PhaseKind kind, const Trouble& trouble) {
 void Windows::follow_ladder(PhaseKind kind, const CountingLadder::Step& step,
                             const std::string& why) {
   if (!step.moved) return;
+  if (kind == PhaseKind::hw && ladder_.taken(kind)) planner_.trust_again();
   for (const auto each : {PhaseKind::hw, PhaseKind::flops}) {
     if (ladder_.taken(each))
       planner_.take_again(each);

@@ -129,7 +129,7 @@ class Refused(SmallTest):
     def test_an_error_of_no_known_reason_does_not(self):
         for call in ("Start", "PushRange"):
             with self.subTest(call):
-                line = '{"fault":"call","call":"cuptiRangeProfiler%s","code":999,"times":1}' % call
+                line = '{"fault":"call","call":"cuptiRangeProfiler%s","code":999,"times":2}' % call
                 run = self.gable("two_streams", environment=self.fault(line), out="training\ndone\n")
                 self.assert_plain_step(run.report)
                 self.assert_said(run, "cuptiRangeProfiler%s failed with CUPTI_ERROR_UNKNOWN (999)." % call)

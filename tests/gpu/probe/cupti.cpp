@@ -235,6 +235,8 @@ std::vector<Profiler::Range> Profiler::read(std::size_t most) {
 
 std::vector<double> Profiler::values(const std::vector<Range>& ranges,
                                      const std::string& metric) const {
+  if (plan_ == nullptr)
+    return std::vector<double>(ranges.size(), std::numeric_limits<double>::quiet_NaN());
   const auto found = std::find(plan_->metrics.begin(), plan_->metrics.end(), metric);
   std::vector<double> values;
   values.reserve(ranges.size());
