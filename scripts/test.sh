@@ -78,7 +78,7 @@ if [[ $sanitizers == yes ]]; then
   ctest --preset asan "-j$jobs" --no-tests=error --label-regex '^unit$' --exclude-regex '^Processes[.]'
   # Not report.budget: what callbacks take counts there, and the sanitizer makes them take more than the budget.
   ctest --preset asan "-j$jobs" --no-tests=error \
-    --tests-regex '^(hazards|failures\.(matrix|limits|other_tools)|report\.(metrics|graphs|scopes|borders|window))$'
+    --tests-regex '^(hazards|failures\.(matrix|limits|ladder|other_tools)|report\.(metrics|graphs|scopes|borders|window))$'
   found build-asan/error 'the address sanitizer'
 
   # The library, the programs and their GPU; what launches them has no threads, so that of ci does.
@@ -87,7 +87,7 @@ if [[ $sanitizers == yes ]]; then
   cp build-ci/bin/gable build-tsan/bin/
   rm -f build-tsan/race.*
   phase 'running tests under the thread sanitizer'
-  ctest --preset tsan "-j$jobs" --no-tests=error --tests-regex '^(hazards|failures\.(limits|other_tools))$'
+  ctest --preset tsan "-j$jobs" --no-tests=error --tests-regex '^(hazards|threads|failures\.(limits|ladder|other_tools))$'
   found build-tsan/race 'the thread sanitizer'
 fi
 phase 'all green'

@@ -18,8 +18,9 @@ PROGRAM = os.environ["GABLE_LONG_RUN"]
 OPTIONS = "--step-range=^step$ --active=20"
 USES = (1, 2, 100)
 WORKERS = 4 * (os.cpu_count() or 2)  # most of a case is waiting
-MOST_SECONDS = 5.0  # beyond the plain run
 EVERY_CASE = os.environ.get("GABLE_EVERY_CASE", "") not in ("", "0")
+# Beyond the plain run. What Gable may wait is four seconds; a machine that does much else meanwhile takes longer for everything.
+MOST_SECONDS = 5.0 if EVERY_CASE else 15.0
 PROGRAMS = {"alone": (), "two threads": ("140", "threads"), "then silence": ("40", "silence")}
 
 # Some calls are made under circumstances only: a refused subscription is asked for its holder, and a program that goes on

@@ -186,6 +186,7 @@ class Endings(unittest.TestCase):
         self.check("fork_before_cuda")
 
     @FORKS_ALONE
+    @unittest.skipIf(SANITIZERS == "thread", "its run-time takes a child's new thread for one of the parent's")
     def test_many_forks(self):
         run = self.check("many_forks", complete=False)
         self.assertEqual(len(run.reports), 1, "a child wrote the parent's report")
