@@ -52,7 +52,7 @@ class Writes(unittest.TestCase):
         for options in (["--no-such-option"], ["-o", "/nonexistent/report.json"]):
             reader, writer = os.pipe()
             os.close(reader)
-            done = injected(options, stdout=subprocess.PIPE, stderr=writer)
+            done = injected(options, stdout=subprocess.PIPE, stderr=writer, cwd=self.folder)
             os.close(writer)
             self.assert_unchanged(done)
 
