@@ -228,7 +228,7 @@ TEST(Mask, LongTextsTakeTimeInProportion) {
   for (const char* part :
        {"://", "token", "\\\"", "a,", "-----BEGIN ", "key=", "'", "[", "Bearer ", "-u "}) {
     std::string text;
-    while (text.size() < 2'000'000) text += part;
+    while (text.size() < 200'000) text += part;
     EXPECT_EQ(mask_command({text}).size(), 1U) << part;
   }
 }
