@@ -12,12 +12,16 @@
 
 namespace gable {
 
-// For durations on the CPU, ns. Not comparable with CUPTI's clock.
-inline std::uint64_t steady_ns() {
+inline std::uint64_t ns_of(clockid_t clock) {
   timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
+
+// For durations on the CPU, ns. Not comparable with CUPTI's clock.
+inline std::uint64_t steady_ns() { return ns_of(CLOCK_MONOTONIC); }
+// Since 1970, ns; it may jump. See host_clock.h.
+inline std::uint64_t system_ns() { return ns_of(CLOCK_REALTIME); }
 
 // The processor's own steady counter where it has one that runs at one rate on all cores and in all
 // power states; else steady_ns(). Read twice for every NVTX range, where clock_gettime would be

@@ -44,12 +44,18 @@ Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& co
   if (border_.load() == Border::launches) rt_.ranges.look_at(RecurringRange::kLevels);
 }
 
-std::uint64_t Windows::timestamp() const {
-  return ask_patiently<std::uint64_t>(api_, &Helpers::calls,
-                                      [call = api_.cuptiGetTimestamp](std::uint64_t& now) {
-                                        return called("cuptiGetTimestamp", call, &now);
-                                      })
-      .value_or(0);
+std::uint64_t Windows::timestamp() {
+  if (const auto now = clock_.read(); now != 0) return now;
+  const auto answer = ask_patiently<HostClock::Answer>(
+      api_, &Helpers::calls, [call = api_.cuptiGetTimestamp](HostClock::Answer& asked) {
+        asked.before = system_ns();
+        const auto code = called("cuptiGetTimestamp", call, &asked.cupti);
+        asked.after = system_ns();
+        return code;
+      });
+  if (!answer) return 0;
+  clock_.take(*answer);
+  return answer->cupti;
 }
 
 // --- windows

@@ -21,6 +21,7 @@
 #include "collector/counters.h"
 #include "collector/counting_ladder.h"
 #include "collector/event_sink.h"
+#include "collector/host_clock.h"
 #include "collector/launch_gate.h"
 #include "collector/launch_sequence.h"
 #include "collector/planner.h"
@@ -130,7 +131,7 @@ class Windows final : public RangeListener {
   // are what there is.
   void keep_what_was_measured();
 
-  [[nodiscard]] std::uint64_t timestamp() const;  // ns on the clock of records; 0: unknown
+  [[nodiscard]] std::uint64_t timestamp();  // ns on the clock of records; 0: unknown
 
   // Waits that ended because they took too long: for CUPTI, records or other threads' launches.
   [[nodiscard]] std::uint32_t timeouts() const { return timeouts_.load(std::memory_order_relaxed); }
@@ -289,6 +290,7 @@ class Windows final : public RangeListener {
   std::uint64_t progress_ = 0;
   std::chrono::steady_clock::time_point progress_since_{};
 
+  HostClock clock_;
   LaunchGate gate_;
   std::atomic<std::uint32_t> timeouts_{0};
 

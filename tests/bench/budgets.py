@@ -14,6 +14,7 @@ import sys
 ROWS = [
     ("launch_gable/threads:1", "launch_empty_subscriber/threads:1", "one launch, 1 thread", 250),
     ("launch_gable/threads:16", "launch_empty_subscriber/threads:16", "one launch, 16 threads", 250),
+    ("wait_gable", "wait_empty_subscriber", "one call that waits for the GPU", 250),
     ("launch_period/threads:1", None, "looking for a period, one launch, 1 thread", 50),
     ("launch_period/threads:16", None, "looking for a period, one launch, 16 threads", 50),
     ("nvtx_in_window/threads:1", "nvtx_empty/threads:1", "NVTX push and pop in a window, 1 thread", 80),

@@ -6,6 +6,7 @@ import ctypes
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 import wheels
@@ -63,6 +64,28 @@ class Planned(unittest.TestCase):
         found = gable("doctor", "--cupti", wheels.library(wheels.NEWEST)).stdout
         self.assertRegex(found, r"(?m)^CUPTI +ready ")
         self.assertIn("it does not tell its version here", " ".join(found.split()))
+
+
+ASK_TIME = """
+import ctypes, sys, time
+cupti = ctypes.CDLL(sys.argv[1])
+answer = ctypes.c_uint64()
+for _ in range(3):
+    before = time.clock_gettime_ns(time.CLOCK_REALTIME)
+    assert cupti.cuptiGetTimestamp(ctypes.byref(answer)) == 0
+    assert before <= answer.value <= time.clock_gettime_ns(time.CLOCK_REALTIME)
+"""
+
+
+class Clock(unittest.TestCase):
+    """Gable reads the system's clock itself where CUPTI answers with it: see collector/host_clock.h."""
+
+    def test_is_the_systems(self):
+        for release in (wheels.TOO_OLD, wheels.OLDEST, wheels.NEWEST_PLANNING):
+            with self.subTest(release=release):
+                run = subprocess.run([sys.executable, "-c", ASK_TIME, wheels.library(release)], capture_output=True, text=True,
+                                     check=False, timeout=100)
+                self.assertEqual((run.returncode, run.stderr), (0, ""))
 
 
 class TooOld(unittest.TestCase):
