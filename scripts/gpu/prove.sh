@@ -34,7 +34,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$root/scripts/gpu
 stages=(facts sample truth peers resnet sweeps record)
 # Whether counters can be had, what Gable says of a program, what its windows stand on, and how PM sampling behaves.
-first=(sample facts/queue facts/user_callbacks facts/user_threads facts/ranges_1024 facts/ranges_4096 facts/ranges_65536
+first=(sample facts/queue facts/user_callbacks facts/user_helper facts/user_threads facts/ranges_1024 facts/ranges_4096 facts/ranges_65536
   facts/ranges_16384 facts/ranges_256 facts/start_module facts/sass_user facts/durations facts/user_threads_open facts/second_config
   facts/toggle facts/counts facts/times facts/linger facts/callbacks facts/about facts/permission facts/graph_user facts/late_module
   facts/launch_cost facts/overflow facts/sampling facts/sampling_interval facts/sampling_bytes facts/sampling_cost)

@@ -29,7 +29,7 @@ class Facts(unittest.TestCase):
             self.assertEqual(0, run.returncode, run.stderr + run.stdout)
             results = prove.lines(pathlib.Path(folder, "facts.jsonl"))
         answers = {line["experiment"] for line in results if line["what"] == "answer"}
-        self.assertGreaterEqual(len(answers), 44)
+        self.assertGreaterEqual(len(answers), 45)
         self.assertEqual({"playback"}, {line["source"] for line in results})
         ended = {line["experiment"] for line in results if line["what"] == "end"}
         skipped = {line["experiment"] for line in results if line["what"] == "skipped"}
@@ -41,7 +41,8 @@ class Facts(unittest.TestCase):
                  ("graph_auto", "graphs_in_auto_ranges=ranged"), ("copies", "copies_in_auto_ranges=ranged"),
                  ("capture", "capture_in_window=drops_ranges"), ("late_module", "late_modules=unpatched"),
                  ("two_contexts", "profiler_objects=one"), ("callbacks", "start_in_callback=refused"),
-                 ("user_callbacks", "start_in_callback=refused"), ("user_threads", "user_ranges=overlapping"),
+                 ("user_callbacks", "start_in_callback=refused"),
+                 ("user_helper", "start_in_callback=refused_to_all"), ("user_helper", "ranged_threads=starter"), ("user_threads", "user_ranges=overlapping"),
                  ("queue", "kernel_records=silent"), ("many_records", "kernel_records=silent")]
         for name, switch in cases:
             with self.subTest(name=name, switch=switch):

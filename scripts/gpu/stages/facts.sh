@@ -11,7 +11,7 @@ may_be_empty torch_profiler skip 'PyTorch needs a real GPU'
 may_be_empty collectives skip 'needs two GPUs'
 
 # What the product's windows stand on first, then the rest.
-for name in queue user_callbacks user_threads ranges_1024 start_module sass_user durations user_threads_open; do
+for name in queue user_callbacks user_helper user_threads ranges_1024 start_module sass_user durations user_threads_open; do
   counted "$name" 60 "$probe" "$name"
 done
 for name in ranges_256 ranges_4096 ranges_16384 ranges_65536; do counted "$name" 60 "$probe" "$name"; done

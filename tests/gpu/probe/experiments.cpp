@@ -129,6 +129,14 @@ bool same_grids(std::vector<double> ctas, int launches) {
   return ctas == expected;
 }
 
+std::size_t right_by_name(const std::vector<Profiler::Range>& ranges,
+                          const std::vector<double>& ctas) {
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    right += ctas[i] == Work::grid_of(std::atoi(ranges[i].name.c_str())) ? 1 : 0;
+  return right;
+}
+
 void follow_launches(std::function<void(int)> each, std::function<void(int)> after) {
   on_launch() = std::move(each);
   after_launch() = std::move(after);

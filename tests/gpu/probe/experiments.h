@@ -58,6 +58,10 @@ bool window(Profiler& profiler, const PassPlan& pass, std::size_t ranges,
 [[nodiscard]] std::size_t in_order(const std::vector<double>& ctas);
 // The same in any order.
 [[nodiscard]] bool same_grids(std::vector<double> ctas, int launches);
+// Ranges that are named after their launch: how many have that launch's thread blocks, and no
+// other's.
+[[nodiscard]] std::size_t right_by_name(const std::vector<Profiler::Range>& ranges,
+                                        const std::vector<double>& ctas);
 
 // Counts the program's launches that CUPTI calls back for, and calls `each` before them and
 // `after` behind them with their number.
@@ -78,6 +82,7 @@ struct Experiment {
 void add_about(std::vector<Experiment>& list);
 void add_windows(std::vector<Experiment>& list);
 void add_launches(std::vector<Experiment>& list);
+void add_user_callbacks(std::vector<Experiment>& list);
 void add_user_ranges(std::vector<Experiment>& list);
 void add_calls(std::vector<Experiment>& list);
 void add_graphs(std::vector<Experiment>& list);

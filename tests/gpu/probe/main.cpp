@@ -16,6 +16,7 @@ std::vector<gable::probe::Experiment> experiments() {
   gable::probe::add_about(list);
   gable::probe::add_windows(list);
   gable::probe::add_launches(list);
+  gable::probe::add_user_callbacks(list);
   gable::probe::add_user_ranges(list);
   gable::probe::add_calls(list);
   gable::probe::add_graphs(list);

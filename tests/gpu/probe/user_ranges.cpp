@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// User ranges around launches, as the product takes them: in callbacks, of two threads, with
-// instrumented counters, with times, and as many as fit.
+// User ranges around launches: of two threads, with instrumented counters, with times, and as many
+// as fit. In callbacks: user_callbacks.cpp.
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -12,60 +12,6 @@ namespace gable::probe {
 namespace {
 
 constexpr int kLaunches = 20;
-
-// Ranges are named after their launch. How many have that launch's thread blocks, and no other's.
-std::size_t right_by_name(const std::vector<Profiler::Range>& ranges,
-                          const std::vector<double>& ctas) {
-  std::size_t right = 0;
-  for (std::size_t i = 0; i < ranges.size(); ++i)
-    right += ctas[i] == Work::grid_of(std::atoi(ranges[i].name.c_str())) ? 1 : 0;
-  return right;
-}
-
-// What the product does: Start in the ENTER of a window's first launch, a range pushed at the ENTER
-// and popped at the EXIT of each, that first one among them, Stop in the ENTER of a later launch.
-void user_callbacks() {
-  const Work work;
-  constexpr int kFrom = 5, kTo = 25;
-  start_engine();
-  Profiler profiler(work.context());
-  bool started = false, stopped = false;
-  int pushed = 0, popped = 0;
-  follow_launches(
-      [&](int number) {
-        if (number == kFrom)
-          started = profiler.enable() &&
-                    profiler.configure(hw_pass(), CUPTI_UserRange, CUPTI_UserReplay, 64) &&
-                    profiler.start();
-        if (number == kTo && started) stopped = profiler.stop() && profiler.decode();
-        if (started && number >= kFrom && number < kTo)
-          pushed += profiler.push(std::to_string(number).c_str()) ? 1 : 0;
-      },
-      [&](int number) {
-        if (started && number >= kFrom && number < kTo) popped += profiler.pop() ? 1 : 0;
-      });
-  for (int i = 0; i < kTo + 5; ++i) work.numbered(i);
-  work.gpu.wait();
-  const auto ranges = stopped ? profiler.read() : std::vector<Profiler::Range>{};
-  const auto ctas = profiler.values(ranges, kCtas);
-  const std::size_t right = right_by_name(ranges, ctas);
-  bool first = false;
-  for (std::size_t i = 0; i < ranges.size(); ++i)
-    first = first || (ranges[i].name == std::to_string(kFrom) && ctas[i] == Work::grid_of(kFrom));
-  answer(stopped && first && right == kTo - kFrom,
-         std::to_string(right) + " of " + std::to_string(kTo - kFrom) +
-             " launches counted in ranges pushed at their ENTER and popped at their EXIT; the one "
-             "that started the window is " +
-             (first ? "among them" : "not"),
-         {{"started", started},
-          {"stopped", stopped},
-          {"pushed", pushed},
-          {"popped", popped},
-          {"ranges", ranges.size()},
-          {"right", right},
-          {"first_right", first},
-          {"dropped", profiler.dropped()}});
-}
 
 bool user_window(Profiler& profiler, const PassPlan& pass) {
   return profiler.enable() && profiler.configure(pass, CUPTI_UserRange, CUPTI_UserReplay, 64) &&
@@ -339,8 +285,7 @@ void ranges_65536() { ranges_of(65536); }
 }  // namespace
 
 void add_user_ranges(std::vector<Experiment>& list) {
-  list.insert(list.end(), {{"user_callbacks", user_callbacks},
-                           {"user_threads", user_threads},
+  list.insert(list.end(), {{"user_threads", user_threads},
                            {"user_threads_open", user_threads_open},
                            {"sass_user", sass_user},
                            {"durations", durations},

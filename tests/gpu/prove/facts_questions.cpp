@@ -154,6 +154,14 @@ const std::vector<Question>& questions() {
        "Do calls of ours load modules, and on which thread?",
        "Start may. On the calling thread, so that they are not taken for the program's.",
        {"start_module"}},
+      {"E29",
+       "Does CUPTI count a thread's launches where another thread, which launches nothing, makes "
+       "all "
+       "calls for the profiler, with every push and pop, while the launching thread waits within "
+       "its callback?",
+       "Yes. Where it refuses, or counts nothing, Gable makes the calls on the launching thread: "
+       "that costs one window, and the patience with calls that hang.",
+       {"user_helper"}},
       {"Further",
        "Do Start and Stop work inside launch callbacks, and are ranges of one name one range?",
        "They work at the ENTER of a launch on the program's thread; ranges of one name are summed "
