@@ -7,6 +7,16 @@
 #include "collector/host_object.h"
 
 namespace gable {
+namespace {
+
+// What 12.6 to 13.1 answer where a chip lacks a metric, or where metrics share no configuration:
+// CUPTI_ERROR_INVALID_PARAMETER. The others have names that say as much.
+bool refuses_metric(CUptiResult code) {
+  return code == CUPTI_ERROR_INVALID_PARAMETER || code == CUPTI_ERROR_INVALID_METRIC_NAME ||
+         code == CUPTI_ERROR_INVALID_METRIC_ID || code == CUPTI_ERROR_NOT_SUPPORTED;
+}
+
+}  // namespace
 
 CuptiFailure ChipMetrics::check() {
   HostObject probe(api_, chip_, &availability_);
@@ -17,10 +27,16 @@ std::optional<std::size_t> ChipMetrics::configure(const MetricNames& metrics,
                                                   std::vector<std::uint8_t>& image) {
   HostObject host(api_, chip_, &availability_);
   std::size_t count = 0;
-  if (host.open().failed() || host.add(metrics).failed() || host.config_image(image).failed() ||
-      host.passes(image, count).failed())
-    return std::nullopt;
-  return count;
+  CuptiFailure failure = host.open();
+  if (!failure.failed()) {
+    failure = host.add(metrics);
+    if (failure.failed() && refuses_metric(failure.code)) return std::nullopt;
+  }
+  if (!failure.failed()) failure = host.config_image(image);
+  if (!failure.failed()) failure = host.passes(image, count);
+  if (!failure.failed()) return count;
+  if (!trouble_.failed()) trouble_ = std::move(failure);
+  return std::nullopt;
 }
 
 std::optional<std::size_t> ChipMetrics::passes(const MetricNames& metrics) {

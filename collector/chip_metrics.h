@@ -39,6 +39,10 @@ class ChipMetrics {
   // Whether `metric` shares a pass with all of `group`, which is one.
   [[nodiscard]] bool fits(const MetricNames& group, const std::string& metric);
 
+  // The first call that failed and was no answer about a metric: what was asked then counts as
+  // something that the chip lacks.
+  [[nodiscard]] const CuptiFailure& trouble() const { return trouble_; }
+
   [[nodiscard]] const CuptiApi& api() const { return api_; }
   [[nodiscard]] const std::string& chip() const { return chip_; }
 
@@ -46,6 +50,7 @@ class ChipMetrics {
   const CuptiApi& api_;
   const std::string chip_;
   const std::vector<std::uint8_t> availability_;
+  CuptiFailure trouble_;
   std::map<std::string, std::optional<std::size_t>, std::less<>> answers_;  // by the names, joined
 };
 

@@ -193,10 +193,15 @@ class Planner {
           plan.unavailable.emplace_back(shown);
     }
     plan.unavailable.insert(plan.unavailable.end(), missing_.begin(), missing_.end());
-    if (!plan.passes.empty()) return;
-    plan.error = roofline
-                     ? "CUPTI collects none of the metrics of a roofline on " + chip_.chip() + "."
-                     : "CUPTI collects none of the metrics asked for on " + chip_.chip() + ".";
+    const auto& trouble = chip_.trouble().sentence;
+    if (!plan.passes.empty()) {
+      if (!trouble.empty())
+        plan.notes.push_back(trouble + " Counters that it was asked for are not taken.");
+      return;
+    }
+    plan.error = "CUPTI collects none of the metrics " +
+                 std::string(roofline ? "of a roofline" : "asked for") + " on " + chip_.chip() +
+                 "." + (trouble.empty() ? "" : " " + trouble);
   }
 
   ChipMetrics& chip_;

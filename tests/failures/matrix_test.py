@@ -70,10 +70,6 @@ NEVER_LATE = {"cuptiGetGraphNodeId", "cuptiGetGraphId", "cuptiGetGraphExecId"}
 SAID_AS = {
     "cuptiDeviceGetChipName": "The GPU's chip is not known to CUPTI",
     "cuptiSubscribe_v2": "cuptiSubscribe says",
-    # One that fails while the counters are planned is an answer about a metric or the chip.
-    **dict.fromkeys(("cuptiProfilerHostInitialize", "cuptiProfilerHostConfigAddMetrics", "cuptiProfilerHostGetConfigImageSize",
-                     "cuptiProfilerHostGetConfigImage", "cuptiProfilerHostGetNumOfPasses"),
-                    "CUPTI collects none of the metrics of a roofline"),
 }
 
 
