@@ -102,6 +102,9 @@ Counters::Place Session::place_of(ThreadState& thread, const CUpti_CallbackData&
             return called("cuptiGetDeviceId", call, context, &answer);
           });
     }
+    if (!id && data.context != nullptr)
+      rt_.notes.record(
+          "CUPTI did not tell which GPU a context is of; its kernels are shown as GPU 0's.");
     slot = {data.context, data.contextUid, static_cast<std::int32_t>(id.value_or(0))};
   }
   device = slot.device;

@@ -2,7 +2,6 @@
 #include "collector/windows.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "collector/helpers.h"
@@ -288,8 +287,9 @@ std::optional<std::uint32_t> Windows::steps_needed() const {
   const MetricPlan* plan = counters ? hooks_.known_plan() : nullptr;
   if (counters && plan == nullptr) return std::nullopt;
   auto options = queue_options(Border::range);
-  std::tie(options.hw_groups, std::ignore) = passes_of(plan);
-  options.flops = options.flops && passes_of(plan).second;
+  const auto [groups, flops] = passes_of(plan);
+  options.hw_groups = groups;
+  options.flops = options.flops && flops;
   return PhaseQueue(options).least_steps();
 }
 

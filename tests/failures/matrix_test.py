@@ -255,6 +255,12 @@ class Matrix(unittest.TestCase):
                 self.assertEqual(ended.err.count(f"{call} did not return in time"), 1, ended.err)
                 self.assertEqual(values(ended.report), values(self.whole["alone"].report))
 
+    def test_a_gpu_that_cupti_does_not_tell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ended = playback_program.run([PROGRAM, "140"], folder, OPTIONS, fault("call", "cuptiGetDeviceId", 1))
+            self.assertEqual((ended.code, ended.out, ended.err, ended.broken), (3, "worked\n", "", ""))
+            self.assertIn("CUPTI did not tell which GPU a context is of; its kernels are shown as GPU 0's.", ended.notes)
+
     def test_matrix(self):
         todo = cases()
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
