@@ -23,6 +23,15 @@ inline void gave_lock() noexcept {
     held.wait(held.signal);
 }
 
+// For what is as good as a lock: others wait until this thread gives it back.
+class CountsAsLock {
+ public:
+  CountsAsLock() noexcept { takes_lock(); }
+  ~CountsAsLock() { gave_lock(); }
+  CountsAsLock(const CountsAsLock&) = delete;
+  CountsAsLock& operator=(const CountsAsLock&) = delete;
+};
+
 // In a signal handler. True: this thread holds a lock, the handler is to return at once, and
 // `wait` is called when the last lock was given back.
 [[nodiscard]] inline bool waits_for_locks(int signal, void (*wait)(int)) noexcept {

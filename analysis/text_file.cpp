@@ -14,12 +14,14 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "analysis/plain_file.h"
+#include "analysis/unfinished_write.h"
 
 namespace gable {
 namespace {
@@ -77,6 +79,7 @@ struct NewFile {
   int file = -1;  // -1: there is none, and `error` says why
   int error = 0;
   std::string path;
+  std::unique_ptr<UnfinishedWrite> unfinished;  // until it has its name
 };
 
 // A name that nobody can have prepared.
@@ -98,13 +101,17 @@ NewFile open_beside(const std::string& folder, mode_t mode) {
   return made;
 }
 
-// What is written beside `path` and on the disk, to be renamed.
-NewFile write_beside(const std::string& path, const std::string& text, std::optional<mode_t> mode) {
+// What is written beside `path` and on the disk, to be renamed; `over`: also where there is
+// something.
+NewFile write_beside(const std::string& path, const std::string& text, std::optional<mode_t> mode,
+                     bool over) {
   const auto folder = folder_of(path);
   auto made = open_beside(folder, mode ? kOwnersAlone : mode_of_new(folder));
   if (made.file < 0) return made;
+  made.unfinished = std::make_unique<UnfinishedWrite>(made.path, path, over);
   int error = write_whole(made.file, text);
   if (error == 0 && mode && ::fchmod(made.file, *mode) != 0) error = errno;
+  if (error == 0) made.unfinished->whole();
   // Else the rename could reach the disk before what is renamed. Some file systems know no such
   // thing.
   if (error == 0 && ::fsync(made.file) != 0 && errno != EINVAL && errno != ENOTSUP) error = errno;
@@ -114,7 +121,7 @@ NewFile write_beside(const std::string& path, const std::string& text, std::opti
 }
 
 int replace(const std::string& path, const std::string& text, std::optional<mode_t> mode) {
-  const auto made = write_beside(path, text, mode);
+  const auto made = write_beside(path, text, mode, true);
   if (made.error != 0) return made.error;
   if (::rename(made.path.c_str(), path.c_str()) == 0) return 0;
   const int error = errno;
@@ -133,7 +140,7 @@ int rename_to_new(const std::string& from, const std::string& to) {
 }
 
 int write_to_new(const std::string& path, const std::string& text) {
-  const auto made = write_beside(path, text, std::nullopt);
+  const auto made = write_beside(path, text, std::nullopt, false);
   if (made.error != 0) return made.error;
   int error = rename_to_new(made.path, path);
   if (error == EPERM || error == ENOTSUP || error == ENOSYS) {  // nor links

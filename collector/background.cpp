@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "analysis/unfinished_write.h"
 #include "collector/clock.h"
 #include "collector/helpers.h"
 #include "collector/other_tools.h"
@@ -60,6 +61,7 @@ void Background::end_for(int number) {
   // Whatever hangs while the report is written, the program ends in time.
   (void)start_own_thread("gable-end", [number] {
     std::this_thread::sleep_for(kSignalPatience);
+    UnfinishedWrite::settle_all();
     die_of(number);
   });
   session_.finish_for_signal();

@@ -101,6 +101,7 @@ bool PatientCalls::take_turn(UniqueLock& hold) {
 std::optional<CUptiResult> PatientCalls::make(CUcontext context, const Job& job) {
   // A thread of ours that somebody waits for, or that hangs alone.
   if (detail::call_mark() != nullptr) return job.run(job.data);
+  const CountsAsLock turn;  // the thread that writes the report waits for it
   UniqueLock hold(shared_->mutex);
   if (!take_turn(hold)) return std::nullopt;
   start_helper();

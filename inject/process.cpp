@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "analysis/held_locks.h"
+#include "analysis/unfinished_write.h"
 #include "collector/nvtx_entry.h"
 #include "collector/range_calls.h"
 #include "collector/runtime.h"
@@ -77,6 +78,7 @@ void wait_for_end(int number) {
     const timespec millisecond{0, 1000000};
     nanosleep(&millisecond, nullptr);
   }
+  UnfinishedWrite::settle_all();
   Background::die_of(number);
 }
 

@@ -49,6 +49,21 @@ class Signals(unittest.TestCase):
         # One that comes when the report is written already finds the program on its way out, with the code of its own.
         self.check("return_at_once", signal.SIGTERM, (3, -signal.SIGTERM), 0.01)
 
+    @unittest.skipIf(os.environ["GABLE_SANITIZE"], "a sanitizer's run-time has to be the first that is preloaded")
+    def test_while_the_disk_is_slow(self):
+        """What is written to its end is not lost because the disk does not have it yet."""
+        with tempfile.TemporaryDirectory() as folder:
+            env = plain_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "LD_PRELOAD": os.environ["GABLE_SLOW_DISK"],
+                                         "GABLE_OPTIONS": "--step-range=^step --active=1 -o r.json"}
+            with subprocess.Popen([HAZARD, "until_a_signal"], env=env, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as process:
+                self.assertEqual(process.stdout.readline(), "launched\n")
+                process.send_signal(signal.SIGTERM)
+                _, err = process.communicate(timeout=LONGEST_S)
+            self.assertEqual((process.returncode, err, os.listdir(folder)), (-signal.SIGTERM, "", ["r.json"]))
+            with open(os.path.join(folder, "r.json"), encoding="utf-8") as file:
+                json.load(file)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,6 +2,8 @@
 #include "collector/patient_calls.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <atomic>
 #include <future>
@@ -9,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "analysis/held_locks.h"
 #include "collector/undo.h"
 
 namespace gable {
@@ -32,6 +35,29 @@ TEST(PatientCalls, AreMadeOnAThreadOfTheirOwn) {
   EXPECT_EQ(answer, CUPTI_ERROR_HARDWARE_BUSY);
   EXPECT_NE(where, std::this_thread::get_id());
   EXPECT_FALSE(calls.stuck());
+}
+
+std::atomic<std::uint32_t> g_held{0};
+
+// A signal that ends the program waits until the caller has its answer: the thread that writes the
+// report makes such calls, too, one after the other. The caller holds its turn and, once it waits,
+// the helper's lock.
+TEST(PatientCalls, CountAsALockOfTheCaller) {
+  OfAProcess process;
+  struct sigaction look {
+  }, before{};
+  look.sa_handler = [](int) { g_held = t_held_locks.count; };
+  ASSERT_EQ(sigaction(SIGUSR1, &look, &before), 0);
+  EXPECT_TRUE(process.calls.make(nullptr, [caller = pthread_self()] {
+    for (int i = 0; i < 5000 && g_held < 2; ++i) {
+      pthread_kill(caller, SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return CUPTI_SUCCESS;
+  }));
+  sigaction(SIGUSR1, &before, nullptr);
+  EXPECT_EQ(g_held, 2u);
+  EXPECT_EQ(t_held_locks.count, 0u);
 }
 
 TEST(PatientCalls, OnTheCallersThreadWhereThatIsTheRightOne) {

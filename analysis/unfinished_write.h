@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are written beside their place right now: what becomes of them where the process has
+// to end before that is done. A disk may take seconds until a file is on it.
+#pragma once
+
+#include <atomic>
+#include <climits>
+#include <string>
+
+namespace gable {
+
+class UnfinishedWrite {
+ public:
+  // `part` is to become `path`; `over`: also where there is something of that name.
+  UnfinishedWrite(const std::string& part, const std::string& path, bool over) noexcept;
+  ~UnfinishedWrite();
+  UnfinishedWrite(const UnfinishedWrite&) = delete;
+  UnfinishedWrite& operator=(const UnfinishedWrite&) = delete;
+
+  // Every byte is in it; only the disk may not have them yet.
+  void whole() noexcept;
+
+  // Before the process ends at once: what is whole gets its name, every other part is removed. May
+  // be called in a signal handler, beside the thread that writes.
+  static void settle_all() noexcept;
+
+ private:
+  enum class Stage : unsigned char { free, being_made, partly, whole };
+  struct Slot {
+    std::atomic<Stage> stage{Stage::free};
+    char part[PATH_MAX], path[PATH_MAX];
+    bool over;
+  };
+  // More than threads that write at once. One beyond these is as it was without this class.
+  static Slot slots_[4];
+  Slot* slot_ = nullptr;
+};
+
+}  // namespace gable

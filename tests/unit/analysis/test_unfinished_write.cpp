@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/unfinished_write.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace gable {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Unfinished : public testing::Test {
+ protected:
+  Unfinished() {
+    std::string pattern = (fs::temp_directory_path() / "gable-unfinished-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    part_ = folder_ / ".part";
+    path_ = folder_ / "report.json";
+    put(part_, "new");
+  }
+  ~Unfinished() override { fs::remove_all(folder_); }
+
+  static void put(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+  [[nodiscard]] std::string report() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  fs::path folder_, part_, path_;
+};
+
+TEST_F(Unfinished, WhatIsWholeGetsItsName) {
+  put(path_, "old");
+  UnfinishedWrite write(part_, path_, true);
+  write.whole();
+  UnfinishedWrite::settle_all();
+  EXPECT_EQ(report(), "new");
+  EXPECT_FALSE(fs::exists(part_));
+}
+
+TEST_F(Unfinished, APartIsRemoved) {
+  put(path_, "old");
+  const UnfinishedWrite write(part_, path_, true);
+  UnfinishedWrite::settle_all();
+  EXPECT_EQ(report(), "old");
+  EXPECT_FALSE(fs::exists(part_));
+}
+
+TEST_F(Unfinished, WhatIsAnothersIsNotReplaced) {
+  put(path_, "another's");
+  UnfinishedWrite write(part_, path_, false);
+  write.whole();
+  UnfinishedWrite::settle_all();
+  EXPECT_EQ(report(), "another's");
+  EXPECT_FALSE(fs::exists(part_));
+}
+
+TEST_F(Unfinished, WhatIsFinishedIsLeftAlone) {
+  {
+    UnfinishedWrite write(part_, path_, true);
+    write.whole();
+  }
+  UnfinishedWrite::settle_all();
+  EXPECT_TRUE(fs::exists(part_));
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(Unfinished, MoreThanAreKnownAreOnlyNotSettled) {
+  const fs::path other = folder_ / ".other";
+  put(other, "new");
+  const UnfinishedWrite one(part_, path_, true), two(part_, path_, true), three(part_, path_, true),
+      four(part_, path_, true), five(other, path_, true);
+  UnfinishedWrite::settle_all();
+  EXPECT_FALSE(fs::exists(part_));
+  EXPECT_TRUE(fs::exists(other));
+}
+
+}  // namespace
+}  // namespace gable
