@@ -58,6 +58,17 @@ std::optional<int> open_file_number(std::string_view path) {
   return std::nullopt;
 }
 
+// Where the program closed its standard streams, what it prints may not reach a file of ours.
+int opened(const char* path, int flags, mode_t mode) {
+  const int file = ::open(path, flags | O_CLOEXEC, mode);
+  if (file < 0 || file > STDERR_FILENO) return file;
+  const int number = ::fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error = errno;
+  ::close(file);
+  errno = error;
+  return number;
+}
+
 int close_file(int file, int error) { return ::close(file) != 0 && error == 0 ? errno : error; }
 
 // A pipe that nobody reads yet cannot be opened without waiting.
@@ -65,7 +76,7 @@ int write_in_place(const std::string& path, const std::string& text,
                    std::chrono::milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   for (;;) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    const int file = opened(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (file >= 0) return close_file(file, write_whole(file, text, patience));
     if (errno == EINTR) continue;
     if (errno != ENXIO || std::chrono::steady_clock::now() >= end) return errno;
@@ -79,37 +90,67 @@ struct NewFile {
   std::string path;
 };
 
-// A name that nobody can have prepared.
-NewFile open_beside(const std::string& folder, mode_t mode) {
-  NewFile made;
-  for (int i = 0; i < kMostNames; ++i) {
+// Calls `make` with names that nobody can have prepared, until it answers 0, or an error that
+// another name does not help against.
+template <typename Make>
+int with_new_name(const std::string& folder, std::string& path, const Make& make) {
+  int error = EEXIST;
+  for (int i = 0; i < kMostNames && (error == EEXIST || error == EINTR); ++i) {
     unsigned long long number = 0;
     if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof number))
       number = static_cast<unsigned long long>(::getpid()) << 32 |
                static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
     std::array<char, 40> name{};
     std::snprintf(name.data(), name.size(), "/.gable-%016llx.part", number);
-    made.path = folder + name.data();
-    made.file =
-        ::open(made.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    made.error = made.file < 0 ? errno : 0;
-    if (made.file >= 0 || (made.error != EEXIST && made.error != EINTR)) break;
+    path = folder + name.data();
+    error = make(path.c_str());
   }
+  return error;
+}
+
+NewFile open_beside(const std::string& folder, mode_t mode) {
+  NewFile made;
+  made.error = with_new_name(folder, made.path, [&made, mode](const char* path) {
+    made.file = opened(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    return made.file < 0 ? errno : 0;
+  });
   return made;
 }
 
+// A file without a name is gone with a program that ends meanwhile. Not every file system has such.
+NewFile open_unnamed(const std::string& folder, mode_t mode) {
+  NewFile made;
+  made.file = opened(folder.c_str(), O_WRONLY | O_TMPFILE, mode);
+  return made;
+}
+
+int give_name(const std::string& folder, NewFile& made) {
+  const std::string open_file = "/proc/self/fd/" + std::to_string(made.file);
+  return with_new_name(folder, made.path, [&open_file](const char* path) {
+    return ::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0
+                                                                                         : errno;
+  });
+}
+
 // What is written beside `path` and on the disk, to be renamed.
-NewFile write_beside(const std::string& path, const std::string& text, std::optional<mode_t> mode) {
+NewFile write_beside(const std::string& path, const std::string& text, std::optional<mode_t> mode,
+                     bool unnamed = true) {
   const auto folder = folder_of(path);
-  auto made = open_beside(folder, mode ? kOwnersAlone : mode_of_new(folder));
+  const auto first_mode = mode ? kOwnersAlone : mode_of_new(folder);
+  auto made = unnamed ? open_unnamed(folder, first_mode) : open_beside(folder, first_mode);
+  if (made.file < 0 && unnamed) return write_beside(path, text, mode, false);
   if (made.file < 0) return made;
   int error = write_whole(made.file, text);
   if (error == 0 && mode && ::fchmod(made.file, *mode) != 0) error = errno;
   // Else the rename could reach the disk before what is renamed. Some file systems know no such
   // thing.
   if (error == 0 && ::fsync(made.file) != 0 && errno != EINVAL && errno != ENOTSUP) error = errno;
+  if (error == 0 && unnamed && give_name(folder, made) != 0) {  // for instance without /proc
+    ::close(made.file);
+    return write_beside(path, text, mode, false);
+  }
   made.error = close_file(made.file, error);
-  if (made.error != 0) ::unlink(made.path.c_str());
+  if (made.error != 0 && !made.path.empty()) ::unlink(made.path.c_str());
   return made;
 }
 
@@ -283,8 +324,8 @@ bool is_written_in_place(const std::string& path) {
 }
 
 int write_new_file(const std::string& text, const std::string& path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                          mode_of_new(folder_of(path)));
+  const int file =
+      opened(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode_of_new(folder_of(path)));
   if (file < 0) return errno;
   const int error = close_file(file, write_whole(file, text));
   if (error != 0) ::unlink(path.c_str());
