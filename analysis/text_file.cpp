@@ -60,6 +60,17 @@ std::optional<int> open_file_number(std::string_view path) {
   return std::nullopt;
 }
 
+// Where the program closed its standard streams, what it prints may not reach a file of ours.
+int opened(const char* path, int flags, mode_t mode) {
+  const int file = ::open(path, flags | O_CLOEXEC, mode);
+  if (file < 0 || file > STDERR_FILENO) return file;
+  const int number = ::fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error = errno;
+  ::close(file);
+  errno = error;
+  return number;
+}
+
 int close_file(int file, int error) { return ::close(file) != 0 && error == 0 ? errno : error; }
 
 // A pipe that nobody reads yet cannot be opened without waiting.
@@ -67,7 +78,7 @@ int write_in_place(const std::string& path, const std::string& text,
                    std::chrono::milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   for (;;) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    const int file = opened(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (file >= 0) return close_file(file, write_whole(file, text, patience));
     if (errno == EINTR) continue;
     if (errno != ENXIO || std::chrono::steady_clock::now() >= end) return errno;
@@ -83,18 +94,29 @@ struct NewFile {
 };
 
 // A name that nobody can have prepared.
+std::string name_beside(const std::string& folder) {
+  unsigned long long number = 0;
+  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof number))
+    number = static_cast<unsigned long long>(::getpid()) << 32 |
+             static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
+  std::array<char, 40> name{};
+  std::snprintf(name.data(), name.size(), "/.gable-%016llx.part", number);
+  return folder + name.data();
+}
+
+// A file without a name is gone with a program that ends meanwhile. Not every file system has such.
+NewFile open_unnamed(const std::string& folder, mode_t mode) {
+  NewFile made;
+  made.path = name_beside(folder);  // which it gets in the end
+  made.file = opened(folder.c_str(), O_WRONLY | O_TMPFILE, mode);
+  return made;
+}
+
 NewFile open_beside(const std::string& folder, mode_t mode) {
   NewFile made;
   for (int i = 0; i < kMostNames; ++i) {
-    unsigned long long number = 0;
-    if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof number))
-      number = static_cast<unsigned long long>(::getpid()) << 32 |
-               static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
-    std::array<char, 40> name{};
-    std::snprintf(name.data(), name.size(), "/.gable-%016llx.part", number);
-    made.path = folder + name.data();
-    made.file =
-        ::open(made.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    made.path = name_beside(folder);
+    made.file = opened(made.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     made.error = made.file < 0 ? errno : 0;
     if (made.file >= 0 || (made.error != EEXIST && made.error != EINTR)) break;
   }
@@ -104,19 +126,28 @@ NewFile open_beside(const std::string& folder, mode_t mode) {
 // What is written beside `path` and on the disk, to be renamed; `over`: also where there is
 // something.
 NewFile write_beside(const std::string& path, const std::string& text, std::optional<mode_t> mode,
-                     bool over) {
+                     bool over, bool unnamed = true) {
   const auto folder = folder_of(path);
-  auto made = open_beside(folder, mode ? kOwnersAlone : mode_of_new(folder));
+  const auto first_mode = mode ? kOwnersAlone : mode_of_new(folder);
+  auto made = unnamed ? open_unnamed(folder, first_mode) : open_beside(folder, first_mode);
+  if (made.file < 0 && unnamed) return write_beside(path, text, mode, over, false);
   if (made.file < 0) return made;
-  made.unfinished = std::make_unique<UnfinishedWrite>(made.path, path, over);
+  made.unfinished =
+      std::make_unique<UnfinishedWrite>(unnamed ? made.file : -1, made.path, path, over);
   int error = write_whole(made.file, text);
   if (error == 0 && mode && ::fchmod(made.file, *mode) != 0) error = errno;
   if (error == 0) made.unfinished->whole();
   // Else the rename could reach the disk before what is renamed. Some file systems know no such
   // thing.
   if (error == 0 && ::fsync(made.file) != 0 && errno != EINVAL && errno != ENOTSUP) error = errno;
+  const bool named = !unnamed || (error == 0 && made.unfinished->give_name());
+  if (error == 0 && !named) {  // for instance without /proc
+    ::close(made.file);
+    made.unfinished.reset();
+    return write_beside(path, text, mode, over, false);
+  }
   made.error = close_file(made.file, error);
-  if (made.error != 0) ::unlink(made.path.c_str());
+  if (made.error != 0 && named) ::unlink(made.path.c_str());
   return made;
 }
 
@@ -290,8 +321,8 @@ bool is_written_in_place(const std::string& path) {
 }
 
 int write_new_file(const std::string& text, const std::string& path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                          mode_of_new(folder_of(path)));
+  const int file =
+      opened(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode_of_new(folder_of(path)));
   if (file < 0) return errno;
   const int error = close_file(file, write_whole(file, text));
   if (error != 0) ::unlink(path.c_str());

@@ -11,14 +11,17 @@ namespace gable {
 
 class UnfinishedWrite {
  public:
-  // `part` is to become `path`; `over`: also where there is something of that name.
-  UnfinishedWrite(const std::string& part, const std::string& path, bool over) noexcept;
+  // `part` is to become `path`; `over`: also where there is something of that name. `file`: has no
+  // name yet and is to become `part` first; -1: it is that already.
+  UnfinishedWrite(int file, const std::string& part, const std::string& path, bool over);
   ~UnfinishedWrite();
   UnfinishedWrite(const UnfinishedWrite&) = delete;
   UnfinishedWrite& operator=(const UnfinishedWrite&) = delete;
 
   // Every byte is in it; only the disk may not have them yet.
   void whole() noexcept;
+  // The file becomes `part`; it is still open. False: it cannot.
+  [[nodiscard]] bool give_name() noexcept;
 
   // Before the process ends at once: what is whole gets its name, every other part is removed. May
   // be called in a signal handler, beside the thread that writes.
@@ -28,11 +31,16 @@ class UnfinishedWrite {
   enum class Stage : unsigned char { free, being_made, partly, whole };
   struct Slot {
     std::atomic<Stage> stage{Stage::free};
-    char part[PATH_MAX], path[PATH_MAX];
+    std::atomic<bool> unnamed{false};
+    char file[32], part[PATH_MAX], path[PATH_MAX];
     bool over;
   };
-  // More than threads that write at once. One beyond these is as it was without this class.
+  // More than threads that write at once. What finds none free is not settled.
   static Slot slots_[4];
+  static bool link(const char* file, const char* part) noexcept;
+
+  const int file_;
+  const std::string part_;
   Slot* slot_ = nullptr;
 };
 

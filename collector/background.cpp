@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kSignalPatience{2000};  // from a signal to the program's end
 constexpr int kPollMs = 100;                                // while collecting
+constexpr int kIdlePollMs = 1000;                           // afterwards
 constexpr std::uint64_t kSnapshotNs = 5'000'000'000;  // a snapshot on disk is never older than 10 s
 constexpr std::uint64_t kFlushEveryNs = 500'000'000;
 constexpr std::chrono::seconds kOpenPatience{10};    // of a program that waits for a queue
@@ -30,25 +31,32 @@ constexpr std::uint64_t kLookEveryNs = 300'000'000;  // for libraries that were 
 }  // namespace
 
 bool Background::start() {
-  if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+  read_end_.take(ends[0]);
+  write_end_.take(ends[1]);
   requests_.open();
   return start_own_thread("gable-worker", [this] { work(); }) &&
          start_own_thread("gable-flush", [this] { run_flusher(); });
 }
 
-void Background::wake(char command) {
+// False: the program closed the pipe. One that is full has woken the worker already.
+bool Background::send(const char* bytes, std::size_t count) {
   const int saved = errno;
-  [[maybe_unused]] const auto written =
-      ::write(pipe_[1], &command, 1);  // a full pipe has woken it already
+  const int file = write_end_.get();
+  [[maybe_unused]] const auto written = file < 0 ? 0 : ::write(file, bytes, count);
   errno = saved;
+  return file >= 0;
+}
+
+void Background::wake(char command) {
+  if (!send(&command, 1)) unsent_.fetch_or(1u << (command - 'a'), std::memory_order_relaxed);
 }
 
 void Background::signal_from_handler(int number) {
-  const int saved = errno;
   dying_.store(true, std::memory_order_relaxed);
   const char bytes[2] = {kSignal, static_cast<char>(number)};
-  [[maybe_unused]] const auto written = ::write(pipe_[1], bytes, 2);
-  errno = saved;
+  if (!send(bytes, 2)) unsent_signal_.store(number, std::memory_order_relaxed);
 }
 
 void Background::watch_for(const sigset_t& held) {
@@ -79,26 +87,35 @@ void Background::look_for_signals() {
   }
 }
 
+void Background::obey(char command) {
+  if (command == kPlan) session_.make_plan();
+  if (command == kOver && !over_.exchange(true)) session_.end_collection();
+  if (command == kQueue) open_queue();
+  if (command == kBlock) open_block();
+}
+
 void Background::work() {
   std::uint64_t last_snapshot = steady_ns(), last_flush = last_snapshot, last_look = last_snapshot;
   for (;;) {
-    pollfd waiting[] = {{pipe_[0], POLLIN, 0}, {requests_.descriptor(), POLLIN, 0}};
+    pollfd waiting[] = {{read_end_.get(), POLLIN, 0}, {requests_.descriptor(), POLLIN, 0}};
     const bool idle =
         over_.load(std::memory_order_relaxed) && !ending_.load(std::memory_order_relaxed);
-    ::poll(waiting, 2, idle ? -1 : kPollMs);
+    ::poll(waiting, 2, idle ? kIdlePollMs : kPollMs);
     char command = 0;
     try {
-      while (::read(pipe_[0], &command, 1) == 1) {
-        if (command == kPlan) session_.make_plan();
-        if (command == kOver && !over_.exchange(true)) session_.end_collection();
-        if (command == kQueue) open_queue();
-        if (command == kBlock) open_block();
+      while (::read(read_end_.get(), &command, 1) == 1) {
+        obey(command);
         if (command == kSignal) {
           char number = 0;
-          if (::read(pipe_[0], &number, 1) != 1) continue;
+          if (::read(read_end_.get(), &number, 1) != 1) continue;
           end_for(number);
         }
       }
+      if (const unsigned unsent = unsent_.exchange(0); unsent != 0) {
+        for (const char one : {kPlan, kOver, kQueue, kBlock})
+          if ((unsent & 1u << (one - 'a')) != 0) obey(one);
+      }
+      if (const int number = unsent_signal_.exchange(0); number != 0) end_for(number);
       look_for_signals();
       if (waiting[1].revents != 0) answer();
       if (over_.load(std::memory_order_relaxed)) continue;

@@ -8,11 +8,13 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "analysis/mutex.h"
+#include "analysis/own_descriptor.h"
 #include "collector/block.h"
 #include "collector/request_socket.h"
 
@@ -64,8 +66,14 @@ class Background {
   void end_for(int number);
   void look_for_signals();
 
+  [[nodiscard]] bool send(const char* bytes, std::size_t count);
+  void obey(char command);
+
   Session& session_;
-  int pipe_[2] = {-1, -1};
+  OwnDescriptor read_end_, write_end_;
+  // What could not be sent, as the program closed the pipe: a bit for each command but kSignal.
+  std::atomic<unsigned> unsent_{0};
+  std::atomic<int> unsent_signal_{0};
   RequestSocket requests_;
   std::atomic<bool> over_{false};
   sigset_t held_{};                  // written before ending_

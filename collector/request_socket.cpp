@@ -9,13 +9,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
+#include "analysis/own_descriptor.h"
 #include "analysis/plain_file.h"
 
 namespace gable {
@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kServerPatience{500}, kClientPatience{15000};
 constexpr std::size_t kMostBytes = 4096;
 
-std::atomic<int> g_listening{-1};  // one a process
+OwnDescriptor g_listening;  // one a process
 
 // Where a process is: its number, and the namespace in which it has that.
 struct Place {
@@ -130,19 +130,14 @@ void RequestSocket::open() {
     ::close(made);
     return;
   }
-  g_listening.store(made);
+  g_listening.take(made);
 }
 
-int RequestSocket::descriptor() const { return g_listening.load(std::memory_order_relaxed); }
+int RequestSocket::descriptor() const { return g_listening.get(); }
 
 void RequestSocket::serve(const std::function<std::string(const std::string&)>& answer) {
   const int asking = ::accept4(descriptor(), nullptr, nullptr, SOCK_CLOEXEC);
-  if (asking < 0) {
-    // The program closed it: whatever has its number now is the program's.
-    if (errno == EBADF || errno == ENOTSOCK || errno == EINVAL || errno == EOPNOTSUPP)
-      g_listening.store(-1);
-    return;
-  }
+  if (asking < 0) return;
   if (may_ask(asking)) {
     if (const auto line = receive_line(asking, Clock::now() + kServerPatience))
       (void)send_line(asking, answer(*line), Clock::now() + kServerPatience);
@@ -150,9 +145,7 @@ void RequestSocket::serve(const std::function<std::string(const std::string&)>& 
   ::close(asking);
 }
 
-void RequestSocket::close_in_child() {
-  if (const int inherited = g_listening.exchange(-1); inherited >= 0) ::close(inherited);
-}
+void RequestSocket::close_in_child() { g_listening.close(); }
 
 RequestAnswer ask_process(int pid, const std::string& line) {
   const int asking = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/unfinished_write.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -36,8 +37,30 @@ class Unfinished : public testing::Test {
 
 TEST_F(Unfinished, WhatIsWholeGetsItsName) {
   put(path_, "old");
-  UnfinishedWrite write(part_, path_, true);
+  UnfinishedWrite write(-1, part_, path_, true);
   write.whole();
+  UnfinishedWrite::settle_all();
+  EXPECT_EQ(report(), "new");
+  EXPECT_FALSE(fs::exists(part_));
+}
+
+TEST_F(Unfinished, WhatIsWholeAndHasNoNameGetsOne) {
+  fs::remove(part_);
+  const int file = ::open(folder_.c_str(), O_WRONLY | O_TMPFILE, 0600);
+  if (file < 0) GTEST_SKIP() << "this file system has no files without a name";
+  ASSERT_EQ(::write(file, "new", 3), 3);
+  {
+    UnfinishedWrite write(file, part_, path_, true);
+    write.whole();
+    UnfinishedWrite::settle_all();
+    EXPECT_EQ(report(), "new");
+    EXPECT_FALSE(fs::exists(part_));
+  }
+  put(path_, "a later one");
+  UnfinishedWrite write(file, part_, path_, true);
+  write.whole();
+  EXPECT_TRUE(write.give_name());
+  ::close(file);
   UnfinishedWrite::settle_all();
   EXPECT_EQ(report(), "new");
   EXPECT_FALSE(fs::exists(part_));
@@ -45,7 +68,7 @@ TEST_F(Unfinished, WhatIsWholeGetsItsName) {
 
 TEST_F(Unfinished, APartIsRemoved) {
   put(path_, "old");
-  const UnfinishedWrite write(part_, path_, true);
+  const UnfinishedWrite write(-1, part_, path_, true);
   UnfinishedWrite::settle_all();
   EXPECT_EQ(report(), "old");
   EXPECT_FALSE(fs::exists(part_));
@@ -53,7 +76,7 @@ TEST_F(Unfinished, APartIsRemoved) {
 
 TEST_F(Unfinished, WhatIsAnothersIsNotReplaced) {
   put(path_, "another's");
-  UnfinishedWrite write(part_, path_, false);
+  UnfinishedWrite write(-1, part_, path_, false);
   write.whole();
   UnfinishedWrite::settle_all();
   EXPECT_EQ(report(), "another's");
@@ -62,7 +85,7 @@ TEST_F(Unfinished, WhatIsAnothersIsNotReplaced) {
 
 TEST_F(Unfinished, WhatIsFinishedIsLeftAlone) {
   {
-    UnfinishedWrite write(part_, path_, true);
+    UnfinishedWrite write(-1, part_, path_, true);
     write.whole();
   }
   UnfinishedWrite::settle_all();
@@ -73,8 +96,8 @@ TEST_F(Unfinished, WhatIsFinishedIsLeftAlone) {
 TEST_F(Unfinished, MoreThanAreKnownAreOnlyNotSettled) {
   const fs::path other = folder_ / ".other";
   put(other, "new");
-  const UnfinishedWrite one(part_, path_, true), two(part_, path_, true), three(part_, path_, true),
-      four(part_, path_, true), five(other, path_, true);
+  const UnfinishedWrite one(-1, part_, path_, true), two(-1, part_, path_, true),
+      three(-1, part_, path_, true), four(-1, part_, path_, true), five(-1, other, path_, true);
   UnfinishedWrite::settle_all();
   EXPECT_FALSE(fs::exists(part_));
   EXPECT_TRUE(fs::exists(other));
