@@ -90,19 +90,19 @@ class CounterWindow {
   mutable Mutex mutex_;  // guards what follows
   Condition turn_free_;
   bool active_ GABLE_GUARDED_BY(mutex_) = false;
+  // A launch is between its ENTER and its EXIT (user mode).
+  bool turn_taken_ GABLE_GUARDED_BY(mutex_) = false;
+  bool range_open_ GABLE_GUARDED_BY(mutex_) = false;  // of a layer
+  bool several_streams_ GABLE_GUARDED_BY(mutex_) = false;
   std::uint64_t turns_ GABLE_GUARDED_BY(mutex_) = 0;  // that were taken so far
-  bool turn_taken_ GABLE_GUARDED_BY(mutex_) =
-      false;  // a launch is between its ENTER and its EXIT (user mode)
   std::thread::id turn_owner_ GABLE_GUARDED_BY(mutex_);
   std::vector<RangedLaunch> launches_ GABLE_GUARDED_BY(mutex_);  // in the order of their turns
   std::uint64_t unranged_ GABLE_GUARDED_BY(mutex_) = 0;
   std::uint64_t uncountable_ GABLE_GUARDED_BY(mutex_) = 0;
   std::size_t parts_ GABLE_GUARDED_BY(mutex_) = 0;  // of the launches so far
   // Ranges of layers.
-  bool range_open_ GABLE_GUARDED_BY(mutex_) = false;
-  std::uint64_t last_blocks_ GABLE_GUARDED_BY(mutex_) = 0;  // of the launch that has the turn
-  const void* stream_ GABLE_GUARDED_BY(mutex_) = nullptr;   // of the window's first launch
-  bool several_streams_ GABLE_GUARDED_BY(mutex_) = false;
+  std::uint64_t last_blocks_ GABLE_GUARDED_BY(mutex_) = 0;   // of the launch that has the turn
+  const void* stream_ GABLE_GUARDED_BY(mutex_) = nullptr;    // of the window's first launch
   CuptiFailure failure_ GABLE_GUARDED_BY(mutex_);            // the first push or pop that failed
   std::vector<const char*> names_ GABLE_GUARDED_BY(mutex_);  // "0", "1" …
 };

@@ -45,6 +45,7 @@ namespace gable {
 template <typename Params>
 struct ParamsSize;
 
+// NOLINTBEGIN(bugprone-sizeof-expression): members that are pointers have a pointer's size.
 #define GABLE_PARAMS_SIZE(type, size, last)                                          \
   template <>                                                                        \
   struct ParamsSize<type##_Params> {                                                 \
@@ -54,6 +55,7 @@ struct ParamsSize;
                 #type "_Params is not laid out as in CUDA 12.6");
 GABLE_CUPTI_PARAMS(GABLE_PARAMS_SIZE)
 #undef GABLE_PARAMS_SIZE
+// NOLINTEND(bugprone-sizeof-expression)
 #if CUPTI_API_VERSION >= 130000
 template <>
 struct ParamsSize<CUpti_SubscriberParams> {  // as in CUDA 13.0, the first that has it

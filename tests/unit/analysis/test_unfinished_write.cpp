@@ -56,6 +56,7 @@ TEST_F(Unfinished, WhatIsWholeAndHasNoNameGetsOne) {
     EXPECT_EQ(report(), "new");
     EXPECT_FALSE(fs::exists(part_));
   }
+  fs::remove(path_);
   put(path_, "a later one");
   UnfinishedWrite write(file, part_, path_, true);
   write.whole();
