@@ -27,6 +27,12 @@ class Unfinished : public testing::Test {
   ~Unfinished() override { fs::remove_all(folder_); }
 
   static void put(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+  [[nodiscard]] int unnamed() const {
+    fs::remove(part_);
+    const int file = ::open(folder_.c_str(), O_WRONLY | O_TMPFILE, 0600);
+    EXPECT_TRUE(file < 0 || ::write(file, "new", 3) == 3);
+    return file;
+  }
   [[nodiscard]] std::string report() const {
     std::ifstream file(path_);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -45,19 +51,19 @@ TEST_F(Unfinished, WhatIsWholeGetsItsName) {
 }
 
 TEST_F(Unfinished, WhatIsWholeAndHasNoNameGetsOne) {
-  fs::remove(part_);
-  const int file = ::open(folder_.c_str(), O_WRONLY | O_TMPFILE, 0600);
+  const int file = unnamed();
   if (file < 0) GTEST_SKIP() << "this file system has no files without a name";
-  ASSERT_EQ(::write(file, "new", 3), 3);
-  {
-    UnfinishedWrite write(file, part_, path_, true);
-    write.whole();
-    UnfinishedWrite::settle_all();
-    EXPECT_EQ(report(), "new");
-    EXPECT_FALSE(fs::exists(part_));
-  }
-  fs::remove(path_);
-  put(path_, "a later one");
+  UnfinishedWrite write(file, part_, path_, true);
+  write.whole();
+  UnfinishedWrite::settle_all();
+  EXPECT_EQ(report(), "new");
+  EXPECT_FALSE(fs::exists(part_));
+  ::close(file);
+}
+
+TEST_F(Unfinished, WhatJustGotItsNameIsRenamedThoughItIsClosed) {
+  const int file = unnamed();
+  if (file < 0) GTEST_SKIP() << "this file system has no files without a name";
   UnfinishedWrite write(file, part_, path_, true);
   write.whole();
   EXPECT_TRUE(write.give_name());
