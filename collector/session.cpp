@@ -18,9 +18,7 @@
 namespace gable {
 namespace {
 
-constexpr std::chrono::milliseconds kQueuePatience{10000}, kExitPatience{2000};  // for records
 constexpr std::chrono::milliseconds kExitFlushPatience{2000};  // for one answer of CUPTI
-constexpr std::chrono::milliseconds kSignalFlushPatience{1000};
 constexpr std::chrono::milliseconds kTurnPatience{2500};   // for a thread that waits for one answer
 constexpr std::uint64_t kStartPatienceNs = 2'000'000'000;  // for one that is late already
 
@@ -240,61 +238,6 @@ bool Session::write_report(bool complete) {
   return output_.write(sink_, windows_, counters_, complete, finished_.load());
 }
 
-// Records of kernels that still run come when they end; a forced flush would bring them without
-// times, so it comes last. False when CUPTI did not answer.
-bool Session::await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop) {
-  // Counting that goes on forbids it.
-  if (ranges_only_ || counters_.hangs() || counters_.runs_on()) return true;
-  // Where counters were taken last, flushes are still held back.
-  if (!counters_.active()) activity_.resume();
-  const auto give_up = std::chrono::steady_clock::now() + patience;
-  for (;;) {
-    const bool answered = background_.flush(false, kExitFlushPatience);
-    const bool collected = collect_records();
-    if (!answered) windows_.count_timeout();
-    if (!answered || !collected) return false;
-    const auto pending =
-        sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
-    if (pending == 0 || stop()) break;
-    if (std::chrono::steady_clock::now() > give_up) {
-      windows_.count_timeout();
-      break;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  if (stop()) return true;
-  const bool answered = background_.flush(true, kExitFlushPatience);
-  const bool collected = collect_records();
-  const auto missing =
-      sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
-  if (const auto problem = activity_.flush_problem(); missing > 0 && !problem.empty())
-    rt_.notes.say(problem);
-  return answered && collected;
-}
-
-void Session::end_collection() {
-  subscription_.silence();
-  const auto stop = [this] { return finished_.load() || background_.dying(); };
-  await_records(kQueuePatience, stop);
-  // Else the program ended meanwhile, and its own thread or finish_for_signal() writes the report.
-  if (stop()) return;
-  sink_.with_profile([](Profile& profile) { profile.finish_records(); });
-  write_report(true);
-  complete_.store(true);
-  subscription_.end();  // another tool of the program's may have its turn
-  if (rt_.settings.then == "stop") ::kill(::getpid(), SIGINT);
-}
-
-// A signal and the program's own end may come together: the second waits for the first to write the
-// report (after a signal the process is gone meanwhile).
-bool Session::claim_end() {
-  if (!finished_.exchange(true)) return true;
-  const auto patience = std::chrono::steady_clock::now() + kExitFlushPatience;
-  while (!ended_.load() && std::chrono::steady_clock::now() < patience)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return false;
-}
-
 void Session::count_tokens(std::uint32_t sequences, std::uint32_t per_sequence) {
   const WindowId window = rt_.hot.span_window.load(std::memory_order_relaxed);
   if (window == kNoWindow) return;
@@ -306,70 +249,12 @@ void Session::count_tokens(std::uint32_t sequences, std::uint32_t per_sequence) 
   sink_.emit(thread, event);
 }
 
-void Session::finish() {
-  if (!claim_end()) return;
-  try {
-    output_.look_at_environment();
-    if (!ranges_only_) windows_.shut_down("The program ended within it.");
-    write_end();
-  } catch (const std::exception& problem) {
-    rt_.notes.say(std::string("the report could not be finished (") + problem.what() + ").");
-  }
-  background_.rest();
-  ended_.store(true);
-}
-
-void Session::leave_to(const std::string& tool) {
-  if (ranges_only_ || this_thread().busy) return;
-  if (functions_seen_.load(std::memory_order_relaxed) <= 1) {
-    // Some tools ask when they are loaded, whether or not they are used: Gable stays.
-    rt_.notes.record(tool + " asked for CUPTI before the first kernel ran and was refused.");
-    return;
-  }
-  if (!complete_.load() && claim_end()) {
-    rt_.notes.say(tool +
-                  " uses CUPTI from here on, so Gable stops; its report has what came before.");
-    windows_.shut_down("Another CUPTI tool began within it.");
-    set_ranges_active(false);
-    (void)counters_.close();
-    activity_.disable();
-    subscription_.silence();
-    write_end();
-    background_.rest();
-    ended_.store(true);
-  }
-  subscription_.end();
-}
-
 void Session::check_progress() {
   auto waits = Start::waits;
   if (start_.load() == waits && steady_ns() - waits_since_ns_ > kStartPatienceNs &&
       start_.compare_exchange_strong(waits, Start::over))
     collect_ranges_only();
   if (!ranges_only_ && !finished_.load()) windows_.check_progress(stall_patience_);
-}
-
-// What the records that are still to come tell, and then the report.
-void Session::write_end() {
-  wait_for_devices();
-  if (!await_records(kExitPatience, [this] { return background_.dying(); }) && !stuck(api_)) {
-    rt_.notes.say(
-        "CUPTI did not hand out its last records in time; the report has what came before.");
-  }
-  sink_.with_profile([](Profile& profile) { profile.finish_records(); });
-  write_report(true);
-}
-
-void Session::finish_for_signal() {
-  if (!claim_end()) return;
-  rt_.hot.watching.store(false, std::memory_order_release);
-  if (activity_.enabled()) background_.flush(false, kSignalFlushPatience);
-  collect_records();
-  sink_.with_profile([](Profile& profile) { profile.finish_records(); });
-  windows_.say_what_is_left();
-  rt_.notes.record(
-      "The program was ended by a signal; the window that was open is not in the report.");
-  write_report(true);
 }
 
 }  // namespace gable

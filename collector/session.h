@@ -124,7 +124,10 @@ class Session {
   const MetricPlan* known_plan();  // nullptr: it is not made yet
   void wait_for_devices();
   bool collect_records();  // false: another thread has been at it for too long
-  bool await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop);
+  // session_end.cpp
+  bool await_records(std::chrono::milliseconds look_again, const std::function<bool()>& stop,
+                     const std::function<bool()>& given_up);
+  bool await_last_records();
   void end_collection();  // after the queue: waits for records, writes the report, lets go of CUPTI
   bool write_report(bool complete);
   // on_demand.cpp

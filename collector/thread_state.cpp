@@ -39,6 +39,12 @@ ThreadState& this_thread() {
   return *t_state;
 }
 
+void be_own_thread() {
+  auto& thread = this_thread();
+  thread.busy = true;
+  thread.ours.store(true, std::memory_order_relaxed);
+}
+
 ThreadRegistry& ThreadRegistry::instance() {
   auto* existing = g_registry.load(std::memory_order_acquire);
   if (existing != nullptr) return *existing;

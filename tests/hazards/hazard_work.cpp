@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+int g_number = 2;
+
 namespace {
 
 CUfunction g_kernel;

@@ -4,10 +4,19 @@
 
 #include <cuda.h>
 
+#include <functional>
+#include <map>
+#include <string>
+
 extern "C" {  // from cudaProfiler.h, which is in a wheel of its own
 CUresult CUDAAPI cuProfilerStart(void);
 CUresult CUDAAPI cuProfilerStop(void);
 }
+
+using Hazard = std::function<int()>;
+const std::map<std::string, Hazard>& ways_to_end();  // hazard_ends.cpp
+
+extern int g_number;  // hazard NAME NUMBER: of threads, launches or steps
 
 // Ends the program with 99 on an error of the driver.
 void check(CUresult code, const char* what);
