@@ -26,7 +26,6 @@ constexpr std::chrono::milliseconds kSignalPatience{2000};  // from a signal to 
 constexpr int kPollMs = 100;                                // while collecting
 constexpr int kIdlePollMs = 1000;                           // afterwards
 constexpr std::uint64_t kThreadsEveryNs = 1'000'000'000;    // whether any of the program's is left
-constexpr std::uint64_t kSnapshotNs = 5'000'000'000;  // a snapshot on disk is never older than 10 s
 constexpr std::uint64_t kFlushEveryNs = 500'000'000;
 constexpr std::chrono::seconds kOpenPatience{10};    // of a program that waits for a queue
 constexpr std::uint64_t kLookEveryNs = 300'000'000;  // for libraries that were loaded
@@ -108,8 +107,7 @@ void Background::end_as_last_thread(int status) {
 }
 
 void Background::work() {
-  std::uint64_t last_snapshot = steady_ns(), last_flush = last_snapshot, last_look = last_snapshot,
-                last_threads = last_snapshot;
+  std::uint64_t last_flush = steady_ns(), last_look = last_flush, last_threads = last_flush;
   for (;;) {
     pollfd waiting[] = {{pipe_[0], POLLIN, 0}, {requests_.descriptor(), POLLIN, 0}};
     const bool idle =
@@ -147,10 +145,7 @@ void Background::work() {
         last_look = now;
         watch_for_other_tools();
       }
-      if (now - last_snapshot > kSnapshotNs) {
-        last_snapshot = now;
-        session_.write_report(false);
-      }
+      session_.write_snapshot();
     } catch (const std::exception& problem) {
       session_.rt_.notes.say(std::string("collecting met a problem (") + problem.what() +
                              "); your program runs on, the report may be incomplete.");

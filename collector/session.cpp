@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/session.h"
 
-#include <signal.h>
-#include <unistd.h>
+#include <time.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -37,12 +36,29 @@ std::shared_ptr<Helpers> helpers_of(Runtime& rt) {
 
 bool wants_counters(const Settings& settings) { return settings.phase_hw || settings.phase_flops; }
 
-// How long a counter window may go without a launch. Tests on the playback GPU cannot wait that
-// long.
-std::chrono::milliseconds stall_patience() {
-  const char* text = std::getenv("GABLE_PLAYBACK_STALL_MS");
+// Tests on the playback GPU cannot wait as long as is right elsewhere.
+std::chrono::milliseconds or_shorter(const char* variable, std::chrono::milliseconds usual) {
+  const char* text = std::getenv(variable);
   const auto ms = text != nullptr ? std::strtol(text, nullptr, 10) : 0;
-  return std::chrono::milliseconds(ms > 0 ? ms : 10000);
+  return ms > 0 ? std::chrono::milliseconds(ms) : usual;
+}
+
+// How long a counter window may go without a launch.
+std::chrono::milliseconds stall_patience() {
+  return or_shorter("GABLE_PLAYBACK_STALL_MS", std::chrono::milliseconds(10000));
+}
+
+std::uint64_t snapshot_interval_ns() {
+  const std::chrono::nanoseconds usual(SnapshotPace::kEveryNs);
+  const auto chosen = or_shorter("GABLE_PLAYBACK_SNAPSHOT_MS",
+                                 std::chrono::duration_cast<std::chrono::milliseconds>(usual));
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(chosen).count());
+}
+
+std::uint64_t thread_cpu_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
 }  // namespace
@@ -75,7 +91,8 @@ Session::Session(Runtime& rt, CuptiApi api)
            }}),
       output_(rt),
       recording_(rt),
-      background_(*this) {
+      background_(*this),
+      snapshots_(snapshot_interval_ns()) {
   counters_.memory().find();
   if (range_choice_.mode == RangeMode::layer)
     sink_.with_profile([](Profile& profile) { profile.count_ranges(); });
@@ -208,6 +225,8 @@ bool Session::collect_records() {
   if (batch.kernels.empty() && batch.graph_kernels.empty() && batch.copies.empty() &&
       batch.dropped == 0)
     return answered;
+  records_.fetch_add(batch.kernels.size() + batch.graph_kernels.size() + batch.copies.size(),
+                     std::memory_order_relaxed);
   graph_nodes_.place(batch.graph_kernels, batch.copies);
   sink_.with_profile([&](Profile& profile) {
     const auto add = [&](const auto& records) {
@@ -236,6 +255,27 @@ bool Session::write_report(bool complete) {
   }
   if (complete && !ranges_only_) recording_.write(sink_, windows_);
   return output_.write(sink_, windows_, counters_, complete, finished_.load());
+}
+
+SnapshotContent Session::content_so_far() {
+  const auto progress = sink_.progress();
+  // Where only ranges are collected, nobody counts them.
+  return {ranges_only_ ? steady_ns() : progress.events, records_.load(std::memory_order_relaxed),
+          progress.windows};
+}
+
+void Session::write_snapshot() {
+  const auto content = content_so_far();
+  const auto now = steady_ns();
+  if (!snapshots_.due(now, content)) return;
+  const auto cpu = thread_cpu_ns();
+  (void)write_report(false);
+  snapshots_.wrote(now, thread_cpu_ns() - cpu, content);
+  if (!snapshots_.is_stretched()) return;
+  rt_.notes.record(
+      "While the program ran, its report was written less often than every 5 s: it is so large "
+      "that "
+      "writing would have taken more than 2 % of a core.");
 }
 
 void Session::count_tokens(std::uint32_t sequences, std::uint32_t per_sequence) {

@@ -72,7 +72,8 @@ bool Session::await_last_records() {
     windows_.count_timeout();
     return true;
   };
-  return await_records(kLookAtExit, [this] { return background_.dying(); }, given_up);
+  return await_records(
+      kLookAtExit, [this] { return background_.dying(); }, given_up);
 }
 
 void Session::end_collection() {
@@ -80,6 +81,7 @@ void Session::end_collection() {
   const auto stop = [this] { return finished_.load() || background_.dying(); };
   const auto since = Clock::now();
   (void)await_records(kLookWhileRunning, stop, [&] {
+    write_snapshot();
     if (Clock::now() - since < kQueuePatience) return false;
     windows_.count_timeout();
     return true;

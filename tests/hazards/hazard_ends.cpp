@@ -191,6 +191,21 @@ const std::map<std::string, Hazard>& ways_to_end() {
          }
          return 1;
        }},
+      {"many_layers",
+       [] {
+         open_gpu();
+         for (;;) {
+           nvtxRangePushA("step");
+           for (int i = 0; i < g_number; ++i) {
+             nvtxRangePushA(("layer l" + std::to_string(i)).c_str());
+             launch(1);
+             nvtxRangePop();
+           }
+           check(cuCtxSynchronize(), "cuCtxSynchronize");
+           nvtxRangePop();
+         }
+         return 1;
+       }},
       {"one_launch_and_sleep",
        [] {
          open_gpu();
