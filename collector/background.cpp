@@ -87,10 +87,9 @@ void Background::look_for_last_thread() {
   const auto status = status_of_ended_program();
   if (!status) return;
   left_alone_ = true;
-  const bool started = start_own_thread("gable-exit", [this, status] {
-    be_own_thread();
-    end_as_last_thread(*status);
-  });
+  // It is the program's for a while, as its end is: its last window is closed there.
+  const bool started =
+      start_own_thread("gable-exit", [this, status] { end_as_last_thread(*status); });
   if (!started) end_as_last_thread(*status);
 }
 

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <exception>
 #include <string_view>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -32,9 +32,16 @@ bool start_own_thread(const char* name, Body body) {
   try {
     std::thread([name, body = std::move(body)]() mutable {
       pthread_setname_np(pthread_self(), name);
-      body();
+      // What a thread needs for its first exception is allocated here, not when memory is short:
+      // glibc would end the program.
+      (void)std::uncaught_exceptions();
+      try {
+        body();
+      } catch (const std::exception&) {
+        return;  // no memory: nobody waits for it without a bound
+      }
     }).detach();
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     ok = false;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -28,7 +28,7 @@ int child_status(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-char g_left[16];    // how often a program still replaces itself
+char g_left[16];  // how often a program still replaces itself
 
 const std::map<std::string, Hazard>& hazards() {
   static const std::map<std::string, Hazard> all = {

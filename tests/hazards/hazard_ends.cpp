@@ -12,6 +12,7 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -181,13 +182,18 @@ const std::map<std::string, Hazard>& ways_to_end() {
          check(cuDevicePrimaryCtxRelease(0), "cuDevicePrimaryCtxRelease");
          return 22;
        }},
-      {"step_until_a_signal",
+      {"steps_with_times",
        [] {
          open_gpu();
-         for (int i = 0;; ++i) {
+         for (;;) {
            steps(1);
-           if (i == 0) say("launched\n");
-           usleep(1000);
+           timespec now{};
+           clock_gettime(CLOCK_MONOTONIC, &now);
+           char line[64];
+           std::snprintf(line, sizeof line, "%lld.%09ld\n", static_cast<long long>(now.tv_sec),
+                         now.tv_nsec);
+           say(line);
+           usleep(5000);
          }
          return 1;
        }},
