@@ -79,36 +79,75 @@ struct NewFile {
   std::string path;
 };
 
-// A name that nobody can have prepared.
+// A name in `folder` that nobody can have prepared.
+std::string new_name(const std::string& folder) {
+  unsigned long long number = 0;
+  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof number))
+    number = static_cast<unsigned long long>(::getpid()) << 32 |
+             static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
+  std::array<char, 40> name{};
+  std::snprintf(name.data(), name.size(), "/.gable-%016llx.part", number);
+  return folder + name.data();
+}
+
+// 0, or why it could not be made under any name.
+template <typename Make>
+int make_under_new_name(NewFile& made, const std::string& folder, Make make) {
+  for (int i = 0; i < kMostNames; ++i) {
+    made.path = new_name(folder);
+    if (make(made.path)) return 0;
+    if (errno != EEXIST && errno != EINTR) break;
+  }
+  return errno;
+}
+
 NewFile open_beside(const std::string& folder, mode_t mode) {
   NewFile made;
-  for (int i = 0; i < kMostNames; ++i) {
-    unsigned long long number = 0;
-    if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof number))
-      number = static_cast<unsigned long long>(::getpid()) << 32 |
-               static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
-    std::array<char, 40> name{};
-    std::snprintf(name.data(), name.size(), "/.gable-%016llx.part", number);
-    made.path = folder + name.data();
-    made.file =
-        ::open(made.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    made.error = made.file < 0 ? errno : 0;
-    if (made.file >= 0 || (made.error != EEXIST && made.error != EINTR)) break;
-  }
+  made.error = make_under_new_name(made, folder, [&made, mode](const std::string& path) {
+    made.file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    return made.file >= 0;
+  });
+  return made;
+}
+
+int give_name(NewFile& made, const std::string& folder) {
+  const auto unnamed = "/proc/self/fd/" + std::to_string(made.file);
+  return make_under_new_name(made, folder, [&unnamed](const std::string& path) {
+    return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  });
+}
+
+int write_to_disk(const NewFile& made, const std::string& text, std::optional<mode_t> mode) {
+  if (const int error = write_whole(made.file, text); error != 0) return error;
+  if (mode && ::fchmod(made.file, *mode) != 0) return errno;
+  // Else the rename could reach the disk before what is renamed. Some file systems know no such
+  // thing.
+  return ::fsync(made.file) != 0 && errno != EINVAL && errno != ENOTSUP ? errno : 0;
+}
+
+// A file that has no name until it is written: nothing is left of it where the process is killed
+// meanwhile. Nothing: the file system has no such files, or /proc is missing.
+std::optional<NewFile> write_unnamed(const std::string& folder, const std::string& text,
+                                     mode_t mode_of_file, std::optional<mode_t> mode) {
+  NewFile made;
+  made.file = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode_of_file);
+  if (made.file < 0) return std::nullopt;
+  const int error = write_to_disk(made, text, mode);
+  const bool named = error == 0 && give_name(made, folder) == 0;
+  made.error = close_file(made.file, error);
+  if (error == 0 && !named) return std::nullopt;
+  if (named && made.error != 0) ::unlink(made.path.c_str());
   return made;
 }
 
 // What is written beside `path` and on the disk, to be renamed.
 NewFile write_beside(const std::string& path, const std::string& text, std::optional<mode_t> mode) {
   const auto folder = folder_of(path);
-  auto made = open_beside(folder, mode ? kOwnersAlone : mode_of_new(folder));
+  const mode_t mode_of_file = mode ? kOwnersAlone : mode_of_new(folder);
+  if (auto made = write_unnamed(folder, text, mode_of_file, mode)) return *made;
+  auto made = open_beside(folder, mode_of_file);
   if (made.file < 0) return made;
-  int error = write_whole(made.file, text);
-  if (error == 0 && mode && ::fchmod(made.file, *mode) != 0) error = errno;
-  // Else the rename could reach the disk before what is renamed. Some file systems know no such
-  // thing.
-  if (error == 0 && ::fsync(made.file) != 0 && errno != EINVAL && errno != ENOTSUP) error = errno;
-  made.error = close_file(made.file, error);
+  made.error = close_file(made.file, write_to_disk(made, text, mode));
   if (made.error != 0) ::unlink(made.path.c_str());
   return made;
 }

@@ -18,7 +18,8 @@ LONG = os.environ.get("GABLE_LONG_TESTS") == "1"
 STEPS = "--step-range=^step --active=1 -o r.json"
 # Far beyond what the program takes and Gable may, on a machine however busy; what hung did so for good.
 LONGEST_S = 60
-TERMINAL = {signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGXCPU}
+NEVER = "100000000"  # ms from one snapshot to the next
+LEFT_TO_THE_SYSTEM = {signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGXCPU}
 
 
 def no_core():
@@ -157,7 +158,7 @@ class EndingSignals(EndsTest):
     """What the program leaves to the system ends it as it would have, also before there is any window; the rest is the program's."""
 
     def test_right_after_the_first_launch(self):
-        for number in sorted(TERMINAL | {signal.SIGINT, signal.SIGTERM}):
+        for number in sorted(LEFT_TO_THE_SYSTEM | {signal.SIGINT, signal.SIGTERM}):
             with self.subTest(number):
                 process = self.started(["one_launch_and_sleep"])
                 self.assertEqual(process.stdout.readline(), "launched\n")
@@ -180,9 +181,10 @@ class EndingSignals(EndsTest):
                 _, err = process.communicate(timeout=LONGEST_S)
                 self.assertEqual(process.returncode, 128 + number, err)
                 self.assertIn(self.report, err)
+                os.remove(self.report)
 
     def test_the_programs_own(self):
-        for number in sorted(TERMINAL):
+        for number in sorted(LEFT_TO_THE_SYSTEM):
             for name in ("signal_handled_before", "signal_handled_after", "signal_ignored", "signal_waited_for", "signal_read"):
                 with self.subTest(name, number=number):
                     # A handler that ends the program with _exit lets nobody write; the queue was complete.
@@ -213,15 +215,16 @@ class Snapshots(EndsTest):
         return self.fail("no such report while the program runs")
 
     def test_launches_alone(self):
-        process = self.started(["one_launch_and_sleep"])
+        process = self.started(["one_launch_and_sleep"], GABLE_PLAYBACK_SNAPSHOT_MS=NEVER)
         self.assertEqual(process.stdout.readline(), "launched\n")
         report = self.wait_for(lambda run: True)
         process.kill()
         self.assertFalse(report["run"]["complete"])
 
     def test_the_first_window_comes_at_once(self):
-        # The interval is out of reach: what is there came for the window.
-        process = self.started(["steps_with_times"], options="--step-range=^step --active=1000 -o r.json", GABLE_PLAYBACK_SNAPSHOT_MS="100000000")
+        # The second report: the first has no window yet.
+        process = self.started(["steps_after_the_first_report"], options="--step-range=^step --active=1000000 -o r.json",
+                               GABLE_PLAYBACK_SNAPSHOT_MS=NEVER)
         report = self.wait_for(lambda run: run["steps"]["hw"] > 0)
         process.kill()
         self.assertFalse(report["run"]["complete"])
@@ -241,6 +244,29 @@ class Snapshots(EndsTest):
         last = os.stat(self.report)
         process.kill()
         self.assertEqual((first.st_ino, first.st_mtime_ns), (last.st_ino, last.st_mtime_ns))
+
+    def is_writing(self, process):
+        """A file of ours is open in the folder, with a name or without."""
+        for file in os.listdir(f"/proc/{process.pid}/fd"):
+            try:
+                if os.readlink(f"/proc/{process.pid}/fd/{file}").startswith(self.folder + "/"):
+                    return True
+            except FileNotFoundError:
+                pass
+        return False
+
+    def test_a_kill_while_it_writes_leaves_no_part_of_a_file(self):
+        for _ in range(3):
+            process = self.started(["many_layers", "5000"], options="--step-range=^step --active=1000000 -o r.json")
+            end = time.monotonic() + LONGEST_S
+            while not self.is_writing(process):
+                self.assertLess(time.monotonic(), end, "it writes nothing")
+            process.kill()
+            process.communicate()
+            self.assertIn(os.listdir(self.folder), ([], ["r.json"]))
+            if os.path.exists(self.report):
+                self.read()
+                os.remove(self.report)
 
     @unittest.skipUnless(LONG, "a minute and a half, and looks at the clock")
     def test_a_kill_at_any_moment_costs_five_seconds(self):

@@ -197,6 +197,17 @@ const std::map<std::string, Hazard>& ways_to_end() {
          }
          return 1;
        }},
+      {"steps_after_the_first_report",
+       [] {
+         open_gpu();
+         launch(1);
+         await_report();
+         for (;;) {
+           steps(1);
+           usleep(5000);
+         }
+         return 1;
+       }},
       {"many_layers",
        [] {
          open_gpu();
