@@ -5,14 +5,17 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <thread>
 
 #include "analysis/unfinished_write.h"
 #include "collector/clock.h"
 #include "collector/helpers.h"
+#include "collector/last_thread.h"
 #include "collector/other_tools.h"
 #include "collector/own_thread.h"
 #include "collector/session.h"
@@ -23,7 +26,7 @@ namespace {
 constexpr std::chrono::milliseconds kSignalPatience{2000};  // from a signal to the program's end
 constexpr int kPollMs = 100;                                // while collecting
 constexpr int kIdlePollMs = 1000;                           // afterwards
-constexpr std::uint64_t kSnapshotNs = 5'000'000'000;  // a snapshot on disk is never older than 10 s
+constexpr std::uint64_t kThreadsEveryNs = 1'000'000'000;    // whether any of the program's is left
 constexpr std::uint64_t kFlushEveryNs = 500'000'000;
 constexpr std::chrono::seconds kOpenPatience{10};    // of a program that waits for a queue
 constexpr std::uint64_t kLookEveryNs = 300'000'000;  // for libraries that were loaded
@@ -80,7 +83,7 @@ void Background::end_for(int number) {
 void Background::look_for_signals() {
   sigset_t pending;
   if (!ending_.load(std::memory_order_acquire) || ::sigpending(&pending) != 0) return;
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : kEndingSignals) {
     if (sigismember(&held_, number) != 1 || sigismember(&pending, number) != 1) continue;
     dying_.store(true, std::memory_order_relaxed);
     end_for(number);
@@ -94,8 +97,32 @@ void Background::obey(char command) {
   if (command == kBlock) open_block();
 }
 
+// The worker goes on: the end may need it.
+void Background::look_for_last_thread() {
+  if (left_alone_) return;
+  const auto status = status_of_ended_program();
+  if (!status) return;
+  left_alone_ = true;
+  // It is the program's for a while, as its end is: its last window is closed there.
+  const bool started =
+      start_own_thread("gable-exit", [this, status] { end_as_last_thread(*status); });
+  if (!started) end_as_last_thread(*status);
+}
+
+void Background::end_as_last_thread(int status) {
+  // The program's handlers may run here, as they would on its last thread.
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  // What glibc does; our own handler among the others writes the report.
+  if (status == 0 && !main_thread_vanished()) std::exit(0);
+  session_.finish();
+  if (WIFSIGNALED(status)) die_of(WTERMSIG(status));
+  ::_exit(WEXITSTATUS(status));
+}
+
 void Background::work() {
-  std::uint64_t last_snapshot = steady_ns(), last_flush = last_snapshot, last_look = last_snapshot;
+  std::uint64_t last_flush = steady_ns(), last_look = last_flush, last_threads = last_flush;
   for (;;) {
     pollfd waiting[] = {{read_end_.get(), POLLIN, 0}, {requests_.descriptor(), POLLIN, 0}};
     const bool idle =
@@ -118,8 +145,12 @@ void Background::work() {
       if (const int number = unsent_signal_.exchange(0); number != 0) end_for(number);
       look_for_signals();
       if (waiting[1].revents != 0) answer();
-      if (over_.load(std::memory_order_relaxed)) continue;
       const auto now = steady_ns();
+      if (now - last_threads >= kThreadsEveryNs) {
+        last_threads = now;
+        look_for_last_thread();
+      }
+      if (over_.load(std::memory_order_relaxed)) continue;
       if (session_.activity_.enabled() && now - last_flush > kFlushEveryNs) {
         last_flush = now;
         request_flush();
@@ -131,10 +162,7 @@ void Background::work() {
         last_look = now;
         watch_for_other_tools();
       }
-      if (now - last_snapshot > kSnapshotNs) {
-        last_snapshot = now;
-        session_.write_report(false);
-      }
+      session_.write_snapshot();
     } catch (const std::exception& problem) {
       session_.rt_.notes.say(std::string("collecting met a problem (") + problem.what() +
                              "); your program runs on, the report may be incomplete.");

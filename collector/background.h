@@ -5,6 +5,7 @@
 // them.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -21,6 +22,14 @@
 namespace gable {
 
 class Session;
+
+// Signals that end a program which leaves them to the system, sent by people, batch systems and
+// limits: the report is written first. Not those that say that the program is broken, as what it
+// has in memory is worth nothing then; and not those that libraries look at before they take them
+// for themselves (SIGPIPE and SIGXFSZ, SIGPROF and SIGVTALRM): one that finds a handler there does
+// not, or calls it.
+inline constexpr std::array kEndingSignals{SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+                                           SIGALRM, SIGUSR1, SIGXCPU};
 
 class Background {
  public:
@@ -65,6 +74,8 @@ class Background {
   void run_flusher();
   void end_for(int number);
   void look_for_signals();
+  void look_for_last_thread();
+  [[noreturn]] void end_as_last_thread(int status);
 
   [[nodiscard]] bool send(const char* bytes, std::size_t count);
   void obey(char command);
@@ -79,6 +90,7 @@ class Background {
   sigset_t held_{};                  // written before ending_
   std::atomic<bool> ending_{false};  // the program's own thread writes the last report
   std::atomic<bool> dying_{false};   // a signal came that ends the program
+  bool left_alone_ = false;          // the program's last thread has ended; the worker's alone
 
   // The queue that the program asks for, and the answer.
   Mutex block_mutex_;

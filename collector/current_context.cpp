@@ -60,6 +60,12 @@ CurrentContext::~CurrentContext() {
   if (changed_ && driver().set != nullptr) driver().set(before_);
 }
 
+CUcontext current_context() {
+  CUcontext context = nullptr;
+  const auto get = driver().get;
+  return get != nullptr && get(&context) == CUDA_SUCCESS ? context : nullptr;
+}
+
 void wait_for_current_context() {
   if (driver().synchronize != nullptr) driver().synchronize();
 }

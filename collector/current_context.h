@@ -23,6 +23,9 @@ class CurrentContext {
 // start, so that no launch has to.
 void find_driver();
 
+// Null where none is, or nobody can be asked.
+[[nodiscard]] CUcontext current_context();
+
 // Until the work of the context that is current on this thread is done.
 void wait_for_current_context();
 

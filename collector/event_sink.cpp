@@ -16,6 +16,7 @@ void EventSink::count(std::uint32_t step, const LaunchKey& key) {
 }
 
 void EventSink::take(const Event& event) {
+  ++progress_.events;
   switch (event.kind) {
     case Event::Kind::launch:
       count(event.step, event.launch.key);

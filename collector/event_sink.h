@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "analysis/key_table.h"
 #include "analysis/mutex.h"
 #include "analysis/profile.h"
 #include "analysis/run_recorder.h"
@@ -34,6 +35,14 @@ class EventSink {
   }
 
   void drain();
+  // Launches and the like so far, and windows that were kept.
+  struct Progress {
+    std::uint64_t events = 0, windows = 0;
+  };
+  [[nodiscard]] Progress progress() {
+    const MutexLock hold(mutex_);
+    return progress_;
+  }
   // Drains, then tells what was launched in step `step`.
   [[nodiscard]] StepSummary summary(std::uint32_t step);
   // Adds the ranges that ended since the last call to `window`; with kNoWindow they only count.
@@ -56,6 +65,7 @@ class EventSink {
   void end_window_locked(const WindowEnd& end) {
     mutex_.assert_held();
     profile_.end_window(end);
+    if (end.keep && measures(end.phase.kind)) ++progress_.windows;
     if (recorder_ != nullptr) recorder_->end_window(end);
   }
 
@@ -75,6 +85,7 @@ class EventSink {
 
   Mutex mutex_;
   Profile profile_ GABLE_GUARDED_BY(mutex_);
+  Progress progress_ GABLE_GUARDED_BY(mutex_);
   std::unique_ptr<RunRecorder> recorder_;
   const TickScale tick_scale_;
   struct Numbered {

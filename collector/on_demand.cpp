@@ -55,6 +55,7 @@ std::string Session::open_queue(const Schedule& schedule) {
   output_.next_queue();
   sink_.drain();
   sink_.with_profile([](Profile& profile) { profile.restart(); });
+  snapshots_.begin_anew(content_so_far());
   // What was loaded, unloaded, pushed and popped meanwhile, nobody saw.
   unload_epoch_.fetch_add(1, std::memory_order_relaxed);
   rt_.ranges.forget_open();

@@ -5,24 +5,43 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <system_error>
+#include <exception>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 namespace gable {
 
+namespace detail {
+void remember_own_name(const char* name);
+}
+
+// Whether a thread of that name is one of ours, or CUPTI's: a thread has the name of the one that
+// started it, unless it takes another.
+[[nodiscard]] bool is_own_thread_name(std::string_view name);
+
 // Runs `body` on a detached thread that has every signal blocked, so that the program's own threads
-// get them. False: no thread can be had.
+// get them. False: no thread can be had. `name`: a literal of at most 15 letters.
 template <typename Body>
 bool start_own_thread(const char* name, Body body) {
+  detail::remember_own_name(name);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool ok = true;
   try {
-    std::thread thread(body);
-    pthread_setname_np(thread.native_handle(), name);
-    thread.detach();
-  } catch (const std::system_error&) {
+    std::thread([name, body = std::move(body)]() mutable {
+      pthread_setname_np(pthread_self(), name);
+      // What a thread needs for its first exception is allocated here, not when memory is short:
+      // glibc would end the program.
+      (void)std::uncaught_exceptions();
+      try {
+        body();
+      } catch (const std::exception&) {
+        return;  // no memory: nobody waits for it without a bound
+      }
+    }).detach();
+  } catch (const std::exception&) {
     ok = false;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -28,13 +28,6 @@ bool look_for(Until until) {
   return false;
 }
 
-// What CUPTI calls out of a thread of ours is not the program's.
-void begin_own() {
-  auto& thread = this_thread();
-  thread.busy = true;
-  thread.ours.store(true, std::memory_order_relaxed);
-}
-
 struct Held {
   std::function<CUptiResult()> call;
   std::function<void()> late;
@@ -46,7 +39,7 @@ PatientCalls::PatientCalls(std::shared_ptr<Patience> patience, const char* name)
     : patience_(std::move(patience)), shared_(std::make_shared<Shared>(patience_)), name_(name) {}
 
 void PatientCalls::run(Shared& shared) {
-  begin_own();
+  be_own_thread();
   detail::call_mark() = &shared.mark;
   for (std::uint32_t next = 1;; ++next) {
     look_for([&] { return shared.asked.load(std::memory_order_acquire) >= next; });
@@ -170,7 +163,7 @@ bool PatientCalls::answered_late(UniqueLock& hold) {
   shared_->idle = false;
   const bool waiting =
       start_own_thread("gable-waiter", [shared = shared_, context = shared_->context] {
-        begin_own();
+        be_own_thread();
         const CurrentContext current(context);
         wait_for_current_context();
         const MutexLock done(shared->mutex);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/session.h"
 
-#include <signal.h>
-#include <unistd.h>
+#include <time.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -18,9 +17,7 @@
 namespace gable {
 namespace {
 
-constexpr std::chrono::milliseconds kQueuePatience{10000}, kExitPatience{2000};  // for records
 constexpr std::chrono::milliseconds kExitFlushPatience{2000};  // for one answer of CUPTI
-constexpr std::chrono::milliseconds kSignalFlushPatience{1000};
 constexpr std::chrono::milliseconds kTurnPatience{2500};   // for a thread that waits for one answer
 constexpr std::uint64_t kStartPatienceNs = 2'000'000'000;  // for one that is late already
 
@@ -39,12 +36,29 @@ std::shared_ptr<Helpers> helpers_of(Runtime& rt) {
 
 bool wants_counters(const Settings& settings) { return settings.phase_hw || settings.phase_flops; }
 
-// How long a counter window may go without a launch. Tests on the playback GPU cannot wait that
-// long.
-std::chrono::milliseconds stall_patience() {
-  const char* text = std::getenv("GABLE_PLAYBACK_STALL_MS");
+// Tests on the playback GPU cannot wait as long as is right elsewhere.
+std::chrono::milliseconds or_shorter(const char* variable, std::chrono::milliseconds usual) {
+  const char* text = std::getenv(variable);
   const auto ms = text != nullptr ? std::strtol(text, nullptr, 10) : 0;
-  return std::chrono::milliseconds(ms > 0 ? ms : 10000);
+  return ms > 0 ? std::chrono::milliseconds(ms) : usual;
+}
+
+// How long a counter window may go without a launch.
+std::chrono::milliseconds stall_patience() {
+  return or_shorter("GABLE_PLAYBACK_STALL_MS", std::chrono::milliseconds(10000));
+}
+
+std::uint64_t snapshot_interval_ns() {
+  const std::chrono::nanoseconds usual(SnapshotPace::kEveryNs);
+  const auto chosen = or_shorter("GABLE_PLAYBACK_SNAPSHOT_MS",
+                                 std::chrono::duration_cast<std::chrono::milliseconds>(usual));
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(chosen).count());
+}
+
+std::uint64_t thread_cpu_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
 }  // namespace
@@ -77,7 +91,8 @@ Session::Session(Runtime& rt, CuptiApi api)
            }}),
       output_(rt),
       recording_(rt),
-      background_(*this) {
+      background_(*this),
+      snapshots_(snapshot_interval_ns()) {
   counters_.memory().find();
   if (range_choice_.mode == RangeMode::layer)
     sink_.with_profile([](Profile& profile) { profile.count_ranges(); });
@@ -210,6 +225,8 @@ bool Session::collect_records() {
   if (batch.kernels.empty() && batch.graph_kernels.empty() && batch.copies.empty() &&
       batch.dropped == 0)
     return answered;
+  records_.fetch_add(batch.kernels.size() + batch.graph_kernels.size() + batch.copies.size(),
+                     std::memory_order_relaxed);
   graph_nodes_.place(batch.graph_kernels, batch.copies);
   sink_.with_profile([&](Profile& profile) {
     const auto add = [&](const auto& records) {
@@ -240,59 +257,25 @@ bool Session::write_report(bool complete) {
   return output_.write(sink_, windows_, counters_, complete, finished_.load());
 }
 
-// Records of kernels that still run come when they end; a forced flush would bring them without
-// times, so it comes last. False when CUPTI did not answer.
-bool Session::await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop) {
-  // Counting that goes on forbids it.
-  if (ranges_only_ || counters_.hangs() || counters_.runs_on()) return true;
-  // Where counters were taken last, flushes are still held back.
-  if (!counters_.active()) activity_.resume();
-  const auto give_up = std::chrono::steady_clock::now() + patience;
-  for (;;) {
-    const bool answered = background_.flush(false, kExitFlushPatience);
-    const bool collected = collect_records();
-    if (!answered) windows_.count_timeout();
-    if (!answered || !collected) return false;
-    const auto pending =
-        sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
-    if (pending == 0 || stop()) break;
-    if (std::chrono::steady_clock::now() > give_up) {
-      windows_.count_timeout();
-      break;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  if (stop()) return true;
-  const bool answered = background_.flush(true, kExitFlushPatience);
-  const bool collected = collect_records();
-  const auto missing =
-      sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
-  if (const auto problem = activity_.flush_problem(); missing > 0 && !problem.empty())
-    rt_.notes.say(problem);
-  return answered && collected;
+SnapshotContent Session::content_so_far() {
+  const auto progress = sink_.progress();
+  // Where only ranges are collected, nobody counts them.
+  return {ranges_only_ ? steady_ns() : progress.events, records_.load(std::memory_order_relaxed),
+          progress.windows};
 }
 
-void Session::end_collection() {
-  subscription_.silence();
-  const auto stop = [this] { return finished_.load() || background_.dying(); };
-  await_records(kQueuePatience, stop);
-  // Else the program ended meanwhile, and its own thread or finish_for_signal() writes the report.
-  if (stop()) return;
-  sink_.with_profile([](Profile& profile) { profile.finish_records(); });
-  write_report(true);
-  complete_.store(true);
-  subscription_.end();  // another tool of the program's may have its turn
-  if (rt_.settings.then == "stop") ::kill(::getpid(), SIGINT);
-}
-
-// A signal and the program's own end may come together: the second waits for the first to write the
-// report (after a signal the process is gone meanwhile).
-bool Session::claim_end() {
-  if (!finished_.exchange(true)) return true;
-  const auto patience = std::chrono::steady_clock::now() + kExitFlushPatience;
-  while (!ended_.load() && std::chrono::steady_clock::now() < patience)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return false;
+void Session::write_snapshot() {
+  const auto content = content_so_far();
+  const auto now = steady_ns();
+  if (!snapshots_.due(now, content)) return;
+  const auto cpu = thread_cpu_ns();
+  (void)write_report(false);
+  snapshots_.wrote(now, thread_cpu_ns() - cpu, content);
+  if (!snapshots_.is_stretched()) return;
+  rt_.notes.record(
+      "While the program ran, its report was written less often than every 5 s: it is so large "
+      "that "
+      "writing would have taken more than 2 % of a core.");
 }
 
 void Session::count_tokens(std::uint32_t sequences, std::uint32_t per_sequence) {
@@ -306,70 +289,12 @@ void Session::count_tokens(std::uint32_t sequences, std::uint32_t per_sequence) 
   sink_.emit(thread, event);
 }
 
-void Session::finish() {
-  if (!claim_end()) return;
-  try {
-    output_.look_at_environment();
-    if (!ranges_only_) windows_.shut_down("The program ended within it.");
-    write_end();
-  } catch (const std::exception& problem) {
-    rt_.notes.say(std::string("the report could not be finished (") + problem.what() + ").");
-  }
-  background_.rest();
-  ended_.store(true);
-}
-
-void Session::leave_to(const std::string& tool) {
-  if (ranges_only_ || this_thread().busy) return;
-  if (functions_seen_.load(std::memory_order_relaxed) <= 1) {
-    // Some tools ask when they are loaded, whether or not they are used: Gable stays.
-    rt_.notes.record(tool + " asked for CUPTI before the first kernel ran and was refused.");
-    return;
-  }
-  if (!complete_.load() && claim_end()) {
-    rt_.notes.say(tool +
-                  " uses CUPTI from here on, so Gable stops; its report has what came before.");
-    windows_.shut_down("Another CUPTI tool began within it.");
-    set_ranges_active(false);
-    (void)counters_.close();
-    activity_.disable();
-    subscription_.silence();
-    write_end();
-    background_.rest();
-    ended_.store(true);
-  }
-  subscription_.end();
-}
-
 void Session::check_progress() {
   auto waits = Start::waits;
   if (start_.load() == waits && steady_ns() - waits_since_ns_ > kStartPatienceNs &&
       start_.compare_exchange_strong(waits, Start::over))
     collect_ranges_only();
   if (!ranges_only_ && !finished_.load()) windows_.check_progress(stall_patience_);
-}
-
-// What the records that are still to come tell, and then the report.
-void Session::write_end() {
-  wait_for_devices();
-  if (!await_records(kExitPatience, [this] { return background_.dying(); }) && !stuck(api_)) {
-    rt_.notes.say(
-        "CUPTI did not hand out its last records in time; the report has what came before.");
-  }
-  sink_.with_profile([](Profile& profile) { profile.finish_records(); });
-  write_report(true);
-}
-
-void Session::finish_for_signal() {
-  if (!claim_end()) return;
-  rt_.hot.watching.store(false, std::memory_order_release);
-  if (activity_.enabled()) background_.flush(false, kSignalFlushPatience);
-  collect_records();
-  sink_.with_profile([](Profile& profile) { profile.finish_records(); });
-  windows_.say_what_is_left();
-  rt_.notes.record(
-      "The program was ended by a signal; the window that was open is not in the report.");
-  write_report(true);
 }
 
 }  // namespace gable

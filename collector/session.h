@@ -27,6 +27,7 @@
 #include "collector/recording_output.h"
 #include "collector/report_output.h"
 #include "collector/runtime.h"
+#include "collector/snapshot_pace.h"
 #include "collector/subscription.h"
 #include "collector/windows.h"
 
@@ -124,9 +125,15 @@ class Session {
   const MetricPlan* known_plan();  // nullptr: it is not made yet
   void wait_for_devices();
   bool collect_records();  // false: another thread has been at it for too long
-  bool await_records(std::chrono::milliseconds patience, const std::function<bool()>& stop);
+  // session_end.cpp
+  bool await_records(std::chrono::milliseconds look_again, const std::function<bool()>& stop,
+                     const std::function<bool()>& given_up);
+  bool await_last_records();
   void end_collection();  // after the queue: waits for records, writes the report, lets go of CUPTI
   bool write_report(bool complete);
+  // On the worker, often: a snapshot of the report where it is time for one.
+  void write_snapshot();
+  SnapshotContent content_so_far();
   // on_demand.cpp
   std::string answer_request(const std::string& line);
   // Empty, or a sentence that says why not.
@@ -156,12 +163,14 @@ class Session {
   ReportOutput output_;
   RecordingOutput recording_;
   Background background_;
+  SnapshotPace snapshots_;  // the worker's alone
 
   // One thread at a time, from reading CUPTI's buffers until their records are added; the mutex is
   // held for the flag alone.
   Mutex records_mutex_;
   Condition records_read_;
   bool reading_records_ GABLE_GUARDED_BY(records_mutex_) = false;
+  std::atomic<std::uint64_t> records_{0};  // that were read so far
   std::atomic<bool> finished_{false};
   std::atomic<bool> ended_{false};     // finish() has written what there is
   std::atomic<bool> complete_{false};  // the queue is, and its report was written

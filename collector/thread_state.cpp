@@ -15,6 +15,7 @@ namespace {
 __attribute__((tls_model("initial-exec"))) thread_local ThreadState* t_state = nullptr;
 
 std::atomic<ThreadRegistry*> g_registry{nullptr};
+std::atomic<bool> g_main_seen{false};  // and has not ended since
 
 // Made when the library is loaded: a process may be forked while a thread makes what another waits
 // for.
@@ -22,6 +23,7 @@ const pthread_key_t g_exit_key = [] {
   pthread_key_t key{};
   pthread_key_create(&key, [](void* state) {
     t_state = nullptr;
+    if (static_cast<ThreadState*>(state)->ranges.is_main) g_main_seen.store(false);
     static_cast<ThreadState*>(state)->taken.store(false, std::memory_order_release);
   });
   return key;
@@ -35,8 +37,18 @@ ThreadState& this_thread() {
   if (t_state == nullptr) {
     t_state = ThreadRegistry::instance().acquire();
     pthread_setspecific(g_exit_key, t_state);
+    if (t_state->ranges.is_main) g_main_seen.store(true);
   }
   return *t_state;
+}
+
+// For who has seen that it is gone.
+bool main_thread_vanished() { return g_main_seen.load(); }
+
+void be_own_thread() {
+  auto& thread = this_thread();
+  thread.busy = true;
+  thread.ours.store(true, std::memory_order_relaxed);
 }
 
 ThreadRegistry& ThreadRegistry::instance() {
@@ -50,6 +62,7 @@ ThreadRegistry& ThreadRegistry::instance() {
 
 void ThreadRegistry::forget_in_child() {
   t_state = nullptr;
+  g_main_seen.store(false);
   g_registry.store(nullptr, std::memory_order_release);
 }
 

@@ -94,6 +94,13 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
 // This thread's state. Never null; the first call on a thread allocates.
 ThreadState& this_thread();
 
+// The main thread has called Gable, and has ended without what runs at a thread's end: it was
+// ended by a system call.
+[[nodiscard]] bool main_thread_vanished();
+
+// This thread is Gable's: what CUPTI and the driver call out of it is not the program's.
+void be_own_thread();
+
 class ThreadRegistry {
  public:
   static ThreadRegistry& instance();  // leaked on purpose: threads may outlive static destruction

@@ -40,7 +40,7 @@ class SignalsHeld {
     if (pthread_sigmask(SIG_BLOCK, &g_watched, &before_) != 0) return;
     held_ = true;
     sigset_t fresh = g_watched;
-    for (const int number : {SIGINT, SIGTERM})
+    for (const int number : kEndingSignals)
       if (sigismember(&before_, number) == 1) sigdelset(&fresh, number);
     session_.ends(fresh);
   }
@@ -157,8 +157,7 @@ void watch_end() {
   std::atexit(at_end);
   ::at_quick_exit(at_end);
   sigemptyset(&g_watched);
-  watch_signal(SIGINT);
-  watch_signal(SIGTERM);
+  for (const int number : kEndingSignals) watch_signal(number);
   watch_demand();
 }
 

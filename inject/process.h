@@ -12,8 +12,8 @@ void watch_process();
 // True for the first caller in this process; a forked child counts anew.
 bool first_in_process(std::atomic_flag& flag);
 
-// Writes the report when the process ends: exit, quick_exit, and SIGINT or SIGTERM where the
-// program left them alone.
+// Writes the report when the process ends: exit, quick_exit, and those of kEndingSignals that the
+// program left alone.
 void watch_end();
 
 }  // namespace gable

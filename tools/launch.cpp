@@ -18,7 +18,8 @@ class WatchedSignals {
  public:
   WatchedSignals() {
     sigemptyset(&set_);
-    for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}) {
+    for (const int number :
+         {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD}) {
       sigaddset(&set_, number);
     }
     sigprocmask(SIG_BLOCK, &set_, &before_);
@@ -68,7 +69,8 @@ int wait_for(pid_t child, const WatchedSignals& signals) {
     const siginfo_t signal = signals.wait();
     if (signal.si_signo == SIGCHLD) continue;
     // The terminal's own go to the whole foreground group: the program has them already.
-    if (signal.si_code != SI_KERNEL && signal.si_pid != child) kill(child, signal.si_signo);
+    const bool of_terminal = signal.si_code == SI_KERNEL && signal.si_signo != SIGALRM;
+    if (!of_terminal && signal.si_pid != child) kill(child, signal.si_signo);
   }
 }
 

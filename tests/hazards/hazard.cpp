@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ways in which a program can end, fork, launch or load things while it is being profiled: hazard
-// NAME [THREADS]. Written against the CUDA driver API, so that it runs on a real GPU's driver as on
+// NAME [NUMBER]. Written against the CUDA driver API, so that it runs on a real GPU's driver as on
 // the playback one. Each prints what an unprofiled run prints.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,10 +28,7 @@ int child_status(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-using Hazard = std::function<int()>;
-
-int g_threads = 2;  // hazard NAME THREADS
-char g_left[16];    // how often a program still replaces itself
+char g_left[16];  // how often a program still replaces itself
 
 const std::map<std::string, Hazard>& hazards() {
   static const std::map<std::string, Hazard> all = {
@@ -249,12 +246,12 @@ const std::map<std::string, Hazard>& hazards() {
        }},
       {"free_threads",
        [] {
-         launch_freely(g_threads, false);
+         launch_freely(g_number, false);
          return 0;
        }},
       {"step_threads",
        [] {
-         launch_freely(g_threads, true);
+         launch_freely(g_number, true);
          return 0;
        }},
       {"dlopen_dlclose",
@@ -353,9 +350,9 @@ const std::map<std::string, Hazard>& hazards() {
        }},
       {"replace_itself",
        [] {
-         std::snprintf(g_left, sizeof g_left, "%d", g_threads - 1);
+         std::snprintf(g_left, sizeof g_left, "%d", g_number - 1);
          // Before the library's own, so that it runs after it: the report is written then.
-         if (g_threads > 1)
+         if (g_number > 1)
            std::atexit(
                [] { execl("/proc/self/exe", "hazard", "replace_itself", g_left, nullptr); });
          work();
@@ -383,11 +380,12 @@ extern "C" int __lsan_is_turned_off();
 extern "C" int __lsan_is_turned_off() { return getpid() != g_parent ? 1 : 0; }
 
 int main(int argc, char** argv) {
-  const auto found = hazards().find(argc > 1 ? argv[1] : "");
-  if (found == hazards().end()) {
-    for (const auto& [name, body] : hazards()) std::puts(name.c_str());
-    return 2;
+  if (argc > 2) g_number = std::atoi(argv[2]);
+  for (const auto* all : {&hazards(), &ways_to_end()}) {
+    const auto found = all->find(argc > 1 ? argv[1] : "");
+    if (found != all->end()) return found->second();
   }
-  if (argc > 2) g_threads = std::atoi(argv[2]);
-  return found->second();
+  for (const auto* all : {&hazards(), &ways_to_end()})
+    for (const auto& [name, body] : *all) std::puts(name.c_str());
+  return 2;
 }

@@ -13,19 +13,11 @@
 #include <thread>
 #include <vector>
 
+int g_number = 2;
+
 namespace {
 
 CUfunction g_kernel;
-
-void await_report() {
-  const char* folder = std::getenv("HAZARD_REPORTS");
-  for (int i = 0; folder != nullptr && i < 2000; ++i) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (entry.path().extension() == ".json") return;
-    }
-    usleep(10000);
-  }
-}
 
 // The same pauses in every run: a yield now and then, more rarely a sleep. What comes of them is up
 // to the scheduler.
@@ -63,6 +55,16 @@ void launch_with_pauses(int thread, bool steps, int launches) {
 }
 
 }  // namespace
+
+void await_report() {
+  const char* folder = std::getenv("HAZARD_REPORTS");
+  for (int i = 0; folder != nullptr && i < 2000; ++i) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() == ".json") return;
+    }
+    usleep(10000);
+  }
+}
 
 void check(CUresult code, const char* what) {
   if (code == CUDA_SUCCESS) return;

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that end without an end, and those that are ended: each ends as it would have, in time, and its report is there.
+
+GABLE_LONG_TESTS   also what takes minutes or looks at the clock"""
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from hazards_test import FORKS_ALONE, GABLE, HAZARD, LIBRARY, RECORDING, SANITIZERS, plain_environment
+
+LONG = os.environ.get("GABLE_LONG_TESTS") == "1"
+STEPS = "--step-range=^step --active=1 -o r.json"
+# Far beyond what the program takes and Gable may, on a machine however busy; what hung did so for good.
+LONGEST_S = 60
+NEVER = "100000000"  # ms from one snapshot to the next
+LEFT_TO_THE_SYSTEM = {signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGXCPU}
+
+
+def no_core():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class EndsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.report = os.path.join(self.folder, "r.json")
+
+    def environment(self, options=STEPS, **more):
+        return plain_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "GABLE_OPTIONS": options, "HAZARD_REPORTS": self.folder} | more
+
+    def run_it(self, words, env):
+        return subprocess.run([HAZARD, *words], env=env, cwd=self.folder, preexec_fn=no_core, text=True, capture_output=True,
+                              timeout=LONGEST_S, check=False)
+
+    def started(self, words, **more):
+        process = subprocess.Popen([HAZARD, *words], env=self.environment(**more), cwd=self.folder, preexec_fn=no_core, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def read(self):
+        with open(self.report, encoding="utf-8") as file:
+            return json.load(file)
+
+    def check(self, *words, options=STEPS, complete=True, steps=1, **more):
+        """Same end, same output, and a report; complete, unless nothing of ours could run any more at the end."""
+        plain = self.run_it(words, plain_environment())
+        done = self.run_it(words, self.environment(options, **more))
+        self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout), done.stderr)
+        self.assertEqual(done.stderr, plain.stderr)
+        self.assertEqual(os.listdir(self.folder), ["r.json"])
+        report = self.read()
+        run = report["run"]
+        if complete is not None:
+            self.assertEqual(run["complete"], complete)
+        if steps:
+            self.assertEqual(run["steps"]["time"], steps, run)
+        return report
+
+
+class LastThreads(EndsTest):
+    """The last thread of the program ends, and the process with it."""
+
+    def test_main_leaves_by_pthread_exit(self):
+        self.check("pthread_exit")
+
+    def test_another_thread_goes_on_after_it(self):
+        report = self.check("pthread_exit_before_others")
+        self.assertGreaterEqual(report["run"]["wall_time_s"], 2, "it did not end before the program's last thread")
+
+    def test_another_thread_ends_the_process(self):
+        self.check("pthread_exit_and_others_exit")
+
+    def test_before_the_queue_is_complete(self):
+        self.check("pthread_exit", options="--step-range=^step --active=3 -o r.json")
+
+    def test_exit_of_a_thread_by_a_system_call(self):
+        self.check("raw_thread_exit")
+
+    def test_exit_in_strict_mode(self):
+        self.check("strict_mode_exit")
+
+    def test_killed_by_strict_mode(self):
+        self.check("strict_mode_broken")
+
+    def test_a_filter_that_kills_its_thread(self):
+        self.check("filter_kills_thread")
+
+    def test_under_the_launcher(self):
+        done = subprocess.run([GABLE, "profile", "--playback", RECORDING, *STEPS.split(), "--", HAZARD, "pthread_exit"], cwd=self.folder,
+                              text=True, capture_output=True, timeout=LONGEST_S, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "worked\nat exit\n"), done.stderr)
+
+
+class WithoutAnEnd(EndsTest):
+    """Nothing of ours runs at such an end: the report of the complete queue is there already."""
+
+    def test_exit_of_the_process_by_a_system_call(self):
+        self.check("raw_exit")
+
+    def test_a_filter_that_kills_the_process(self):
+        self.check("filter_kills_process")
+
+    def test_exec_in_a_thread(self):
+        self.check("replaced_in_a_thread")
+
+
+class NeverWaits(EndsTest):
+    """A program that never waits for its GPU is not held up by Gable either: no wait ends by its timeout, and its last window has times."""
+
+    def check_end(self, *words, options, times):
+        report = self.check(*words, options=options, steps=0)
+        run = report["run"]
+        self.assertFalse([note for note in run["notes"] if "time limit" in note], run["notes"])
+        self.assertEqual(run["steps"]["time"], times, run)
+        if times:
+            self.assertEqual(report["kernels"][0]["time_ns"]["mean"], 5000)
+            self.assertEqual(report["kernels"][0]["time_source"], "time")
+
+    def test_it_ends_after_its_time_window(self):
+        self.check_end("never_waits_in_steps", "9", options=STEPS, times=1)
+
+    def test_it_ends_within_it(self):
+        self.check_end("never_waits_in_steps", "8", options=STEPS, times=1)
+
+    def test_it_ends_after_the_queue(self):
+        self.check_end("never_waits_in_steps", "30", options=STEPS, times=1)
+
+    def test_windows_of_launches(self):
+        for number in (1000, 1200, 1300, 1400, 1600):
+            with self.subTest(launches=number):
+                self.check_end("never_waits", str(number), options="--active=1 --window=200 -o r.json", times=int(number >= 1200))
+
+    def test_context_that_ends_before(self):
+        for name in ("never_waits_reset", "never_waits_release"):
+            with self.subTest(name):
+                self.check_end(name, "1300", options="--active=1 --window=200 -o r.json", times=1)
+
+    def test_records_that_never_come(self):
+        env = self.environment(GABLE_PLAYBACK_FAULTS='{"fault":"lose_records","count":2}')
+        done = self.run_it(["never_waits_in_steps", "9"], env)
+        self.assertEqual((done.returncode, done.stderr), (22, ""))
+        run = self.read()["run"]
+        self.assertEqual(run["lost"]["records"], 2)
+        self.assertFalse([note for note in run["notes"] if "time limit" in note], run["notes"])
+
+
+class EndingSignals(EndsTest):
+    """What the program leaves to the system ends it as it would have, also before there is any window; the rest is the program's."""
+
+    def test_right_after_the_first_launch(self):
+        for number in sorted(LEFT_TO_THE_SYSTEM | {signal.SIGINT, signal.SIGTERM}):
+            with self.subTest(number):
+                process = self.started(["one_launch_and_sleep"])
+                self.assertEqual(process.stdout.readline(), "launched\n")
+                process.send_signal(number)
+                _, err = process.communicate(timeout=LONGEST_S)
+                self.assertEqual((process.returncode, err), (-number, ""))
+                self.assertEqual(os.listdir(self.folder), ["r.json"])
+                report = self.read()
+                self.assertTrue(report["run"]["complete"])
+                os.remove(self.report)
+
+    def test_the_launcher_is_told(self):
+        env = plain_environment() | {"HAZARD_REPORTS": self.folder}
+        for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGALRM):
+            with self.subTest(number), subprocess.Popen(
+                    [GABLE, "profile", "--playback", RECORDING, "-q", "-o", self.report, "--", HAZARD, "one_launch_and_sleep"],
+                    env=env, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                self.assertEqual(process.stdout.readline(), "launched\n")
+                process.send_signal(number)
+                _, err = process.communicate(timeout=LONGEST_S)
+                self.assertEqual(process.returncode, 128 + number, err)
+                self.assertIn(self.report, err)
+                os.remove(self.report)
+
+    def test_the_programs_own(self):
+        for number in sorted(LEFT_TO_THE_SYSTEM):
+            for name in ("signal_handled_before", "signal_handled_after", "signal_ignored", "signal_waited_for", "signal_read"):
+                with self.subTest(name, number=number):
+                    # A handler that ends the program with _exit lets nobody write; the queue was complete.
+                    self.check(name, str(int(number)))
+                    os.remove(self.report)
+
+    def test_a_broken_pipe(self):
+        # A handler there would be called by libraries that take the signal for themselves.
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run([HAZARD, "return_at_once"], env=self.environment(), cwd=self.folder, stdout=writer, stderr=subprocess.PIPE,
+                              text=True, timeout=LONGEST_S, check=False)
+        os.close(writer)
+        self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, ""))
+
+
+class Snapshots(EndsTest):
+    """What is on the disk while the program runs is what a kill leaves."""
+
+    def wait_for(self, wanted, limit=LONGEST_S):
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
+            if os.path.exists(self.report):
+                report = self.read()
+                if wanted(report["run"]):
+                    return report
+            time.sleep(0.02)
+        return self.fail("no such report while the program runs")
+
+    def test_launches_alone(self):
+        process = self.started(["one_launch_and_sleep"], GABLE_PLAYBACK_SNAPSHOT_MS=NEVER)
+        self.assertEqual(process.stdout.readline(), "launched\n")
+        report = self.wait_for(lambda run: True)
+        process.kill()
+        self.assertFalse(report["run"]["complete"])
+
+    def test_the_first_window_comes_at_once(self):
+        # The second report: the first has no window yet.
+        process = self.started(["steps_after_the_first_report"], options="--step-range=^step --active=1000000 -o r.json",
+                               GABLE_PLAYBACK_SNAPSHOT_MS=NEVER)
+        report = self.wait_for(lambda run: run["steps"]["hw"] > 0)
+        process.kill()
+        self.assertFalse(report["run"]["complete"])
+
+    def test_they_follow_the_program(self):
+        process = self.started(["steps_with_times"], options="--step-range=^step --active=1000 -o r.json", GABLE_PLAYBACK_SNAPSHOT_MS="100")
+        seen = 0
+        for _ in range(4):
+            seen = self.wait_for(lambda run, before=seen: run["steps"]["seen"] > before)["run"]["steps"]["seen"]
+        process.kill()
+
+    def test_nothing_is_written_while_nothing_changes(self):
+        process = self.started(["one_launch_and_sleep"], GABLE_PLAYBACK_SNAPSHOT_MS="10")
+        self.wait_for(lambda run: True)
+        first = os.stat(self.report)
+        time.sleep(2)
+        last = os.stat(self.report)
+        process.kill()
+        self.assertEqual((first.st_ino, first.st_mtime_ns), (last.st_ino, last.st_mtime_ns))
+
+    def is_writing(self, process):
+        """A file of ours is open in the folder, with a name or without."""
+        for file in os.listdir(f"/proc/{process.pid}/fd"):
+            try:
+                if os.readlink(f"/proc/{process.pid}/fd/{file}").startswith(self.folder + "/"):
+                    return True
+            except FileNotFoundError:
+                pass
+        return False
+
+    def test_a_kill_while_it_writes_leaves_no_part_of_a_file(self):
+        for _ in range(3):
+            process = self.started(["many_layers", "5000"], options="--step-range=^step --active=1000000 -o r.json")
+            end = time.monotonic() + LONGEST_S
+            while not self.is_writing(process):
+                self.assertLess(time.monotonic(), end, "it writes nothing")
+            process.kill()
+            process.communicate()
+            self.assertIn(os.listdir(self.folder), ([], ["r.json"]))
+            if os.path.exists(self.report):
+                self.read()
+                os.remove(self.report)
+
+    @unittest.skipUnless(LONG, "a minute and a half, and looks at the clock")
+    def test_a_kill_at_any_moment_costs_five_seconds(self):
+        chance = random.Random("kill")
+        oldest = 0.0
+        for _ in range(10):
+            process = self.started(["steps_with_times"], options="--step-range=^step --active=100000 -o r.json")
+            time.sleep(chance.uniform(1.5, 16))
+            killed = time.monotonic()
+            process.kill()
+            out, _ = process.communicate()
+            # A line cut short is the last one.
+            ended = [float(line) for line in out.split("\n")[:-1]]
+            seen = self.read()["run"]["steps"]["seen"]
+            self.assertEqual(os.listdir(self.folder), ["r.json"])
+            # The first step counts for the border alone.
+            lacks = killed - ended[min(seen, len(ended) - 1)]
+            oldest = max(oldest, lacks)
+            self.assertLessEqual(lacks, 5, f"{seen} of {len(ended)} steps")
+            os.remove(self.report)
+        print(f"ends: 10 kills, at most {oldest:.1f} s lost")
+
+    @unittest.skipUnless(LONG, "a minute, and looks at the clock")
+    def test_a_large_report_takes_little_of_a_core(self):
+        process = self.started(["many_layers", "20000"], options="--step-range=^step --active=100000 -o r.json")
+        time.sleep(60)
+        ticks = 0
+        for thread in os.listdir(f"/proc/{process.pid}/task"):
+            with open(f"/proc/{process.pid}/task/{thread}/stat", encoding="utf-8") as file:
+                name, rest = file.read().rsplit(")", 1)
+            if name.endswith("(gable-worker"):
+                ticks = sum(int(field) for field in rest.split()[11:13])
+        process.kill()
+        seconds = ticks / os.sysconf("SC_CLK_TCK")
+        print(f"ends: 20,000 kernels, the worker took {seconds:.1f} s of 60")
+        # Two snapshots, for the launches and for the first window, and then one in fifty of the time; it also drains events.
+        self.assertLess(seconds, 12)
+
+
+class Elsewhere(EndsTest):
+    @unittest.skipIf(SANITIZERS, "the sanitizer has to stand before everything else")
+    def test_a_clock_that_jumps(self):
+        clock = os.environ["GABLE_JUMPING_CLOCK"]
+        for words in (["return"], ["never_waits_in_steps", "9"], ["pthread_exit"]):
+            with self.subTest(words[0]):
+                self.check(*words, LD_PRELOAD=clock)
+                os.remove(self.report)
+
+    def test_folder_that_cannot_be_written(self):
+        done = self.run_it(["return"], self.environment("--step-range=^step --active=1 -o /proc/r.json"))
+        self.assertEqual((done.returncode, done.stdout), (3, "worked\n"))
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn("/proc/r.json cannot be written", done.stderr)
+
+    def test_without_a_home_and_a_temporary_folder(self):
+        env = self.environment(TMPDIR="/proc")
+        env.pop("HOME", None)
+        done = self.run_it(["return"], env)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "worked\n", ""))
+        self.assertTrue(self.read()["run"]["complete"])
+
+
+class Others(EndsTest):
+    """Programs that start others on the way: every process that launches has a report of its own."""
+
+    def check_two(self, name, count=2):
+        plain = self.run_it([name], plain_environment())
+        env = self.environment("--step-range=^step --active=1 -o r-%p.json")
+        env.pop("HAZARD_REPORTS")
+        done = self.run_it([name], env)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (plain.returncode, plain.stdout, plain.stderr))
+        names = os.listdir(self.folder)
+        self.assertEqual(len(names), count)
+        for one in names:
+            with open(os.path.join(self.folder, one), encoding="utf-8") as file:
+                self.assertTrue(json.load(file)["run"]["complete"])
+
+    def test_posix_spawn(self):
+        self.check_two("spawn")
+
+    def test_vfork(self):
+        self.check_two("vfork")
+
+    @FORKS_ALONE
+    def test_daemon(self):
+        # The daemon has the output until it has ended, so its report is there when that is closed.
+        self.check_two("daemon", count=1)
+
+
+if __name__ == "__main__":
+    unittest.main()
