@@ -22,8 +22,8 @@ def clean_environment(**more):
     return {name: value for name, value in os.environ.items() if name not in dropped} | more
 
 
-def run(*command, **more):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=800, check=False, cwd=WORK,
+def run(*command, timeout=800, **more):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout, check=False, cwd=WORK,
                           env=clean_environment(**more))
 
 
@@ -51,7 +51,8 @@ class InstalledByPip(unittest.TestCase):
         subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True, timeout=200)
         if not index_answers():
             raise unittest.SkipTest("no package index can be reached from here")
-        done = run(ENVIRONMENT / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "--config-settings=cmake.build-type=Debug", f"{ROOT}[cupti]")  # Debug: it compiles sooner
+        done = run(ENVIRONMENT / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "--config-settings=cmake.build-type=Debug",
+                   f"{ROOT}[cupti]", timeout=3000)  # Debug: it compiles sooner
         if done.returncode != 0:
             raise AssertionError(f"pip install says:\n{done.stdout}\n{done.stderr}")
         cls.gable = ENVIRONMENT / "bin" / "gable"
