@@ -5,13 +5,14 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <system_error>
+#include <exception>
 #include <thread>
 
 namespace gable {
 
 // Runs `body` on a detached thread that has every signal blocked, so that the program's own threads
-// get them. False: no thread can be had.
+// get them. False: no thread can be had. One that runs out of memory ends, and the program does
+// not: whoever waits for it gives up in time.
 template <typename Body>
 bool start_own_thread(const char* name, Body body) {
   sigset_t all, before;
@@ -19,10 +20,16 @@ bool start_own_thread(const char* name, Body body) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool ok = true;
   try {
-    std::thread thread(body);
+    std::thread thread([body] {
+      try {
+        body();
+      } catch (const std::exception&) {
+        return;
+      }
+    });
     pthread_setname_np(thread.native_handle(), name);
     thread.detach();
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     ok = false;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
