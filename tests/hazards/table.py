@@ -130,10 +130,10 @@ def environment(case, folder, way, gpu):
 
 
 def command_line(case, folder, way, inner):
-    names = {"hazard": HAZARD, "python": PYTHON, "here": folder, "build": BUILD}
+    names = {"hazard": HAZARD, "python": PYTHON, "here": folder, "build": BUILD, "opens": OPENS_GPU}
 
     def filled(words):
-        return [re.sub(r"\{(hazard|python|here|build)\}", lambda match: names[match[1]], word) for word in words]
+        return [re.sub(r"\{(hazard|python|here|build|opens)\}", lambda match: names[match[1]], word) for word in words]
 
     # By env, so that what stands before it has none of it.
     program = ["/usr/bin/env", *[f"{name}={value}" for name, value in inner.items()], *filled(case.command)]
