@@ -203,6 +203,7 @@ test_packages=(
   libbenchmark-dev:benchmark/benchmark.h
   'python3-jsonschema:import jsonschema'
   openmpi-bin:mpirun
+  strace:strace
 )
 lint_packages=(
   clang-format-14:clang-format-14
