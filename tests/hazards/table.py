@@ -105,7 +105,7 @@ def environment(case, folder, way, gpu):
     common = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": f"{folder}/home", "TMPDIR": f"{folder}/tmp", "LC_ALL": "C.UTF-8",
               "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "TERM": "dumb"} | dict(case.variables)
     options = " ".join([*COLLECT, "-o", f"{folder}{REPORTS}/r-%p.json"])
-    inner, preload = {}, []
+    inner, preload = {} if case.gpu else {"HAZARD_GPU": "later"}, []
     if gpu:
         preload.append(OPENS_GPU)
     if way == PROFILE:
@@ -271,11 +271,12 @@ def show(tried):
 
 
 def all_cases():
+    import table_builds
     import table_ends
     import table_limits
     import table_programs
     import table_python
-    return table_programs.CASES + table_python.CASES + table_ends.CASES + table_limits.CASES
+    return table_programs.CASES + table_python.CASES + table_ends.CASES + table_builds.CASES + table_limits.CASES
 
 
 def main():

@@ -138,7 +138,7 @@ FILES = {
 
 
 # CUDA starts while Python runs, as it does in reality.
-IN_PYTHON = "import ctypes; ctypes.CDLL('{opens}')\n"
+IN_PYTHON = "import ctypes; ctypes.CDLL('{opens}').hazard_open_gpu()\n"
 WITH_CUDA_INSIDE = {
     "return": "print(1)", "exit": "raise SystemExit(5)", "exception": "1 / 0", "os._exit": "import os; os._exit(4)", "os.abort": "import os; os.abort()",
     "keyboard interrupt": "import os, signal, time\ntry: os.kill(os.getpid(), signal.SIGINT); time.sleep(5)\nexcept KeyboardInterrupt: print('int')",
