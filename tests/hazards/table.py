@@ -276,7 +276,8 @@ def all_cases():
     import table_limits
     import table_programs
     import table_python
-    return table_programs.CASES + table_python.CASES + table_ends.CASES + table_builds.CASES + table_limits.CASES
+    import table_servers
+    return table_programs.CASES + table_python.CASES + table_ends.CASES + table_builds.CASES + table_limits.CASES + table_servers.CASES
 
 
 def main():

@@ -10,6 +10,7 @@ def within(code):
     return ("/bin/sh", "-c", code + '; exec "$@"', "sh")
 
 
+JEMALLOC, TCMALLOC = (f"/usr/lib/x86_64-linux-gnu/{name}" for name in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4"))
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
 
@@ -74,6 +75,8 @@ SURROUNDINGS = {
     "LD_LIBRARY_PATH odd": ((), {"variables": (("LD_LIBRARY_PATH", "::/nonexistent:.:relative//..:"),)}),
     "GLIBC_TUNABLES": ((), {"variables": (("GLIBC_TUNABLES", "glibc.malloc.check=3:glibc.malloc.perturb=165"),)}),
     "an arena for all threads": ((), {"variables": (("MALLOC_ARENA_MAX", "1"), ("MALLOC_PERTURB_", "90"))}),
+    "jemalloc": ((), {"variables": (("LD_PRELOAD", JEMALLOC),), "needs": (JEMALLOC,)}),
+    "tcmalloc": ((), {"variables": (("LD_PRELOAD", TCMALLOC),), "needs": (TCMALLOC,)}),
     "SIGPIPE ignored": (("{python}", "-c", "import os, signal, sys; signal.signal(13, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"), {}),
     "SIGCHLD ignored": (("{python}", "-c", "import os, signal, sys; signal.signal(17, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"), {}),
     "all signals blocked": (("{python}", "-c", "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64)); "
