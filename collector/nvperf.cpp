@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <set>
+#include <string_view>
 
 #include "collector/loaded_objects.h"
 
@@ -23,10 +24,23 @@ std::string beside(const std::string& cupti_path, const char* name) {
   return access(path.c_str(), R_OK) == 0 ? path : std::string();
 }
 
+// A run-time that is linked into the program shows few of its names, but it has a dlopen of its
+// own.
+bool dlopen_is_the_systems() {
+  Dl_info about{};
+  void* call = dlsym(RTLD_DEFAULT, "dlopen");
+  if (call == nullptr || dladdr(call, &about) == 0 || about.dli_fname == nullptr) return false;
+  const std::string_view path = about.dli_fname;
+  const auto name = path.substr(path.rfind('/') + 1);
+  return name.rfind("libc.so", 0) == 0 || name.rfind("libc-", 0) == 0 ||
+         name.rfind("libdl", 0) == 0;
+}
+
 // As CUPTI opens them: bound to their own symbols first. A program with a sanitizer would be ended
 // for that.
 int flags() {
-  const bool sanitized = dlsym(RTLD_DEFAULT, "__sanitizer_set_report_path") != nullptr;
+  const bool sanitized =
+      dlsym(RTLD_DEFAULT, "__sanitizer_set_report_path") != nullptr || !dlopen_is_the_systems();
   return RTLD_NOW | RTLD_LOCAL | (sanitized ? 0 : RTLD_DEEPBIND);
 }
 

@@ -6,38 +6,46 @@
 // nobody holds for long, and is made for forks.
 //
 // malloc itself stays the program's: glibc and CUPTI call it, and free what they have from it.
-#include <cerrno>
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
 // Absent in C libraries other than glibc.
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 extern "C" void* __libc_malloc(std::size_t) __attribute__((weak));
-extern "C" void* __libc_memalign(std::size_t, std::size_t) __attribute__((weak));
 extern "C" void __libc_free(void*) __attribute__((weak));
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 namespace {
 
-bool past_the_program() {
-  return __libc_malloc != nullptr && __libc_memalign != nullptr && __libc_free != nullptr;
-}
+bool past_the_program() { return __libc_malloc != nullptr && __libc_free != nullptr; }
 
 void* take(std::size_t size) {
   if (size == 0) size = 1;
   return past_the_program() ? __libc_malloc(size) : std::malloc(size);
 }
 
+void give_back(void* memory) { past_the_program() ? __libc_free(memory) : std::free(memory); }
+
+// What was taken stands before what is given. Not by __libc_memalign: sanitizers put theirs in its
+// place, and not in that of __libc_free.
 void* take(std::size_t size, std::align_val_t alignment) {
-  const auto wanted = static_cast<std::size_t>(alignment);
-  if (size == 0) size = 1;
-  if (past_the_program()) return __libc_memalign(wanted, size);
-  void* memory = nullptr;
-  return posix_memalign(&memory, wanted, size) == 0 ? memory : nullptr;
+  const auto wanted = std::max(static_cast<std::size_t>(alignment), alignof(void*));
+  const std::size_t most = wanted + sizeof(void*);
+  if (size > SIZE_MAX - most) return nullptr;
+  void* taken = take(size + most);
+  if (taken == nullptr) return nullptr;
+  const auto start = reinterpret_cast<std::uintptr_t>(taken) + sizeof(void*);
+  auto** given = reinterpret_cast<void**>((start + wanted - 1) / wanted * wanted);
+  given[-1] = taken;
+  return given;
 }
 
-void give_back(void* memory) { past_the_program() ? __libc_free(memory) : std::free(memory); }
+void give_back(void* memory, std::align_val_t) {
+  if (memory != nullptr) give_back(static_cast<void**>(memory)[-1]);
+}
 
 template <typename... Arguments>
 void* take_or_throw(Arguments... arguments) {
@@ -69,15 +77,23 @@ void operator delete(void* memory) noexcept { give_back(memory); }
 void operator delete[](void* memory) noexcept { give_back(memory); }
 void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { give_back(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
+void operator delete(void* memory, std::align_val_t alignment) noexcept {
+  give_back(memory, alignment);
+}
+void operator delete[](void* memory, std::align_val_t alignment) noexcept {
+  give_back(memory, alignment);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {
+  give_back(memory, alignment);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t alignment) noexcept {
+  give_back(memory, alignment);
+}
 void operator delete(void* memory, const std::nothrow_t&) noexcept { give_back(memory); }
 void operator delete[](void* memory, const std::nothrow_t&) noexcept { give_back(memory); }
-void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
-  give_back(memory);
+void operator delete(void* memory, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  give_back(memory, alignment);
 }
-void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
-  give_back(memory);
+void operator delete[](void* memory, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  give_back(memory, alignment);
 }

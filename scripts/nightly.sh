@@ -15,10 +15,11 @@ export GABLE_LOCK_ROUNDS=${GABLE_LOCK_ROUNDS:-1000} GABLE_LOCK_RUNS=${GABLE_LOCK
 export GABLE_HAZARD_ROUNDS=${GABLE_HAZARD_ROUNDS:-200}
 mkdir -p build-ci
 scripts/setup.sh --cupti-wheels build-ci
+scripts/setup.sh --hazards build-ci
 scripts/test.sh --all 2>&1 | tee "$log"
 scripts/lint.sh --tidy --tests 2>&1 | tee -a "$log"
 scripts/fuzz.sh 2>&1 | tee -a "$log"
 scripts/fuzz.sh "${GABLE_FUZZ_SECONDS:-3600}" 2>&1 | tee -a "$log"
 
 printf '\nnightly: green after %d s\n' "$SECONDS"
-grep -aE '^([0-9]+% tests passed|failures: |soak: |locks: |threads: |signals: |lint: |fuzz: [0-9]+ targets|test: .*, after)' "$log" | sed 's/^/nightly: /'
+grep -aE '^([0-9]+% tests passed|failures: |soak: |locks: |threads: |signals: |hazards: |lint: |fuzz: [0-9]+ targets|test: .*, after)' "$log" | sed 's/^/nightly: /'

@@ -13,6 +13,7 @@
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 130 MB to fetch, for the tests in tests/cupti
 #   scripts/setup.sh --disassembler BUILD  nvdisasm into BUILD, 5 MB, for the test that reads kernels; a notice where not
 #   scripts/setup.sh --secrets BUILD       detect-secrets into BUILD, for the test that looks for secrets in reports; a notice where not
+#   scripts/setup.sh --hazards BUILD       compilers, allocators and servers for the long form of the table of hazards; a notice where not
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -185,6 +186,18 @@ fetch_secrets() {
   fi
 }
 
+fetch_hazards() {
+  local target=$1/hazards
+  install_packages "${hazard_packages[@]}"
+  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import distributed, gunicorn, ray, uvicorn' 2>/dev/null; then return 0; fi
+  printf 'setup: putting servers into %s\n' "$target" >&2
+  if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
+    -r "$root/tests/hazards/requirements.txt" >&2; }; then
+    printf 'setup: the servers could not be installed; the table of hazards skips them\n' >&2
+    rm -rf "$target"
+  fi
+}
+
 build_packages=(
   g++:g++
   cmake:cmake
@@ -203,11 +216,17 @@ test_packages=(
   libbenchmark-dev:benchmark/benchmark.h
   'python3-jsonschema:import jsonschema'
   openmpi-bin:mpirun
+  strace:strace
 )
 lint_packages=(
   clang-format-14:clang-format-14
   clang-tidy-14:clang-tidy-14
   shellcheck:shellcheck
+)
+hazard_packages=(
+  musl-tools:musl-gcc
+  'libjemalloc2:lib/*/libjemalloc.so.2*'
+  'libtcmalloc-minimal4:lib/*/libtcmalloc_minimal.so.4*'
 )
 fuzz_packages=(
   clang-14:clang++-14
@@ -248,5 +267,9 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --secrets <build folder>"
     fetch_secrets "$2"
     ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD and --secrets BUILD" ;;
+  --hazards)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --hazards <build folder>"
+    fetch_hazards "$2"
+    ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD and --hazards BUILD" ;;
 esac

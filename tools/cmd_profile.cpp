@@ -151,6 +151,11 @@ class ProfileCommand final : public Command {
 
   int finish(const Ended& ended, const Manifest& manifest) const {
     if (!ended.not_started.empty()) return finish_unprofiled(ended);
+    if (manifest.path().empty()) {
+      say("No table is printed, as no temporary folder takes a file (see TMPDIR): gable report "
+          "FILE prints that of a report.");
+      return ended.exit_code;
+    }
     const auto written = manifest.read();
     std::vector<std::string> paths;
     paths.reserve(written.size());

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "analysis/display.h"
 #include "collector/counter_access.h"
@@ -12,6 +13,7 @@
 #include "collector/device_query.h"
 #include "collector/plan.h"
 #include "tools/doctor_holders.h"
+#include "tools/doctor_rights.h"
 #include "tools/injection.h"
 #include "tools/install.h"
 
@@ -58,6 +60,10 @@ class Examiner {
     // What was said of the one that was asked for is all there is to say.
     if (said.empty() || api_.can_trace) examine_cupti();
     examine_devices();
+    // Of the machine; the playback GPU gives its counters to everybody.
+    if (std::getenv("GABLE_PLAYBACK") == nullptr)
+      for (Finding& one : examine_rights(Surroundings::here()))
+        result_.parts.push_back(std::move(one));
     examine_holders();
     conclude();
     return std::move(result_);
@@ -165,6 +171,12 @@ class Examiner {
     if (devices.empty()) add("device", State::missing, "The driver lists no GPU.");
     for (const DeviceInfo& device : devices) {
       add("device", State::ready, described(device));
+      if (is_virtual_gpu(device.name)) {
+        add("vGPU", State::ready,
+            "Device " + std::to_string(device.id) +
+                " is lent by a hypervisor: counters need enable_profiling=1 in this virtual "
+                "machine's configuration, on the host; docs/administrators.md says how.");
+      }
       if (!api_.can_profile) continue;
       const std::string reason = started ? why_no_counters_on(device) : refused.sentence;
       if (reason.empty()) {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -74,17 +73,23 @@ std::string set_playback(const std::string& recording) {
   return folder;
 }
 
-Manifest::Manifest()
-    : path_((std::filesystem::temp_directory_path() / "gable-reports-XXXXXX").string()) {
-  const int file = mkstemp(path_.data());
-  if (file < 0) {
-    throw std::system_error(errno, std::generic_category(),
-                            "No file can be made in the temporary folder (see TMPDIR)");
+Manifest::Manifest() {
+  std::error_code code;
+  for (const auto& folder : {std::filesystem::temp_directory_path(code),
+                             std::filesystem::path("/tmp"), std::filesystem::path("/var/tmp")}) {
+    if (folder.empty()) continue;
+    std::string path = (folder / "gable-reports-XXXXXX").string();
+    const int file = mkstemp(path.data());
+    if (file < 0) continue;
+    close(file);
+    path_ = path;
+    return;
   }
-  close(file);
 }
 
-Manifest::~Manifest() { unlink(path_.c_str()); }
+Manifest::~Manifest() {
+  if (!path_.empty()) unlink(path_.c_str());
+}
 
 std::vector<Manifest::Entry> Manifest::read() const {
   std::vector<Entry> entries;

@@ -27,7 +27,7 @@ void clear_own_injection(const std::string& library);
 // its folder. Throws WrongUse when `recording` is no file, or the playback GPU was not built.
 std::string set_playback(const std::string& recording);
 
-// A file in the temporary folder to which the library adds "pid<tab>path" for every report it
+// A file in a temporary folder to which the library adds "pid<tab>path" for every report it
 // wrote, and "pid<tab>" at a process's first launch. Removed at the end.
 class Manifest {
  public:
@@ -35,7 +35,7 @@ class Manifest {
     long pid = 0;
     std::string path;
   };
-  Manifest();  // throws std::system_error when there is no place for it
+  Manifest();  // its path is empty where there is no place for it
   ~Manifest();
   Manifest(const Manifest&) = delete;
   Manifest& operator=(const Manifest&) = delete;

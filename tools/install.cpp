@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/install.h"
 
+#include <sys/auxv.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -11,11 +13,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Empty where nothing tells.
+fs::path this_program() {
+  std::error_code code;
+  fs::path program = fs::read_symlink("/proc/self/exe", code);
+  if (!code) return program;
+  // There may be no /proc. As the kernel was given it, from the folder that is still the current.
+  const auto* given = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  program = given == nullptr ? fs::path() : fs::canonical(given, code);
+  return code ? fs::path() : program;
+}
+
 // The first of lib/NAME and lib/gable/NAME beside the program's own folder.
 std::string beside_program(const std::string& name) {
   std::error_code code;
-  const fs::path program = fs::read_symlink("/proc/self/exe", code);
-  if (code) return {};
+  const fs::path program = this_program();
+  if (program.empty()) return {};
   const fs::path root = program.parent_path().parent_path();
   for (const char* folder : {"lib", "lib/gable"}) {
     const fs::path candidate = root / folder / name;

@@ -105,7 +105,7 @@ def environment(case, folder, way, gpu):
     common = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": f"{folder}/home", "TMPDIR": f"{folder}/tmp", "LC_ALL": "C.UTF-8",
               "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "TERM": "dumb"} | dict(case.variables)
     options = " ".join([*COLLECT, "-o", f"{folder}{REPORTS}/r-%p.json"])
-    inner, preload = {}, []
+    inner, preload = {} if case.gpu else {"HAZARD_GPU": "later"}, []
     if gpu:
         preload.append(OPENS_GPU)
     if way == PROFILE:
@@ -130,10 +130,10 @@ def environment(case, folder, way, gpu):
 
 
 def command_line(case, folder, way, inner):
-    names = {"hazard": HAZARD, "python": PYTHON, "here": folder, "build": BUILD}
+    names = {"hazard": HAZARD, "python": PYTHON, "here": folder, "build": BUILD, "opens": OPENS_GPU}
 
     def filled(words):
-        return [re.sub(r"\{(hazard|python|here|build)\}", lambda match: names[match[1]], word) for word in words]
+        return [re.sub(r"\{(hazard|python|here|build|opens)\}", lambda match: names[match[1]], word) for word in words]
 
     # By env, so that what stands before it has none of it.
     program = ["/usr/bin/env", *[f"{name}={value}" for name, value in inner.items()], *filled(case.command)]
@@ -271,11 +271,13 @@ def show(tried):
 
 
 def all_cases():
+    import table_builds
     import table_ends
     import table_limits
     import table_programs
     import table_python
-    return table_programs.CASES + table_python.CASES + table_ends.CASES + table_limits.CASES
+    import table_servers
+    return table_programs.CASES + table_python.CASES + table_ends.CASES + table_builds.CASES + table_limits.CASES + table_servers.CASES
 
 
 def main():

@@ -10,7 +10,7 @@ WITH_CUDA = (PRELOAD, INJECTION, PROFILE)
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A program and what happens to it. Words of commands may name {hazard}, {python}, {here} (its folder) and {build}.
+    """A program and what happens to it. Words of commands may name {hazard}, {python}, {here} (its folder), {build} and {opens} (what opens the GPU).
     `outer` stands before the way in: what limits Gable too. `gpu`: whether the table opens the GPU in it, else it does so itself
     or never. `varies`: parts that differ from run to run ("stdout", "stderr", "files"). `needs`: programs and files."""
     name: str

@@ -3,7 +3,9 @@
 // the GPU stays open until the program ends. It stops in the midst of Gable's queue: counters are
 // on while the program does what it does.
 //
-// Without a libcuda it does nothing. It brings no C++ run-time into a program that has none.
+// With HAZARD_GPU=later the program calls hazard_open_gpu() itself: programs seldom start CUDA
+// while a library is loaded. Without a libcuda it does nothing. It brings no C++ run-time into a
+// program that has none.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -20,7 +22,7 @@ bool find(void* library, Function& function, const char* name) {
   return function != nullptr;
 }
 
-__attribute__((constructor)) void open_gpu() {
+void open_gpu() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return;
   decltype(&cuInit) init = nullptr;
@@ -53,4 +55,11 @@ __attribute__((constructor)) void open_gpu() {
   }
 }
 
+__attribute__((constructor)) void open_gpu_at_once() {
+  if (getenv("HAZARD_GPU") == nullptr) open_gpu();
+}
+
 }  // namespace
+
+extern "C" __attribute__((visibility("default"))) void hazard_open_gpu();
+extern "C" void hazard_open_gpu() { open_gpu(); }

@@ -10,6 +10,7 @@ def within(code):
     return ("/bin/sh", "-c", code + '; exec "$@"', "sh")
 
 
+JEMALLOC, TCMALLOC = (f"/usr/lib/x86_64-linux-gnu/{name}" for name in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4"))
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
 
@@ -33,7 +34,8 @@ SURROUNDINGS = {
     "8 files": (within("ulimit -n 8"), {}),
     "16 files": (within("ulimit -n 16"), {}),
     "1 GiB of addresses": (within("ulimit -v 1048576"), {}),
-    "256 MiB of addresses": (within("ulimit -v 262144"), {}),
+    # Enough for the program alone, and hardly for its GPU.
+    "256 MiB of addresses": (within("ulimit -v 262144"), {"ways": WAYS[:1]}),
     "one process": (within("ulimit -u 1"), {}),
     "no process, as nobody": ((*within("ulimit -u 1"), *NOBODY), {"needs": ("setpriv", needs_root)}),
     "as nobody": (NOBODY, {"needs": ("setpriv", needs_root)}),
@@ -73,6 +75,8 @@ SURROUNDINGS = {
     "LD_LIBRARY_PATH odd": ((), {"variables": (("LD_LIBRARY_PATH", "::/nonexistent:.:relative//..:"),)}),
     "GLIBC_TUNABLES": ((), {"variables": (("GLIBC_TUNABLES", "glibc.malloc.check=3:glibc.malloc.perturb=165"),)}),
     "an arena for all threads": ((), {"variables": (("MALLOC_ARENA_MAX", "1"), ("MALLOC_PERTURB_", "90"))}),
+    "jemalloc": ((), {"variables": (("LD_PRELOAD", JEMALLOC),), "needs": (JEMALLOC,)}),
+    "tcmalloc": ((), {"variables": (("LD_PRELOAD", TCMALLOC),), "needs": (TCMALLOC,)}),
     "SIGPIPE ignored": (("{python}", "-c", "import os, signal, sys; signal.signal(13, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"), {}),
     "SIGCHLD ignored": (("{python}", "-c", "import os, signal, sys; signal.signal(17, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"), {}),
     "all signals blocked": (("{python}", "-c", "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64)); "
@@ -97,8 +101,9 @@ def make_cases():
         for number, (name, (command, gpu)) in enumerate(PROGRAMS.items()):
             how = dict(more)
             outer = (*how.pop("outside", ()), *before)
-            yield Case(f"{where}: {name}", command, outer=outer, gpu=gpu, ways=WAYS if gpu else WITH_CUDA,
-                       **({"longer": number in (0, 2)} | how))
+            usual = {"longer": number in (0, 2), "ways": WAYS if gpu else WITH_CUDA}
+            if gpu or "ways" not in how:
+                yield Case(f"{where}: {name}", command, outer=outer, gpu=gpu, **(usual | how))
 
 
 CASES = list(make_cases())

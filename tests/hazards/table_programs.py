@@ -112,7 +112,7 @@ TOOLS = [
     shell("unshare", "unshare -r id -u", "unshare", ways=WAYS[:1]),
     shell("chroot", "mkdir -p r/bin; cp /bin/true r/bin; chroot r /bin/true; [ $? -ne 0 ] && echo 'no loader there'", "chroot", varies=("stderr",)),
     shell("strace", "strace -f -o trace.txt -e trace=exit_group sh -c 'exit 5'; echo $?; grep -c 'exited with 5' trace.txt; rm trace.txt", "strace",
-          longer=True),
+          longer=True, ways=WAYS[:1]),
     shell("valgrind", C_PROGRAM + "gcc -g a.c -o a; valgrind -q --error-exitcode=9 ./a 6; echo $?; rm a", "valgrind", "gcc", longer=True, ways=WAYS[:1]),
     shell("tmux", "tmux -S s -f /dev/null new-session -d 'echo in it >out.txt; exit 0'; while [ ! -s out.txt ]; do sleep 0.05; done; "
           "sleep 0.3; rm -f s", "tmux", longer=True),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of hazards: what Python's modules do to a process."""
-from table_case import ANY, Case, python
+from table_case import ANY, WITH_CUDA, Case, python
 
 CODE = {
     "print": "print(6 * 7)",
@@ -102,7 +102,7 @@ CODE = {
     "lzma": "import lzma; print(len(lzma.compress(b'x' * 100000)))", "zlib": "import zlib; print(zlib.crc32(b'x'))",
     "json": "import json; print(json.dumps({'a': [1, None]}))", "pickle": "import pickle; print(pickle.loads(pickle.dumps({1, 2})))",
     "decimal": "import decimal; print(decimal.Decimal(1) / 7)", "tempfile": "import tempfile; f = tempfile.NamedTemporaryFile(); print(f.tell())",
-    "glob": "import glob; print(sorted(glob.glob('**', recursive=True)))", "shutil": "import shutil; shutil.copytree('tree', 'copy'); shutil.rmtree('tree')",
+    "glob": "import glob; print(sorted(glob.glob('tree/**', recursive=True)))", "shutil": "import shutil; shutil.copytree('tree', 'copy'); shutil.rmtree('tree')",
     "tracemalloc": "import tracemalloc; tracemalloc.start(); x = [0] * 10000; print(tracemalloc.get_traced_memory()[1] > 0)",
     "sys.settrace": "import sys\nn = []\ndef t(f, e, a): n.append(e); return t\nsys.settrace(t)\ndef f(): return 1\nf(); sys.settrace(None); print(len(n))",
     "cProfile": "import cProfile; p = cProfile.Profile(); p.runcall(sum, range(10)); print(len(p.getstats()) > 0)",
@@ -122,10 +122,10 @@ CODE = {
     "unshare and fork": "import os, ctypes; print(ctypes.CDLL(None).unshare(0x20000000) in (0, -1)); print(os.getpid() > 0)",
 }
 
+FORKSERVER = ("import multiprocessing as m\nif __name__ == '__main__':\n  m.set_start_method('forkserver')\n"
+              "  with m.Pool(2) as p: print(p.map(abs, [-1, -2]))\n")
 FILES = {
     "spawn": "import multiprocessing as m\nif __name__ == '__main__':\n  m.set_start_method('spawn')\n  with m.Pool(2) as p: print(p.map(abs, [-1, -2]))\n",
-    "forkserver": "import multiprocessing as m\nif __name__ == '__main__':\n  m.set_start_method('forkserver')\n"
-                  "  with m.Pool(2) as p: print(p.map(abs, [-1, -2]))\n",
     "a worker that dies": "import multiprocessing as m, os\ndef f(): os._exit(3)\nif __name__ == '__main__':\n  p = m.Process(target=f); p.start(); p.join(); "
                           "print(p.exitcode)\n",
     "a worker that is terminated": "import multiprocessing as m, time\nif __name__ == '__main__':\n  p = m.Process(target=time.sleep, args=(30,)); p.start(); "
@@ -137,19 +137,43 @@ FILES = {
 }
 
 
-def script(name, text):
+# CUDA starts while Python runs, as it does in reality.
+IN_PYTHON = "import ctypes; ctypes.CDLL('{opens}').hazard_open_gpu()\n"
+WITH_CUDA_INSIDE = {
+    "return": "print(1)", "exit": "raise SystemExit(5)", "exception": "1 / 0", "os._exit": "import os; os._exit(4)", "os.abort": "import os; os.abort()",
+    "keyboard interrupt": "import os, signal, time\ntry: os.kill(os.getpid(), signal.SIGINT); time.sleep(5)\nexcept KeyboardInterrupt: print('int')",
+    "unhandled interrupt": "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(5)",
+    "ended by TERM": "import os, time; os.kill(os.getpid(), 15); time.sleep(5)",
+    "handlers": "import signal; print([signal.getsignal(n) for n in range(1, 32)])",
+    "handlers set and restored": "import signal; print([signal.signal(n, signal.signal(n, signal.SIG_IGN)) for n in (2, 12, 15)])",
+    "forkserver": FORKSERVER, "fork": FORKSERVER.replace("forkserver", "fork"), "spawn": FORKSERVER.replace("forkserver", "spawn"),
+    "exec": "import os; os.execvp('wc', ['wc', '-l', 'in.txt'])", "close all descriptors": "import os; os.closerange(3, 65536); "
+    "f = [open(f'{n}.txt', 'w') for n in range(40)]; [x.write('x') for x in f]; r, w = os.pipe(); os.write(w, b'pods'); "
+    "import time; time.sleep(0.5); print(os.read(r, 9))",
+    "high descriptors": "import os, time; os.closerange(3, 65536); r, w = os.pipe(); t = [os.dup2(r, n) for n in range(900, 1024)]; "
+                        "os.write(w, b'oooopppp'); time.sleep(0.5); print(os.read(r, 99))",
+    "asyncio": "import asyncio; asyncio.run(asyncio.sleep(0.05)); print('slept')",
+    "subprocess": "import subprocess; print(subprocess.check_output(['wc', '-l', 'in.txt']))",
+    "lowest descriptors": "import os; print(len({os.dup(0) for _ in range(5)}))",
+    "a hundred forks": "import os\nfor n in range(100):\n  p = os.fork()\n  if p == 0: os._exit(n % 7)\n  assert os.waitpid(p, 0)[1] >> 8 == n % 7\nprint('all')",
+}
+
+
+def script(name, text, **more):
     """Modules that start Python anew need a file."""
-    return Case(f"python script: {name}", ("/bin/sh", "-c", 'printf %s "$1" >main.py; exec "$0" main.py', "{python}", text))
+    return Case(f"python script: {name}", ("/bin/sh", "-c", 'printf %s "$1" >main.py; exec "$0" main.py', "{python}", text), **more)
 
 
 OPTIONS = {"-I": ("-I",), "-S": ("-S",), "-E": ("-E",), "-O": ("-O",), "-X dev": ("-X", "dev"), "-v": ("-v",), "-m timeit": ("-m", "timeit", "-h"),
            "-m json.tool": ("-m", "json.tool", "--help"), "-m venv": ("-m", "venv", "--without-pip", "v")}
 
-CASES = ([python(name, code) for name, code in CODE.items()]
+CASES = ([script(f"CUDA within: {name}", IN_PYTHON + code, gpu=False, ways=WITH_CUDA) for name, code in WITH_CUDA_INSIDE.items()]
+         + [python(name, code) for name, code in CODE.items()]
          + [script(name, text) for name, text in FILES.items()]
          + [Case(f"python {name}", ("{python}", *options, *(() if options[0] == "-m" else ("-c", "print(1)"))),
                  varies=("stderr",) if name == "-v" else ("files",) if "venv" in name else ()) for name, options in OPTIONS.items()]
          + [Case("python: a program from standard input", ("{python}", "-"), stdin=b"print(1)\nraise SystemExit(8)\n"),
+            script("forkserver", FORKSERVER, ways=(ANY,)),  # as the next one
             # Python takes SIGINT where nobody has; where CUDA runs before Python does, Gable has.
             python("unhandled interrupt", "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(5)", ways=(ANY,)),
             Case("python: interactive", ("{python}", "-i", "-q"), stdin=b"1 + 1\nexit(4)\n")])

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// To whom the driver gives counters, as files and variables tell: no GPU is needed to say it.
+#include "tools/doctor_rights.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "tests/unit/tools/run_gable.h"
+
+#if GABLE_HAVE_INJECT
+
+namespace gable::tests {
+namespace {
+
+constexpr const char* kNone = "0000000000000000";
+constexpr const char *kAdmin = "0000000000200000", *kPerfmon = "0000004000000000";
+
+class DoctorRights : public ::testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) {
+    const auto path = std::filesystem::path(root_) / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
+  void machine(const std::string& reserved, const std::string& capabilities,
+               const std::string& driver = "580.65.06") {
+    write("proc/driver/nvidia/params", "ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: " +
+                                           reserved + "\nDmaRemapPeerMmio: 1\n");
+    write("proc/self/status",
+          "Name:\tgable\nCapPrm:\t" + std::string(kNone) + "\nCapEff:\t" + capabilities + "\n");
+    write("proc/driver/nvidia/version",
+          "NVRM version: NVIDIA UNIX x86_64 Kernel Module  " + driver + "  Sun Jul 20 2025\n");
+  }
+  [[nodiscard]] std::string said() const {
+    std::string text;
+    for (const Finding& one : examine_rights({root_, [this](const char* name) {
+                                                const auto found = variables_.find(name);
+                                                return found == variables_.end() ? std::string()
+                                                                                 : found->second;
+                                              }}))
+      text += one.part + " " + to_string(one.state) + " " + one.text + "\n";
+    return text;
+  }
+  void expect(const std::string& part) const {
+    EXPECT_NE(said().find(part), std::string::npos) << said();
+  }
+
+  const std::string root_ = temporary_folder();
+  std::map<std::string, std::string> variables_;
+};
+
+TEST_F(DoctorRights, WithoutADriverNothingIsSaid) { EXPECT_EQ(said(), ""); }
+
+TEST_F(DoctorRights, OpenToAll) {
+  machine("0", kNone);
+  EXPECT_EQ(said(), "rights ready Counters are open to every user.\n");
+}
+
+TEST_F(DoctorRights, TheAdministratorHasThem) {
+  machine("1", kAdmin);
+  expect(
+      "rights ready Counters are reserved for the administrator, and this user has CAP_SYS_ADMIN.");
+}
+
+TEST_F(DoctorRights, PerfmonIsEnoughForNewDriversAlone) {
+  machine("1", kPerfmon, "565.57.01");
+  expect("rights ready");
+  machine("1", kPerfmon, "550.54.14");
+  expect("rights limited");
+}
+
+TEST_F(DoctorRights, WhatToDoDependsOnThePlace) {
+  machine("1", kNone);
+  expect("(RmProfilingAdminOnly is 1 in /proc/driver/nvidia/params). Run as root, or");
+  write("run/.containerenv", "");
+  expect("--cap-add=SYS_ADMIN or --cap-add=PERFMON");
+  machine("1", kNone, "550.54.14");
+  expect("Start this container with --cap-add=SYS_ADMIN, or have the host");
+  variables_["APPTAINER_CONTAINER"] = "/image.sif";
+  expect("A container of Apptainer has the rights of its user");
+  variables_["KUBERNETES_SERVICE_HOST"] = "10.0.0.1";
+  expect("add SYS_ADMIN to securityContext.capabilities");
+}
+
+TEST_F(DoctorRights, PartsOfAGpu) {
+  variables_["NVIDIA_VISIBLE_DEVICES"] = "MIG-5c6f7a08-0000-5000-8000-000000000000";
+  expect("MIG ready NVIDIA_VISIBLE_DEVICES names a part of a GPU.");
+  variables_.clear();
+  variables_["CUDA_VISIBLE_DEVICES"] = "0,1";
+  EXPECT_EQ(said(), "");
+}
+
+TEST_F(DoctorRights, SharedByMps) {
+  write("proc/77/comm", "nvidia-cuda-mps\n");
+  expect("MPS limited MPS runs here: CUPTI takes no counters");
+  variables_["CUDA_MPS_PIPE_DIRECTORY"] = "/tmp/mps";
+  expect("MPS limited CUDA_MPS_PIPE_DIRECTORY is set");
+}
+
+TEST_F(DoctorRights, VirtualGpus) {
+  for (const char* name : {"NVIDIA A100-4C", "GRID T4-16Q", "NVIDIA L40S-48A"})
+    EXPECT_TRUE(is_virtual_gpu(name)) << name;
+  for (const char* name : {"NVIDIA A100-SXM4-80GB", "NVIDIA A100-PCIE-40GB", "Tesla V100-SXM2-16GB",
+                           "NVIDIA H100 80GB HBM3", "Playback H200", ""})
+    EXPECT_FALSE(is_virtual_gpu(name)) << name;
+}
+
+}  // namespace
+}  // namespace gable::tests
+
+#endif  // GABLE_HAVE_INJECT
