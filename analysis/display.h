@@ -15,8 +15,8 @@ namespace gable {
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
 // What may be shown on one line: line breaks and tabs are spaces. Escape sequences, other control
-// characters, those that turn the direction of the text or are not seen, and bytes that are no UTF-8
-// become visible ("\x1b", "\u202e"): names come from programs, and files from anybody.
+// characters, those that turn the direction of the text or are not seen, and bytes that are no
+// UTF-8 become visible ("\x1b", "\u202e"): names come from programs, and files from anybody.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 // At most `columns` wide; what is left out in the middle is shown as '…'.

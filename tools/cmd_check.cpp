@@ -84,11 +84,9 @@ class CheckCommand final : public Command {
   void print(const ReportFiles& files, const Comparison& comparison,
              const GateResult& result) const {
     std::FILE* where = markdown_ == "-" ? stderr : stdout;
-    for (const std::string& text : comparison.remarks)
-      print_line(where, "note: " + text);
+    for (const std::string& text : comparison.remarks) print_line(where, "note: " + text);
     if (!result.obstacles.empty()) {
-      for (const std::string& text : result.obstacles)
-        print_line(where, "no comparison: " + text);
+      for (const std::string& text : result.obstacles) print_line(where, "no comparison: " + text);
       return;
     }
     const std::map<GateVerdict, const char*> words = {{GateVerdict::worse, "worse"},

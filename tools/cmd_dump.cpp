@@ -36,8 +36,8 @@ std::string quoted(const std::string& text) {
   std::va_list values, again;
   va_start(values, format);
   va_copy(again, values);
-  std::string line(static_cast<std::size_t>(std::max(std::vsnprintf(nullptr, 0, format, values), 0)),
-                   '\0');
+  std::string line(
+      static_cast<std::size_t>(std::max(std::vsnprintf(nullptr, 0, format, values), 0)), '\0');
   (void)std::vsnprintf(line.data(), line.size() + 1, format, again);
   va_end(again);
   va_end(values);
@@ -92,8 +92,7 @@ class Printer {
   explicit Printer(const Recording& recording) : recording_(recording) {}
 
   void print() const {
-    put("recording    %s %s", recording_.origin.c_str(),
-                quoted(recording_.note).c_str());
+    put("recording    %s %s", recording_.origin.c_str(), quoted(recording_.note).c_str());
     for (const auto& [name, value] : recording_.switches) {
       put("switch       %s = %s", name.c_str(), value.c_str());
     }
@@ -102,8 +101,8 @@ class Printer {
     }
     for (const DeviceInfo& device : recording_.devices) {
       put("device       %d %s %s, compute capability %d.%d, %d SMs", device.id,
-                  quoted(device.name).c_str(), device.chip.c_str(), device.compute_major,
-                  device.compute_minor, device.sm_count);
+          quoted(device.name).c_str(), device.chip.c_str(), device.compute_major,
+          device.compute_minor, device.sm_count);
     }
     for (const RecordedKernel& kernel : recording_.kernels) print_kernel(kernel);
     for (const RecordedSequence& sequence : recording_.sequences) {
@@ -119,15 +118,15 @@ class Printer {
     std::string unknown;
     for (const std::string& metric : kernel.unknown) unknown += " " + metric + "=unknown";
     put("kernel       %s %s grid %s block %s cluster %s shared %u B, %llu ns%s%s",
-                kernel.id.c_str(), quoted(kernel.name).c_str(), text_of(kernel.grid).c_str(),
-                text_of(kernel.block).c_str(), text_of(kernel.cluster).c_str(),
-                kernel.dynamic_shared, static_cast<unsigned long long>(kernel.time_ns),
-                text_of(kernel.counters).c_str(), unknown.c_str());
+        kernel.id.c_str(), quoted(kernel.name).c_str(), text_of(kernel.grid).c_str(),
+        text_of(kernel.block).c_str(), text_of(kernel.cluster).c_str(), kernel.dynamic_shared,
+        static_cast<unsigned long long>(kernel.time_ns), text_of(kernel.counters).c_str(),
+        unknown.c_str());
   }
 
   void print_op(const RecordedOp& op) const {
-    put("%7u  thread %-3d %-15s %s", op.line, op.thread,
-                std::string(to_string(op.kind)).c_str(), details(op).c_str());
+    put("%7u  thread %-3d %-15s %s", op.line, op.thread, std::string(to_string(op.kind)).c_str(),
+        details(op).c_str());
   }
 
   [[nodiscard]] std::string kernel_id(std::uint32_t index) const {
@@ -176,9 +175,8 @@ class Printer {
         return std::to_string(op.id);
       case OpKind::play:
         return std::to_string(op.amount) + " times " +
-               (op.index < recording_.sequences.size()
-                    ? quoted(recording_.sequences[op.index].name)
-                    : "?");
+               (op.index < recording_.sequences.size() ? quoted(recording_.sequences[op.index].name)
+                                                       : "?");
       case OpKind::print:
         return quoted(op.name);
       case OpKind::exit:

@@ -79,8 +79,7 @@ class ImportCommand final : public Command {
     const Report report = assemble(imported, read_roofs_folder(roofs_folder()));
     progress.clear();
     write_output({{}, inputs(), {}}, to_json(report), output_);
-    if (output_ != "-")
-      {
+    if (output_ != "-") {
       print_line(stdout, "Written: " + output_);
       print_line(stdout, "Next: gable report " + output_);
     }

@@ -111,8 +111,7 @@ class ReportCommand final : public Command {
           std::to_string(kMostEvents) + " events.");
     }
     write_output({{}, files_, {}}, export_trace(*read.recording, timeline), trace_);
-    if (trace_ != "-") 
-      print_line(stdout, "Written: " + trace_ + " (open it in ui.perfetto.dev)");
+    if (trace_ != "-") print_line(stdout, "Written: " + trace_ + " (open it in ui.perfetto.dev)");
     return kExitGood;
   }
 

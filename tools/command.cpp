@@ -84,9 +84,7 @@ int run_command(const CommandEntry& entry, const std::vector<std::string>& words
 
 }  // namespace
 
-void say(std::string_view sentence) {
-  print_line(stderr, "gable: " + std::string(sentence));
-}
+void say(std::string_view sentence) { print_line(stderr, "gable: " + std::string(sentence)); }
 
 void print_line(std::FILE* file, std::string_view text) {
   const std::string line = one_line(text) + "\n";
