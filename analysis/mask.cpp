@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "analysis/masked_text.h"
 #include "analysis/secret_names.h"
 #include "analysis/secret_programs.h"
 #include "analysis/secret_shapes.h"
@@ -13,13 +14,6 @@
 
 namespace gable {
 namespace {
-
-constexpr std::size_t kLongestLogin = 512;  // looked at in an address
-
-bool is_number(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
 
 bool is_cookie(std::string_view name) {
   static constexpr std::array<std::string_view, 3> kEnds{"cookie", "Cookie", "COOKIE"};
@@ -38,71 +32,32 @@ struct Said {
 };
 
 // One argument: a word, a shell command, a header, JSON, a program's text.
-class Text {
+class Text : private MaskedText {
  public:
-  Text(std::string_view text, Said& said) : text_(text), said_(said), find_(text, quote_) {}
+  Text(std::string_view text, Said& said) : MaskedText(text), said_(said) {}
 
   // The argument with what is secret in it replaced. Once.
   std::string mask() {
     while (at_ < text_.size()) step();
-    return std::move(out_);
+    return take();
   }
   // The argument is user:password. Once.
   std::string mask_login() {
     hide_password(text_.size());
     copy_until(text_.size());
-    return std::move(out_);
+    return take();
   }
   // What the argument says of the one after it.
   [[nodiscard]] Next next() const { return next_; }
 
  private:
-  void copy_until(std::size_t end) {
-    if (end > at_) out_ += text_.substr(at_, end - at_);
-    for (; at_ < end; ++at_)
-      if (is_quote(text_[at_])) follow_quote(text_[at_]);
-  }
-  void hide_until(std::size_t end) {
-    if (end > at_) out_ += kMasked;
-    at_ = end;
-  }
-
   void step() {
     if (const auto length = secret_shape(text_, at_); length > 0) return hide_until(at_ + length);
     const char c = text_[at_];
-    if (text_.compare(at_, 3, "://") == 0) return address();
+    if (text_.compare(at_, 3, "://") == 0) return hide_login();
     if (is_name_character(c) && (at_ == 0 || !is_name_character(text_[at_ - 1]))) return name();
     if (c == ';' || c == '|' || c == '\n') said_.programs.end_command();
     copy_until(at_ + 1);
-  }
-
-  // Which quote the text stands in. One within a word ("don't") opens nothing.
-  void follow_quote(char c) {
-    if (quote_ == c) {
-      quote_ = '\0';
-    } else if (quote_ == '\0' && !find_.escaped(at_) &&
-               (at_ == 0 || !is_name_character(text_[at_ - 1]))) {
-      quote_ = c;
-    }
-  }
-
-  // scheme://user:password@host; either may be the secret.
-  void address() {
-    const auto start = at_ + 3;
-    const auto most = std::min(text_.size(), start + kLongestLogin);
-    auto end = start;  // of the word
-    while (end < most && !is_space(text_[end]) && !is_quote(text_[end])) ++end;
-    const auto word = text_.substr(start, end - start);
-    const auto host_end = std::min(word.find_first_of("/?#"), word.size());
-    auto at = word.substr(0, host_end).rfind('@');
-    if (at == word.npos) {
-      // A slash in the password: what follows the colon is no port then.
-      const auto colon = word.substr(0, host_end).find(':');
-      if (colon != word.npos && !is_number(word.substr(colon + 1, host_end - colon - 1)))
-        at = word.rfind('@');
-    }
-    copy_until(start);
-    if (at != word.npos && word.substr(0, at) != "git") hide_until(start + at);
   }
 
   [[nodiscard]] bool begins_word() const {
@@ -292,15 +247,6 @@ class Text {
     hide_password(find_.end_of_value(start));
   }
 
-  void hide_password(std::size_t end) {
-    const auto word = text_.substr(at_, end - at_);
-    const auto colon = word.find(':');
-    if (colon == word.npos) return;
-    if (is_number(word.substr(0, colon)) && is_number(word.substr(colon + 1))) return;  // uid:gid
-    copy_until(at_ + colon + 1);
-    hide_until(end);
-  }
-
   void hide_value(std::string_view name, std::size_t end) {
     if (end <= at_) return;
     const auto word = text_.substr(at_, end - at_);
@@ -323,24 +269,11 @@ class Text {
         return hide_until(find_.end_of_value(value));
       }
     }
-    // The quotes stay, so that the text around reads on.
-    const char first = word.empty() ? '\0' : word.front();
-    if (word.size() >= 2 && is_quote(first) && word.back() == first && !find_.escaped(end - 1)) {
-      copy_until(at_ + 1);
-      hide_until(end - 1);
-      if (out_.back() == first) out_ += kMasked;  // an empty value is not told either
-      return copy_until(end);
-    }
-    hide_until(end);
+    hide_word(end);
   }
 
-  std::string_view text_;
   Said& said_;
-  std::size_t at_ = 0;
-  std::string out_;
-  char quote_ = '\0';
   Next next_ = Next::plain;
-  const ValueFinder find_;
 };
 
 bool is_sign_or_scheme(std::string_view word) {

@@ -14,6 +14,16 @@ namespace {
 using json::Object;
 using json::WrongField;
 
+// It is written into other files as it is.
+void read_direction(const Object& in, std::string& direction) {
+  in.read("direction", direction);
+  for (const std::string_view known : {"forward", "backward", "recompute", "none"})
+    if (direction == known) return;
+  if (in.find("direction") != nullptr)
+    throw WrongField(in.at("direction").text() +
+                     " is none of forward, backward, recompute and none");
+}
+
 void read_flops(const Object& in, Flops& flops) {
   in.read("fp64", flops.fp64);
   in.read("fp32", flops.fp32);
@@ -149,7 +159,7 @@ void read_layer(const Object& in, LayerRow& row) {
   in.read("parent", row.parent);
   in.read("path", row.path);
   in.read("dotted", row.dotted);
-  in.read("direction", row.direction);
+  read_direction(in, row.direction);
   in.read("device", row.device);
   in.read("depth", row.depth);
   in.read_count("calls", row.calls);
@@ -194,7 +204,7 @@ void read_layer(const Object& in, LayerRow& row) {
 
 void read_kernel(const Object& in, KernelRow& row) {
   in.read("layer", row.layer);
-  in.read("direction", row.direction);
+  read_direction(in, row.direction);
   in.read("device", row.device);
   in.read("name", row.name);
   in.read("symbol", row.symbol);
@@ -229,7 +239,7 @@ void read_kernel(const Object& in, KernelRow& row) {
 
 void read_copy(const Object& in, CopyRow& row) {
   in.read("kind", row.kind);
-  in.read("direction", row.direction);
+  read_direction(in, row.direction);
   in.read("device", row.device);
   in.read("layer", row.layer);
   in.read_count("count", row.count);

@@ -140,6 +140,10 @@ TEST(ReportJson, ADamagedFieldIsNamed) {
             "This report is damaged: copies[0].count is out of range.");
   EXPECT_EQ(damaged("/kernels/0/time_ns/mean", 1e31),
             "This report is damaged: kernels[0].time_ns.mean is out of range.");
+  EXPECT_EQ(
+      damaged("/layers/0/direction", "\"/><script>"),
+      "This report is damaged: layers[0].direction is none of forward, backward, recompute and "
+      "none.");
   EXPECT_EQ(damaged("/run/complete", 1),
             "This report is damaged: run.complete is neither true nor false.");
   EXPECT_EQ(damaged("/run", 3), "This report is damaged: run is no object.");
