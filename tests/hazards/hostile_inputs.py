@@ -300,7 +300,7 @@ class Hostile(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(self.tried, range(first, first + INPUTS)))
         refused = sum(was_refused for was_refused, _ in results)
-        print(f"hostile: {len(results)} inputs, {refused} refused, {len(results) - refused} read", flush=True)
+        print(f"\nhostile: {len(results)} inputs, {refused} refused, {len(results) - refused} read", flush=True)
         found = [problem for _, problems in results for problem in problems]
         self.assertEqual(found[:20], [], f"{len(found)} problems")
         self.assertGreater(refused, INPUTS // 4)
