@@ -15,6 +15,8 @@
 namespace gable {
 namespace {
 
+bool is_option(std::string_view word) { return !word.empty() && word[0] == '-'; }
+
 bool is_cookie(std::string_view name) {
   static constexpr std::array<std::string_view, 3> kEnds{"cookie", "Cookie", "COOKIE"};
   return std::any_of(kEnds.begin(), kEnds.end(), [&](std::string_view end) {
@@ -81,7 +83,7 @@ class Text : private MaskedText {
       return after_scheme(end);
     if (name == "-u" || name == "--user" || name == "--proxy-user") return login(end);
     // A file of that name, or a part of it, is none.
-    if (name[0] != '-' && begins_word() && name.find('.') == name.npos && find_.get(end) != '/' &&
+    if (!is_option(name) && begins_word() && name.find('.') == name.npos && find_.get(end) != '/' &&
         names_secret(name))
       said_.secret_named = true;
     // Shapes may begin within the name: "--key-hf_…".
@@ -144,7 +146,7 @@ class Text : private MaskedText {
 
   // The value behind a name that says so. False: there is none.
   bool value_of_secret(std::string_view name, std::size_t end) {
-    const bool option = name[0] == '-';
+    const bool option = is_option(name);
     if (const auto value = find_.value_after_sign(at_, end); value != text_.npos) {
       // "name": "HF_TOKEN", "value": "X"
       if (is_field(value)) {
@@ -186,7 +188,7 @@ class Text : private MaskedText {
   bool value_of_named(std::string_view name, std::size_t end) {
     if (!names_value_of_named(name)) return false;
     const auto value = find_.value_after_sign(at_, end);
-    if (value == text_.npos && name[0] != '-') return false;
+    if (value == text_.npos && !is_option(name)) return false;
     said_.secret_named = false;
     if (value == text_.npos) return hide_next_word(name, end);
     copy_until(value);
@@ -201,18 +203,18 @@ class Text : private MaskedText {
   // The word behind spaces, and the further ones where the name is of several. An option is none.
   bool hide_next_word(std::string_view name, std::size_t end) {
     const auto value = find_.skip_spaces(end);
-    const bool several = name[0] == '-' && names_several(name);
+    const bool several = is_option(name) && names_several(name);
     if (value >= text_.size()) {
       const bool alone = at_ == 0 || text_[at_ - 1] == ':';  // npm's //host/:_authToken
       copy_until(text_.size());
-      if (name[0] == '-' || alone) next_ = several ? Next::secrets : Next::secret;
-      said_.secret_named = said_.secret_named || name[0] != '-';
+      if (is_option(name) || alone) next_ = several ? Next::secrets : Next::secret;
+      said_.secret_named = said_.secret_named || !is_option(name);
       return true;
     }
     if (value == end || (find_.get(value) == '-' && find_.get(value + 1) == '-')) return false;
     copy_until(value);
     if (find_.ends_command(value)) return true;
-    if (name[0] != '-' && is_verb(text_.substr(value, find_.end_of_value(value) - value))) {
+    if (!is_option(name) && is_verb(text_.substr(value, find_.end_of_value(value) - value))) {
       said_.secret_named = true;  // gh secret set HF --body X
       return true;
     }
@@ -291,7 +293,7 @@ std::vector<std::string> mask_command(const std::vector<std::string>& command) {
     const std::string& argument = command[i];
     const std::string_view before = i > 0 ? std::string_view(command[i - 1]) : std::string_view();
     const bool waits = next == Next::secret || next == Next::secrets;
-    if (waits && before[0] != '-' && is_verb(argument)) {
+    if (waits && !is_option(before) && is_verb(argument)) {
       said.secret_named = true;  // gh secret set HF --body X
       next = Next::plain;
     } else if (waits && is_sign_or_scheme(argument)) {
@@ -299,7 +301,7 @@ std::vector<std::string> mask_command(const std::vector<std::string>& command) {
       continue;
     }
     const bool secret = next == Next::secret || next == Next::secrets;
-    const bool ends = next == Next::secrets && !of.empty() && argument[0] == '-';
+    const bool ends = next == Next::secrets && !of.empty() && is_option(argument);
     if (secret && argument.rfind("--", 0) != 0 && !(ends && of != before)) {
       const bool count = is_count(of.empty() ? before : of, argument);
       out.emplace_back(count ? argument : kMasked);
