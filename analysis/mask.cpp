@@ -75,16 +75,17 @@ class Text : private MaskedText {
     if (by_program(name, end)) return;
     if (names_secret(name) && value_of_secret(name, end)) return;
     if (is_login_call(name, end)) {
+      const auto close = find_.end_of_value(end);
       copy_until(end + 1);
-      return hide_value(name, find_.end_of_value(at_));
+      return hide_until(find_.get(close - 1) == ')' ? close - 1 : close);
     }
     if (said_.secret_named && value_of_named(name, end)) return;
     if ((name == "Bearer" || name == "bearer" || name == "Basic") && is_space(find_.get(end)))
       return after_scheme(end);
     if (name == "-u" || name == "--user" || name == "--proxy-user") return login(end);
     // A file of that name, or a part of it, is none.
-    if (!is_option(name) && begins_word() && name.find('.') == name.npos && find_.get(end) != '/' &&
-        names_secret(name))
+    if (!is_option(name) && (begins_word() || text_[at_ - 1] == '=') &&
+        name.find('.') == name.npos && find_.get(end) != '/' && names_secret(name))
       said_.secret_named = true;
     // Shapes may begin within the name: "--key-hf_…".
     const auto stop = end;

@@ -38,8 +38,9 @@ std::vector<std::string> words_of(std::string_view name) {
 }
 
 // Words about text models, videos and devices that only look alike.
-constexpr std::array<std::string_view, 8> kHarmless{"tokeniz",  "tokenis", "keyframe", "monkey",
-                                                    "keyboard", "keyword", "turkey",   "keypoint"};
+constexpr std::array<std::string_view, 9> kHarmless{"tokeniz", "tokenis",  "keyframe",
+                                                    "monkey",  "keyboard", "keyword",
+                                                    "turkey",  "keypoint", "hotkey"};
 constexpr std::array<std::string_view, 12> kWithin{
     "token",  "secret",     "password",      "passwd", "passphrase", "passcode",
     "apikey", "credential", "authorization", "cookie", "signature",  "securestring"};
@@ -60,16 +61,34 @@ constexpr std::array kPairs{
     Pair{"pairing", "code"},    Pair{"conn", "str"},          Pair{"activation", "code"},
     Pair{"license", "code"},    Pair{"webhook", "url"},       Pair{"from", "literal"},
     Pair{"recovery", "phrase"}, Pair{"seed", "phrase"},       Pair{"pass", "code"},
-    Pair{"secure", "string"},
+    Pair{"secure", "string"},   Pair{"string", "data"},
 };
 // What may stand after a secret's name that is none itself: how it is handled, not what it is.
-constexpr std::array<std::string_view, 23> kAbout{
-    "file",  "path",   "dir",    "type",   "types",    "mode",    "method", "name",
-    "names", "env",    "stdin",  "ttl",    "lifetime", "timeout", "scheme", "provider",
-    "len",   "server", "domain", "plugin", "format",   "enabled", "command"};
+constexpr std::array<std::string_view, 24> kAbout{
+    "file",  "path",   "dir",    "type",   "types",    "mode",    "method",  "name",
+    "names", "env",    "stdin",  "ttl",    "lifetime", "timeout", "scheme",  "provider",
+    "len",   "server", "domain", "plugin", "format",   "enabled", "command", "authentication"};
 // What may stand after "key" without making it something else.
 constexpr std::array<std::string_view, 10> kAfterKey{"id",  "b64",  "base64", "hex",    "pem",
                                                      "raw", "data", "value",  "string", "json"};
+
+// What stands first in the name of an option that says how, and takes no secret.
+constexpr std::array<std::string_view, 6> kHow{"ask", "prompt", "no", "disable", "skip", "without"};
+// The tokens of text models, and the keys of tables.
+constexpr std::array<std::string_view, 13> kOfTexts{"pad",     "bos",   "eos",  "unk",   "sep",
+                                                    "cls",     "mask",  "stop", "start", "special",
+                                                    "padding", "image", "end"};
+constexpr std::array<std::string_view, 11> kOfTables{"sort",  "primary", "foreign", "partition",
+                                                     "group", "dict",    "index",   "join",
+                                                     "batch", "metric",  "state"};
+
+// "--pad-token-id", "--sort-key"
+bool is_of_text_or_table(const std::vector<std::string>& words, std::size_t i) {
+  if (i == 0) return false;
+  const auto& word = words[i];
+  return ((word == "token" || word == "tokens") && is_one_of(words[i - 1], kOfTexts)) ||
+         ((word == "key" || word == "keys") && is_one_of(words[i - 1], kOfTables));
+}
 
 bool is_key(const std::string& word) {
   return word == "keys" || (word.size() >= 3 && word.compare(word.size() - 3, 3, "key") == 0);
@@ -77,10 +96,11 @@ bool is_key(const std::string& word) {
 
 bool says_secret(const std::vector<std::string>& words) {
   // "--auth-type none", "--token-file F".
-  if (words.size() > 1 && is_one_of(words.back(), kAbout)) return false;
+  if (words.size() > 1 && (is_one_of(words.back(), kAbout) || is_one_of(words.front(), kHow)))
+    return false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i];
-    if (has_one_of(word, kHarmless)) continue;
+    if (has_one_of(word, kHarmless) || is_of_text_or_table(words, i)) continue;
     if (has_one_of(word, kWithin) || is_one_of(word, kWhole)) return true;
     const auto rest = words.begin() + static_cast<std::ptrdiff_t>(i) + 1;
     if (is_key(word) && std::all_of(rest, words.end(), [](const std::string& after) {
@@ -123,7 +143,8 @@ bool names_secret_alone(std::string_view name) {
   for (const auto end : kStrong)
     if (last.size() >= end.size() && last.compare(last.size() - end.size(), end.npos, end) == 0)
       return true;
-  return words.size() > 1 && last == "key" && is_one_of(words[words.size() - 2], kOfKey);
+  const auto key = words.size() - (last == "id" ? 2 : 1);  // access_key_id
+  return words.size() > 1 && key > 0 && words[key] == "key" && is_one_of(words[key - 1], kOfKey);
 }
 
 bool names_several(std::string_view name) {
