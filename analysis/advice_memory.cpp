@@ -2,7 +2,10 @@
 // Where bytes hold the kernels.
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analysis/advice_rules.h"
 #include "analysis/display.h"
@@ -110,16 +113,30 @@ void advise_bandwidth(const AdviceFacts& facts, std::vector<Advice>& advice) {
                     std::nullopt});
 }
 
-// Whether the kernel is in a forward that makes one token after another.
-bool makes_tokens(const AdviceFacts& facts, const PlotRow& row) {
-  if (row.layer == nullptr) return false;
-  return std::any_of(
-      facts.report->layers.begin(), facts.report->layers.end(), [&](const LayerRow& layer) {
-        return layer.tokens && layer.tokens->per_sequence == 1 &&
-               row.layer->path.size() >= layer.path.size() &&
-               std::equal(layer.path.begin(), layer.path.end(), row.layer->path.begin());
-      });
-}
+// The forwards that make one token after another. Looked up, as layers and kernels may be very
+// many.
+class Decoding {
+ public:
+  explicit Decoding(const Report& report) {
+    for (const LayerRow& layer : report.layers) {
+      if (!layer.tokens || layer.tokens->per_sequence != 1) continue;
+      lengths_.insert(layer.path.size());
+      paths_.insert(layer.path);
+    }
+  }
+  [[nodiscard]] bool has(const LayerRow* layer) const {
+    if (layer == nullptr) return false;
+    return std::any_of(lengths_.begin(), lengths_.end(), [&](std::size_t length) {
+      const auto begin = layer->path.begin();
+      return length <= layer->path.size() &&
+             paths_.contains({begin, begin + static_cast<std::ptrdiff_t>(length)});
+    });
+  }
+
+ private:
+  std::set<std::size_t> lengths_;
+  std::set<std::vector<std::string>> paths_;
+};
 
 bool is_softmax(const PlotRow& row) {
   return row.name.find("softmax") != std::string::npos ||
@@ -169,8 +186,9 @@ void advise_on_memory(const AdviceFacts& facts, std::vector<Advice>& advice) {
                       softmax.saving_ns});
   }
 
+  const Decoding decoding(*facts.report);
   const AdviceFacts::Part tokens =
-      facts.part([&](const PlotRow& row) { return memory_holds(row) && makes_tokens(facts, row); },
+      facts.part([&](const PlotRow& row) { return memory_holds(row) && decoding.has(row.layer); },
                  [](const PlotRow& row) { return Maybe(*row.sum.time_total_ns / 2); });
   if (tokens.saving_ns >= kLeastShare * facts.unit_ns) {
     advice.push_back({"quantise",

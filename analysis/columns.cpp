@@ -32,6 +32,8 @@ std::string coloured(const std::string& text, const char* colour) {
 
 std::string render_columns(std::vector<Column> table, std::size_t rows, std::size_t columns,
                            bool colours) {
+  for (Column& column : table)
+    for (std::string& cell : column.cells) cell = one_line(cell);
   std::size_t others = 0;
   for (std::size_t i = 1; i < table.size(); ++i) others += table[i].width() + 2;
   const std::size_t room =

@@ -2,6 +2,7 @@
 #include "analysis/compare_match.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <tuple>
@@ -58,14 +59,21 @@ std::map<LayerKey, const LayerRow*> by_key(const Report& report) {
   return out;
 }
 
-using Shape = std::tuple<Dim3, Dim3, Dim3, std::uint32_t, bool, bool>;
+using Shape = std::array<std::uint32_t, 12>;
 Shape shape_key(const KernelRow& kernel) {
-  return {kernel.grid,
-          kernel.block,
-          kernel.cluster,
+  const auto& [grid, block, cluster] = std::tie(kernel.grid, kernel.block, kernel.cluster);
+  return {grid.x,
+          grid.y,
+          grid.z,
+          block.x,
+          block.y,
+          block.z,
+          cluster.x,
+          cluster.y,
+          cluster.z,
           kernel.dynamic_shared,
-          kernel.graph.has_value(),
-          kernel.ranges.has_value()};
+          kernel.graph.has_value() ? 1u : 0u,
+          kernel.ranges.has_value() ? 1u : 0u};
 }
 
 }  // namespace
@@ -128,36 +136,40 @@ std::vector<KernelMatch> match_kernels(const Report& a, const Report& b,
   const auto named = [&](const KernelRow& kernel, bool of_b) {
     return Named{place(kernel, of_b), kernel.device, kernel.direction, kernel.name};
   };
-  std::map<Named, std::vector<const KernelRow*>> left;
-  for (const KernelRow& kernel : a.kernels) left[named(kernel, false)].push_back(&kernel);
+  // By shape, as one name may have very many; those of one shape in their order.
+  std::map<Named, std::multimap<Shape, const KernelRow*>> left;
+  for (const KernelRow& kernel : a.kernels)
+    left[named(kernel, false)].emplace(shape_key(kernel), &kernel);
 
   std::vector<KernelMatch> out;
   std::map<Named, std::vector<std::size_t>> open;  // places in `out` of B's without a partner
   for (const KernelRow& kernel : b.kernels) {
     KernelMatch& match = out.emplace_back(KernelMatch{nullptr, &kernel, Match::added});
     const Named name = named(kernel, true);
-    std::vector<const KernelRow*>& candidates = left[name];
-    const auto same =
-        std::find_if(candidates.begin(), candidates.end(),
-                     [&](const KernelRow* each) { return shape_key(*each) == shape_key(kernel); });
-    if (same == candidates.end()) {
+    auto& candidates = left[name];
+    const Shape shape = shape_key(kernel);
+    const auto same = candidates.lower_bound(shape);  // the first of them
+    if (same == candidates.end() || same->first != shape) {
       open[name].push_back(out.size() - 1);
     } else {
-      match.a = *same;
+      match.a = same->second;
       match.match = Match::same;
       candidates.erase(same);
     }
   }
   // One that is left on each side is the same kernel in another shape; of more nobody knows which.
   for (const auto& [name, places] : open) {
-    std::vector<const KernelRow*>& candidates = left[name];
+    auto& candidates = left[name];
     if (places.size() != 1 || candidates.size() != 1) continue;
-    out[places.front()].a = candidates.front();
+    out[places.front()].a = candidates.begin()->second;
     out[places.front()].match = Match::reshaped;
     candidates.clear();
   }
   for (const auto& [name, kernels] : left) {
-    for (const KernelRow* kernel : kernels) out.push_back({kernel, nullptr, Match::gone});
+    std::vector<const KernelRow*> gone;
+    for (const auto& [shape, kernel] : kernels) gone.push_back(kernel);
+    std::sort(gone.begin(), gone.end());  // as they stand in the report
+    for (const KernelRow* kernel : gone) out.push_back({kernel, nullptr, Match::gone});
   }
   return out;
 }

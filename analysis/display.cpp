@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/display.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -58,6 +60,52 @@ std::vector<Character> characters(std::string_view text) {
   return out;
 }
 
+// What moves the cursor, changes the terminal, turns the direction of the text or is not seen.
+constexpr std::array<CodeRange, 11> kUnseen = {{{0x00, 0x1F},
+                                                {0x7F, 0x9F},
+                                                {0x61C, 0x61C},
+                                                {0x200B, 0x200B},
+                                                {0x200E, 0x200F},
+                                                {0x2028, 0x202E},
+                                                {0x2060, 0x206F},
+                                                {0xD800, 0xDFFF},
+                                                {0xFEFF, 0xFEFF},
+                                                {0xFFF9, 0xFFFB},
+                                                {0xE0000, 0xE007F}}};
+
+bool is_unseen(std::uint32_t code) {
+  return std::any_of(kUnseen.begin(), kUnseen.end(), [code](const CodeRange& range) {
+    return code >= range.first && code <= range.last;
+  });
+}
+
+struct Decoded {
+  std::size_t length = 1;
+  std::optional<std::uint32_t> code;  // none: the first byte belongs to no character
+};
+
+Decoded decoded(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return {1, lead};
+  const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {};
+  std::uint32_t code = lead & (0xFFu >> (length + 1));
+  for (const char c : text.substr(1, length - 1)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0u) != 0x80u) return {};
+    code = (code << 6) | (byte & 0x3Fu);
+  }
+  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLeast.at(length) || code > 0x10FFFF) return {};
+  return {length, code};
+}
+
+std::string escape(const char* pattern, unsigned value) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), pattern, value);
+  return text.data();
+}
+
 std::string format(const char* pattern, double value) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), pattern, value);
@@ -85,9 +133,23 @@ std::size_t display_width(std::string_view text) {
 }
 
 std::string one_line(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Decoded next = decoded(text);
+    const std::string_view bytes = text.substr(0, next.length);
+    if (!next.code) {
+      out += escape("\\x%02x", static_cast<unsigned char>(text[0]));
+    } else if (*next.code == '\n' || *next.code == '\t' || *next.code == '\r') {
+      out += ' ';
+    } else if (*next.code < 0x100 && is_unseen(*next.code)) {
+      out += escape("\\x%02x", *next.code);
+    } else if (is_unseen(*next.code)) {
+      out += escape("\\u%04x", *next.code);
+    } else {
+      out += bytes;
+    }
+    text.remove_prefix(next.length);
   }
   return out;
 }

@@ -14,7 +14,9 @@ namespace gable {
 // Columns a terminal takes for valid UTF-8: 2 for CJK and emoji, 0 for combining marks.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
-// Control characters (line breaks too) as spaces.
+// What may be shown on one line: line breaks and tabs are spaces. Escape sequences, other control
+// characters, those that turn the direction of the text or are not seen, and bytes that are no
+// UTF-8 become visible ("\x1b", "\u202e"): names come from programs, and files from anybody.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 // At most `columns` wide; what is left out in the middle is shown as '…'.

@@ -46,7 +46,11 @@ rapidjson::Document parsed(std::string_view text) {
     return !reader.Parse<kFlags>(stream, document).IsError();
   };
   document.Populate(read);
-  if (reader.HasParseError()) throw NoJson{reader.GetErrorOffset() + 1};
+  if (reader.HasParseError()) {
+    const auto code = reader.GetParseErrorCode();
+    throw NoJson{reader.GetErrorOffset() + 1, code == rapidjson::kParseErrorTermination ||
+                                                  code == rapidjson::kParseErrorNumberTooBig};
+  }
   return document;
 }
 

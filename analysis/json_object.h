@@ -43,6 +43,7 @@ struct Where {
 
 // An object of the report, and where it is; that must live as long. Fields may be missing: a reader
 // takes what is there.
+// Everything that a report counts or measures is 0 or more.
 class Object {
  public:
   Object(const Json& json, const Where& where) : json_(json), where_(where) {
@@ -69,6 +70,15 @@ class Object {
   }
   void read(const char* name, double& out) const {
     if (const Json* value = find(name)) out = number(*value, at(name));
+  }
+  // How often something was, in a unit: 0.5 of a launch in each step is possible.
+  template <typename Number>
+  void read_count(const char* name, Number& out) const {
+    const Json* value = find(name);
+    if (value == nullptr) return;
+    const double count = number(*value, at(name));
+    if (count > kMostCounted) throw WrongField(at(name).text() + " is out of range");
+    out = count;
   }
   template <typename Integer>
   requires std::is_integral_v<Integer>
@@ -120,6 +130,9 @@ class Object {
   }
 
  private:
+  static constexpr double kLargest = 1e30;                    // sums of it stay numbers
+  static constexpr double kMostCounted = 9007199254740992.0;  // up to here doubles have every one
+
   template <typename Visit>
   void each(const char* name, Visit visit) const {
     const Json* value = find(name);
@@ -135,7 +148,10 @@ class Object {
   }
   static double number(const Json& value, const Where& where) {
     if (!value.IsNumber()) throw WrongField(where.text() + " is no number");
-    return value.GetDouble();
+    const double number = value.GetDouble();
+    if (number < 0) throw WrongField(where.text() + " is negative");
+    if (number > kLargest) throw WrongField(where.text() + " is out of range");
+    return number;
   }
   template <typename Integer>
   static Integer integer(const Json& value, const Where& where) {
@@ -143,7 +159,8 @@ class Object {
       throw WrongField(where.text() + " is no whole number");
     const bool fits = value.IsUint64() ? std::in_range<Integer>(value.GetUint64())
                                        : std::in_range<Integer>(value.GetInt64());
-    if (!fits) throw WrongField(where.text() + " is out of range");
+    if (!fits || (value.IsInt64() && value.GetInt64() < 0))
+      throw WrongField(where.text() + (fits ? " is negative" : " is out of range"));
     return value.IsUint64() ? static_cast<Integer>(value.GetUint64())
                             : static_cast<Integer>(value.GetInt64());
   }
@@ -155,6 +172,7 @@ class Object {
 // The text as JSON. Throws NoJson with the byte, from 1 on, where it is none.
 struct NoJson {
   std::size_t byte = 0;
+  bool too_large = false;  // a number that no double can be
 };
 [[nodiscard]] rapidjson::Document parsed(std::string_view text);
 

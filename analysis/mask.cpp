@@ -6,21 +6,16 @@
 #include <cstdint>
 #include <string_view>
 
+#include "analysis/masked_text.h"
 #include "analysis/secret_names.h"
+#include "analysis/secret_programs.h"
+#include "analysis/secret_shapes.h"
+#include "analysis/secret_value.h"
 
 namespace gable {
 namespace {
 
-constexpr std::size_t kLongestLogin = 512;  // looked at in an address
-
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
-bool is_number(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-enum class Next : std::uint8_t { plain, secret, login };
+bool is_option(std::string_view word) { return !word.empty() && word[0] == '-'; }
 
 bool is_cookie(std::string_view name) {
   static constexpr std::array<std::string_view, 3> kEnds{"cookie", "Cookie", "COOKIE"};
@@ -29,107 +24,69 @@ bool is_cookie(std::string_view name) {
   });
 }
 
+// What an argument says of the one after it.
+enum class Next : std::uint8_t { plain, secret, secrets, login };
+
+// What a command has said so far, over all its arguments.
+struct Said {
+  SecretPrograms programs;
+  bool secret_named = false;  // "HF_TOKEN", "secret": what is called a value after it is one
+};
+
 // One argument: a word, a shell command, a header, JSON, a program's text.
-class Text {
+class Text : private MaskedText {
  public:
-  explicit Text(std::string_view text) : text_(text) {}
+  Text(std::string_view text, Said& said) : MaskedText(text), said_(said) {}
 
   // The argument with what is secret in it replaced. Once.
   std::string mask() {
     while (at_ < text_.size()) step();
-    return std::move(out_);
+    return take();
   }
   // The argument is user:password. Once.
   std::string mask_login() {
     hide_password(text_.size());
     copy_until(text_.size());
-    return std::move(out_);
+    return take();
   }
   // What the argument says of the one after it.
   [[nodiscard]] Next next() const { return next_; }
 
  private:
-  [[nodiscard]] char get(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
-  [[nodiscard]] bool escaped(std::size_t i) const { return i > 0 && text_[i - 1] == '\\'; }
-
-  void copy_until(std::size_t end) {
-    out_ += text_.substr(at_, end - at_);
-    for (; at_ < end; ++at_)
-      if (is_quote(text_[at_])) follow_quote(text_[at_]);
-  }
-  void hide_until(std::size_t end) {
-    if (end > at_) out_ += kMasked;
-    at_ = end;
-  }
-
   void step() {
     if (const auto length = secret_shape(text_, at_); length > 0) return hide_until(at_ + length);
     const char c = text_[at_];
-    if (text_.compare(at_, 3, "://") == 0) return address();
+    if (text_.compare(at_, 3, "://") == 0) return hide_login();
     if (is_name_character(c) && (at_ == 0 || !is_name_character(text_[at_ - 1]))) return name();
+    if (c == ';' || c == '|' || c == '\n') said_.programs.end_command();
     copy_until(at_ + 1);
   }
 
-  // Which quote the text stands in. One within a word ("don't") opens nothing.
-  void follow_quote(char c) {
-    if (quote_ == c) {
-      quote_ = '\0';
-    } else if (quote_ == '\0' && !escaped(at_) &&
-               (at_ == 0 || !is_name_character(text_[at_ - 1]))) {
-      quote_ = c;
-    }
-  }
-
-  // scheme://user:password@host; either may be the secret.
-  void address() {
-    const auto start = at_ + 3;
-    const auto most = std::min(text_.size(), start + kLongestLogin);
-    auto end = start;  // of the word
-    while (end < most && !is_space(text_[end]) && !is_quote(text_[end])) ++end;
-    const auto word = text_.substr(start, end - start);
-    const auto host_end = std::min(word.find_first_of("/?#"), word.size());
-    auto at = word.substr(0, host_end).rfind('@');
-    if (at == word.npos) {
-      // A slash in the password: what follows the colon is no port then.
-      const auto colon = word.substr(0, host_end).find(':');
-      if (colon != word.npos && !is_number(word.substr(colon + 1, host_end - colon - 1)))
-        at = word.rfind('@');
-    }
-    copy_until(start);
-    if (at != word.npos && word.substr(0, at) != "git") hide_until(start + at);
+  [[nodiscard]] bool begins_word() const {
+    const char before = at_ == 0 ? ' ' : text_[at_ - 1];
+    return is_space(before) || is_quote(before) || before == ';' || before == '|' ||
+           before == '&' || before == '(';
   }
 
   void name() {
     auto end = at_;
     while (end < text_.size() && is_name_character(text_[end])) ++end;
     const auto name = text_.substr(at_, end - at_);
-    const bool option = name[0] == '-';
-    if (names_secret(name)) {
-      if (const auto value = value_after_sign(end); value != text_.npos) {
-        const bool whole = at_ == 0 && option && get(end) == '=';  // --token=X is one value
-        copy_until(value);
-        if (value >= text_.size()) {
-          next_ = Next::secret;
-          return;
-        }
-        return hide_value(name, whole ? text_.size() : end_of_value(value));
-      }
-      if (option || names_secret_alone(name)) {
-        const auto value = skip_spaces(end);
-        if (value >= text_.size()) {
-          copy_until(text_.size());
-          if (option || name.size() == text_.size()) next_ = Next::secret;
-          return;
-        }
-        if (value > end && (get(value) != '-' || get(value + 1) != '-')) {
-          copy_until(value);
-          return hide_value(name, end_of_value(value));
-        }
-      }
+    if (by_program(name, end)) return;
+    if (names_secret(name) && value_of_secret(name, end)) return;
+    if (is_login_call(name, end)) {
+      const auto close = find_.end_of_value(end);
+      copy_until(end + 1);
+      return hide_until(find_.get(close - 1) == ')' ? close - 1 : close);
     }
-    if ((name == "Bearer" || name == "bearer" || name == "Basic") && is_space(get(end)))
+    if (said_.secret_named && value_of_named(name, end)) return;
+    if ((name == "Bearer" || name == "bearer" || name == "Basic") && is_space(find_.get(end)))
       return after_scheme(end);
     if (name == "-u" || name == "--user" || name == "--proxy-user") return login(end);
+    // A file of that name, or a part of it, is none.
+    if (!is_option(name) && (begins_word() || text_[at_ - 1] == '=') &&
+        name.find('.') == name.npos && find_.get(end) != '/' && names_secret(name))
+      said_.secret_named = true;
     // Shapes may begin within the name: "--key-hf_…".
     const auto stop = end;
     copy_until(at_ + 1);
@@ -140,143 +97,171 @@ class Text {
     }
   }
 
+  // login("X")
+  [[nodiscard]] bool is_login_call(std::string_view name, std::size_t end) const {
+    constexpr std::string_view kLogin = "login";
+    return name.size() >= kLogin.size() && name.substr(name.size() - kLogin.size()) == kLogin &&
+           find_.get(end) == '(' && is_quote(find_.get(end + 1));
+  }
+
+  // What the program takes at this place, whatever it is called.
+  bool by_program(std::string_view name, std::size_t end) {
+    const bool begins = begins_word();
+    const char after = find_.get(end);
+    const bool whole = end >= text_.size() || is_space(after) || is_quote(after);
+    const bool program = whole && (begins || text_[at_ - 1] == '/' || text_[at_ - 1] == '=');
+    const auto answer = said_.programs.see(name, begins, program);
+    switch (answer.takes) {
+      case SecretPrograms::Takes::nothing:
+        return false;
+      case SecretPrograms::Takes::word:
+        hide_until(std::max(end, find_.end_of_value(at_)));
+        return true;
+      case SecretPrograms::Takes::rest:
+        copy_until(at_ + answer.option);
+        hide_until(std::max(end, find_.end_of_value(at_)));
+        return true;
+      case SecretPrograms::Takes::login_rest:
+        copy_until(at_ + answer.option);
+        hide_password(std::max(end, find_.end_of_value(at_)));
+        return true;
+      case SecretPrograms::Takes::next:
+        // -p'X', or the next word.
+        if (is_quote(after)) {
+          copy_until(end);
+          hide_value(name, find_.end_of_value(at_));
+          return true;
+        }
+        return hide_next_word(name, end);
+      case SecretPrograms::Takes::login_next:
+        login(end);
+        return true;
+      case SecretPrograms::Takes::after_equal:
+        if (after != '=') return false;
+        copy_until(end + 1);
+        hide_value(name, find_.end_of_value(at_));
+        return true;
+    }
+    return false;
+  }
+
+  // The value behind a name that says so. False: there is none.
+  bool value_of_secret(std::string_view name, std::size_t end) {
+    const bool option = is_option(name);
+    if (const auto value = find_.value_after_sign(at_, end); value != text_.npos) {
+      // "name": "HF_TOKEN", "value": "X"
+      if (is_field(value)) {
+        said_.secret_named = true;
+        return false;
+      }
+      const bool whole = at_ == 0 && option && find_.get(end) == '=';  // --token=X is one value
+      copy_until(value);
+      if (value >= text_.size()) {
+        next_ = Next::secret;
+        return true;
+      }
+      hide_value(name, whole ? text_.size() : find_.end_of_value(value));
+      return true;
+    }
+    if (is_field(find_.skip_spaces(end))) {
+      said_.secret_named = true;
+      return false;
+    }
+    return (option || names_secret_alone(name)) && hide_next_word(name, end);
+  }
+
+  // What stands there is the next field and no value: "value: X", "secret": "X".
+  [[nodiscard]] bool is_field(std::size_t i) const {
+    const auto skip_quotes = [&](std::size_t at) {
+      while (is_quote(find_.get(at)) || find_.get(at) == '\\') ++at;
+      return at;
+    };
+    const auto begin = skip_quotes(i);
+    auto end = begin;
+    while (end < text_.size() && is_name_character(text_[end])) ++end;
+    const auto sign = skip_quotes(end);
+    if (find_.get(sign) != ':' && find_.get(sign) != '=') return false;
+    return names_value_of_named(text_.substr(begin, end - begin)) ||
+           (begin > i && sign > end && find_.get(sign) == ':');
+  }
+
+  // name: HF_TOKEN, value: X
+  bool value_of_named(std::string_view name, std::size_t end) {
+    if (!names_value_of_named(name)) return false;
+    const auto value = find_.value_after_sign(at_, end);
+    if (value == text_.npos && !is_option(name)) return false;
+    said_.secret_named = false;
+    if (value == text_.npos) return hide_next_word(name, end);
+    copy_until(value);
+    if (value >= text_.size()) {
+      next_ = Next::secret;
+    } else {
+      hide_value(name, find_.end_of_value(value));
+    }
+    return true;
+  }
+
+  // The word behind spaces, and the further ones where the name is of several. An option is none.
+  bool hide_next_word(std::string_view name, std::size_t end) {
+    const auto value = find_.skip_spaces(end);
+    const bool several = is_option(name) && names_several(name);
+    if (value >= text_.size()) {
+      const bool alone = at_ == 0 || text_[at_ - 1] == ':';  // npm's //host/:_authToken
+      copy_until(text_.size());
+      if (is_option(name) || alone) next_ = several ? Next::secrets : Next::secret;
+      said_.secret_named = said_.secret_named || !is_option(name);
+      return true;
+    }
+    if (value == end || (find_.get(value) == '-' && find_.get(value + 1) == '-')) return false;
+    copy_until(value);
+    if (find_.ends_command(value)) return true;
+    if (!is_option(name) && is_verb(text_.substr(value, find_.end_of_value(value) - value))) {
+      said_.secret_named = true;  // gh secret set HF --body X
+      return true;
+    }
+    const bool count = is_count(name, text_.substr(at_, find_.end_of_value(value) - at_));
+    hide_value(name, find_.end_of_value(value));
+    if (!several || count) return true;
+    for (;;) {
+      const auto more = find_.skip_spaces(at_);
+      if (more >= text_.size()) next_ = Next::secrets;
+      if (more == at_ || find_.ends_command(more) || find_.get(more) == '-') return true;
+      copy_until(more);
+      hide_value(name, find_.end_of_value(more));
+    }
+  }
+
   // "Bearer X" where no name says so.
   void after_scheme(std::size_t end) {
-    const auto value = skip_spaces(end);
+    const auto value = find_.skip_spaces(end);
     copy_until(value);
-    if (value < text_.size()) return hide_until(end_of_value(value));
+    if (value < text_.size()) return hide_until(find_.end_of_value(value));
     next_ = Next::secret;
   }
 
   // -u user:password
   void login(std::size_t end) {
-    const auto start = skip_spaces(get(end) == '=' ? end + 1 : end);
+    const auto start = find_.skip_spaces(find_.get(end) == '=' ? end + 1 : end);
     copy_until(start);
     if (start >= text_.size()) {
       next_ = Next::login;
       return;
     }
-    hide_password(end_of_value(start));
-  }
-
-  void hide_password(std::size_t end) {
-    const auto word = text_.substr(at_, end - at_);
-    const auto colon = word.find(':');
-    if (colon == word.npos) return;
-    if (is_number(word.substr(0, colon)) && is_number(word.substr(colon + 1))) return;  // uid:gid
-    copy_until(at_ + colon + 1);
-    hide_until(end);
-  }
-
-  [[nodiscard]] std::size_t skip_spaces(std::size_t i) const {
-    while (i < text_.size() && is_space(text_[i])) ++i;
-    return i;
-  }
-
-  // Where the value begins behind NAME=, NAME: , "NAME": , ['NAME'] = , <NAME>, NAME%3D, name("
-  // and ("NAME", "; npos: there is no sign. The size of the text: the value is the next argument.
-  [[nodiscard]] std::size_t value_after_sign(std::size_t i) const {
-    bool quoted = false;
-    while (i < text_.size() && (is_quote(text_[i]) || text_[i] == '\\' || text_[i] == ']')) {
-      quoted = quoted || is_quote(text_[i]);
-      ++i;
-    }
-    const auto sign = skip_spaces(i);
-    if (get(sign) == '=' || get(sign) == ':') {
-      // "A word: another" where the sign is no sign, or an address.
-      if (text_.compare(sign, 3, "://") == 0) return text_.npos;
-      auto value = sign + 1;
-      while (get(value) == '=' || get(value) == '>') ++value;
-      return skip_spaces(value);
-    }
-    if (text_.compare(i, 3, "%3D") == 0 || text_.compare(i, 3, "%3d") == 0 ||
-        text_.compare(i, 3, "%3A") == 0 || text_.compare(i, 3, "%3a") == 0)
-      return i + 3;
-    if (get(i) == '>' && get(at_ == 0 ? text_.size() : at_ - 1) == '<') return i + 1;
-    if ((quoted && get(sign) == ',') || get(i) == '(') {
-      auto value = skip_spaces((get(i) == '(' ? i : sign) + 1);
-      while (get(value) == '\\') ++value;
-      if (is_quote(get(value))) return value;
-    }
-    return text_.npos;
-  }
-
-  // Behind the quotation that opens at `open`, and what is joined to it as a shell joins words.
-  [[nodiscard]] std::size_t end_of_quotation(std::size_t open) const {
-    const char c = text_[open];
-    const bool inner = escaped(open);  // \"X\" ends at the next \"
-    for (auto i = open + 1; i < text_.size(); ++i) {
-      if (inner ? text_[i] == c && escaped(i) : text_[i] == c && !escaped(i)) return i + 1;
-    }
-    return text_.size();
-  }
-
-  [[nodiscard]] std::size_t end_of_value(std::size_t start) const {
-    auto i = start;
-    while (get(i) == '\\' && is_quote(get(i + 1))) ++i;
-    if (get(i) == '{' || get(i) == '[') return end_of_brackets(i);
-    bool joined = false;  // a quotation ended here: what follows at once belongs to the word
-    const bool element = start > 0 && text_[start - 1] == '>';
-    while (i < text_.size()) {
-      const char c = text_[i];
-      if (quote_ != '\0' && c == quote_ && !escaped(i)) return i;
-      if (is_quote(c)) {
-        i = end_of_quotation(i);
-        joined = true;
-        // A program's text joins quotations over spaces.
-        if (const auto more = skip_spaces(i);
-            more > i && is_quote(get(more)) && get(more) != quote_)
-          i = more;
-        continue;
-      }
-      if (is_space(c) || (element && c == '<')) return i;
-      if (joined && !is_name_character(c)) return i;
-      if ((c == ',' || c == ';' || c == '&' || c == '|') && begins_next(i + 1)) return i;
-      joined = false;
-      ++i;
-    }
-    return i;
-  }
-
-  // A header's value has spaces and semicolons.
-  [[nodiscard]] std::size_t end_of_line(std::size_t i) const {
-    while (i < text_.size() && text_[i] != '\n' && (quote_ == '\0' || text_[i] != quote_)) ++i;
-    return i;
-  }
-
-  // After a separator: nothing, a space, or the next NAME= or "NAME":
-  [[nodiscard]] bool begins_next(std::size_t i) const {
-    if (i >= text_.size() || is_space(text_[i])) return true;
-    while (i < text_.size() && (is_quote(text_[i]) || text_[i] == '\\')) ++i;
-    const auto name = i;
-    while (i < text_.size() && is_name_character(text_[i])) ++i;
-    if (i == name) return false;
-    while (i < text_.size() && (is_quote(text_[i]) || text_[i] == '\\')) ++i;
-    return get(i) == '=' || get(i) == ':';
-  }
-
-  [[nodiscard]] std::size_t end_of_brackets(std::size_t i) const {
-    std::size_t depth = 0;
-    while (i < text_.size()) {
-      const char c = text_[i];
-      if (is_quote(c) && c != quote_) {
-        i = end_of_quotation(i);
-        continue;
-      }
-      if (c == '{' || c == '[') ++depth;
-      if ((c == '}' || c == ']') && --depth == 0) return i + 1;
-      ++i;
-    }
-    return i;
+    hide_password(find_.end_of_value(start));
   }
 
   void hide_value(std::string_view name, std::size_t end) {
-    if (is_count(name, text_.substr(at_, end - at_))) return copy_until(end);
-    if (is_cookie(name)) return hide_until(end_of_line(at_));
-    // "Authorization: Bearer X", "Basic X"
+    if (end <= at_) return;
     const auto word = text_.substr(at_, end - at_);
+    const auto last = word.find_last_not_of(")]},;");
+    if (is_count(name, word.substr(0, last == word.npos ? 0 : last + 1))) return copy_until(end);
+    if (is_cookie(name)) return hide_until(find_.end_of_line(at_));
+    // key="ApiKey" value="X"
+    if (word.size() > 2 && is_quote(word[0]) && names_secret(word.substr(1, word.size() - 2)))
+      said_.secret_named = true;
+    // "Authorization: Bearer X", "Basic X"
     if (is_scheme(word)) {
-      const auto value = skip_spaces(end);
+      const auto value = find_.skip_spaces(end);
       if (value >= text_.size()) {
         copy_until(text_.size());
         next_ = Next::secret;
@@ -284,86 +269,57 @@ class Text {
       }
       if (value > end) {
         copy_until(value);
-        return hide_until(end_of_value(value));
+        return hide_until(find_.end_of_value(value));
       }
     }
-    // The quotes stay, so that the text around reads on.
-    const char first = word.empty() ? '\0' : word.front();
-    if (word.size() >= 2 && is_quote(first) && word.back() == first && !escaped(end - 1)) {
-      copy_until(at_ + 1);
-      hide_until(end - 1);
-      if (out_.back() == first) out_ += kMasked;  // an empty value is not told either
-      return copy_until(end);
-    }
-    hide_until(end);
+    hide_word(end);
   }
 
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::string out_;
-  char quote_ = '\0';
+  Said& said_;
   Next next_ = Next::plain;
 };
 
-// Options that are short because their program knows what they mean.
-struct ShortOption {
-  std::string_view program, option;
-};
-constexpr std::array kShortOptions{
-    ShortOption{"sshpass", "-p"}, ShortOption{"mysql", "-p"},      ShortOption{"mysqldump", "-p"},
-    ShortOption{"mariadb", "-p"}, ShortOption{"mysqladmin", "-p"}, ShortOption{"redis-cli", "-a"},
-    ShortOption{"docker", "-p"},  ShortOption{"podman", "-p"},     ShortOption{"ldapsearch", "-w"},
-};
-
-std::string_view file_name(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return slash == path.npos ? path : path.substr(slash + 1);
-}
-
-// The option of `program` that takes a password, or an empty text.
-std::string_view password_option(std::string_view program) {
-  for (const auto& known : kShortOptions)
-    if (file_name(program) == known.program) return known.option;
-  return {};
+bool is_sign_or_scheme(std::string_view word) {
+  return word == "=" || word == ":" || is_scheme(word);
 }
 
 }  // namespace
 
 std::vector<std::string> mask_command(const std::vector<std::string>& command) {
   std::vector<std::string> out;
+  Said said;
   Next next = Next::plain;
-  std::string_view password;  // the option of the program that was named last
+  std::string_view of;  // the option whose values these are
   for (std::size_t i = 0; i < command.size(); ++i) {
     const std::string& argument = command[i];
     const std::string_view before = i > 0 ? std::string_view(command[i - 1]) : std::string_view();
-    if (next == Next::secret && (argument == "=" || argument == ":" || is_scheme(argument))) {
+    const bool waits = next == Next::secret || next == Next::secrets;
+    if (waits && !is_option(before) && is_verb(argument)) {
+      said.secret_named = true;  // gh secret set HF --body X
+      next = Next::plain;
+    } else if (waits && is_sign_or_scheme(argument)) {
       out.push_back(argument);
       continue;
     }
-    if (next == Next::secret && argument.rfind("--", 0) != 0) {
-      const bool count = is_count(before, argument);
+    const bool secret = next == Next::secret || next == Next::secrets;
+    const bool ends = next == Next::secrets && !of.empty() && is_option(argument);
+    if (secret && argument.rfind("--", 0) != 0 && !(ends && of != before)) {
+      const bool count = is_count(of.empty() ? before : of, argument);
       out.emplace_back(count ? argument : kMasked);
-      next = Next::plain;
+      if (next == Next::secret || count) next = Next::plain;
       continue;
     }
-    Text text(argument);
+    Text text(argument, said);
     if (next == Next::login) {
       out.push_back(text.mask_login());
       next = Next::plain;
       continue;
     }
-    if (!password.empty() && argument.rfind(password, 0) == 0) {
-      const bool alone = argument == password;
-      out.push_back(alone ? argument : std::string(password) + kMasked);
-      next = alone ? Next::secret : Next::plain;
-      continue;
-    }
-    if (const auto option = password_option(argument); !option.empty()) password = option;
     out.push_back(text.mask());
     next = text.next();
-    // -e HF_TOKEN hands a variable on; wandb login KEY has no name.
+    of = argument;
+    // -e HF_TOKEN hands a variable on.
     if (next == Next::secret && (before == "-e" || before == "--env")) next = Next::plain;
-    if (argument == "login" && file_name(before) == "wandb") next = Next::secret;
   }
   return out;
 }

@@ -2,10 +2,9 @@
 #include "analysis/recording.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <unordered_map>
 
+#include "analysis/input_file.h"
 #include "analysis/recording_line.h"
 
 namespace gable {
@@ -278,12 +277,10 @@ std::string parse_faults(std::string_view text, const std::string& name,
 }
 
 RecordingResult read_recording(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {nullptr, path + ": the recording cannot be opened."};
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad()) return {nullptr, path + ": the recording cannot be read."};
-  return parse_recording(text.str(), path);
+  InputFile file(path, "a recording");
+  const auto text = file.read_all();
+  if (!text) return {nullptr, file.error()};
+  return parse_recording(*text, path);
 }
 
 }  // namespace gable

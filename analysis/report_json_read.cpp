@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
+#include <new>
+#include <unordered_map>
 
 #include "analysis/json_object.h"
+#include "analysis/layer_tree.h"
 #include "analysis/report_json.h"
 #include "analysis/report_json_parts.h"
 
@@ -10,6 +13,16 @@ namespace {
 
 using json::Object;
 using json::WrongField;
+
+// It is written into other files as it is.
+void read_direction(const Object& in, std::string& direction) {
+  in.read("direction", direction);
+  for (const std::string_view known : {"forward", "backward", "recompute", "none"})
+    if (direction == known) return;
+  if (in.find("direction") != nullptr)
+    throw WrongField(in.at("direction").text() +
+                     " is none of forward, backward, recompute and none");
+}
 
 void read_flops(const Object& in, Flops& flops) {
   in.read("fp64", flops.fp64);
@@ -146,11 +159,11 @@ void read_layer(const Object& in, LayerRow& row) {
   in.read("parent", row.parent);
   in.read("path", row.path);
   in.read("dotted", row.dotted);
-  in.read("direction", row.direction);
+  read_direction(in, row.direction);
   in.read("device", row.device);
   in.read("depth", row.depth);
-  in.read("calls", row.calls);
-  in.read("launches", row.launches);
+  in.read_count("calls", row.calls);
+  in.read_count("launches", row.launches);
   in.inside("time_ns", [&](const Object& time) {
     time.read("self", row.time_self_ns);
     time.read("total", row.time_total_ns);
@@ -191,7 +204,7 @@ void read_layer(const Object& in, LayerRow& row) {
 
 void read_kernel(const Object& in, KernelRow& row) {
   in.read("layer", row.layer);
-  in.read("direction", row.direction);
+  read_direction(in, row.direction);
   in.read("device", row.device);
   in.read("name", row.name);
   in.read("symbol", row.symbol);
@@ -200,7 +213,7 @@ void read_kernel(const Object& in, KernelRow& row) {
   in.read("block", row.block);
   in.read("cluster", row.cluster);
   in.read("dynamic_shared", row.dynamic_shared);
-  in.read("launches", row.launches);
+  in.read_count("launches", row.launches);
   in.inside("time_ns", [&](const Object& time) {
     time.read("mean", row.time_mean_ns);
     time.read("median", row.time_median_ns);
@@ -226,12 +239,34 @@ void read_kernel(const Object& in, KernelRow& row) {
 
 void read_copy(const Object& in, CopyRow& row) {
   in.read("kind", row.kind);
-  in.read("direction", row.direction);
+  read_direction(in, row.direction);
   in.read("device", row.device);
   in.read("layer", row.layer);
-  in.read("count", row.count);
+  in.read_count("count", row.count);
   in.read("bytes", row.bytes);
   in.read("time_ns", row.time_ns);
+}
+
+// Layers are a tree, no deeper than the layers of a program can be.
+void check_tree(const std::vector<LayerRow>& layers) {
+  constexpr std::size_t kDeepest = LayerTree::kMaxDepth + 1;
+  const auto name = [](std::size_t place) { return "layers[" + std::to_string(place) + "]"; };
+  std::unordered_map<std::int64_t, std::size_t> places;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto [first, fresh] = places.try_emplace(layers[i].id, i);
+    if (!fresh) throw WrongField(name(i) + ".id is that of " + name(first->second));
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    std::size_t above = 0;
+    for (const LayerRow* at = &layers[i]; at->parent; ++above) {
+      const auto parent = places.find(*at->parent);
+      if (parent == places.end()) throw WrongField(name(i) + " has a parent that is no layer");
+      at = &layers[parent->second];
+      if (at == &layers[i]) throw WrongField(name(i) + " is a parent of its own");
+      if (above > kDeepest)
+        throw WrongField(name(i) + " has more than " + std::to_string(kDeepest) + " parents");
+    }
+  }
 }
 
 ParsedReport parse(std::string_view text) {
@@ -272,6 +307,7 @@ ParsedReport parse(std::string_view text) {
                [&](const Object& kernel) { read_kernel(kernel, report.kernels.emplace_back()); });
   root.objects("copies",
                [&](const Object& copy) { read_copy(copy, report.copies.emplace_back()); });
+  check_tree(report.layers);
   return {std::move(report), {}};
 }
 
@@ -281,10 +317,15 @@ ParsedReport from_json(std::string_view text) {
   try {
     return parse(text);
   } catch (const json::NoJson& error) {
+    if (error.too_large)
+      return {std::nullopt, "This report is damaged: a number near byte " +
+                                std::to_string(error.byte) + " is out of range."};
     return {std::nullopt, "This is no JSON, or it was cut off: something is wrong at byte " +
                               std::to_string(error.byte) + "."};
   } catch (const WrongField& error) {
     return {std::nullopt, "This report is damaged: " + std::string(error.what()) + "."};
+  } catch (const std::bad_alloc&) {
+    return {std::nullopt, "This report is too large for this machine's memory."};
   } catch (const std::exception& error) {
     return {std::nullopt, "This report could not be read: " + std::string(error.what()) + "."};
   }

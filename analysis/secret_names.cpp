@@ -38,26 +38,69 @@ std::vector<std::string> words_of(std::string_view name) {
 }
 
 // Words about text models, videos and devices that only look alike.
-constexpr std::array<std::string_view, 8> kHarmless{"tokeniz",  "tokenis", "keyframe", "monkey",
-                                                    "keyboard", "keyword", "turkey",   "keypoint"};
-constexpr std::array<std::string_view, 11> kWithin{
+constexpr std::array<std::string_view, 9> kHarmless{"tokeniz", "tokenis",  "keyframe",
+                                                    "monkey",  "keyboard", "keyword",
+                                                    "turkey",  "keypoint", "hotkey"};
+constexpr std::array<std::string_view, 12> kWithin{
     "token",  "secret",     "password",      "passwd", "passphrase", "passcode",
-    "apikey", "credential", "authorization", "cookie", "signature"};
-constexpr std::array<std::string_view, 15> kWhole{
-    "pwd", "pass", "auth", "oauth",  "jwt",      "sig",         "pat",      "otp",
-    "dsn", "sas",  "mfa",  "bearer", "mnemonic", "requirepass", "sessionid"};
+    "apikey", "credential", "authorization", "cookie", "signature",  "securestring"};
+constexpr std::array<std::string_view, 21> kWhole{
+    "pwd",    "pass",     "auth",        "oauth",     "jwt",       "sig",     "pat",
+    "otp",    "dsn",      "sas",         "mfa",       "totp",      "pw",      "passw",
+    "bearer", "mnemonic", "requirepass", "sessionid", "storepass", "keypass", "creds"};
+// Only at the end of a name: "--pin-memory" and "--license-file" are none.
+constexpr std::array<std::string_view, 5> kLast{"pin", "license", "licence", "passwort",
+                                                "userpass"};
+// "access code", "from literal": what the word before makes of one that is harmless alone.
+struct Pair {
+  std::string_view first, second;
+};
+constexpr std::array kPairs{
+    Pair{"session", "id"},      Pair{"connection", "string"}, Pair{"access", "code"},
+    Pair{"auth", "code"},       Pair{"security", "code"},     Pair{"verification", "code"},
+    Pair{"pairing", "code"},    Pair{"conn", "str"},          Pair{"activation", "code"},
+    Pair{"license", "code"},    Pair{"webhook", "url"},       Pair{"from", "literal"},
+    Pair{"recovery", "phrase"}, Pair{"seed", "phrase"},       Pair{"pass", "code"},
+    Pair{"secure", "string"},   Pair{"string", "data"},
+};
+// What may stand after a secret's name that is none itself: how it is handled, not what it is.
+constexpr std::array<std::string_view, 24> kAbout{
+    "file",  "path",   "dir",    "type",   "types",    "mode",    "method",  "name",
+    "names", "env",    "stdin",  "ttl",    "lifetime", "timeout", "scheme",  "provider",
+    "len",   "server", "domain", "plugin", "format",   "enabled", "command", "authentication"};
 // What may stand after "key" without making it something else.
 constexpr std::array<std::string_view, 10> kAfterKey{"id",  "b64",  "base64", "hex",    "pem",
                                                      "raw", "data", "value",  "string", "json"};
+
+// What stands first in the name of an option that says how, and takes no secret.
+constexpr std::array<std::string_view, 6> kHow{"ask", "prompt", "no", "disable", "skip", "without"};
+// The tokens of text models, and the keys of tables.
+constexpr std::array<std::string_view, 13> kOfTexts{"pad",     "bos",   "eos",  "unk",   "sep",
+                                                    "cls",     "mask",  "stop", "start", "special",
+                                                    "padding", "image", "end"};
+constexpr std::array<std::string_view, 11> kOfTables{"sort",  "primary", "foreign", "partition",
+                                                     "group", "dict",    "index",   "join",
+                                                     "batch", "metric",  "state"};
+
+// "--pad-token-id", "--sort-key"
+bool is_of_text_or_table(const std::vector<std::string>& words, std::size_t i) {
+  if (i == 0) return false;
+  const auto& word = words[i];
+  return ((word == "token" || word == "tokens") && is_one_of(words[i - 1], kOfTexts)) ||
+         ((word == "key" || word == "keys") && is_one_of(words[i - 1], kOfTables));
+}
 
 bool is_key(const std::string& word) {
   return word == "keys" || (word.size() >= 3 && word.compare(word.size() - 3, 3, "key") == 0);
 }
 
 bool says_secret(const std::vector<std::string>& words) {
+  // "--auth-type none", "--token-file F".
+  if (words.size() > 1 && (is_one_of(words.back(), kAbout) || is_one_of(words.front(), kHow)))
+    return false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i];
-    if (has_one_of(word, kHarmless)) continue;
+    if (has_one_of(word, kHarmless) || is_of_text_or_table(words, i)) continue;
     if (has_one_of(word, kWithin) || is_one_of(word, kWhole)) return true;
     const auto rest = words.begin() + static_cast<std::ptrdiff_t>(i) + 1;
     if (is_key(word) && std::all_of(rest, words.end(), [](const std::string& after) {
@@ -65,121 +108,14 @@ bool says_secret(const std::vector<std::string>& words) {
         }))
       return true;
     const bool last = i + 1 == words.size();
-    if (!last && word == "session" && (words[i + 1] == "id" || is_key(words[i + 1]))) return true;
-    if (!last && word == "connection" && words[i + 1] == "string") return true;
+    if (last && is_one_of(word, kLast)) return true;
+    if (!last && word == "session" && is_key(words[i + 1])) return true;
+    if (!last && std::any_of(kPairs.begin(), kPairs.end(), [&](const Pair& pair) {
+          return word == pair.first && words[i + 1] == pair.second;
+        }))
+      return true;
   }
   return false;
-}
-
-// --- shapes
-// ----------------------------------------------------------------------------------------------
-
-enum class Body : std::uint8_t { alnum, dashed, dotted, hex, path };
-
-bool belongs(char c, Body body) {
-  switch (body) {
-    case Body::alnum:
-      return is_alnum(c);
-    case Body::dashed:
-      return is_alnum(c) || c == '_' || c == '-';
-    case Body::dotted:
-      return is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '=';
-    case Body::hex:
-      return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    case Body::path:
-      return is_alnum(c) || c == '_' || c == '-' || c == '/';
-  }
-  return false;
-}
-
-struct Shape {
-  std::string_view start;
-  Body body;
-  std::size_t least;  // characters after the start
-};
-
-// As the services that issue them describe them.
-constexpr std::array kShapes{
-    Shape{"hf_", Body::alnum, 8},       // Hugging Face
-    Shape{"api_org_", Body::alnum, 8},  // Hugging Face, of an organisation
-    Shape{"ghp_", Body::alnum, 8},      // GitHub: personal, OAuth, user, server, refresh
-    Shape{"gho_", Body::alnum, 8},
-    Shape{"ghu_", Body::alnum, 8},
-    Shape{"ghs_", Body::alnum, 8},
-    Shape{"ghr_", Body::alnum, 8},
-    Shape{"github_pat_", Body::dashed, 8},
-    Shape{"glpat-", Body::dashed, 8},  // GitLab
-    Shape{"gldt-", Body::dashed, 8},
-    Shape{"glrt-", Body::dashed, 8},
-    Shape{"glcbt-", Body::dashed, 8},
-    Shape{"sk-", Body::dashed, 8},      // OpenAI, Anthropic
-    Shape{"sk_live_", Body::alnum, 8},  // Stripe
-    Shape{"sk_test_", Body::alnum, 8},
-    Shape{"rk_live_", Body::alnum, 8},
-    Shape{"rk_test_", Body::alnum, 8},
-    Shape{"whsec_", Body::alnum, 8},
-    Shape{"nvapi-", Body::dashed, 8},     // NVIDIA
-    Shape{"gsk_", Body::alnum, 8},        // Groq
-    Shape{"r8_", Body::alnum, 8},         // Replicate
-    Shape{"tgp_v1_", Body::dashed, 8},    // Together
-    Shape{"pcsk_", Body::dashed, 8},      // Pinecone
-    Shape{"wandb_v1_", Body::dashed, 8},  // Weights & Biases
-    Shape{"dapi", Body::hex, 32},         // Databricks
-    Shape{"AKIA", Body::alnum, 12},       // AWS
-    Shape{"ASIA", Body::alnum, 12},
-    Shape{"AIza", Body::dashed, 20},  // Google
-    Shape{"ya29.", Body::dashed, 8},
-    Shape{"GOCSPX-", Body::dashed, 8},
-    Shape{"eyJ", Body::dotted, 8},    // JSON Web Token
-    Shape{"xoxa-", Body::dashed, 8},  // Slack
-    Shape{"xoxb-", Body::dashed, 8},
-    Shape{"xoxe-", Body::dashed, 8},
-    Shape{"xoxp-", Body::dashed, 8},
-    Shape{"xoxr-", Body::dashed, 8},
-    Shape{"xoxs-", Body::dashed, 8},
-    Shape{"xapp-", Body::dashed, 8},
-    Shape{"hooks.slack.com/", Body::path, 8},
-    Shape{"discord.com/api/webhooks/", Body::path, 8},
-    Shape{"discordapp.com/api/webhooks/", Body::path, 8},
-    Shape{"SG.", Body::dotted, 20},  // SendGrid
-    Shape{"npm_", Body::alnum, 20},  // package registries
-    Shape{"pypi-", Body::dashed, 20},
-    Shape{"dckr_pat_", Body::dashed, 8},  // Docker
-    Shape{"dop_v1_", Body::hex, 16},      // DigitalOcean
-    Shape{"hvs.", Body::dashed, 16},      // Vault
-    Shape{"sq0atp-", Body::dashed, 8},    // Square
-    Shape{"sq0csp-", Body::dashed, 8},
-    Shape{"shpat_", Body::hex, 16},     // Shopify
-    Shape{"lin_api_", Body::alnum, 8},  // Linear
-    Shape{"AGE-SECRET-KEY-", Body::alnum, 8},
-};
-
-// "hf_transfer" and "sk-learn-extra" are names of packages.
-bool looks_random(std::string_view body) {
-  return body.size() >= 24 ||
-         std::any_of(body.begin(), body.end(), [](char c) { return is_digit(c) || is_upper(c); });
-}
-
-constexpr std::string_view kPemBegin = "-----BEGIN ", kPemEnd = "-----END ", kDashes = "-----";
-
-// A private key in PEM, whole or cut off.
-std::size_t pem_length(std::string_view text, std::size_t at) {
-  if (text.compare(at, kPemBegin.size(), kPemBegin) != 0) return 0;
-  const auto title = text.find(kDashes, at + kPemBegin.size());
-  if (title == text.npos || text.substr(at, title - at).find("PRIVATE KEY") == text.npos) return 0;
-  const auto end = text.find(kPemEnd, title);
-  const auto last = end == text.npos ? end : text.find(kDashes, end + kPemEnd.size());
-  return (last == text.npos ? text.size() : last + kDashes.size()) - at;
-}
-
-// Telegram: the number of a bot, a colon, 35 characters.
-std::size_t bot_length(std::string_view text, std::size_t at) {
-  auto end = at;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  if (end - at < 8 || end - at > 10 || end >= text.size() || text[end] != ':') return 0;
-  const auto body = ++end;
-  while (end < text.size() && belongs(text[end], Body::dashed)) ++end;
-  return end - body == 35 ? end - at : 0;
 }
 
 }  // namespace
@@ -199,15 +135,35 @@ bool names_secret_alone(std::string_view name) {
   const auto words = words_of(name);
   if (words.empty() || !says_secret(words)) return false;
   const auto& last = words.back();
-  static constexpr std::array<std::string_view, 5> kStrong{"token", "secret", "password", "passwd",
-                                                           "passphrase"};
+  static constexpr std::array<std::string_view, 6> kStrong{"token",  "secret",     "password",
+                                                           "passwd", "passphrase", "authorization"};
   static constexpr std::array<std::string_view, 5> kOfKey{"api", "access", "private", "secret",
                                                           "account"};
   if (last == "apikey" || last == "requirepass") return true;
   for (const auto end : kStrong)
     if (last.size() >= end.size() && last.compare(last.size() - end.size(), end.npos, end) == 0)
       return true;
-  return words.size() > 1 && last == "key" && is_one_of(words[words.size() - 2], kOfKey);
+  const auto key = words.size() - (last == "id" ? 2 : 1);  // access_key_id
+  return words.size() > 1 && key > 0 && words[key] == "key" && is_one_of(words[key - 1], kOfKey);
+}
+
+bool names_several(std::string_view name) {
+  const auto words = words_of(name);
+  return !words.empty() && words.back().size() > 3 && words.back().back() == 's';
+}
+
+bool names_value_of_named(std::string_view name) {
+  static constexpr std::array<std::string_view, 5> kValues{"value", "values", "body", "literal",
+                                                           "plaintext"};
+  const auto words = words_of(name);
+  return words.size() == 1 && is_one_of(words.back(), kValues);
+}
+
+bool is_verb(std::string_view word) {
+  static constexpr std::array<std::string_view, 14> kVerbs{
+      "set", "create", "put",    "generic",  "docker-registry", "tls",   "add",
+      "get", "list",   "delete", "describe", "update",          "write", "new"};
+  return is_one_of(word, kVerbs);
 }
 
 bool is_count(std::string_view name, std::string_view value) {
@@ -231,19 +187,6 @@ bool is_scheme(std::string_view word) {
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });
   return is_one_of(lower, kSchemes);
-}
-
-std::size_t secret_shape(std::string_view text, std::size_t at) {
-  if (const auto pem = pem_length(text, at); pem > 0) return pem;
-  if (at > 0 && is_alnum(text[at - 1])) return 0;  // within a word
-  for (const auto& shape : kShapes) {
-    if (text.compare(at, shape.start.size(), shape.start) != 0) continue;
-    const auto body = at + shape.start.size();
-    auto end = body;
-    while (end < text.size() && belongs(text[end], shape.body)) ++end;
-    if (end - body >= shape.least && looks_random(text.substr(body, end - body))) return end - at;
-  }
-  return bot_length(text, at);
 }
 
 }  // namespace gable

@@ -182,7 +182,9 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   const std::size_t count = std::min(options.rows, table.rows.size());
   std::string out;
   const auto line = [&](const std::string& text, const char* colour = nullptr) {
-    out += coloured(shorten_end(text, options.columns), options.colours ? colour : nullptr) + "\n";
+    out +=
+        coloured(shorten_end(one_line(text), options.columns), options.colours ? colour : nullptr) +
+        "\n";
   };
   line(whole_program(reports), origin(reports).empty() ? kBold : kMagenta);
   line(basis_line(reports));
@@ -227,7 +229,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
     }
   }
   if (!options.next_command.empty())
-    out += "Next: " + options.next_command + "\n";  // cut off it would not run
+    out += "Next: " + one_line(options.next_command) + "\n";  // cut off it would not run
   return out;
 }
 

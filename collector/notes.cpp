@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "analysis/display.h"
 #include "analysis/own_write.h"
 
 namespace gable {
@@ -29,7 +30,7 @@ bool Notes::keep(const std::string& sentence) {
 
 void Notes::say(const std::string& sentence) {
   if (!keep(sentence) || !standard_error_.is(STDERR_FILENO)) return;
-  const std::string line = "gable: " + sentence + "\n";
+  const std::string line = "gable: " + one_line(sentence) + "\n";
   // Past stdio: the program's own buffers and locks are none of our business. A pipe may be full
   // whose reader waits for this very thread: then the sentence stands in the report alone.
   [[maybe_unused]] const int error = write_whole(STDERR_FILENO, line, kWritePatience);

@@ -84,21 +84,17 @@ class CheckCommand final : public Command {
   void print(const ReportFiles& files, const Comparison& comparison,
              const GateResult& result) const {
     std::FILE* where = markdown_ == "-" ? stderr : stdout;
-    for (const std::string& text : comparison.remarks)
-      std::fprintf(where, "note: %s\n", text.c_str());
+    for (const std::string& text : comparison.remarks) print_line(where, "note: " + text);
     if (!result.obstacles.empty()) {
-      for (const std::string& text : result.obstacles)
-        std::fprintf(where, "no comparison: %s\n", text.c_str());
+      for (const std::string& text : result.obstacles) print_line(where, "no comparison: " + text);
       return;
     }
     const std::map<GateVerdict, const char*> words = {{GateVerdict::worse, "worse"},
                                                       {GateVerdict::unclear, "unclear"},
                                                       {GateVerdict::unknown, "unknown"}};
     for (const GateFinding& finding : result.findings)
-      std::fprintf(where, "%s: %s\n", words.at(finding.verdict),
-                   finding.line(options_.percent).c_str());
-    std::fprintf(where, "%s%s\n", source_mark(files.reports).c_str(),
-                 check_summary(result, options_).c_str());
+      print_line(where, words.at(finding.verdict) + (": " + finding.line(options_.percent)));
+    print_line(where, source_mark(files.reports) + check_summary(result, options_));
   }
 
   std::string file_, baseline_, what_ = "time", markdown_;

@@ -63,7 +63,7 @@ class DiffCommand final : public Command {
   void write(const ReportFiles& files, const std::string& path, Make make) const {
     if (path.empty()) return;
     write_output(files, make(), path);
-    if (path != "-") std::fprintf(remarks_, "Written: %s\n", path.c_str());
+    if (path != "-") print_line(remarks_, "Written: " + path);
   }
 
   std::string a_, b_, sort_ = "change", html_, json_, markdown_;

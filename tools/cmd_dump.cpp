@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // gable dump: the raw events of a recording, one a line.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <sstream>
 #include <string>
@@ -15,22 +17,31 @@ std::string text_of(const Dim3& size) {
   return std::to_string(size.x) + "," + std::to_string(size.y) + "," + std::to_string(size.z);
 }
 
-// One event stays on one line, whatever is in its names.
-std::string one_line(const std::string& text) {
+// A name between quotes; print_line() keeps an event on one line, whatever is in its names.
+std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += std::string("\\") + c;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      char escaped[5];
-      std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
-      out += escaped;
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n' || c == '\r' || c == '\t') {
+      out += c == '\n' ? "\\x0a" : c == '\r' ? "\\x0d" : "\\x09";
     } else {
       out += c;
     }
   }
   return out + "\"";
+}
+
+// As printf() has it, and one line.
+[[gnu::format(printf, 1, 2)]] void put(const char* format, ...) {
+  std::va_list values, again;
+  va_start(values, format);
+  va_copy(again, values);
+  std::string line(
+      static_cast<std::size_t>(std::max(std::vsnprintf(nullptr, 0, format, values), 0)), '\0');
+  (void)std::vsnprintf(line.data(), line.size() + 1, format, again);
+  va_end(again);
+  va_end(values);
+  print_line(stdout, line);
 }
 
 std::string text_of(const CounterValues& counters) {
@@ -67,7 +78,7 @@ std::string text_of(const RecordedFault& fault) {
     text += " " + fault.call + " answers " + std::to_string(fault.code) + " after " +
             std::to_string(fault.after) + " good calls";
     if (fault.times >= 0) text += ", " + std::to_string(fault.times) + " times";
-    if (!fault.holder.empty()) text += ", held by " + one_line(fault.holder);
+    if (!fault.holder.empty()) text += ", held by " + quoted(fault.holder);
   } else if (fault.fault == "hang") {
     text += " in " + fault.call + " after " + std::to_string(fault.after) + " good calls";
   } else if (fault.count != 0) {
@@ -81,25 +92,24 @@ class Printer {
   explicit Printer(const Recording& recording) : recording_(recording) {}
 
   void print() const {
-    std::printf("recording    %s %s\n", recording_.origin.c_str(),
-                one_line(recording_.note).c_str());
+    put("recording    %s %s", recording_.origin.c_str(), quoted(recording_.note).c_str());
     for (const auto& [name, value] : recording_.switches) {
-      std::printf("switch       %s = %s\n", name.c_str(), value.c_str());
+      put("switch       %s = %s", name.c_str(), value.c_str());
     }
     for (std::size_t i = 0; i < recording_.initial_faults; ++i) {
-      std::printf("fault        %s\n", text_of(recording_.faults[i]).c_str());
+      put("fault        %s", text_of(recording_.faults[i]).c_str());
     }
     for (const DeviceInfo& device : recording_.devices) {
-      std::printf("device       %d %s %s, compute capability %d.%d, %d SMs\n", device.id,
-                  one_line(device.name).c_str(), device.chip.c_str(), device.compute_major,
-                  device.compute_minor, device.sm_count);
+      put("device       %d %s %s, compute capability %d.%d, %d SMs", device.id,
+          quoted(device.name).c_str(), device.chip.c_str(), device.compute_major,
+          device.compute_minor, device.sm_count);
     }
     for (const RecordedKernel& kernel : recording_.kernels) print_kernel(kernel);
     for (const RecordedSequence& sequence : recording_.sequences) {
-      std::printf("sequence     %s\n", one_line(sequence.name).c_str());
+      put("sequence     %s", quoted(sequence.name).c_str());
       for (const RecordedOp& op : sequence.ops) print_op(op);
     }
-    std::printf("program\n");
+    put("program");
     for (const RecordedOp& op : recording_.ops) print_op(op);
   }
 
@@ -107,16 +117,16 @@ class Printer {
   static void print_kernel(const RecordedKernel& kernel) {
     std::string unknown;
     for (const std::string& metric : kernel.unknown) unknown += " " + metric + "=unknown";
-    std::printf("kernel       %s %s grid %s block %s cluster %s shared %u B, %llu ns%s%s\n",
-                kernel.id.c_str(), one_line(kernel.name).c_str(), text_of(kernel.grid).c_str(),
-                text_of(kernel.block).c_str(), text_of(kernel.cluster).c_str(),
-                kernel.dynamic_shared, static_cast<unsigned long long>(kernel.time_ns),
-                text_of(kernel.counters).c_str(), unknown.c_str());
+    put("kernel       %s %s grid %s block %s cluster %s shared %u B, %llu ns%s%s",
+        kernel.id.c_str(), quoted(kernel.name).c_str(), text_of(kernel.grid).c_str(),
+        text_of(kernel.block).c_str(), text_of(kernel.cluster).c_str(), kernel.dynamic_shared,
+        static_cast<unsigned long long>(kernel.time_ns), text_of(kernel.counters).c_str(),
+        unknown.c_str());
   }
 
   void print_op(const RecordedOp& op) const {
-    std::printf("%7u  thread %-3d %-15s %s\n", op.line, op.thread,
-                std::string(to_string(op.kind)).c_str(), details(op).c_str());
+    put("%7u  thread %-3d %-15s %s", op.line, op.thread, std::string(to_string(op.kind)).c_str(),
+        details(op).c_str());
   }
 
   [[nodiscard]] std::string kernel_id(std::uint32_t index) const {
@@ -124,17 +134,17 @@ class Printer {
   }
 
   [[nodiscard]] std::string details(const RecordedOp& op) const {
-    const std::string domain = op.has_domain ? " in domain " + one_line(op.domain) : "";
+    const std::string domain = op.has_domain ? " in domain " + quoted(op.domain) : "";
     std::string where =
         "stream " + std::to_string(op.stream) + " context " + std::to_string(op.context);
     const std::string time = op.time_ns ? ", " + std::to_string(*op.time_ns) + " ns" : "";
     switch (op.kind) {
       case OpKind::push:
-        return one_line(op.name) + text_of(op.direction) + domain;
+        return quoted(op.name) + text_of(op.direction) + domain;
       case OpKind::pop:
         return domain.empty() ? domain : domain.substr(1);
       case OpKind::start:
-        return std::to_string(op.id) + " " + one_line(op.name) + text_of(op.direction) + domain;
+        return std::to_string(op.id) + " " + quoted(op.name) + text_of(op.direction) + domain;
       case OpKind::end:
         return std::to_string(op.id) + domain;
       case OpKind::launch:
@@ -165,11 +175,10 @@ class Printer {
         return std::to_string(op.id);
       case OpKind::play:
         return std::to_string(op.amount) + " times " +
-               (op.index < recording_.sequences.size()
-                    ? one_line(recording_.sequences[op.index].name)
-                    : "?");
+               (op.index < recording_.sequences.size() ? quoted(recording_.sequences[op.index].name)
+                                                       : "?");
       case OpKind::print:
-        return one_line(op.name);
+        return quoted(op.name);
       case OpKind::exit:
         return op.name + " " + std::to_string(op.code);
       case OpKind::fault:

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <system_error>
 
 #include "analysis/report_json.h"
 #include "tools/command.h"
@@ -30,6 +31,8 @@ std::string file_name(const std::string& path) {
 
 // What a file begins with, where the JSON reader's own sentence would not help.
 void check_trace_kind(const std::string& path) {
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(path, code)) return;  // a pipe is read once
   std::ifstream file(path, std::ios::binary);
   std::array<char, 16> head{};
   file.read(head.data(), head.size());
@@ -76,8 +79,10 @@ class ImportCommand final : public Command {
     const Report report = assemble(imported, read_roofs_folder(roofs_folder()));
     progress.clear();
     write_output({{}, inputs(), {}}, to_json(report), output_);
-    if (output_ != "-")
-      std::printf("Written: %s\nNext: gable report %s\n", output_.c_str(), output_.c_str());
+    if (output_ != "-") {
+      print_line(stdout, "Written: " + output_);
+      print_line(stdout, "Next: gable report " + output_);
+    }
     return kExitGood;
   }
 

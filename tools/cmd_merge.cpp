@@ -70,10 +70,10 @@ class MergeCommand final : public Command {
     bool colours = false;
     fit_terminal(columns, colours, output_ == "-");
     const RunInfo& run = merged.report->run;
-    std::fprintf(where, "%s%zu processes merged into %s.\n", source_mark({*merged.report}).c_str(),
-                 files.reports.size(), output_.c_str());
-    if (run.notes.back().starts_with("The slowest"))
-      std::fprintf(where, "%s\n", run.notes.back().c_str());
+    print_line(where, source_mark({*merged.report}) + std::to_string(files.reports.size()) +
+                          " processes merged into " + output_ + ".");
+    if (!run.notes.empty() && run.notes.back().starts_with("The slowest"))
+      print_line(where, run.notes.back());
     std::fputs(spread_table(*merged.report, columns, colours).c_str(), where);
     return kExitGood;
   }

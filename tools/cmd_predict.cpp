@@ -124,7 +124,7 @@ class PredictCommand final : public Command {
            const std::string& sample, const std::string& head) {
     if (!csv_.empty()) {
       write_output({}, predicted_csv(rows, what, options_), csv_);
-      if (csv_ != "-") std::fprintf(remarks_, "Written: %s\n", csv_.c_str());
+      if (csv_ != "-") print_line(remarks_, "Written: " + csv_);
     }
     if (!csv_.empty() || !html_.empty()) return kExitGood;
     std::size_t columns = 100;
@@ -182,7 +182,7 @@ class PredictCommand final : public Command {
   void write_pages(const std::vector<Report>& reports, const std::vector<std::string>& names) {
     write_output({{}, file_.empty() ? std::vector<std::string>() : std::vector{file_}, {}},
                  render_page(reports, names), html_);
-    if (html_ != "-") std::fprintf(remarks_, "Page: %s\n", html_.c_str());
+    if (html_ != "-") print_line(remarks_, "Page: " + html_);
   }
 
   int of_report() {
@@ -197,7 +197,7 @@ class PredictCommand final : public Command {
     }
     if (!csv_.empty()) {
       write_output(files, predicted_layers_csv(here, there), csv_);
-      if (csv_ != "-") std::fprintf(remarks_, "Written: %s\n", csv_.c_str());
+      if (csv_ != "-") print_line(remarks_, "Written: " + csv_);
     }
     if (!html_.empty()) {
       std::vector<Report> all = {here};
@@ -209,9 +209,9 @@ class PredictCommand final : public Command {
     bool colours = false;
     fit_terminal(columns, colours);
     const std::string source = source_mark({here});
-    std::printf("%s[predicted] time per %s: each kernel keeps its fraction of the roof%s\n",
-                source.c_str(), here.run.unit.c_str(),
-                precision_.empty() ? "" : (", work in " + precision_).c_str());
+    print_line(stdout, source + "[predicted] time per " + here.run.unit +
+                           ": each kernel keeps its fraction of the roof" +
+                           (precision_.empty() ? "" : ", work in " + precision_));
     std::fputs(predicted_layers(here, there, top_, columns, colours).c_str(), stdout);
     std::puts("Under compute and DRAM roofs from data sheets; nothing was measured there.");
     return kExitGood;

@@ -122,9 +122,11 @@ class ProfileCommand final : public Command {
 
   static void remove_former(const std::string& path, const char* mark) {
     if (!fs::exists(path)) return;
-    std::ifstream file(path, std::ios::binary);
     std::string first(64, '\0');
-    file.read(first.data(), static_cast<std::streamsize>(first.size()));
+    if (fs::is_regular_file(path)) {  // opening a pipe would wait for its writer
+      std::ifstream file(path, std::ios::binary);
+      file.read(first.data(), static_cast<std::streamsize>(first.size()));
+    }
     if (first.find(mark) == std::string::npos) {
       throw WrongUse(path +
                      " is there and is no recording: give --record another name, or remove it.");
@@ -173,7 +175,7 @@ class ProfileCommand final : public Command {
       const std::string table = table_of(files, After::profile);
       std::fwrite(table.data(), 1, table.size(), stderr);
     }
-    for (const std::string& path : files.paths) std::fprintf(stderr, "Report: %s\n", path.c_str());
+    for (const std::string& path : files.paths) print_line(stderr, "Report: " + path);
     if (!html_.empty() && !files.reports.empty()) write_page_too(files);
     return ended.exit_code;
   }

@@ -93,7 +93,7 @@ class ReportCommand final : public Command {
     if (path.empty()) return;
     write_output(files, make(files.reports, file_names(files), {query_, top_ > 0 ? top_ : rows}),
                  path);
-    if (path != "-") std::fprintf(remarks_, "Written: %s\n", path.c_str());
+    if (path != "-") print_line(remarks_, "Written: " + path);
   }
 
   // Times of single launches are in recordings alone: reports have their means.
@@ -111,7 +111,7 @@ class ReportCommand final : public Command {
           std::to_string(kMostEvents) + " events.");
     }
     write_output({{}, files_, {}}, export_trace(*read.recording, timeline), trace_);
-    if (trace_ != "-") std::printf("Written: %s (open it in ui.perfetto.dev)\n", trace_.c_str());
+    if (trace_ != "-") print_line(stdout, "Written: " + trace_ + " (open it in ui.perfetto.dev)");
     return kExitGood;
   }
 

@@ -6,7 +6,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+
+#include "analysis/display.h"
 
 namespace gable {
 namespace {
@@ -52,6 +55,13 @@ bool standard_output_arrived() {
   return arrived || fcntl(STDOUT_FILENO, F_GETFD) == -1;
 }
 
+// The exit code of a command that is done. One that says more than that all is well stays.
+int ended(int code) {
+  if (standard_output_arrived()) return code;
+  say("Standard output could not be written to its end.");
+  return code == kExitGood ? kExitWrongUse : code;
+}
+
 int run_command(const CommandEntry& entry, const std::vector<std::string>& words) {
   const std::unique_ptr<Command> command = entry.make();
   CLI::App app;
@@ -61,22 +71,28 @@ int run_command(const CommandEntry& entry, const std::vector<std::string>& words
     parse(app, *command, std::string(entry.name), words);
   } catch (const CLI::CallForHelp&) {
     std::fwrite(entry.page.data(), 1, entry.page.size(), stdout);
-    return kExitGood;
+    return ended(kExitGood);
   } catch (const CLI::ParseError& problem) {
     say(sentence_for(problem, std::string(entry.name)));
     return kExitWrongUse;
   }
-  const int code = command->run();
-  // A program's exit code stays its own.
-  if (code != kExitGood || command->takes_program() || standard_output_arrived()) return code;
-  say("Standard output could not be written to its end.");
-  return kExitWrongUse;
+  // A limit on the size of files then fails a write, which is said. A program that is started gets
+  // the signal as it was.
+  if (!command->takes_program()) std::signal(SIGXFSZ, SIG_IGN);
+  return ended(command->run());
 }
 
 }  // namespace
 
 void say(std::string_view sentence) {
-  std::fprintf(stderr, "gable: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
+  // What a file holds may be part of it, and may be very long.
+  constexpr std::size_t kLongest = 1000;
+  print_line(stderr, "gable: " + shorten_middle(one_line(sentence), kLongest));
+}
+
+void print_line(std::FILE* file, std::string_view text) {
+  const std::string line = one_line(text) + "\n";
+  std::fwrite(line.data(), 1, line.size(), file);
 }
 
 int run_gable(const std::vector<std::string>& arguments) {
@@ -89,11 +105,11 @@ int run_gable(const std::vector<std::string>& arguments) {
   if (name == "--help" || name == "-h" || name == "help") {
     const std::string_view page = overview_page();
     std::fwrite(page.data(), 1, page.size(), stdout);
-    return kExitGood;
+    return ended(kExitGood);
   }
   if (name == "--version") {
     std::puts("gable " GABLE_VERSION);
-    return kExitGood;
+    return ended(kExitGood);
   }
   std::string known;
   for (const CommandEntry& entry : all_commands()) {

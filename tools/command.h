@@ -5,6 +5,7 @@
 // with the declared ones.
 #pragma once
 
+#include <cstdio>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -61,5 +62,7 @@ int run_gable(const std::vector<std::string>& arguments);
 
 // The one sentence to stderr: "gable: …". For remarks that do not end the command.
 void say(std::string_view sentence);
+// One line for people; what names hold that a terminal would obey is shown instead (one_line()).
+void print_line(std::FILE* file, std::string_view text);
 
 }  // namespace gable

@@ -108,6 +108,7 @@ Ended run_program(const std::vector<std::string>& program) {
   }
   close(channel[0]);
   const int status = wait_for(child, signals);
+  ::signal(SIGXFSZ, SIG_IGN);  // of our own writes from now on
   if (count == static_cast<ssize_t>(sizeof reason)) return did_not_start(program.front(), reason);
 
   Ended ended;

@@ -74,7 +74,7 @@ std::vector<std::string> file_names(const ReportFiles& files) {
 
 void write_page(const ReportFiles& files, const std::string& path, std::FILE* where) {
   write_output(files, render_page(files.reports, file_names(files)), path);
-  if (path != "-") std::fprintf(where, "Page: %s\n", path.c_str());
+  if (path != "-") print_line(where, "Page: " + path);
 }
 
 }  // namespace gable

@@ -154,7 +154,7 @@ class BadInput(ImportTest):
         self.assertIn("b.csv:2", said)
 
     def test_no_such_file(self):
-        self.assertIn("there is no such file", self.refused("--ncu", self.folder / "missing.csv"))
+        self.assertIn("No such file or directory", self.refused("--ncu", self.folder / "missing.csv"))
         self.assertIn("is a folder", self.refused("--ncu", self.folder))
 
     def test_no_input(self):

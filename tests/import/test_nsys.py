@@ -129,7 +129,7 @@ class BadInput(NsysTest):
         self.assertIn("no SQLite file", self.refused("--nsys", self.file("b.sqlite", bytes(range(256)) * 9)))
         self.assertIn("--kineto", self.refused("--nsys", self.file("t.json", '{"traceEvents": []}')))
         self.assertIn("--ncu", self.refused("--nsys", self.file("t.csv", '"ID","Process ID"\n')))
-        self.assertIn("no such file", self.refused("--nsys", self.folder / "missing.sqlite"))
+        self.assertIn("No such file", self.refused("--nsys", self.folder / "missing.sqlite"))
 
     def test_a_report_of_nsight_systems_names_the_export(self):
         said = self.refused("--nsys", self.file("run.nsys-rep", b"\x01\x02anything"))

@@ -84,7 +84,7 @@ class Line(ImportTest):
         code, screen = on_terminal(200, "--ncu", self.counters("größe\x1b[31m.csv"), "-o", out)
         bars = self.bars(screen)
         self.assertGreater(len(bars), 10)
-        percents = [int(re.fullmatch(r"\[#*\.*\] +(\d+) %  größe \[31m\.csv", bar)[1]) for bar in bars]
+        percents = [int(re.fullmatch(r"\[#*\.*\] +(\d+) %  größe\\x1b\[31m\.csv", bar)[1]) for bar in bars]
         self.assertEqual(percents, sorted(set(percents)))
         self.assertEqual(percents[-1], 100)
         self.check_done(code, screen, out)

@@ -12,7 +12,10 @@
 namespace gable::playback {
 namespace {
 
-[[noreturn]] void refuse(const std::string& error) {
+[[noreturn]] void refuse(std::string error) {
+  // Names in recordings are anybody's: a terminal must not obey them.
+  for (char& c : error)
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
   std::fprintf(stderr, "playback: %s\n", error.c_str());
   std::_Exit(2);
 }

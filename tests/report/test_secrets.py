@@ -40,6 +40,13 @@ DefaultEndpointsProtocol=https;AccountName=me;AccountKey={(BODY * 3)[:86]}==;End
 --secret_key='{HEX}'
 -e | SECRET_KEY='{HEX}'
 glpat-{BODY[:20]}
+-c | requests.get(url, auth=('me', '{BODY}'), password='{BODY}')
+-c | bash -c "PASSWORD='{BODY}' sshpass -p {BODY} ssh host"
+secret | set | HF_TOKEN | --password='{BODY}'
+{{"env": [{{"name": "HF_TOKEN", "secret": "{BODY}"}}]}}
+--api_keys | ghp_{BODY}{BODY[:4]} | ghp_{BODY}{BODY[:4]}
++trainer.logger.api_key='{BODY}'
+git clone https://oauth2:{BODY}@host.example/x.git
 """.strip().splitlines()
 
 

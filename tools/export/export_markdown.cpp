@@ -36,7 +36,7 @@ std::string row_text(const PlotRow& row, const RowQuery& query) {
        {percent(row.share), time_text(row.sum), digits(in(row.sum.flops_per_s, kTera)),
         digits(in(level.bytes_per_s, kGiga)), digits(level.intensity), row.sum.roof.bound,
         percent(row.sum.roof.fraction), duration(row.sum.saving_ns)}) {
-    text += " | " + each;
+    text += " | " + markdown_cell(each);
   }
   return text + (row.analytic ? " | analytic |\n" : " | counted |\n");
 }
@@ -50,7 +50,8 @@ std::string export_markdown(const std::vector<Report>& reports,
     const Report& report = reports[i];
     const std::string level = options.query.level == "dram" ? "" : " " + options.query.level;
     out += (out.empty() ? "**" : "\n**") + source_mark({report}) + markdown_cell(names[i]) +
-           "**: " + total_text(report) + "; times and savings per " + report.run.unit + "\n\n";
+           "**: " + markdown_cell(total_text(report)) + "; times and savings per " +
+           markdown_cell(report.run.unit) + "\n\n";
     out += std::string(options.query.kernels ? "| kernel" : "| layer") + " | direction | share" +
            (time_of_shares({report}) == "time" ? "" : " of the known time") +
            " | time | TFLOP/s | GB/s" + level + " | FLOP/B" + level +

@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/byte_source.h"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <system_error>
 
+#include "analysis/input_file.h"
 #include "tools/command.h"
 
 namespace gable {
 namespace {
 
 constexpr unsigned kBuffer = 1u << 18;
-constexpr std::size_t kMostAtOnce = 1u << 30;
+constexpr std::size_t kMostOfOneRead = 1u << 30;
+constexpr std::uint64_t kMostUnpacked = 64u << 20;  // below this nobody minds how it was packed
+constexpr std::uint64_t kMostTimesLarger = 400;     // texts of profilers are packed to a twentieth
 
 // zlib hands plain files through as they are.
 class FileSource final : public ByteSource {
  public:
-  FileSource(std::string path, Progress& progress)
-      : path_(std::move(path)), progress_(progress), file_(gzopen(path_.c_str(), "rb")) {
-    if (file_ == nullptr) throw WrongUse(path_ + ": " + std::strerror(errno) + ".");
+  FileSource(std::string path, Progress& progress, InputFile& file)
+      : path_(std::move(path)), progress_(progress), regular_(file.is_regular()) {
+    const int number = file.release();
+    file_ = gzdopen(number, "rb");
+    if (file_ == nullptr) {
+      ::close(number);
+      throw WrongUse(path_ + " cannot be read.");
+    }
     gzbuffer(file_, kBuffer);
   }
   FileSource(const FileSource&) = delete;
@@ -29,7 +35,7 @@ class FileSource final : public ByteSource {
   ~FileSource() override { gzclose_r(file_); }
 
   std::size_t read(char* to, std::size_t size) override {
-    const int count = gzread(file_, to, static_cast<unsigned>(std::min(size, kMostAtOnce)));
+    const int count = gzread(file_, to, static_cast<unsigned>(std::min(size, kMostOfOneRead)));
     int code = Z_OK;
     const char* text = gzerror(file_, &code);
     // An end within the packed data is told beside the bytes before it.
@@ -38,32 +44,40 @@ class FileSource final : public ByteSource {
       throw WrongUse(path_ + (cut ? ": the packed data ends too early: the file was cut off."
                                   : ": cannot be unpacked or read (" + std::string(text) + ")."));
     }
-    progress_.at(static_cast<std::uint64_t>(std::max<z_off_t>(gzoffset(file_), 0)));
+    const auto packed = static_cast<std::uint64_t>(std::max<z_off_t>(gzoffset(file_), 0));
+    progress_.at(packed);
+    given_ += static_cast<std::uint64_t>(count);
+    check_size(packed);
     return static_cast<std::size_t>(count);
   }
   [[nodiscard]] const std::string& name() const override { return path_; }
 
  private:
+  // A few bytes can unpack to very many, and a pipe may have no end.
+  void check_size(std::uint64_t packed) const {
+    if (given_ > kMostUnpacked && given_ / kMostTimesLarger > packed)
+      throw WrongUse(path_ + " unpacks to more than " + std::to_string(kMostTimesLarger) +
+                     " times its size, which no profile does.");
+    if (!regular_ && given_ > kMostOfPipe)
+      throw WrongUse(path_ + " is a pipe that has given more than " +
+                     std::to_string(kMostOfPipe >> 30) + " GiB: save it as a file first.");
+  }
+
   std::string path_;
   Progress& progress_;
-  gzFile file_;
+  const bool regular_;
+  std::uint64_t given_ = 0;
+  gzFile file_ = nullptr;
 };
 
 }  // namespace
 
 std::unique_ptr<ByteSource> open_bytes(const std::string& path, Progress& progress) {
-  std::error_code code;
-  const auto status = std::filesystem::status(path, code);
-  if (!std::filesystem::exists(status)) throw WrongUse(path + ": there is no such file.");
-  if (std::filesystem::is_directory(status))
-    throw WrongUse(path + " is a folder: name the files in it.");
-  std::uintmax_t size = 0;  // of a pipe nobody knows it
-  if (std::filesystem::is_regular_file(status)) {
-    size = std::filesystem::file_size(path, code);
-    if (!code && size == 0) throw WrongUse(path + " is empty.");
-  }
-  progress.begin(path, code ? 0 : size);
-  return std::make_unique<FileSource>(path, progress);
+  InputFile file(path, "a profile");
+  if (!file.error().empty()) throw WrongUse(file.error());
+  if (file.is_regular() && file.size() == 0) throw WrongUse(path + " is empty.");
+  progress.begin(path, file.size());  // of a pipe nobody knows it
+  return std::make_unique<FileSource>(path, progress, file);
 }
 
 }  // namespace gable

@@ -8,6 +8,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analysis/input_file.h"
 #include "tools/command.h"
 #include "tools/import/nsys_texts.h"
 #include "tools/import/range_nest.h"
@@ -340,10 +341,10 @@ std::string nsys_rep_sentence(const std::string& path) {
 }
 
 void read_nsys_sqlite(const std::string& path, Imported& imported, Progress& progress) {
-  std::error_code code;
-  if (!std::filesystem::exists(path, code)) throw WrongUse(path + ": there is no such file.");
-  if (std::filesystem::is_directory(path, code))
-    throw WrongUse(path + " is a folder: name the files in it.");
+  const InputFile file(path, "a profile");
+  if (!file.error().empty()) throw WrongUse(file.error());
+  if (!file.is_regular())
+    throw WrongUse(path + " is a pipe, and SQLite reads files alone: save it as a file first.");
   if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
     throw WrongUse(nsys_rep_sentence(path));
   check_kind(path);

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "analysis/display.h"
 #include "analysis/sources.h"
 #include "analysis/text.h"
 #include "tools/page/page_data.h"
@@ -29,7 +30,7 @@ std::string escaped(std::string_view text) {
 std::string title_of(const std::vector<Report>& reports) {
   std::string title = "Gable";
   if (!reports.empty()) title += " " + source_mark(reports) + shown_command(reports.front().run);
-  return clean_name(title, 200);
+  return clean_name(one_line(title), 200);
 }
 
 }  // namespace

@@ -157,6 +157,9 @@ inline Report full_report() {
   report.sm_clock_measured_hz[1] = v;
   report.ceilings = {{1, "memory", "dram", v, "measured: copy", "boost"}};
   report.layers = {full_layer(v)};
+  report.layers.push_back(full_layer(v));  // its parent
+  report.layers[1].id = report.layers[1].depth = 0;
+  report.layers[1].parent.reset();
   report.kernels = {full_kernel(v)};
   CopyRow copy;
   copy.kind = "host_to_device";

@@ -61,7 +61,13 @@ TEST(Display, WidthsOfATerminal) {
   EXPECT_EQ(display_width("é…"), 2u);
   EXPECT_EQ(display_width("層"), 2u);
   EXPECT_EQ(display_width("e\xCC\x81"), 1u);  // a combining mark
-  EXPECT_EQ(one_line("a\nb\tc\x1B[31m"), "a b c [31m");
+  EXPECT_EQ(one_line("a\nb\tc\x1B[31m"), "a b c\\x1b[31m");
+  EXPECT_EQ(one_line("\x9b\xff\x80 \xc2\x9b"), "\\x9b\\xff\\x80 \\x9b");
+  EXPECT_EQ(one_line("a\u202eb\u2066c\u200fd\ufeff\u2028"),
+            "a\\u202eb\\u2066c\\u200fd\\ufeff\\u2028");
+  EXPECT_EQ(one_line("\xed\xa0\x80|\xf5\x80\x80\x80|\xc0\xaf|\xe2\x82"),
+            "\\ud800|\\xf5\\x80\\x80\\x80|\\xc0\\xaf|\\xe2\\x82");
+  EXPECT_EQ(one_line("naïve 模型 👩‍💻"), "naïve 模型 👩‍💻");
 }
 
 TEST(Text, BadBytesAndLongNamesAreMadeFit) {

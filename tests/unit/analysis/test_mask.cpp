@@ -233,7 +233,9 @@ constexpr std::size_t kLong = 2'000'000;
 // Time that grows with the square ends at the limit that every test has.
 TEST(Mask, LongTextsTakeTimeInProportion) {
   for (const char* part :
-       {"://", "token", "\\\"", "a,", "-----BEGIN ", "key=", "'", "[", "Bearer ", "-u "}) {
+       {"://",     "token",    "\\\"",       "a,",     "-----BEGIN ", "key=",    "'",
+        "[",       "Bearer ",  "-u ",        "token(", "secret set ", "value: ", "--keys a ",
+        "login('", "key: |\n", "sshpass -p", "put a=", "$(",          "auth=(",  "name: key,"}) {
     std::string text;
     while (text.size() < kLong) text += part;
     EXPECT_EQ(mask_command({text}).size(), 1U) << part;

@@ -146,7 +146,7 @@ TEST(RecordingReader, FaultsAlone) {
 TEST(RecordingReader, AFileThatIsNotThere) {
   const RecordingResult result = read_recording("/nowhere/r.jsonl");
   EXPECT_EQ(result.recording, nullptr);
-  EXPECT_EQ(result.error, "/nowhere/r.jsonl: the recording cannot be opened.");
+  EXPECT_EQ(result.error, "/nowhere/r.jsonl: No such file or directory.");
 }
 
 }  // namespace

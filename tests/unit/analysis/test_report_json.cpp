@@ -25,7 +25,8 @@ TEST(ReportJson, EveryFieldSurvives) {
   const auto written = nlohmann::json::parse(text);
   const auto flat = written.flatten();
   for (const auto& [pointer, value] : flat.items()) {
-    EXPECT_FALSE(value.is_null()) << pointer;
+    const bool of_root = pointer == "/layers/1/parent";
+    EXPECT_EQ(value.is_null(), of_root) << pointer;
   }
 }
 
@@ -60,13 +61,13 @@ TEST(ReportJson, NumbersAreWrittenToTheLastDigit) {
   Report report;
   report.run.total.flops = 31325.666666666668;
   report.run.total.bytes_dram = 9007199254740991.0;
-  report.run.total.gpu_time_ns = 1e300;
+  report.run.total.gpu_time_ns = 1e29;
   report.run.total.flops_per_s = std::numeric_limits<double>::quiet_NaN();
   const std::string text = to_json(report);
   EXPECT_NE(text.find("\"flops\": 31325.666666666668"), std::string::npos);
   EXPECT_NE(text.find("\"bytes_dram\": 9007199254740991,"), std::string::npos);
   EXPECT_NE(text.find("\"flops_per_s\": null"), std::string::npos);
-  EXPECT_EQ(from_json(text).report->run.total.gpu_time_ns, 1e300);
+  EXPECT_EQ(from_json(text).report->run.total.gpu_time_ns, 1e29);
 }
 
 TEST(ReportJson, BadBytesBecomeReplacementCharacters) {
@@ -125,9 +126,72 @@ TEST(ReportJson, ADamagedFieldIsNamed) {
             "This report is damaged: kernels[0].grid is no list of three numbers.");
   EXPECT_EQ(damaged("/kernels/0/grid/1", -1),
             "This report is damaged: kernels[0].grid[1] is out of range.");
+  for (const char* field : {"/kernels/0/launches", "/kernels/0/time_ns/mean", "/layers/0/launches",
+                            "/copies/0/count", "/step/busy_ns", "/run/total/flops", "/run/pid"}) {
+    const auto name = damaged(field, -1);
+    EXPECT_TRUE(name.ends_with(" is negative.") || name.ends_with(" is out of range.")) << name;
+  }
+  EXPECT_EQ(damaged("/kernels/0/launches", -0.5),
+            "This report is damaged: kernels[0].launches is negative.");
+  const double more_than_64_bits = 18446744073709551617.0;
+  EXPECT_EQ(damaged("/kernels/0/launches", more_than_64_bits),
+            "This report is damaged: kernels[0].launches is out of range.");
+  EXPECT_EQ(damaged("/copies/0/count", more_than_64_bits),
+            "This report is damaged: copies[0].count is out of range.");
+  EXPECT_EQ(damaged("/kernels/0/time_ns/mean", 1e31),
+            "This report is damaged: kernels[0].time_ns.mean is out of range.");
+  EXPECT_EQ(
+      damaged("/layers/0/direction", "\"/><script>"),
+      "This report is damaged: layers[0].direction is none of forward, backward, recompute and "
+      "none.");
   EXPECT_EQ(damaged("/run/complete", 1),
             "This report is damaged: run.complete is neither true nor false.");
   EXPECT_EQ(damaged("/run", 3), "This report is damaged: run is no object.");
+}
+
+TEST(ReportJson, NumbersThatAreNoneAreRefused) {
+  const std::string text = to_json(full_report());
+  const auto with = [&](const std::string& number) {
+    auto other = text;
+    const auto at = other.find("\"launches\": ") + 12;
+    other.replace(at, other.find_first_of(",\n", at) - at, number);
+    return from_json(other).error;
+  };
+  for (const char* number : {"Infinity", "-Infinity", "NaN", "nan"})
+    EXPECT_EQ(with(number).rfind("This is no JSON, or it was cut off: ", 0), 0u) << number;
+  EXPECT_TRUE(with("1e999").ends_with(" is out of range.")) << with("1e999");
+  EXPECT_TRUE(with("3").empty());
+}
+
+// Sums climb from a layer to its parents.
+TEST(ReportJson, LayersAreATree) {
+  const auto of = [](const std::vector<std::pair<int, int>>& layers) {
+    auto json = nlohmann::json::parse(to_json(full_report()));
+    const auto some = json["layers"][1];
+    json["layers"].clear();
+    for (const auto& [id, parent] : layers) {
+      json["layers"].push_back(some);
+      json["layers"].back()["parent"] = nullptr;
+      json["layers"].back()["id"] = id;
+      if (parent >= 0) json["layers"].back()["parent"] = parent;
+    }
+    return from_json(json.dump()).error;
+  };
+  EXPECT_EQ(of({{1, 0}, {0, -1}}), "");
+  EXPECT_EQ(of({{0, -1}, {5, 0}, {5, 0}}),
+            "This report is damaged: layers[2].id is that of layers[1].");
+  EXPECT_EQ(of({{0, -1}, {5, 7}}),
+            "This report is damaged: layers[1] has a parent that is no layer.");
+  EXPECT_EQ(of({{5, 5}}), "This report is damaged: layers[0] is a parent of its own.");
+  EXPECT_EQ(of({{0, -1}, {1, 2}, {2, 3}, {3, 1}}),
+            "This report is damaged: layers[1] is a parent of its own.");
+  EXPECT_EQ(of({{4, 1}, {1, 2}, {2, 1}}),
+            "This report is damaged: layers[0] has more than 129 parents.");
+  std::vector<std::pair<int, int>> chain{{0, -1}};
+  for (int i = 1; i < 129; ++i) chain.emplace_back(i, i - 1);
+  EXPECT_EQ(of(chain), "");
+  for (int i = 129; i < 1000; ++i) chain.emplace_back(i, i - 1);
+  EXPECT_NE(of(chain), "");
 }
 
 TEST(ReportFile, WritesBesideAndRenames) {
