@@ -170,7 +170,9 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
   const bool kernels = as_kernels(comparison, options);
   std::string out;
   const auto line = [&](const std::string& text, const char* colour = nullptr) {
-    out += coloured(shorten_end(one_line(text), options.columns), options.colours ? colour : nullptr) + "\n";
+    out +=
+        coloured(shorten_end(one_line(text), options.columns), options.colours ? colour : nullptr) +
+        "\n";
   };
   const auto lines = [&](const std::string& text, const char* colour = nullptr) {
     for (const std::string& each : word_lines(text, options.columns)) line(each, colour);
