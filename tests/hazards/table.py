@@ -207,7 +207,11 @@ def try_case(case, ways, base, number):
         if gpu not in plain:
             plain[gpu] = run(case, folder, None, gpu)
         before = as_the_launcher_says(plain[gpu]) if way == PROFILE else plain[gpu]
-        after = run(case, folder, way, gpu)
+        try:
+            after = run(case, folder, way, gpu)
+        except OSError as problem:
+            tried.results[way] = [f"could not be run: {problem}"]
+            continue
         tried.results[way] = before.differences(after, case.varies)
         tried.reports += after.reports
         violations = folder + ".violations"

@@ -131,7 +131,7 @@ FILES = {
     "a worker that is terminated": "import multiprocessing as m, time\nif __name__ == '__main__':\n  p = m.Process(target=time.sleep, args=(30,)); p.start(); "
                                    "p.terminate(); p.join(); print(p.exitcode)\n",
     "a sitecustomize of its own": "import sys, subprocess\nopen('tmp/sitecustomize.py', 'w').write('print(\"its own\")')\n"
-                                  "print(subprocess.check_output([sys.executable, '-c', 'print(1)'], env={'PYTHONPATH': 'tmp'}))\n",
+                                  "print(subprocess.check_output([sys.executable, '-c', 'print(1)'], env={'PYTHONPATH': 'tmp', 'PYTHONDONTWRITEBYTECODE': '1'}))\n",
     "zip application": "import zipfile, subprocess, sys\nwith zipfile.ZipFile('a.zip', 'w') as z: z.writestr(zipfile.ZipInfo('__main__.py'), 'print(3)')\n"
                        "print(subprocess.check_output([sys.executable, 'a.zip']))\n",
 }

@@ -16,7 +16,7 @@ EVERY_CASE = os.environ.get("GABLE_EVERY_CASE", "") not in ("", "0")
 class Programs(unittest.TestCase):
     def test_all_do_the_same(self):
         summary = table.try_all(table.all_cases(), EVERY_CASE, tell=table.show)
-        print(summary)
+        print(f"\n{summary}", flush=True)
         self.assertEqual(summary.red, [])
         self.assertGreater(summary.tried, 200)
         # Most programs had a session of Gable's in them, and it was alive to their end.
