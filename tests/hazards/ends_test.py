@@ -8,6 +8,7 @@ import random
 import resource
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -67,6 +68,7 @@ class EndsTest(unittest.TestCase):
         return report
 
 
+@unittest.skipIf(SANITIZERS == "thread", "its run-time has a thread of its own, which nobody can tell from the program's")
 class LastThreads(EndsTest):
     """The last thread of the program ends, and the process with it."""
 
@@ -154,6 +156,16 @@ class NeverWaits(EndsTest):
         self.assertFalse([note for note in run["notes"] if "time limit" in note], run["notes"])
 
 
+    def test_a_gpu_that_works_on(self):
+        # Whoever waits for this GPU waits for a minute, and the program ends without waiting.
+        env = self.environment(GABLE_PLAYBACK_FAULTS='{"fault":"delay","call":"cuCtxSynchronize","ms":60000}')
+        began = time.monotonic()
+        done = self.run_it(["never_waits_in_steps", "9"], env)
+        self.assertEqual((done.returncode, done.stderr), (22, ""))
+        self.assertLess(time.monotonic() - began, 30)
+        self.assertIn("1 wait for CUPTI, the GPU or another thread ended at the time limit.", self.read()["run"]["notes"])
+
+
 class EndingSignals(EndsTest):
     """What the program leaves to the system ends it as it would have, also before there is any window; the rest is the program's."""
 
@@ -190,6 +202,25 @@ class EndingSignals(EndsTest):
                     # A handler that ends the program with _exit lets nobody write; the queue was complete.
                     self.check(name, str(int(number)))
                     os.remove(self.report)
+
+    def test_python(self):
+        program = "\n".join((
+            "import ctypes, os, signal, sys",
+            "number = int(sys.argv[2])",
+            "def start(): return ctypes.CDLL('libcuda.so.1').cuInit(0)",
+            "def handle(): return signal.signal(number, lambda *_: print('handled'))",
+            "before = [start(), handle()] if sys.argv[1] == 'after' else [handle(), start()]",
+            "os.kill(os.getpid(), number)",
+            "print(before, signal.getsignal(number) is not signal.SIG_DFL)"))
+        for number in sorted(LEFT_TO_THE_SYSTEM | {signal.SIGTERM, signal.SIGINT}):
+            for moment in ("before", "after"):
+                with self.subTest(moment, number=number):
+                    done = [subprocess.run([sys.executable, "-c", program, moment, str(int(number))], env=env, cwd=self.folder,
+                                           text=True, capture_output=True, timeout=LONGEST_S, check=False)
+                            for env in (plain_environment(), self.environment())]
+                    self.assertIn("handled", done[0].stdout)
+                    self.assertEqual((done[1].returncode, done[1].stdout, done[1].stderr),
+                                     (done[0].returncode, done[0].stdout, done[0].stderr))
 
     def test_a_broken_pipe(self):
         # A handler there would be called by libraries that take the signal for themselves.
@@ -291,7 +322,7 @@ class Snapshots(EndsTest):
 
     @unittest.skipUnless(LONG, "a minute, and looks at the clock")
     def test_a_large_report_takes_little_of_a_core(self):
-        process = self.started(["many_layers", "20000"], options="--step-range=^step --active=100000 -o r.json")
+        process = self.started(["many_layers", "10000"], options="--step-range=^step --active=100000 -o r.json")
         time.sleep(60)
         ticks = 0
         for thread in os.listdir(f"/proc/{process.pid}/task"):
@@ -300,10 +331,26 @@ class Snapshots(EndsTest):
             if name.endswith("(gable-worker"):
                 ticks = sum(int(field) for field in rest.split()[11:13])
         process.kill()
+        self.assertTrue([note for note in self.read()["run"]["notes"] if "is written every" in note], "the user is told")
         seconds = ticks / os.sysconf("SC_CLK_TCK")
-        print(f"ends: 20,000 kernels, the worker took {seconds:.1f} s of 60")
+        print(f"ends: 10,000 kernels, the worker took {seconds:.1f} s of 60")
         # Two snapshots, for the launches and for the first window, and then one in fifty of the time; it also drains events.
         self.assertLess(seconds, 12)
+
+
+class Stopped(EndsTest):
+    @unittest.skipUnless(LONG, "looks at the clock")
+    def test_time_in_which_it_is_stopped_does_not_count(self):
+        # CUPTI answers after four and a half seconds, and the process is stopped for four of them.
+        fault = '{"fault":"delay","call":"cuptiActivityFlushAll","ms":4500,"times":1}'
+        process = self.started(["return_at_once"], GABLE_PLAYBACK_FAULTS=fault)
+        self.assertEqual(process.stdout.readline(), "launched\n")
+        time.sleep(0.3)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(4)
+        process.send_signal(signal.SIGCONT)
+        _, err = process.communicate(timeout=LONGEST_S)
+        self.assertEqual((process.returncode, err), (3, ""))
 
 
 class Elsewhere(EndsTest):
