@@ -34,7 +34,8 @@ bool has_ended(const std::string& stat) {
 
 int exit_status_in(const std::string& stat) {
   auto at = state_in(stat);
-  for (int field = 3; field < kExitCodeField && at != stat.npos; ++field) at = stat.find(' ', at + 1);
+  for (int field = 3; field < kExitCodeField && at != stat.npos; ++field)
+    at = stat.find(' ', at + 1);
   return at == stat.npos ? 0 : std::atoi(stat.c_str() + at);
 }
 

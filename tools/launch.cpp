@@ -18,7 +18,8 @@ class WatchedSignals {
  public:
   WatchedSignals() {
     sigemptyset(&set_);
-    for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD}) {
+    for (const int number :
+         {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD}) {
       sigaddset(&set_, number);
     }
     sigprocmask(SIG_BLOCK, &set_, &before_);
