@@ -84,7 +84,10 @@ class LastThreads(EndsTest):
         self.check("pthread_exit", options="--step-range=^step --active=3 -o r.json")
 
     def test_exit_of_a_thread_by_a_system_call(self):
-        self.check("raw_thread_exit")
+        self.check("raw_thread_exit", "24")
+
+    def test_such_an_exit_runs_no_handlers(self):
+        self.check("raw_thread_exit", "0")
 
     def test_exit_in_strict_mode(self):
         self.check("strict_mode_exit")
