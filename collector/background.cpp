@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <thread>
@@ -28,6 +29,7 @@ constexpr int kPollMs = 100;                                // while collecting
 constexpr int kIdlePollMs = 1000;                           // afterwards
 constexpr std::uint64_t kThreadsEveryNs = 1'000'000'000;    // whether any of the program's is left
 constexpr std::uint64_t kFlushEveryNs = 500'000'000;
+constexpr std::chrono::milliseconds kFlushSlice{100}, kLongestSlice{500};
 constexpr std::chrono::seconds kOpenPatience{10};    // of a program that waits for a queue
 constexpr std::uint64_t kLookEveryNs = 300'000'000;  // for libraries that were loaded
 
@@ -230,9 +232,15 @@ bool Background::flush(bool forced, std::chrono::milliseconds patience) {
   const auto ticket = ++wanted_;
   forced_ = forced_ || forced;
   flush_wanted_.notify_one();
-  if (flush_done_.wait_for(hold, patience,
-                           [&]() GABLE_REQUIRES(flush_mutex_) { return done_ >= ticket; }))
-    return true;
+  // A program that somebody stops and continues takes no time meanwhile, and neither does CUPTI.
+  for (std::chrono::nanoseconds waited{}; waited < patience;) {
+    const auto since = std::chrono::steady_clock::now();
+    if (flush_done_.wait_for(hold, kFlushSlice,
+                             [&]() GABLE_REQUIRES(flush_mutex_) { return done_ >= ticket; }))
+      return true;
+    waited +=
+        std::min<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - since, kLongestSlice);
+  }
   hold.unlock();
   session_.activity_.give_up_flush(patience);
   return false;

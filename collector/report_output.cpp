@@ -23,6 +23,7 @@
 namespace gable {
 namespace {
 
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
 constexpr auto kWriterPatience = std::chrono::seconds(2);
 
 std::string utc_now() {
@@ -148,6 +149,11 @@ RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environm
   run.overhead.budget_percent = counts.budget;
   run.overhead.added_percent = counts.added;
   run.notes = rt_.notes.all();
+  if (const auto interval = snapshot_interval_ns_.load(); !complete && interval > 0) {
+    run.notes.push_back("This report of a running program is written every " +
+                        std::to_string((interval + kSecondNs - 1) / kSecondNs) +
+                        " s: it is so large that writing takes 2 % of a core even so.");
+  }
   if (complete && counts.hw + counts.flops + counts.time == 0 && counts.needed) {
     run.notes.push_back(
         "The program ended before anything was measured: " + std::to_string(*counts.needed) +

@@ -30,6 +30,9 @@ class ReportOutput {
   // when they change it. Threads of ours never do: setenv may move what they read.
   void look_at_environment();
 
+  // Less often than every few seconds: the next snapshot says so.
+  void snapshots_come_every(std::uint64_t interval_ns) { snapshot_interval_ns_ = interval_ns; }
+
   // First at every launch: the launcher is told once that there are some, also where the program
   // ends before a report can be written.
   void saw_launch() {
@@ -57,8 +60,9 @@ class ReportOutput {
   std::string started_at_;
   const std::string name_;  // of the first queue's file
   std::atomic<bool> launch_told_{false};
-  std::atomic<unsigned> queue_{1};  // that there is to be a report of
-  unsigned file_queue_ = 0;         // that `file_` is of
+  std::atomic<std::uint64_t> snapshot_interval_ns_{0};  // 0: the usual
+  std::atomic<unsigned> queue_{1};                      // that there is to be a report of
+  unsigned file_queue_ = 0;                             // that `file_` is of
   std::optional<OwnFile> file_;
   std::set<std::string> taken_;  // paths in the launcher's list when it was last looked at
   // One writer at a time; the mutex is held for the flag, and for what the environment said.

@@ -271,11 +271,7 @@ void Session::write_snapshot() {
   const auto cpu = thread_cpu_ns();
   (void)write_report(false);
   snapshots_.wrote(now, thread_cpu_ns() - cpu, content);
-  if (!snapshots_.is_stretched()) return;
-  rt_.notes.record(
-      "While the program ran, its report was written less often than every 5 s: it is so large "
-      "that "
-      "writing would have taken more than 2 % of a core.");
+  if (snapshots_.is_stretched()) output_.snapshots_come_every(snapshots_.interval_ns());
 }
 
 void Session::count_tokens(std::uint32_t sequences, std::uint32_t per_sequence) {

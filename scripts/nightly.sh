@@ -22,4 +22,4 @@ scripts/fuzz.sh 2>&1 | tee -a "$log"
 scripts/fuzz.sh "${GABLE_FUZZ_SECONDS:-3600}" 2>&1 | tee -a "$log"
 
 printf '\nnightly: green after %d s\n' "$SECONDS"
-grep -aE '^([0-9]+% tests passed|failures: |soak: |locks: |threads: |signals: |hazards: |hostile: |lint: |fuzz: [0-9]+ targets|test: .*, after)' "$log" | sed 's/^/nightly: /'
+grep -aE '^([0-9]+% tests passed|failures: |soak: |locks: |threads: |signals: |ends: |hazards: |hostile: |lint: |fuzz: [0-9]+ targets|test: .*, after)' "$log" | sed 's/^/nightly: /'

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,11 +58,14 @@ void launch_with_pauses(int thread, bool steps, int launches) {
 
 }  // namespace
 
-void await_report() {
+void await_report(bool complete) {
   const char* folder = std::getenv("HAZARD_REPORTS");
   for (int i = 0; folder != nullptr && i < 2000; ++i) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (entry.path().extension() == ".json") return;
+      if (entry.path().extension() != ".json") continue;
+      std::stringstream text;
+      text << std::ifstream(entry.path()).rdbuf();
+      if (!complete || text.str().find("\"complete\": true") != std::string::npos) return;
     }
     usleep(10000);
   }
@@ -114,7 +119,7 @@ void work() {
 void work_then_wait() {
   work();
   std::fflush(stdout);
-  await_report();
+  await_report(true);
 }
 
 void launch_freely(int threads, bool steps) {

@@ -31,8 +31,8 @@ void work();
 // complete queue is there, at most 20 s. An unprofiled run has no report to wait for.
 void work_then_wait();
 
-// Waits at most 20 s for that report, or for a snapshot.
-void await_report();
+// Waits at most 20 s for a report, of a program that runs or of a complete queue.
+void await_report(bool complete);
 
 // Threads that launch as they please after a common start, each with pauses of its own. `steps`:
 // each has steps of its own, which end and begin while those of others are open.

@@ -45,6 +45,9 @@ class Signals(unittest.TestCase):
     def test_by_the_keyboard_while_it_launches(self):
         self.check("until_a_signal", signal.SIGINT, (-signal.SIGINT,), 0.05)
 
+    def test_of_a_batch_system_while_it_launches(self):
+        self.check("until_a_signal", signal.SIGUSR1, (-signal.SIGUSR1,), 0.05)
+
     def test_while_it_ends(self):
         # One that comes when the report is written already finds the program on its way out, with the code of its own.
         self.check("return_at_once", signal.SIGTERM, (3, -signal.SIGTERM), 0.01)
