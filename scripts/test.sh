@@ -51,7 +51,7 @@ ctest --preset "$([[ $all == yes ]] && echo nightly || echo ci)" "-j$jobs" --no-
 # exact, so any drift is a change of the code.
 build-ci/bin/gable profile --playback tests/data/recordings/small/layers.jsonl --active 1 --step-range '^step' -o build-ci/layers.json
 build-ci/bin/gable check build-ci/layers.json --baseline tests/data/baselines/layers.json --gate 0 --what time,dram,flops,roof
-grep -aE '^(failures: .* pairs of call and use|soak: |hostile: )' build-ci/Testing/Temporary/LastTest.log
+grep -aE '^(failures: .* pairs of call and use|soak: |locks: |threads: |signals: |ends: |hazards: |hostile: )' build-ci/Testing/Temporary/LastTest.log
 
 if [[ $all == yes ]]; then
   # Reports can be read where there is no CUDA at all.
