@@ -232,6 +232,7 @@ bool Background::flush(bool forced, std::chrono::milliseconds patience) {
   const auto ticket = ++wanted_;
   forced_ = forced_ || forced;
   flush_wanted_.notify_one();
+  const bool dies = dying();  // a signal's end asks; everybody else's question ends with a signal
   // A program that somebody stops and continues takes no time meanwhile, and neither does CUPTI.
   for (std::chrono::nanoseconds waited{}; waited < patience;) {
     const auto since = std::chrono::steady_clock::now();
@@ -240,9 +241,12 @@ bool Background::flush(bool forced, std::chrono::milliseconds patience) {
       return true;
     waited +=
         std::min<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - since, kLongestSlice);
+    if (dying() != dies) return false;
   }
   hold.unlock();
-  session_.activity_.give_up_flush(patience);
+  // The signal may have stopped a thread of the program's within CUPTI, which is no fault of
+  // CUPTI's.
+  if (!dies) session_.activity_.give_up_flush(patience);
   return false;
 }
 

@@ -38,7 +38,7 @@ bool Session::await_records(std::chrono::milliseconds look_again, const std::fun
   for (;;) {
     const bool answered = background_.flush(false, kExitFlushPatience);
     const bool collected = collect_records();
-    if (!answered) windows_.count_timeout();
+    if (!answered && !background_.dying()) windows_.count_timeout();
     if (!answered || !collected) return false;
     const auto pending =
         sink_.with_profile([](Profile& profile) { return profile.pending_records(); });
