@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -184,13 +185,25 @@ int write_to_new(const std::string& path, const std::string& text) {
   return error;
 }
 
+// Of a link to what is not there yet: the name that it gives, if that is in a folder.
+std::string missing_end_of(const std::string& link) {
+  std::array<char, PATH_MAX> name{};
+  const auto size = ::readlink(link.c_str(), name.data(), name.size() - 1);
+  if (size <= 0) return link;
+  const std::string told(name.data(), static_cast<std::size_t>(size));
+  const std::string end = told.front() == '/' ? told : folder_of(link) + "/" + told;
+  struct stat info {};
+  const bool another = ::lstat(end.c_str(), &info) == 0;  // link
+  return another || ::stat(folder_of(end).c_str(), &info) != 0 ? link : end;
+}
+
 // Where a link leads. In a folder where all may write, a link of somebody else's may lead anywhere.
 std::string follow_link(const std::string& path) {
   struct stat link {};
   if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return path;
   if (link.st_uid != ::geteuid() && link.st_uid != 0 && all_may_write(folder_of(path))) return path;
   char* real = ::realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
+  if (real == nullptr) return errno == ENOENT ? missing_end_of(path) : path;
   std::string found = real;
   std::free(real);
   return found;
@@ -224,7 +237,9 @@ timespec process_start() {
   const auto ticks = std::strtoll(text.c_str() + at, nullptr, 10);
   const long long age =
       since_boot.tv_sec * kSecond + since_boot.tv_nsec - ticks * (kSecond / hertz);
-  const long long start = now.tv_sec * kSecond + now.tv_nsec - age;
+  // Told in whole ticks. No program writes a report in its first one, but one that ended right
+  // before this began may have.
+  const long long start = now.tv_sec * kSecond + now.tv_nsec - age + kSecond / hertz;
   return {static_cast<time_t>(start / kSecond), static_cast<long>(start % kSecond)};
 }
 

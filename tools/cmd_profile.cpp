@@ -162,8 +162,13 @@ class ProfileCommand final : public Command {
     std::vector<std::string> paths;
     paths.reserve(written.size());
     // What went into a pipe or to a terminal was read there, and cannot be read again.
-    for (const Manifest::Entry& entry : written)
-      if (!is_written_in_place(entry.path)) paths.push_back(entry.path);
+    for (const Manifest::Entry& entry : written) {
+      if (is_written_in_place(entry.path)) continue;
+      if (std::error_code code; std::filesystem::exists(entry.path, code))
+        paths.push_back(entry.path);
+      else
+        say("No table is printed of " + entry.path + ", as there is no such file.");
+    }
     if (paths.empty() && !written.empty()) return ended.exit_code;
     if (paths.empty()) {
       say(why_no_report(ended, !settings_.playback.empty(), manifest.saw_launch()));

@@ -133,6 +133,19 @@ class Writes(unittest.TestCase):
         self.assert_unchanged(injected(["-o", path], capture_output=True))
         self.assertEqual(mode_of(path), 0o600)
 
+    def test_a_link_to_what_is_not_there_yet(self):
+        target, link = os.path.join(self.make_folder(), "target.json"), os.path.join(self.folder, "link.json")
+        os.symlink(target, link)
+        self.assert_unchanged(injected(["-o", link], capture_output=True))
+        self.assertEqual(os.readlink(link), target)
+        self.assert_whole(target)
+
+    def test_a_report_that_cannot_be_written_is_not_looked_for(self):
+        done = profiled(["-o", "/proc/report.json"], capture_output=True, cwd=self.folder)
+        self.assert_unchanged(done)
+        self.assertNotIn("gable: /proc", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 2, done.stderr)
+
     @unittest.skipUnless(os.geteuid() == 0, "only root can make a link of somebody else's")
     def test_a_link_of_somebody_elses(self):
         public = os.path.join(self.folder, "public")
