@@ -18,8 +18,8 @@ class WatchedSignals {
  public:
   WatchedSignals() {
     sigemptyset(&set_);
-    for (const int number :
-         {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD}) {
+    for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE,
+                             SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGCHLD}) {
       sigaddset(&set_, number);
     }
     sigprocmask(SIG_BLOCK, &set_, &before_);
@@ -70,7 +70,8 @@ int wait_for(pid_t child, const WatchedSignals& signals) {
     if (signal.si_signo == SIGCHLD) continue;
     // The terminal's own go to the whole foreground group: the program has them already.
     const bool of_terminal = signal.si_code == SI_KERNEL && signal.si_signo != SIGALRM;
-    if (!of_terminal && signal.si_pid != child) kill(child, signal.si_signo);
+    const bool of_ours = signal.si_pid == child || signal.si_pid == getpid();
+    if (!of_terminal && !of_ours) kill(child, signal.si_signo);
   }
 }
 

@@ -191,7 +191,7 @@ class EndingSignals(EndsTest):
 
     def test_the_launcher_is_told(self):
         env = plain_environment() | {"HAZARD_REPORTS": self.folder}
-        for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGALRM):
+        for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGALRM, signal.SIGXCPU):
             with self.subTest(number), subprocess.Popen(
                     [GABLE, "profile", "--playback", RECORDING, "-q", "-o", self.report, "--", HAZARD, "one_launch_and_sleep"],
                     env=env, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
