@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/pattern.h"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <regex>
+#include <string>
 
 namespace gable {
 namespace {
 
 constexpr std::string_view kRegex = "regex:";
+constexpr std::size_t kMostLength = 4096, kMostDepth = 100;
+
+std::size_t depth_of(std::string_view regex) {
+  std::size_t depth = 0, deepest = 0;
+  for (std::size_t i = 0; i < regex.size(); ++i) {
+    if (regex[i] == '\\') {
+      ++i;
+    } else if (regex[i] == '(') {
+      deepest = std::max(deepest, ++depth);
+    } else if (regex[i] == ')' && depth > 0) {
+      --depth;
+    }
+  }
+  return deepest;
+}
 
 std::size_t character_length(std::string_view text) {
   std::size_t length = 1;
@@ -87,6 +104,10 @@ bool glob_matches(std::string_view glob, std::string_view text) {
 
 }  // namespace
 
+bool is_oversized_regex(std::string_view expression) {
+  return expression.size() > kMostLength || depth_of(expression) > kMostDepth;
+}
+
 struct Pattern::Impl {
   std::string glob;
   std::optional<std::regex> regex;
@@ -98,6 +119,11 @@ Pattern::Parsed Pattern::parse(std::string_view text) {
     auto impl = std::make_shared<Impl>();
     if (text.substr(0, kRegex.size()) == kRegex) {
       text.remove_prefix(kRegex.size());
+      if (is_oversized_regex(text)) {
+        parsed.error = "A regular expression has " + std::string(kRegexLimits) +
+                       "; this one begins with \"" + std::string(text.substr(0, 20)) + "\".";
+        return parsed;
+      }
       impl->regex.emplace(std::string(text), std::regex::ECMAScript | std::regex::optimize);
     } else {
       impl->glob = text;

@@ -9,6 +9,12 @@
 
 namespace gable {
 
+// Whether std::regex would call itself too often to be tried: it does for each part and each level
+// of an expression, on the stack of whoever asks.
+[[nodiscard]] bool is_oversized_regex(std::string_view expression);
+inline constexpr std::string_view kRegexLimits =
+    "at most 4096 characters and 100 parentheses within each other";
+
 // A glob matches the whole text: * is any text (slashes too), ? one character, [a-z] and [!a-z] one
 // of a set, \ takes the next character as it is. "regex:" is followed by an ECMAScript expression
 // that may match anywhere in the text.

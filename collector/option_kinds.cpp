@@ -4,11 +4,16 @@
 #include <regex>
 #include <string_view>
 
+#include "analysis/pattern.h"
+
 namespace gable {
 
 std::string quoted_for_message(const std::string& text) { return "'" + text + "'"; }
 
 void check_regex(const std::string& option, const std::string& text) {
+  if (is_oversized_regex(text))
+    throw CLI::ValidationError(option + " takes a regular expression of " +
+                               std::string(kRegexLimits) + ".");
   try {
     const std::regex probe(text);
   } catch (const std::regex_error&) {

@@ -19,6 +19,22 @@ TEST(Pattern, AGlobTakesTheWholeText) {
   EXPECT_FALSE(matches("", "a"));
 }
 
+TEST(Pattern, ARegularExpressionHasBounds) {
+  const auto nested = [](std::size_t depth) {
+    return "regex:" + std::string(depth, '(') + "a" + std::string(depth, ')');
+  };
+  EXPECT_TRUE(matches(nested(100), "a"));
+  EXPECT_TRUE(matches("regex:" + std::string(4096, 'a'), std::string(4096, 'a')));
+  EXPECT_EQ(Pattern::parse(nested(30000)).error,
+            "A regular expression has at most 4096 characters and 100 parentheses within each "
+            "other; this one begins with \"((((((((((((((((((((\".");
+  EXPECT_NE(Pattern::parse(nested(101)).error, "");
+  EXPECT_NE(Pattern::parse("regex:" + std::string(4097, 'a')).error, "");
+  std::string apart;
+  for (int i = 0; i < 200; ++i) apart += "(a)";
+  EXPECT_EQ(Pattern::parse("regex:" + apart).error, "");
+}
+
 TEST(Pattern, AStarIsAnyTextSlashesToo) {
   EXPECT_TRUE(matches("*", ""));
   EXPECT_TRUE(matches("*conv*", "ResNet/layer1/0/conv1"));

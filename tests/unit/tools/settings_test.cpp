@@ -159,6 +159,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         WrongText{"--step-range '('",
                   "--step-range takes a regular expression, and '(' is not a valid one."},
+        WrongText{"--step-range " + std::string(30000, '('),
+                  "--step-range takes a regular expression of at most 4096 characters and 100 "
+                  "parentheses within each other."},
         WrongText{"--step-range ''", "--step-range takes a regular expression, not an empty text."},
         WrongText{"--fold '*'", "--fold takes a regular expression, and '*' is not a valid one."},
         WrongText{"--fold a --fold '['",
