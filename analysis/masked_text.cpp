@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/ascii.h"
 #include "analysis/mask.h"
 #include "analysis/secret_names.h"
 
@@ -13,8 +14,7 @@ namespace {
 constexpr std::size_t kLongestLogin = 512;  // looked at in an address
 
 bool is_number(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
 }  // namespace

@@ -5,13 +5,10 @@
 #include <array>
 #include <cstdint>
 
+#include "analysis/ascii.h"
+
 namespace gable {
 namespace {
-
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_alnum(char c) { return is_upper(c) || is_lower(c) || is_digit(c); }
 
 enum class Body : std::uint8_t { alnum, dashed, dotted, hex, path };
 

@@ -2,6 +2,7 @@
 #include "analysis/unfinished_write.h"
 
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -50,7 +51,21 @@ bool UnfinishedWrite::give_name() noexcept {
   return true;
 }
 
+// Two threads may end the process at the same time: the second waits for the first, as it would end
+// the process between two steps of it.
 void UnfinishedWrite::settle_all() noexcept {
+  static std::atomic<int> callers{0};
+  static std::atomic<bool> settled{false};
+  if (callers.fetch_add(1) > 0) {
+    const timespec millisecond{0, 1'000'000};
+    for (int i = 0; i < 500 && !settled.load(); ++i) ::nanosleep(&millisecond, nullptr);
+    return;
+  }
+  settle_slots();
+  settled.store(true);
+}
+
+void UnfinishedWrite::settle_slots() noexcept {
   for (auto& slot : slots_) {
     const auto stage = slot.stage.load();
     if (stage != Stage::partly && stage != Stage::whole) continue;

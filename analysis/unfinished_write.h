@@ -24,8 +24,11 @@ class UnfinishedWrite {
   [[nodiscard]] bool give_name() noexcept;
 
   // Before the process ends at once: what is whole gets its name, every other part is removed. May
-  // be called in a signal handler, beside the thread that writes.
+  // be called in a signal handler, beside the thread that writes, and by several threads; only the
+  // first does it.
   static void settle_all() noexcept;
+  // The same, as often as it is called: for tests, whose process goes on.
+  static void settle_slots() noexcept;
 
  private:
   enum class Stage : unsigned char { free, being_made, partly, whole };

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "analysis/ascii.h"
+
 namespace gable {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::regex compile(const std::string& text, bool& ok) {
   try {

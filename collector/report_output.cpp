@@ -208,8 +208,11 @@ std::string ReportOutput::write_file(const std::string& text) {
   if (!file_->is_to_be_named()) return file_->write(text);
   Manifest manifest(rt_.settings.manifest);
   taken_ = manifest.taken();
+  taken_.erase(listed_);  // by us, for a write that failed or a file that is gone
   auto failed = file_->write(text);
-  manifest.add(file_->path());  // also of one that failed, as the launcher is to miss it
+  if (file_->path() == listed_) return failed;
+  listed_ = file_->path();
+  manifest.add(listed_);  // also of one that failed, as the launcher is to miss it
   return failed;
 }
 

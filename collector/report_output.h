@@ -64,6 +64,7 @@ class ReportOutput {
   std::atomic<unsigned> queue_{1};                      // that there is to be a report of
   unsigned file_queue_ = 0;                             // that `file_` is of
   std::optional<OwnFile> file_;
+  std::string listed_;           // the path that this process added to the launcher's list last
   std::set<std::string> taken_;  // paths in the launcher's list when it was last looked at
   // One writer at a time; the mutex is held for the flag, and for what the environment said.
   Mutex mutex_;

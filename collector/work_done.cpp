@@ -10,7 +10,7 @@ namespace gable {
 WorkDone::WorkDone() : done_(std::make_shared<std::atomic<bool>>(false)) {
   const auto context = current_context();
   if (context == nullptr) return;
-  awaited_ = start_own_thread("gable-waiter", [done = done_, context] {
+  (void)start_own_thread("gable-waiter", [done = done_, context] {
     be_own_thread();
     const CurrentContext current(context);
     wait_for_current_context();

@@ -13,13 +13,11 @@ class WorkDone {
   // Of the context that is current on this thread. A thread of ours waits for it, and is left alone
   // where that takes too long.
   WorkDone();
-  // Somebody waits: else nobody will ever say so.
-  [[nodiscard]] bool is_awaited() const { return awaited_; }
+  // Never, where no thread was to be had or no context is current.
   [[nodiscard]] bool is_done() const { return done_->load(std::memory_order_acquire); }
 
  private:
   const std::shared_ptr<std::atomic<bool>> done_;
-  bool awaited_ = false;
 };
 
 }  // namespace gable

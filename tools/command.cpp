@@ -79,7 +79,8 @@ int run_command(const CommandEntry& entry, const std::vector<std::string>& words
   // A limit on the size of files then fails a write, which is said. A program that is started gets
   // the signal as it was.
   if (!command->takes_program()) std::signal(SIGXFSZ, SIG_IGN);
-  return ended(command->run());
+  const int code = command->run();
+  return command->takes_program() ? code : ended(code);  // a program's exit code stays its own
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import signal
 import stat
 import subprocess
 import tempfile
@@ -145,6 +146,16 @@ class Writes(unittest.TestCase):
         self.assert_unchanged(done)
         self.assertNotIn("gable: /proc", done.stderr)
         self.assertIn("gable: No table is printed of /proc/report.json, as there is no such file.", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 2, done.stderr)
+
+    def test_a_snapshot_that_fails_before_the_end_changes_no_name(self):
+        with subprocess.Popen([GABLE, "profile", "--playback", RECORDING, *REPORT, "-o", "/proc/report.json", "--", HAZARD, "until_a_signal"],
+                              env=plain_environment() | {"GABLE_PLAYBACK_SNAPSHOT_MS": "1"}, cwd=self.folder, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            self.assertIn("/proc/report.json cannot be written", process.stderr.readline())
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=240)
+        self.assertEqual(err, "gable: No table is printed of /proc/report.json, as there is no such file.\n")
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can make a link of somebody else's")
     def test_a_link_of_somebody_elses(self):

@@ -45,7 +45,7 @@ TEST_F(Unfinished, WhatIsWholeGetsItsName) {
   put(path_, "old");
   UnfinishedWrite write(-1, part_, path_, true);
   write.whole();
-  UnfinishedWrite::settle_all();
+  UnfinishedWrite::settle_slots();
   EXPECT_EQ(report(), "new");
   EXPECT_FALSE(fs::exists(part_));
 }
@@ -55,7 +55,7 @@ TEST_F(Unfinished, WhatIsWholeAndHasNoNameGetsOne) {
   if (file < 0) GTEST_SKIP() << "this file system has no files without a name";
   UnfinishedWrite write(file, part_, path_, true);
   write.whole();
-  UnfinishedWrite::settle_all();
+  UnfinishedWrite::settle_slots();
   EXPECT_EQ(report(), "new");
   EXPECT_FALSE(fs::exists(part_));
   ::close(file);
@@ -68,7 +68,7 @@ TEST_F(Unfinished, WhatJustGotItsNameIsRenamedThoughItIsClosed) {
   write.whole();
   EXPECT_TRUE(write.give_name());
   ::close(file);
-  UnfinishedWrite::settle_all();
+  UnfinishedWrite::settle_slots();
   EXPECT_EQ(report(), "new");
   EXPECT_FALSE(fs::exists(part_));
 }
@@ -76,7 +76,7 @@ TEST_F(Unfinished, WhatJustGotItsNameIsRenamedThoughItIsClosed) {
 TEST_F(Unfinished, APartIsRemoved) {
   put(path_, "old");
   const UnfinishedWrite write(-1, part_, path_, true);
-  UnfinishedWrite::settle_all();
+  UnfinishedWrite::settle_slots();
   EXPECT_EQ(report(), "old");
   EXPECT_FALSE(fs::exists(part_));
 }
@@ -85,7 +85,7 @@ TEST_F(Unfinished, WhatIsAnothersIsNotReplaced) {
   put(path_, "another's");
   UnfinishedWrite write(-1, part_, path_, false);
   write.whole();
-  UnfinishedWrite::settle_all();
+  UnfinishedWrite::settle_slots();
   EXPECT_EQ(report(), "another's");
   EXPECT_FALSE(fs::exists(part_));
 }
@@ -95,7 +95,7 @@ TEST_F(Unfinished, WhatIsFinishedIsLeftAlone) {
     UnfinishedWrite write(-1, part_, path_, true);
     write.whole();
   }
-  UnfinishedWrite::settle_all();
+  UnfinishedWrite::settle_slots();
   EXPECT_TRUE(fs::exists(part_));
   EXPECT_FALSE(fs::exists(path_));
 }
@@ -105,7 +105,7 @@ TEST_F(Unfinished, MoreThanAreKnownAreOnlyNotSettled) {
   put(other, "new");
   const UnfinishedWrite one(-1, part_, path_, true), two(-1, part_, path_, true),
       three(-1, part_, path_, true), four(-1, part_, path_, true), five(-1, other, path_, true);
-  UnfinishedWrite::settle_all();
+  UnfinishedWrite::settle_slots();
   EXPECT_FALSE(fs::exists(part_));
   EXPECT_TRUE(fs::exists(other));
 }
