@@ -11,8 +11,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "tools/command.h"
 #include "tools/install.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

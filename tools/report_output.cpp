@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analysis/text_file.h"
-#include "tools/command.h"
 #include "tools/page/page.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {
