@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "collector/runtime.h"
-#include "collector/session.h"
+#include "collector/runtime/runtime.h"
+#include "collector/session/session.h"
 
 #define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <exception>
 
-#include "collector/nvtx_entry.h"
-#include "collector/runtime.h"
-#include "collector/session.h"
+#include "collector/runtime/nvtx_entry.h"
+#include "collector/runtime/runtime.h"
+#include "collector/session/session.h"
 #include "inject/process.h"
 #include "inject/python_attach.h"
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "collector/range_calls.h"
-#include "collector/runtime.h"
-#include "collector/session.h"
-#include "collector/torch_seen.h"
+#include "collector/runtime/range_calls.h"
+#include "collector/runtime/runtime.h"
+#include "collector/runtime/torch_seen.h"
+#include "collector/session/session.h"
 
 #define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
 

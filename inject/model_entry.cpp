@@ -5,9 +5,9 @@
 #include <exception>
 #include <string>
 
-#include "collector/range_calls.h"
-#include "collector/runtime.h"
-#include "collector/session.h"
+#include "collector/runtime/range_calls.h"
+#include "collector/runtime/runtime.h"
+#include "collector/session/session.h"
 
 #define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
 

@@ -8,12 +8,12 @@
 
 #include <cstdlib>
 
-#include "analysis/held_locks.h"
-#include "analysis/unfinished_write.h"
-#include "collector/nvtx_entry.h"
-#include "collector/range_calls.h"
-#include "collector/runtime.h"
-#include "collector/session.h"
+#include "analysis/base/held_locks.h"
+#include "analysis/base/unfinished_write.h"
+#include "collector/runtime/nvtx_entry.h"
+#include "collector/runtime/range_calls.h"
+#include "collector/runtime/runtime.h"
+#include "collector/session/session.h"
 
 namespace gable {
 namespace {

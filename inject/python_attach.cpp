@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include "collector/torch_seen.h"
+#include "collector/runtime/torch_seen.h"
 
 namespace gable {
 namespace {

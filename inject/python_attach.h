@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "collector/runtime.h"
+#include "collector/runtime/runtime.h"
 
 namespace gable {
 

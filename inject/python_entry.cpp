@@ -5,7 +5,7 @@
 // builtins are.
 #include <cstdint>
 
-#include "collector/range_calls.h"
+#include "collector/runtime/range_calls.h"
 
 #define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
 

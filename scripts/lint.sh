@@ -42,7 +42,7 @@ printf 'lint: shellcheck: %d scripts are clean\n' "${#shell[@]}"
 
 scripts/setup.sh --cuda "$build"
 cmake --preset ci -B "$build" -DGABLE_PRECOMPILED=OFF -DCMAKE_CXX_COMPILER_LAUNCHER= >/dev/null
-# What a mutex guards is used with it held (analysis/mutex.h).
+# What a mutex guards is used with it held (analysis/base/mutex.h).
 python3 scripts/check_locks.py "$build" inject collector analysis
 [[ $tidy == yes ]] || exit 0
 mapfile -t sources < <(python3 scripts/tidy_sources.py "$build" "${folders[@]}")

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <mutex>
 
-#include "collector/clock.h"
-#include "collector/cupti_api.h"
-#include "collector/nvtx_entry.h"
-#include "collector/runtime.h"
-#include "collector/session.h"
+#include "collector/cupti/cupti_api.h"
+#include "collector/process/clock.h"
+#include "collector/runtime/nvtx_entry.h"
+#include "collector/runtime/runtime.h"
+#include "collector/session/session.h"
 
 namespace gable::bench {
 namespace {

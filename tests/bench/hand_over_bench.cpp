@@ -6,7 +6,7 @@
 #include <chrono>
 #include <memory>
 
-#include "collector/patient_calls.h"
+#include "collector/cupti/patient_calls.h"
 
 namespace gable::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/range_calls.h"
+#include "collector/runtime/range_calls.h"
 #include "tests/bench/bench_cupti.h"
 
 namespace gable::bench {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "collector/launch_hash.h"
-#include "collector/launch_sequence.h"
+#include "collector/layers/launch_hash.h"
+#include "collector/queue/launch_sequence.h"
 
 namespace gable::bench {
 namespace {

@@ -14,7 +14,7 @@ import wheels
 
 FLAGS = ("-std=c++20", "-O0", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-DNDEBUG", "-Wall", "-Wextra", "-Werror")
 # Precompiled: the headers are most of the work.
-COMMON = ("collector/cupti_api.h", "algorithm", "atomic", "chrono", "functional", "map", "mutex", "optional", "thread")
+COMMON = ("collector/cupti/cupti_api.h", "algorithm", "atomic", "chrono", "functional", "map", "mutex", "optional", "thread")
 
 
 def includes_cupti(path, known):

@@ -9,11 +9,11 @@
 #include <cstdio>
 #include <string>
 
-#include "collector/cupti_api.h"
-#include "collector/host_object.h"
-#include "collector/image_values.h"
-#include "collector/kept_images.h"
-#include "collector/nvperf.h"
+#include "collector/counters/image_values.h"
+#include "collector/counters/kept_images.h"
+#include "collector/cupti/cupti_api.h"
+#include "collector/cupti/nvperf.h"
+#include "collector/metrics/host_object.h"
 
 namespace {
 

@@ -78,7 +78,7 @@ for _ in range(3):
 
 
 class Clock(unittest.TestCase):
-    """Gable reads the system's clock itself where CUPTI answers with it: see collector/host_clock.h."""
+    """Gable reads the system's clock itself where CUPTI answers with it: see collector/process/host_clock.h."""
 
     def test_is_the_systems(self):
         for release in (wheels.TOO_OLD, wheels.OLDEST, wheels.NEWEST_PLANNING):

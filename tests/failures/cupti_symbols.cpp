@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints every symbol of CUPTI that the library resolves, one a line: the rows of the failure
-// matrix. A symbol that is new in collector/cupti_api.h is in it by itself.
+// matrix. A symbol that is new in collector/cupti/cupti_api.h is in it by itself.
 #include <cstdio>
 
-#include "collector/cupti_api.h"
+#include "collector/cupti/cupti_api.h"
 
 int main() {
 #define GABLE_PRINT(name) std::puts(#name);

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "analysis/report_json.h"
+#include "analysis/report/report_json.h"
 #include "tests/fuzz/fuzz.h"
-#include "tools/command.h"
+#include "tools/commands/command.h"
 #include "tools/import/assemble.h"
 
 namespace gable::fuzz {

@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/display.h"
-#include "analysis/mask.h"
-#include "analysis/text.h"
-#include "collector/cupti_search.h"
-#include "collector/range_name.h"
-#include "collector/wide_text.h"
+#include "analysis/base/display.h"
+#include "analysis/base/text.h"
+#include "analysis/masking/mask.h"
+#include "collector/cupti/cupti_search.h"
+#include "collector/options/range_name.h"
+#include "collector/runtime/wide_text.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

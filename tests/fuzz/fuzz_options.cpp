@@ -2,8 +2,8 @@
 // GABLE_OPTIONS: words as in a shell, every option with its values, lists of metrics and phases.
 #include <vector>
 
-#include "collector/settings.h"
-#include "collector/shell_words.h"
+#include "collector/options/settings.h"
+#include "collector/options/shell_words.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {

@@ -2,7 +2,7 @@
 // Patterns of options, and the names that they look at: a pattern, a line break, a name.
 #include <string>
 
-#include "analysis/pattern.h"
+#include "analysis/base/pattern.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings, and lists of faults and switches, as users write them by hand.
-#include "analysis/recording.h"
+#include "analysis/recording/recording.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // report.json from anywhere: read, written again, read again, and shown.
-#include "analysis/display.h"
-#include "analysis/report_json.h"
-#include "analysis/table.h"
-#include "analysis/text.h"
+#include "analysis/base/display.h"
+#include "analysis/base/text.h"
+#include "analysis/report/report_json.h"
 #include "tests/fuzz/fuzz.h"
+#include "tools/show/table.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace gable;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of measured roofs, which the injected library reads in other people's programs: read,
 // written again, read again, and made into ceilings.
-#include "analysis/measured_roofs.h"
+#include "analysis/roofline/measured_roofs.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -14,8 +14,8 @@ ALLOWED = {
     "tools": {"tools", "analysis"},
 }
 # The parts of the collector that need no GPU and that the program asks too.
-SHARED_WITH_TOOLS = {"collector/plan.h", "collector/cupti_api.h", "collector/cupti_advice.h", "collector/settings.h", "collector/shell_words.h", "collector/option_kinds.h", "collector/remedies.h", "collector/request_socket.h",
-                     "collector/device_query.h", "collector/driverless.h", "collector/counter_access.h", "collector/metric_sets.h", "collector/range_name.h"}
+SHARED_WITH_TOOLS = {"collector/metrics/plan.h", "collector/cupti/cupti_api.h", "collector/cupti/cupti_advice.h", "collector/options/settings.h", "collector/options/shell_words.h", "collector/options/option_kinds.h", "collector/cupti/remedies.h", "collector/options/request_socket.h",
+                     "collector/cupti/device_query.h", "collector/cupti/driverless.h", "collector/counters/counter_access.h", "collector/options/metric_sets.h", "collector/options/range_name.h"}
 CUDA_HEADER = re.compile(r"^(cuda|cupti|nvtx|nvperf|nvToolsExt|generated_cu|crt/)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 SOURCE_ENDINGS = (".cpp", ".h", ".c", ".cu", ".py", ".sh", ".cmake", ".map", "CMakeLists.txt", ".ci/run")

@@ -18,7 +18,7 @@ PTXAS = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin
 FETCHED = prove.BUILD / "disassembler" / "nvidia" / "cu13" / "bin" / "nvdisasm"
 NVDISASM = str(FETCHED) if FETCHED.exists() else shutil.which("nvdisasm") or shutil.which("nvdisasm", path="/usr/local/cuda/bin")
 CHIPS = (80, 90, 100, 120)
-MOVES = 8  # a thread: what Gable takes for moves of constants (analysis/work.cpp)
+MOVES = 8  # a thread: what Gable takes for moves of constants (analysis/roofline/work.cpp)
 HALVES = ("hadd", "hmul", "hfma", "product", "sum")
 FLOATS = [kind + operation for kind in "fd" for operation in ("add", "mul", "fma")]
 OPERATIONS = {"fadd": 1, "fmul": 1, "ffma": 2, "dadd": 1, "dmul": 1, "dfma": 2, "hadd": 2, "hmul": 2, "product": 2, "sum": 2, "hfma": 4, "tensor": 1}

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "collector/window_judge.h"
+#include "collector/queue/window_judge.h"
 
 namespace gable::simulation {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/events.h"
-#include "collector/range_join.h"
+#include "analysis/events/events.h"
+#include "collector/queue/range_join.h"
 #include "tests/simulation/program.h"
 
 namespace gable::simulation {

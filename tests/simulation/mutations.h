@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "analysis/join_checks.h"
+#include "analysis/events/join_checks.h"
 
 namespace gable::simulation {
 

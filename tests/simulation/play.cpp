@@ -4,10 +4,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/profile.h"
-#include "analysis/report_builder.h"
-#include "collector/launch_sequence.h"
-#include "collector/planner.h"
+#include "analysis/builder/report_builder.h"
+#include "analysis/profile/profile.h"
+#include "collector/queue/launch_sequence.h"
+#include "collector/queue/planner.h"
 #include "tests/simulation/gpu.h"
 #include "tests/simulation/truth.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/join_checks.h"
+#include "analysis/events/join_checks.h"
 #include "tests/simulation/program.h"
 
 namespace gable::simulation {

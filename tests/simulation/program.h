@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/events.h"
+#include "analysis/events/events.h"
 
 namespace gable::simulation {
 

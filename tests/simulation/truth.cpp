@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 
-#include "analysis/key_table.h"
+#include "analysis/profile/key_table.h"
 #include "tests/simulation/gpu.h"
 
 namespace gable::simulation {

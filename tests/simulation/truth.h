@@ -7,8 +7,8 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/report.h"
-#include "analysis/spread.h"
+#include "analysis/profile/spread.h"
+#include "analysis/report/report.h"
 #include "tests/simulation/play.h"
 #include "tests/simulation/program.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/display.h"
-#include "analysis/sources.h"
+#include "analysis/base/display.h"
 #include "tools/compare/compare_output.h"
 #include "tools/export/export.h"
-#include "tools/report_output.h"
+#include "tools/files/report_output.h"
+#include "tools/show/sources.h"
 
 namespace gable {
 namespace {

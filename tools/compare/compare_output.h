@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <string>
 
-#include "analysis/compare.h"
-#include "analysis/gate.h"
-#include "tools/report_files.h"
+#include "tools/compare/compare.h"
+#include "tools/compare/gate.h"
+#include "tools/files/report_files.h"
 
 namespace gable {
 

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/columns.h"
-#include "analysis/display.h"
-#include "analysis/sources.h"
+#include "analysis/base/display.h"
 #include "tools/compare/compare_output.h"
 #include "tools/export/export.h"
-#include "tools/report_output.h"
+#include "tools/files/report_output.h"
+#include "tools/show/columns.h"
+#include "tools/show/sources.h"
 
 namespace gable {
 namespace {

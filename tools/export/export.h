@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports as files for other programs. Rows are those of analysis/plot.h, the same that the page's
-// chart shows; what is unknown is an empty cell, never 0. Every format says where the numbers come
-// from: playback and import are named in it.
+// Reports as files for other programs. Rows are those of tools/plot/plot.h, the same that the
+// page's chart shows; what is unknown is an empty cell, never 0. Every format says where the
+// numbers come from: playback and import are named in it.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "analysis/report.h"
-#include "analysis/row_query.h"
+#include "analysis/report/report.h"
+#include "tools/plot/row_query.h"
 
 namespace gable {
 

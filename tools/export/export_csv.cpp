@@ -3,9 +3,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "analysis/layer_tree.h"
-#include "analysis/plot.h"
+#include "analysis/events/layer_tree.h"
 #include "tools/export/export.h"
+#include "tools/plot/plot.h"
 
 namespace gable {
 namespace {

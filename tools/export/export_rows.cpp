@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all formats share.
-#include "analysis/display.h"
-#include "analysis/plot.h"
+#include "analysis/base/display.h"
 #include "tools/export/export.h"
+#include "tools/plot/plot.h"
 
 namespace gable {
 

@@ -5,12 +5,12 @@
 #include <numbers>
 #include <set>
 
-#include "analysis/display.h"
-#include "analysis/partial_sum.h"
-#include "analysis/plot.h"
-#include "analysis/sources.h"
+#include "analysis/base/display.h"
+#include "analysis/roofline/partial_sum.h"
 #include "tools/export/export.h"
 #include "tools/export/log_axis.h"
+#include "tools/plot/plot.h"
+#include "tools/show/sources.h"
 
 namespace gable {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "analysis/text.h"
+#include "analysis/base/text.h"
 
 namespace gable {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "analysis/recording.h"
-#include "analysis/timeline.h"
+#include "analysis/recording/recording.h"
+#include "tools/export/timeline.h"
 
 namespace gable {
 

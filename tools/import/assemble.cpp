@@ -5,12 +5,12 @@
 #include <cmath>
 #include <memory>
 
-#include "analysis/profile.h"
-#include "analysis/report_builder.h"
+#include "analysis/builder/report_builder.h"
+#include "analysis/profile/profile.h"
+#include "tools/base/wrong_use.h"
 #include "tools/import/finish.h"
 #include "tools/import/join.h"
 #include "tools/import/ncu_metrics.h"
-#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

@@ -2,8 +2,8 @@
 // Imported times and counters as a report, through the same analysis as measured ones.
 #pragma once
 
-#include "analysis/measured_roofs.h"
-#include "analysis/report.h"
+#include "analysis/report/report.h"
+#include "analysis/roofline/measured_roofs.h"
 #include "tools/import/imported.h"
 
 namespace gable {

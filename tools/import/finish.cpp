@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "analysis/gpu_catalogue.h"
-#include "analysis/report_builder.h"
+#include "analysis/builder/report_builder.h"
+#include "tools/gpus/gpu_catalogue.h"
 
 namespace gable {
 namespace {

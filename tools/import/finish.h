@@ -2,9 +2,9 @@
 // What a report says of where its numbers come from.
 #pragma once
 
-#include "analysis/measured_roofs.h"
-#include "analysis/profile.h"
-#include "analysis/report.h"
+#include "analysis/profile/profile.h"
+#include "analysis/report/report.h"
+#include "analysis/roofline/measured_roofs.h"
 #include "tools/import/imported.h"
 
 namespace gable {

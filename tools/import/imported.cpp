@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "tools/wrong_use.h"
+#include "tools/base/wrong_use.h"
 
 namespace gable {
 namespace {

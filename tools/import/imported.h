@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/events.h"
-#include "analysis/layer_model.h"
-#include "analysis/layer_tree.h"
-#include "analysis/report.h"
+#include "analysis/events/events.h"
+#include "analysis/events/layer_model.h"
+#include "analysis/events/layer_tree.h"
+#include "analysis/report/report.h"
 
 namespace gable {
 

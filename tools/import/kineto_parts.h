@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/events.h"
-#include "tools/import/json_stream.h"
+#include "analysis/events/events.h"
+#include "tools/streams/json_stream.h"
 
 namespace gable {
 

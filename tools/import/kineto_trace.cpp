@@ -8,14 +8,14 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "tools/import/json_stream.h"
+#include "tools/base/wrong_use.h"
 #include "tools/import/kineto_operators.h"
 #include "tools/import/kineto_parts.h"
 #include "tools/import/ncu_merge.h"
 #include "tools/import/ncu_metrics.h"
 #include "tools/import/range_nest.h"
 #include "tools/import/trace_event.h"
-#include "tools/wrong_use.h"
+#include "tools/streams/json_stream.h"
 
 namespace gable {
 namespace {

@@ -3,8 +3,8 @@
 // times, in the layers that record_function, modules and operators name, or CUPTI's counters.
 #pragma once
 
-#include "tools/import/byte_source.h"
 #include "tools/import/imported.h"
+#include "tools/streams/byte_source.h"
 
 namespace gable {
 

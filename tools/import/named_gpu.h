@@ -2,7 +2,7 @@
 // The GPU that the user names, where the files do not.
 #pragma once
 
-#include "analysis/gpu_catalogue.h"
+#include "tools/gpus/gpu_catalogue.h"
 #include "tools/import/imported.h"
 
 namespace gable {

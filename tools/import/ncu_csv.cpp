@@ -6,12 +6,12 @@
 #include <cmath>
 #include <filesystem>
 
-#include "tools/import/csv_rows.h"
+#include "tools/base/wrong_use.h"
 #include "tools/import/ncu_device.h"
 #include "tools/import/ncu_merge.h"
 #include "tools/import/ncu_metrics.h"
 #include "tools/import/ncu_values.h"
-#include "tools/wrong_use.h"
+#include "tools/streams/csv_rows.h"
 
 namespace gable {
 namespace {

@@ -3,8 +3,8 @@
 // 2026, with whatever the program and ncu printed around it.
 #pragma once
 
-#include "tools/import/byte_source.h"
 #include "tools/import/imported.h"
+#include "tools/streams/byte_source.h"
 
 namespace gable {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "analysis/display.h"
-#include "analysis/text.h"
+#include "analysis/base/display.h"
+#include "analysis/base/text.h"
 #include "tools/import/ncu_values.h"
 
 namespace gable {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "analysis/quantities.h"
+#include "analysis/events/quantities.h"
 #include "tools/import/ncu_values.h"
 
 namespace gable {

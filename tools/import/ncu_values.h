@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/events.h"
+#include "analysis/events/events.h"
 
 namespace gable {
 

@@ -8,11 +8,11 @@
 #include <optional>
 #include <unordered_map>
 
-#include "analysis/input_file.h"
+#include "analysis/base/input_file.h"
+#include "tools/base/wrong_use.h"
 #include "tools/import/nsys_texts.h"
 #include "tools/import/range_nest.h"
-#include "tools/import/sqlite_file.h"
-#include "tools/wrong_use.h"
+#include "tools/streams/sqlite_file.h"
 
 namespace gable {
 namespace {

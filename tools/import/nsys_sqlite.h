@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tools/import/imported.h"
-#include "tools/import/progress.h"
+#include "tools/streams/progress.h"
 
 namespace gable {
 

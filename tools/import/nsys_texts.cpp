@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/nsys_texts.h"
 
-#include "collector/range_name.h"
+#include "collector/options/range_name.h"
 
 namespace gable {
 namespace {

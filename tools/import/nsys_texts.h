@@ -11,7 +11,7 @@
 
 #include "tools/import/imported.h"
 #include "tools/import/range_nest.h"
-#include "tools/import/sqlite_file.h"
+#include "tools/streams/sqlite_file.h"
 
 namespace gable {
 

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "tools/base/wrong_use.h"
 #include "tools/import/imported.h"
-#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

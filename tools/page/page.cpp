@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-#include "analysis/display.h"
-#include "analysis/sources.h"
-#include "analysis/text.h"
+#include "analysis/base/display.h"
+#include "analysis/base/text.h"
 #include "tools/page/page_data.h"
 #include "tools/page/page_parts.h"
+#include "tools/show/sources.h"
 
 namespace gable {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 namespace gable {
 

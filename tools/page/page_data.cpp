@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/advice.h"
-#include "analysis/plot.h"
-#include "analysis/report_json.h"
-#include "analysis/text.h"
+#include "analysis/base/text.h"
+#include "analysis/report/report_json.h"
+#include "tools/advice/advice.h"
+#include "tools/plot/plot.h"
 
 namespace gable {
 namespace {

@@ -8,14 +8,14 @@
 //             saving}]}]
 //     report  as in the report's file, without layers and kernels
 //     layers  the tree: every row of the report, sums with children
-//     dots    what the chart shows: layers' own work, and kernels (analysis/plot.h)
+//     dots    what the chart shows: layers' own work, and kernels (tools/plot/plot.h)
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 namespace gable {
 

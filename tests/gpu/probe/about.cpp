@@ -5,8 +5,8 @@
 
 #include <fstream>
 
-#include "collector/chip_metrics.h"
-#include "collector/cupti_params.h"
+#include "collector/cupti/cupti_params.h"
+#include "collector/metrics/chip_metrics.h"
 #include "tests/gpu/probe/experiments.h"
 
 namespace gable::probe {

@@ -3,7 +3,7 @@
 #include <cupti_activity.h>
 #include <cupti_profiler_target.h>
 
-#include "collector/cupti_params.h"
+#include "collector/cupti/cupti_params.h"
 #include "tests/gpu/probe/experiments.h"
 #include "tests/gpu/prove/place.h"
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "collector/chip_metrics.h"
-#include "collector/cupti_params.h"
+#include "collector/cupti/cupti_params.h"
+#include "collector/metrics/chip_metrics.h"
 
 namespace gable::probe {
 namespace {

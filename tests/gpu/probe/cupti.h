@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/cupti_api.h"
-#include "collector/host_object.h"
-#include "collector/plan.h"
+#include "collector/cupti/cupti_api.h"
+#include "collector/metrics/host_object.h"
+#include "collector/metrics/plan.h"
 
 namespace gable::probe {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collector/cupti_params.h"
+#include "collector/cupti/cupti_params.h"
 #include "tests/gpu/probe/experiments.h"
 
 namespace gable::probe {

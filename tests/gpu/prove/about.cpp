@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "collector/cupti_api.h"
-#include "collector/device_query.h"
+#include "collector/cupti/cupti_api.h"
+#include "collector/cupti/device_query.h"
 #include "tests/gpu/prove/lines.h"
 #include "tests/gpu/prove/parts.h"
 #include "tests/gpu/prove/place.h"

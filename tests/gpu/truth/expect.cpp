@@ -5,7 +5,7 @@
 
 #include "tests/gpu/truth/ptx_work.h"
 #include "tests/gpu/truth/truth.h"
-#include "tools/ceilings_ptx.h"
+#include "tools/ceilings/ceilings_ptx.h"
 
 namespace gable::truth {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tests/gpu/truth/ptx_work.h"
 #include "tests/gpu/truth/truth.h"
-#include "tools/ceilings_kernels.h"
+#include "tools/ceilings/ceilings_kernels.h"
 
 namespace gable::truth {
 namespace {

@@ -2,7 +2,7 @@
 // The tensor cores, by mma.sync and wgmma of each type: the kernels that `gable ceilings` times.
 #include "tests/gpu/truth/ptx_work.h"
 #include "tests/gpu/truth/truth.h"
-#include "tools/ceilings_kernels.h"
+#include "tools/ceilings/ceilings_kernels.h"
 
 namespace gable::truth {
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "analysis/report_json.h"
+#include "analysis/report/report_json.h"
 
 namespace gable::testing {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/key_choice.h"
+#include "analysis/profile/key_choice.h"
 
 #include <gtest/gtest.h>
 

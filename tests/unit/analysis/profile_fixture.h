@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/profile.h"
-#include "analysis/report_builder.h"
+#include "analysis/builder/report_builder.h"
+#include "analysis/profile/profile.h"
 #include "tests/unit/analysis/kept_report.h"
 
 namespace gable::testing {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "analysis/advice.h"
-#include "analysis/kernel_kind.h"
-#include "analysis/roofline.h"
+#include "analysis/events/kernel_kind.h"
+#include "analysis/roofline/roofline.h"
+#include "tools/advice/advice.h"
 
 namespace gable::testing {
 namespace {

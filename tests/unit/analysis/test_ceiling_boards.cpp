@@ -2,7 +2,7 @@
 // Theoretical roofs, board by board, against figures that the table of rates was not made from:
 // data sheets, what profilers print, and what others measured or computed. Where a published
 // figure and the table differ, docs/ceilings.md says why; those rows have a tolerance of their own.
-#include "analysis/ceilings.h"
+#include "analysis/roofline/ceilings.h"
 
 #include <gtest/gtest.h>
 

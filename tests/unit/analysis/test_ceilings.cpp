@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Theoretical roofs: which there are, at which clock, and from what.
-#include "analysis/ceilings.h"
+#include "analysis/roofline/ceilings.h"
 
 #include <algorithm>
 
-#include "analysis/chip_rates.h"
-#include "analysis/roofline.h"
+#include "analysis/roofline/chip_rates.h"
+#include "analysis/roofline/roofline.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
 namespace gable::testing {

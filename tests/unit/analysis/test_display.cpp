@@ -2,8 +2,8 @@
 // Numbers as people read them, and text that fits into columns.
 #include <gtest/gtest.h>
 
-#include "analysis/display.h"
-#include "analysis/text.h"
+#include "analysis/base/display.h"
+#include "analysis/base/text.h"
 
 namespace gable::testing {
 namespace {

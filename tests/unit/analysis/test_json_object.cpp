@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers in JSON, at the ends of what they can be.
-#include "analysis/json_object.h"
+#include "analysis/report/json_object.h"
 
 #include <gtest/gtest.h>
 

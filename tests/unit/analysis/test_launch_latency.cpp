@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which launches say how long a launch takes: those that found their GPU idle.
-#include "analysis/launch_latency.h"
+#include "analysis/profile/launch_latency.h"
 
 #include <gtest/gtest.h>
 

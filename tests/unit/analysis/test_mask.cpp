@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/mask.h"
+#include "analysis/masking/mask.h"
 
 namespace gable::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/mask.h"
+#include "analysis/masking/mask.h"
 #include "tests/unit/analysis/mask_forms.h"
 
 namespace gable::testing {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A descriptor of ours is out of the program's way, and never one that is the program's.
-#include "analysis/own_descriptor.h"
+#include "analysis/base/own_descriptor.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

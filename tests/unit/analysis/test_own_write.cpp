@@ -11,7 +11,7 @@
 #include <csignal>
 #include <string>
 
-#include "analysis/own_write.h"
+#include "analysis/base/own_write.h"
 
 namespace gable::testing {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "analysis/pattern.h"
+#include "analysis/base/pattern.h"
 
 namespace gable::testing {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "analysis/recording.h"
+#include "analysis/recording/recording.h"
 
 namespace gable::testing {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "analysis/recording.h"
-#include "analysis/recording_text.h"
+#include "analysis/recorder/recording_text.h"
+#include "analysis/recording/recording.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
 namespace gable::testing {

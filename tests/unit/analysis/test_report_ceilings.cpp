@@ -2,10 +2,10 @@
 // Which roofs a report has: at the clock of its counter windows, at the highest, and measured ones.
 #include <fstream>
 
-#include "analysis/measured_roofs.h"
-#include "analysis/roofline.h"
-#include "analysis/table.h"
+#include "analysis/roofline/measured_roofs.h"
+#include "analysis/roofline/roofline.h"
 #include "profile_fixture.h"
+#include "tools/show/table.h"
 
 namespace gable::testing {
 namespace {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "analysis/report_file.h"
 #include "tests/unit/analysis/full_report.h"
+#include "tools/files/report_file.h"
 
 namespace gable::testing {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Roofs, bounds and savings with numbers worked out by hand. The A100's: FP32 108 SMs x 128 x 1.41
 // GHz = 19.49184 TFLOP/s, DRAM 1.215 GHz x 5120 bit x 2 / 8 = 1555.2 GB/s.
-#include "analysis/roofline.h"
+#include "analysis/roofline/roofline.h"
 
-#include "analysis/ceilings.h"
+#include "analysis/roofline/ceilings.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
 namespace gable::testing {

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/secret_names.h"
-#include "analysis/secret_programs.h"
-#include "analysis/secret_shapes.h"
-#include "analysis/secret_value.h"
+#include "analysis/masking/secret_names.h"
+#include "analysis/masking/secret_programs.h"
+#include "analysis/masking/secret_shapes.h"
+#include "analysis/masking/secret_value.h"
 
 namespace gable::testing {
 namespace {

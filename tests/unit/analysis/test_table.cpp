@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table as a user sees it.
-#include "analysis/table.h"
+#include "tools/show/table.h"
 
 #include <sstream>
 
-#include "analysis/display.h"
+#include "analysis/base/display.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
 namespace gable::testing {

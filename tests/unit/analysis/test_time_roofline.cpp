@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time-based roofline against its definition by intensity and machine balance.
-#include "analysis/time_roofline.h"
+#include "tools/plot/time_roofline.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "analysis/roofline.h"
+#include "analysis/roofline/roofline.h"
 
 namespace gable::testing {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/unfinished_write.h"
+#include "analysis/base/unfinished_write.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

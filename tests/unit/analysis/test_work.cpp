@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/work.h"
+#include "analysis/roofline/work.h"
 
 namespace gable::testing {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // From node numbers to layers, with nodes made by hand.
-#include "collector/autograd.h"
+#include "collector/layers/autograd.h"
 
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <memory>
 
-#include "collector/thread_state.h"
+#include "collector/layers/thread_state.h"
 
 namespace gable {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/budget.h"
+#include "collector/queue/budget.h"
 
 #include <gtest/gtest.h>
 

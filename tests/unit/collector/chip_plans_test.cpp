@@ -8,10 +8,10 @@
 #include <ostream>
 #include <set>
 
-#include "analysis/quantities.h"
-#include "collector/chip_metrics.h"
-#include "collector/metric_sets.h"
-#include "collector/plan.h"
+#include "analysis/events/quantities.h"
+#include "collector/metrics/chip_metrics.h"
+#include "collector/metrics/plan.h"
+#include "collector/options/metric_sets.h"
 #include "real_cupti.h"
 
 namespace gable {

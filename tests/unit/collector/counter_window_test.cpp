@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What would go wrong for a user: the counters of one kernel shown for another. Every window that
 // cannot be trusted must be thrown away, with the reason; every one that can must be kept.
-#include "collector/counter_window.h"
+#include "collector/counters/counter_window.h"
 
 #include <gtest/gtest.h>
 

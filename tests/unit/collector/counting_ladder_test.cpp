@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each kind of counters goes down the ladder by the ways of its table and by no other, what works
 // goes on, and every way down ends.
-#include "collector/counting_ladder.h"
+#include "collector/queue/counting_ladder.h"
 
 #include <gtest/gtest.h>
 

@@ -2,14 +2,14 @@
 // What would go wrong for a user: a second CUPTI loaded beside the program's own (the two fight for
 // the driver), counters promised that libnvperf is missing for, or a refusal that does not say what
 // helps.
-#include "collector/cupti_api.h"
+#include "collector/cupti/cupti_api.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdio>
 
-#include "collector/cupti_search.h"
+#include "collector/cupti/cupti_search.h"
 #include "real_cupti.h"
 
 namespace gable {

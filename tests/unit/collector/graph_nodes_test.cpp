@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which layer a node of a CUDA graph has, and that graphs captured for ever take no more memory.
-#include "collector/graph_nodes.h"
+#include "collector/layers/graph_nodes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/host_clock.h"
+#include "collector/process/host_clock.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What would go wrong for a user: a way to launch a kernel or to copy memory that nobody sees, so
 // that its time is in no layer. The header of the CUPTI that we compile against lists every call.
-#include "collector/launch_calls.h"
+#include "collector/cupti/launch_calls.h"
 
 #include <gtest/gtest.h>
 

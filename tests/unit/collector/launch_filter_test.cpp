@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/launch_filter.h"
+#include "collector/layers/launch_filter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who changes something waits for launches that are on their way, and for no other.
-#include "collector/launch_gate.h"
+#include "collector/runtime/launch_gate.h"
 
 #include <gtest/gtest.h>
 

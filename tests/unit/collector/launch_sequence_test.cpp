@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/launch_sequence.h"
+#include "collector/queue/launch_sequence.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
-#include "collector/hash.h"
+#include "collector/process/hash.h"
 
 namespace gable {
 namespace {

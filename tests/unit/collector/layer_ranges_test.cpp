@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <thread>
 
-#include "analysis/range_rows.h"
-#include "collector/counter_window.h"
-#include "collector/range_choice.h"
-#include "collector/replay_plan.h"
+#include "analysis/profile/range_rows.h"
+#include "collector/counters/counter_window.h"
+#include "collector/metrics/replay_plan.h"
+#include "collector/queue/range_choice.h"
 #include "real_cupti.h"
 #include "scripted_cupti.h"
 

@@ -13,9 +13,9 @@
 #include <functional>
 #include <tuple>
 
-#include "collector/cupti_api.h"
-#include "collector/driverless.h"
-#include "collector/plan.h"
+#include "collector/cupti/cupti_api.h"
+#include "collector/cupti/driverless.h"
+#include "collector/metrics/plan.h"
 #include "real_cupti.h"
 
 namespace gable {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // --metrics on one chip of the real host API: what a user types becomes metrics of one pass, and
 // what cannot be had becomes one sentence that says why.
-#include "collector/metric_request.h"
-#include "collector/cupti_params.h"
+#include "collector/metrics/metric_request.h"
+#include "collector/cupti/cupti_params.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "collector/plan.h"
+#include "collector/metrics/plan.h"
 #include "real_cupti.h"
 
 namespace gable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/module_table.h"
+#include "collector/layers/module_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/own_thread.h"
+#include "collector/process/own_thread.h"
 
 #include <gtest/gtest.h>
 

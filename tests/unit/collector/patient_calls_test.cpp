@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/patient_calls.h"
+#include "collector/cupti/patient_calls.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/held_locks.h"
-#include "collector/undo.h"
+#include "analysis/base/held_locks.h"
+#include "collector/process/undo.h"
 
 namespace gable {
 namespace {

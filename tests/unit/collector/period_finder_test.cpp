@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/period_finder.h"
+#include "collector/queue/period_finder.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <vector>
 
-#include "collector/hash.h"
+#include "collector/process/hash.h"
 
 namespace gable {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue decides what a whole run collects; a phase that is never reached is a column of
 // unknowns in the report.
-#include "collector/phase_queue.h"
+#include "collector/queue/phase_queue.h"
 
 #include <gtest/gtest.h>
 

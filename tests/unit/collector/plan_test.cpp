@@ -2,7 +2,7 @@
 // What would go wrong for a user: a configuration that CUPTI cannot collect in one pass (the window
 // would be refused or wrong), operations counted twice or by half, or a chip without the counters
 // of its roofline.
-#include "collector/plan.h"
+#include "collector/metrics/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <map>
 #include <set>
 
-#include "analysis/quantities.h"
-#include "collector/host_object.h"
-#include "collector/tensor_metric.h"
+#include "analysis/events/quantities.h"
+#include "collector/metrics/host_object.h"
+#include "collector/metrics/tensor_metric.h"
 #include "real_cupti.h"
 
 namespace gable {

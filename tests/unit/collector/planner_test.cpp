@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planner ends a phase when its kernels have what they want, and believes no window it should
 // not.
-#include "collector/planner.h"
+#include "collector/queue/planner.h"
 
 #include <gtest/gtest.h>
 

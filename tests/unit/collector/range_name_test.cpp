@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A name that keeps a number from call to call would make every call a layer of its own: thousands
 // of rows, no means.
-#include "collector/range_name.h"
+#include "collector/options/range_name.h"
 
 #include <gtest/gtest.h>
 

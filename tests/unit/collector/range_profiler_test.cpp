@@ -2,13 +2,13 @@
 // What would go wrong for a user: a crash inside their program because CUPTI still used an image
 // that we had freed, a window that hangs because a call came in the wrong order, or a refusal that
 // names no way out.
-#include "collector/range_profiler.h"
+#include "collector/counters/range_profiler.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "collector/remedies.h"
+#include "collector/cupti/remedies.h"
 #include "scripted_cupti.h"
 
 namespace gable {

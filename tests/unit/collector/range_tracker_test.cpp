@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A launch in the wrong layer is a wrong number in two rows of the report.
-#include "collector/range_tracker.h"
+#include "collector/layers/range_tracker.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/cupti_api.h"
+#include "collector/cupti/cupti_api.h"
 
 namespace gable {
 

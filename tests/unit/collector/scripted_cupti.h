@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/cupti_api.h"
+#include "collector/cupti/cupti_api.h"
 
 namespace gable {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/snapshot_pace.h"
+#include "collector/queue/snapshot_pace.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every transition that the table allows is taken, every other one is refused and changes nothing.
-#include "collector/window_state.h"
+#include "collector/queue/window_state.h"
 
 #include <gtest/gtest.h>
 

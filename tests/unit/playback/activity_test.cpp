@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "playback_test.h"
-#include "tests/playback/side.h"
+#include "tools/playback/driver/side.h"
 
 namespace gable::playback {
 namespace {

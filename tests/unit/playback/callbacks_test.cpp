@@ -7,9 +7,9 @@
 
 #include <cupti_target.h>
 
-#include "collector/cupti_api.h"
+#include "collector/cupti/cupti_api.h"
 #include "playback_test.h"
-#include "tests/playback/side.h"
+#include "tools/playback/driver/side.h"
 
 namespace gable::playback {
 namespace {

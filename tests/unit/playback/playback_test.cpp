@@ -8,7 +8,7 @@
 #include <iterator>
 #include <thread>
 
-#include "tests/playback/side.h"
+#include "tools/playback/driver/side.h"
 
 namespace gable::playback {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of `gable ceilings` do the work that they are said to do, and can be assembled for
 // the chips that they are for.
-#include "tools/ceilings_kernels.h"
+#include "tools/ceilings/ceilings_kernels.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

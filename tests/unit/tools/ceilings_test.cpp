@@ -4,9 +4,9 @@
 
 #include <sstream>
 
-#include "analysis/display.h"
-#include "tools/ceilings_repeat.h"
-#include "tools/ceilings_table.h"
+#include "analysis/base/display.h"
+#include "tools/ceilings/ceilings_repeat.h"
+#include "tools/ceilings/ceilings_table.h"
 
 namespace gable::testing {
 namespace {

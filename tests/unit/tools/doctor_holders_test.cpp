@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may hold the counters, among processes that come and go while they are looked at.
-#include "tools/doctor_holders.h"
+#include "tools/doctor/doctor_holders.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // To whom the driver gives counters, as files and variables tell: no GPU is needed to say it.
-#include "tools/doctor_rights.h"
+#include "tools/doctor/doctor_rights.h"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 
 #if GABLE_HAVE_INJECT
 
-#include "collector/cupti_advice.h"
+#include "collector/cupti/cupti_advice.h"
 
 namespace gable::tests {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "tools/command.h"
+#include "tools/commands/command.h"
 
 namespace gable {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launcher hands its options to the library as one line of text: nothing may be lost or changed
 // on the way.
-#include "collector/settings.h"
+#include "collector/options/settings.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

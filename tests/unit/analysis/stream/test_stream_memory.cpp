@@ -9,8 +9,8 @@
 #include <map>
 #include <string>
 
-#include "analysis/profile.h"
-#include "analysis/report_builder.h"
+#include "analysis/builder/report_builder.h"
+#include "analysis/profile/profile.h"
 #include "tests/unit/analysis/stream_program.h"
 
 namespace gable::testing {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The playback GPU's model of chips against the toolkit's own host API, which needs no GPU: which
 // metrics exist, and how many passes pairs and triples of them need.
-#include "tests/playback/chip_model.h"
+#include "tools/playback/cupti/chip_model.h"
 
 #include <algorithm>
 #include <random>
 #include <set>
 
-#include "analysis/quantities.h"
-#include "collector/host_object.h"
-#include "collector/metric_sets.h"
+#include "analysis/events/quantities.h"
+#include "collector/metrics/host_object.h"
+#include "collector/options/metric_sets.h"
 #include "tests/unit/collector/real_cupti.h"
 
 namespace gable::playback {

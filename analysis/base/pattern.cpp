@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/base/pattern.h"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <regex>
+#include <string>
+
+namespace gable {
+namespace {
+
+constexpr std::string_view kRegex = "regex:";
+constexpr std::size_t kMostLength = 4096, kMostDepth = 100;
+
+std::size_t depth_of(std::string_view regex) {
+  std::size_t depth = 0, deepest = 0;
+  for (std::size_t i = 0; i < regex.size(); ++i) {
+    if (regex[i] == '\\') {
+      ++i;
+    } else if (regex[i] == '(') {
+      deepest = std::max(deepest, ++depth);
+    } else if (regex[i] == ')' && depth > 0) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+std::size_t character_length(std::string_view text) {
+  std::size_t length = 1;
+  while (length < text.size() && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
+    ++length;
+  return length;
+}
+
+// The set that starts at glob[0] == '[': whether `c` is in it; `length` is that of the set, 0 when
+// it never ends.
+bool in_set(std::string_view glob, unsigned char c, std::size_t& length) {
+  std::size_t i = 1;
+  const bool negated = i < glob.size() && (glob[i] == '!' || glob[i] == '^');
+  if (negated) ++i;
+  bool found = false;
+  for (const std::size_t first = i; i < glob.size(); ++i) {
+    if (glob[i] == ']' && i > first) {
+      length = i + 1;
+      return found != negated;
+    }
+    const auto low = static_cast<unsigned char>(glob[i]);
+    unsigned char high = low;
+    if (i + 2 < glob.size() && glob[i + 1] == '-' && glob[i + 2] != ']') {
+      high = static_cast<unsigned char>(glob[i + 2]);
+      i += 2;
+    }
+    found = found || (c >= low && c <= high);
+  }
+  length = 0;
+  return false;
+}
+
+// The length of what the head of the glob takes from the head of the text; 0 when they differ. Not
+// for '*'.
+std::size_t take(std::string_view glob, std::string_view text, std::size_t& glob_length) {
+  glob_length = 1;
+  if (glob[0] == '?') return character_length(text);
+  if (glob[0] == '[') {
+    std::size_t length = 0;
+    const bool inside = in_set(glob, static_cast<unsigned char>(text[0]), length);
+    if (length > 0) {
+      glob_length = length;
+      return inside ? character_length(text) : 0;
+    }
+  }
+  if (glob[0] == '\\' && glob.size() > 1) {
+    glob_length = 2;
+    return glob[1] == text[0] ? 1 : 0;
+  }
+  return glob[0] == text[0] ? 1 : 0;
+}
+
+// Linear but for the last star seen, which is tried further to the right on each mismatch.
+bool glob_matches(std::string_view glob, std::string_view text) {
+  std::optional<std::pair<std::string_view, std::string_view>> retry;
+  while (true) {
+    if (!glob.empty() && glob[0] == '*') {
+      glob.remove_prefix(1);
+      retry.emplace(glob, text);
+      continue;
+    }
+    if (glob.empty() && text.empty()) return true;
+    std::size_t glob_length = 0;
+    const std::size_t taken = glob.empty() || text.empty() ? 0 : take(glob, text, glob_length);
+    if (taken > 0) {
+      glob.remove_prefix(glob_length);
+      text.remove_prefix(taken);
+      continue;
+    }
+    if (!retry || retry->second.empty()) return false;
+    retry->second.remove_prefix(1);
+    glob = retry->first;
+    text = retry->second;
+  }
+}
+
+}  // namespace
+
+bool is_oversized_regex(std::string_view expression) {
+  return expression.size() > kMostLength || depth_of(expression) > kMostDepth;
+}
+
+struct Pattern::Impl {
+  std::string glob;
+  std::optional<std::regex> regex;
+};
+
+Pattern::Parsed Pattern::parse(std::string_view text) {
+  Parsed parsed;
+  try {
+    auto impl = std::make_shared<Impl>();
+    if (text.substr(0, kRegex.size()) == kRegex) {
+      text.remove_prefix(kRegex.size());
+      if (is_oversized_regex(text)) {
+        parsed.error = "A regular expression has " + std::string(kRegexLimits) +
+                       "; this one begins with \"" + std::string(text.substr(0, 20)) + "\".";
+        return parsed;
+      }
+      impl->regex.emplace(std::string(text), std::regex::ECMAScript | std::regex::optimize);
+    } else {
+      impl->glob = text;
+    }
+    parsed.pattern.impl_ = std::move(impl);
+  } catch (const std::exception& error) {
+    parsed.error = "\"" + std::string(text) + "\" is no regular expression: " + error.what() + ".";
+  }
+  return parsed;
+}
+
+bool Pattern::matches(std::string_view text) const {
+  if (!impl_) return false;
+  if (!impl_->regex) return glob_matches(impl_->glob, text);
+  try {
+    text = text.substr(0, kMaxText);
+    return std::regex_search(text.begin(), text.end(), *impl_->regex);
+  } catch (const std::exception&) {  // too complex for this text
+    return false;
+  }
+}
+
+}  // namespace gable

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the framework says of the model, in the rows of the layers.
+#include <map>
+#include <tuple>
+
+#include "analysis/builder/report_rows.h"
+#include "analysis/roofline/model_work.h"
+#include "analysis/roofline/partial_sum.h"
+
+namespace gable {
+namespace {
+
+constexpr double kSameSteps = 0.95;  // of the steps seen are like the one that was described
+
+void add(Maybe& sum, double part) { sum = sum.value_or(0) + part; }
+
+// The work of some operators; what one of them leaves unknown is unknown of all.
+struct Sum {
+  LayerModel::Part part{0, 0, {}};
+  double operators = 0;
+  bool flops_known = true, bytes_known = true;
+
+  // `share`: of the steps.
+  void add_work(const OperatorWork& work, double share) {
+    operators += share * static_cast<double>(work.operators);
+    flops_known = flops_known && work.flops_known;
+    bytes_known = bytes_known && work.bytes_known;
+    for (const auto& [type, flops] : work.flops) {
+      add(part.types[type], share * flops);
+      add(part.flops, share * flops);
+    }
+    add(part.bytes, share * (work.bytes_read + work.bytes_written));
+  }
+  [[nodiscard]] LayerModel::Part known() const {
+    auto known = part;
+    if (!flops_known) known.flops.reset();
+    if (!bytes_known) known.bytes.reset();
+    return known;
+  }
+};
+
+// Of the launch sequences of the steps that were described.
+std::uint64_t steps_like_models(const Profile::State& state) {
+  std::uint64_t steps = 0;
+  for (const ModelDescription& model : state.models)
+    steps += state.classes.steps_of(model.sequence_hash);
+  return steps;
+}
+
+Maybe quotient(const Maybe& top, const Maybe& bottom) {
+  if (!top || !bottom || *bottom <= 0) return std::nullopt;
+  return *top / *bottom;
+}
+
+Maybe counted_flops(const LayerRow& row) {
+  return covers(row.coverage.flops) ? row.flops.total : std::nullopt;
+}
+
+void fill_ratios_to_forward(std::vector<LayerRow>& rows) {
+  std::map<std::pair<std::int32_t, std::vector<std::string>>, const LayerRow*> forward;
+  for (const LayerRow& row : rows) {
+    if (row.direction == "forward") forward[{row.device, row.path}] = &row;
+  }
+  for (LayerRow& row : rows) {
+    const auto found = forward.find({row.device, row.path});
+    if (row.direction == "backward" && found != forward.end())
+      row.flops_over_forward = quotient(counted_flops(row), counted_flops(*found->second));
+  }
+}
+
+// Rows by their place in the list, as LayerRow::parent has it.
+class Models {
+ public:
+  Models(const Profile::State& state, const Roofline& roofline, LayerRows& layers)
+      : state_(state), roofline_(roofline), layers_(layers), alike_(model_steps_are_alike(state)) {}
+
+  void fill() {
+    const auto seen = static_cast<double>(steps_like_models(state_));
+    for (const ModelDescription& model : state_.models) {
+      const auto steps = static_cast<double>(state_.classes.steps_of(model.sequence_hash));
+      const double share = seen > 0 ? steps / seen : 1 / static_cast<double>(state_.models.size());
+      for (const auto& [where, work] : model.work) {
+        const auto row = row_of(where.first, where.second);
+        if (row && is_of_model(*row)) own_[*row].add_work(work, share);
+      }
+    }
+    for (const auto& [row, own] : own_) {
+      for_row_and_parents(row, [&](std::size_t above) { has_model_[above] = true; });
+    }
+    for (std::size_t row = 0; row < layers_.rows.size(); ++row) {
+      if (!is_of_model(row)) continue;
+      const auto own = own_.find(row);
+      add_up(row, own == own_.end() ? nullptr : &own->second);
+    }
+    for (const auto& [row, model] : has_model_) fill_row(row);
+    fill_modules();
+  }
+
+ private:
+  // Outside of modules operators were not followed, so that sums there would be of a part.
+  [[nodiscard]] bool is_of_model(std::size_t row) const {
+    return layers_.rows[row].direction != "none";
+  }
+
+  // Of that layer, or of the nearest one above it that has a row.
+  [[nodiscard]] std::optional<std::size_t> row_of(std::int32_t device, LayerId layer) const {
+    for (;; layer = state_.layers.node(layer).parent) {
+      const auto found = layers_.ids.find({device, layer});
+      if (found != layers_.ids.end()) return static_cast<std::size_t>(found->second);
+      if (layer == 0) return std::nullopt;
+    }
+  }
+
+  template <typename Use>
+  void for_row_and_parents(std::size_t row, Use&& use) const {
+    for (;;) {
+      if (!is_of_model(row)) return;
+      use(row);
+      if (!layers_.rows[row].parent) return;
+      row = static_cast<std::size_t>(*layers_.rows[row].parent);
+    }
+  }
+
+  // A layer that has kernels and no operators was not understood: its time counts, its work is
+  // unknown.
+  void add_up(std::size_t row, const Sum* own) {
+    const LayerRow& layer = layers_.rows[row];
+    KernelRow kernel =
+        kernel_of_model(roofline_, own == nullptr ? LayerModel::Part{} : own->known(), layer);
+    if (!alike_) kernel.time_mean_ns = kernel.time_total_ns = std::nullopt;
+    const bool counts = own != nullptr || layer.time_self_ns.value_or(0) > 0;
+    for_row_and_parents(row, [&](std::size_t above) {
+      if (counts) under_roof_.try_emplace(above, roofline_).first->second.add(kernel, above == row);
+      if (own == nullptr) return;
+      Sum& sum = all_[above];
+      sum.operators += own->operators;
+      sum.flops_known = sum.flops_known && own->flops_known;
+      sum.bytes_known = sum.bytes_known && own->bytes_known;
+      for (const auto& [type, flops] : own->part.types) add(sum.part.types[type], *flops);
+      add(sum.part.flops, *own->part.flops);
+      add(sum.part.bytes, *own->part.bytes);
+    });
+  }
+
+  void fill_row(std::size_t index) {
+    LayerRow& row = layers_.rows[index];
+    LayerModel& model = row.model.emplace();
+    const auto own = own_.find(index);
+    if (own != own_.end()) model.self = own->second.known();
+    if (own == own_.end()) model.self = {0, 0, {}};
+    model.all = all_[index].known();
+    model.operators = all_[index].operators;
+    LayerRow under;
+    under.device = row.device;
+    under_roof_.at(index).fill(under);
+    model.intensity = quotient(model.all.flops, model.all.bytes);
+    model.flops_per_s = under.flops_per_s;
+    model.bytes_per_s = under.bytes_per_s;
+    model.roof = under.roof;
+    model.saving_ns = under.roof.fraction ? under.saving_ns : std::nullopt;
+    if (!alike_) return;
+    model.flops_ratio = quotient(counted_flops(row), model.all.flops);
+    if (covers(row.coverage.bytes)) model.bytes_ratio = quotient(row.bytes.dram, model.all.bytes);
+  }
+
+  void fill_modules() {
+    for (const auto& [where, id] : layers_.ids) {
+      auto& model = layers_.rows[static_cast<std::size_t>(id)].model;
+      const ModuleFacts* facts = model ? facts_of(where.second) : nullptr;
+      if (facts == nullptr) continue;
+      model->inputs = facts->inputs;
+      model->outputs = facts->outputs;
+      model->dtypes = facts->dtypes;
+      model->parameters = static_cast<double>(facts->parameters);
+      if (facts->allocated) model->allocated_bytes = static_cast<double>(*facts->allocated);
+    }
+  }
+
+  // Of the first step that had them.
+  [[nodiscard]] const ModuleFacts* facts_of(LayerId layer) const {
+    for (const ModelDescription& model : state_.models) {
+      const auto found = model.modules.find(layer);
+      if (found != model.modules.end()) return &found->second;
+    }
+    return nullptr;
+  }
+
+  const Profile::State& state_;
+  const Roofline& roofline_;
+  LayerRows& layers_;
+  const bool alike_;
+  std::map<std::size_t, Sum> own_, all_;
+  std::map<std::size_t, bool> has_model_;
+  std::map<std::size_t, LayerSum> under_roof_;
+};
+
+}  // namespace
+
+bool model_steps_are_alike(const Profile::State& state) {
+  const auto alike = static_cast<double>(steps_like_models(state));
+  return alike > 0 && alike >= kSameSteps * static_cast<double>(state.classes.steps());
+}
+
+void fill_models(const Profile::State& state, const UnitScale& unit, const Roofline& roofline,
+                 LayerRows& layers) {
+  fill_ratios_to_forward(layers.rows);
+  if (!state.models.empty() && unit.step) Models(state, roofline, layers).fill();
+}
+
+}  // namespace gable

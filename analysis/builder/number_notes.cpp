@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reader of the numbers must know, in sentences.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+#include "analysis/builder/report_rows.h"
+
+namespace gable {
+namespace {
+
+std::string counted(std::uint64_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+std::string kernels(std::uint64_t count) { return counted(count, "kernel", "kernels"); }
+
+void flag_notes(const Report& report, std::vector<std::string>& notes) {
+  if (const auto count = report.flagged("tensor_inferred"); count > 0) {
+    notes.push_back(kernels(count) +
+                    " used tensor cores by their names, which were not counted: their FLOPs are "
+                    "unknown, not 0.");
+  }
+  if (const auto count = report.flagged("tensor_unknown"); count > 0) {
+    notes.push_back("Tensor cores were not fully counted for " + kernels(count) +
+                    ": their FLOPs are those of the CUDA cores and what was counted.");
+  }
+  if (const auto count = report.flagged("cuda_cores_unknown"); count > 0) {
+    notes.push_back("The CUDA cores' FLOPs of " + kernels(count) + " were not counted.");
+  }
+  if (const auto count = report.flagged("hfma_moves"); count > 0) {
+    notes.push_back(kernels(count) + " used HFMA2 only to move constants: FP16 is left out there.");
+  }
+  if (const auto count = report.flagged("l1_partial"); count > 0) {
+    notes.push_back(kernels(count) +
+                    " used shared memory or bulk copies, which the counter of L1 bytes misses: L1 "
+                    "bytes are unknown there.");
+  }
+  if (const auto count = report.flagged("l1_unchecked"); count > 0) {
+    notes.push_back("L1 bytes of " + kernels(count) +
+                    " are unknown: no flops window counted whether shared memory or bulk copies "
+                    "were used, which the counter of L1 bytes misses.");
+  }
+  if (const auto count = report.flagged("launches_differ"); count > 0) {
+    notes.push_back("Launches per window differ between the phases for " + kernels(count) +
+                    ": their counters and times are means of different launches.");
+  }
+  if (const auto count = report.flagged("work_varies"); count > 0) {
+    notes.push_back("The FLOPs of one launch differ between windows for " + kernels(count) +
+                    ": their counters and times may be means of different work.");
+  }
+  if (const auto count = report.flagged("mixed_work"); count > 0) {
+    notes.push_back("Launches of one step do different amounts of work in " + kernels(count) +
+                    ": their values are means over them.");
+  }
+  if (const auto count = report.flagged("spread"); count > 0) {
+    notes.push_back("Bytes or durations of " + kernels(count) +
+                    " differ by more than 10 % between windows: their ratios are of means.");
+  }
+  if (const auto count = report.flagged("times_differ"); count > 0) {
+    notes.push_back(kernels(count) +
+                    " took another time with counters than without: either their work differed, or "
+                    "they disturb each other where nothing is counted.");
+  }
+  if (const auto count = report.flagged("overlapped"); count > 0) {
+    notes.push_back("Ranges of " + counted(count, "layer", "layers") +
+                    " overlapped kernels of other layers: their FLOPs and bytes may have work of "
+                    "those in them.");
+  }
+  if (const auto count = report.flagged("above_roof"); count > 0) {
+    notes.push_back(kernels(count) + (count == 1 ? " is" : " are") +
+                    " above the roof: likely a clock above the stated one, data that stayed in a "
+                    "cache, or counters and times of different launches.");
+  }
+}
+
+// A launch is in one window, and a window counts bytes or FLOPs.
+void once_note(const Report& report, std::vector<std::string>& notes) {
+  if (report.run.unit != "run") return;
+  const auto count = static_cast<std::uint64_t>(
+      std::count_if(report.kernels.begin(), report.kernels.end(), [](const KernelRow& row) {
+        if (row.launches != 1 || row.counts_again()) return false;
+        if (row.samples_hw == 0) return row.samples_flops > 0;
+        // With --replay kernel one window has both.
+        return row.samples_flops == 0 && row.has_flag("cuda_cores_unknown");
+      }));
+  if (count == 0) return;
+  notes.push_back(kernels(count) + (count == 1 ? " was" : " were") + " launched once and " +
+                  (count == 1 ? "has" : "have") +
+                  " bytes or FLOPs, not both: a second run with --phases flops (or hw) counts the "
+                  "other, --replay kernel counts all in one run and runs every kernel several "
+                  "times.");
+}
+
+std::string percent(double value) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.3g %%", value);
+  return text.data();
+}
+
+// Counted FLOPs against those of the operators' formulas, of the layers that have such operators.
+void model_notes(const Profile::State& state, const Report& report,
+                 std::vector<std::string>& notes) {
+  constexpr double kSame = 0.1;
+  std::uint64_t differ = 0;
+  const LayerRow* most = nullptr;
+  const auto off = [](const LayerRow& row) { return std::abs(std::log(*row.model->flops_ratio)); };
+  bool any = false;
+  for (const LayerRow& row : report.layers) {
+    if (!row.model) continue;
+    any = true;
+    if (row.model->self.flops.value_or(0) <= 0 || row.model->flops_ratio.value_or(0) <= 0) continue;
+    if (std::abs(*row.model->flops_ratio - 1) <= kSame) continue;
+    ++differ;
+    if (most == nullptr || off(row) > off(*most)) most = &row;
+  }
+  if (most != nullptr) {
+    std::array<char, 32> times{};
+    (void)std::snprintf(times.data(), times.size(), "%.3g", *most->model->flops_ratio);
+    notes.push_back("The counted FLOPs of " + counted(differ, "layer", "layers") +
+                    " differ by more than 10 % from those of their operators' formulas, most in " +
+                    shown_path(most->path) + " (" + most->direction + ", " + times.data() +
+                    " times): padding, Winograd, or fused or repeated work.");
+  }
+  const auto above = static_cast<std::uint64_t>(std::count_if(
+      report.layers.begin(), report.layers.end(),
+      [](const LayerRow& row) { return row.model && row.model->roof.fraction.value_or(0) > 1; }));
+  if (above > 0) {
+    notes.push_back("By their operators' formulas " + counted(above, "layer is", "layers are") +
+                    " above the roof: Winograd does with fewer FLOPs, caches with fewer bytes, and "
+                    "a clock may be above the stated one.");
+  }
+  if (any && !model_steps_are_alike(state)) {
+    notes.emplace_back(
+        "Less than 95 % of the steps launched the same kernels as one whose operators were "
+        "described: what is analytic is of those alone, and is compared with nothing.");
+  }
+}
+
+// Layers of depth 0 are the devices' wholes.
+void budget_note(const Report& report, std::vector<std::string>& notes) {
+  const auto& overhead = report.run.overhead;
+  if (!overhead.budget_percent) return;
+  double time = 0, bytes = 0, flops = 0;
+  for (const LayerRow& root : report.layers) {
+    if (root.depth != 0 || !root.time_total_ns) continue;
+    time += *root.time_total_ns;
+    bytes += *root.time_total_ns * root.coverage.bytes.value_or(0);
+    flops += *root.time_total_ns * root.coverage.flops.value_or(0);
+  }
+  std::string note =
+      "--budget " + percent(*overhead.budget_percent) + ": measuring added " +
+      (overhead.added_percent ? percent(*overhead.added_percent) : "an unknown share") +
+      " up to its last window";
+  if (time > 0) {
+    note += "; kernels with " + percent(100 * bytes / time) +
+            " of the known time have bytes, with " + percent(100 * flops / time) + " FLOPs";
+  }
+  notes.push_back(note + ".");
+}
+
+void device_notes(const Report& report, std::vector<std::string>& notes) {
+  std::set<std::int32_t> used;
+  for (const KernelRow& kernel : report.kernels) used.insert(kernel.device);
+  for (const std::int32_t id : used) {
+    const auto has = [&](const char* kind) {
+      return std::any_of(
+          report.ceilings.begin(), report.ceilings.end(),
+          [&](const Ceiling& ceiling) { return ceiling.device == id && ceiling.kind == kind; });
+    };
+    const bool compute = has("compute"), memory = has("memory");
+    if (compute && memory) continue;
+    notes.push_back(std::string("The ") +
+                    (compute  ? "memory"
+                     : memory ? "compute"
+                              : "compute and memory") +
+                    " roofs of device " + std::to_string(id) +
+                    " are unknown: no bound, fraction or saving can be given.");
+  }
+}
+
+void class_note(const Profile::State& state, std::vector<std::string>& notes) {
+  if (state.classes.size() < 2 || state.kept_windows[kind_index(PhaseKind::time)] == 0) return;
+  const auto [unseen, classes] = state.classes.outside([&state](std::size_t place) {
+    return place < state.class_sums.size() &&
+           state.class_sums[place].kept_windows[kind_index(PhaseKind::time)] > 0;
+  });
+  if (unseen == 0) return;
+  notes.push_back(std::to_string(unseen) + " of " + std::to_string(state.classes.steps()) +
+                  " steps had " + counted(classes, "launch sequence", "launch sequences") +
+                  " that no time window saw.");
+}
+
+void graph_notes(const Profile::State& state, const Report& report,
+                 std::vector<std::string>& notes) {
+  const auto graphs = static_cast<std::uint64_t>(
+      std::count_if(report.kernels.begin(), report.kernels.end(),
+                    [](const KernelRow& row) { return row.graph.has_value(); }));
+  if (graphs > 0) {
+    notes.push_back(counted(graphs, "CUDA graph is", "CUDA graphs are") +
+                    " counted as a whole: FLOPs and bytes are those of the layer that has all of "
+                    "its kernels, and unknown in the layers below.");
+  }
+  if (state.unknown_graph_launches > 0) {
+    notes.push_back(
+        counted(state.unknown_graph_launches, "CUDA graph launch is", "CUDA graph launches are") +
+        " counted but not attributed: nothing is known of the graph, and its kernels are in no "
+        "layer.");
+  }
+  if (state.unplaced_kernels > 0) {
+    notes.push_back(
+        counted(state.unplaced_kernels, "kernel of a CUDA graph is", "kernels of CUDA graphs are") +
+        " in the graph's layer: their own was not seen.");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> number_notes(const Profile::State& state, const Report& report) {
+  std::vector<std::string> notes;
+  for (const auto& [reason, count] : state.reasons) {
+    notes.push_back(counted(count, "window was", "windows were") + " thrown away: " + reason);
+  }
+  const bool imported = report.run.source == "import";  // has no windows
+  const auto from_hw = static_cast<std::uint64_t>(
+      std::count_if(report.kernels.begin(), report.kernels.end(),
+                    [](const KernelRow& row) { return row.time_source == "hw"; }));
+  if (!imported && from_hw > 0 && from_hw == report.kernels.size()) {
+    notes.emplace_back(
+        "No time window was measured: times are gpu__time_duration of the counter windows, which "
+        "are upper bounds: a counter range may last longer than its kernel.");
+  } else if (!imported && from_hw > 0) {
+    notes.push_back(
+        "Times of " + kernels(from_hw) +
+        " are gpu__time_duration of counter windows, which are upper bounds: no time window "
+        "saw them, and a counter range may last longer than its kernel.");
+  }
+  flag_notes(report, notes);
+  if (!imported) once_note(report, notes);
+  device_notes(report, notes);
+  class_note(state, notes);
+  if (state.launches_inherited > 0) {
+    notes.push_back(
+        counted(state.launches_inherited, "launch", "launches") +
+        " came from threads without an open range: they are in the layer that was open on the "
+        "main thread.");
+  }
+  graph_notes(state, report, notes);
+  budget_note(report, notes);
+  model_notes(state, report, notes);
+  if (report.run.lost.folded_keys > 0) {
+    notes.push_back(
+        counted(report.run.lost.folded_keys, "rare launch key is", "rare launch keys are") +
+        " folded into the row (other).");
+  }
+  if (!imported && report.run.unit == "run" && !report.copies.empty())
+    notes.emplace_back("Copies are those of the time windows only.");
+  return notes;
+}
+
+}  // namespace gable

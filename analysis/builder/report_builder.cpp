@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/builder/report_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "analysis/builder/report_rows.h"
+#include "analysis/events/lost_counts.h"
+
+#ifndef GABLE_VERSION
+#define GABLE_VERSION "unknown"
+#endif
+
+namespace gable {
+namespace {
+
+std::uint64_t kept(const Profile::State& state, PhaseKind kind) {
+  return state.kept_windows[kind_index(kind)];
+}
+
+LostCounts lost_counts(const Profile::State& state, const LostCounts& base) {
+  LostCounts lost = state.lost;
+  lost += base;
+  lost.folded_keys += state.keys.folded();
+  lost.folded_layers += state.layers.folded();
+  return lost;
+}
+
+void fill_basis(const Profile::State& state, const UnitScale& unit, std::string& basis,
+                std::string& note) {
+  basis = "extrapolated";
+  if (!unit.step) {
+    if (state.launches == 0) {
+      note = "no launch was seen";
+      return;
+    }
+    std::uint64_t timed = 0;
+    for (const KeyRow& row : state.keys.rows()) {
+      if (state.graphs.of_function(row.key.function) == 0 && !state.is_range(row.key))
+        timed += row.time.count();
+    }
+    if (timed == state.launches) basis = "measured";
+    note = timed == state.launches
+               ? "every launch was timed"
+               : std::to_string(timed) + " of " + std::to_string(state.launches) +
+                     " launches were timed; each kernel's mean stands for all its launches";
+    return;
+  }
+  const std::string steps = std::to_string(state.classes.steps());
+  if (unit.launches_from == PhaseKind::off) {
+    note = "no step was measured; launches counted in " + steps + " steps";
+    return;
+  }
+  const std::uint64_t windows = kept(state, unit.launches_from);
+  if (windows == state.classes.steps()) {
+    basis = "measured";
+    note = "every step seen was measured";
+    return;
+  }
+  note = std::to_string(windows) + " of " + steps + " steps seen";
+  if (state.classes.places() > 1) {
+    note += ", weighed by launch sequence, stand for all";
+  } else {
+    note += windows == 1 ? " was measured and stands" : " were measured and stand";
+    note += " for all of them";
+  }
+  note += "; later steps are not counted";
+}
+
+// The whole program over all devices: a step's mean times the steps seen, or all launches counted.
+void fill_total(const Profile::State& state, const UnitScale& unit, Report& report) {
+  auto& total = report.run.total;
+  const double times = unit.step ? static_cast<double>(state.classes.steps()) : 1.0;
+  bool rates_known = true;
+  double flops = 0, seconds = 0;
+  for (const LayerRow& root : report.layers) {
+    if (root.depth != 0) continue;
+    if (root.flops.total) total.flops = total.flops.value_or(0) + *root.flops.total * times;
+    if (root.bytes.dram) total.bytes_dram = total.bytes_dram.value_or(0) + *root.bytes.dram * times;
+    if (root.time_total_ns)
+      total.gpu_time_ns = total.gpu_time_ns.value_or(0) + *root.time_total_ns * times;
+    rates_known = rates_known && root.flops_per_s && root.time_total_ns;
+    if (!rates_known) continue;
+    flops += *root.flops_per_s * *root.time_total_ns;
+    seconds += *root.time_total_ns;
+  }
+  if (rates_known && seconds > 0) total.flops_per_s = flops / seconds;
+
+  fill_basis(state, unit, total.basis, total.basis_note);
+}
+
+void fill_overhead(const Profile::State& state, RunInfo& run) {
+  if (state.overhead_ns > 0) run.overhead.callbacks_ns = static_cast<double>(state.overhead_ns);
+  for (const auto& [phase, wall] : state.window_wall)
+    run.overhead.window_wall_ns[phase] = wall.mean();
+  // A step is compared with warm-up steps of its own launch sequence only.
+  std::map<std::string, std::pair<double, double>> walls;  // by phase: measured, undisturbed
+  for (const auto& [key, wall] : state.class_wall) {
+    const auto& [phase, sequence] = key;
+    const auto plain = state.class_wall.find({"warmup", sequence});
+    if (phase == "warmup" || phase == "wait" || plain == state.class_wall.end()) continue;
+    walls[phase].first += static_cast<double>(wall.sum());
+    walls[phase].second += *plain->second.median() * static_cast<double>(wall.count());
+  }
+  for (const auto& [phase, wall] : walls) {
+    if (wall.second > 0) run.overhead.slowdown[phase] = wall.first / wall.second;
+  }
+}
+
+StepClasses::Mean mean_of(const Moments& each) {
+  return {static_cast<double>(each.sum()), each.count()};
+}
+
+// Of all steps: how the classes spread within themselves and about the mean.
+Maybe wall_stddev(const Profile::State& state, Maybe mean) {
+  if (state.classes.places() == 1) {
+    return state.class_sums.empty() ? std::nullopt : state.class_sums.front().wall.stddev();
+  }
+  const Maybe variance = state.per_step([mean](const ClassSums& sums) {
+    const auto windows = static_cast<double>(sums.wall.count());
+    const double within = sums.wall.stddev().value_or(0);
+    const double apart = mean.value_or(0) - sums.wall.mean().value_or(0);
+    return StepClasses::Mean{(within * within + apart * apart) * windows, sums.wall.count()};
+  });
+  return variance ? Maybe(std::sqrt(*variance)) : std::nullopt;
+}
+
+void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
+  if (!unit.step) return;
+  const auto mean = [&state](Moments ClassSums::*part) {
+    return state.per_step([part](const ClassSums& sums) { return mean_of(sums.*part); });
+  };
+  step.wall_mean_ns = mean(&ClassSums::wall);
+  step.wall_stddev_ns = wall_stddev(state, step.wall_mean_ns);
+  step.busy_ns = mean(&ClassSums::busy);
+  step.idle_ns = mean(&ClassSums::idle);
+  if (state.copies_lost) return;
+  step.copy_ns = state.per_step([](const ClassSums& sums) {
+    std::uint64_t copy_ns = 0;
+    for (const auto& [group, sum] : sums.copies) copy_ns += sum.time_ns;
+    return StepClasses::Mean{static_cast<double>(copy_ns), sums.copy_windows};
+  });
+}
+
+// How much of a step the compute roofs would need for its FLOPs: by formula, and as counted.
+void fill_utilisation(Report& report) {
+  const LayerRow* root = nullptr;
+  for (const LayerRow& layer : report.layers) {
+    if (layer.depth > 0) continue;
+    if (root != nullptr) return;  // several GPUs
+    root = &layer;
+  }
+  const Maybe wall = report.step.wall_mean_ns;
+  if (root == nullptr || !wall || !(*wall > 0)) return;
+  if (root->model && root->model->roof.compute_ns)
+    report.step.mfu = *root->model->roof.compute_ns / *wall;
+  if (root->roof.compute_ns) report.step.hfu = *root->roof.compute_ns / *wall;
+}
+
+}  // namespace
+
+Report build_report(const Profile& profile, const RunInfo& base, const StoredRoofs& roofs) {
+  const Profile::State& state = profile.state();
+  const UnitScale unit = unit_scale(state);
+  Report report;
+  report.version = GABLE_VERSION;
+  report.run = base;
+  report.run.unit = unit.step ? "step" : "run";
+  auto& steps = report.run.steps;
+  steps.seen = state.classes.steps();
+  steps.hw = kept(state, PhaseKind::hw);
+  steps.flops = kept(state, PhaseKind::flops);
+  steps.time = kept(state, PhaseKind::time);
+  steps.classes = state.classes.size();
+  if (state.ranges_only) steps.border.clear();
+  report.run.lost = lost_counts(state, base.lost);
+  for (const auto& [id, device] : state.devices) report.devices.push_back(device);
+  report.step.launch_latency_ns = state.launch_latency.median();
+  std::vector<KernelOfLayer> kernels = kernel_rows(state, unit);
+  fill_ceilings(state, kernels, roofs, report);
+  const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
+  for (KernelOfLayer& kernel : kernels) roofline.apply(kernel.row);
+  LayerRows layers = layer_rows(state, unit, roofline, kernels);
+  fill_models(state, unit, roofline, layers);
+  report.layers = std::move(layers.rows);
+  report.kernels.reserve(kernels.size());
+  for (KernelOfLayer& kernel : kernels) report.kernels.push_back(std::move(kernel.row));
+  report.copies = copy_rows(state, unit, layers.ids);
+  fill_total(state, unit, report);
+  fill_overhead(state, report.run);
+  fill_step(state, unit, report.step);
+  fill_utilisation(report);
+  if (!report.layers.empty()) report.step.sync_ns = report.layers.front().sync_ns;  // the root's
+  for (std::string& note : number_notes(state, report)) report.run.notes.push_back(std::move(note));
+  for (std::string& note : ceiling_notes(report)) report.run.notes.push_back(std::move(note));
+  for (const std::string& note : roofs.problems) report.run.notes.push_back(note);
+  return report;
+}
+
+bool has_launches(const Profile& profile) {
+  const Profile::State& state = profile.state();
+  return state.launches > 0 || state.unknown_graph_launches > 0 || state.ranges_only;
+}
+
+}  // namespace gable

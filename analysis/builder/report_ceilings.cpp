@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report's roofs: at the SM clock of the counter windows, and at the highest one.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+#include "analysis/builder/report_rows.h"
+#include "analysis/events/quantities.h"
+#include "analysis/roofline/ceilings.h"
+#include "analysis/roofline/work.h"
+
+namespace gable {
+namespace {
+
+// Sums over the counted launches of a device.
+struct Counted {
+  double cycles = 0, ns = 0;
+};
+
+// A pass that has both: the cycles of the SMs and the time they took come from the same launches.
+void add_cycles(const MetricList& list, const CounterSums& counters, Counted& counted) {
+  std::optional<std::size_t> cycles, duration;
+  for (std::size_t i = 0; i < list.names.size() && i < counters.sum.size(); ++i) {
+    const MetricRole* role = role_of(list.names[i]);
+    if (role == nullptr) continue;
+    if (role->quantity == Quantity::sm_cycles) cycles = i;
+    if (role->quantity == Quantity::duration_ns) duration = i;
+  }
+  if (!cycles || !duration || counters.known[*cycles] != counters.known[*duration]) return;
+  counted.cycles += counters.sum[*cycles];
+  counted.ns += counters.sum[*duration];
+}
+
+// Cycles / time, so that long kernels weigh most; whole Hz, as the attributes are.
+std::map<std::int32_t, Maybe> measured_clocks(const Profile::State& state) {
+  std::map<std::int32_t, Counted> counted;
+  for (const KeyRow& row : state.keys.rows()) {
+    if (!row.used) continue;
+    for (std::size_t phase = 0; phase < row.counters.size() && phase < state.metrics.size();
+         ++phase)
+      add_cycles(state.metrics[phase], row.counters[phase], counted[row.key.device]);
+  }
+  std::map<std::int32_t, Maybe> clocks;
+  for (const auto& [device, sums] : counted) {
+    const double hz = sums.ns > 0 ? std::round(sums.cycles / sums.ns * 1e9) : 0;
+    if (std::isfinite(hz) && hz > 0) clocks[device] = hz;
+  }
+  return clocks;
+}
+
+std::string ghz(double hz) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.4g GHz", hz * 1e-9);
+  return text.data();
+}
+
+// Nothing clocks so far from what the driver names: then the counter counts something else.
+bool is_possible(const Maybe& measured, const DeviceInfo& device) {
+  constexpr double kLowest = 0.05, kHighest = 1.5;
+  const auto highest = static_cast<double>(device.sm_clock_max_hz);
+  if (!measured || highest <= 0) return true;
+  return *measured >= kLowest * highest && *measured <= kHighest * highest;
+}
+
+// Another clock than the one that the GPU names as its highest makes other roofs.
+void clock_note(const Report& report, const DeviceInfo& device, std::vector<std::string>& notes) {
+  constexpr double kSame = 0.01;
+  const auto measured = report.sm_clock_measured_hz.find(device.id);
+  if (measured == report.sm_clock_measured_hz.end() || !measured->second) return;
+  const auto highest = static_cast<double>(device.sm_clock_max_hz);
+  if (highest <= 0 || std::abs(*measured->second / highest - 1) <= kSame) return;
+  notes.push_back("The SMs of device " + std::to_string(device.id) + " ran at " +
+                  ghz(*measured->second) + " in counter windows, and their highest clock is " +
+                  ghz(highest) + ": theoretical roofs of compute and caches are at the first.");
+}
+
+// A roof that was measured holds; where it is above the theoretical one, one of them is wrong.
+void measured_notes(const Report& report, const DeviceInfo& device,
+                    std::vector<std::string>& notes) {
+  std::string names;
+  for (const Ceiling& measured : report.ceilings) {
+    if (measured.device != device.id || measured.source.rfind("measured", 0) != 0) continue;
+    names += (names.empty() ? "" : ", ") + measured.name;
+    for (const Ceiling& other : report.ceilings) {
+      if (other.device != device.id || other.name != measured.name || preference(other) == 2 ||
+          other.clock == "measured" || measured.value <= other.value)
+        continue;
+      std::array<char, 32> above{};
+      (void)std::snprintf(above.data(), above.size(), "%.2g %%",
+                          (measured.value / other.value - 1) * 100);
+      notes.push_back("The measured roof " + measured.name + " of device " +
+                      std::to_string(device.id) + " is " + above.data() +
+                      " above the theoretical one: a clock above the stated one, or a "
+                      "measurement that did not do what it should.");
+    }
+  }
+  if (!names.empty()) {
+    notes.push_back("Roofs of device " + std::to_string(device.id) +
+                    " that `gable ceilings` measured: " + names + ".");
+  }
+}
+
+// Roofs that no attribute gives.
+void add_stated(const std::vector<Ceiling>& stated, std::int32_t device, Report& report) {
+  for (const Ceiling& ceiling : stated) {
+    const bool known = std::any_of(
+        report.ceilings.begin(), report.ceilings.end(),
+        [&](const Ceiling& each) { return each.device == device && each.name == ceiling.name; });
+    if (ceiling.device == device && !known) report.ceilings.push_back(ceiling);
+  }
+}
+
+}  // namespace
+
+void fill_ceilings(const Profile::State& state, const std::vector<KernelOfLayer>& kernels,
+                   const StoredRoofs& roofs, Report& report) {
+  report.sm_clock_measured_hz = measured_clocks(state);
+  std::map<std::int32_t, std::set<std::string>> sparse;
+  for (const KernelOfLayer& kernel : kernels) {
+    for (const auto& [type, operations] : sparse_operations(kernel.row.counters))
+      sparse[kernel.row.device].insert(type);
+  }
+  for (const DeviceInfo& device : report.devices) {
+    const auto clock = report.sm_clock_measured_hz.find(device.id);
+    Maybe measured = clock == report.sm_clock_measured_hz.end() ? Maybe() : clock->second;
+    if (!is_possible(measured, device)) {
+      report.run.notes.push_back("The SM clock counted on device " + std::to_string(device.id) +
+                                 ", " + ghz(*measured) +
+                                 ", cannot be: theoretical roofs are at the highest clock.");
+      report.sm_clock_measured_hz.erase(clock);
+      measured.reset();
+    }
+    for (Ceiling& ceiling : theoretical_ceilings(device, measured, sparse[device.id]))
+      report.ceilings.push_back(std::move(ceiling));
+    add_stated(roofs.stated, device.id, report);
+    const MeasuredRoofs* stored = roofs_for(roofs, device, report.run.source == "playback");
+    if (stored == nullptr) continue;
+    for (Ceiling& ceiling : ceilings_of(*stored, device.id))
+      report.ceilings.push_back(std::move(ceiling));
+  }
+}
+
+std::vector<std::string> ceiling_notes(const Report& report) {
+  std::vector<std::string> notes;
+  for (const DeviceInfo& device : report.devices) {
+    clock_note(report, device, notes);
+    measured_notes(report, device, notes);
+  }
+  return notes;
+}
+
+}  // namespace gable

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layers of a program: a tree of range names. Nodes are interned, never removed, and bounded in
+// number and depth; beyond the bounds a range counts as part of its parent (and is counted). All
+// members are safe on any thread; callers on hot paths cache the ids.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/events/events.h"
+#include "analysis/events/layer_model.h"
+
+namespace gable {
+
+class LayerTree {
+ public:
+  static constexpr std::size_t kDefaultMaxLayers = 65536;
+  static constexpr std::uint16_t kMaxDepth = 128;
+
+  struct Node {
+    LayerId parent = 0;
+    std::uint16_t depth = 0;  // root 0
+    Direction direction = Direction::none;
+    std::string name;  // UTF-8
+  };
+
+  explicit LayerTree(std::size_t max_layers = kDefaultMaxLayers);
+  ~LayerTree();
+  LayerTree(const LayerTree&) = delete;
+  LayerTree& operator=(const LayerTree&) = delete;
+
+  // The child of `parent` with that name. Direction::none takes the parent's direction.
+  LayerId child(LayerId parent, std::string_view name, Direction direction = Direction::none);
+
+  // The name that PyTorch's users know a layer by, "layer1.0.conv1"; empty for all others.
+  void set_dotted(LayerId id, std::string_view dotted);
+  [[nodiscard]] std::string dotted(LayerId id) const;
+
+  // The layer is a compiled region. Of several calls the first counts.
+  void set_compiled(LayerId id, CompiledRegion region);
+  [[nodiscard]] std::optional<CompiledRegion> compiled(LayerId id) const;
+
+  [[nodiscard]] Node node(LayerId id) const;                      // a copy
+  [[nodiscard]] std::vector<std::string> path(LayerId id) const;  // root's path is empty
+  [[nodiscard]] std::string shown(
+      LayerId id) const;                       // "ResNet/layer1/0/conv1"; "(no layer)" for the root
+  [[nodiscard]] std::size_t size() const;      // nodes, the root included
+  [[nodiscard]] std::uint64_t folded() const;  // ranges that got no node of their own
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// How a layer's path is shown everywhere: "ResNet/layer1/0/conv1"; "(no layer)" for the root.
+[[nodiscard]] std::string shown_path(const std::vector<std::string>& path);
+
+// Kernel functions by their symbol (mangled name). Same rules as LayerTree.
+class FunctionTable {
+ public:
+  static constexpr FunctionId kOther =
+      0;  // symbol "(other)"; also stands for what exceeds the bound
+  explicit FunctionTable(std::size_t max_functions = 65536);
+  ~FunctionTable();
+  FunctionTable(const FunctionTable&) = delete;
+  FunctionTable& operator=(const FunctionTable&) = delete;
+
+  FunctionId intern(std::string_view symbol);
+  [[nodiscard]] std::string symbol(FunctionId id) const;
+  [[nodiscard]] std::string name(FunctionId id) const;  // demangled where it can be
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gable

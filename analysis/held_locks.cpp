@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "analysis/held_locks.h"
-
-namespace gable {
-
-constinit thread_local HeldLocks t_held_locks;
-
-}  // namespace gable

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a launch takes to reach an idle GPU: from entering the driver to the kernel's start,
+// measured at launches that follow a synchronisation on their thread, where nothing else ran on
+// that GPU in between. Launches into a busy GPU wait in its queue and tell nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/base/moments.h"
+#include "analysis/events/events.h"
+#include "analysis/profile/key_table.h"
+#include "analysis/profile/layer_stats.h"
+
+namespace gable {
+
+// Of one time window.
+class LaunchLatency {
+ public:
+  static constexpr std::size_t kMaxCalls = 256;    // further ones are not measured
+  static constexpr std::size_t kMaxCopies = 4096;  // with more, nothing is known of the GPU's rest
+
+  // The call of the launch with this correlation entered the driver at `entered_ns`.
+  void add_call(std::uint32_t correlation, std::uint64_t entered_ns);
+  // Its kernel's record; of other launches nothing happens.
+  void add_start(const KernelRecord& record) {
+    if (!entered_.empty()) start(record);
+  }
+  void add_copy(const CopyRecord& record);
+  // Adds the latencies of those launches that found their GPU idle, ns. `records`: all kernels of
+  // the window, by start.
+  void finish(const std::vector<HeldRecord>& records, const KeyTable& keys, Moments& latency);
+
+ private:
+  struct Launch {
+    std::uint64_t entered_ns = 0, start_ns = 0;
+    std::int32_t device = 0;
+  };
+  struct Copy {
+    std::uint64_t start_ns = 0, end_ns = 0;
+    std::int32_t device = 0;
+  };
+  void start(const KernelRecord& record);
+
+  std::unordered_map<std::uint32_t, std::uint64_t> entered_;  // by correlation
+  std::vector<Launch> launches_;
+  std::vector<Copy> copies_;
+};
+
+}  // namespace gable

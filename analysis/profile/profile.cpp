@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/profile/profile.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/events/lost_counts.h"
+#include "analysis/events/quantities.h"
+#include "analysis/profile/profile_state.h"
+
+namespace gable {
+namespace {
+
+constexpr std::size_t kMaxStrayCopies = 4096;
+
+bool usable(std::uint64_t start_ns, std::uint64_t end_ns) {
+  return start_ns != 0 && end_ns != 0 && end_ns >= start_ns;
+}
+
+std::size_t phase_index(std::vector<MetricList>& metrics, Phase phase) {
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (metrics[i].phase == phase) return i;
+  }
+  metrics.emplace_back().phase = phase;
+  return metrics.size() - 1;
+}
+
+}  // namespace
+
+Profile::Profile(LayerTree& layers, FunctionTable& functions, ProfileLimits limits,
+                 JoinChecks checks)
+    : state_(std::make_unique<State>(layers, functions, limits, checks)) {}
+Profile::~Profile() = default;
+
+void Profile::add_device(const DeviceInfo& device) { state_->devices[device.id] = device; }
+
+void Profile::set_metrics(Phase phase, std::vector<std::string> metric_names) {
+  State& state = *state_;
+  MetricList list;
+  list.phase = phase;
+  for (std::size_t i = 0; i < metric_names.size(); ++i) {
+    const MetricRole* role = role_of(metric_names[i]);
+    if (role == nullptr) continue;
+    switch (role->quantity) {
+      case Quantity::flops_fp64:
+      case Quantity::flops_fp32:
+      case Quantity::flops_fp16:
+        list.flops.emplace_back(i, role->weight);
+        break;
+      case Quantity::bytes_dram_read:
+      case Quantity::bytes_dram_write:
+        list.bytes.emplace_back(i, role->weight);
+        break;
+      case Quantity::duration_ns:
+        list.duration = i;
+        break;
+      default:
+        break;
+    }
+  }
+  list.names = std::move(metric_names);
+  state.metrics[phase_index(state.metrics, phase)] = std::move(list);
+}
+
+void Profile::set_raw_metrics(const std::vector<std::string>& metric_names) {
+  state_->raw_metrics = {metric_names.begin(), metric_names.end()};
+}
+
+void Profile::add(const LaunchEvent& launch) {
+  State& state = *state_;
+  const KeyIndex key = state.keys.find_or_add(launch.key, state.oldest_open());
+  ++state.launches;
+  ++state.keys.row(key).launches;
+  if (launch.inherited_layer) ++state.launches_inherited;
+  Window* window = launch.window == kNoWindow ? nullptr : state.find(launch.window);
+  if (window == nullptr || !measures(window->phase.kind)) {
+    if (launch.in_range) state.add_to_range(launch.key, nullptr);
+    state.known.insert(launch.correlation);
+    return;
+  }
+  ++state.window_key(*window, key).launches;
+  if (launch.in_range) state.add_to_range(launch.key, window);
+  if (window->phase.kind != PhaseKind::time) {
+    state.known.insert(launch.correlation);
+    return;
+  }
+  if (launch.correlation != 0 &&
+      state.pending.insert({launch.correlation, key, launch.window, launch.in_range})) {
+    ++window->waiting;
+    return;
+  }
+  // No id, or no room: its record cannot be told from others.
+  state.known.insert(launch.correlation);
+  window->unions_known = false;
+  ++state.lost.unattributed_launches;
+}
+
+void Profile::add(const KernelRecord& record) {
+  State& state = *state_;
+  const bool good = usable(record.start_ns, record.end_ns);
+  const std::optional<PendingLaunch> launch =
+      record.correlation == 0 ? std::nullopt : state.pending.take(record.correlation);
+  Window* window = launch ? state.find(launch->window) : nullptr;
+  if (!launch && aside_ != nullptr && awaited_aside(record)) return;
+  if (!good) ++state.lost.zero_timestamps;
+  if (window == nullptr) {
+    if (good && !launch && !state.known.contains(record.correlation))
+      ++state.lost.unattributed_launches;
+    return;
+  }
+  --window->waiting;
+  if (!good) {
+    window->unions_known = false;
+  } else if (!window->ended || window->end.keep) {
+    window->latency.add_start(record);
+    if (launch->in_range) state.add_to_range(launch->key, *window, record.end_ns - record.start_ns);
+    if (window->records.size() < state.limits.max_window_records) {
+      window->records.push_back({record.start_ns, record.end_ns, launch->key});
+    } else {
+      window->unions_known = false;
+      window->overflow[launch->key].add(record.end_ns - record.start_ns);
+    }
+  }
+  if (window->ended && window->waiting == 0) state.close_complete();
+}
+
+void Profile::add(const CopyCall& call) { state_->pending_copies.insert(call); }
+
+void Profile::add(const CallAfterWait& call) {
+  Window* window = state_->find(call.window);
+  if (window != nullptr && window->phase.kind == PhaseKind::time)
+    window->latency.add_call(call.correlation, call.entered_ns);
+}
+
+void Profile::add(const CopyRecord& record) {
+  State& state = *state_;
+  const std::optional<CopyCall> call = state.pending_copies.take(record.correlation);
+  if (!usable(record.start_ns, record.end_ns)) {
+    if (call) ++state.lost.zero_timestamps;  // else it belongs to no window: nothing is lost
+    return;
+  }
+  const CopySum sum{1, record.bytes, record.end_ns - record.start_ns};
+  if (!call) {
+    const std::optional<LayerId> layer =
+        record.placed ? std::optional<LayerId>(record.layer) : std::nullopt;
+    const CopyGroup group{record.kind, record.device, layer};
+    if (const auto* window = state.time_closed_at(record.start_ns); window != nullptr) {
+      state.class_sums[window->place].copies[group].add(sum);
+      return;
+    }
+    if (state.stray_copies.size() >= kMaxStrayCopies) {
+      state.stray_copies.pop_front();
+      ++state.lost.records;
+    }
+    state.stray_copies.push_back({group, sum, record.start_ns});
+    return;
+  }
+  const CopyGroup group{record.kind, record.device, call->layer};
+  if (Window* window = state.find(call->window); window != nullptr) {
+    if (window->phase.kind != PhaseKind::time) return;
+    window->copies[group].add(sum);
+    window->latency.add_copy(record);
+  } else if (const auto closed = state.closed_window(call->window);
+             closed.kept_time && closed.complete) {
+    state.class_sums[closed.place].copies[group].add(sum);
+  }
+}
+
+void Profile::add(const TokenCount& tokens) {
+  Window* window = state_->find(tokens.window);
+  if (window == nullptr || window->phase.kind != PhaseKind::time) return;
+  window->tokens[tokens.layer].add(
+      {1, std::uint64_t{tokens.sequences} * tokens.per_sequence, tokens.per_sequence, 0});
+}
+
+void Profile::add(const LayerSpan& span) {
+  State& state = *state_;
+  state.calls[span.layer] += span.calls;
+  if (span.window == kWholeRun) {
+    state.ranges_only = true;
+    state.sums_of(0).layer_stats.add_span(span.layer, PhaseKind::time,
+                                          {span.calls, span.timed, span.cpu_ns, 0});
+    return;
+  }
+  Window* window = span.window == kNoWindow ? nullptr : state.find(span.window);
+  const SpanSum sum{span.calls, span.timed, span.cpu_ns, span.wait_ns};
+  if (window != nullptr) {
+    window->spans[span.layer].add(sum);
+  } else if (const auto closed = state.closed_window(span.window); closed.kept_time) {
+    state.class_sums[closed.place].layer_stats.add_span(span.layer, PhaseKind::time, sum);
+  }
+}
+
+void Profile::add(Phase phase, WindowId window_id, const CounterSample& sample) {
+  State& state = *state_;
+  Window* window = state.find(window_id);
+  if (window == nullptr || sample.values == nullptr) return;
+  const MetricList& metrics = state.metrics[phase_index(state.metrics, phase)];
+  const std::size_t count = metrics.names.size();
+  const KeyIndex key = state.keys.find_or_add(sample.key, state.oldest_open());
+  WindowKey& place = state.window_key(*window, key);
+  if (phase.kind == PhaseKind::flops && !metrics.flops.empty()) {
+    const double flops =
+        MetricList::sum(metrics.flops, [&sample](std::size_t i) { return sample.values[i]; }) /
+        static_cast<double>(sample.launches);
+    place.least_flops = std::min(place.least_flops, flops);
+    place.most_flops = std::max(place.most_flops, flops);
+  }
+  CounterSums& sums = place.counters;
+  if (sums.sum.size() < count) {
+    sums.sum.resize(count, 0.0);
+    sums.known.resize(count, 0);
+  }
+  sums.samples += sample.launches;
+  ++sums.ranges;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!std::isfinite(sample.values[i])) continue;
+    sums.sum[i] += sample.values[i];
+    sums.known[i] += sample.launches;
+  }
+}
+
+void Profile::begin_window(WindowId id, Phase phase) {
+  State& state = *state_;
+  if (id == kNoWindow || state.find(id) != nullptr) return;
+  Window& window = state.windows.emplace_back();
+  window.id = id;
+  window.phase = phase;
+}
+
+void Profile::end_window(const WindowEnd& end) {
+  State& state = *state_;
+  const auto window =
+      std::find_if(state.windows.begin(), state.windows.end(),
+                   [&](const Window& each) { return each.id == end.window && !each.ended; });
+  if (window == state.windows.end()) return;
+  window->ended = true;
+  window->end = end;
+  state.overhead_ns += end.overhead_ns;
+  if (!end.keep) {
+    window->records = {};
+    window->overflow.clear();
+    if (measures(window->phase.kind) && end.launches > 0) ++state.lost.windows;
+    if (!end.reason.empty() && (state.reasons.size() < 32 || state.reasons.contains(end.reason)))
+      ++state.reasons[end.reason];
+  }
+  state.close_complete();
+  state.limit_waiting();
+}
+
+void Profile::finish_records() {
+  State& state = *state_;
+  for (auto window = state.windows.begin(); window != state.windows.end();) {
+    const auto next = std::next(window);
+    if (window->ended) state.give_up(window);
+    window = next;
+  }
+}
+
+void Profile::lose_copies() { state_->copies_lost = true; }
+
+void Profile::lose_copies(WindowId window) {
+  if (Window* found = state_->find(window)) found->incomplete = true;
+}
+
+void Profile::expect_no_record(std::uint32_t correlation) {
+  State& state = *state_;
+  const auto launch = state.pending.take(correlation);
+  if (!launch) return;
+  state.known.insert(correlation);
+  Window* const window = state.find(launch->window);
+  if (window == nullptr) return;
+  window->unions_known = false;
+  --window->waiting;
+  if (window->ended && window->waiting == 0) state.close_complete();
+}
+
+std::uint64_t Profile::pending_records() const {
+  std::uint64_t waiting = 0;
+  for (const Window& window : state_->windows) {
+    if (!window.ended || window.end.keep) waiting += window.waiting;
+  }
+  return waiting;
+}
+
+void Profile::count_step(std::uint64_t sequence_hash) { state_->classes.step(sequence_hash); }
+
+void Profile::describe(ModelDescription model) {
+  auto& models = state_->models;
+  const bool known = std::any_of(models.begin(), models.end(), [&model](const auto& other) {
+    return other.sequence_hash == model.sequence_hash;
+  });
+  if (!known) models.push_back(std::move(model));
+}
+
+void Profile::add_lost(const LostCounts& more) { state_->lost += more; }
+
+}  // namespace gable

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Profile has accumulated. Internal to analysis/: written by Profile, read by the report
+// builder.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/profile/correlation.h"
+#include "analysis/profile/graphs.h"
+#include "analysis/profile/key_table.h"
+#include "analysis/profile/layer_stats.h"
+#include "analysis/profile/profile.h"
+#include "analysis/profile/range_rows.h"
+#include "analysis/profile/step_classes.h"
+#include "analysis/profile/window.h"
+
+namespace gable {
+
+struct MetricList {
+  Phase phase;
+  std::vector<std::string> names;
+  // Places of the metrics that windows are compared by, with their weights.
+  std::vector<std::pair<std::size_t, double>> flops, bytes;
+  std::optional<std::size_t> duration;
+  // Weighted sum; `of` has a value or a mean for each metric.
+  template <typename Of>
+  [[nodiscard]] static double sum(const std::vector<std::pair<std::size_t, double>>& places,
+                                  Of&& of) {
+    double total = 0;
+    for (const auto& [place, weight] : places) total += weight * of(place);
+    return total;
+  }
+};
+
+// A copy whose call was not seen: given to the window it ran in, by its time.
+struct StrayCopy {
+  CopyGroup group;
+  CopySum sum;
+  std::uint64_t start_ns = 0;
+};
+
+// Of the kept windows of one class of steps.
+struct ClassSums {
+  explicit ClassSums(const LayerTree& layers) : layer_stats(layers) {}
+
+  std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
+  LayerStats layer_stats;
+  Moments wall, busy, idle;        // of time windows; busy where the union is known
+  Moments plain_wall, plain_idle;  // of those in which nothing of ours was switched
+  // In time windows whose records all came.
+  CopySums copies;
+  std::uint64_t copy_windows = 0;
+};
+
+struct Profile::State {
+  State(LayerTree& layer_tree, FunctionTable& function_table, ProfileLimits profile_limits,
+        JoinChecks join_checks);
+
+  LayerTree& layers;
+  FunctionTable& functions;
+  const ProfileLimits limits;
+  const JoinChecks checks;
+
+  // --- set-up ---
+  std::map<std::int32_t, DeviceInfo> devices;
+  std::vector<MetricList> metrics;    // a phase's place is its phase index
+  std::set<std::string> raw_metrics;  // of those: no part of operations and bytes
+  FunctionId range_function = 0;      // of the rows of ranges; 0 where launches are counted alone
+  std::vector<ModelDescription> models;  // of one step each, of different launch sequences
+
+  // --- accumulated ---
+  KeyTable keys;
+  StepClasses classes;
+  std::vector<ClassSums> class_sums;                          // by the place in `classes`
+  std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
+  std::unordered_map<LayerId, std::uint64_t> calls;           // in all phases
+  std::map<std::string, Moments> window_wall;                 // kept windows by phase, and warm-up
+  std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
+  Moments launch_latency;                        // of kept time windows whose kernels are all held
+  std::unordered_map<LayerId, TokenSum> tokens;  // of kept time windows of one layer's tokens alone
+  bool copies_lost = false;  // records could not be read: nobody knows of which copies
+  std::uint64_t overhead_ns = 0;
+  std::uint64_t launches = 0, launches_without_layer = 0, launches_inherited = 0;
+  Graphs graphs;
+  Overlaps overlaps;  // only where ranges are counted
+  std::uint64_t unknown_graph_launches = 0, unplaced_kernels = 0;
+  bool ranges_only = false;  // CUPTI could not be had: nothing is known of the GPU
+  LostCounts lost;
+  std::map<std::string, std::uint64_t> reasons;  // why windows were not kept
+
+  // --- in flight ---
+  std::list<Window> windows;  // open, or ended and waiting for records; oldest first
+  PendingLaunches pending;
+  std::unordered_map<std::uint32_t, PendingGraph> pending_graphs;  // by correlation
+  RecentCorrelations known;  // launches whose records do not matter
+  PendingCopies pending_copies;
+  std::deque<StrayCopy> stray_copies;
+  struct Closed {
+    WindowId id = kNoWindow;
+    bool kept_time = false, complete = false;
+    std::size_t place = 0;  // in `classes`
+    std::uint64_t start_ns = 0, end_ns = 0;
+  };
+  std::deque<Closed> closed;  // the last ones
+
+  [[nodiscard]] Window* find(WindowId id);
+  [[nodiscard]] WindowId oldest_open() const;
+  [[nodiscard]] Closed closed_window(WindowId id) const;
+  [[nodiscard]] const Closed* time_closed_at(std::uint64_t when_ns) const;  // null: none
+  // The mean of one step, of what `of` takes from the sums of a class: a sum and its windows.
+  template <typename Of>
+  [[nodiscard]] std::optional<double> per_step(Of of) const {
+    return classes.per_step([&](std::size_t place) {
+      return place < class_sums.size() ? of(class_sums[place]) : StepClasses::Mean{};
+    });
+  }
+  // Launches of a kept window of that kind.
+  [[nodiscard]] std::optional<double> launches_per_step(const KeyRow& row, PhaseKind kind) const;
+  // In time windows of all classes.
+  [[nodiscard]] SpanSum timed_spans(LayerId layer) const;
+  ClassSums& sums_of(std::uint64_t sequence_hash);
+  WindowKey& window_key(Window& window, KeyIndex key);
+  [[nodiscard]] bool is_range(const LaunchKey& key) const {
+    return range_function != 0 && key.function == range_function;
+  }
+  // A launch that is counted with its layer.
+  void add_to_range(const LaunchKey& launch, Window* window);
+  // How long it took.
+  void add_to_range(KeyIndex launch, Window& window, std::uint64_t duration_ns);
+  // The window has ended and no record is awaited any more: its content counts.
+  void close(std::list<Window>::iterator window);
+  // Gives up on the records that are still missing.
+  void give_up(std::list<Window>::iterator window);
+  void close_complete();
+  // Gives up on the oldest window that waits when too many do.
+  void limit_waiting();
+
+ private:
+  void keep_counters(Window& window);
+  void keep_times(Window& window, ClassSums& sums);
+  void add_times(const Window& window);
+
+  struct Took {
+    std::uint64_t ns = 0, launches = 0;
+  };
+  std::vector<Took> took_;  // by key, all 0 between calls
+};
+
+}  // namespace gable

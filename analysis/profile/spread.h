@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far one number differs from window to window.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "analysis/events/events.h"
+
+namespace gable {
+
+struct Spread {
+  std::uint32_t windows = 0;
+  double mean = 0, squares = 0;  // Welford's
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+
+  void add(double value) {
+    ++windows;
+    const double delta = value - mean;
+    mean += delta / windows;
+    squares += delta * (value - mean);
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  // Standard deviation over mean; 0 below two windows.
+  [[nodiscard]] double variation() const {
+    if (windows < 2 || !(std::abs(mean) > 0)) return 0;
+    return std::sqrt(squares / (windows - 1)) / std::abs(mean);
+  }
+  // Windows that bring the standard error of the mean below `share` of it.
+  [[nodiscard]] double windows_for(double share) const {
+    const double ratio = variation() / share;
+    return ratio * ratio;
+  }
+  // The largest value is more than `share` above the smallest.
+  [[nodiscard]] bool differs(double share) const {
+    return windows > 0 && high - low > share * std::max(std::abs(high), std::abs(low));
+  }
+};
+
+// Of a launch key: the mean of one launch in each kept window.
+struct KeySpreads {
+  Spread flops;       // weighted instructions of flops windows; where windows are launches the
+                      // smallest and the largest launch of each window
+  Spread bytes;       // DRAM, of all hw windows
+  Spread counted_ns;  // gpu__time_duration of all hw windows
+  Spread time_ns;     // of time windows whose records have come
+  // counted_ns' mean when FLOPs were counted last: hardware windows go on after it. 0: unknown.
+  double ns_at_flops = 0;
+  bool mixed = false;  // launches of one step do different amounts of work
+  // Numbers of windows, even ones (bit 0) and odd ones (bit 1), by what they collected.
+  std::uint8_t flops_turns = 0, other_turns = 0;
+
+  void saw(bool in_flops, WindowId window) {
+    (in_flops ? flops_turns : other_turns) |= static_cast<std::uint8_t>(1u << (window % 2));
+  }
+  // FLOPs were seen in every second step only, and all else only in the others. Where the work
+  // changes from step to step and back, they are of different work.
+  [[nodiscard]] bool takes_turns() const {
+    return flops_turns != 0 && other_turns != 0 && (flops_turns & other_turns) == 0;
+  }
+};
+
+}  // namespace gable

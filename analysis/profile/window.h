@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// One window while it is collected: everything in it counts only when the window turns out to be
+// kept.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/events/events.h"
+#include "analysis/profile/key_table.h"
+#include "analysis/profile/launch_latency.h"
+#include "analysis/profile/layer_stats.h"
+
+namespace gable {
+
+// A launch key within a window: its launches and the sums of its counter samples.
+struct WindowKey {
+  KeyIndex key = kOtherKey;
+  std::uint64_t launches = 0;
+  CounterSums counters;
+  double least_flops = std::numeric_limits<double>::infinity();  // of one launch
+  double most_flops = -std::numeric_limits<double>::infinity();
+  bool from_records = false;  // its launches are counted by their records: no graph told of them
+};
+
+struct CopyGroup {
+  CopyKind kind = CopyKind::other;
+  std::int32_t device = 0;
+  std::optional<LayerId> layer;  // empty: the call was not seen
+  // NOLINTNEXTLINE(modernize-use-nullptr): the check takes <=> for a null
+  friend auto operator<=>(const CopyGroup&, const CopyGroup&) = default;
+};
+struct CopySum {
+  std::uint64_t count = 0, bytes = 0, time_ns = 0;
+  void add(const CopySum& other) {
+    count += other.count;
+    bytes += other.bytes;
+    time_ns += other.time_ns;
+  }
+};
+using CopySums = std::map<CopyGroup, CopySum>;
+
+// Of the steps of a layer that generates text.
+struct TokenSum {
+  std::uint64_t forwards = 0, tokens = 0, per_sequence = 0;  // sums over the forwards
+  std::uint64_t wall_ns = 0;                                 // from border to border
+  bool plain = false;  // nothing of ours was switched within them
+  void add(const TokenSum& other) {
+    forwards += other.forwards;
+    tokens += other.tokens;
+    per_sequence += other.per_sequence;
+    wall_ns += other.wall_ns;
+  }
+};
+
+struct Window {
+  WindowId id = kNoWindow;
+  Phase phase;
+  bool ended = false;
+  bool unions_known =
+      true;  // false once a kernel of the window has no usable time, or too many had to be held
+  std::uint64_t waiting = 0;  // kernel records that have not come yet
+  bool incomplete = false;    // some never came: copies may be missing too, and nothing tells which
+  WindowEnd end;
+  std::vector<WindowKey> keys;
+  std::vector<HeldRecord> records;
+  std::unordered_map<KeyIndex, Moments> overflow;  // durations beyond max_window_records, and those
+                                                   // of graphs, whose kernels are held themselves
+  std::unordered_map<LayerId, SpanSum> spans;
+  CopySums copies;
+  std::unordered_map<LayerId, TokenSum> tokens;
+  LaunchLatency latency;
+};
+
+}  // namespace gable

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/recorder/recording_calls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include "analysis/recording/recording.h"
+
+namespace gable {
+namespace {
+
+constexpr std::uint64_t kUsualHostNs = 2000;  // of a call, where nothing is said
+
+std::string thread_text(std::uint16_t thread) {
+  return thread == 0 ? std::string() : ",\"thread\":" + std::to_string(thread);
+}
+
+}  // namespace
+
+RecordingCalls::RecordingCalls(const RunRecorder& run, const Profile::State& profile)
+    : run_(run), profile_(profile), calls_(run.calls()), metrics_(run.metrics()) {
+  gather_graphs();
+  number_streams();
+  pair_samples();
+  for (const Call& call : calls_) {
+    if (call.kind == RunRecorder::CallKind::copy &&
+        (call.end_ns == 0 || recorded_copy(call.copy).empty()))
+      ++unsaid_copies_;
+  }
+}
+
+// A window's samples of a kind are in the order of its launches. Where one is missing, nobody knows
+// whose.
+void RecordingCalls::pair_samples() {
+  own_.resize(calls_.size());
+  std::map<std::pair<WindowId, std::uint32_t>, std::vector<std::size_t>> launches;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    if (calls_[i].kind == RunRecorder::CallKind::launch && calls_[i].window != kNoWindow)
+      launches[{calls_[i].window, calls_[i].what}].push_back(i);
+  }
+  for (const auto& [id, window] : run_.windows()) {
+    std::map<std::uint32_t, std::vector<std::size_t>> samples;
+    for (const auto& sample : window.samples) samples[sample.kind].push_back(sample.first);
+    for (const auto& [kind, places] : samples) {
+      const auto of = launches.find({id, kind});
+      if (of == launches.end() || of->second.size() != places.size()) continue;
+      for (std::size_t i = 0; i < places.size(); ++i)
+        own_[of->second[i]] = {window.metrics, places[i]};
+    }
+  }
+}
+
+// Records say in which order a graph's kernels ran; without any, its shape says which there are.
+void RecordingCalls::gather_graphs() {
+  std::map<std::string, std::uint32_t> wholes;
+  for (std::size_t i = 0; i < run_.kinds().size(); ++i) {
+    const auto& key = run_.kinds()[i].key;
+    if (key.block.x == 0)
+      wholes[profile_.functions.symbol(key.function)] = static_cast<std::uint32_t>(i);
+  }
+  std::map<std::uint32_t, std::vector<Member>> recorded;
+  for (const auto& kernel : run_.graph_kernels())
+    recorded[kernel.graph].push_back({kernel.kind, 1});
+  for (const Call& call : calls_) {
+    if (call.kind != RunRecorder::CallKind::graph || graphs_.count(call.what) != 0) continue;
+    auto& members = graphs_[call.what];
+    members = recorded[call.what];
+    if (const auto whole = wholes.find(graph_symbol(call.what)); whole != wholes.end())
+      whole_[call.what] = whole->second;
+    const auto* known = profile_.graphs.find(call.what);
+    if (!members.empty() || known == nullptr) continue;
+    for (const auto& each : known->shape.known) {
+      if (const auto kind = run_.find_kind(each.key)) members.push_back({*kind, each.count});
+    }
+  }
+}
+
+const std::vector<LayerId>& RecordingCalls::path(LayerId layer) const {
+  const auto [known, fresh] = paths_.try_emplace(layer);
+  auto& path = known->second;
+  if (!fresh) return path;
+  for (; layer != 0; layer = profile_.layers.node(layer).parent) path.push_back(layer);
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+void RecordingCalls::leave(Open& open, std::uint16_t thread, std::size_t keep, std::string& text) {
+  auto& mine = open[thread];
+  for (; mine.size() > keep; mine.pop_back())
+    text += "{\"op\":\"pop\"" + thread_text(thread) + "}\n";
+}
+
+// Closes and opens ranges on the thread until exactly `layer` is open. Where that is none, no other
+// thread's may be open either: a launch would be taken to belong to it.
+void RecordingCalls::enter(Open& open, std::uint16_t thread, LayerId layer,
+                           std::string& text) const {
+  const auto& wanted = path(layer);
+  if (wanted.empty()) {
+    for (auto& [other, layers] : open) {
+      if (other != thread) leave(open, other, 0, text);
+    }
+  }
+  auto& mine = open[thread];
+  std::size_t same = 0;
+  while (same < mine.size() && same < wanted.size() && mine[same] == wanted[same]) ++same;
+  leave(open, thread, same, text);
+  for (; same < wanted.size(); ++same) {
+    const auto node = profile_.layers.node(wanted[same]);
+    text += "{\"op\":\"push\",\"name\":" + quoted_text(node.name);
+    if (node.direction != profile_.layers.node(node.parent).direction)
+      text += ",\"direction\":\"" + to_string(node.direction) + "\"";
+    text += thread_text(thread) + "}\n";
+    mine.push_back(wanted[same]);
+  }
+}
+
+// The innermost layer that all launches of the thread are in.
+LayerId RecordingCalls::around(std::span<const Call> calls, std::uint16_t thread) const {
+  std::optional<std::vector<LayerId>> common;
+  for (const Call& call : calls) {
+    if (call.kind != RunRecorder::CallKind::launch || call.thread != thread || call.inherited)
+      continue;
+    auto layers = path(run_.kinds()[call.what].key.layer);
+    if (common) {
+      const auto end = std::mismatch(common->begin(), common->end(), layers.begin(), layers.end());
+      layers.erase(end.second, layers.end());
+    }
+    common = std::move(layers);
+  }
+  return !common || common->empty() ? 0 : common->back();
+}
+
+std::string RecordingCalls::own_counters(const Call& call) const {
+  const Own& own = own_[static_cast<std::size_t>(&call - calls_.data())];
+  if (own.metrics == nullptr) return {};
+  const auto& kind = run_.kinds()[call.what];
+  std::string text;
+  for (std::size_t i = 0; i < own.metrics->size(); ++i) {
+    const auto& metric = (*own.metrics)[i];
+    const double value = run_.values()[own.first + i];
+    const auto& all = kind.values.at(metric);
+    if (all.known == 0 || (std::isfinite(value) && value == all.mean())) continue;
+    text += (text.empty() ? "" : ",") + quoted_text(metric) + ":" +
+            (std::isfinite(value) ? number_text(value) : "null");
+  }
+  return text.empty() ? text : ",\"counters\":{" + text + "}";
+}
+
+// For each call, when the first of those after it began.
+std::vector<std::uint64_t> RecordingCalls::soonest_starts(std::span<const Call> calls) {
+  std::vector<std::uint64_t> soonest(calls.size());
+  auto first = std::numeric_limits<std::uint64_t>::max();
+  for (std::size_t i = calls.size(); i-- > 0;) {
+    soonest[i] = first;
+    if (calls[i].end_ns != 0) first = std::min(first, calls[i].start_ns);
+  }
+  return soonest;
+}
+
+// On the playback GPU a call ends its `host_ns` after the one before, and its work begins then, if
+// the stream is free: so the time until the work began is said as the call's.
+std::string RecordingCalls::step(std::span<const Call> calls, bool times, bool counters) {
+  std::uint64_t base = 0, end = 0, last = 0;
+  for (const Call& call : calls) {
+    if (call.start_ns == 0) continue;
+    if (base == 0) {
+      base = call.start_ns;
+      const auto window = run_.windows().find(call.window);
+      if (window != run_.windows().end() && window->second.start_ns != 0) {
+        base = window->second.start_ns;
+        end = window->second.end_ns;
+      }
+    }
+    last = std::max(last, call.start_ns);
+  }
+  // The GPU runs behind the program: all that is seen of it is moved into the window.
+  if (end != 0 && last > end) base += last - end, end = last;
+  std::uint64_t clock = base;
+  const auto soonest = soonest_starts(calls);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> free;  // streams, from when on
+  std::string text;
+  Open open;
+  std::set<std::uint32_t> contexts;
+  std::map<std::uint16_t, LayerId> outer;  // by thread: what is around its launches
+  for (const Call& call : calls) {
+    const bool timed = times && call.end_ns != 0;
+    if (call.kind == RunRecorder::CallKind::copy && (!timed || recorded_copy(call.copy).empty()))
+      continue;
+    if (call.kind == RunRecorder::CallKind::graph && graphs_.at(call.what).empty()) continue;
+    std::string what;
+    switch (call.kind) {
+      case RunRecorder::CallKind::launch:
+        if (call.inherited) leave(open, call.thread, 0, text);
+        enter(open, call.inherited ? 0 : call.thread, run_.kinds()[call.what].key.layer, text);
+        what = "{\"op\":\"launch\",\"kernel\":\"k" + std::to_string(call.what) + "\"";
+        break;
+      case RunRecorder::CallKind::graph:
+        // Its kernels have the layers that they were captured in; what is open around its launch
+        // is not known, but for what is around all of the step.
+        if (open[call.thread].empty()) {
+          const auto [known, fresh] = outer.try_emplace(call.thread, 0);
+          if (fresh) known->second = around(calls, call.thread);
+          enter(open, call.thread, known->second, text);
+        }
+        what = "{\"op\":\"graph_launch\",\"graph\":" + std::to_string(call.what);
+        break;
+      case RunRecorder::CallKind::copy:
+        enter(open, call.thread, call.what, text);
+        what = "{\"op\":\"copy\",\"kind\":\"" + std::string(recorded_copy(call.copy)) +
+               "\",\"bytes\":" + std::to_string(call.bytes);
+        break;
+    }
+    const Place at = place(call);
+    contexts.insert(at.context);
+    text += what + thread_text(call.thread);
+    if (at.stream != 0) text += ",\"stream\":" + std::to_string(at.stream);
+    if (at.context != 0) text += ",\"context\":" + std::to_string(at.context);
+    if (timed) {
+      // Behind the work before it a call may be early, and must be where a later one begins before.
+      auto& stream = free[{at.context, at.stream}];
+      const auto& next = soonest[static_cast<std::size_t>(&call - calls.data())];
+      const auto when = call.start_ns > stream ? call.start_ns : std::min(call.start_ns, next);
+      const auto host = when > clock ? when - clock : 0;
+      clock += host;
+      stream = std::max(stream, clock) + (call.end_ns - call.start_ns);
+      if (host != kUsualHostNs) text += ",\"host_ns\":" + std::to_string(host);
+      if (call.kind != RunRecorder::CallKind::graph)
+        text += ",\"time_ns\":" + std::to_string(call.end_ns - call.start_ns);
+    } else {
+      clock += kUsualHostNs;
+    }
+    if (counters && call.kind == RunRecorder::CallKind::launch) text += own_counters(call);
+    text += "}\n";
+  }
+  const bool timed = times && last != 0;
+  if (timed && end > clock)
+    text += "{\"op\":\"idle\",\"ns\":" + std::to_string(end - clock) + "}\n";
+  for (auto& [thread, layers] : open) leave(open, thread, 0, text);
+  if (timed) return text;
+  // Its work must be over when a step begins whose times were taken.
+  for (const auto context : contexts) {
+    text += "{\"op\":\"sync\"";
+    if (context != 0) text += ",\"context\":" + std::to_string(context);
+    text += "}\n";
+  }
+  return text;
+}
+
+}  // namespace gable

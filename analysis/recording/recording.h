@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings: what a program did and what its GPU counted, line by line, for the playback GPU and
+// `gable dump`. The format is docs/recordings.md. Times ns, sizes byte, counter values of one
+// launch.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/events/events.h"
+
+namespace gable {
+
+inline constexpr int kRecordingVersion = 1;
+
+using CounterValues =
+    std::map<std::string, double, std::less<>>;  // by full metric name; NaN is unknown
+
+struct RecordedKernel {
+  std::string id, name;
+  Dim3 grid, block, cluster;
+  std::uint32_t dynamic_shared = 0;
+  std::uint64_t time_ns = 1000;
+  CounterValues counters;
+  std::vector<std::string> unknown;  // metrics whose value is NaN; "*": all without a value
+};
+
+// What goes wrong from its line on.
+struct RecordedFault {
+  std::string fault;        // call, hang, lose_records, zero_timestamps, drop_ranges, wrong_ctas,
+                            // no_permission, unsupported
+  std::string call;         // call, hang: the function's name
+  std::int32_t code = 999;  // call: what it answers
+  std::string holder;       // call: who holds CUPTI, as cuptiSubscribe_v2 names it
+  std::uint64_t after = 0;  // call, hang: good calls before
+  std::int64_t times = -1;  // call: how often; -1 for good
+  std::uint64_t count = 0;  // the others: how many
+  std::string why;          // unsupported: for which reason CUPTI takes no counters on the GPU
+};
+
+enum class OpKind : std::uint8_t {
+  push,
+  pop,
+  start,
+  end,
+  launch,
+  graph_launch,
+  copy,
+  sync,
+  idle,
+  sleep,
+  gable_step,
+  profiler_start,
+  profiler_stop,
+  load_module,
+  context,
+  destroy_context,
+  capture_begin,
+  capture_end,
+  graph_destroy,
+  play,
+  print,
+  exit,
+  fault,
+  set_switch,
+};
+[[nodiscard]] std::string_view to_string(OpKind kind);
+// The format's word for a kind of copy: "h2d"; empty where it has none.
+[[nodiscard]] std::string_view recorded_copy(CopyKind kind);
+
+enum class LaunchApi : std::uint8_t { kernel, kernel_ex, cooperative };
+
+// One operation. Which fields count depends on the kind; the rest keep their defaults.
+struct RecordedOp {
+  OpKind kind = OpKind::idle;
+  Direction direction = Direction::none;  // push, start
+  LaunchApi api = LaunchApi::kernel;
+  bool per_thread = false;     // launch: the _ptsz variant of the call
+  bool whole_context = false;  // sync: no stream was named
+  bool update = false;         // capture_end: an executable graph takes what was captured
+  CopyKind copy = CopyKind::other;
+  std::int32_t thread = 0;
+  std::uint32_t line = 0;
+  std::uint32_t stream = 0, context = 0;
+  std::int32_t device = 0;  // context
+  std::int64_t id = 0;  // start, end; capture_end, graph_launch, graph_destroy: the graph (0: none)
+  std::uint32_t kernel = 0;              // launch: index in Recording::kernels
+  std::uint32_t index = 0;               // play: of the sequence; fault: in Recording::faults
+  std::optional<std::uint64_t> time_ns;  // launch, graph_launch, copy
+  std::uint64_t host_ns = 2000;          // cost of the call on the virtual clock
+  std::uint64_t amount = 0;              // copy: bytes; idle: ns; sleep: ms; play: times
+  std::int32_t code = 0;                 // exit
+  double scale = 1;                      // launch
+  std::string name;    // push, start: the range; print: the text; exit: how; set_switch: which
+  std::string domain;  // push, pop, start, end
+  bool has_domain = false;
+  std::string value;                              // set_switch
+  std::vector<std::uint32_t> kernels;             // graph_launch
+  std::shared_ptr<const CounterValues> counters;  // launch: replace single values
+};
+
+struct RecordedSequence {
+  std::string name;
+  std::vector<RecordedOp> ops;
+};
+
+struct Recording {
+  std::string path, origin, note;
+  // Those that were collected: the others are unknown. None: not said.
+  std::optional<std::set<std::string, std::less<>>> metrics;
+  std::vector<DeviceInfo> devices;  // by id, without holes; one H200 where the file has none
+  std::vector<RecordedKernel> kernels;
+  std::vector<RecordedSequence> sequences;
+  std::vector<RecordedOp> ops;        // the main sequence
+  std::vector<RecordedFault> faults;  // the first `initial_faults` of them hold from the start
+  std::size_t initial_faults = 0;
+  std::map<std::string, std::string> switches;  // those that stand before the first operation
+};
+
+struct RecordingResult {
+  std::unique_ptr<Recording> recording;  // null when the file is wrong
+  std::string error;                     // one sentence with file:line
+};
+
+[[nodiscard]] RecordingResult read_recording(const std::string& path);
+// `name` stands for the file in messages.
+[[nodiscard]] RecordingResult parse_recording(std::string_view text, const std::string& name);
+
+// Lines of {"fault": …} and {"switch": …} alone, as GABLE_PLAYBACK_FAULTS holds them. Returns an
+// error or "".
+[[nodiscard]] std::string parse_faults(std::string_view text, const std::string& name,
+                                       std::vector<RecordedFault>& faults,
+                                       std::map<std::string, std::string>& switches);
+
+// The device that a program gets where a recording defines none.
+[[nodiscard]] DeviceInfo default_device();
+
+}  // namespace gable

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report: the contract between a run and every tool that reads it. Fields that are unknown are
+// std::nullopt here and null in the file; absent by detection is 0. Times ns, sizes byte, rates per
+// second, work FLOP; no prefixes. Sums in `layers` include children (except time_self_ns) and are
+// per RunInfo::unit; values in `kernels` are means of one launch. docs/report.md explains every
+// field; docs/report.schema.json validates the file.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/base/maybe.h"
+#include "analysis/events/events.h"
+#include "analysis/events/layer_model.h"
+
+namespace gable {
+
+inline constexpr int kReportSchema = 1;
+
+struct Flops {  // FLOP by type; tensor by input type ("tf32", "bf16", "fp16", "fp8", "fp64" …)
+  Maybe fp64, fp32, fp16;
+  std::map<std::string, Maybe> tensor;
+  Maybe total;
+};
+
+struct Bytes {
+  Maybe dram, dram_read, dram_write, l2, l1;
+};
+
+struct Intensity {  // FLOP/byte at each level
+  Maybe dram, l2, l1;
+};
+
+struct Roof {
+  Maybe fraction;     // time_min / time; above 1 is possible and flagged, never clamped
+  std::string bound;  // "memory" | "compute" | "latency" | "overhead" | "communication" | "unknown"
+  std::string ceiling;  // name of the ceiling that binds: "dram", "fp32", "bf16_tensor" …; empty
+                        // when unknown
+  std::string level;    // "dram" | "l2" | "l1" when memory binds
+  std::string source;   // "theoretical" | "measured"; empty when unknown
+  // The least time that the compute roofs and the memory roofs allow each: of one launch of a
+  // kernel; of a layer per unit, sums over its kernels, known where the fraction is.
+  Maybe compute_ns, memory_ns;
+};
+
+struct Step {
+  Maybe wall_mean_ns, wall_stddev_ns, busy_ns, idle_ns, copy_ns, sync_ns, launch_latency_ns, mfu,
+      hfu;
+};
+
+struct Ceiling {
+  std::int32_t device = 0;
+  std::string kind;  // "compute" | "memory"
+  std::string name;  // "fp32", "fp32_no_fma", "bf16_tensor", "bf16_tensor_sparse", "dram", "l2" …
+  double value = 0;  // FLOP/s or byte/s
+  std::string source;
+  std::string clock = {};  // the SM's behind it: "measured" | "boost"; empty where it has no part
+};
+
+struct Coverage {  // share of the row's time whose kernels have the part; 0 to 1
+  Maybe time, flops, bytes;
+};
+
+// Of a layer that is a forward of text generation: means over the timed steps of such a forward
+// alone, from border to border.
+struct Tokens {
+  std::uint64_t forwards = 0;  // timed
+  double per_forward = 0;      // tokens of all sequences
+  double per_sequence = 0;     // of one: a prompt's length; 1 where one token after another is made
+  double wall_ns = 0;          // of a forward; over per_sequence: a token's latency
+  [[nodiscard]] double ns_each() const { return wall_ns / per_sequence; }
+  [[nodiscard]] double per_second() const { return per_forward / wall_ns * 1e9; }
+};
+
+// What the framework knows of a layer: its tensors, and what its operators have to do by formula in
+// the step that was described. Everything here is analytic; only times are measured.
+struct LayerModel {
+  // Of the module's first call in that step; empty in backward, and where the layer is no module.
+  std::optional<std::vector<TensorShape>> inputs, outputs;
+  std::vector<std::string> dtypes;  // of its parameters
+  Maybe parameters;                 // elements
+  struct Part {
+    Maybe flops, bytes;                  // empty when some operator's are not known
+    std::map<std::string, Maybe> types;  // FLOP by type: "fp32", "tf32", "bf16" …
+  };
+  Part all, self;  // with and without the layers below it
+  double operators = 0;
+  Maybe flops_ratio, bytes_ratio;  // measured / analytic
+  Maybe intensity, flops_per_s, bytes_per_s, saving_ns;
+  Roof roof;
+  Maybe allocated_bytes;
+};
+
+// Of a layer in a merged report: its time per unit on each of the GPUs that have it.
+struct RankSpread {
+  std::uint64_t gpus = 0;  // that have the layer, with a known time
+  double min_ns = 0, mean_ns = 0, max_ns = 0, stddev_ns = 0;
+  std::int64_t slowest = 0;  // of RunInfo::processes
+};
+
+struct LayerRow {
+  std::int64_t id = 0;
+  std::optional<std::int64_t> parent;
+  std::vector<std::string> path;
+  std::string dotted;     // as PyTorch names the module, where known
+  std::string direction;  // "none" | "forward" | "backward" | "recompute"
+  std::int32_t device = 0;
+  int depth = 0;  // root 0
+  Maybe calls, launches;
+  Maybe time_self_ns, time_total_ns, time_busy_ns, cpu_ns, span_ns, sync_ns;
+  std::string time_source;  // of its kernels: "time", "hw" when at least one has it, "" when no
+                            // time is known
+  Flops flops;
+  std::map<std::string, Maybe> ops;  // integer operations by type
+  Bytes bytes;
+  Intensity intensity;
+  Maybe flops_per_s, bytes_per_s;
+  Roof roof;
+  Maybe saving_ns, time_share;
+  Coverage coverage;
+  std::optional<Tokens> tokens;
+  Maybe flops_over_forward;  // of a backward layer: its measured FLOPs / its forward's
+  std::optional<LayerModel> model;
+  std::optional<CompiledRegion> compiled;  // of a forward layer that the framework compiled
+  std::optional<RankSpread> spread;        // of a merged report
+};
+
+struct KernelRow {
+  std::int64_t layer = 0;
+  std::string direction;
+  std::int32_t device = 0;
+  std::string name, symbol;
+  Dim3 grid, block;
+  Dim3 cluster;
+  std::uint32_t dynamic_shared = 0;
+  double launches = 0;  // per unit, may be fractional
+  Maybe time_mean_ns, time_median_ns, time_min_ns, time_max_ns, time_stddev_ns, time_total_ns;
+  std::string
+      time_source;  // "time" (time windows) | "hw" (gpu__time_duration of counter windows) | ""
+  Flops flops;
+  std::map<std::string, Maybe> ops;
+  Bytes bytes;
+  Intensity intensity;
+  Maybe flops_per_s, bytes_per_s;
+  Roof roof;
+  Maybe saving_ns;  // of one launch times launches per unit
+  std::uint64_t samples_hw = 0, samples_flops = 0, samples_time = 0;
+  std::map<std::string, Maybe> counters;  // raw metrics by full name, mean of one launch
+  std::vector<std::string>
+      flags;  // "above_roof", "tensor_inferred", "hfma_moves", "launches_differ" …
+  // A CUDA graph as a whole: its counters, and the sum of the times of its kernels, which have rows
+  // of their own. Empty for kernels.
+  std::optional<std::int64_t> graph, nodes;
+  // What the launches of a layer counted together: how many ranges, and for which share of their
+  // time other layers' kernels ran too. `ranges` is empty for kernels and graphs.
+  std::optional<std::int64_t> ranges;
+  Maybe overlap;
+  // Its time is that of other rows.
+  [[nodiscard]] bool counts_again() const { return graph || ranges; }
+  [[nodiscard]] bool has_flag(std::string_view flag) const {
+    return std::find(flags.begin(), flags.end(), flag) != flags.end();
+  }
+};
+
+struct CopyRow {
+  std::string kind, direction;
+  std::int32_t device = 0;
+  std::optional<std::int64_t> layer;
+  double count = 0;
+  Maybe bytes, time_ns;
+};
+
+// A process of a merged report.
+struct MergedProcess {
+  std::string hostname;
+  std::int64_t pid = 0;
+  std::optional<std::int64_t> rank;
+  Maybe step_wall_ns, gpu_time_ns;  // per unit; the kernels' time summed over its GPUs
+};
+
+struct RunInfo {
+  std::vector<std::string> command;  // masked already
+  std::string hostname;
+  std::int64_t pid = 0;
+  std::optional<std::int64_t> rank;
+  std::string started_at;  // ISO 8601, UTC
+  Maybe wall_time_s;
+  std::string source = "cupti";  // "cupti" | "playback" | "import" | "predicted"
+  std::string unit = "run";      // "step" | "run"
+  std::string scope = "kernel";  // "kernel" | "range"
+  bool complete = false;         // false in snapshots of a running program
+  struct {
+    Maybe flops, bytes_dram, gpu_time_ns, flops_per_s;
+    std::string basis;  // "measured" | "extrapolated", and a sentence how
+    std::string basis_note;
+  } total;
+  struct {
+    std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;
+    // What ends a step: "range" | "call" | "optimizer" | "forward" | "profiler" | "period";
+    // "launches": windows are no steps; empty where there are none, or not known
+    std::string border;
+    std::optional<std::int64_t> period;  // launches of the period by which steps were found
+    // How many a program of one launch sequence takes until every phase had its first windows.
+    std::optional<std::int64_t> needed;
+  } steps;
+  std::vector<std::int64_t> ranks;       // of the processes of a merged report
+  std::vector<MergedProcess> processes;  // of a merged report; empty where it is of one process
+  struct {
+    Maybe callbacks_ns;
+    std::map<std::string, Maybe> window_wall_ns;  // mean wall time of one window, by phase
+    Maybe counter_image_bytes;  // memory of the host that CUPTI's counter images take
+    Maybe gpu_memory_bytes;
+    std::map<std::string, Maybe> slowdown;  // by phase, against warm-up windows
+    Maybe budget_percent, added_percent;    // --budget: asked for, and what measuring added
+  } overhead;
+  LostCounts lost;
+  std::vector<std::string> notes;
+};
+
+struct Report {
+  int schema = kReportSchema;
+  std::string version;  // of gable
+  RunInfo run;
+  Step step;
+  std::vector<DeviceInfo> devices;
+  std::map<std::int32_t, Maybe> sm_clock_measured_hz;  // by device; cycles over time of hw windows
+  std::vector<Ceiling> ceilings;
+  std::vector<LayerRow> layers;
+  std::vector<KernelRow> kernels;
+  std::vector<CopyRow> copies;
+  // Rows of kernels that have it.
+  [[nodiscard]] std::uint64_t flagged(std::string_view flag) const {
+    return static_cast<std::uint64_t>(
+        std::count_if(kernels.begin(), kernels.end(),
+                      [flag](const KernelRow& row) { return row.has_flag(flag); }));
+  }
+};
+
+}  // namespace gable

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an SM can do in a clock, by compute capability: the one table behind the theoretical roofs.
+// docs/ceilings.md says where published figures differ from it.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "analysis/events/events.h"
+
+namespace gable {
+
+// GeForce boards of some chips accumulate tensor products in FP32 at half the rate. Of a device
+// without a name nobody knows which it is.
+enum class Board { any, professional, geforce, unnamed };
+
+// 0: the SM has no such unit, or no source says its rate.
+struct ChipRates {
+  int major = 0, minor = 0;
+  Board board = Board::any;
+  // Operations per SM and clock; an fma is two, a 16-bit instruction has two lanes.
+  struct Cores {
+    double fp64 = 0, fp32 = 0, fp16 = 0;
+    std::string_view source;
+  } cores;
+  // Operations per SM and clock, dense, FP32 accumulation (INT32 of int8).
+  struct Tensor {
+    double fp64 = 0, tf32 = 0, bf16 = 0, fp16 = 0, fp8 = 0, fp6 = 0, fp4 = 0, int8 = 0;
+    double sparse = 0;      // times the dense rate of the types of 16 bit and below, and of TF32
+    double fp4_sparse = 0;  // the same of FP4
+    std::string_view source;
+  } tensor;
+  struct Caches {
+    double l1 = 0;           // byte per SM and clock
+    double l2_slice = 0;     // byte per slice and clock
+    double l2_slice_kb = 0;  // KiB of a slice: with the size of the L2, how many there are
+    std::string_view source;
+  } caches;
+};
+
+[[nodiscard]] const std::vector<ChipRates>& chip_rates();
+
+// nullptr where nothing is known of the device's compute capability. Without a name it has the
+// rates that all boards of its compute capability share.
+[[nodiscard]] const ChipRates* rates_of(const DeviceInfo& device);
+
+}  // namespace gable

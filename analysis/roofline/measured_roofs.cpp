@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/roofline/measured_roofs.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "analysis/report/json_object.h"
+
+namespace gable {
+namespace {
+
+using json::Object;
+
+std::string capability(const DeviceInfo& device) {
+  return std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor);
+}
+
+void read_device(const Object& in, DeviceInfo& device) {
+  in.read("name", device.name);
+  std::string text;
+  in.read("compute_capability", text);
+  (void)std::sscanf(text.c_str(), "%d.%d", &device.compute_major, &device.compute_minor);
+  in.read("sm_count", device.sm_count);
+  in.read("sm_clock_max_hz", device.sm_clock_max_hz);
+  in.read("memory_clock_max_hz", device.memory_clock_max_hz);
+}
+
+void read_roof(const Object& in, MeasuredRoof& roof) {
+  in.read("kind", roof.kind);
+  in.read("name", roof.name);
+  in.read("how", roof.how);
+  in.read("value", roof.value);
+  in.read("spread", roof.spread);
+  in.read("steady", roof.steady);
+  in.read("sm_clock_hz", roof.sm_clock_hz);
+  if (roof.kind != "compute" && roof.kind != "memory")
+    throw json::WrongField(in.at("kind").text() + " is neither compute nor memory");
+  if (roof.name.empty() || !std::isfinite(roof.value) || roof.value <= 0)
+    throw json::WrongField(in.at("value").text() + " is no rate");
+}
+
+ParsedRoofs parse(std::string_view text) {
+  const rapidjson::Document json = json::parsed(text);
+  if (!json.IsObject() || !json.HasMember("gable_ceilings"))
+    return {std::nullopt, "it has no field \"gable_ceilings\""};
+  const json::Where top;
+  const Object root(json, top);
+  int schema = 0;
+  root.read("gable_ceilings", schema);
+  if (schema < 1 || schema > kRoofsSchema) {
+    return {std::nullopt, "it has schema " + std::to_string(schema) + ", and this gable reads " +
+                              std::to_string(kRoofsSchema)};
+  }
+  MeasuredRoofs roofs;
+  std::string source;
+  root.read("source", source);
+  if (source != "gpu" && source != "playback")
+    return {std::nullopt, "its source is neither gpu nor playback"};
+  roofs.playback = source == "playback";
+  root.read("measured_at", roofs.measured_at);
+  root.inside("device", [&](const Object& device) { read_device(device, roofs.device); });
+  root.objects("ceilings",
+               [&](const Object& roof) { read_roof(roof, roofs.roofs.emplace_back()); });
+  return {std::move(roofs), {}};
+}
+
+std::string percent(double share) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.2g %%", share * 100);
+  return text.data();
+}
+
+}  // namespace
+
+std::string to_json(const MeasuredRoofs& measured) {
+  nlohmann::ordered_json out;
+  out["gable_ceilings"] = kRoofsSchema;
+  out["source"] = measured.playback ? "playback" : "gpu";
+  out["measured_at"] = measured.measured_at;
+  out["device"] = {{"name", measured.device.name},
+                   {"compute_capability", capability(measured.device)},
+                   {"sm_count", measured.device.sm_count},
+                   {"sm_clock_max_hz", measured.device.sm_clock_max_hz},
+                   {"memory_clock_max_hz", measured.device.memory_clock_max_hz}};
+  auto& roofs = out["ceilings"] = nlohmann::ordered_json::array();
+  for (const MeasuredRoof& each : measured.roofs) {
+    roofs.push_back({{"kind", each.kind},
+                     {"name", each.name},
+                     {"how", each.how},
+                     {"value", each.value},
+                     {"spread", each.spread},
+                     {"steady", each.steady},
+                     {"sm_clock_hz", each.sm_clock_hz ? nlohmann::ordered_json(*each.sm_clock_hz)
+                                                      : nlohmann::ordered_json(nullptr)}});
+  }
+  return out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+ParsedRoofs roofs_from_json(std::string_view text) {
+  try {
+    return parse(text);
+  } catch (const json::NoJson&) {
+    return {std::nullopt, "it is no JSON, or was cut off"};
+  } catch (const std::exception& error) {
+    return {std::nullopt, error.what()};
+  }
+}
+
+const MeasuredRoofs* roofs_for(const StoredRoofs& stored, const DeviceInfo& device, bool playback) {
+  const MeasuredRoofs* newest = nullptr;
+  for (const MeasuredRoofs& each : stored.all) {
+    const DeviceInfo& of = each.device;
+    const bool same = of.name == device.name && of.compute_major == device.compute_major &&
+                      of.compute_minor == device.compute_minor && of.sm_count == device.sm_count &&
+                      of.sm_clock_max_hz == device.sm_clock_max_hz &&
+                      of.memory_clock_max_hz == device.memory_clock_max_hz;
+    if (!same || each.playback != playback) continue;
+    if (newest == nullptr || each.measured_at > newest->measured_at) newest = &each;
+  }
+  return newest;
+}
+
+std::vector<Ceiling> ceilings_of(const MeasuredRoofs& roofs, std::int32_t device) {
+  std::vector<Ceiling> ceilings;
+  for (const MeasuredRoof& each : roofs.roofs) {
+    const std::string source = std::string("measured: ") + (roofs.playback ? "[playback] " : "") +
+                               each.how + ", spread " + percent(each.spread) +
+                               (each.steady ? "" : " (not steady)") + ", " + roofs.measured_at;
+    const Ceiling ceiling{device, each.kind, each.name, each.value, source, {}};
+    const auto same = std::find_if(ceilings.begin(), ceilings.end(),
+                                   [&](const Ceiling& known) { return known.name == each.name; });
+    if (same == ceilings.end()) {
+      ceilings.push_back(ceiling);
+    } else if (same->value < ceiling.value) {
+      *same = ceiling;
+    }
+  }
+  return ceilings;
+}
+
+}  // namespace gable

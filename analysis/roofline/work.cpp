@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/roofline/work.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "analysis/events/quantities.h"
+
+namespace gable {
+namespace {
+
+// HFMA2 also moves constants: the compiler needs about one a thread for it, in kernels that do
+// nothing else in half precision. The limit leaves room for several; work in half precision that is
+// as little is called unknown, which is no wrong number, where a move taken for work would be one.
+constexpr double kMovesPerThread = 8;
+
+struct Sum {
+  bool collected = false;  // some metric was asked for
+  bool known = true;       // and every one of them has a value
+  double value = 0;
+  void add(const Maybe& counter, double weight) {
+    collected = true;
+    known = known && counter.has_value();
+    if (counter) value += weight * *counter;
+  }
+  [[nodiscard]] Maybe result() const { return collected && known ? Maybe(value) : std::nullopt; }
+};
+
+using Key = std::pair<Quantity, std::string>;
+using Sums = std::map<Key, Sum>;
+
+Maybe value_of(const Sums& sums, Quantity quantity) {
+  const auto found = sums.find({quantity, {}});
+  return found == sums.end() ? std::nullopt : found->second.result();
+}
+
+// Add, mul and fma together count a type; one of them alone would pass for all.
+Maybe cuda_cores(const std::map<std::string, Maybe>& counters, const Sums& sums, Quantity quantity,
+                 char type) {
+  for (const char* operation : {"add", "mul", "fma"}) {
+    const std::string metric =
+        std::string("smsp__sass_thread_inst_executed_op_") + type + operation + "_pred_on.sum";
+    if (!counters.contains(metric)) return std::nullopt;
+  }
+  return value_of(sums, quantity);
+}
+
+Maybe counter(const std::map<std::string, Maybe>& counters, const std::string& metric) {
+  const auto found = counters.find(metric);
+  return found == counters.end() ? std::nullopt : found->second;
+}
+
+bool only_moves(const std::map<std::string, Maybe>& counters, std::uint64_t threads) {
+  const Maybe add = counter(counters, "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum");
+  const Maybe mul = counter(counters, "smsp__sass_thread_inst_executed_op_hmul_pred_on.sum");
+  const Maybe fma = counter(counters, "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum");
+  // How many threads there were may be unknown: then so is the work.
+  return add == 0.0 && mul == 0.0 && fma && *fma > 0 &&
+         (threads == 0 || *fma <= kMovesPerThread * static_cast<double>(threads));
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// Parts of a quantity are added. Names for the same thing are not: groups of a chip may differ in
+// which of them fits.
+Sums sums_of(const std::map<std::string, Maybe>& counters) {
+  Sums sums;
+  for (const auto& [metric, value] : counters) {
+    const MetricRole* role = role_of(metric);
+    if (role == nullptr) continue;
+    Sum& sum = sums[{role->quantity, std::string(role->type)}];
+    if (!is_one_of(role->quantity)) {
+      sum.add(value, role->weight);
+    } else if (!sum.collected || !sum.known) {
+      sum = {};
+      sum.add(value, role->weight);
+    }
+  }
+  return sums;
+}
+
+// l1tex__t_bytes misses shared memory and bulk copies: where they ran, or nobody counted whether
+// they did, its value would pass for the whole traffic.
+void check_l1(const Sums& sums, Work& work) {
+  if (!work.bytes.l1) return;
+  const Maybe escapes = value_of(sums, Quantity::l1_escapes);
+  if (escapes == 0.0) return;
+  work.bytes.l1.reset();
+  work.flags.emplace_back(escapes ? "l1_partial" : "l1_unchecked");
+}
+
+// What is known of a kernel's tensor-core work.
+struct Tensor {
+  bool collected = false;  // some type was asked for
+  bool complete = true;    // and all that were have values
+  double known = 0;
+};
+
+Tensor take_tensor(const Sums& sums, Work& work) {
+  Tensor tensor;
+  for (const auto& [key, sum] : sums) {
+    const auto& [quantity, type] = key;
+    if (quantity == Quantity::ops_tensor) work.ops[type] = sum.result();
+    if (quantity != Quantity::flops_tensor) continue;
+    const Maybe value = sum.result();
+    work.flops.tensor[type] = value;
+    tensor.collected = true;
+    tensor.complete = tensor.complete && value.has_value();
+    tensor.known += value.value_or(0);
+  }
+  tensor.complete = tensor.complete && tensor.collected;
+  return tensor;
+}
+
+void take_total(const Tensor& tensor, bool moves, std::string_view name, Work& work) {
+  Flops& flops = work.flops;
+  Maybe cores;
+  for (const Maybe& part : {flops.fp64, flops.fp32, flops.fp16}) {
+    if (part) cores = cores.value_or(0) + *part;
+  }
+  if (!cores && moves) cores = 0;
+  if (!cores && !tensor.collected) return;
+  if (!tensor.complete && names_tensor_cores(name) && tensor.known == 0) {
+    // The work was done where nobody counted: a sum of the rest would show an idle kernel.
+    work.flags.emplace_back("tensor_inferred");
+    return;
+  }
+  if (!cores && tensor.known == 0) {
+    work.flags.emplace_back("cuda_cores_unknown");
+    return;
+  }
+  if (!cores) work.flags.emplace_back("cuda_cores_unknown");
+  if (!tensor.complete) work.flags.emplace_back("tensor_unknown");
+  flops.total = cores.value_or(0) + tensor.known;
+}
+
+}  // namespace
+
+std::map<std::string, double> sparse_operations(const std::map<std::string, Maybe>& counters) {
+  std::map<std::string, double> sparse;
+  for (const auto& [metric, value] : counters) {
+    if (value.value_or(0) <= 0 || metric.find("_sparsity_on") == std::string::npos) continue;
+    const MetricRole* role = role_of(metric);
+    if (role == nullptr ||
+        (role->quantity != Quantity::flops_tensor && role->quantity != Quantity::ops_tensor))
+      continue;
+    sparse[std::string(role->type)] += role->weight * *value;
+  }
+  return sparse;
+}
+
+bool names_tensor_cores(std::string_view name) {
+  // CUTLASS, cuBLAS and cuDNN put the instruction's shape into the name: s16816 is m16n8k16.
+  static constexpr std::array<std::string_view, 19> kWords = {
+      "hmma",      "imma",       "gmma",        "utcmma", "qmma",  "xmma",   "tensorop",
+      "tensor_op", "tensorcore", "tensor_core", "s884",   "s1688", "s16816", "h884",
+      "h1688",     "h16816",     "mma_tensor",  "i8816",  "i16832"};
+  const std::string text = lower(name);
+  const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+  // cuDNN and cuBLAS have xmma kernels for the CUDA cores too: FP32 in, FP32 accumulated.
+  if (has("ffma") || has("_f32f32_f32f32_f32")) return false;
+  if (std::any_of(kWords.begin(), kWords.end(), has)) return true;
+  const bool matrix = has("gemm") || has("conv") || has("fprop") || has("dgrad") || has("wgrad") ||
+                      has("attention") || has("flash") || has("fmha");
+  return matrix && (has("tf32") || has("bf16") || has("bfloat16") || has("e4m3") || has("e5m2"));
+}
+
+bool names_communication(std::string_view name) { return lower(name.substr(0, 4)) == "nccl"; }
+
+Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads,
+             std::string_view name) {
+  const Sums sums = sums_of(counters);
+  Work work;
+  work.flops.fp64 = cuda_cores(counters, sums, Quantity::flops_fp64, 'd');
+  work.flops.fp32 = cuda_cores(counters, sums, Quantity::flops_fp32, 'f');
+  work.flops.fp16 = cuda_cores(counters, sums, Quantity::flops_fp16, 'h');
+  const bool moves = only_moves(counters, threads);
+  if (moves) {
+    work.flops.fp16.reset();
+    work.flags.emplace_back("hfma_moves");
+  }
+  take_total(take_tensor(sums, work), moves, name, work);
+
+  Bytes& bytes = work.bytes;
+  bytes.dram_read = value_of(sums, Quantity::bytes_dram_read);
+  bytes.dram_write = value_of(sums, Quantity::bytes_dram_write);
+  if (bytes.dram_read && bytes.dram_write) bytes.dram = *bytes.dram_read + *bytes.dram_write;
+  if (!bytes.dram) bytes.dram = value_of(sums, Quantity::bytes_dram);
+  bytes.l2 = value_of(sums, Quantity::bytes_l2);
+  bytes.l1 = value_of(sums, Quantity::bytes_l1);
+  check_l1(sums, work);
+  work.duration_ns = value_of(sums, Quantity::duration_ns);
+  return work;
+}
+
+}  // namespace gable

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A range profiler object of CUPTI's with what it must keep: host objects, configurations, counter
+// images. Internal to range_profiler.cpp.
+#pragma once
+
+#include <atomic>
+#include <limits>
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/counters/range_profiler.h"
+#include "collector/cupti/cupti_params.h"
+#include "collector/metrics/host_object.h"
+
+namespace gable {
+
+struct RangeProfiler::State {
+  // What a plan needs on the host: made at its first window and kept, since making it takes
+  // milliseconds.
+  struct Prepared {
+    const PassPlan* plan = nullptr;
+    std::unique_ptr<HostObject> host;  // has the plan's metrics added, for evaluation
+    std::vector<const char*> names;
+    std::vector<std::uint8_t>* image = nullptr;
+    std::size_t image_ranges = 0;
+  };
+
+  ProfilerEngine& engine;
+  const CuptiApi& api;
+  const CUcontext context;
+  const std::string chip;
+  PatientCalls patient;
+  // One of the calls below at a time, on whatever thread; others may read the atomic ones.
+  std::atomic<CUpti_RangeProfiler_Object*> object{nullptr};
+  bool range_open = false;         // between push and pop
+  bool started = false;            // between start and stop
+  bool configured = false;         // `object` has had a configuration
+  std::uint16_t target_level = 0;  // 0 in NVIDIA's samples; the older API wanted minNestingLevel
+  std::list<Prepared> prepared;
+  std::list<std::vector<std::uint8_t>> images;  // never freed before disable: CUPTI keeps pointers
+  std::atomic<std::uint64_t> image_bytes{0};    // of them all; asked by other threads
+  Prepared* current = nullptr;
+  // Others saw more than two or three thousand ranges refused; so few should be taken anywhere.
+  static constexpr std::size_t kLikelyRanges = 1024, kFewestRanges = 256;
+  std::atomic<std::size_t> most_ranges{
+      std::numeric_limits<std::size_t>::max()};  // less after a refusal
+  std::atomic<bool> pinned{false};               // CUPTI may still use the images: never free them
+  std::atomic<bool> runs_on{false};              // it could not be stopped
+  // The helper's thread is one for which CUPTI counts; another one was tried where it was refused.
+  bool thread_proven = false, thread_tried = false;
+  bool decoded = false;                      // the last window was
+  const char* pushed = nullptr;              // the name that push() is to push
+  CuptiFailure (State::*quick)() = nullptr;  // push or pop, and what came of it
+  CuptiFailure quick_failure;
+  // Disable failed: the profiler may still be enabled, and its object may be gone all the same.
+  mutable Mutex mutex;  // held for the sentences alone
+  CuptiFailure not_disabled GABLE_GUARDED_BY(mutex);
+  CuptiFailure refused_ranges GABLE_GUARDED_BY(mutex);  // why `most_ranges` is less
+
+  State(ProfilerEngine& the_engine, CUcontext the_context, std::string the_chip)
+      : engine(the_engine),
+        api(the_engine.api()),
+        context(the_context),
+        chip(std::move(the_chip)),
+        patient(the_engine.patience(), "gable-counters") {}
+
+  CuptiFailure why_not_disabled() const {
+    const MutexLock hold(mutex);
+    return not_disabled;
+  }
+
+  CuptiFailure enable();
+  CuptiFailure disable();
+  CuptiFailure prepare(const PassPlan& plan);
+  // A counter image with room for `ranges`; one that became too small stays alive beside it. Asked
+  // before every window: initializing an image says nothing of metrics, so CUPTI can only know them
+  // from the last time this object was asked.
+  CuptiFailure make_image(std::size_t ranges);
+  // Makes the image empty, as it must be for every window.
+  CuptiFailure reset_image();
+  CUptiResult set_config(RangeMode mode);
+  // An object may take one configuration only: then a fresh one does.
+  CuptiFailure configure(RangeMode mode);
+  CuptiFailure start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges);
+  CuptiFailure begin(RangeMode mode, std::size_t ranges);
+  CuptiFailure push();
+  CuptiFailure pop();
+  CuptiFailure stop();
+  CuptiFailure decode(std::uint64_t& dropped);
+  CuptiFailure read(Reading& reading);
+  // Nobody waited for the last call to the end, and nobody knows what it did.
+  void let_go();
+};
+
+}  // namespace gable

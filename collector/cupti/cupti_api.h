@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUPTI calls that Gable makes, as a table of function pointers, filled at run time from a
+// libcupti that is opened (never linked). Tests fill it with functions of their own. Nothing else
+// in Gable calls CUPTI.
+#pragma once
+
+#include <cupti.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collector/cupti/patience.h"
+
+namespace gable {
+
+struct Helpers;
+
+// Needed for anything at all: callbacks and activity records.
+#define GABLE_CUPTI_TRACING(X)      \
+  X(cuptiGetVersion)                \
+  X(cuptiGetResultString)           \
+  X(cuptiSubscribe)                 \
+  X(cuptiUnsubscribe)               \
+  X(cuptiEnableCallback)            \
+  X(cuptiGetTimestamp)              \
+  X(cuptiGetDeviceId)               \
+  X(cuptiActivityRegisterCallbacks) \
+  X(cuptiActivityEnable)            \
+  X(cuptiActivityDisable)           \
+  X(cuptiActivityFlushAll)          \
+  X(cuptiActivityGetNextRecord)     \
+  X(cuptiActivityGetNumDroppedRecords)
+
+// Needed for counters: absent before CUPTI 12.6, then only `time` runs.
+#define GABLE_CUPTI_PROFILING(X)                  \
+  X(cuptiDeviceGetChipName)                       \
+  X(cuptiProfilerInitialize)                      \
+  X(cuptiProfilerDeviceSupported)                 \
+  X(cuptiProfilerHostGetSupportedChips)           \
+  X(cuptiProfilerHostInitialize)                  \
+  X(cuptiProfilerHostDeinitialize)                \
+  X(cuptiProfilerHostConfigAddMetrics)            \
+  X(cuptiProfilerHostGetConfigImageSize)          \
+  X(cuptiProfilerHostGetConfigImage)              \
+  X(cuptiProfilerHostGetNumOfPasses)              \
+  X(cuptiProfilerHostEvaluateToGpuValues)         \
+  X(cuptiRangeProfilerEnable)                     \
+  X(cuptiRangeProfilerDisable)                    \
+  X(cuptiRangeProfilerSetConfig)                  \
+  X(cuptiRangeProfilerStart)                      \
+  X(cuptiRangeProfilerStop)                       \
+  X(cuptiRangeProfilerPushRange)                  \
+  X(cuptiRangeProfilerPopRange)                   \
+  X(cuptiRangeProfilerDecodeData)                 \
+  X(cuptiRangeProfilerGetCounterDataSize)         \
+  X(cuptiRangeProfilerCounterDataImageInitialize) \
+  X(cuptiRangeProfilerGetCounterDataInfo)         \
+  X(cuptiRangeProfilerCounterDataGetRangeInfo)
+
+// Used where the library has them; without those about graphs, launches of graphs are counted and
+// not attributed.
+#define GABLE_CUPTI_GRAPHS(X) \
+  X(cuptiGetGraphNodeId)      \
+  X(cuptiGetGraphId)          \
+  X(cuptiGetGraphExecId)
+#if CUPTI_API_VERSION >= 130000
+#define GABLE_CUPTI_OPTIONAL(X) \
+  GABLE_CUPTI_GRAPHS(X)         \
+  X(cuptiSubscribe_v2) /* names the holder when refused */
+#else
+#define GABLE_CUPTI_OPTIONAL(X) GABLE_CUPTI_GRAPHS(X)
+#endif
+
+struct CuptiApi {
+#define GABLE_DECLARE(name) decltype(&::name) name = nullptr;
+  GABLE_CUPTI_TRACING(GABLE_DECLARE)
+  GABLE_CUPTI_PROFILING(GABLE_DECLARE)
+  GABLE_CUPTI_OPTIONAL(GABLE_DECLARE)
+#undef GABLE_DECLARE
+
+  std::uint32_t version = 0;  // cuptiGetVersion
+  std::string path;           // where the library was found
+  bool of_program = false;    // it was in the process already
+  bool can_trace = false, can_profile = false;
+  std::string why_not;  // one sentence, when can_trace or can_profile is false
+  // For calls that may hang; null where whoever calls may hang with them, as tools may.
+  std::shared_ptr<Helpers> helpers;
+};
+
+struct CuptiWish {
+  std::string preferred;             // --cupti; may be empty
+  std::vector<std::string> refused;  // files that did not serve, as CuptiApi::path names them
+  std::function<void(const std::string& path)> asking;  // before the first call of a library
+  std::shared_ptr<Helpers> helpers = nullptr;           // of what is filled
+};
+
+// A CUPTI already in the process first (whatever major version), then the preferred one and no
+// other, then the usual names and places: those of the driver's major version before newer ones,
+// which it refuses. Of several, one that takes counters. Leaves the library open for good: one that
+// was called may have left threads and handlers behind. Counters also need libnvperf_host and
+// libnvperf_target beside it.
+[[nodiscard]] CuptiApi load_cupti(const CuptiWish& wish);
+[[nodiscard]] CuptiApi load_cupti(const std::string& preferred = {});
+
+// "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)"
+[[nodiscard]] std::string describe(const CuptiApi& api, CUptiResult code);
+
+}  // namespace gable

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which driver API calls concern us, and what their arguments say. Everything that depends on the
+// layout of CUPTI's parameter structures is here.
+#pragma once
+
+#include <cupti.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/events/events.h"
+
+namespace gable {
+
+enum class CallKind : std::uint8_t {
+  none,
+  launch,
+  graph_launch,
+  graph_change,  // of an executable graph: its nodes get other parameters
+  graph_part,    // turns nodes of an executable graph on and off
+  copy,          // copies and sets memory
+  wait,          // for a stream, an event or a context
+  capture_begin,
+  capture_end,
+  profiler_start,  // cudaProfilerStart / cuProfilerStart
+  profiler_stop,
+  context_end,  // destroys or resets a context
+  unload,       // of a module or library: function handles may be used again
+};
+
+[[nodiscard]] CallKind kind_of(CUpti_CallbackId cbid);
+
+// The executable graph of a call that launches or changes one; `params` as below.
+[[nodiscard]] const void* launched_graph(const void* params);
+
+// The stream of a call that launches one.
+[[nodiscard]] const void* launched_stream(const void* params);
+
+// Resource callbacks that are followed; those about graphs only where `graphs`.
+[[nodiscard]] std::vector<CUpti_CallbackIdResource> watched_resources(bool graphs);
+
+// Every driver callback that has a kind.
+[[nodiscard]] std::vector<CUpti_CallbackId> watched_calls();
+
+struct LaunchArguments {
+  const void* function = nullptr;  // CUfunction or CUkernel: a handle, not to be dereferenced
+  Dim3 grid, block, cluster;
+  std::uint32_t dynamic_shared = 0;
+  const void* stream = nullptr;
+};
+
+// `params` as in CUpti_CallbackData::functionParams. False when the call is no launch of one
+// kernel.
+bool decode_launch(CUpti_CallbackId cbid, const void* params, LaunchArguments& out);
+
+}  // namespace gable

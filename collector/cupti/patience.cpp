@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/cupti/patience.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gable {
+namespace detail {
+
+CallMark*& call_mark() {
+  static thread_local CallMark* mark __attribute__((tls_model("initial-exec"))) = nullptr;
+  return mark;
+}
+
+}  // namespace detail
+
+void Patience::tell(std::function<void(const std::string&)> say) {
+  const MutexLock hold(mutex_);
+  say_ = std::move(say);
+}
+
+Patience::Milliseconds Patience::left() const {
+  if (stuck()) return Milliseconds(0);
+  return std::min(kPatience, Milliseconds(left_.load(std::memory_order_relaxed)));
+}
+
+void Patience::give_up(const char* call, Milliseconds waited) {
+  hanging_.fetch_add(1, std::memory_order_release);
+  left_.fetch_sub(waited.count(), std::memory_order_relaxed);
+  std::function<void(const std::string&)> say;
+  {
+    const MutexLock hold(mutex_);
+    say.swap(say_);  // once
+  }
+  if (say) say(sentence(call) + " Your program runs on; what is missing stays unknown.");
+}
+
+std::string Patience::sentence(const char* call) {
+  return std::string(call != nullptr ? call : "CUPTI") +
+         " did not return in time; CUPTI is left alone until it does.";
+}
+
+}  // namespace gable

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the Python side says of the model's operators and modules in the few steps in which it
+// describes them. Safe on any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "analysis/base/mutex.h"
+#include "analysis/events/layer_model.h"
+
+namespace gable {
+
+struct DescribedStep {
+  std::uint32_t step = 0;
+  ModelDescription model;
+};
+
+class ModelTable {
+ public:
+  static constexpr std::uint32_t kMostSteps = 8;
+
+  // True: step `step` is to be described. At most kMostSteps are, one at a time.
+  [[nodiscard]] bool begin(std::uint32_t step);
+  // Some further step may be described. No lock is held and none awaited.
+  [[nodiscard]] bool wants_more() const {
+    return begun_.load(std::memory_order_relaxed) < kMostSteps;
+  }
+  // The model cannot be described. True when no step of it was: then nothing is known.
+  [[nodiscard]] bool give_up();
+  [[nodiscard]] bool under_way() const;
+  // One operator that ran in that layer. Negative: not known.
+  void add_operator(std::int32_t device, LayerId layer, std::string_view type, double flops,
+                    double read, double written);
+  // Of several calls the first counts.
+  void add_module(LayerId layer, const ModuleFacts& facts);
+
+  // Of several calls the sum counts.
+  void add_allocated(LayerId layer, std::uint64_t bytes);
+
+  // What was described since begin(); nothing where that was not called. It counts when kept() is
+  // called too.
+  [[nodiscard]] std::optional<DescribedStep> end();
+  void kept();
+
+ private:
+  mutable Mutex mutex_;
+  std::atomic<std::uint32_t> begun_{0};
+  bool known_ GABLE_GUARDED_BY(mutex_) = false;
+  std::optional<DescribedStep> open_ GABLE_GUARDED_BY(mutex_);
+};
+
+// "float32[2,3,32,32];int64[2]"
+[[nodiscard]] std::vector<TensorShape> shapes_of(std::string_view text);
+// "float32;bfloat16"
+[[nodiscard]] std::vector<std::string> words_of(std::string_view text);
+
+}  // namespace gable

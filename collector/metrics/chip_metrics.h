@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CUPTI's Profiler Host API says about one chip: which metrics it has and how many passes they
+// take. Every question gets a fresh host object, since a rejected metric poisons it (about 2 ms);
+// answers are remembered.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collector/cupti/cupti_api.h"
+#include "collector/cupti/remedies.h"
+
+namespace gable {
+
+using MetricNames = std::vector<std::string>;  // full names with their roll-up
+
+class ChipMetrics {
+ public:
+  // `api` must outlive this. `availability`: counter availability image of the device, or empty.
+  ChipMetrics(const CuptiApi& api, std::string chip, std::vector<std::uint8_t> availability = {})
+      : api_(api), chip_(std::move(chip)), availability_(std::move(availability)) {}
+
+  // Whether CUPTI knows the chip.
+  [[nodiscard]] CuptiFailure check();
+  // Passes that a set needs; nullopt when the chip lacks one of them.
+  [[nodiscard]] std::optional<std::size_t> passes(const MetricNames& metrics);
+  // The same, with the configuration image of the set.
+  [[nodiscard]] std::optional<std::size_t> configure(const MetricNames& metrics,
+                                                     std::vector<std::uint8_t>& image);
+  [[nodiscard]] std::optional<std::size_t> passes_alone(std::string_view metric);
+  [[nodiscard]] bool has(std::string_view metric) { return passes_alone(metric).has_value(); }
+  [[nodiscard]] bool single(std::string_view metric) { return passes_alone(metric) == 1u; }
+  // Whether `metric` shares a pass with all of `group`, which is one.
+  [[nodiscard]] bool fits(const MetricNames& group, const std::string& metric);
+
+  // The first call that failed and was no answer about a metric: what was asked then counts as
+  // something that the chip lacks.
+  [[nodiscard]] const CuptiFailure& trouble() const { return trouble_; }
+
+  [[nodiscard]] const CuptiApi& api() const { return api_; }
+  [[nodiscard]] const std::string& chip() const { return chip_; }
+
+ private:
+  const CuptiApi& api_;
+  const std::string chip_;
+  const std::vector<std::uint8_t> availability_;
+  CuptiFailure trouble_;
+  std::map<std::string, std::optional<std::size_t>, std::less<>> answers_;  // by the names, joined
+};
+
+}  // namespace gable

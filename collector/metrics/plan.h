@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which metrics are collected in which pass on a chip. Asks CUPTI's Profiler Host API, which needs
+// no GPU: every candidate metric alone with a fresh host object (a rejected one poisons it), then
+// packs the hardware metrics greedily into passes. Used by the collector in a running program and
+// by `gable doctor --chip`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/events/events.h"
+#include "collector/cupti/cupti_api.h"
+#include "collector/metrics/metric_request.h"
+
+namespace gable {
+
+// One configuration that CUPTI collects in a single pass.
+struct PassPlan {
+  Phase phase;                       // hw with its group, or flops
+  bool replayed = false;             // of several passes, for kernel replay alone
+  std::vector<std::string> metrics;  // full names with their roll-up: "dram__sectors_read.sum"
+  std::vector<std::uint8_t>
+      config_image;  // for cuptiRangeProfilerSetConfig; must outlive the profiler's Disable
+};
+
+struct MetricPlan {
+  std::string chip;
+  std::vector<PassPlan>
+      passes;  // hw groups in order, then flops; empty when nothing can be collected
+  std::vector<std::string> unavailable;  // quantities this chip has no single-pass metric for; only
+                                         // where the roofline was asked for
+  std::vector<std::string> raw;    // collected for their own sake: no part of operations or bytes
+  std::vector<LeftOut> left_out;   // what --metrics asked for and the chip does not give
+  std::vector<std::string> notes;  // sentences: what is collected in place of what
+  std::string error;               // one sentence when no plan could be made
+};
+
+// `wanted`: Settings::metrics; empty is the roofline. `availability`: counter availability image of
+// the device, or empty.
+[[nodiscard]] MetricPlan plan_metrics(const CuptiApi& api, const std::string& chip,
+                                      const std::vector<std::string>& wanted = {},
+                                      const std::vector<std::uint8_t>& availability = {});
+
+// The same for several requests about one chip.
+[[nodiscard]] MetricPlan plan_metrics(ChipMetrics& chip, const std::vector<std::string>& wanted);
+
+// Chips that the loaded CUPTI knows.
+[[nodiscard]] std::vector<std::string> supported_chips(const CuptiApi& api);
+
+}  // namespace gable

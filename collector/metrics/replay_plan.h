@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan where CUPTI replays kernels: everything that is to be counted is one configuration of
+// several passes.
+#pragma once
+
+#include "collector/metrics/chip_metrics.h"
+#include "collector/metrics/plan.h"
+
+namespace gable {
+
+// `plan`: of single passes. Where CUPTI makes no configuration of them together, the error says so.
+[[nodiscard]] MetricPlan replay_plan(ChipMetrics& chip, MetricPlan plan);
+
+}  // namespace gable

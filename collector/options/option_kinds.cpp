@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/options/option_kinds.h"
+
+#include <regex>
+#include <string_view>
+
+#include "analysis/base/pattern.h"
+
+namespace gable {
+
+std::string quoted_for_message(const std::string& text) { return "'" + text + "'"; }
+
+void check_regex(const std::string& option, const std::string& text) {
+  if (is_oversized_regex(text))
+    throw CLI::ValidationError(option + " takes a regular expression of " +
+                               std::string(kRegexLimits) + ".");
+  try {
+    const std::regex probe(text);
+  } catch (const std::regex_error&) {
+    throw CLI::ValidationError(option + " takes a regular expression, and " +
+                               quoted_for_message(text) + " is not a valid one.");
+  }
+}
+
+void check_not_empty(const std::string& option, const std::string& what, const std::string& text) {
+  if (text.empty()) throw CLI::ValidationError(option + " takes " + what + ", not an empty text.");
+}
+
+CLI::Option* declare_text(CLI::App& app, const std::string& name, std::string& target,
+                          const std::string& what, const std::string& description) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&target, name, what](const std::string& text) {
+            check_not_empty(name, what, text);
+            target = text;
+          },
+          description)
+      ->take_last();
+}
+
+void declare_choice(CLI::App& app, const std::string& name, std::string& target,
+                    const std::string& first, const std::string& second,
+                    const std::string& description) {
+  app.add_option_function<std::string>(
+         name,
+         [&target, name, first, second](const std::string& text) {
+           if (text != first && text != second) {
+             throw CLI::ValidationError(name + " takes '" + first + "' or '" + second + "', not " +
+                                        quoted_for_message(text) + ".");
+           }
+           target = text;
+         },
+         description)
+      ->take_last();
+}
+
+// CLI11 would otherwise take "[a-z]" for a list of its own.
+void declare_list(CLI::App& app, const std::string& names, std::vector<std::string>& target,
+                  const std::function<void(const std::string&)>& check,
+                  const std::string& description) {
+  app.add_option_function<std::vector<std::string>>(
+         names,
+         [&target, check](const std::vector<std::string>& values) {
+           for (const std::string& value : values) check(value);
+           target = values;
+         },
+         description)
+      ->type_size(1)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void declare_patterns(CLI::App& app, const std::string& names, std::vector<std::string>& target,
+                      const std::string& description) {
+  constexpr std::string_view kRegexPrefix = "regex:";
+  const std::string name = names.substr(names.rfind(',') + 1);  // after rfind's npos: all of it
+  const auto check = [name, kRegexPrefix](const std::string& value) {
+    check_not_empty(name, "a pattern", value);
+    if (value.rfind(kRegexPrefix, 0) == 0) check_regex(name, value.substr(kRegexPrefix.size()));
+  };
+  declare_list(app, names, target, check, description);
+}
+
+}  // namespace gable

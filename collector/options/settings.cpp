@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/options/settings.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "collector/options/block.h"
+#include "collector/options/metric_sets.h"
+#include "collector/options/option_kinds.h"
+#include "collector/options/shell_words.h"
+
+namespace gable {
+namespace {
+
+void read_phases(const std::string& text, Settings& settings) {
+  bool hw = false, flops = false, time = false;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string phase = text.substr(begin, end - begin);
+    if (phase == "hw") {
+      hw = true;
+    } else if (phase == "flops") {
+      flops = true;
+    } else if (phase == "time") {
+      time = true;
+    } else {
+      throw CLI::ValidationError("--phases takes a list of hw, flops and time such as hw,time; " +
+                                 quoted_for_message(phase) + " is none of them.");
+    }
+    begin = end + 1;
+  }
+  settings.phase_hw = hw;
+  settings.phase_flops = flops;
+  settings.phase_time = time;
+}
+
+// "roofline,cache": names that metrics and sets of them can have.
+void read_metrics(const std::string& list, std::vector<std::string>& metrics) {
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string name = list.substr(begin, end - begin);
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '.';
+    });
+    if (!plain) {
+      throw CLI::ValidationError(
+          "--metrics takes names separated by commas such as roofline,dram__bytes.sum; " +
+          quoted_for_message(name) + " is no name.");
+    }
+    if (name.find("__") == std::string::npos && find_metric_set(name) == nullptr) {
+      throw CLI::ValidationError(
+          "--metrics takes the sets roofline, mix, warps and cache, and CUPTI's metrics, which are "
+          "named like dram__bytes.sum; " +
+          quoted_for_message(name) + " is neither.");
+    }
+    if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(name);
+    begin = end + 1;
+  }
+}
+
+// "3%" or "3".
+double read_budget(const std::string& text) {
+  const std::size_t digits = text.size() - (text.ends_with('%') ? 1 : 0);
+  double percent = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + digits, percent);
+  if (code != std::errc() || end != text.data() + digits || !(percent > 0) || percent > 1000) {
+    throw CLI::ValidationError(
+        "--budget takes the share of the run that measuring may add, such as 3%, not " +
+        quoted_for_message(text) + ".");
+  }
+  return percent;
+}
+
+std::string budget_text(double percent) {
+  std::array<char, 32> digits{};
+  const auto [end, code] = std::to_chars(digits.data(), digits.data() + digits.size(), percent);
+  return std::string(digits.data(), end) + "%";
+}
+
+std::string phases_text(const Settings& settings) {
+  std::string text;
+  const auto add = [&text](bool wanted, const char* name) {
+    if (wanted) text += (text.empty() ? "" : ",") + std::string(name);
+  };
+  add(settings.phase_hw, "hw");
+  add(settings.phase_flops, "flops");
+  add(settings.phase_time, "time");
+  return text;
+}
+
+}  // namespace
+
+void add_metrics_option(CLI::App& app, Settings& settings) {
+  app.add_option_function<std::vector<std::string>>(
+         "--metrics",
+         [&settings](const std::vector<std::string>& lists) {
+           settings.metrics.clear();
+           for (const std::string& list : lists) read_metrics(list, settings.metrics);
+         },
+         "metrics and sets of them")
+      ->type_size(1)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_collection_options(CLI::App& app, Settings& settings) {
+  app.add_option_function<std::string>(
+         "-o,--output",
+         [&settings](const std::string& text) {
+           check_not_empty("--output", "a file name", text);
+           settings.output = text;
+         },
+         "where the report goes")
+      ->take_last();
+  app.add_option_function<std::string>(
+         "--phases", [&settings](const std::string& text) { read_phases(text, settings); },
+         "what is collected")
+      ->take_last();
+  declare_number(app, "--wait", settings.wait, 0, "steps before anything happens");
+  declare_number(app, "--warmup", settings.warmup, 0, "steps watched before the first window");
+  declare_number(app, "--active", settings.active, 1, "windows of each phase");
+  declare_number(app, "--repeat", settings.repeat, 1, "how often the queue runs", kMostRepeats);
+  declare_number(app, "--window", settings.window, 1, "launches of a window without steps");
+  app.add_option_function<std::string>(
+         "--step-range",
+         [&settings](const std::string& text) {
+           check_not_empty("--step-range", "a regular expression", text);
+           check_regex("--step-range", text);
+           settings.step_range = text;
+         },
+         "the range that is one step")
+      ->take_last();
+  declare_list(
+      app, "--fold", settings.fold,
+      [](const std::string& value) {
+        check_not_empty("--fold", "a regular expression", value);
+        check_regex("--fold", value);
+      },
+      "what is cut from range names");
+  declare_patterns(app, "-k,--kernel", settings.kernels,
+                   "kernels that counter windows are limited to");
+  declare_patterns(app, "--include", settings.include,
+                   "layers that counter windows are limited to");
+  declare_patterns(app, "--exclude", settings.exclude, "layers that counter windows leave out");
+  declare_choice(app, "--ranges", settings.ranges, "user", "auto", "how launches are told apart");
+  declare_choice(app, "--scope", settings.scope, "kernel", "range", "what counters are taken of");
+  declare_choice(app, "--replay", settings.replay, "none", "kernel", "whether kernels run again");
+  add_metrics_option(app, settings);
+  app.add_option_function<std::string>(
+         "--budget", [&settings](const std::string& text) { settings.budget = read_budget(text); },
+         "what measuring may cost")
+      ->take_last();
+  declare_choice(app, "--layers", settings.layers, "auto", "off", "whether modules are layers");
+  app.add_flag("--allocations", settings.allocations, "what layers allocate");
+  app.add_flag("--no-command", settings.no_command, "the report is without the command");
+  declare_text(app, "--record", settings.record, "a file name", "a recording of the run");
+  declare_choice(app, "--then", settings.then, "continue", "stop", "what follows the queue");
+  declare_number(app, "--max-keys", settings.max_keys, 1, "launch keys kept apart");
+  declare_text(app, "--cupti", settings.cupti, "the path of a libcupti", "the libcupti to load");
+  // What the launcher says to the library: options without a group are for no page.
+  declare_text(app, "--manifest", settings.manifest, "a file name", "list of reports")->group("");
+  declare_text(app, "--playback", settings.playback, "a recording", "the recording played")
+      ->group("");
+}
+
+std::string to_options(const Settings& settings) {
+  const Settings defaults;
+  std::string line;
+  const auto add = [&line](const std::string& option, const std::string& value) {
+    line += (line.empty() ? "" : " ") + shell_quoted(option + "=" + value);
+  };
+  const auto add_text = [&add](const char* option, const std::string& value,
+                               const std::string& usual) {
+    if (value != usual) add(option, value);
+  };
+  const auto add_number = [&add](const char* option, std::optional<std::uint32_t> value,
+                                 std::optional<std::uint32_t> usual) {
+    if (value && value != usual) add(option, std::to_string(*value));
+  };
+  add_text("--output", settings.output, defaults.output);
+  add_text("--phases", phases_text(settings), phases_text(defaults));
+  add_number("--wait", settings.wait, defaults.wait);
+  add_number("--warmup", settings.warmup, defaults.warmup);
+  add_number("--active", settings.active, defaults.active);
+  add_number("--repeat", settings.repeat, defaults.repeat);
+  add_number("--window", settings.window, defaults.window);
+  add_text("--step-range", settings.step_range, defaults.step_range);
+  for (const std::string& pattern : settings.fold) add("--fold", pattern);
+  for (const std::string& pattern : settings.kernels) add("--kernel", pattern);
+  for (const std::string& pattern : settings.include) add("--include", pattern);
+  for (const std::string& pattern : settings.exclude) add("--exclude", pattern);
+  add_text("--ranges", settings.ranges, defaults.ranges);
+  add_text("--scope", settings.scope, defaults.scope);
+  add_text("--replay", settings.replay, defaults.replay);
+  if (!settings.metrics.empty()) {
+    std::string list;
+    for (const std::string& name : settings.metrics) list += (list.empty() ? "" : ",") + name;
+    add("--metrics", list);
+  }
+  if (settings.budget) add("--budget", budget_text(*settings.budget));
+  add_text("--layers", settings.layers, defaults.layers);
+  if (settings.allocations) add("--allocations", "true");
+  if (settings.no_command) add("--no-command", "true");
+  add_text("--record", settings.record, defaults.record);
+  add_text("--then", settings.then, defaults.then);
+  add_number("--max-keys", settings.max_keys, defaults.max_keys);
+  add_text("--cupti", settings.cupti, defaults.cupti);
+  add_text("--manifest", settings.manifest, defaults.manifest);
+  add_text("--playback", settings.playback, defaults.playback);
+  return line;
+}
+
+std::string contradiction(const Settings& settings) {
+  if (settings.scope != "range") return {};
+  const std::string takes = "--scope range counts the launches of a layer together and takes no ";
+  if (settings.replay == "kernel")
+    return takes + "--replay kernel, which counts each alone: leave one of them out.";
+  if (settings.ranges == "auto")
+    return takes + "--ranges auto, which counts each alone: leave one of them out.";
+  if (!settings.record.empty())
+    return takes + "--record, which keeps what each counted alone: leave one of them out.";
+  return {};
+}
+
+ParsedOptions parse_options(const std::string& text) {
+  ParsedOptions result;
+  // Whatever goes wrong here must not leave: the caller runs inside somebody else's program.
+  try {
+    std::vector<std::string> words;
+    if (!shell_words(text, words)) {
+      result.error = "A quote is left open in the options " + text + ".";
+      return result;
+    }
+    Settings settings;
+    CLI::App app;
+    app.set_help_flag();
+    add_collection_options(app, settings);
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 wants them
+    app.allow_extras();
+    app.parse(reversed);
+    const std::vector<std::string> unknown = app.remaining();
+    result.error = contradiction(settings);
+    if (!result.error.empty()) return result;
+    if (unknown.empty()) {
+      result.settings = std::move(settings);
+    } else {
+      result.error =
+          "There is no option '" + unknown.front() + "'; gable env --help lists the options.";
+    }
+  } catch (const CLI::ArgumentMismatch& problem) {
+    const std::string text_of_it = problem.what();
+    result.error = text_of_it.substr(0, text_of_it.find(':')) + " needs a value.";
+  } catch (const std::exception& problem) {
+    result.error = problem.what();
+  } catch (...) {
+    result.error = "The options could not be read.";
+  }
+  return result;
+}
+
+std::string expand_output_name(const std::string& pattern, std::string* unset) {
+  std::string name;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const std::string_view rest = std::string_view(pattern).substr(i);
+    if (rest.rfind("%p", 0) == 0) {
+      name += std::to_string(getpid());
+      i += 1;
+    } else if (rest.rfind("%h", 0) == 0) {
+      std::array<char, 256> host{};
+      if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == 0) host = {"localhost"};
+      name += host.data();
+      i += 1;
+    } else if (rest.rfind("%q{", 0) == 0 && rest.find('}') != std::string_view::npos) {
+      const std::size_t close = rest.find('}');
+      const std::string variable(rest.substr(3, close - 3));
+      const char* value = std::getenv(variable.c_str());
+      name += value != nullptr ? std::string(value) : std::to_string(getpid());
+      if (value == nullptr && unset != nullptr) *unset += (unset->empty() ? "" : ", ") + variable;
+      i += close;
+    } else {
+      name += pattern[i];
+    }
+  }
+  return name;
+}
+
+}  // namespace gable

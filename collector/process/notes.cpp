@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/process/notes.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "analysis/base/display.h"
+#include "analysis/base/own_write.h"
+
+namespace gable {
+namespace {
+
+constexpr std::chrono::milliseconds kWritePatience{100};
+
+}  // namespace
+
+Notes::Notes() : standard_error_(STDERR_FILENO) {}
+
+bool Notes::keep(const std::string& sentence) {
+  const MutexLock hold(mutex_);
+  if (sentences_.size() >= kMax ||
+      std::find(sentences_.begin(), sentences_.end(), sentence) != sentences_.end()) {
+    return false;
+  }
+  sentences_.push_back(sentence);
+  return true;
+}
+
+void Notes::say(const std::string& sentence) {
+  if (!keep(sentence) || !standard_error_.is(STDERR_FILENO)) return;
+  const std::string line = "gable: " + one_line(sentence) + "\n";
+  // Past stdio: the program's own buffers and locks are none of our business. A pipe may be full
+  // whose reader waits for this very thread: then the sentence stands in the report alone.
+  [[maybe_unused]] const int error = write_whole(STDERR_FILENO, line, kWritePatience);
+}
+
+void Notes::record(const std::string& sentence) { keep(sentence); }
+
+std::vector<std::string> Notes::all() const {
+  const MutexLock hold(mutex_);
+  return sentences_;
+}
+
+}  // namespace gable

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/queue/range_choice.h"
+
+namespace gable {
+
+RangeChoice choose_ranges(const Settings& settings, bool ranks) {
+  if (settings.scope == "range") return {RangeMode::layer, {}};
+  const bool replay = settings.replay == "kernel", automatic = settings.ranges == "auto";
+  if (!replay && !automatic) return {RangeMode::user, {}};
+  if (!ranks) return {replay ? RangeMode::replay : RangeMode::automatic, {}};
+  return {RangeMode::user,
+          replay
+              ? "--replay kernel runs kernels again, which may wait for those of other ranks: no "
+                "kernel is replayed."
+              : "--ranges auto waits for every launch, which other ranks may wait for: user "
+                "ranges are taken."};
+}
+
+bool may_wait_for_ranks(std::string_view symbol) {
+  // "ncclDevKernel_AllReduce…", or mangled.
+  return symbol.starts_with("nccl") ||
+         (symbol.starts_with("_Z") && symbol.substr(0, 12).find("nccl") != symbol.npos);
+}
+
+}  // namespace gable

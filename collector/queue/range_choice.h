@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ranges counters are taken of, from what the user asks for and what the process is: where
+// kernels of several ranks wait for each other, nothing may wait after every launch and no kernel
+// may run twice. Pure code.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "collector/options/settings.h"
+#include "collector/queue/range_join.h"
+
+namespace gable {
+
+struct RangeChoice {
+  RangeMode mode = RangeMode::user;
+  std::string sentence;  // why it is not what was asked for; empty: it is
+};
+// `ranks`: the process is one of several.
+[[nodiscard]] RangeChoice choose_ranges(const Settings& settings, bool ranks);
+
+// Whether a kernel by this symbol may wait for kernels of other ranks.
+[[nodiscard]] bool may_wait_for_ranks(std::string_view symbol);
+
+}  // namespace gable

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins the ranges of a counter window to its launches and verifies them. Pure code: a window that
+// does not verify is thrown away whole, with the sentence that says why.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/events/events.h"
+#include "analysis/events/join_checks.h"
+
+namespace gable {
+
+enum class RangeMode : std::uint8_t {
+  user,       // ranges are pushed and popped around each launch
+  automatic,  // CUPTI makes one range of each kernel and waits for the context after every launch
+  layer,      // ranges are pushed and popped where the layer of the launches changes
+  replay,     // as automatic, and CUPTI runs each kernel as often as its counters need
+};
+// Whether ranges are ours; else CUPTI waits after every launch, and every launch is a range.
+[[nodiscard]] constexpr bool are_pushed(RangeMode mode) {
+  return mode == RangeMode::user || mode == RangeMode::layer;
+}
+
+struct RangeValues {
+  std::string name;            // as pushed; "0", "1" … in automatic mode
+  std::vector<double> values;  // one per metric of the plan; NaN is unknown
+};
+struct RangeReading {
+  std::vector<RangeValues> ranges;
+  std::uint64_t dropped = 0;  // ranges that did not fit the counter image
+};
+
+struct RangedLaunch {
+  LaunchKey key;
+  std::uint32_t ordinal = 0;
+  bool launched = true;  // the driver's call succeeded
+  // Of a range of several launches:
+  std::uint64_t launches = 1, blocks = 0;
+  FunctionId newest = 0;  // the kernel that was seen last for the first time
+  // Ranges that CUPTI makes of it: one for each kernel of a graph that it replays.
+  std::uint32_t parts = 1;
+};
+
+struct CounterResult {
+  bool keep = false;
+  std::string reason;           // a sentence, when not kept
+  int code = 0;                 // CUptiResult of the call that failed, when one did
+  std::vector<LaunchKey> keys;  // of the launches with values, in launch order; empty when not kept
+  std::vector<std::uint32_t> ordinals;  // as given to before_launch, beside `keys`
+  std::vector<std::uint64_t> launches;  // that the values are a sum over, beside `keys`
+  std::vector<FunctionId> newest;       // the newest kernel in them, beside `keys`
+  std::vector<double> values;           // keys.size() rows of `metrics` values; NaN is unknown
+  std::size_t metrics = 0;
+  std::uint64_t dropped = 0;      // ranges CUPTI dropped, or that came back without a launch
+  std::uint64_t missing = 0;      // launches without a range
+  std::uint64_t mismatched = 0;   // launches whose count of thread blocks is not their grid
+  std::uint64_t uncountable = 0;  // graphs of which nobody knows how many ranges they are
+  std::uint64_t unranged =
+      0;  // launches that found no turn or no room; their number beyond max_ranges
+};
+
+struct JoinRequest {
+  const std::vector<RangedLaunch>& launches;
+  const std::vector<std::string>& metrics;
+  RangeMode mode = RangeMode::user;
+  std::size_t max_ranges = 0;
+  // Ranges of layers: the window's launches went to several streams, so that blocks of others may
+  // be among a range's.
+  bool several_streams = false;
+};
+
+// Adds keys, values and counts to `result` (whose `unranged` is known), then decides: keep and
+// reason. User ranges are joined by the name we gave, automatic ones by CUPTI's own count.
+void join_ranges(const JoinRequest& request, const RangeReading& reading, CounterResult& result,
+                 const JoinChecks& checks = {});
+
+struct CountersOutcome {
+  bool keep = true;
+  std::string reason;
+  std::vector<CounterResult> contexts;
+  std::uint64_t lost_ranges = 0;
+  bool too_small = false;   // more launches than ranges: ask for more next time
+  bool mismatched = false;  // a launch's thread blocks were not those of its grid
+  bool misfit = false;      // the counters are not those of the launches, with room for all
+  std::string failed;       // a sentence about the first call of CUPTI that failed, when one did
+  int failed_code = 0;      // its CUptiResult
+};
+// One window over all contexts.
+[[nodiscard]] CountersOutcome outcome_of(std::vector<CounterResult> contexts);
+
+}  // namespace gable

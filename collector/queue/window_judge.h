@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which flaws cost a window. Pure code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/events/events.h"
+#include "analysis/events/join_checks.h"
+
+namespace gable {
+
+enum WindowFlaw : std::uint32_t {
+  kModuleLoaded = 1,
+  kNewFunction = 2,
+  kCapture = 4,
+  kStuck = 8,
+  kRefused = 16,
+  kCollective = 32
+};
+
+struct WindowFacts {
+  WindowId window = kNoWindow;
+  Phase phase;
+  std::uint64_t hash = 0, launches = 0;
+  std::uint32_t flaws = 0;  // of WindowFlaw
+  bool steps = true;        // false: the window is a number of launches
+};
+
+struct Verdict {
+  std::string reason;  // a sentence: why the window is thrown away; empty: it is kept
+  bool without_new_functions = false;  // kept, but kernels that were new in it are not believed
+};
+
+// `thrown_away` windows of the phase just before: a program that has the same flaw in every step
+// would never be measured otherwise. Instrumented counters are not had at that price: what they
+// miss is not seen.
+[[nodiscard]] Verdict judge_window(const WindowFacts& facts, std::uint32_t thrown_away,
+                                   const JoinChecks& checks = {});
+
+}  // namespace gable

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where events from all threads meet: empties their rings into the profile, under the one lock that
+// guards the profile, and knows the launch sequence of each step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "analysis/base/mutex.h"
+#include "analysis/profile/key_table.h"
+#include "analysis/profile/profile.h"
+#include "analysis/recorder/run_recorder.h"
+#include "collector/layers/thread_state.h"
+#include "collector/process/clock.h"
+
+namespace gable {
+
+// Order-free hash of a step's launches: threads interleave differently from step to step.
+struct StepSummary {
+  std::uint64_t hash = 0;
+  std::uint64_t launches = 0;
+};
+
+class EventSink {
+ public:
+  EventSink(LayerTree& layers, FunctionTable& functions, ProfileLimits limits);
+
+  // From an application thread. A full ring is emptied by its own thread: nothing is lost, and
+  // memory is bounded.
+  void emit(ThreadState& thread, const Event& event) {
+    if (thread.ring.push(event)) return;
+    drain();
+    thread.ring.push(event);
+  }
+
+  void drain();
+  // Launches and the like so far, and windows that were kept.
+  struct Progress {
+    std::uint64_t events = 0, windows = 0;
+  };
+  [[nodiscard]] Progress progress() {
+    const MutexLock hold(mutex_);
+    return progress_;
+  }
+  // Drains, then tells what was launched in step `step`.
+  [[nodiscard]] StepSummary summary(std::uint32_t step);
+  // Adds the ranges that ended since the last call to `window`; with kNoWindow they only count.
+  void take_spans(WindowId window);
+  // Our callbacks' estimated cost on all threads since the last call.
+  [[nodiscard]] std::uint64_t take_overhead_ns();
+
+  // From now on everything is written down too. Before the first event.
+  void record(std::unique_ptr<RunRecorder> recorder) { recorder_ = std::move(recorder); }
+  // Null when nothing is written down. Within with_profile alone.
+  [[nodiscard]] RunRecorder* recorder() const { return recorder_.get(); }
+
+  // The window ended; the profile knows it, and what is written down.
+  void end_window(const WindowEnd& end) {
+    const MutexLock hold(mutex_);
+    drain_locked();
+    end_window_locked(end);
+  }
+  // The same within with_profile.
+  void end_window_locked(const WindowEnd& end) {
+    mutex_.assert_held();
+    profile_.end_window(end);
+    if (end.keep && measures(end.phase.kind)) ++progress_.windows;
+    if (recorder_ != nullptr) recorder_->end_window(end);
+  }
+
+  // Drains, then calls use(profile) under the lock. CUPTI is never called within.
+  template <typename Use>
+  auto with_profile(Use&& use) {
+    const MutexLock hold(mutex_);
+    drain_locked();
+    return use(profile_);
+  }
+
+ private:
+  void drain_locked() GABLE_REQUIRES(mutex_);
+  void take_spans_locked(WindowId window) GABLE_REQUIRES(mutex_);
+  void take(const Event& event) GABLE_REQUIRES(mutex_);
+  void count(std::uint32_t step, const LaunchKey& key) GABLE_REQUIRES(mutex_);
+
+  Mutex mutex_;
+  Profile profile_ GABLE_GUARDED_BY(mutex_);
+  Progress progress_ GABLE_GUARDED_BY(mutex_);
+  std::unique_ptr<RunRecorder> recorder_;
+  const TickScale tick_scale_;
+  struct Numbered {
+    std::uint32_t step = 0;
+    StepSummary summary;
+  };
+  Numbered steps_[4] GABLE_GUARDED_BY(
+      mutex_);  // by step number modulo 4: a late event of the step before is still sorted in
+};
+
+}  // namespace gable

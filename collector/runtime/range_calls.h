@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What opens and closes ranges on the calling thread, for whoever names them: NVTX, the Python side
+// that follows modules, and programs that call Gable themselves. Each call returns at once while
+// nobody looks. What they throw (out of memory) is the caller's to catch.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analysis/events/events.h"
+#include "collector/layers/module_table.h"
+#include "collector/layers/range_tracker.h"
+
+namespace gable {
+
+struct Runtime;
+struct ThreadState;
+
+namespace detail {
+inline std::atomic<bool> ranges_active{true};
+}
+
+// Ranges are followed until the collection is over.
+[[nodiscard]] inline bool ranges_active() {
+  return detail::ranges_active.load(std::memory_order_relaxed);
+}
+void set_ranges_active(bool active);
+
+// Depth before the push, as nvtxRangePush returns it.
+int push_range(DomainId domain, std::string_view name, Direction direction);
+int pop_range(DomainId domain);
+
+// --- modules and ranges of Gable's own domain
+// A depth counts the ranges of that domain that are open on the thread. Closing down to a depth
+// also ends what was left open inside, so that one lost call does no lasting harm.
+
+// Opens the layer of a module; its depth, or 0 when it has to be named first.
+int open_module(ModuleToken token);
+// Names the module and opens it: `names` are the levels below the module that is open `level`
+// places further out (0 the innermost), or below everything that is open when `level` is negative.
+// No names: a wrapper, which is no layer of its own.
+int name_module(ModuleToken token, int level, const std::vector<std::string_view>& names,
+                std::string_view dotted);
+// The module that is open `level` places from the innermost one; 0 when there is none.
+[[nodiscard]] ModuleToken open_module_at(int level);
+// The layer of that module, where it is open on the thread and one of its own; else 0.
+[[nodiscard]] LayerId layer_of_module(ModuleToken token);
+// `automatic`: the range ends when anything of the domain is opened or closed beside it.
+int open_own_range(std::string_view name, Direction direction, bool automatic);
+// True when that ended the outermost module, unless it was run again within backward.
+bool close_own(int depth);
+void end_automatic_range();
+
+// The layer of a launch on this thread. `inherited`: it is the main thread's.
+[[nodiscard]] LayerId layer_of_launch(Runtime& rt, ThreadState& thread, bool& inherited);
+
+}  // namespace gable

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes report.json: whole or as a snapshot of a running program, beside its final name and
+// renamed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "analysis/base/mutex.h"
+#include "analysis/base/text_file.h"
+#include "analysis/report/report.h"
+#include "collector/runtime/event_sink.h"
+#include "collector/runtime/runtime.h"
+#include "collector/windows/windows.h"
+
+namespace gable {
+
+class ReportOutput {
+ public:
+  explicit ReportOutput(Runtime& rt);
+
+  // From now on another file: that of the next queue.
+  void next_queue();
+  [[nodiscard]] std::string name() const;  // of that file, unless another process has taken it
+
+  // The environment is read when this is made, and here: on threads of the program's, which know
+  // when they change it. Threads of ours never do: setenv may move what they read.
+  void look_at_environment();
+
+  // Less often than every few seconds: the next snapshot says so.
+  void snapshots_come_every(std::uint64_t interval_ns) { snapshot_interval_ns_ = interval_ns; }
+
+  // First at every launch: the launcher is told once that there are some, also where the program
+  // ends before a report can be written.
+  void saw_launch() {
+    if (!launch_told_.load(std::memory_order_relaxed)) tell_launch();
+  }
+
+  // Builds the report from the profile and writes it. A program without launches leaves no file.
+  // `last`: the program ends, and nothing more comes. False when nothing was written; failures are
+  // said once.
+  bool write(EventSink& sink, Windows& windows, Counters& counters, bool complete, bool last);
+
+ private:
+  struct Environment {
+    std::optional<std::int64_t> rank;
+    std::string roofs;  // folder of measured roofs
+    bool played = false;
+  };
+  Environment environment();
+  void tell_launch();
+  RunInfo describe_run(Windows& windows, const Environment& environment, bool complete) const;
+  std::string write_file(const std::string& text);
+  bool write_alone(EventSink& sink, Windows& windows, Counters& counters, bool complete, bool last);
+
+  Runtime& rt_;
+  std::string started_at_;
+  const std::string name_;  // of the first queue's file
+  std::atomic<bool> launch_told_{false};
+  std::atomic<std::uint64_t> snapshot_interval_ns_{0};  // 0: the usual
+  std::atomic<unsigned> queue_{1};                      // that there is to be a report of
+  unsigned file_queue_ = 0;                             // that `file_` is of
+  std::optional<OwnFile> file_;
+  std::string listed_;           // the path that this process added to the launcher's list last
+  std::set<std::string> taken_;  // paths in the launcher's list when it was last looked at
+  // One writer at a time; the mutex is held for the flag, and for what the environment said.
+  Mutex mutex_;
+  Environment environment_ GABLE_GUARDED_BY(mutex_);
+  Condition written_;
+  bool writing_ GABLE_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace gable

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What could be done about a program's time. Each item names what was measured that calls for it,
+// and the time it could give back at most, by the roofs; items whose saving cannot be told come
+// last, and an item whose trigger was not measured is not given. Savings of different items may be
+// of the same kernels: they do not add up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/report/report.h"
+
+namespace gable {
+
+inline constexpr double kLeastShare = 0.02;  // of the unit's time: below it nothing is advised
+
+struct Advice {
+  std::string id;       // "tensor_cores", "fuse" …: stable, for scripts and tests
+  std::string action;   // what to do
+  std::string trigger;  // what was measured
+  Maybe saving_ns;      // per unit of the report, at most
+};
+
+// Largest saving first.
+[[nodiscard]] std::vector<Advice> advise(const Report& report);
+
+}  // namespace gable

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/ceilings/ceilings_gpu.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+
+namespace gable {
+
+struct KernelCalls {
+  CUresult(CUDAAPI* retain)(CUcontext*, CUdevice) = nullptr;
+  CUresult(CUDAAPI* release)(CUdevice) = nullptr;
+  CUresult(CUDAAPI* set_current)(CUcontext) = nullptr;
+  CUresult(CUDAAPI* load)(CUmodule*, const void*) = nullptr;
+  CUresult(CUDAAPI* unload)(CUmodule) = nullptr;
+  CUresult(CUDAAPI* function)(CUfunction*, CUmodule, const char*) = nullptr;
+  CUresult(CUDAAPI* launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                            unsigned, CUstream, void**, void**) = nullptr;
+  CUresult(CUDAAPI* allocate)(CUdeviceptr*, std::size_t) = nullptr;
+  CUresult(CUDAAPI* free)(CUdeviceptr) = nullptr;
+  CUresult(CUDAAPI* memory)(std::size_t*, std::size_t*) = nullptr;
+  CUresult(CUDAAPI* set)(CUdeviceptr, unsigned char, std::size_t) = nullptr;
+  CUresult(CUDAAPI* get)(void*, CUdeviceptr, std::size_t) = nullptr;
+  CUresult(CUDAAPI* event)(CUevent*, unsigned) = nullptr;
+  CUresult(CUDAAPI* destroy_event)(CUevent) = nullptr;
+  CUresult(CUDAAPI* record)(CUevent, CUstream) = nullptr;
+  CUresult(CUDAAPI* wait)(CUevent) = nullptr;
+  CUresult(CUDAAPI* elapsed)(float*, CUevent, CUevent) = nullptr;
+  CUresult(CUDAAPI* error)(CUresult, const char**) = nullptr;
+  CUresult(CUDAAPI* occupancy)(int*, CUfunction, int, std::size_t) = nullptr;  // may be missing
+};
+
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::uint64_t kDramWindow = 1024 * kMiB, kL1Window = kMiB / 64;
+// Below this the L2 would serve much of what is meant for the DRAM.
+constexpr std::uint64_t kTimesL2 = 4;
+constexpr std::uint64_t kOutHead = 16;  // the cycles that the first thread counted
+
+template <typename Function>
+bool resolve(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+std::unique_ptr<KernelCalls> load_calls() {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return nullptr;
+  auto calls = std::make_unique<KernelCalls>();
+  const bool complete = resolve(library, "cuDevicePrimaryCtxRetain", calls->retain) &&
+                        resolve(library, "cuDevicePrimaryCtxRelease_v2", calls->release) &&
+                        resolve(library, "cuCtxSetCurrent", calls->set_current) &&
+                        resolve(library, "cuModuleLoadData", calls->load) &&
+                        resolve(library, "cuModuleUnload", calls->unload) &&
+                        resolve(library, "cuModuleGetFunction", calls->function) &&
+                        resolve(library, "cuLaunchKernel", calls->launch) &&
+                        resolve(library, "cuMemAlloc_v2", calls->allocate) &&
+                        resolve(library, "cuMemFree_v2", calls->free) &&
+                        resolve(library, "cuMemGetInfo_v2", calls->memory) &&
+                        resolve(library, "cuMemsetD8_v2", calls->set) &&
+                        resolve(library, "cuMemcpyDtoH_v2", calls->get) &&
+                        resolve(library, "cuEventCreate", calls->event) &&
+                        resolve(library, "cuEventDestroy_v2", calls->destroy_event) &&
+                        resolve(library, "cuEventRecord", calls->record) &&
+                        resolve(library, "cuEventSynchronize", calls->wait) &&
+                        (resolve(library, "cuEventElapsedTime_v2", calls->elapsed) ||
+                         resolve(library, "cuEventElapsedTime", calls->elapsed)) &&
+                        resolve(library, "cuGetErrorName", calls->error);
+  (void)resolve(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", calls->occupancy);
+  if (!complete) calls.reset();
+  return calls;
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> RoofGpu::devices(std::string& why_not) {
+  for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) unsetenv(name);
+  const DriverCalls driver = load_driver(true);
+  if (!driver.usable()) {
+    why_not = driver.why_not;
+    return {};
+  }
+  if (driver.init(0) != CUDA_SUCCESS) {
+    why_not = "The NVIDIA driver found no GPU that can run kernels here.";
+    return {};
+  }
+  std::vector<DeviceInfo> found = query_devices(driver, nullptr);
+  if (found.empty()) why_not = "There is no GPU here that can run kernels.";
+  return found;
+}
+
+RoofGpu::RoofGpu(const DeviceInfo& device) : device_(device), calls_(load_calls()) {
+  if (calls_ == nullptr) {
+    problem_ = "the driver lacks calls for it";
+    return;
+  }
+  if (!good(calls_->retain(&context_, device_.id), "cuDevicePrimaryCtxRetain")) return;
+  if (good(calls_->set_current(context_), "cuCtxSetCurrent") &&
+      good(calls_->event(&begin_, 0), "cuEventCreate"))
+    (void)good(calls_->event(&end_, 0), "cuEventCreate");
+}
+
+RoofGpu::~RoofGpu() {
+  if (calls_ == nullptr || context_ == nullptr) return;
+  unload();
+  for (CUevent event : {begin_, end_}) {
+    if (event != nullptr) calls_->destroy_event(event);
+  }
+  calls_->release(device_.id);
+}
+
+bool RoofGpu::good(CUresult code, const char* call) {
+  if (code == CUDA_SUCCESS) return true;
+  const char* name = nullptr;
+  calls_->error(code, &name);
+  problem_ = std::string(call) + " failed: " + (name == nullptr ? "unknown error" : name);
+  return false;
+}
+
+void RoofGpu::unload() {
+  for (CUdeviceptr* memory : {&data_, &out_}) {
+    if (*memory != 0) calls_->free(*memory);
+    *memory = 0;
+  }
+  if (module_ != nullptr) calls_->unload(module_);
+  module_ = nullptr;
+  kernel_ = nullptr;
+}
+
+// A power of two, so that a mask keeps accesses within; 0 where there is no room.
+std::uint64_t RoofGpu::window_bytes(const RoofKernel& kernel) {
+  std::uint64_t window = kL1Window;
+  if (kernel.level == RoofKernel::Level::l2) window = std::bit_floor(device_.l2_bytes / 4);
+  if (kernel.level == RoofKernel::Level::dram) {
+    std::size_t free = 0, all = 0;
+    if (!good(calls_->memory(&free, &all), "cuMemGetInfo")) return 0;
+    window = std::min<std::uint64_t>(kDramWindow, std::bit_floor(free / 3));
+    if (window < kTimesL2 * device_.l2_bytes) return 0;
+  }
+  // Half is read, half is written.
+  return kernel.copies && kernel.level == RoofKernel::Level::l2 ? window / 2 : window;
+}
+
+// More blocks than an SM holds at once would leave it half empty at the end.
+void RoofGpu::fit_blocks(const RoofKernel& kernel) {
+  blocks_per_sm_ = kernel.blocks_per_sm;
+  one_wave_ = false;
+  int at_once = 0;
+  if (calls_->occupancy == nullptr ||
+      calls_->occupancy(&at_once, function_, static_cast<int>(kernel.block), 0) != CUDA_SUCCESS ||
+      at_once <= 0)
+    return;
+  blocks_per_sm_ = std::min(blocks_per_sm_, static_cast<unsigned>(at_once));
+  one_wave_ = true;
+}
+
+std::string RoofGpu::load(const RoofKernel& kernel) {
+  unload();
+  problem_.clear();
+  window_ = 0;
+  const auto threads =
+      static_cast<std::uint64_t>(device_.sm_count) * kernel.blocks_per_sm * kernel.block;
+  const auto give_up = [&] {
+    unload();
+    return problem_;
+  };
+  if (kernel.level != RoofKernel::Level::none) {
+    window_ = window_bytes(kernel);
+    if (!problem_.empty()) return give_up();
+    if (window_ == 0) return "there is not enough free memory, or the size of the L2 is not known";
+    const std::uint64_t windows = kernel.level == RoofKernel::Level::l1
+                                      ? static_cast<std::uint64_t>(device_.sm_count)
+                                      : (kernel.copies ? 2 : 1);
+    if (!good(calls_->allocate(&data_, window_ * windows), "cuMemAlloc")) return give_up();
+  }
+  const std::uint64_t out_bytes = kOutHead + threads * 4;
+  if (!good(calls_->allocate(&out_, out_bytes), "cuMemAlloc") ||
+      !good(calls_->set(out_, 0, out_bytes), "cuMemsetD8") ||
+      !good(calls_->load(&module_, kernel.ptx.c_str()), "cuModuleLoadData") ||
+      !good(calls_->function(&function_, module_, kernel.symbol.c_str()), "cuModuleGetFunction"))
+    return give_up();
+  fit_blocks(kernel);
+  kernel_ = &kernel;
+  return {};
+}
+
+std::string RoofGpu::window() const {
+  if (window_ == 0) return {};
+  return window_ >= kMiB ? std::to_string(window_ / kMiB) + " MiB"
+                         : std::to_string(window_ / 1024) + " KiB";
+}
+
+double RoofGpu::operations(std::uint32_t iterations) const {
+  if (kernel_ == nullptr) return 0;
+  return kernel_->operations * iterations * kernel_->block * blocks_per_sm_ * device_.sm_count;
+}
+
+std::optional<LaunchTime> RoofGpu::launch(std::uint32_t iterations) {
+  if (kernel_ == nullptr) return std::nullopt;
+  const unsigned blocks = blocks_per_sm_ * static_cast<unsigned>(device_.sm_count);
+  const bool own = kernel_->level == RoofKernel::Level::l1;
+  std::uint64_t block_bytes = own ? window_ : 0;
+  std::uint64_t mask = window_ == 0 ? 0 : window_ - 1;
+  std::uint64_t step = 16ULL * kernel_->block * (own ? 1 : blocks);
+  std::array<void*, 6> arguments = {&data_, &out_, &block_bytes, &mask, &step, &iterations};
+  float ms = 0;
+  std::uint64_t cycles = 0;
+  if (!good(calls_->record(begin_, nullptr), "cuEventRecord") ||
+      !good(calls_->launch(function_, blocks, 1, 1, kernel_->block, 1, 1, 0, nullptr,
+                           arguments.data(), nullptr),
+            "cuLaunchKernel") ||
+      !good(calls_->record(end_, nullptr), "cuEventRecord") ||
+      !good(calls_->wait(end_), "cuEventSynchronize") ||
+      !good(calls_->elapsed(&ms, begin_, end_), "cuEventElapsedTime") ||
+      !good(calls_->get(&cycles, out_, sizeof cycles), "cuMemcpyDtoH"))
+    return std::nullopt;
+  LaunchTime time;
+  time.seconds = ms * 1e-3;
+  if (one_wave_ && cycles > 0 && ms > 0) time.clock_hz = static_cast<double>(cycles) / time.seconds;
+  return time;
+}
+
+}  // namespace gable

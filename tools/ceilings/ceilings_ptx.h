@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts that kernels of ceilings_kernels.h are made of. Internal to them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/ceilings/ceilings_kernels.h"
+
+namespace gable {
+
+// Adds the chains of the CUDA cores; the tensor cores of all chips but Hopper's; Hopper's; the
+// streams.
+void add_core_kernels(std::vector<RoofKernel>& kernels);
+void add_tensor_kernels(std::vector<RoofKernel>& kernels);
+void add_warpgroup_kernels(std::vector<RoofKernel>& kernels);
+void add_stream_kernels(std::vector<RoofKernel>& kernels);
+
+// "name0, name1, …"
+[[nodiscard]] std::string ptx_list(const std::string& name, int count);
+
+// A whole module with one kernel. `registers`: declarations; `setup` runs once, `body` in the loop;
+// `result` leaves 32 bits in `sum`, which every thread stores so that nothing is optimised away.
+// There are: gid, tid, cta (.b32), data, out, blockbytes, mask, step (.b64).
+struct PtxParts {
+  std::string version, registers, setup, body, result;
+};
+[[nodiscard]] std::string ptx_module(const RoofKernel& kernel, const PtxParts& parts);
+
+}  // namespace gable

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// gable predict: layers of a report, or a described model, under other GPUs' roofs.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+#include "tools/commands/command.h"
+#include "tools/files/report_files.h"
+#include "tools/files/report_output.h"
+#include "tools/page/page.h"
+#include "tools/predict/predict.h"
+#include "tools/predict/predict_output.h"
+#include "tools/show/sources.h"
+
+namespace gable {
+namespace {
+
+class PredictCommand final : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app_ = &app;
+    app.add_option("FILE", file_, "a report");
+    app.add_option("--device", devices_, "GPUs")->type_name("NAME")->required();
+    app.add_option("--model", model_, "a described model")->type_name("NAME");
+    app.add_option("--batch", batches_, "batch sizes")->type_name("N");
+    app.add_option("--sequence", sequence_, "tokens of a prompt, or before the one that is made")
+        ->type_name("N")
+        ->check(CLI::Range(1, 10000000));
+    app.add_option("--precision", precision_, "the type of the work")->type_name("TYPE");
+    app.add_option("--flops", flops_, "FLOP of a described kernel")->type_name("F");
+    app.add_option("--bytes", bytes_, "bytes of a described kernel")->type_name("B");
+    app.add_option("--efficiency", options_.efficiency,
+                   "the share of compute peaks that is reached")
+        ->type_name("SHARE");
+    app.add_option("--overhead", overhead_us_, "microseconds that are added once")->type_name("US");
+    app.add_option("--top", top_, "layers that are shown")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1000000));
+    app.add_option("--csv", csv_, "write all rows")->type_name("OUT");
+    app.add_option("--html", html_, "write the page")->type_name("OUT");
+  }
+
+  int run() override {
+    find_devices();
+    const bool by_hand = flops_ >= 0 || bytes_ >= 0;
+    if (int(!file_.empty()) + int(!model_.empty()) + int(by_hand) != 1)
+      throw WrongUse(
+          "gable predict takes one of: a report, --model NAME, or --flops with --bytes.");
+    check_options(by_hand);
+    if (!precision_.empty() && element_bytes(precision_) == 0)
+      throw WrongUse("--precision takes fp64, fp32, tf32, bf16, fp16, fp8 or int8, not '" +
+                     precision_ + "'.");
+    if (!(options_.efficiency > 0 && options_.efficiency <= 1))
+      throw WrongUse("--efficiency takes a share above 0 and up to 1.");
+    if (!(overhead_us_ >= 0 && std::isfinite(overhead_us_)))
+      throw WrongUse("--overhead takes microseconds from 0 on.");
+    remarks_ = place_of_remarks({{"--csv", csv_}, {"--html", html_}});
+    options_.overhead_ns = overhead_us_ * 1000;
+    if (!file_.empty()) return of_report();
+    options_.precision = precision_.empty() ? "fp16" : precision_;
+    return by_hand ? of_numbers() : of_model();
+  }
+
+ private:
+  // An option that would change nothing is not passed over: the numbers would be taken for its.
+  void check_options(bool by_hand) const {
+    const auto only = [this](bool allowed, const char* option, const char* of) {
+      if (!allowed && app_->count(option) > 0)
+        throw WrongUse(std::string(option) + " is for " + of + ".");
+    };
+    only(!model_.empty(), "--batch", "models (--model)");
+    only(model_.starts_with("llama"), "--sequence", "Llama models (--model)");
+    only(!model_.empty() || by_hand, "--efficiency", "models (--model), --flops and --bytes");
+    only(!model_.empty() || by_hand, "--overhead", "models (--model), --flops and --bytes");
+    only(!file_.empty(), "--top", "reports");
+  }
+
+  static std::vector<std::string> words_of(const std::string& list) {
+    std::vector<std::string> out;
+    std::istringstream words(list);
+    for (std::string word; std::getline(words, word, ',');) out.push_back(word);
+    return out;
+  }
+
+  void find_devices() {
+    for (const std::string& name : words_of(devices_)) {
+      std::string error;
+      const GpuSpec* gpu = find_gpu(name, error);
+      if (gpu == nullptr) throw WrongUse(error);
+      gpus_.push_back(gpu);
+    }
+    if (gpus_.empty()) throw WrongUse("--device takes the names of GPUs, with commas.");
+  }
+
+  std::vector<std::uint64_t> batches() const {
+    std::vector<std::uint64_t> out;
+    for (const std::string& word : words_of(batches_)) {
+      std::size_t used = 0;
+      unsigned long value = 0;
+      try {
+        value = std::stoul(word, &used);
+      } catch (const std::exception&) {
+        used = 0;
+      }
+      if (used == 0 || used != word.size() || value == 0 || value > 65536)
+        throw WrongUse("--batch takes whole numbers from 1 to 65536 with commas, not '" + word +
+                       "'.");
+      out.push_back(value);
+    }
+    if (out.empty()) throw WrongUse("--batch takes whole numbers from 1 to 65536 with commas.");
+    return out;
+  }
+
+  void print_peaks() const {
+    for (const GpuSpec* gpu : gpus_) {
+      if (!peak_of(*gpu, options_.precision))
+        std::printf("%s: no published %s peak: nothing can be said.\n",
+                    std::string(gpu->name).c_str(), options_.precision.c_str());
+    }
+  }
+
+  int show(const std::vector<PredictedRow>& rows, const std::string& what,
+           const std::string& sample, const std::string& head) {
+    if (!csv_.empty()) {
+      write_output({}, predicted_csv(rows, what, options_), csv_);
+      if (csv_ != "-") print_line(remarks_, "Written: " + csv_);
+    }
+    if (!csv_.empty() || !html_.empty()) return kExitGood;
+    std::size_t columns = 100;
+    bool colours = false;
+    fit_terminal(columns, colours);
+    std::printf("[predicted] %s; %s%s\n", what.c_str(), head.c_str(),
+                options_.efficiency < 1 ? "" : ", every layer at its roof");
+    std::fputs(
+        render_columns(predicted_columns(rows, sample), rows.size(), columns, colours).c_str(),
+        stdout);
+    for (const PredictedRow& row : rows) {
+      if (row.prediction.fits) continue;
+      std::puts("*: weights and values exceed the GPU's memory.");
+      break;
+    }
+    print_peaks();
+    return kExitGood;
+  }
+
+  int of_numbers() {
+    if (!(flops_ >= 0 && bytes_ > 0 && std::isfinite(flops_) && std::isfinite(bytes_)))
+      throw WrongUse("--flops and --bytes go together: numbers from 0 on, bytes above 0.");
+    if (!html_.empty()) throw WrongUse("--html is for reports and models.");
+    std::vector<PredictedRow> rows;
+    for (const GpuSpec* gpu : gpus_)
+      rows.push_back(
+          {gpu, predict(flops_, bytes_, *gpu, options_), ridge_point(*gpu, options_), 0, false});
+    return show(rows, "given FLOP and bytes", "", options_.precision);
+  }
+
+  int of_model() {
+    const DescribedModel model = described_model(model_, sequence_);
+    if (model.name.empty())
+      throw WrongUse("There is no model '" + model_ + "': " + described_model_names() + ".");
+    const std::vector<std::uint64_t> sizes = batches();
+    std::vector<PredictedRow> rows;
+    for (const GpuSpec* gpu : gpus_) {
+      const std::uint64_t change = batch_of_change(model, *gpu, options_);
+      for (const std::uint64_t batch : sizes)
+        rows.push_back({gpu, predict(model, *gpu, batch, options_), ridge_point(*gpu, options_),
+                        change, true});
+    }
+    if (!html_.empty()) {
+      std::vector<Report> reports;
+      std::vector<std::string> names;
+      for (const GpuSpec* gpu : gpus_) {
+        reports.push_back(model_report(model, *gpu, sizes, options_));
+        names.push_back(model.name + " on " + std::string(gpu->name));
+      }
+      write_pages(reports, names);
+    }
+    return show(rows, model.name, model.sample, options_.precision);
+  }
+
+  void write_pages(const std::vector<Report>& reports, const std::vector<std::string>& names) {
+    write_output({{}, file_.empty() ? std::vector<std::string>() : std::vector{file_}, {}},
+                 render_page(reports, names), html_);
+    if (html_ != "-") print_line(remarks_, "Page: " + html_);
+  }
+
+  int of_report() {
+    const ReportFiles files = read_reports({file_});
+    if (!files.problems.empty()) throw WrongUse(files.problems.front());
+    const Report& here = files.reports.front();
+    std::vector<Report> there;
+    std::vector<std::string> names = file_names(files);
+    for (const GpuSpec* gpu : gpus_) {
+      there.push_back(predicted_report(here, *gpu, precision_));
+      names.push_back(names.front() + " on " + std::string(gpu->name));
+    }
+    if (!csv_.empty()) {
+      write_output(files, predicted_layers_csv(here, there), csv_);
+      if (csv_ != "-") print_line(remarks_, "Written: " + csv_);
+    }
+    if (!html_.empty()) {
+      std::vector<Report> all = {here};
+      all.insert(all.end(), there.begin(), there.end());
+      write_pages(all, names);
+    }
+    if (!csv_.empty() || !html_.empty()) return kExitGood;
+    std::size_t columns = 100;
+    bool colours = false;
+    fit_terminal(columns, colours);
+    const std::string source = source_mark({here});
+    print_line(stdout, source + "[predicted] time per " + here.run.unit +
+                           ": each kernel keeps its fraction of the roof" +
+                           (precision_.empty() ? "" : ", work in " + precision_));
+    std::fputs(predicted_layers(here, there, top_, columns, colours).c_str(), stdout);
+    std::puts("Under compute and DRAM roofs from data sheets; nothing was measured there.");
+    return kExitGood;
+  }
+
+  CLI::App* app_ = nullptr;
+  std::string file_, devices_, model_, batches_ = "1", precision_, csv_, html_;
+  double flops_ = -1, bytes_ = -1, overhead_us_ = 0;
+  int sequence_ = 2048;
+  std::size_t top_ = 15;
+  PredictOptions options_;
+  std::FILE* remarks_ = stdout;
+  std::vector<const GpuSpec*> gpus_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_predict_command() { return std::make_unique<PredictCommand>(); }
+
+}  // namespace gable

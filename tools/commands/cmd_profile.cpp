@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// gable profile: runs a program with the library injected, then prints one table of all reports
+// that were written.
+#include <dlfcn.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/base/text_file.h"
+#include "collector/options/settings.h"
+#include "tools/commands/command.h"
+#include "tools/files/report_files.h"
+#include "tools/files/report_output.h"
+#include "tools/launch/injection.h"
+#include "tools/launch/install.h"
+#include "tools/launch/launch.h"
+
+namespace gable {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string full_path(const std::string& path) { return fs::absolute(path).lexically_normal(); }
+
+// Reports belong where the user stands, not where the program or a child of it goes.
+std::string anchored(const std::string& output) {
+  const std::string folder = fs::current_path().string();
+  if (output.front() == '/' || folder.find('%') != std::string::npos) return output;
+  return folder + (folder.back() == '/' ? "" : "/") + output;
+}
+
+std::string why_no_report(const Ended& ended, bool playback, bool launched) {
+  const std::string none = "No report was written: ";
+  if (ended.signal == SIGKILL) {
+    return none + "the program was killed (SIGKILL) before anything had been collected.";
+  }
+  if (launched) {
+    const std::string how =
+        ended.signal != 0 ? "by signal " + std::to_string(ended.signal) : std::string("by _exit");
+    return none + "the program launched kernels, but ended " + how +
+           ", which leaves no time for one, before its windows were complete. Let it run longer "
+           "(wait, warm-up, one step for each hardware pass and three more), or end by exit, by "
+           "return from main or by SIGTERM.";
+  }
+  if (!playback && dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
+    return none +
+           "this machine has no NVIDIA driver (libcuda.so.1), so the program launched no kernel; "
+           "gable profile --playback REC shows a recording without a GPU.";
+  }
+  return none +
+         "no CUDA kernel launch was seen in the program or in those it started; gable doctor tells "
+         "whether launches can be seen here.";
+}
+
+class ProfileCommand final : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    read_environment();
+    add_collection_options(app, settings_);
+    app.get_option("--playback")->group("Options");
+    app.add_flag("--force-inject", force_inject_, "take another tool's place");
+    app.add_flag("-q,--quiet", quiet_, "print no table");
+    app.add_option("--html", html_, "write the page too")->type_name("OUT");
+  }
+
+  [[nodiscard]] bool takes_program() const override { return true; }
+
+  int run() override {
+    if (!wrong_environment_.empty()) throw WrongUse("GABLE_OPTIONS: " + wrong_environment_);
+    if (const auto both = contradiction(settings_); !both.empty()) throw WrongUse(both);
+    prepare_playback();
+    if (program_.empty()) {
+      throw WrongUse("There is no program to run: gable profile [options] -- program args.");
+    }
+    settings_.output = anchored(settings_.output);
+    check_output_place(settings_.output, "--output");
+    check_output_place(html_, "--html");
+    prepare_recording();
+    const std::string library = injected_library();
+    if (library.empty()) throw WrongUse(no_injected_library());
+    if (!settings_.cupti.empty()) settings_.cupti = full_path(settings_.cupti);
+
+    const std::string holder = injection_holder(library);
+    if (!holder.empty() && !force_inject_) {
+      say("The program runs without being profiled, because another tool is already injected (" +
+          holder + "): end that tool, or take its place with --force-inject.");
+      clear_own_injection(library);
+      return finish_unprofiled(run_program(program_));
+    }
+    const Manifest manifest;
+    settings_.manifest = manifest.path();
+    if (lacks_python_side(settings_)) say(no_python_side());
+    set_injection(library, settings_);
+    const Ended ended = run_program(program_);
+    return finish(ended, manifest);
+  }
+
+ private:
+  // GABLE_OPTIONS holds defaults here too; what an outer gable profile put there for its own use
+  // does not count.
+  void read_environment() {
+    const char* text = std::getenv("GABLE_OPTIONS");
+    if (text == nullptr) return;
+    ParsedOptions given = parse_options(text);
+    wrong_environment_ = given.error;
+    settings_ = std::move(given.settings);
+    settings_.manifest.clear();
+    settings_.playback.clear();
+  }
+
+  void prepare_playback() {
+    if (settings_.playback.empty()) return;
+    const std::string folder = set_playback(settings_.playback);
+    settings_.playback = full_path(settings_.playback);
+    if (settings_.cupti.empty()) settings_.cupti = folder + "/libcupti.so.13";
+    if (program_.empty()) program_ = {folder + "/gable-player", settings_.playback};
+  }
+
+  static void remove_former(const std::string& path, const char* mark) {
+    if (!fs::exists(path)) return;
+    std::string first(64, '\0');
+    if (fs::is_regular_file(path)) {  // opening a pipe would wait for its writer
+      std::ifstream file(path, std::ios::binary);
+      file.read(first.data(), static_cast<std::streamsize>(first.size()));
+    }
+    if (first.find(mark) == std::string::npos) {
+      throw WrongUse(path +
+                     " is there and is no recording: give --record another name, or remove it.");
+    }
+    fs::remove(path);
+  }
+
+  // A process writes its recording where nothing is yet: a former one goes, nothing else does.
+  void prepare_recording() {
+    if (settings_.record.empty()) return;
+    settings_.record = anchored(settings_.record);
+    check_output_place(settings_.record, "--record");
+    if (settings_.record == settings_.playback) {
+      throw WrongUse("--record names the recording that is played: give it another name.");
+    }
+    remove_former(settings_.record, "\"gable_recording\"");
+    remove_former(fs::path(settings_.record).replace_extension(".images"), "gable_counter_images");
+  }
+
+  static int finish_unprofiled(const Ended& ended) {
+    if (!ended.not_started.empty()) say(ended.not_started);
+    return ended.exit_code;
+  }
+
+  int finish(const Ended& ended, const Manifest& manifest) const {
+    if (!ended.not_started.empty()) return finish_unprofiled(ended);
+    if (manifest.path().empty()) {
+      say("No table is printed, as no temporary folder takes a file (see TMPDIR): gable report "
+          "FILE prints that of a report.");
+      return ended.exit_code;
+    }
+    const auto written = manifest.read();
+    std::vector<std::string> paths;
+    paths.reserve(written.size());
+    // What went into a pipe or to a terminal was read there, and cannot be read again.
+    for (const Manifest::Entry& entry : written) {
+      if (is_written_in_place(entry.path)) continue;
+      if (std::error_code code; std::filesystem::exists(entry.path, code))
+        paths.push_back(entry.path);
+      else
+        say("No table is printed of " + entry.path + ", as there is no such file.");
+    }
+    if (paths.empty() && !written.empty()) return ended.exit_code;
+    if (paths.empty()) {
+      say(why_no_report(ended, !settings_.playback.empty(), manifest.saw_launch()));
+      return ended.exit_code;
+    }
+    const ReportFiles files = read_reports(paths);
+    for (const std::string& problem : files.problems) say(problem);
+    if (!quiet_ && !files.reports.empty()) {
+      const std::string table = table_of(files, After::profile);
+      std::fwrite(table.data(), 1, table.size(), stderr);
+    }
+    for (const std::string& path : files.paths) print_line(stderr, "Report: " + path);
+    if (!html_.empty() && !files.reports.empty()) write_page_too(files);
+    return ended.exit_code;
+  }
+
+  // The program's exit code stands, whatever becomes of the page.
+  void write_page_too(const ReportFiles& files) const {
+    try {
+      write_page(files, html_, stderr);
+    } catch (const WrongUse& problem) {
+      say(problem.what());
+    }
+  }
+
+  Settings settings_;
+  std::string wrong_environment_, html_;
+  bool force_inject_ = false, quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_profile_command() { return std::make_unique<ProfileCommand>(); }
+
+}  // namespace gable

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// gable report: the table of finished reports, or of a snapshot of a running program, and files
+// made of them.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <map>
+
+#include "tools/commands/command.h"
+#include "tools/export/export.h"
+#include "tools/export/export_trace.h"
+#include "tools/files/layer_option.h"
+#include "tools/files/report_files.h"
+#include "tools/files/report_output.h"
+#include "tools/plot/plot.h"
+
+namespace gable {
+namespace {
+
+const std::map<std::string, SortBy> kSorts = {
+    {"saving", SortBy::saving}, {"time", SortBy::time},   {"fraction", SortBy::fraction},
+    {"flops", SortBy::flops},   {"bytes", SortBy::bytes}, {"name", SortBy::name}};
+
+class ReportCommand final : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("FILE", files_, "reports")->required();
+    app.add_option("--top", top_, "rows that are shown")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1000000));
+    app.add_option("--sort", sort_, "what the rows are sorted by")
+        ->type_name("saving|time|fraction|flops|bytes|name");
+    app.add_option("--layer", layers_, "rows within these layers")
+        ->type_name("PATTERN")
+        ->allow_extra_args(false);
+    app.add_flag("--kernels", query_.kernels, "rows are kernels");
+    app.add_option("--level", query_.level, "the memory level")->type_name("dram|l2|l1");
+    app.add_option("--html", html_, "write the page")->type_name("OUT");
+    app.add_option("--svg", svg_, "write the chart")->type_name("OUT");
+    app.add_option("--csv", csv_, "write the rows")->type_name("OUT");
+    app.add_option("--markdown", markdown_, "write the table")->type_name("OUT");
+    app.add_option("--trace", trace_, "write a recording's timeline")->type_name("OUT");
+  }
+
+  int run() override {
+    check_options();
+    if (!trace_.empty()) return write_trace();
+    remarks_ = place_of_remarks(
+        {{"--html", html_}, {"--svg", svg_}, {"--csv", csv_}, {"--markdown", markdown_}});
+    check_each_once(files_, "report");
+    const ReportFiles files = read_reports(files_);
+    // A table of some of the files would look like one of all.
+    if (!files.problems.empty()) throw WrongUse(files.problems.front());
+    check_layers(files);
+    if (!html_.empty()) write_page(files, html_, remarks_);
+    write(files, csv_, export_csv, 0);
+    write(files, svg_, export_svg, 0);
+    write(files, markdown_, export_markdown, kTop);
+    if (html_.empty() && csv_.empty() && svg_.empty() && markdown_.empty()) {
+      const std::string table = table_of(files, After::report, query_, top_ > 0 ? top_ : kTop);
+      std::fwrite(table.data(), 1, table.size(), stdout);
+    }
+    return kExitGood;
+  }
+
+ private:
+  static constexpr std::size_t kTop = 10;
+
+  void check_options() {
+    const auto sort = kSorts.find(sort_);
+    if (sort == kSorts.end())
+      throw WrongUse("--sort takes saving, time, fraction, flops, bytes or name, not '" + sort_ +
+                     "'.");
+    query_.sort = sort->second;
+    if (query_.level != "dram" && query_.level != "l2" && query_.level != "l1")
+      throw WrongUse("--level takes dram, l2 or l1, not '" + query_.level + "'.");
+    query_.layers = layer_patterns(layers_);
+  }
+
+  void check_layers(const ReportFiles& files) const {
+    if (query_.layers.empty()) return;
+    for (const Report& report : files.reports) {
+      if (!plot_rows(report, query_).empty()) return;
+    }
+    throw WrongUse("--layer '" + layers_.front() +
+                   "' matches no layer with kernels; patterns are globs over paths as the table "
+                   "shows them.");
+  }
+
+  using Export = std::string (*)(const std::vector<Report>&, const std::vector<std::string>&,
+                                 const ExportOptions&);
+  void write(const ReportFiles& files, const std::string& path, Export make, std::size_t rows) {
+    if (path.empty()) return;
+    write_output(files, make(files.reports, file_names(files), {query_, top_ > 0 ? top_ : rows}),
+                 path);
+    if (path != "-") print_line(remarks_, "Written: " + path);
+  }
+
+  // Times of single launches are in recordings alone: reports have their means.
+  int write_trace() {
+    const bool others = !html_.empty() || !csv_.empty() || !svg_.empty() || !markdown_.empty();
+    if (files_.size() != 1 || others)
+      throw WrongUse(
+          "--trace takes one recording, and no other output: gable report REC --trace OUT.");
+    const RecordingResult read = read_recording(files_.front());
+    if (read.recording == nullptr)
+      throw WrongUse("--trace takes a recording, not a report: " + read.error);
+    const Timeline timeline = timeline_of(*read.recording, kMostEvents);
+    if (timeline.cut) {
+      say("The recording is longer than the trace, which ends after " +
+          std::to_string(kMostEvents) + " events.");
+    }
+    write_output({{}, files_, {}}, export_trace(*read.recording, timeline), trace_);
+    if (trace_ != "-") print_line(stdout, "Written: " + trace_ + " (open it in ui.perfetto.dev)");
+    return kExitGood;
+  }
+
+  static constexpr std::size_t kMostEvents = 500000;
+  std::vector<std::string> files_, layers_;
+  RowQuery query_;
+  std::string sort_ = "saving";
+  std::size_t top_ = 0;
+  std::FILE* remarks_ = stdout;
+  std::string html_, svg_, csv_, markdown_, trace_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_report_command() { return std::make_unique<ReportCommand>(); }
+
+}  // namespace gable

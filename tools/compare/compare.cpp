@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/compare/compare.h"
+
+#include <cmath>
+#include <map>
+
+#include "analysis/events/layer_tree.h"
+#include "analysis/roofline/partial_sum.h"
+#include "tools/compare/compare_match.h"
+#include "tools/compare/compare_noise.h"
+#include "tools/plot/plot.h"
+
+namespace gable {
+namespace {
+
+Maybe times(const Maybe& value, double factor) {
+  return value ? Maybe(*value * factor) : std::nullopt;
+}
+
+std::string path_of(const LayerRow* layer) {
+  return shown_path(layer == nullptr ? std::vector<std::string>() : layer->path);
+}
+
+// Sums that speak of all of a row: the known part of one would be held against all of the other.
+void fill(ComparedRow& row, const LayerRow* a, const LayerRow* b) {
+  static const LayerRow kNone;
+  if (a == nullptr) a = &kNone;
+  if (b == nullptr) b = &kNone;
+  const auto time = [](const LayerRow& of) {
+    return whole_sum(of.time_total_ns, of.coverage.time);
+  };
+  const auto flops = [](const LayerRow& of) {
+    return whole_sum(of.flops.total, of.coverage.flops);
+  };
+  const auto dram = [](const LayerRow& of) { return whole_sum(of.bytes.dram, of.coverage.bytes); };
+  row.time_ns = {time(*a), time(*b)};
+  row.flops = {flops(*a), flops(*b)};
+  row.dram = {dram(*a), dram(*b)};
+  row.fraction = {a->roof.fraction, b->roof.fraction};
+  row.saving_ns = {a->saving_ns, b->saving_ns};
+  row.launches = {a->launches, b->launches};
+}
+
+class Comparer {
+ public:
+  Comparer(const Report& a, const Report& b)
+      : a_(a),
+        b_(b),
+        errors_a_(a),
+        errors_b_(b),
+        time_a_(time_of_roots(a)),
+        time_b_(time_of_roots(b)) {}
+
+  Comparison run() {
+    Comparison out;
+    const LayerMatches matches = match_layers(a_, b_);
+    for (const auto& [a, b] : matches.pairs) {
+      ComparedRow row = layer_row(a, b);
+      fill(row, a, b);
+      row.noise_ns = noise_of(a == nullptr ? std::nullopt : errors_a_.all(a->id),
+                              b == nullptr ? std::nullopt : errors_b_.all(b->id));
+      add_share(row);
+      const int depth = (b == nullptr ? a : b)->depth;
+      if (depth == 0) out.wholes.push_back(row);
+      out.trees.push_back(std::move(row));
+    }
+    own_layers(matches, out);
+    kernels(matches, out);
+    step(out);
+    return out;
+  }
+
+ private:
+  static ComparedRow layer_row(const LayerRow* a, const LayerRow* b) {
+    ComparedRow row;
+    row.match = a == nullptr   ? Match::added
+                : b == nullptr ? Match::gone
+                               : (a->path == b->path ? Match::same : Match::renamed);
+    const LayerRow* shown = b == nullptr ? a : b;
+    if (shown == nullptr) return row;
+    row.layer_row = shown;
+    row.name = path_of(shown);
+    if (row.match == Match::renamed) row.before = path_of(a);
+    row.direction = shown->direction;
+    row.device = shown->device;
+    return row;
+  }
+
+  void add_share(ComparedRow& row) const {
+    const bool only_b = row.match == Match::added;
+    const Maybe& time = only_b ? row.time_ns.b : row.time_ns.a;
+    const Maybe& whole = only_b ? time_b_ : time_a_;
+    if (time && whole && *whole > 0 && !row.counts_again) row.share = *time / *whole;
+  }
+
+  // Rows of a layer's own work, by its place in the matches and what else its name says: graphs are
+  // rows of their own.
+  void own_layers(const LayerMatches& matches, Comparison& out) const {
+    const std::vector<PlotRow> rows_a = plot_layers(a_), rows_b = plot_layers(b_);
+    std::map<std::pair<std::size_t, std::string>, std::vector<const PlotRow*>> left;
+    const auto key = [&](const PlotRow& row, const auto& places) {
+      const auto place = places.find(row.layer);
+      return std::pair(place == places.end() ? matches.pairs.size() : place->second,
+                       row.name.substr(path_of(row.layer).size()));
+    };
+    for (const PlotRow& row : rows_a) left[key(row, matches.place_a)].push_back(&row);
+    const auto add = [&](const PlotRow* a, const PlotRow* b) {
+      const PlotRow& shown = b == nullptr ? *a : *b;
+      ComparedRow row;
+      if (shown.layer != nullptr)
+        row = layer_row(a == nullptr ? nullptr : a->layer, b == nullptr ? nullptr : b->layer);
+      row.name = shown.name;
+      row.direction = shown.direction;
+      row.device = shown.sum.device;
+      row.counts_again = shown.counts_again;
+      fill(row, a == nullptr ? nullptr : &a->sum, b == nullptr ? nullptr : &b->sum);
+      if (shown.layer != nullptr && a != nullptr && b != nullptr && a->layer != nullptr &&
+          b->layer != nullptr && !shown.counts_again)
+        row.noise_ns = noise_of(errors_a_.own(a->layer->id), errors_b_.own(b->layer->id));
+      add_share(row);
+      out.layers.push_back(std::move(row));
+    };
+    for (const PlotRow& row : rows_b) {
+      auto found = left.find(key(row, matches.place_b));
+      const PlotRow* a = nullptr;
+      if (found != left.end() && !found->second.empty()) {
+        a = found->second.front();
+        found->second.erase(found->second.begin());
+      }
+      add(a, &row);
+    }
+    for (const auto& [unused, rows] : left) {
+      for (const PlotRow* row : rows) add(row, nullptr);
+    }
+  }
+
+  void kernels(const LayerMatches& matches, Comparison& out) const {
+    for (const auto& [a, b, match] : match_kernels(a_, b_, matches)) {
+      const KernelRow& shown = b == nullptr ? *a : *b;
+      ComparedRow row;
+      row.match = match;
+      row.name = shown.name;
+      if (match == Match::reshaped) row.before = shape_of(*a);
+      row.direction = shown.direction;
+      row.device = shown.device;
+      row.layer_row = matches.layer(shown.layer, b != nullptr);
+      row.layer = path_of(row.layer_row);
+      row.counts_again = shown.counts_again() && shown.time_source == "time";
+      const auto pair = [&, a = a, b = b](auto value) {
+        return Compared{a == nullptr ? std::nullopt : value(*a),
+                        b == nullptr ? std::nullopt : value(*b)};
+      };
+      row.time_ns = pair([](const KernelRow& k) { return k.time_total_ns; });
+      row.flops = pair([](const KernelRow& k) { return times(k.flops.total, k.launches); });
+      row.dram = pair([](const KernelRow& k) { return times(k.bytes.dram, k.launches); });
+      row.fraction = pair([](const KernelRow& k) { return k.roof.fraction; });
+      row.saving_ns = pair([](const KernelRow& k) { return k.saving_ns; });
+      row.launches = pair([](const KernelRow& k) { return Maybe(k.launches); });
+      if (a != nullptr && b != nullptr)
+        row.noise_ns = noise_of(standard_error_ns(*a), standard_error_ns(*b));
+      add_share(row);
+      out.kernels.push_back(std::move(row));
+    }
+  }
+
+  void step(Comparison& out) const {
+    out.step_wall_ns = {a_.step.wall_mean_ns, b_.step.wall_mean_ns};
+    const auto error = [](const Report& report) -> Maybe {
+      const auto steps = report.run.steps.time;
+      if (!report.step.wall_stddev_ns || steps < 2) return std::nullopt;
+      return *report.step.wall_stddev_ns / std::sqrt(static_cast<double>(steps));
+    };
+    out.step_noise_ns = noise_of(error(a_), error(b_));
+  }
+
+  const Report& a_;
+  const Report& b_;
+  const LayerErrors errors_a_, errors_b_;
+  const Maybe time_a_, time_b_;
+};
+
+}  // namespace
+
+Maybe Compared::change() const {
+  if (!a || !b || *a == 0) return std::nullopt;
+  return *b / *a - 1;
+}
+
+bool ComparedRow::beyond_noise() const {
+  if (!time_ns.a || !time_ns.b || !noise_ns) return true;
+  return std::abs(*time_ns.b - *time_ns.a) > *noise_ns;
+}
+
+std::string match_name(Match match) {
+  switch (match) {
+    case Match::renamed:
+      return "renamed";
+    case Match::reshaped:
+      return "reshaped";
+    case Match::added:
+      return "new";
+    case Match::gone:
+      return "gone";
+    case Match::same:
+      break;
+  }
+  return "same";
+}
+
+Comparison compare(const Report& a, const Report& b) {
+  Comparison out = Comparer(a, b).run();
+  say_how_comparable(a, b, out);
+  return out;
+}
+
+}  // namespace gable

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two reports side by side: A, the earlier or the baseline, and B.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/report/report.h"
+
+namespace gable {
+
+struct Compared {
+  Maybe a, b;
+  // b / a - 1; empty where a part is unknown or `a` is 0.
+  [[nodiscard]] Maybe change() const;
+};
+
+enum class Match {
+  same,     // path, direction and device; of kernels also name, grid, block, cluster, shared memory
+  renamed,  // a layer of another path with the same kernels
+  reshaped,  // a kernel of the same layer and name with another grid, block or shared memory
+  added,     // in B alone
+  gone       // in A alone
+};
+[[nodiscard]] std::string match_name(Match match);
+
+// Of layers and kernels alike: sums per unit of the reports (RunInfo::unit). A sum of which a part
+// is unknown is unknown.
+struct ComparedRow {
+  Match match = Match::same;
+  std::string name;    // the layer's shown path or the kernel's name: B's, or A's where it is gone
+  std::string before;  // A's, where it is another: a renamed layer's path, a kernel's old shape
+  std::string layer;   // of a kernel: the shown path
+  std::string direction;
+  std::int32_t device = 0;
+  const LayerRow* layer_row = nullptr;  // of the report that `name` is of; null where it has none
+  bool counts_again = false;            // its time is that of other rows
+  Compared time_ns, flops, dram, fraction, saving_ns, launches;
+  Maybe share;  // of A's time, of B's where it is new; empty where a part of that is unknown
+  // Half of the interval in which 95 % of differences lie that are none: 2 sqrt(a^2 + b^2) of the
+  // standard errors of both means. Those of a layer are the sums of its kernels', as clocks move
+  // all of them together. It is taken from the spread within each run; what differs from run to run
+  // is not in it. Empty where a kernel was timed less than twice.
+  Maybe noise_ns;
+  // The difference of times is larger than the noise, or the noise is unknown.
+  [[nodiscard]] bool beyond_noise() const;
+};
+
+struct Comparison {
+  // Sentences: why no conclusion may be drawn from A's and B's numbers. Empty when all is well.
+  std::vector<std::string> obstacles;
+  std::vector<std::string> remarks;  // what a reader should know beside
+  Compared step_wall_ns;
+  Maybe step_noise_ns;              // as ComparedRow::noise_ns
+  std::vector<ComparedRow> wholes;  // a row for each device
+  std::vector<ComparedRow> trees;   // layers with those below them
+  std::vector<ComparedRow> layers;  // layers by what they do themselves: no work is in two of them
+  std::vector<ComparedRow> kernels;
+};
+
+// The reports must outlive the result. Rows stand in B's order, then those that are gone.
+[[nodiscard]] Comparison compare(const Report& a, const Report& b);
+
+}  // namespace gable

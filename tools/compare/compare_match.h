@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers and kernels of two reports belong together. Internal to analysis/.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/compare/compare.h"
+
+namespace gable {
+
+struct LayerMatches {
+  // B's layers in B's order, then those of A that are gone; null where a report has no such layer.
+  std::vector<std::pair<const LayerRow*, const LayerRow*>> pairs;
+  std::map<const LayerRow*, std::size_t> place_a, place_b;  // in `pairs`
+  std::map<std::int64_t, const LayerRow*> ids_a, ids_b;
+  [[nodiscard]] const LayerRow* layer(std::int64_t id, bool of_b) const;
+};
+
+// By path, direction and device. Of the rest, layers whose own kernels are the same (names, grids,
+// blocks and launches) are taken for renamed where both reports have as many of them, in order.
+[[nodiscard]] LayerMatches match_layers(const Report& a, const Report& b);
+
+struct KernelMatch {
+  const KernelRow* a = nullptr;
+  const KernelRow* b = nullptr;
+  Match match = Match::same;
+};
+[[nodiscard]] std::vector<KernelMatch> match_kernels(const Report& a, const Report& b,
+                                                     const LayerMatches& layers);
+
+// "grid 4x1x1, block 128x1x1", with cluster and dynamic shared memory where there are.
+[[nodiscard]] std::string shape_of(const KernelRow& kernel);
+
+// Fills obstacles and remarks.
+void say_how_comparable(const Report& a, const Report& b, Comparison& comparison);
+
+}  // namespace gable

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of --layer, which several commands have.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/base/pattern.h"
+
+namespace gable {
+
+// Throws WrongUse where one is no pattern.
+[[nodiscard]] std::vector<Pattern> layer_patterns(const std::vector<std::string>& texts);
+
+}  // namespace gable

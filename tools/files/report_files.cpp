@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/files/report_files.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "collector/options/shell_words.h"
+#include "tools/base/wrong_use.h"
+#include "tools/files/report_file.h"
+#include "tools/show/table.h"
+
+namespace gable {
+namespace {
+
+constexpr std::size_t kNarrowest = 60, kWidest = 140;
+
+// As one would type it here.
+std::string shown_path(const std::string& path) {
+  std::error_code code;
+  const std::string near = std::filesystem::proximate(path, code).string();
+  return shell_quoted(code || near.empty() || near.rfind("..", 0) == 0 ? path : near);
+}
+
+std::string next_command(const ReportFiles& files, After after) {
+  bool counters = false, steps = false, imported = true, too_short = true;
+  for (const Report& report : files.reports) {
+    counters = counters || report.run.steps.hw + report.run.steps.flops > 0;
+    steps = steps || report.run.unit == "step";
+    imported = imported && report.run.source == "import";
+    const auto& had = report.run.steps;
+    too_short = too_short && had.needed && had.hw + had.flops + had.time == 0;
+  }
+  if (imported) return {};
+  if (too_short) return {};  // the table says how long it has to run
+  if (!counters) return "gable doctor    (why there are times alone)";
+  if (!steps) return "gable profile --step-range REGEX -- program args    (numbers of one step)";
+  if (after == After::report) return {};
+  std::string command = "gable report";
+  for (const std::string& path : files.paths) command += " " + shown_path(path);
+  return command;
+}
+
+}  // namespace
+
+void check_each_once(const std::vector<std::string>& paths, const std::string& what) {
+  for (std::size_t i = 1; i < paths.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      std::error_code code;
+      if (std::filesystem::equivalent(paths[i], paths[j], code))
+        throw WrongUse(paths[i] + " is given twice: name each " + what + " once.");
+    }
+  }
+}
+
+ReportFiles read_reports(const std::vector<std::string>& paths) {
+  // Many ranks have many files: each core reads some of them.
+  std::vector<ParsedReport> parsed(paths.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < paths.size(); i = next++)
+      parsed[i] = read_report_file(paths[i]);
+  };
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> helpers;
+  for (std::size_t i = 1; i < std::min(cores, paths.size()); ++i) {
+    try {
+      helpers.emplace_back(work);
+    } catch (const std::system_error&) {
+      break;  // no more threads are to be had: those that are do the work
+    }
+  }
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  ReportFiles files;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (parsed[i].report) {
+      files.reports.push_back(std::move(*parsed[i].report));
+      files.paths.push_back(paths[i]);
+    } else {
+      files.problems.push_back(std::move(parsed[i].error));
+    }
+  }
+  return files;
+}
+
+void fit_terminal(std::size_t& columns, bool& colours, bool standard_error) {
+  winsize size{};
+  const int file = standard_error ? STDERR_FILENO : STDOUT_FILENO;
+  const char* plain = std::getenv("NO_COLOR");
+  colours = isatty(file) == 1 && (plain == nullptr || *plain == '\0');
+  if (ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col >= kNarrowest)
+    columns = std::min<std::size_t>(size.ws_col, kWidest);
+}
+
+std::string table_of(const ReportFiles& files, After after, const RowQuery& query,
+                     std::size_t rows) {
+  TableOptions options;
+  options.query = query;
+  options.rows = rows;
+  fit_terminal(options.columns, options.colours, after == After::profile);
+  options.next_command = next_command(files, after);
+  return render_table(files.reports, options);
+}
+
+}  // namespace gable

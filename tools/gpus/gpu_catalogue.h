@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published peaks of GPUs: what `gable predict` puts layers under. A number that a data sheet does
+// not give is 0, and unknown.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/report/report.h"
+
+namespace gable {
+
+struct GpuSpec {
+  std::string_view name;
+  double fp64 = 0, fp32 = 0, fp16 = 0;  // TFLOP/s of the CUDA cores
+  // TFLOP/s (TOP/s of int8) of the tensor cores: dense, FP32 accumulation.
+  struct Tensor {
+    double fp64 = 0, tf32 = 0, bf16 = 0, fp16 = 0, fp8 = 0, int8 = 0;
+  } tensor;
+  double dram = 0;       // GB/s
+  double memory_gb = 0;  // 10^9 byte, as sold
+  std::string_view source;
+  // What its name as a device has in it, with '|' between several; empty where names do not tell
+  // boards apart.
+  std::string_view boards = {};
+  int compute_major = 0, compute_minor = 0;
+};
+
+[[nodiscard]] const std::vector<GpuSpec>& gpu_catalogue();
+
+// By name without regard to case, blanks, dashes and "NVIDIA"; a name that begins exactly one GPU's
+// is enough. nullptr where none or several fit; `error` is then a sentence with those that do.
+[[nodiscard]] const GpuSpec* find_gpu(std::string_view name, std::string& error);
+
+// Of a device by its name as the driver gives it; nullptr where the catalogue does not have that
+// board.
+[[nodiscard]] const GpuSpec* gpu_of_device(std::string_view device_name);
+
+// As ceilings of a report's device.
+[[nodiscard]] std::vector<Ceiling> ceilings_of(const GpuSpec& gpu, std::int32_t device);
+
+// The peak that work of a precision ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8") is
+// under: the tensor cores' where they have the type, else the CUDA cores'. FLOP/s; empty where the
+// GPU has no such unit or no source says its rate.
+[[nodiscard]] Maybe peak_of(const GpuSpec& gpu, std::string_view precision);
+
+}  // namespace gable

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/launch/launch.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace gable {
+namespace {
+
+// The signals that are waited for while the program runs; blocked here, as they were before in the
+// program.
+class WatchedSignals {
+ public:
+  WatchedSignals() {
+    sigemptyset(&set_);
+    for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE,
+                             SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGCHLD}) {
+      sigaddset(&set_, number);
+    }
+    sigprocmask(SIG_BLOCK, &set_, &before_);
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;  // an inherited "ignore" would take the exit status away
+    sigaction(SIGCHLD, &usual, &child_before_);
+  }
+  ~WatchedSignals() { restore(); }
+  WatchedSignals(const WatchedSignals&) = delete;
+  WatchedSignals& operator=(const WatchedSignals&) = delete;
+
+  void restore() const {
+    sigaction(SIGCHLD, &child_before_, nullptr);
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  [[nodiscard]] siginfo_t wait() const {
+    siginfo_t info{};
+    while (sigwaitinfo(&set_, &info) < 0 && errno == EINTR) {
+    }
+    return info;
+  }
+
+ private:
+  sigset_t set_{}, before_{};
+  struct sigaction child_before_ {};
+};
+
+[[noreturn]] void become(const std::vector<std::string>& program, const WatchedSignals& signals,
+                         int report_to) {
+  std::vector<char*> arguments;
+  arguments.reserve(program.size() + 1);
+  for (const std::string& word : program) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  signals.restore();
+  execvp(arguments[0], arguments.data());
+  const int reason = errno;
+  [[maybe_unused]] const ssize_t written = write(report_to, &reason, sizeof reason);
+  _exit(kExitNotFound);
+}
+
+int wait_for(pid_t child, const WatchedSignals& signals) {
+  for (;;) {
+    int status = 0;
+    const pid_t answer = waitpid(child, &status, WNOHANG);
+    if (answer == child) return status;
+    if (answer < 0 && errno != EINTR) return 0;
+    const siginfo_t signal = signals.wait();
+    if (signal.si_signo == SIGCHLD) continue;
+    // The terminal's own go to the whole foreground group: the program has them already.
+    const bool of_terminal = signal.si_code == SI_KERNEL && signal.si_signo != SIGALRM;
+    const bool of_ours = signal.si_pid == child || signal.si_pid == getpid();
+    if (!of_terminal && !of_ours) kill(child, signal.si_signo);
+  }
+}
+
+Ended did_not_start(const std::string& name, int reason) {
+  Ended ended;
+  if (reason == ENOENT) {
+    ended.exit_code = kExitNotFound;
+    ended.not_started = "The program '" + name + "' was not found" +
+                        (name.find('/') == std::string::npos ? " in PATH." : ".");
+  } else {
+    ended.exit_code = kExitNotExecutable;
+    ended.not_started = "The program '" + name + "' cannot be run: " + std::strerror(reason) + ".";
+  }
+  return ended;
+}
+
+}  // namespace
+
+Ended run_program(const std::vector<std::string>& program) {
+  // Closed by a successful exec; carries errno of a failed one.
+  int channel[2];
+  if (pipe2(channel, O_CLOEXEC) != 0) return did_not_start(program.front(), errno);
+  const WatchedSignals signals;
+  const pid_t child = fork();
+  if (child == 0) become(program, signals, channel[1]);
+  const int fork_reason = errno;
+  close(channel[1]);
+  if (child < 0) {
+    close(channel[0]);
+    return did_not_start(program.front(), fork_reason);
+  }
+  int reason = 0;
+  ssize_t count = 0;
+  while ((count = read(channel[0], &reason, sizeof reason)) < 0 && errno == EINTR) {
+  }
+  close(channel[0]);
+  const int status = wait_for(child, signals);
+  ::signal(SIGXFSZ, SIG_IGN);  // of our own writes from now on
+  if (count == static_cast<ssize_t>(sizeof reason)) return did_not_start(program.front(), reason);
+
+  Ended ended;
+  if (WIFSIGNALED(status)) {
+    ended.signal = WTERMSIG(status);
+    ended.exit_code = 128 + ended.signal;
+  } else {
+    ended.exit_code = WEXITSTATUS(status);
+  }
+  return ended;
+}
+
+}  // namespace gable

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of merging. Internal to analysis/.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analysis/report/report.h"
+
+namespace gable {
+
+// Which kind of GPU each device of each report is.
+struct MergedDevices {
+  std::map<std::pair<std::size_t, std::int32_t>, std::int32_t> kind;  // (report, device) -> kind
+  std::map<std::int32_t, double> gpus;                                // of a kind
+  [[nodiscard]] std::int32_t of(std::size_t report, std::int32_t device) const;
+};
+// Fills devices, ceilings and measured clocks. Ceilings of GPUs of one kind are means.
+[[nodiscard]] MergedDevices merge_devices(const std::vector<Report>& reports, Report& out);
+
+// Fills layers, kernels and copies.
+void merge_rows(const std::vector<Report>& reports, const MergedDevices& devices, Report& out);
+
+// Fills run and step.
+void merge_runs(const std::vector<Report>& reports, Report& out);
+
+// One kernel of several reports. Empty rows are not added.
+class KernelMerge {
+ public:
+  void add(const KernelRow& row);
+  // `gpus`: of the kind.
+  [[nodiscard]] KernelRow result(double gpus) const;
+
+ private:
+  // Sum over rows of value x launches; known where every row knows it.
+  struct Mean {
+    double sum = 0;
+    bool known = true;
+    void add(const Maybe& value, double weight);
+    [[nodiscard]] Maybe over(double weight) const;
+  };
+  using Means = std::map<std::string, std::pair<Mean, std::size_t>>;  // and how many rows have it
+  static void add_all(Means& means, const std::map<std::string, Maybe>& values, double weight);
+  void read(const Means& means, std::map<std::string, Maybe>& out) const;
+
+  KernelRow first_;
+  std::size_t rows_ = 0;
+  double launches_ = 0;
+  Mean time_, total_, overlap_;
+  Mean fp64_, fp32_, fp16_, flops_, dram_, read_, write_, l2_, l1_;
+  Means tensor_, ops_, counters_;
+  Maybe min_, max_;
+  double samples_ = 0, sample_sum_ = 0, sample_squares_ = 0;  // of durations
+  bool spread_known_ = true;
+  std::uint64_t hw_ = 0, flops_samples_ = 0, time_samples_ = 0;
+  std::vector<std::string> flags_;
+};
+
+}  // namespace gable

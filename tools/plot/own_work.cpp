@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/plot/own_work.h"
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "analysis/roofline/model_work.h"
+#include "analysis/roofline/roofline.h"
+
+namespace gable {
+namespace {
+
+// Kernels that make one row: those directly in a layer, or those of one name.
+using Group = std::tuple<std::int32_t, std::int64_t, std::string>;  // device, layer, kernel's name
+
+struct Collected {
+  explicit Collected(const Roofline& roofline) : sum(roofline) {}
+  LayerSum sum;
+  bool tensor_inferred = false;
+};
+
+// Where nothing was counted of a layer, what its operators have to do by formula stands in. Its
+// rates and roof need the time of the same steps, as the report's have.
+void take_model(const Roofline& roofline, const LayerRow& layer, OwnWork& row) {
+  if (!layer.model || row.sum.flops.total || row.sum.bytes.dram) return;
+  if (!layer.model->self.bytes || !layer.model->bytes_per_s) return;
+  LayerSum own(roofline);
+  own.add(kernel_of_model(roofline, layer.model->self, layer), true);
+  LayerRow filled;
+  filled.device = layer.device;
+  own.fill(filled);
+  if (!filled.bytes_per_s) return;
+  row.analytic = true;
+  row.tensor_inferred = false;
+  row.sum.intensity = filled.intensity;
+  row.sum.flops_per_s = filled.flops_per_s;
+  row.sum.bytes_per_s = filled.bytes_per_s;
+  row.sum.roof = filled.roof;
+  row.sum.saving_ns = filled.saving_ns;
+}
+
+}  // namespace
+
+std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
+  const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
+  std::map<std::int64_t, const LayerRow*> layers;
+  for (const LayerRow& layer : report.layers) layers[layer.id] = &layer;
+  std::map<Group, Collected> groups;
+  std::set<Group> again;  // whose time is that of other rows
+  for (KernelRow kernel : report.kernels) {
+    // A graph has a row of its own beside those of its kernels, whose time it is. What a layer's
+    // launches counted together is the layer's.
+    const bool apart = by_kernel || kernel.graph;
+    const Group group{kernel.device, kernel.layer, apart ? kernel.name : std::string()};
+    if (apart && kernel.counts_again()) {
+      if (kernel.time_source == "time") again.insert(group);
+      kernel.graph.reset();
+      kernel.ranges.reset();
+    }
+    Collected& collected = groups.try_emplace(group, roofline).first->second;
+    collected.sum.add(kernel, true);
+    collected.tensor_inferred = collected.tensor_inferred || kernel.has_flag("tensor_inferred");
+  }
+  std::vector<OwnWork> rows;
+  rows.reserve(groups.size());
+  for (const auto& [group, collected] : groups) {
+    const auto& [device, layer_id, kernel] = group;
+    OwnWork& row = rows.emplace_back();
+    row.kernel = kernel;
+    row.sum.device = device;
+    collected.sum.fill(row.sum);
+    row.tensor_inferred = collected.tensor_inferred;
+    row.counts_again = again.contains(group);
+    const auto layer = layers.find(layer_id);
+    if (layer != layers.end()) row.layer = layer->second;
+    if (row.layer != nullptr && kernel.empty()) take_model(roofline, *row.layer, row);
+  }
+  return rows;
+}
+
+}  // namespace gable

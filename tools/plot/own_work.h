@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What layers do themselves: a report's kernels, summed into the layer that launched them, layers
+// below excluded. No work is in two of these rows, except a graph's (`counts_again`), so they can
+// be shown side by side.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/report/report.h"
+
+namespace gable {
+
+struct OwnWork {
+  const LayerRow* layer = nullptr;  // of the report; null where it has no such row
+  std::string kernel;  // its name where the row is one: a CUDA graph, or all kernels of that name
+  LayerRow sum;        // of the row's kernels, per unit of the report
+  bool counts_again = false;     // a graph: its time is that of other rows
+  bool analytic = false;         // nothing was counted: FLOPs and bytes are those of operators
+  bool tensor_inferred = false;  // FLOPs unknown: on tensor cores by a kernel's name
+};
+
+// By device, layer and name. `by_kernel`: a row for every kernel's name in every layer.
+[[nodiscard]] std::vector<OwnWork> own_work(const Report& report, bool by_kernel = false);
+
+}  // namespace gable

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report shows in a chart: a row for what each layer does itself, or for each kernel. The
+// page, the SVG, CSV and Markdown are all made of these rows.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/report/report.h"
+#include "tools/plot/row_query.h"
+#include "tools/plot/time_roofline.h"
+
+namespace gable {
+
+struct PlotRow {
+  const LayerRow* layer = nullptr;    // of the report; null where it has no such row
+  const KernelRow* kernel = nullptr;  // of the report; null in rows of layers
+  std::string name;                   // the layer's shown path, or the kernel's name
+  std::string direction;              // "none" | "forward" | "backward" | "recompute"
+  LayerRow sum;                       // per unit of the report
+  bool counts_again = false;          // its time is that of other rows
+  bool analytic = false;              // work by formula, not counted
+  std::string precision;  // the compute ceiling that most of its FLOPs are under; empty: no FLOP
+  Maybe share;            // of the time of all rows
+  std::optional<TimePoint> times;  // under the compute roofs and DRAM's
+  Maybe box_ns;                    // a side of its overhead box
+};
+
+[[nodiscard]] std::vector<PlotRow> plot_layers(const Report& report);
+[[nodiscard]] std::vector<PlotRow> plot_kernels(const Report& report);
+// Those that the query asks for, in its order.
+[[nodiscard]] std::vector<PlotRow> plot_rows(const Report& report, const RowQuery& query);
+
+}  // namespace gable

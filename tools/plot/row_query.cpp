@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/plot/row_query.h"
+
+#include <algorithm>
+
+#include "analysis/events/layer_tree.h"
+#include "analysis/roofline/roofline.h"
+
+namespace gable {
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+
+bool any_matches(const std::vector<Pattern>& patterns, const std::string& text) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const Pattern& pattern) { return pattern.matches(text); });
+}
+
+Maybe value_of(SortBy sort, const LayerRow& row) {
+  switch (sort) {
+    case SortBy::saving:
+      return row.saving_ns;
+    case SortBy::time:
+      return row.time_total_ns;
+    case SortBy::fraction:
+      return row.roof.fraction ? Maybe(-*row.roof.fraction) : std::nullopt;
+    case SortBy::flops:
+      return row.flops.total;
+    case SortBy::bytes:
+      return row.bytes.dram;
+    case SortBy::name:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool layer_matches(const std::vector<Pattern>& patterns, const LayerRow& layer) {
+  if (patterns.empty()) return true;
+  std::vector<std::string> path;
+  for (const std::string& name : layer.path) {
+    path.push_back(name);
+    if (any_matches(patterns, shown_path(path)) || any_matches(patterns, name)) return true;
+  }
+  for (std::size_t dot = layer.dotted.find('.');; dot = layer.dotted.find('.', dot + 1)) {
+    if (!layer.dotted.empty() && any_matches(patterns, layer.dotted.substr(0, dot))) return true;
+    if (dot == std::string::npos) return false;
+  }
+}
+
+AtLevel at_level(const LayerRow& row, const std::string& level) {
+  if (level == "dram") return {row.bytes.dram, row.intensity.dram, row.bytes_per_s};
+  AtLevel at{level == "l2" ? row.bytes.l2 : row.bytes.l1,
+             level == "l2" ? row.intensity.l2 : row.intensity.l1, std::nullopt};
+  // A rate needs both parts of nearly all of the row; intensities say whether the bytes are.
+  const bool whole = at.intensity && row.coverage.time.value_or(0) >= kFullCoverage;
+  if (whole && at.bytes && row.time_total_ns && *row.time_total_ns > 0)
+    at.bytes_per_s = *at.bytes / *row.time_total_ns * kNsPerSecond;
+  return at;
+}
+
+bool stands_before(SortBy sort, const LayerRow& a, const std::string& name_a, const LayerRow& b,
+                   const std::string& name_b) {
+  if (sort == SortBy::name) return name_a < name_b;
+  const Maybe left = value_of(sort, a), right = value_of(sort, b);
+  if (left.has_value() != right.has_value()) return left.has_value();
+  if (left && *left != *right) return *left > *right;
+  return a.time_total_ns.value_or(0) > b.time_total_ns.value_or(0);
+}
+
+}  // namespace gable

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rows of a report are shown, and in which order: the same for the table, CSV, Markdown and
+// SVG.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/base/pattern.h"
+#include "analysis/report/report.h"
+
+namespace gable {
+
+enum class SortBy { saving, time, fraction, flops, bytes, name };
+
+struct RowQuery {
+  bool kernels = false;         // rows are kernels, not layers
+  std::vector<Pattern> layers;  // rows within a layer that one of these matches; none: all
+  SortBy sort = SortBy::saving;
+  std::string level = "dram";  // of intensity and bandwidth: "dram" | "l2" | "l1"
+};
+
+// Whether the layer or one that it is in matches: by its shown path, its name, or as PyTorch names
+// it.
+[[nodiscard]] bool layer_matches(const std::vector<Pattern>& patterns, const LayerRow& layer);
+
+// Bytes, intensity and byte/s at a level; empty where a part is unknown.
+struct AtLevel {
+  Maybe bytes, intensity, bytes_per_s;
+};
+[[nodiscard]] AtLevel at_level(const LayerRow& row, const std::string& level);
+
+// Whether `a` stands before `b`: larger values first (of fractions the smaller), names by alphabet;
+// what is unknown last.
+[[nodiscard]] bool stands_before(SortBy sort, const LayerRow& a, const std::string& name_a,
+                                 const LayerRow& b, const std::string& name_b);
+
+}  // namespace gable

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/predict/predict_output.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include "analysis/base/display.h"
+#include "analysis/roofline/partial_sum.h"
+#include "tools/plot/plot.h"
+
+namespace gable {
+namespace {
+
+constexpr double kTera = 1e12;
+
+std::string exact(const Maybe& value) {
+  if (!value) return {};
+  std::array<char, 40> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.17g", *value);
+  return text.data();
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+Maybe over(const Maybe& value, double unit) { return value ? Maybe(*value / unit) : std::nullopt; }
+
+Maybe intensity(const Prediction& prediction) {
+  return prediction.bytes > 0 ? Maybe(prediction.flops / prediction.bytes) : std::nullopt;
+}
+
+// Rows of the same place in reports that were made of one.
+struct LayerThere {
+  const PlotRow* here = nullptr;
+  std::vector<const PlotRow*> there;
+};
+
+class Layers {
+ public:
+  Layers(const Report& here, const std::vector<Report>& there) : here_(plot_layers(here)) {
+    for (const Report& report : there) there_.push_back(plot_layers(report));
+    for (std::size_t i = 0; i < here_.size(); ++i) {
+      LayerThere row{&here_[i], {}};
+      for (const std::vector<PlotRow>& rows : there_) row.there.push_back(&rows.at(i));
+      rows_.push_back(std::move(row));
+    }
+    std::stable_sort(rows_.begin(), rows_.end(), [](const LayerThere& a, const LayerThere& b) {
+      return a.here->sum.time_total_ns.value_or(0) > b.here->sum.time_total_ns.value_or(0);
+    });
+  }
+  [[nodiscard]] const std::vector<LayerThere>& rows() const { return rows_; }
+
+ private:
+  std::vector<PlotRow> here_;
+  std::vector<std::vector<PlotRow>> there_;
+  std::vector<LayerThere> rows_;
+};
+
+// Empty where too little of it is known, or has a prediction.
+Maybe time_of(const PlotRow& row) {
+  return whole_sum(row.sum.time_total_ns, row.sum.coverage.time);
+}
+
+std::string device_of(const Report& report) {
+  return report.devices.empty() ? "?" : report.devices.front().name;
+}
+
+}  // namespace
+
+std::vector<Column> predicted_columns(const std::vector<PredictedRow>& rows,
+                                      const std::string& sample) {
+  std::vector<Column> columns;
+  const auto add = [&](const std::string& head, bool left, auto cell) {
+    Column& column = columns.emplace_back(Column{head, left, {}, {}});
+    for (const PredictedRow& row : rows) column.cells.push_back(cell(row));
+  };
+  const bool batches = !rows.empty() && rows.front().has_batches;
+  add("GPU", true, [](const PredictedRow& row) { return std::string(row.gpu->name); });
+  if (batches) {
+    add("batch", false, [](const PredictedRow& row) {
+      return std::to_string(row.prediction.batch) + (row.prediction.fits ? "" : "*");
+    });
+  }
+  add("bottleneck", true, [](const PredictedRow& row) { return row.prediction.bottleneck; });
+  add("latency", false,
+      [](const PredictedRow& row) { return duration(row.prediction.latency_ns); });
+  if (batches)
+    add(sample + "s/s", false,
+        [](const PredictedRow& row) { return digits(row.prediction.per_second); });
+  add("TFLOP/s", false,
+      [](const PredictedRow& row) { return digits(over(row.prediction.flops_per_s, kTera)); });
+  add("FLOP/B", false, [](const PredictedRow& row) { return digits(intensity(row.prediction)); });
+  add("ridge", false, [](const PredictedRow& row) { return digits(row.ridge); });
+  if (batches) {
+    add("changes at batch", false, [](const PredictedRow& row) {
+      if (!row.prediction.latency_ns) return std::string("-");
+      return row.changes == 0 ? std::string("never") : std::to_string(row.changes);
+    });
+  }
+  return columns;
+}
+
+std::string predicted_csv(const std::vector<PredictedRow>& rows, const std::string& what,
+                          const PredictOptions& options) {
+  std::string out =
+      "source,what,gpu,precision,batch,bottleneck,latency_ns,per_s,flop_per_s,flop,bytes,"
+      "flop_per_byte,ridge_flop_per_byte,changes_at_batch,fits_in_memory\n";
+  for (const PredictedRow& row : rows) {
+    const Prediction& of = row.prediction;
+    out += "predicted," + quoted(what) + "," + std::string(row.gpu->name) + "," +
+           options.precision + "," + std::to_string(of.batch) + "," + of.bottleneck + "," +
+           exact(of.latency_ns) + "," + exact(of.per_second) + "," + exact(of.flops_per_s) + "," +
+           exact(of.flops) + "," + exact(of.bytes) + "," + exact(intensity(of)) + "," +
+           exact(row.ridge) + "," + (row.changes == 0 ? "" : std::to_string(row.changes)) + "," +
+           (row.has_batches ? (of.fits ? "yes" : "no") : "") + "\n";
+  }
+  return out;
+}
+
+std::string predicted_layers(const Report& here, const std::vector<Report>& there, std::size_t rows,
+                             std::size_t columns, bool colours) {
+  const Layers layers(here, there);
+  const std::size_t count = std::min(rows, layers.rows().size());
+  std::vector<Column> table;
+  const auto add = [&](const std::string& head, bool left, const std::string& whole, auto cell) {
+    Column& column = table.emplace_back(Column{head, left, {whole}, {}});
+    for (std::size_t i = 0; i < count; ++i) column.cells.push_back(cell(layers.rows()[i]));
+  };
+  add("layer", true, "whole program",
+      [](const LayerThere& row) { return one_line(row.here->name); });
+  if (std::any_of(layers.rows().begin(), layers.rows().end(),
+                  [](const LayerThere& row) { return row.here->direction == "backward"; }))
+    add("dir", true, "", [](const LayerThere& row) {
+      return row.here->direction == "none" ? std::string("-") : row.here->direction.substr(0, 3);
+    });
+  add("here", false, duration(time_of_roots(here)),
+      [](const LayerThere& row) { return duration(time_of(*row.here)); });
+  add("bound", true, "", [](const LayerThere& row) { return row.here->sum.roof.bound; });
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    add(device_of(there[i]), false, duration(time_of_roots(there[i])),
+        [i](const LayerThere& row) { return duration(time_of(*row.there[i])); });
+    add("bound", true, "", [i](const LayerThere& row) { return row.there[i]->sum.roof.bound; });
+  }
+  return render_columns(std::move(table), count + 1, columns, colours);
+}
+
+std::string predicted_layers_csv(const Report& here, const std::vector<Report>& there) {
+  const Layers layers(here, there);
+  std::string out = "source,layer,direction,gpu,time_ns,bound,fraction,least_ns\n";
+  const auto line = [&](const std::string& source, const PlotRow& row, const std::string& gpu) {
+    const Roof& roof = row.sum.roof;
+    const Maybe least = roof.compute_ns && roof.memory_ns
+                            ? Maybe(std::max(*roof.compute_ns, *roof.memory_ns))
+                            : std::nullopt;
+    out += source + "," + quoted(row.name) + "," + row.direction + "," + quoted(gpu) + "," +
+           exact(time_of(row)) + "," + roof.bound + "," + exact(roof.fraction) + "," +
+           exact(least) + "\n";
+  };
+  for (const LayerThere& row : layers.rows()) {
+    line(here.run.source, *row.here, device_of(here));
+    for (std::size_t i = 0; i < there.size(); ++i)
+      line("predicted", *row.there[i], device_of(there[i]));
+  }
+  return out;
+}
+
+}  // namespace gable

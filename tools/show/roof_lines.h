@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the table says of the roofs that its fractions are of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/report/report.h"
+
+namespace gable {
+
+// Nothing where roofs are theoretical and at the highest clock, or within 1 % of it; else a line
+// about roofs that were measured, and one about the clock of those that were not.
+[[nodiscard]] std::vector<std::string> roof_lines(const std::vector<Report>& reports);
+
+}  // namespace gable

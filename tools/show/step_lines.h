@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step's time is made of, in lines of text. Internal to analysis/.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/report/report.h"
+
+namespace gable {
+
+// Wall time, busy and idle time of the GPU, copies and waits; and of text generation the time a
+// token takes. Nothing where no step was timed.
+[[nodiscard]] std::vector<std::string> step_lines(const Report& report);
+
+}  // namespace gable

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/show/table.h"
+
+#include <algorithm>
+
+#include "analysis/base/display.h"
+#include "analysis/roofline/partial_sum.h"
+#include "tools/advice/advice.h"
+#include "tools/merge/merge.h"
+#include "tools/show/columns.h"
+#include "tools/show/roof_lines.h"
+#include "tools/show/sources.h"
+#include "tools/show/step_lines.h"
+#include "tools/show/table_columns.h"
+
+namespace gable {
+namespace {
+
+constexpr const char* kBold = "1";
+constexpr const char* kMagenta = "35";
+constexpr const char* kRed = "31";
+
+std::string plural(std::uint64_t count, const std::string& one) {
+  const char* many = one.ends_with("h") ? "es" : "s";
+  return std::to_string(count) + " " + one + (count == 1 ? "" : many);
+}
+
+std::string origin(const std::vector<Report>& reports) {
+  const std::string text = source_mark(reports);
+  const bool complete = std::all_of(reports.begin(), reports.end(),
+                                    [](const Report& each) { return each.run.complete; });
+  return complete ? text : text + "[unfinished] ";
+}
+
+std::string whole_program(const std::vector<Report>& reports) {
+  PartialSum flops, bytes, time;
+  double rate_flops = 0, rate_time = 0;
+  bool rate_known = true, measured = true;
+  for (const Report& report : reports) {
+    const auto& total = report.run.total;
+    flops.add(total.flops, coverage_of(report, &Coverage::flops));
+    bytes.add(total.bytes_dram, coverage_of(report, &Coverage::bytes));
+    time.add(total.gpu_time_ns, coverage_of(report, &Coverage::time));
+    measured = measured && total.basis == "measured";
+    rate_known = rate_known && total.flops_per_s && total.gpu_time_ns;
+    if (!rate_known) continue;
+    rate_flops += *total.flops_per_s * *total.gpu_time_ns;
+    rate_time += *total.gpu_time_ns;
+  }
+  const bool both =
+      flops.value && bytes.value && !flops.partial && !bytes.partial && *bytes.value > 0;
+  const Maybe intensity = both ? Maybe(*flops.value / *bytes.value) : std::nullopt;
+  const Maybe rate = rate_known && rate_time > 0 ? Maybe(rate_flops / rate_time) : std::nullopt;
+  const std::string unknown_flops = flops.value ? flops.text("FLOP") : "FLOP unknown";
+  const std::string unknown_bytes = bytes.value ? bytes.text("B") + " DRAM" : "DRAM bytes unknown";
+  const std::string time_text = time.value ? time.time_text() + " GPU" : "GPU time unknown";
+  return origin(reports) + unknown_flops + ", " + unknown_bytes + ", " + digits(intensity) +
+         " FLOP/B, " + time_text + ", " + (rate ? with_prefix(rate, "FLOP/s") : "- FLOP/s") +
+         (measured ? " (measured)" : " (extrapolated)");
+}
+
+std::string basis_line(const std::vector<Report>& reports) {
+  std::string text;
+  if (reports.size() > 1) text = std::to_string(reports.size()) + " processes; ";
+  return text + reports.front().run.total.basis_note;
+}
+
+// Where steps come from when nobody named them.
+std::string found_steps(const std::vector<Report>& reports) {
+  std::vector<std::int64_t> periods;
+  for (const Report& report : reports) {
+    const auto& period = report.run.steps.period;
+    if (!period || report.run.unit != "step") return {};
+    if (std::find(periods.begin(), periods.end(), *period) == periods.end())
+      periods.push_back(*period);
+  }
+  std::string text;
+  for (const auto period : periods) text += (text.empty() ? "" : " or ") + std::to_string(period);
+  return "steps: found by the launch sequence's period of " + text + " launches";
+}
+
+std::string order_of(const TableRows& table, const RowQuery& query) {
+  switch (query.sort) {
+    case SortBy::saving:
+      return table.by_saving ? "largest saving first" : "longest first";
+    case SortBy::time:
+      return "longest first";
+    case SortBy::fraction:
+      return "furthest below the roof first";
+    case SortBy::flops:
+      return "most FLOP first";
+    case SortBy::bytes:
+      return "most DRAM bytes first";
+    case SortBy::name:
+      break;
+  }
+  return "by name";
+}
+
+std::uint64_t overlapped(const std::vector<Report>& reports) {
+  std::uint64_t count = 0;
+  for (const Report& report : reports) count += report.flagged("overlapped");
+  return count;
+}
+
+std::string lost_line(const std::vector<Report>& reports) {
+  const LostCounts lost = lost_of(reports);
+  double flops = 1, bytes = 1, time = 1;
+  for (const Report& report : reports) {
+    time = std::min(time, coverage_of(report, &Coverage::time));
+    flops = std::min(flops, coverage_of(report, &Coverage::flops));
+    bytes = std::min(bytes, coverage_of(report, &Coverage::bytes));
+  }
+  std::vector<std::string> parts;
+  const auto count = [&](std::uint64_t number, const char* what) {
+    if (number > 0) parts.push_back(plural(number, what));
+  };
+  count(lost.records, "record");
+  count(lost.ranges, "counter range");
+  count(lost.zero_timestamps, "zero timestamp");
+  count(lost.windows, "window");
+  count(lost.unattributed_launches, "unattributed launch");
+  count(lost.folded_keys, "folded key");
+  count(lost.folded_layers, "folded layer");
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "Lost: " : ", ") + part;
+  const auto unknown = [](const char* what, double share) {
+    return share < 1 ? std::string(what) + " of " + percent(1 - share) : std::string();
+  };
+  std::string gaps;
+  if (time < 1) gaps = "times of " + percent(1 - time) + " of the launches";
+  for (const std::string& gap : {unknown("FLOPs", flops), unknown("bytes", bytes)}) {
+    if (!gap.empty()) gaps += (gaps.empty() ? "" : ", ") + gap + " of the time";
+  }
+  if (text.empty()) text = "Nothing was lost";
+  if (!gaps.empty()) text += "; unknown: " + gaps;
+  if (const auto layers = overlapped(reports); layers > 0)
+    text += "; " + plural(layers, "layer") + " overlapped others, whose work may be in theirs";
+  return text + ".";
+}
+
+// How long the program has to run where it ended before all windows came; none where it ran so
+// long and its steps differed.
+std::string steps_that_are_enough(const RunInfo& run) {
+  const auto& steps = run.steps;
+  if (steps.needed && static_cast<std::int64_t>(steps.seen) < *steps.needed) {
+    return plural(static_cast<std::uint64_t>(*steps.needed), "step") +
+           " of the same launches are enough";
+  }
+  return {};
+}
+
+// Where FLOPs, bytes or times are missing because the program ended before their windows came.
+std::string what_to_do(const std::vector<Report>& reports) {
+  for (const Report& report : reports) {
+    const auto& run = report.run;
+    const auto& steps = run.steps;
+    const bool nothing = steps.hw + steps.flops + steps.time == 0;
+    if (run.source == "import" || !run.ranks.empty()) continue;
+    if (nothing ? !steps.needed : steps.hw == 0 || (steps.flops > 0 && steps.time > 0)) continue;
+    const std::string longer =
+        nothing ? "The program ended before anything was measured. Let it run longer"
+                : "Not every phase had a window. Unless --phases left it out, let the program run "
+                  "longer";
+    const std::string enough = steps_that_are_enough(run);
+    if (run.unit == "step") {
+      if (!enough.empty())
+        return longer + ": " + enough + ", and it had " + std::to_string(steps.seen) + ".";
+      return longer + ", by " + plural(steps.flops > 0 ? 1 : 3, "step") + " or more.";
+    }
+    return longer + ", or name the range that is one step of it (--step-range)" +
+           (enough.empty() ? "." : ": " + enough + ".") + " --active 1 alone does not help.";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string render_table(const std::vector<Report>& reports, const TableOptions& options) {
+  if (reports.empty()) return "No process launched a kernel.\n";
+  const TableRows table = table_rows(reports, options.query);
+  const std::size_t count = std::min(options.rows, table.rows.size());
+  std::string out;
+  const auto line = [&](const std::string& text, const char* colour = nullptr) {
+    out +=
+        coloured(shorten_end(one_line(text), options.columns), options.colours ? colour : nullptr) +
+        "\n";
+  };
+  line(whole_program(reports), origin(reports).empty() ? kBold : kMagenta);
+  line(basis_line(reports));
+  if (const auto steps = found_steps(reports); !steps.empty()) line(steps);
+  if (reports.size() == 1) {
+    for (const std::string& text : step_lines(reports.front())) line(text);
+  }
+
+  const bool per_step = std::all_of(reports.begin(), reports.end(),
+                                    [](const Report& each) { return each.run.unit == "step"; });
+  line("");
+  line(std::to_string(count) + " of " +
+       plural(table.rows.size(), table.kernels ? "kernel" : "layer") + ", " +
+       order_of(table, options.query) + "; saving per " + (per_step ? "step" : "run") + ":");
+  out += render_columns(table_columns(table, count, reports.size() > 1, per_step), count,
+                        options.columns, options.colours);
+  line("");
+  const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
+                                    [](const TableRow& row) { return row.tensor_inferred; });
+  const std::string lost = lost_line(reports);
+  for (const std::string& part : word_lines(lost, options.columns))
+    line(part, lost.starts_with("Nothing") ? nullptr : kRed);
+  if (const auto remedy = what_to_do(reports); !remedy.empty()) {
+    for (const std::string& part : word_lines(remedy, options.columns)) line(part);
+  }
+  if (table.analytic) {
+    line("analytic: nothing was counted; FLOPs of matrix products, convolutions and attention by");
+    line("formula, bytes of operators' tensors, over measured time.");
+  }
+  if (inferred)
+    line("tensor?: work on tensor cores, inferred from a kernel's name; it was not counted.");
+  for (const std::string& text : roof_lines(reports)) line(text);
+  if (reports.size() == 1) {
+    std::size_t shown = 0;
+    for (const Advice& each : advise(reports.front())) {
+      if (++shown > options.advice) break;
+      if (shown == 1) line("What would help most (savings of one item may be in another):");
+      line("- " + (each.saving_ns ? "up to " + duration(each.saving_ns) + ": " : std::string()) +
+           each.trigger);
+      for (const std::string& part : word_lines(each.action, options.columns - 2))
+        line("  " + part);
+    }
+  }
+  if (!options.next_command.empty())
+    out += "Next: " + one_line(options.next_command) + "\n";  // cut off it would not run
+  return out;
+}
+
+}  // namespace gable

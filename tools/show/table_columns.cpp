@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/show/table_columns.h"
+
+#include "analysis/base/display.h"
+
+namespace gable {
+namespace {
+
+constexpr double kTera = 1e12, kGiga = 1e9;
+
+Maybe scaled(const Maybe& value, double unit) {
+  return value ? Maybe(*value / unit) : std::nullopt;
+}
+
+// Of the eight that every terminal has.
+const char* colour_of(const std::string& bound) {
+  if (bound == "memory") return "34";
+  if (bound == "compute") return "32";
+  if (bound == "latency" || bound == "overhead") return "33";
+  if (bound == "communication") return "36";
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<Column> table_columns(const TableRows& table, std::size_t count, bool processes,
+                                  bool per_step) {
+  std::vector<Column> columns;
+  const auto add = [&](const std::string& head, bool left, auto cell) {
+    Column& column = columns.emplace_back(Column{head, left, {}, {}});
+    for (std::size_t i = 0; i < count; ++i) column.cells.push_back(cell(table.rows[i]));
+  };
+  add(table.kernels ? "kernel" : "layer", true,
+      [](const TableRow& row) { return one_line(row.name); });
+  if (processes) add("process", true, [](const TableRow& row) { return row.process; });
+  if (table.several_devices)
+    add("gpu", false, [](const TableRow& row) { return std::to_string(row.device); });
+  if (table.several_directions) {
+    add("direction", true, [](const TableRow& row) {
+      return row.direction.empty() ? std::string("-") : row.direction;
+    });
+  }
+  add(table.time, false, [](const TableRow& row) { return percent(row.share); });
+  add("TFLOP/s", false, [](const TableRow& row) {
+    if (!row.sum.flops_per_s && row.tensor_inferred) return std::string("tensor?");
+    return digits(scaled(row.sum.flops_per_s, kTera));
+  });
+  const bool dram = table.level == "dram";
+  const std::string level = table.level == "l2" ? " L2" : " L1";
+  add(dram ? "GB/s" : "GB/s" + level, false, [&](const TableRow& row) {
+    return digits(scaled(at_level(row.sum, table.level).bytes_per_s, kGiga));
+  });
+  add(dram ? "FLOP/B" : "FLOP/B" + level, false,
+      [&](const TableRow& row) { return digits(at_level(row.sum, table.level).intensity); });
+  add("bound", true, [](const TableRow& row) { return row.sum.roof.bound; });
+  for (std::size_t i = 0; i < count; ++i)
+    columns.back().colours.push_back(colour_of(table.rows[i].sum.roof.bound));
+  add("of roof", false, [](const TableRow& row) { return percent(row.sum.roof.fraction); });
+  add("saving", false, [&](const TableRow& row) {
+    return duration(per_step || !row.sum.saving_ns ? row.sum.saving_ns : Maybe(row.rank_saving));
+  });
+  if (table.analytic) {
+    add("work", true, [](const TableRow& row) {
+      const bool unknown = !row.sum.flops_per_s && !row.sum.bytes_per_s;
+      return std::string(row.analytic ? "analytic" : unknown ? "-" : "counted");
+    });
+  }
+  return columns;
+}
+
+}  // namespace gable

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/show/table_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "analysis/events/layer_tree.h"
+#include "analysis/roofline/partial_sum.h"
+#include "tools/plot/own_work.h"
+
+namespace gable {
+namespace {
+
+// Layers that have kernels of their own, over devices and processes: paths with directions.
+bool has_layers(const std::vector<Report>& reports) {
+  std::set<std::pair<std::vector<std::string>, std::string>> own;
+  for (const Report& report : reports) {
+    std::map<std::int64_t, const LayerRow*> layers;
+    for (const LayerRow& layer : report.layers) layers[layer.id] = &layer;
+    for (const KernelRow& kernel : report.kernels) {
+      const auto layer = layers.find(kernel.layer);
+      if (layer != layers.end()) own.emplace(layer->second->path, layer->second->direction);
+    }
+  }
+  return own.size() > 1;
+}
+
+void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows) {
+  for (OwnWork& own : own_work(report, by_kernel)) {
+    TableRow& row = rows.emplace_back();
+    row.process = report.run.rank ? "rank " + std::to_string(*report.run.rank)
+                                  : std::to_string(report.run.pid);
+    row.device = own.sum.device;
+    row.name =
+        by_kernel ? own.kernel
+                  : shown_path(own.layer == nullptr ? std::vector<std::string>() : own.layer->path);
+    if (!by_kernel && !own.kernel.empty()) row.name += " " + own.kernel;
+    if (own.layer != nullptr && own.layer->direction != "none")
+      row.direction = own.layer->direction;
+    row.layer = own.layer;
+    row.sum = std::move(own.sum);
+    row.counts_again = own.counts_again;
+    row.analytic = own.analytic;
+    row.tensor_inferred = own.tensor_inferred;
+    row.rank_saving = row.sum.saving_ns.value_or(0) * units_of(report);
+    row.rank_time = row.sum.time_total_ns.value_or(0) * units_of(report);
+  }
+}
+
+}  // namespace
+
+double units_of(const Report& report) {
+  return report.run.unit == "step"
+             ? static_cast<double>(std::max<std::uint64_t>(report.run.steps.seen, 1))
+             : 1.0;
+}
+
+TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) {
+  TableRows out;
+  out.level = query.level;
+  out.time = time_of_shares(reports);
+  out.kernels = query.kernels || !has_layers(reports);
+  for (const Report& report : reports) add_rows(report, out.kernels, out.rows);
+  double whole = 0;
+  for (const TableRow& row : out.rows) {
+    if (!row.counts_again) whole += row.rank_time;
+    out.by_saving = out.by_saving || row.sum.saving_ns.has_value();
+    out.analytic = out.analytic || row.analytic;
+    out.several_devices = out.several_devices || row.device != out.rows.front().device;
+    out.several_directions = out.several_directions || !row.direction.empty();
+  }
+  for (TableRow& row : out.rows) {
+    if (row.sum.time_total_ns && whole > 0 && !row.counts_again) row.share = row.rank_time / whole;
+  }
+  static const LayerRow kNone;
+  std::erase_if(out.rows, [&](const TableRow& row) {
+    return !layer_matches(query.layers, row.layer == nullptr ? kNone : *row.layer);
+  });
+  std::stable_sort(out.rows.begin(), out.rows.end(), [&](const TableRow& a, const TableRow& b) {
+    // Over the whole run, where reports have units of their own.
+    if (query.sort == SortBy::saving)
+      return std::tuple(a.rank_saving, a.rank_time) > std::tuple(b.rank_saving, b.rank_time);
+    if (query.sort == SortBy::time) return a.rank_time > b.rank_time;
+    return stands_before(query.sort, a.sum, a.name, b.sum, b.name);
+  });
+  return out;
+}
+
+}  // namespace gable

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the table shows, before it is text. Internal to analysis/.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/report/report.h"
+#include "tools/plot/row_query.h"
+
+namespace gable {
+
+struct TableRow {
+  std::string process;  // "rank 1" or the pid
+  std::int32_t device = 0;
+  std::string name;       // a layer's path or a kernel's name, shown in the middle when it is long
+  std::string direction;  // "" where it is none
+  const LayerRow* layer = nullptr;  // of the report; null where it has no such row
+  LayerRow sum;                     // of the row's own kernels, per unit of its report
+  bool counts_again = false;        // a graph: its time is that of other rows, and has no share
+  bool analytic = false;  // nothing was counted: FLOPs and bytes are those of the layer's operators
+  bool tensor_inferred = false;           // FLOPs unknown: on tensor cores by a kernel's name
+  Maybe share;                            // of the GPU time of all reports
+  double rank_saving = 0, rank_time = 0;  // over the whole run, to compare rows of several reports
+};
+
+struct TableRows {
+  std::vector<TableRow> rows;  // as the query sorts them
+  bool kernels = false;        // rows are kernels, for want of layers
+  bool by_saving = false;
+  bool several_devices = false, several_directions = false;
+  bool analytic = false;  // some row is
+  std::string level;      // of intensity and bandwidth
+  std::string time;       // what shares are of: time_of_shares
+};
+
+[[nodiscard]] TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query = {});
+
+// How often the unit of the report happened: a step's numbers times this are the run's.
+[[nodiscard]] double units_of(const Report& report);
+
+}  // namespace gable

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/streams/sqlite_file.h"
+
+#include <sqlite3.h>
+
+#include "tools/base/wrong_use.h"
+
+namespace gable {
+namespace {
+
+constexpr int kCacheKiB = 8192;
+
+std::string quoted_name(const std::string& name) {
+  std::string out = "\"";
+  for (const char c : name) {
+    if (c == '"') out += c;
+    out += c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+SqliteFile::SqliteFile(const std::string& path) : path_(path) {
+  const int opened =
+      sqlite3_open_v2(path.c_str(), &file_, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
+  if (opened != SQLITE_OK) {
+    const std::string why = file_ == nullptr ? "no memory" : sqlite3_errmsg(file_);
+    sqlite3_close(file_);
+    throw WrongUse(path + " cannot be opened: " + why + ".");
+  }
+  try {
+    // What a schema says to do is not done.
+    sqlite3_db_config(file_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(file_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(file_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+    sqlite3_limit(file_, SQLITE_LIMIT_LENGTH, 64 << 20);
+    const std::string cache = "PRAGMA cache_size=-" + std::to_string(kCacheKiB);
+    sqlite3_exec(file_, cache.c_str(), nullptr, nullptr, nullptr);
+    sqlite3_exec(file_, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
+    sqlite3_stmt* statement = nullptr;
+    const char* const query =
+        "SELECT m.name, i.name FROM sqlite_master m, pragma_table_info(m.name) i "
+        "WHERE m.type = 'table' AND m.sql NOT LIKE 'create virtual%'";
+    if (sqlite3_prepare_v2(file_, query, -1, &statement, nullptr) != SQLITE_OK) fail("is no use");
+    int code = SQLITE_OK;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+      const auto* table = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
+      const auto* column = reinterpret_cast<const char*>(sqlite3_column_text(statement, 1));
+      if (table != nullptr && column != nullptr) columns_[table].insert(column);
+    }
+    sqlite3_finalize(statement);
+    if (code != SQLITE_DONE) fail("cannot be read");
+  } catch (...) {
+    sqlite3_close(file_);
+    throw;
+  }
+}
+
+SqliteFile::~SqliteFile() { sqlite3_close(file_); }
+
+void SqliteFile::fail(const std::string& what) const {
+  const int code = sqlite3_errcode(file_);
+  if (code == SQLITE_NOTADB)
+    throw WrongUse(path_ + " is no SQLite file: export one with nsys export --type sqlite.");
+  throw WrongUse(path_ + " " + what + ": " + quoted_piece(sqlite3_errmsg(file_)) +
+                 ": the file is cut off or damaged.");
+}
+
+bool SqliteFile::has(const std::string& table, const std::string& column) const {
+  const auto found = columns_.find(table);
+  return found != columns_.end() && found->second.contains(column);
+}
+
+std::uint64_t SqliteFile::rows(const std::string& table) {
+  if (!has(table)) return 0;
+  // Tables of nsys are only ever appended to.
+  const std::string query = "SELECT max(rowid) FROM " + quoted_name(table);
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(file_, query.c_str(), -1, &statement, nullptr) != SQLITE_OK) return 0;
+  const sqlite3_int64 rows =
+      sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+  sqlite3_finalize(statement);
+  return rows > 0 ? static_cast<std::uint64_t>(rows) : 0;
+}
+
+SqliteRows::SqliteRows(SqliteFile& file, std::string table, const std::vector<std::string>& columns,
+                       const std::string& where)
+    : file_(file), table_(std::move(table)), columns_(columns) {
+  std::string query = "SELECT ";
+  for (const std::string& column : columns_) {
+    if (query.size() > 7) query += ", ";
+    query += file.has(table_, column) ? quoted_name(column) : "NULL";
+  }
+  query += " FROM " + quoted_name(table_) + where;
+  if (sqlite3_prepare_v2(file_.file_, query.c_str(), -1, &statement_, nullptr) != SQLITE_OK)
+    file_.fail("has a table " + table_ + " that cannot be read");
+}
+
+SqliteRows::~SqliteRows() { sqlite3_finalize(statement_); }
+
+bool SqliteRows::next() {
+  ++row_;
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE)
+    file_.fail("cannot be read at " + table_ + ", row " + std::to_string(row_));
+  return false;
+}
+
+void SqliteRows::again(std::int64_t parameter) {
+  sqlite3_reset(statement_);
+  sqlite3_bind_int64(statement_, 1, parameter);
+  row_ = 0;
+}
+
+bool SqliteRows::is_null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+bool SqliteRows::is_text(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_TEXT;
+}
+
+std::string_view SqliteRows::text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  if (text == nullptr) return {};
+  return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::optional<std::uint64_t> SqliteRows::number(int column, std::uint64_t most) const {
+  const int type = sqlite3_column_type(statement_, column);
+  if (type == SQLITE_NULL) return std::nullopt;
+  const sqlite3_int64 value = sqlite3_column_int64(statement_, column);
+  if (type != SQLITE_INTEGER || value < 0 || static_cast<std::uint64_t>(value) > most)
+    broken(columns_[static_cast<std::size_t>(column)] + " is out of range");
+  return static_cast<std::uint64_t>(value);
+}
+
+std::uint64_t SqliteRows::needed(int column, std::uint64_t most) const {
+  const auto value = number(column, most);
+  if (!value) broken(columns_[static_cast<std::size_t>(column)] + " is missing");
+  return *value;
+}
+
+void SqliteRows::broken(const std::string& what) const {
+  throw WrongUse(file_.path() + ": " + table_ + ", row " + std::to_string(row_) + ": " + what +
+                 ".");
+}
+
+}  // namespace gable
