@@ -28,7 +28,7 @@ words() {
   grep -ohE '"[a-z_0-9]{2,}"' "$@" | sort -u | sed -E 's/"(.*)"/"\\"\1\\""/'
 }
 words analysis/report/report_json_read.cpp >build-fuzz/report.dict
-words analysis/recording*.cpp >build-fuzz/recording.dict
+words analysis/recording/*.cpp >build-fuzz/recording.dict
 grep -ohE -- '"--[a-z-]+' collector/options/settings.cpp | sort -u | sed 's/$/="/' >build-fuzz/options.dict
 
 mapfile -t targets < <(find tests/fuzz/corpus -mindepth 1 -type d -printf '%f\n' | sort)

@@ -48,16 +48,16 @@ class Built:
         with open(common, "w", encoding="utf-8") as file:
             file.writelines(f"#include <{name}>\n" for name in COMMON)
         self.compile("-x", "c++-header", common, "-o", common + ".gch")
-        folders = ("collector", "inject", "tools")
+        folders = {"collector": "collector/*", "inject": "inject", "tools": "tools/*"}
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            objects = {folder: list(pool.map(self.object_of, sources(folder))) for folder in folders}
-        libraries = os.environ["GABLE_LIBRARIES"].split(":")
+            objects = {folder: list(pool.map(self.object_of, sources(pattern))) for folder, pattern in folders.items()}
+        libraries = ["-Wl,--start-group", *os.environ["GABLE_LIBRARIES"].split(":"), "-Wl,--end-group"]
         for below in ("bin", "lib"):
             os.mkdir(os.path.join(self.folder, below))
         self.program = os.path.join(self.folder, "bin", "gable")
         self.run(*os.environ["GABLE_MAIN"].split(":"), *objects["tools"], *objects["collector"], *libraries, "-o", self.program,
                  "-lsqlite3", "-lz", "-ldl", "-pthread")
-        self.run("-shared", *objects["inject"], *objects["collector"], *libraries[1:], "-Wl,--gc-sections", "-Wl,-z,nodelete",
+        self.run("-shared", *objects["inject"], *objects["collector"], *libraries, "-Wl,--gc-sections", "-Wl,-z,nodelete",
                  "-Wl,--version-script=" + os.path.join(wheels.SOURCE, "inject", "exports.map"), "-Wl,--exclude-libs,ALL",
                  "-o", os.path.join(self.folder, "lib", "libgable_inject.so"), "-ldl", "-pthread")
         os.symlink(os.environ["GABLE_PLAYBACK_FOLDER"], os.path.join(self.folder, "lib", "playback"))

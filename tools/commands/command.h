@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a subcommand of `gable` is. To add one called NAME: write tools/cmd_NAME.cpp, which defines
-// make_NAME_command(), and its page docs/commands/NAME.md; the build finds both, embeds the page
-// and lists the command. The page is what `gable NAME --help` prints; a test compares its options
-// with the declared ones.
+// What a subcommand of `gable` is. To add one called NAME: write tools/commands/cmd_NAME.cpp, which
+// defines make_NAME_command(), and its page docs/commands/NAME.md; the build finds both, embeds the
+// page and lists the command. The page is what `gable NAME --help` prints; a test compares its
+// options with the declared ones.
 #pragma once
 
 #include <memory>
