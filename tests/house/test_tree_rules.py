@@ -26,39 +26,45 @@ class TheRules(unittest.TestCase):
         self.assertEqual(problems, len(rules.include_problems({path: line})), f"{path}: {line}")
 
     def test_includes_point_one_way(self):
-        for path, line in [("inject/a.cpp", '#include "collector/b.h"'), ("inject/a.cpp", '#include "analysis/b.h"'),
-                           ("collector/a.cpp", '#include "analysis/b.h"'), ("tools/a.cpp", '#include "collector/metrics/plan.h"'),
-                           ("tools/a.cpp", "#include <vector>"), ("tests/x/a.cpp", '#include "tools/b.h"')]:
+        for path, line in [("inject/a.cpp", '#include "collector/x/b.h"'), ("inject/a.cpp", '#include "analysis/x/b.h"'),
+                           ("collector/x/a.cpp", '#include "analysis/x/b.h"'), ("tools/x/a.cpp", '#include "collector/x/b.h"'),
+                           ("tools/x/a.cpp", "#include <vector>"), ("tests/x/a.cpp", '#include "tools/x/b.h"')]:
             self.assert_includes(path, line, 0)
-        for path, line in [("analysis/a.cpp", '#include "collector/b.h"'), ("analysis/a.h", '#include "tools/b.h"'),
-                           ("collector/a.cpp", '#include "inject/b.h"'), ("tools/a.cpp", '#include "inject/b.h"'),
-                           ("tools/a.cpp", '  #  include "collector/queue.h"'), ("inject/a.cpp", '#include "tools/b.h"'),
-                           ("inject/a.cpp", '#include "tests/b.h"'), ("collector/a.cpp", '#include "b.h"')]:
+        for path, line in [("analysis/x/a.cpp", '#include "collector/x/b.h"'), ("analysis/x/a.h", '#include "tools/x/b.h"'),
+                           ("collector/x/a.cpp", '#include "inject/b.h"'), ("tools/x/a.cpp", '#include "inject/b.h"'),
+                           ("collector/x/a.cpp", '  #  include "tools/x/b.h"'), ("inject/a.cpp", '#include "tools/x/b.h"'),
+                           ("inject/a.cpp", '#include "tests/b.h"'), ("collector/x/a.cpp", '#include "b.h"')]:
             self.assert_includes(path, line, 1)
 
-    def test_cuda_is_included_by_the_collector_alone(self):
+    def test_cuda_is_included_where_it_is_met_alone(self):
         for header in ["cuda.h", "cupti.h", "nvtx3/nvToolsExt.h", "cuda_runtime_api.h", "generated_cuda_meta.h"]:
-            self.assert_includes("collector/a.cpp", f"#include <{header}>", 0)
-            self.assert_includes("tests/playback/a.cpp", f"#include <{header}>", 0)
-            for folder in ["analysis", "tools", "inject"]:
+            for folder in ["collector/cupti", "tools/playback/driver", "tests/gpu"]:
+                self.assert_includes(f"{folder}/a.cpp", f"#include <{header}>", 0)
+            for folder in ["analysis/base", "tools/doctor", "inject", "collector/queue", "collector/session"]:
                 self.assert_includes(f"{folder}/a.cpp", f"#include <{header}>", 1)
 
     def test_every_source_has_its_licence(self):
         self.assertEqual([], rules.licence_problems({"a.cpp": LICENCE, "b.sh": "#!/bin/sh\n# " + LICENCE, "c.json": "{}"}))
         self.assertEqual(3, len(rules.licence_problems({"a.cpp": "int x;", "b.py": "", "c/CMakeLists.txt": "\n\n\n\n" + LICENCE})))
 
-    def test_no_file_grows_too_long(self):
-        self.assertEqual([], rules.length_problems({"a.cpp": "\n" * 400, "data.jsonl": "\n" * 9999}))
-        self.assertEqual(1, len(rules.length_problems({"a.cpp": "\n" * 401})))
+    def test_folders_are_small_and_hold_the_sources(self):
+        full = {f"tools/import/{i}.cpp": "" for i in range(40)}
+        self.assertEqual([], rules.folder_problems({**full, "tools/CMakeLists.txt": "", "inject/entry.cpp": ""}))
+        self.assertEqual(1, len(rules.folder_problems({**full, "tools/import/one_more.h": ""})))
+        self.assertEqual(1, len(rules.folder_problems({"collector/session.cpp": ""})))
+
+    def test_names_are_alike(self):
+        self.assertEqual([], rules.name_problems({"tests/a/x_test.py": "", "tools/a/b_2.cpp": "", "docs/B.py": ""}))
+        self.assertEqual(2, len(rules.name_problems({"tests/a/test_x.py": "", "collector/a/Session.cpp": ""})))
 
     def test_the_top_level_is_closed(self):
         self.assertEqual([], rules.top_level_problems({"README.md": "", "tools/a.cpp": "", ".github/x": ""}))
         self.assertEqual(2, len(rules.top_level_problems({"src/a.cpp": "", "notes.txt": ""})))
 
     def test_every_test_is_run_by_something(self):
-        lists = {"tests/a/CMakeLists.txt": "add_test(NAME a COMMAND test_a.py)", "tests/b/CMakeLists.txt": "gable_unit_test(b)"}
-        self.assertEqual([], rules.test_problems({**lists, "tests/a/test_a.py": "", "tests/b/x_test.cpp": ""}))
-        self.assertEqual(2, len(rules.test_problems({**lists, "tests/a/test_b.py": "", "tests/c/x_test.cpp": ""})))
+        lists = {"tests/a/CMakeLists.txt": "add_test(NAME x COMMAND a_test.py)", "tests/b/CMakeLists.txt": "gable_unit_test(b)"}
+        self.assertEqual([], rules.test_problems({**lists, "tests/a/a_test.py": "", "tests/b/x_test.cpp": ""}))
+        self.assertEqual(2, len(rules.test_problems({**lists, "tests/a/b_test.py": "", "tests/c/x_test.cpp": ""})))
 
 
 if __name__ == "__main__":

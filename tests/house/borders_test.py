@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiler finds what a folder says that it uses, and nothing else: borders_test.py ROOT BUILD COMPILER."""
+import subprocess
+import sys
+import unittest
+
+import borders as house
+import tree_rules as rules
+
+ROOT, BUILD, COMPILER = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
+
+
+class TheBorders(unittest.TestCase):
+    def setUp(self):
+        self.borders = house.Borders(BUILD)
+
+    def compile(self, folder, header):
+        """What the compiler says of a source of `folder` that includes `header`."""
+        roots = [word for root in self.borders.roots[folder] if str(root) != "/usr/include" for word in ("-I", str(root))]
+        done = subprocess.run([COMPILER, "-std=c++20", "-fsyntax-only", *roots, "-x", "c++", "-"], text=True, capture_output=True,
+                              input=f'#include "{header}"\n', check=False, cwd="/")
+        return done.stderr
+
+    def test_no_include_crosses_one(self):
+        problems = house.border_problems(rules.read_tree(ROOT), self.borders)
+        self.assertEqual([], problems, "\n" + "\n".join(problems))
+
+    def test_an_include_that_crosses_one_is_seen(self):
+        for path, header in [("collector/queue/a.cpp", "collector/windows/windows.h"), ("analysis/events/a.h", "analysis/report/report.h"),
+                             ("collector/cupti/a.h", "collector/layers/thread_state.h")]:
+            self.assertEqual(1, len(house.border_problems({path: f'#include "{header}"'}, self.borders)), path)
+        self.assertEqual(1, len(house.border_problems({"collector/elsewhere/a.cpp": ""}, self.borders)))
+        self.assertEqual([], house.border_problems({"collector/queue/a.h": '#include "analysis/profile/profile.h"'}, self.borders))
+
+    def test_the_compiler_does_not_find_what_lies_across(self):
+        self.assertEqual("", self.compile("collector/queue", "collector/queue/phase_queue.h"))
+        self.assertEqual("", self.compile("collector/queue", "analysis/profile/key_table.h"))
+        self.assertIn("collector/windows/windows.h: No such file", self.compile("collector/queue", "collector/windows/windows.h"))
+
+    def test_the_parts_point_one_way(self):
+        self.assertGreater(len(self.borders.roots), 30, "these are not all folders")
+        for folder in self.borders.roots:
+            part = rules.folder_of(folder)
+            for other in self.borders.visible(folder):
+                self.assertIn(rules.folder_of(other), rules.ALLOWED[part], f"{folder} sees {other}")
+
+    def test_the_root_is_in_no_path(self):
+        for folder in self.borders.roots:
+            self.assertFalse(self.borders.finds(folder, "CMakePresets.json"), folder)
+
+
+if __name__ == "__main__":
+    unittest.main()
