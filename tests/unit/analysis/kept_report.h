@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of the tests are written where GABLE_TEST_REPORTS says, so that test_report_schema.py can
+// Reports of the tests are written where GABLE_TEST_REPORTS says, so that report_schema_test.py can
 // hold each against the published schema.
 #pragma once
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What libgable_inject.so shows to the program it is loaded into: test_library.py LIBRARY EXPORTS_MAP [unittest's arguments]."""
+"""What libgable_inject.so shows to the program it is loaded into: library_test.py LIBRARY EXPORTS_MAP [unittest's arguments]."""
 import re
 import subprocess
 import sys

@@ -177,7 +177,7 @@ class Packed(unittest.TestCase):
             self.assertRegex(run.stdout, r"endings +done .* 3 of 3 endings")
 
     def test_a_rehearsal_builds_where_nothing_is_built(self):
-        """With a cmake that brings along what is built already; tests/proof/test_fresh.py has the real one."""
+        """With a cmake that brings along what is built already; tests/proof/fresh_test.py has the real one."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder).resolve()
             shutil.copytree(prove.ROOT / "scripts" / "gpu", root / "scripts" / "gpu")

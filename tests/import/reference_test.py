@@ -276,7 +276,7 @@ class ThePage(unittest.TestCase):
         if "--write" in sys.argv:
             PAGE.write_text(head + BEGIN + table() + END + tail, encoding="utf-8")
         else:
-            self.assertEqual(old, table(), "run tests/import/test_reference.py --write and commit docs/accuracy.md")
+            self.assertEqual(old, table(), "run tests/import/reference_test.py --write and commit docs/accuracy.md")
 
 
 def load_tests(loader, _tests, _pattern):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The published schema: every report of the unit tests matches it, and it refuses what no report may be.
-test_report_schema.py PROGRAM [unittest's arguments]: PROGRAM is the unit tests of analysis/."""
+report_schema_test.py PROGRAM [unittest's arguments]: PROGRAM is the unit tests of analysis/."""
 
 import copy
 import json

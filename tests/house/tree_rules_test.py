@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tree keeps its rules, and each rule notices when it does not: test_tree_rules.py ROOT [unittest's arguments]."""
+"""The tree keeps its rules, and each rule notices when it does not: tree_rules_test.py ROOT [unittest's arguments]."""
 import sys
 import unittest
 

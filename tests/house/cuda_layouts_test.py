@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA is found in every layout it comes in, and a machine without it is told the ways out: test_cuda_layouts.py ROOT CMAKE.
+"""CUDA is found in every layout it comes in, and a machine without it is told the ways out: cuda_layouts_test.py ROOT CMAKE.
 
 The trees are made up: only the names of files matter here."""
 import pathlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fields of activity records are where the oldest and the newest headers both have them: the library reads the records of
-whatever CUPTI is in the process. That the sources compile against both is seen in test_matrix.py."""
+whatever CUPTI is in the process. That the sources compile against both is seen in matrix_test.py."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of the README and of the commands' pages do what these say: test_readme.py ROOT BUILD [unittest's arguments]. BUILD is a finished build; where
+"""The commands of the README and of the commands' pages do what these say: readme_test.py ROOT BUILD [unittest's arguments]. BUILD is a finished build; where
 the README says build/, it is used."""
 import json
 import os
@@ -148,7 +148,7 @@ class Commands(unittest.TestCase):
         pages = set()
         for page, lines in examples():
             if page == "window.md":
-                continue  # about a program that runs: tests/report/test_window.py has one
+                continue  # about a program that runs: tests/report/window_test.py has one
             # The lines of a page's block belong together only where the first sets something up.
             for command in ["\n".join(lines)] if lines[0].startswith("eval") else lines:
                 with self.subTest(page=page, command=command):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`scripts/gpu/prove.sh --rehearse STAGE` on a fresh clone, where it builds what it needs: with GABLE_PROVE_FRESH=yes, as that takes
-minutes. What it calls is tested every time (test_frame.py)."""
+minutes. What it calls is tested every time (frame_test.py)."""
 import os
 import pathlib
 import shutil
