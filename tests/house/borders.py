@@ -9,8 +9,10 @@ class Borders:
     def __init__(self, build):
         """`build`: a configured build folder."""
         self.roots = {}  # by folder: its sources' include paths
+        self.uses = {}   # and the folders that it says it uses
         for line in (pathlib.Path(build) / "include" / "folders.txt").read_text(encoding="utf-8").splitlines():
-            folder, _, roots = line.partition(":")
+            folder, uses, roots = line.split(":", 2)
+            self.uses[folder] = uses.split(";") if uses else []
             self.roots[folder] = [pathlib.Path(root) for root in roots.split(";") if root]
 
     def finds(self, folder, header):

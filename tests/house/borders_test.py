@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiler finds what a folder says that it uses, and nothing else: borders_test.py ROOT BUILD COMPILER."""
+import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -43,6 +45,14 @@ class TheBorders(unittest.TestCase):
             part = rules.folder_of(folder)
             for other in self.borders.visible(folder):
                 self.assertIn(rules.folder_of(other), rules.ALLOWED[part], f"{folder} sees {other}")
+
+    def test_the_page_has_every_folder_and_what_it_uses(self):
+        page = (pathlib.Path(ROOT) / "docs" / "architecture.md").read_text(encoding="utf-8")
+        rows = {found[0]: re.findall("`([^`]+)`", found[1]) for found in re.findall(r"^\| `([^`]+)` \|.*\|([^|]*)\|$", page, re.MULTILINE)}
+        self.assertEqual(sorted(self.borders.roots), sorted(rows))
+        for folder, uses in self.borders.uses.items():
+            if uses:  # libraries that are made in another way say it in their own words
+                self.assertEqual(sorted(uses), sorted(rows[folder]), folder)
 
     def test_the_root_is_in_no_path(self):
         for folder in self.borders.roots:
