@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may hold the counters, among processes that come and go while they are looked at.
-#include "tools/doctor/doctor_holders.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include "tests/unit/tools/run_gable.h"
 
 #if GABLE_HAVE_INJECT
+#include "tools/doctor/doctor_holders.h"
 
 namespace gable::tests {
 namespace {

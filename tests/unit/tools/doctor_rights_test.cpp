@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // To whom the driver gives counters, as files and variables tell: no GPU is needed to say it.
-#include "tools/doctor/doctor_rights.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "tests/unit/tools/run_gable.h"
 
 #if GABLE_HAVE_INJECT
+#include "tools/doctor/doctor_rights.h"
 
 namespace gable::tests {
 namespace {
