@@ -11,8 +11,10 @@
 #include <string_view>
 #include <system_error>
 
+#include "analysis/recording.h"
 #include "tools/command.h"
 #include "tools/install.h"
+#include "tools/report_output.h"
 
 namespace gable {
 namespace {
@@ -67,9 +69,11 @@ std::string set_playback(const std::string& recording) {
   }
   std::string folder = playback_folder();
   if (folder.empty()) throw WrongUse(no_playback());
+  // Before a program starts, which would meet it in the midst of its work.
+  if (const auto read = read_recording(recording); !read.error.empty()) throw WrongUse(read.error);
   const std::string before = variable("LD_LIBRARY_PATH");
   setenv("LD_LIBRARY_PATH", (before.empty() ? folder : folder + ":" + before).c_str(), 1);
-  setenv("GABLE_PLAYBACK", std::filesystem::absolute(recording).lexically_normal().c_str(), 1);
+  setenv("GABLE_PLAYBACK", full_path(recording).c_str(), 1);
   return folder;
 }
 

@@ -24,7 +24,8 @@ void set_injection(const std::string& library, const Settings& settings);
 void clear_own_injection(const std::string& library);
 
 // Puts the playback GPU before the machine's own, for what this process starts next; the answer is
-// its folder. Throws WrongUse when `recording` is no file, or the playback GPU was not built.
+// its folder. Throws WrongUse when `recording` is no file or a damaged one, or the playback GPU was
+// not built.
 std::string set_playback(const std::string& recording);
 
 // A file in a temporary folder to which the library adds "pid<tab>path" for every report it

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -48,8 +49,20 @@ void write_output(const ReportFiles& files, const std::string& text, const std::
     throw WrongUse(problem);
 }
 
+std::string full_path(const std::string& path) {
+  if (path.rfind('/', 0) == 0) return std::filesystem::path(path).lexically_normal().string();
+  std::error_code code;
+  const auto folder = std::filesystem::current_path(code);
+  if (code) throw WrongUse("The current folder is gone: change into one that is there.");
+  return (folder / path).lexically_normal().string();
+}
+
 void check_output_place(const std::string& path, const std::string& option) {
   if (path.empty() || path == "-") return;
+  if (std::any_of(path.begin(), path.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+    throw WrongUse("The file name of " + option +
+                   " has a line break or another control character: leave that out.");
   std::error_code code;
   if (std::filesystem::is_directory(path, code))
     throw WrongUse(option + " takes a file name, and " + path + " is a folder.");
