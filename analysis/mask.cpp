@@ -135,19 +135,17 @@ class Data {
     const auto at = out_.at();
     const auto value = find_.skip_spaces(end);
     const bool alone = at == 0 || before(at) == ':';  // npm's //host/:_authToken
+    const bool says_so = is_option(name) || names_secret_alone(name);
     if (value >= text_.size()) {
-      if (!alone || (!is_option(name) && !names_secret_alone(name) && !names_value_of_named(name)))
-        return false;
-      if (names_value_of_named(name) && !is_option(name)) return false;
+      if (!alone || !says_so) return false;
       out_.copy_until(text_.size());
       next_ = is_option(name) && names_several(name) ? Next::secrets : Next::secret;
       return true;
     }
     // Prose has such names, too: "The secret of life".
     const auto word = text_.substr(value, find_.end_of_value(value, out_.quote()) - value);
-    if (value == end || is_field(value) || !(is_option(name) || names_secret_alone(name)) ||
-        !(is_option(name) || looks_secret(word)))
-      return false;
+    if (value == end || !says_so || is_field(value)) return false;
+    if (!is_option(name) && !looks_secret(word)) return false;
     value_at(name, value);
     return true;
   }
@@ -188,8 +186,9 @@ class Data {
     if (is_harmless(name, word)) return out_.copy_until(end);
     // "Authorization: Bearer X", "Basic X"
     if (is_scheme(word)) {
-      const auto value = find_.skip_spaces(end);
-      if (value >= text_.size() || value > end) return value_at(name, value);
+      out_.copy_until(find_.skip_spaces(end));
+      if (out_.at_end()) next_ = Next::secret;
+      end = find_.end_of_value(out_.at(), out_.quote());
     }
     out_.hide_word(end);
   }
@@ -229,11 +228,7 @@ class Command {
       return {};
     }
     if (next == Next::forced) return kMasked;
-    if (next == Next::login) {
-      MaskedText text(argument);
-      text.hide_password(argument.size());
-      return text.take();
-    }
+    if (next == Next::login) return password_of(argument);
     if (argument == "=" || argument == ":" || is_scheme(argument)) {
       next_ = next;
       return std::string(argument);
@@ -243,6 +238,12 @@ class Command {
     random_follow_ = next == Next::secret && argument.substr(0, 1) != "/";
     if (is_harmless(name_, argument)) return std::string(argument);
     return kMasked;
+  }
+
+  // "user:***"
+  static Masked password_of(std::string_view login) {
+    if (!is_login(login)) return {};
+    return std::string(login.substr(0, login.find(':') + 1)) + kMasked;
   }
 
   // The argument as what a program takes without a name.
@@ -263,11 +264,8 @@ class Command {
       case SecretPrograms::Takes::login_next:
         next_ = Next::login;
         return option;
-      case SecretPrograms::Takes::login_rest: {
-        MaskedText text(rest);
-        text.hide_password(rest.size());
-        return option + text.take();
-      }
+      case SecretPrograms::Takes::login_rest:
+        return is_login(rest) ? option + *password_of(rest) : Masked();
       case SecretPrograms::Takes::after_equal: {
         const auto sign = argument.find('=');
         if (sign == argument.npos) return {};

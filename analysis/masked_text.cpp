@@ -22,6 +22,7 @@ bool has_digits_alone(std::string_view text) {
 bool is_login(std::string_view word) {
   const auto colon = word.find(':');
   if (colon == word.npos) return false;
+  if (word.substr(colon, 3) == "://") return false;  // an address
   return !has_digits_alone(word.substr(0, colon)) || !has_digits_alone(word.substr(colon + 1));
 }
 
@@ -74,7 +75,7 @@ void MaskedText::hide_login() {
 
 void MaskedText::hide_password(std::size_t end) {
   const auto word = text_.substr(at_, end - at_);
-  if (!is_login(word)) return copy_until(end);
+  if (!is_login(word)) return;
   copy_until(at_ + word.find(':') + 1);
   hide_until(end);
 }

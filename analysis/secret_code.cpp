@@ -2,7 +2,6 @@
 #include "analysis/secret_code.h"
 
 #include <algorithm>
-#include <array>
 
 #include "analysis/ascii.h"
 #include "analysis/masked_text.h"
@@ -14,36 +13,28 @@
 namespace gable {
 namespace {
 
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 bool is_interpreter(std::string_view word) {
-  static constexpr std::array<std::string_view, 37> kInterpreters{
-      "python", "pypy",   "ipython",   "bash",    "sh",        "zsh",   "dash",    "ksh",
-      "fish",   "csh",    "tcsh",      "ash",     "busybox",   "perl",  "ruby",    "node",
-      "nodejs", "deno",   "bun",       "php",     "lua",       "R",     "Rscript", "julia",
-      "pwsh",   "cmd",    "su",        "runuser", "psql",      "mysql", "sqlite",  "duckdb",
-      "sqlcmd", "expect", "osascript", "flock",   "powershell"};
+  static constexpr std::string_view kInterpreters =
+      "python pypy ipython bash sh zsh dash ksh fish csh tcsh ash busybox perl ruby "
+      "node nodejs deno bun php lua R Rscript julia pwsh cmd su runuser psql mysql "
+      "sqlite duckdb sqlcmd expect osascript flock powershell";
   word = word.substr(word.find_last_of("/ ") + 1);
   while (!word.empty() && (is_digit(word.back()) || word.back() == '.')) word.remove_suffix(1);
-  return is_one_of(word, kInterpreters);
+  return lists(kInterpreters, word);
 }
 
 // These hand words on to a shell.
 bool is_runner(std::string_view word) {
-  static constexpr std::array<std::string_view, 11> kRunners{
-      "ssh",   "tmux",   "screen",    "watch", "parallel", "pdsh",
-      "clush", "script", "hyperfine", "mosh",  "eval"};
-  return is_one_of(word.substr(word.find_last_of('/') + 1), kRunners);
+  static constexpr std::string_view kRunners =
+      "ssh tmux screen watch parallel pdsh clush script hyperfine mosh eval";
+  return lists(kRunners, word.substr(word.find_last_of('/') + 1));
 }
 
 bool is_long_option_of_code(std::string_view word) {
-  static constexpr std::array<std::string_view, 9> kOptions{
-      "--wrap",    "--command", "--eval",         "--exec",      "-exec",
-      "--execute", "-Command",  "--init-command", "--expression"};
-  return is_one_of(word, kOptions);
+  static constexpr std::string_view kOptions =
+      "--wrap --command --eval --exec -exec --execute -Command --init-command "
+      "--expression";
+  return lists(kOptions, word);
 }
 
 // -c, -lc, -ne, -e, /c
@@ -67,10 +58,17 @@ bool begins_as_data(std::string_view text) {
   return end > name && (find.get(sign) == '=' || find.get(sign) == ':');
 }
 
+// "Once upon a time"
+bool begins_as_prose(std::string_view text) {
+  const auto end = ValueFinder(text).end_of_name(0);
+  return end < text.size() && is_upper(text[0]) && (is_space(text[end]) || text[end] == ',') &&
+         std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(end), is_lower);
+}
+
 // It has what only code has: a call with a quotation, "; ", " | ", "&&", "$(", " = ", " --option".
 bool looks_like_code(std::string_view text) {
   bool called = false, spaces = false;
-  const bool data = begins_as_data(text);
+  const bool data = begins_as_data(text) || begins_as_prose(text);
   if (text.substr(0, 7) == "import ") return true;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto has = [&](std::string_view sign) { return text.compare(i, sign.size(), sign) == 0; };
@@ -172,12 +170,9 @@ class Code {
         if (gives_value(at_)) return true;
         break;
       case SecretPrograms::Takes::login_rest:
-      case SecretPrograms::Takes::login_next: {
-        const auto login = find_.skip_quotes(find_.skip_spaces(at_ + answer.option));
-        if (is_login(word_at(login)) || find_.get(login + word_at(login).size()) == ',')
-          return true;
+      case SecretPrograms::Takes::login_next:
+        if (logs_in_with(at_ + answer.option)) return true;
         break;
-      }
       case SecretPrograms::Takes::rest:
       case SecretPrograms::Takes::after_equal:
         if (gives_value(at_ + answer.option)) return true;
@@ -185,12 +180,19 @@ class Code {
       case SecretPrograms::Takes::input:
         return true;
     }
-    if (word == "-u" || word == "--user" || word == "--proxy-user")
-      return is_login(word_at(find_.skip_quotes(find_.skip_spaces(behind))));
+    if (word == "-u" || word == "--user" || word == "--proxy-user") return logs_in_with(behind);
     return false;
   }
 
-  // What stands at `i` is something, and no variable of the shell: "$NAME", "${NAME}".
+  // user:password, user,password
+  [[nodiscard]] bool logs_in_with(std::size_t i) const {
+    i = find_.skip_quotes(find_.skip_spaces(i));
+    const auto word = word_at(i);
+    return is_login(word) || (!word.empty() && find_.get(i + word.size()) == ',');
+  }
+
+  // What stands at `i` is something, and no variable of the shell that says itself that it
+  // is a secret: "$HF_TOKEN", "${HF_TOKEN}". What it is set to is found where it is set.
   [[nodiscard]] bool gives_value(std::size_t i) const {
     i = find_.skip_spaces(i);
     while (is_quote(find_.get(i)) || find_.get(i) == ',' || find_.get(i) == '=') ++i;
@@ -201,7 +203,8 @@ class Code {
     auto end = i + (braces ? 2 : 1);
     const auto begin = end;
     while (is_alnum(find_.get(end)) || find_.get(end) == '_') ++end;
-    if (end == begin || (braces && find_.get(end++) != '}')) return true;
+    if (end == begin || naming(text_.substr(begin, end - begin)) != Naming::clearly) return true;
+    if (braces && find_.get(end++) != '}') return true;
     return end < text_.size() && !separates(text_[end]);
   }
 
@@ -223,6 +226,7 @@ class Code {
         if (clearly_named(name, end)) return true;
         break;
     }
+    if (names_connection(name) && find_.get(end) == '(') return quoted_;
     return names_login(name) && logs_in(end);
   }
 
@@ -271,39 +275,36 @@ class Code {
     const auto word = word_at(value.at);
     if (value.sign == '\0') {
       if (is_part_of_path(name, end)) return in_target_;
-      // "for token in text" gives it nothing.
-      static constexpr std::array<std::string_view, 13> kJoins{
-          "in", "is", "not", "for", "and", "or", "if", "else", "of", "from", "as", "to", "with"};
       if (name[0] == '-') return gives_value(end);
       const char before = text_[at_ - std::min<std::size_t>(at_, 1)];
       if (before == '$' || before == '{') return false;  // it is read
       if (quoted_) return true;
-      return !word.empty() && !is_one_of(word, kJoins) && find_.get(end) == ' ' &&
-             gives_value(value.at);
+      // "for token in text" gives it nothing.
+      return !lists("in is not for and or if else of from as to with", word) &&
+             find_.get(end) == ' ' && gives_value(value.at);
     }
     if (value.sign == '=' || value.sign == ':') {
-      if (word == "None" || word == "True" || word == "False" || is_harmless(name, word))
+      // {"token": 5}
+      if (is_harmless(name, word) || (name.find("oken") != name.npos && is_number(word)))
         return false;
-      if (is_number(word) && word.size() < 4) return false;
-      return gives_value(value.at);
+      return gives_value(value.at) || (word.empty() && quoted_);
     }
     return quoted_ || value.sign == '<';
   }
 
   [[nodiscard]] bool is_part_of_path(std::string_view name, std::size_t end) const {
-    static constexpr std::array<std::string_view, 14> kFiles{
-        "py",  "txt", "json", "jsonl",   "yaml", "yml", "sh",
-        "bin", "npy", "csv",  "parquet", "toml", "log", "model"};
+    static constexpr std::string_view kFiles =
+        "py txt json jsonl yaml yml sh bin npy csv parquet toml log model";
     const auto dot = name.rfind('.');
     return find_.get(end) == '/' || (at_ > 0 && text_[at_ - 1] == '/') ||
-           (dot != name.npos && is_one_of(name.substr(dot + 1), kFiles));
+           (dot != name.npos && lists(kFiles, name.substr(dot + 1)));
   }
 
   // login("X"), docker login host
   [[nodiscard]] bool logs_in(std::size_t end) const {
     auto i = find_.skip_spaces(end);
     if (find_.get(i) == '(') return find_.get(find_.skip_spaces(i + 1)) != ')';
-    return feeds_ || (i > end && gives_value(i));
+    return feeds_ || (i > end && find_.get(i) != '-' && gives_value(i));
   }
 
   static constexpr std::size_t kLongestWord = 256;  // looked at

@@ -11,15 +11,14 @@
 namespace gable {
 namespace {
 
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-template <std::size_t N>
-bool has_one_of(std::string_view word, const std::array<std::string_view, N>& parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](std::string_view part) { return word.find(part) != word.npos; });
+// Whether the word has one of these, apart by spaces, within it.
+bool has_one_of(std::string_view word, std::string_view parts) {
+  for (std::size_t begin = 0; begin < parts.size();) {
+    const auto end = std::min(parts.find(' ', begin), parts.size());
+    if (word.find(parts.substr(begin, end - begin)) != word.npos) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 // In lower case; "apiKey" is two words, "APIKEY" is one.
@@ -35,22 +34,19 @@ std::vector<std::string> words_of(std::string_view name) {
 }
 
 // Words about text models, videos and devices that only look alike.
-constexpr std::array<std::string_view, 11> kHarmless{
-    "tokeniz", "tokenis",  "keyframe", "monkey",   "keyboard",    "keyword",
-    "turkey",  "keypoint", "hotkey",   "secretar", "cookiecutter"};
-constexpr std::array<std::string_view, 12> kWithin{
-    "token",  "secret",     "password",      "passwd", "passphrase", "passcode",
-    "apikey", "credential", "authorization", "cookie", "signature",  "securestring"};
-constexpr std::array<std::string_view, 23> kWhole{
-    "pwd",    "pass",     "auth",        "oauth",     "jwt",       "sig",     "pat",  "otp",
-    "dsn",    "sas",      "mfa",         "totp",      "pw",        "passw",   "upw",  "opw",
-    "bearer", "mnemonic", "requirepass", "sessionid", "storepass", "keypass", "creds"};
+constexpr std::string_view kHarmless =
+    "tokeniz tokenis keyframe monkey keyboard keyword turkey keypoint hotkey "
+    "secretar cookiecutter tiktoken";
+constexpr std::string_view kWithin =
+    "token secret assword passwd passphrase passcode apikey credential "
+    "authorization cookie signature securestring";
+constexpr std::string_view kWhole =
+    "pwd pass auth oauth jwt sig pat otp dsn sas mfa totp pw passw upw opw bearer "
+    "mnemonic requirepass sessionid storepass keypass creds identified psk";
 // Only at the end of a name: "--pin-memory" and "--license-file" are none.
-constexpr std::array<std::string_view, 5> kLast{"pin", "license", "licence", "passwort",
-                                                "userpass"};
+constexpr std::string_view kLast = "pin license licence passwort userpass";
 // In code these are words like others.
-constexpr std::array<std::string_view, 8> kOfCode{"pass", "pat",     "sig",     "signature",
-                                                  "pin",  "license", "licence", "sas"};
+constexpr std::string_view kOfCode = "pass pat sig signature pin license licence sas";
 // "access code", "from literal": what the word before makes of one that is harmless alone.
 struct Pair {
   std::string_view first, second;
@@ -62,43 +58,48 @@ constexpr std::array kPairs{
     Pair{"license", "code"},    Pair{"webhook", "url"},       Pair{"from", "literal"},
     Pair{"recovery", "phrase"}, Pair{"seed", "phrase"},       Pair{"pass", "code"},
     Pair{"secure", "string"},   Pair{"string", "data"},       Pair{"string", "value"},
+    Pair{"art", "api"},
 };
 // What may stand after a secret's name that is none itself: how it is handled, not what it is.
-constexpr std::array<std::string_view, 25> kAbout{
-    "file",    "path",   "dir",     "type",          "types", "mode",   "method",
-    "name",    "names",  "env",     "stdin",         "fd",    "ttl",    "lifetime",
-    "timeout", "scheme", "cutter",  "provider",      "len",   "server", "domain",
-    "plugin",  "format", "enabled", "authentication"};
+constexpr std::string_view kAbout =
+    "file path dir type types mode method name names env stdin fd ttl lifetime "
+    "timeout scheme cutter provider len server domain plugin format enabled "
+    "authentication rate def column columns";
+// Keys that open something, in one word and by the word before. Those of others are often names.
+constexpr std::string_view kSecretKeys =
+    "apikey apikeys secretkey accesskey privatekey accountkey authkey sshkey masterkey passkey";
+constexpr std::string_view kBeforeKey =
+    "api access secret private account auth encryption decryption master security signing session "
+    "license recovery ssh gpg crypt host shared service deploy subscription";
 // What may stand after "key" without making it something else.
-constexpr std::array<std::string_view, 10> kAfterKey{"id",  "b64",  "base64", "hex",    "pem",
-                                                     "raw", "data", "value",  "string", "json"};
+constexpr std::string_view kAfterKey = "id b64 base64 hex pem raw data value string json";
 // What stands first in the name of an option that says how, and takes no secret.
-constexpr std::array<std::string_view, 6> kHow{"ask", "prompt", "no", "disable", "skip", "without"};
+constexpr std::string_view kHow = "ask prompt no disable skip without";
 // The tokens of text models, by the word before and by the word after.
-constexpr std::array<std::string_view, 27> kOfTexts{
-    "pad",   "bos",    "eos",    "unk",     "sep",   "cls",   "mask",   "stop",     "start",
-    "image", "end",    "next",   "last",    "per",   "input", "text",   "video",    "special",
-    "audio", "vision", "visual", "padding", "first", "class", "speech", "register", "decoder"};
-constexpr std::array<std::string_view, 16> kAfterToken{
-    "ids",   "dropout", "type",   "embedding", "embeddings", "logits",  "mask", "level",
-    "count", "merging", "length", "classes",   "per",        "pruning", "drop", "classification"};
+constexpr std::string_view kOfTexts =
+    "pad bos eos unk sep cls mask stop start image end next last per input text "
+    "video special audio vision visual padding first class speech register decoder "
+    "placeholder initializer delimiter trigger draft new prompt separator";
+constexpr std::string_view kAfterToken =
+    "ids dropout type embedding embeddings logits mask level count merging length "
+    "classes per pruning drop classification pattern schedule lr map abstraction "
+    "budget rate limit merge mixer parallel size position index list";
 // "--api-tokens" are no words of a text.
-constexpr std::array<std::string_view, 5> kWithSecret{"api", "access", "refresh", "hf", "bot"};
+constexpr std::string_view kWithSecret = "api access refresh hf bot";
 // The keys of tables and data sets, by the word before.
-constexpr std::array<std::string_view, 28> kOfTables{
-    "sort",   "primary", "foreign", "partition", "group",    "dict",   "index",
-    "join",   "batch",   "metric",  "state",     "image",    "img",    "text",
-    "label",  "caption", "target",  "input",     "output",   "video",  "audio",
-    "sample", "feature", "column",  "data",      "question", "answer", "dataset"};
+constexpr std::string_view kOfTables =
+    "sort primary foreign partition group dict index join batch metric state image "
+    "img text label caption target input output video audio sample feature column "
+    "data question answer dataset";
 
 // "--pad-token-id", "--token-dropout", "--sort-key"
 bool is_of_text_or_table(const std::vector<std::string>& words, std::size_t i) {
   const auto& word = words[i];
   const bool token = word == "token" || word == "tokens";
-  if (token && i + 1 < words.size() && is_one_of(words[i + 1], kAfterToken)) return true;
+  if (token && i + 1 < words.size() && lists(kAfterToken, words[i + 1])) return true;
   if (i == 0) return false;
-  return (token && is_one_of(words[i - 1], kOfTexts)) ||
-         ((word == "key" || word == "keys") && is_one_of(words[i - 1], kOfTables));
+  return (token && lists(kOfTexts, words[i - 1])) ||
+         ((word == "key" || word == "keys") && lists(kOfTables, words[i - 1]));
 }
 
 bool is_key(const std::string& word) {
@@ -110,14 +111,14 @@ std::size_t saying(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i];
     if (has_one_of(word, kHarmless) || is_of_text_or_table(words, i)) continue;
-    if (has_one_of(word, kWithin) || is_one_of(word, kWhole)) return i;
+    if (has_one_of(word, kWithin) || lists(kWhole, word)) return i;
     const auto rest = words.begin() + static_cast<std::ptrdiff_t>(i) + 1;
     if (is_key(word) && std::all_of(rest, words.end(), [](const std::string& after) {
-          return is_one_of(after, kAfterKey);
+          return lists(kAfterKey, after);
         }))
       return i;
     const bool last = i + 1 == words.size();
-    if (last && is_one_of(word, kLast)) return i;
+    if (last && lists(kLast, word)) return i;
     if (!last && word == "session" && is_key(words[i + 1])) return i;
     if (!last && std::any_of(kPairs.begin(), kPairs.end(), [&](const Pair& pair) {
           return word == pair.first && words[i + 1] == pair.second;
@@ -131,12 +132,14 @@ Naming naming(const std::vector<std::string>& words) {
   const auto i = saying(words);
   if (i == words.size()) return Naming::nothing;
   // "--auth-type none", "--token-file F".
-  if (words.size() > 1 && (is_one_of(words.back(), kAbout) || is_one_of(words.front(), kHow)))
+  if (words.size() > 1 && (lists(kAbout, words.back()) || lists(kHow, words.front())))
     return Naming::about;
   const auto& word = words[i];
-  const bool plural = word == "tokens" && (i == 0 || !is_one_of(words[i - 1], kWithSecret));
-  const bool alone = (word == "key" || word == "keys") && i == 0;
-  return alone || plural ? Naming::weakly : Naming::clearly;
+  const bool plural = word == "tokens" && (i == 0 || !lists(kWithSecret, words[i - 1]));
+  // "--json-keys", "prompt_key", "key"
+  const bool table =
+      is_key(word) && !lists(kSecretKeys, word) && (i == 0 || !lists(kBeforeKey, words[i - 1]));
+  return table || plural ? Naming::weakly : Naming::clearly;
 }
 
 // A definition: -Dpassword=X.
@@ -145,6 +148,16 @@ std::string_view without_define(std::string_view name) {
 }
 
 }  // namespace
+
+bool lists(std::string_view words, std::string_view word) {
+  if (word.empty()) return false;
+  for (auto at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
+    const auto end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' '))
+      return true;
+  }
+  return false;
+}
 
 bool is_name_character(char c) {
   return is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '+';
@@ -155,8 +168,7 @@ Naming naming(std::string_view name) { return naming(words_of(without_define(nam
 Naming naming_in_code(std::string_view name) {
   const auto words = words_of(without_define(name));
   const auto kind = naming(words);
-  return kind == Naming::clearly && is_one_of(words[saying(words)], kOfCode) ? Naming::weakly
-                                                                             : kind;
+  return kind == Naming::clearly && lists(kOfCode, words[saying(words)]) ? Naming::weakly : kind;
 }
 
 bool names_secret(std::string_view name) {
@@ -169,16 +181,13 @@ bool names_secret_alone(std::string_view name) {
   const auto words = words_of(name);
   if (naming(words) != Naming::clearly) return false;
   const auto& last = words.back();
-  static constexpr std::array<std::string_view, 7> kStrong{
-      "token", "secret", "password", "passwd", "passphrase", "authorization", "pw"};
-  static constexpr std::array<std::string_view, 5> kOfKey{"api", "access", "private", "secret",
-                                                          "account"};
+  static constexpr std::string_view kStrong =
+      "token secret password passwd passphrase authorization pw";
+  static constexpr std::string_view kOfKey = "api access private secret account";
   if (last == "apikey" || last == "requirepass") return true;
-  for (const auto end : kStrong)
-    if (last.size() >= end.size() && last.compare(last.size() - end.size(), end.npos, end) == 0)
-      return true;
+  if (has_one_of(last, kStrong)) return true;
   const auto key = words.size() - (last == "id" ? 2 : 1);  // access_key_id
-  return words.size() > 1 && key > 0 && words[key] == "key" && is_one_of(words[key - 1], kOfKey);
+  return words.size() > 1 && key > 0 && words[key] == "key" && lists(kOfKey, words[key - 1]);
 }
 
 bool names_several(std::string_view name) {
@@ -187,17 +196,16 @@ bool names_several(std::string_view name) {
 }
 
 bool names_value_of_named(std::string_view name) {
-  static constexpr std::array<std::string_view, 5> kValues{"value", "values", "body", "literal",
-                                                           "plaintext"};
+  static constexpr std::string_view kValues = "value values body literal plaintext";
   const auto words = words_of(name);
-  return words.size() == 1 && is_one_of(words.back(), kValues);
+  return words.size() == 1 && lists(kValues, words.back());
 }
 
 bool is_verb(std::string_view word) {
-  static constexpr std::array<std::string_view, 14> kVerbs{
-      "set", "create", "put",    "generic",  "docker-registry", "tls",   "add",
-      "get", "list",   "delete", "describe", "update",          "write", "new"};
-  return is_one_of(word, kVerbs);
+  static constexpr std::string_view kVerbs =
+      "set create put generic docker-registry tls add get list delete describe "
+      "update write new";
+  return lists(kVerbs, word);
 }
 
 bool names_input(std::string_view name) {
@@ -205,12 +213,18 @@ bool names_input(std::string_view name) {
   return naming(words) == Naming::about && (words.back() == "stdin" || words.back() == "fd");
 }
 
+bool names_connection(std::string_view name) {
+  const auto words = words_of(name);
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return lists("connect reconnect fernet", word);
+  });
+}
+
 bool names_login(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> kLogins{"login",  "auth",  "authenticate",
-                                                           "signin", "logon", "authtoken"};
+  static constexpr std::string_view kLogins = "login auth authenticate signin logon authtoken";
   const auto words = words_of(name);
   return std::any_of(words.begin(), words.end(),
-                     [](const std::string& word) { return is_one_of(word, kLogins); });
+                     [](const std::string& word) { return lists(kLogins, word); });
 }
 
 bool is_number(std::string_view word) {
@@ -220,19 +234,18 @@ bool is_number(std::string_view word) {
 }
 
 bool is_harmless(std::string_view name, std::string_view value) {
-  static constexpr std::array<std::string_view, 17> kCounting{
-      "tokens", "max",  "min",    "num", "n",     "count",  "per", "batched", "total",
-      "len",    "size", "length", "dim", "heads", "budget", "ids", "limit"};
+  static constexpr std::string_view kCounting =
+      "tokens max min num n count per batched total len size length dim heads "
+      "budget ids limit";
+  if (lists("None none null True true False false", value)) return true;
   const auto words = words_of(name);
   const bool weakly = naming(words) == Naming::weakly;
   if (is_number(value))
-    return weakly || std::any_of(words.begin(), words.end(), [](const std::string& word) {
-             return is_one_of(word, kCounting);
-           });
-  if (!weakly || value.empty()) return false;
-  if (value == "True" || value == "False" || value == "None") return true;
-  return value.size() <= 24 && std::all_of(value.begin(), value.end(), [](char c) {
-           return is_lower(c) || c == '_' || c == '-' || c == '/' || c == '.';
+    return weakly || std::any_of(words.begin(), words.end(),
+                                 [](const std::string& word) { return lists(kCounting, word); });
+  return weakly && !value.empty() && value.size() <= 24 &&
+         std::all_of(value.begin(), value.end(), [](char c) {
+           return is_lower(c) || std::string_view("_-/.,;").find(c) != std::string_view::npos;
          });
 }
 
@@ -275,12 +288,12 @@ bool looks_random(std::string_view word) { return any_run(word, &Mixture::random
 bool looks_issued(std::string_view word) { return any_run(word, &Mixture::issued); }
 
 bool is_scheme(std::string_view word) {
-  static constexpr std::array<std::string_view, 8> kSchemes{
-      "bearer", "basic", "token", "digest", "negotiate", "apikey", "key", "sharedkey"};
+  static constexpr std::string_view kSchemes =
+      "bearer basic token digest negotiate apikey key sharedkey";
   std::string lower(word);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });
-  return is_one_of(lower, kSchemes);
+  return lists(kSchemes, lower);
 }
 
 }  // namespace gable

@@ -8,6 +8,9 @@
 
 namespace gable {
 
+// Whether `words`, apart by spaces, have this one.
+[[nodiscard]] bool lists(std::string_view words, std::string_view word);
+
 // A character of a name: letters, digits and "_-.+".
 [[nodiscard]] bool is_name_character(char c);
 
@@ -30,12 +33,15 @@ enum class Naming : std::uint8_t {
 [[nodiscard]] bool names_input(std::string_view name);
 // "login", "wandb.login", "authenticate"
 [[nodiscard]] bool names_login(std::string_view name);
+// "psycopg2.connect", "Fernet": what is given to such a call may be a secret without a name.
+[[nodiscard]] bool names_connection(std::string_view name);
 // "value", "--body": its value is a secret where a secret's name stood before, as in
 // "name: HF_TOKEN, value: X".
 [[nodiscard]] bool names_value_of_named(std::string_view name);
 // "secret set", "secret create": no value yet.
 [[nodiscard]] bool is_verb(std::string_view word);
-// The value of such a name is none for all that: "--max-tokens 512", "--key val_loss".
+// The value of such a name is none for all that: "--max-tokens 512", "--key val_loss", "--token
+// None".
 [[nodiscard]] bool is_harmless(std::string_view name, std::string_view value);
 // A word after which a secret follows in the same header: "Bearer", "Basic".
 [[nodiscard]] bool is_scheme(std::string_view word);

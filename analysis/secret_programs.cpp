@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/ascii.h"
+#include "analysis/secret_names.h"
 
 namespace gable {
 namespace {
@@ -55,7 +55,12 @@ constexpr std::array kRules{
     Rule{"mkpasswd wpa_passphrase", "", "", Takes::word},
     Rule{"smbclient rpcclient winexe smbget", "", "-U"},
     Rule{"net", "use", "", Takes::word, 1},
-    Rule{"rdesktop racadm crackmapexec netexec ncftp ncftpput", "", "-p"},
+    Rule{"aws", "put-parameter", "--value", Takes::next},
+    Rule{"consul", "bootstrap", "", Takes::word},
+    Rule{"influx frpc", "", "-t"},
+    Rule{"qpdf", "--encrypt", "", Takes::word},
+    Rule{"smbclient", "", "", Takes::word, 1},
+    Rule{"rdesktop racadm crackmapexec netexec ncftp ncftpput ncftpget", "", "-p"},
     Rule{"xfreerdp", "", "/p:"},
     Rule{"snmpget snmpwalk snmpset snmpbulkwalk", "", "-c"},
     Rule{"snmpget snmpwalk snmpset snmpbulkwalk", "", "-A"},
@@ -66,20 +71,26 @@ constexpr std::array kRules{
     Rule{"curl", "", "-U", Takes::login_rest},
     Rule{"curl", "", "-E", Takes::login_rest},
     Rule{"curl", "", "-b"},
-    Rule{"http https xh xhs", "", "-a", Takes::login_rest},
-    Rule{"lftp", "", "-u", Takes::login_rest},
+    Rule{"curl", "", "--cert", Takes::login_rest},
+    Rule{"curl", "", "--proxy-cert", Takes::login_rest},
+    Rule{"http https xh xhs", "", "-a"},
+    Rule{"lftp", "", "-u"},
+    Rule{"ttyd", "", "-c"},
+    Rule{"ttyd", "", "--credential", Takes::next},
     Rule{"ab siege", "", "-A", Takes::login_rest},
     Rule{"rclone", "obscure", "", Takes::word},
     Rule{"rclone", "create update", "pass", Takes::next},
     Rule{"rclone", "create update password", "", Takes::after_equal},
     // Registries and clouds.
-    Rule{"docker podman nerdctl buildah skopeo oras crane helm oc az regctl", "login", "-p"},
+    Rule{"docker podman nerdctl buildah skopeo oras crane helm oc regctl", "login", "-p"},
+    Rule{"az", "login create update", "-p"},
     Rule{"twine", "upload", "-p"},
     Rule{"conan", "user login", "-p"},
     Rule{"nuget", "setapikey SetApiKey", "", Takes::word},
     Rule{"dotnet", "push delete", "-k"},
     Rule{"dotnet", "user-secrets set", "", Takes::word, 1},
     Rule{"poetry", "config", "", Takes::word, 1},
+    Rule{"poetry uv hatch", "publish", "-p"},
     Rule{"cargo", "login", "", Takes::word},
     Rule{"gh", "secret", "-b"},
     Rule{"glab", "login", "-t"},
@@ -107,17 +118,6 @@ constexpr std::array kRules{
     Rule{"secret-tool pass", "insert store", "", Takes::input},
 };
 
-// Whether `words`, apart by spaces, have this one.
-bool lists(std::string_view words, std::string_view word) {
-  if (word.empty()) return false;
-  for (auto at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
-    const auto end = at + word.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' '))
-      return true;
-  }
-  return false;
-}
-
 bool is_program(std::string_view word) {
   return std::any_of(kRules.begin(), kRules.end(),
                      [&](const Rule& rule) { return lists(rule.programs, word); });
@@ -130,7 +130,7 @@ std::size_t option_in(const Rule& rule, std::string_view word) {
     return letters || word == rule.option ? rule.option.size() : 0;
   }
   // -sSu: several options at once, the first ones without values.
-  if (rule.takes != Takes::login_rest || word.size() < 3 || word[0] != '-') return 0;
+  if (rule.takes != Takes::login_rest || rule.option.size() != 2 || word[0] != '-') return 0;
   const auto at = word.find_first_not_of("sSkLfgGiIvnqN#OJR", 1);
   return at != word.npos && word[at] == rule.option[1] ? at + 1 : 0;
 }

@@ -164,6 +164,21 @@ TEST(Mask, SecretsThatAreKnownByTheirShape) {
                                   "npm_",
                                   "pypi-",
                                   "dckr_pat_",
+                                  "pplx-",
+                                  "xai-",
+                                  "fw_",
+                                  "lsv2_pt_",
+                                  "figd_",
+                                  "secret_",
+                                  "ntn_",
+                                  "rpa_",
+                                  "glsa_",
+                                  "sntryu_",
+                                  "ABIA",
+                                  "dp.pt.",
+                                  "NRAK-",
+                                  "api.telegram.org/bot123456789:",
+                                  "a.webhook.office.com/webhookb2/",
                                   "12345678:abc"}) {
     const auto secret = start + body;
     for (const std::string before : {"", "push ", "x=", "https://", "('", "main.py:", "--key-"}) {
@@ -191,6 +206,16 @@ TEST(Mask, CodeThatGivesASecretGoesWhole) {
             Words{"{\"token\":\"***\",\"lr\":0.1}"});
   EXPECT_EQ(mask_command({"--export=ALL,HF_TOKEN=abc,LR=0.1"}),
             Words{"--export=ALL,HF_TOKEN=***,LR=0.1"});
+}
+
+// Words that follow are hidden as long as they look as issued: they may be arguments by themselves.
+TEST(Mask, SeveralValuesOfOneOption) {
+  EXPECT_EQ(mask_command({"serve", "--api-key", "abc", "q7RzVx3PmL0dWk", "model", "--port", "1"}),
+            (Words{"serve", "--api-key", "***", "***", "model", "--port", "1"}));
+  EXPECT_EQ(mask_command({"serve", "--api-keys", "a", "b", "--port", "1"}),
+            (Words{"serve", "--api-keys", "***", "***", "--port", "1"}));
+  EXPECT_EQ(mask_command({"serve", "--key-file", "/k", "--token", "/run/t", "q7RzVx3PmL0dWk"}),
+            (Words{"serve", "--key-file", "/k", "--token", "***", "q7RzVx3PmL0dWk"}));
 }
 
 TEST(Mask, WhoeverLogsInIsNotToldEither) {

@@ -30,6 +30,7 @@ TEST(SecretNames, WhatANameSays) {
   for (const char* name : {"--key", "keys", "tokens", "--num-tokens"})
     EXPECT_EQ(naming(name), Naming::weakly) << name;
   EXPECT_EQ(naming("--api-tokens"), Naming::clearly);
+  EXPECT_EQ(naming("--reward-key"), Naming::weakly);
   EXPECT_EQ(naming("--pass"), Naming::clearly);
   EXPECT_EQ(naming_in_code("pass"), Naming::weakly);
   EXPECT_TRUE(names_input("--password-stdin"));
@@ -150,7 +151,7 @@ TEST(SecretCode, WhatGivesASecret) {
     EXPECT_TRUE(code_gives_secret(code)) << code;
   for (const char* code :
        {"tokens = tok(text)", "x.sort(key=lambda t: t[1])", "d={'key': 3, 'token': 5}",
-        "for token in text: print(token)", "run --token $TOKEN --api-key \"${KEY}\"",
+        "for token in text: print(token)", "run --token $TOKEN --api-key \"${API_KEY}\"",
         "cat data/token/a.txt", "python tokens.py | tee log", "wandb login; run", "class A: pass",
         "run --max-tokens 512 && ls", "curl -u 1000:1000 h"})
     EXPECT_FALSE(code_gives_secret(code)) << code;
