@@ -29,9 +29,10 @@ bool is_cookie(std::string_view name) {
 enum class Next : std::uint8_t {
   plain,
   secret,
-  secrets,  // up to the next option
-  forced,   // a secret even where it looks like an option
-  login,    // user:password
+  secrets,   // up to the next option
+  forced,    // a secret even where it looks like an option
+  password,  // of a user: no number and no path
+  login,     // user:password
 };
 
 // An argument that is no code: a word, an option, a header, JSON, YAML, an address.
@@ -43,6 +44,7 @@ class Data {
   // The argument with what is secret in it replaced. Once.
   std::string mask() {
     look_for_named();
+    if (is_login_at_host()) out_.hide_password(text_.find('@'));
     while (!out_.at_end()) step();
     return out_.take();
   }
@@ -52,6 +54,15 @@ class Data {
   [[nodiscard]] char before(std::size_t i) const { return i > 0 ? text_[i - 1] : ' '; }
   [[nodiscard]] bool begins_name(std::size_t i) const {
     return is_name_character(text_[i]) && !is_name_character(before(i));
+  }
+
+  // user:password@host, without a scheme; image:tag@sha256:… is none.
+  [[nodiscard]] bool is_login_at_host() const {
+    const auto sign = text_.find('@');
+    const auto login = text_.substr(0, sign);
+    return sign != text_.npos && sign > 0 && is_name_character(text_[0]) && !is_option(text_) &&
+           is_login(login) && login.find_first_of("/ ={\"'") == login.npos &&
+           is_name_character(find_.get(sign + 1)) && text_.compare(sign + 1, 7, "sha256:") != 0;
   }
 
   // "name": "HF_TOKEN": what is called a value is a secret then, also in the arguments after it.
@@ -228,12 +239,15 @@ class Command {
       return {};
     }
     if (next == Next::forced) return kMasked;
+    if (next == Next::password) return is_password(argument) ? Masked(kMasked) : Masked();
     if (next == Next::login) return password_of(argument);
     if (argument == "=" || argument == ":" || is_scheme(argument)) {
       next_ = next;
       return std::string(argument);
     }
-    if (is_long_option(argument) || (is_option(argument) && !is_option(name_))) return {};
+    // What says itself that it is an option is no value: keytool -genkey -storepass X.
+    if (is_long_option(argument)) return {};
+    if (is_option(argument) && (!is_option(name_) || names_secret(argument))) return {};
     if (is_option(argument) && next == Next::secrets) return {};
     random_follow_ = next == Next::secret && argument.substr(0, 1) != "/";
     if (is_harmless(name_, argument)) return std::string(argument);
@@ -260,6 +274,9 @@ class Command {
         return option + kMasked;
       case SecretPrograms::Takes::next:
         next_ = Next::forced;
+        return option;
+      case SecretPrograms::Takes::password_next:
+        next_ = Next::password;
         return option;
       case SecretPrograms::Takes::login_next:
         next_ = Next::login;

@@ -115,8 +115,9 @@ class Code {
  public:
   explicit Code(std::string_view text) : text_(text), find_(text) {
     quoted_ = text.find_first_of("\"'`") != text.npos;
-    feeds_ = text.find("<<") != text.npos || text.find("<(") != text.npos ||
-             text.find("echo ") != text.npos || text.find("printf ") != text.npos;
+    here_ = text.find("<<") != text.npos;
+    feeds_ = here_ || text.find("<(") != text.npos || text.find("echo ") != text.npos ||
+             text.find("printf ") != text.npos;
   }
 
   bool gives_secret() {
@@ -155,6 +156,8 @@ class Code {
     const auto word = word_at(at_);
     const bool was_redirected = redirected_;
     in_target_ = was_redirected || tee_;
+    handed_on_ = option_env_;
+    option_env_ = word == "-e" || word == "--env";
     tee_ = word == "tee";
     redirected_ = false;
     if (is_quote(at_ > 0 ? text_[at_ - 1] : ' ') && looks_issued(word)) return true;
@@ -165,6 +168,9 @@ class Code {
         break;
       case SecretPrograms::Takes::next:
         if (gives_value(behind)) return true;
+        break;
+      case SecretPrograms::Takes::password_next:
+        if (gives_value(behind) && is_password(word_at(find_.skip_spaces(behind)))) return true;
         break;
       case SecretPrograms::Takes::word:
         if (gives_value(at_)) return true;
@@ -274,15 +280,15 @@ class Code {
     const auto value = value_behind(end);
     const auto word = word_at(value.at);
     if (value.sign == '\0') {
-      if (is_part_of_path(name, end)) return in_target_;
+      if (is_part_of_path(name, end)) return in_target_ || here_;
       if (name[0] == '-') return gives_value(end);
-      const char before = text_[at_ - std::min<std::size_t>(at_, 1)];
-      if (before == '$' || before == '{') return false;  // it is read
+      if (is_read() || handed_on_) return false;
       if (quoted_) return true;
       // "for token in text" gives it nothing.
       return !lists("in is not for and or if else of from as to with", word) &&
              find_.get(end) == ' ' && gives_value(value.at);
     }
+    if (value.sign == ':' && is_read() && text_[at_ - 1] == '$') return false;  // $PASS:/mnt
     if (value.sign == '=' || value.sign == ':') {
       // {"token": 5}
       if (is_harmless(name, word) || (name.find("oken") != name.npos && is_number(word)))
@@ -290,6 +296,11 @@ class Code {
       return gives_value(value.at) || (word.empty() && quoted_);
     }
     return quoted_ || value.sign == '<';
+  }
+
+  // "$NAME", "${NAME"
+  [[nodiscard]] bool is_read() const {
+    return at_ > 0 && (text_[at_ - 1] == '$' || text_[at_ - 1] == '{');
   }
 
   [[nodiscard]] bool is_part_of_path(std::string_view name, std::size_t end) const {
@@ -314,10 +325,13 @@ class Code {
   SecretPrograms programs_;
   std::size_t at_ = 0;
   bool quoted_ = false;      // there is a quotation somewhere
+  bool here_ = false;        // a command reads what stands in the text: "<<", "<<<"
   bool feeds_ = false;       // a command is given what it reads
   bool redirected_ = false;  // ">" stands before
   bool in_target_ = false;   // the word is a file that is written to
-  bool tee_ = false;
+  bool tee_ = false;         // the word before
+  bool option_env_ = false;  // -e stands before
+  bool handed_on_ = false;   // the word is a variable that docker run -e hands on
 };
 
 }  // namespace

@@ -39,14 +39,14 @@ constexpr std::string_view kHarmless =
     "secretar cookiecutter tiktoken";
 constexpr std::string_view kWithin =
     "token secret assword passwd passphrase passcode apikey credential "
-    "authorization cookie signature securestring";
+    "authorization pgpass netrc cookie signature securestring";
 constexpr std::string_view kWhole =
     "pwd pass auth oauth jwt sig pat otp dsn sas mfa totp pw passw upw opw bearer "
     "mnemonic requirepass sessionid storepass keypass creds identified psk";
 // Only at the end of a name: "--pin-memory" and "--license-file" are none.
 constexpr std::string_view kLast = "pin license licence passwort userpass";
 // In code these are words like others.
-constexpr std::string_view kOfCode = "pass pat sig signature pin license licence sas";
+constexpr std::string_view kOfCode = "pwd pass pat sig signature pin license licence sas";
 // "access code", "from literal": what the word before makes of one that is harmless alone.
 struct Pair {
   std::string_view first, second;
@@ -77,7 +77,7 @@ constexpr std::string_view kAfterKey = "id b64 base64 hex pem raw data value str
 constexpr std::string_view kHow = "ask prompt no disable skip without";
 // The tokens of text models, by the word before and by the word after.
 constexpr std::string_view kOfTexts =
-    "pad bos eos unk sep cls mask stop start image end next last per input text "
+    "patch pad bos eos unk sep cls mask stop start image end next last per input text "
     "video special audio vision visual padding first class speech register decoder "
     "placeholder initializer delimiter trigger draft new prompt separator";
 constexpr std::string_view kAfterToken =
@@ -117,6 +117,8 @@ std::size_t saying(const std::vector<std::string>& words) {
           return lists(kAfterKey, after);
         }))
       return i;
+    // spark.hadoop.fs.azure.account.key.x.windows.net
+    if (is_key(word) && i > 0 && lists("api access secret private account", words[i - 1])) return i;
     const bool last = i + 1 == words.size();
     if (last && lists(kLast, word)) return i;
     if (!last && word == "session" && is_key(words[i + 1])) return i;
@@ -216,7 +218,7 @@ bool names_input(std::string_view name) {
 bool names_connection(std::string_view name) {
   const auto words = words_of(name);
   return std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    return lists("connect reconnect fernet", word);
+    return lists("connect reconnect fernet ftp pdo", word);
   });
 }
 
@@ -237,7 +239,7 @@ bool is_harmless(std::string_view name, std::string_view value) {
   static constexpr std::string_view kCounting =
       "tokens max min num n count per batched total len size length dim heads "
       "budget ids limit";
-  if (lists("None none null True true False false", value)) return true;
+  if (lists("None none null True true False false yes no on off", value)) return true;
   const auto words = words_of(name);
   const bool weakly = naming(words) == Naming::weakly;
   if (is_number(value))
@@ -286,6 +288,11 @@ bool any_run(std::string_view word, bool Mixture::*which) {
 
 bool looks_random(std::string_view word) { return any_run(word, &Mixture::random); }
 bool looks_issued(std::string_view word) { return any_run(word, &Mixture::issued); }
+
+bool is_password(std::string_view word) {
+  return !word.empty() && word[0] != '-' && word.find_first_of("/ ") == word.npos &&
+         word.find_first_not_of("0123456789:.-") != word.npos;
+}
 
 bool is_scheme(std::string_view word) {
   static constexpr std::string_view kSchemes =

@@ -43,6 +43,8 @@ enum class Naming : std::uint8_t {
 // The value of such a name is none for all that: "--max-tokens 512", "--key val_loss", "--token
 // None".
 [[nodiscard]] bool is_harmless(std::string_view name, std::string_view value);
+// Behind "-p": no number, port, path or option.
+[[nodiscard]] bool is_password(std::string_view word);
 // A word after which a secret follows in the same header: "Bearer", "Basic".
 [[nodiscard]] bool is_scheme(std::string_view word);
 

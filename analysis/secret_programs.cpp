@@ -24,7 +24,7 @@ constexpr std::array kRules{
     Rule{"mysql mysqldump mysqladmin mysqlimport mysqlsh mariadb mariadb-dump mongo mongosh "
          "mongodump mongorestore mongoexport mongoimport cqlsh beeline",
          "", "-p"},
-    Rule{"sqlcmd bcp isql tsql ipmitool mosquitto_pub mosquitto_sub p4", "", "-P"},
+    Rule{"sqlcmd bcp isql tsql ipmitool mosquitto_pub mosquitto_sub p4 mssql-cli knife", "", "-P"},
     Rule{"redis-cli", "", "-a"},
     Rule{"redis-cli", "AUTH auth", "", Takes::word},
     Rule{"sqlplus rman expdp impdp", "", "", Takes::word},
@@ -78,6 +78,9 @@ constexpr std::array kRules{
     Rule{"ttyd", "", "-c"},
     Rule{"ttyd", "", "--credential", Takes::next},
     Rule{"ab siege", "", "-A", Takes::login_rest},
+    Rule{"gsutil", "signurl", "-p"},
+    Rule{"swift", "", "-K"},
+    Rule{"anaconda", "", "-t"},
     Rule{"rclone", "obscure", "", Takes::word},
     Rule{"rclone", "create update", "pass", Takes::next},
     Rule{"rclone", "create update password", "", Takes::after_equal},
@@ -89,7 +92,7 @@ constexpr std::array kRules{
     Rule{"nuget", "setapikey SetApiKey", "", Takes::word},
     Rule{"dotnet", "push delete", "-k"},
     Rule{"dotnet", "user-secrets set", "", Takes::word, 1},
-    Rule{"poetry", "config", "", Takes::word, 1},
+    Rule{"poetry composer bundle", "config", "", Takes::word, 1},
     Rule{"poetry uv hatch", "publish", "-p"},
     Rule{"cargo", "login", "", Takes::word},
     Rule{"gh", "secret", "-b"},
@@ -123,6 +126,10 @@ bool is_program(std::string_view word) {
                      [&](const Rule& rule) { return lists(rule.programs, word); });
 }
 
+// These give -u another meaning.
+constexpr std::string_view kNamesNobody =
+    "python python3 sudo run exec docker podman date sort diff ls pip install -m";
+
 // How many characters of the word are the rule's option; 0: it is another word.
 std::size_t option_in(const Rule& rule, std::string_view word) {
   if (word.substr(0, rule.option.size()) == rule.option) {
@@ -145,13 +152,21 @@ bool SecretPrograms::begins(std::string_view text) {
   return is_program(name_of_program(text.substr(0, text.find(' '))));
 }
 
-void SecretPrograms::end_command() {
-  program_ = {};
-  wanted_ = {};
-}
+void SecretPrograms::end_command() { *this = {}; }
 
 SecretPrograms::Answer SecretPrograms::see(std::string_view word) {
   if (word.empty()) return {};
+  const auto answer = see_of_program(word);
+  // login -p X, -u NAME -p X: so do programs that the table lacks. python -u and sudo -u do not.
+  const bool password = user_named_ && (word == "-p" || word == "-P");
+  if (word == "login" || (asks_user_ && is_password(word))) user_named_ = true;
+  asks_user_ = lists("-u -U --user --username", word) && !lists(kNamesNobody, before_);
+  before_ = name_of_program(word);
+  if (answer.takes == Takes::nothing && password) return {Takes::password_next, word.size()};
+  return answer;
+}
+
+SecretPrograms::Answer SecretPrograms::see_of_program(std::string_view word) {
   const auto name = name_of_program(word);
   if (name != program_ && wanted_.empty() && is_program(name)) {
     program_ = name;

@@ -13,13 +13,14 @@ class SecretPrograms {
  public:
   enum class Takes : std::uint8_t {
     nothing,
-    word,         // the word is the secret
-    rest,         // what stands behind the option's letters: -pX
-    next,         // the next word
-    login_rest,   // -uuser:X
-    login_next,   // -u user:X
-    after_equal,  // key=X
-    input,        // what the command reads: echo me:X | chpasswd
+    word,           // the word is the secret
+    rest,           // what stands behind the option's letters: -pX
+    next,           // the next word
+    password_next,  // the same, but a number, such as a port, and a path are none
+    login_rest,     // -uuser:X
+    login_next,     // -u user:X
+    after_equal,    // key=X
+    input,          // what the command reads: echo me:X | chpasswd
   };
   struct Answer {
     Takes takes = Takes::nothing;
@@ -33,8 +34,12 @@ class SecretPrograms {
   [[nodiscard]] static bool begins(std::string_view text);
 
  private:
+  Answer see_of_program(std::string_view word);
+
   std::string_view program_, wanted_;  // of the table: the program, and its word that was seen last
   std::size_t words_after_ = 0;        // that word, options not counted
+  std::string_view before_;
+  bool asks_user_ = false, user_named_ = false;  // by -u, by the NAME behind it or "login"
 };
 
 }  // namespace gable
