@@ -16,7 +16,7 @@
 namespace gable {
 namespace {
 
-constexpr std::size_t kMost = std::size_t{64} << 10;  // of a command's characters are looked at
+constexpr std::size_t kMost = std::size_t{32} << 10;  // of a command's characters are looked at
 
 bool is_option(std::string_view word) { return !word.empty() && word[0] == '-'; }
 bool is_long_option(std::string_view word) { return word.substr(0, 2) == "--"; }
@@ -154,7 +154,7 @@ class Data {
       return true;
     }
     // Prose has such names, too: "The secret of life".
-    const auto word = text_.substr(value, find_.end_of_value(value, out_.quote()) - value);
+    const auto word = text_.substr(value, find_.end_of_name(value) - value);
     if (value == end || !says_so || is_field(value)) return false;
     if (!is_option(name) && !looks_secret(word)) return false;
     value_at(name, value);

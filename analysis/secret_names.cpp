@@ -21,17 +21,34 @@ bool has_one_of(std::string_view word, std::string_view parts) {
   return false;
 }
 
-// In lower case; "apiKey" is two words, "APIKEY" is one.
-std::vector<std::string> words_of(std::string_view name) {
-  std::vector<std::string> words(1);
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if (!is_alnum(c) || (is_upper(c) && i > 0 && is_lower(name[i - 1]))) words.emplace_back();
-    if (is_alnum(c)) words.back() += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+using Words = std::vector<std::string_view>;
+
+// A name's words in lower case; "apiKey" is two words, "APIKEY" is one.
+class Name {
+ public:
+  explicit Name(std::string_view name) : lower_(name) {
+    std::size_t begin = 0;  // of the word
+    const auto end_word = [&](std::size_t end) {
+      if (end > begin) words_.push_back(std::string_view(lower_).substr(begin, end - begin));
+      begin = end;
+    };
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const char c = name[i];
+      if (!is_alnum(c) || (is_upper(c) && i > 0 && is_lower(name[i - 1]))) end_word(i);
+      if (!is_alnum(c)) begin = i + 1;
+      if (is_upper(c)) lower_[i] = static_cast<char>(c - 'A' + 'a');
+    }
+    end_word(name.size());
   }
-  words.erase(std::remove(words.begin(), words.end(), ""), words.end());
-  return words;
-}
+  Name(const Name&) = delete;
+  Name& operator=(const Name&) = delete;
+
+  [[nodiscard]] const Words& words() const { return words_; }
+
+ private:
+  std::string lower_;
+  Words words_;
+};
 
 // Words about text models, videos and devices that only look alike.
 constexpr std::string_view kHarmless =
@@ -93,7 +110,7 @@ constexpr std::string_view kOfTables =
     "data question answer dataset";
 
 // "--pad-token-id", "--token-dropout", "--sort-key"
-bool is_of_text_or_table(const std::vector<std::string>& words, std::size_t i) {
+bool is_of_text_or_table(const Words& words, std::size_t i) {
   const auto& word = words[i];
   const bool token = word == "token" || word == "tokens";
   if (token && i + 1 < words.size() && lists(kAfterToken, words[i + 1])) return true;
@@ -102,20 +119,19 @@ bool is_of_text_or_table(const std::vector<std::string>& words, std::size_t i) {
          ((word == "key" || word == "keys") && lists(kOfTables, words[i - 1]));
 }
 
-bool is_key(const std::string& word) {
+bool is_key(std::string_view word) {
   return word == "keys" || (word.size() >= 3 && word.compare(word.size() - 3, 3, "key") == 0);
 }
 
 // Which of the words says it; how many there are: none.
-std::size_t saying(const std::vector<std::string>& words) {
+std::size_t saying(const Words& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i];
     if (has_one_of(word, kHarmless) || is_of_text_or_table(words, i)) continue;
     if (has_one_of(word, kWithin) || lists(kWhole, word)) return i;
     const auto rest = words.begin() + static_cast<std::ptrdiff_t>(i) + 1;
-    if (is_key(word) && std::all_of(rest, words.end(), [](const std::string& after) {
-          return lists(kAfterKey, after);
-        }))
+    if (is_key(word) && std::all_of(rest, words.end(),
+                                    [](std::string_view after) { return lists(kAfterKey, after); }))
       return i;
     // spark.hadoop.fs.azure.account.key.x.windows.net
     if (is_key(word) && i > 0 && lists("api access secret private account", words[i - 1])) return i;
@@ -130,7 +146,8 @@ std::size_t saying(const std::vector<std::string>& words) {
   return words.size();
 }
 
-Naming naming(const std::vector<std::string>& words) {
+Naming naming(const Words& words) {
+  if (words.empty() || (words.size() == 1 && words[0].size() == 1)) return Naming::nothing;
   const auto i = saying(words);
   if (i == words.size()) return Naming::nothing;
   // "--auth-type none", "--token-file F".
@@ -165,10 +182,11 @@ bool is_name_character(char c) {
   return is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '+';
 }
 
-Naming naming(std::string_view name) { return naming(words_of(without_define(name))); }
+Naming naming(std::string_view name) { return naming(Name(without_define(name)).words()); }
 
 Naming naming_in_code(std::string_view name) {
-  const auto words = words_of(without_define(name));
+  const Name parts(without_define(name));
+  const auto& words = parts.words();
   const auto kind = naming(words);
   return kind == Naming::clearly && lists(kOfCode, words[saying(words)]) ? Naming::weakly : kind;
 }
@@ -180,7 +198,8 @@ bool names_secret(std::string_view name) {
 
 bool names_secret_alone(std::string_view name) {
   if (name.find('.') != name.npos) return false;  // more likely a file
-  const auto words = words_of(name);
+  const Name parts(name);
+  const auto& words = parts.words();
   if (naming(words) != Naming::clearly) return false;
   const auto& last = words.back();
   static constexpr std::string_view kStrong =
@@ -193,13 +212,15 @@ bool names_secret_alone(std::string_view name) {
 }
 
 bool names_several(std::string_view name) {
-  const auto words = words_of(name);
+  const Name parts(name);
+  const auto& words = parts.words();
   return !words.empty() && words.back().size() > 3 && words.back().back() == 's';
 }
 
 bool names_value_of_named(std::string_view name) {
   static constexpr std::string_view kValues = "value values body literal plaintext";
-  const auto words = words_of(name);
+  const Name parts(name);
+  const auto& words = parts.words();
   return words.size() == 1 && lists(kValues, words.back());
 }
 
@@ -211,22 +232,25 @@ bool is_verb(std::string_view word) {
 }
 
 bool names_input(std::string_view name) {
-  const auto words = words_of(name);
+  const Name parts(name);
+  const auto& words = parts.words();
   return naming(words) == Naming::about && (words.back() == "stdin" || words.back() == "fd");
 }
 
 bool names_connection(std::string_view name) {
-  const auto words = words_of(name);
-  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+  const Name parts(name);
+  const auto& words = parts.words();
+  return std::any_of(words.begin(), words.end(), [](std::string_view word) {
     return lists("connect reconnect fernet ftp pdo", word);
   });
 }
 
 bool names_login(std::string_view name) {
   static constexpr std::string_view kLogins = "login auth authenticate signin logon authtoken";
-  const auto words = words_of(name);
+  const Name parts(name);
+  const auto& words = parts.words();
   return std::any_of(words.begin(), words.end(),
-                     [](const std::string& word) { return lists(kLogins, word); });
+                     [](std::string_view word) { return lists(kLogins, word); });
 }
 
 bool is_number(std::string_view word) {
@@ -240,11 +264,12 @@ bool is_harmless(std::string_view name, std::string_view value) {
       "tokens max min num n count per batched total len size length dim heads "
       "budget ids limit";
   if (lists("None none null True true False false yes no on off", value)) return true;
-  const auto words = words_of(name);
+  const Name parts(name);
+  const auto& words = parts.words();
   const bool weakly = naming(words) == Naming::weakly;
   if (is_number(value))
     return weakly || std::any_of(words.begin(), words.end(),
-                                 [](const std::string& word) { return lists(kCounting, word); });
+                                 [](std::string_view word) { return lists(kCounting, word); });
   return weakly && !value.empty() && value.size() <= 24 &&
          std::all_of(value.begin(), value.end(), [](char c) {
            return is_lower(c) || std::string_view("_-/.,;").find(c) != std::string_view::npos;

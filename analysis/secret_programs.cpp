@@ -121,8 +121,27 @@ constexpr std::array kRules{
     Rule{"secret-tool pass", "insert store", "", Takes::input},
 };
 
+constexpr std::size_t mark_of(std::string_view word) {
+  const auto of = [](char c) { return static_cast<unsigned char>(c); };
+  return (of(word.front()) * 67U + of(word.back()) * 7U + word.size()) % 1024;
+}
+
+// Which words may be programs of the table, so that most words need one look.
+constexpr std::array<bool, 1024> marks() {
+  std::array<bool, 1024> found{};
+  for (const auto& rule : kRules)
+    for (std::size_t begin = 0; begin < rule.programs.size();) {
+      const auto end = std::min(rule.programs.find(' ', begin), rule.programs.size());
+      found[mark_of(rule.programs.substr(begin, end - begin))] = true;
+      begin = end + 1;
+    }
+  return found;
+}
+constexpr auto kMarks = marks();
+
 bool is_program(std::string_view word) {
-  return std::any_of(kRules.begin(), kRules.end(),
+  return !word.empty() && kMarks[mark_of(word)] &&
+         std::any_of(kRules.begin(), kRules.end(),
                      [&](const Rule& rule) { return lists(rule.programs, word); });
 }
 
@@ -169,22 +188,24 @@ SecretPrograms::Answer SecretPrograms::see(std::string_view word) {
 SecretPrograms::Answer SecretPrograms::see_of_program(std::string_view word) {
   const auto name = name_of_program(word);
   if (name != program_ && wanted_.empty() && is_program(name)) {
+    static_assert(kRules.size() <= 128);
+    for (std::size_t i = 0; i < kRules.size(); ++i) rules_[i] = lists(kRules[i].programs, name);
     program_ = name;
     words_after_ = 0;
     return {lists("chpasswd", name) ? Takes::input : Takes::nothing, 0};
   }
   if (program_.empty()) return {};
   const bool option = word.size() > 1 && word[0] == '-';
-  const auto of_program = [&](const Rule& rule) { return lists(rule.programs, program_); };
-  if (std::any_of(kRules.begin(), kRules.end(),
-                  [&](const Rule& rule) { return of_program(rule) && lists(rule.wants, word); })) {
+  for (std::size_t i = 0; i < kRules.size(); ++i) {
+    if (!rules_[i] || !lists(kRules[i].wants, word)) continue;
     wanted_ = word;
     words_after_ = 0;
     return {};
   }
   if (!option) ++words_after_;
-  for (const auto& rule : kRules) {
-    if (!of_program(rule) || (!rule.wants.empty() && !lists(rule.wants, wanted_))) continue;
+  for (std::size_t i = 0; i < kRules.size(); ++i) {
+    const auto& rule = kRules[i];
+    if (!rules_[i] || (!rule.wants.empty() && !lists(rule.wants, wanted_))) continue;
     if (rule.option.empty()) {
       if (!option && words_after_ > rule.skip) return {rule.takes, 0};
       continue;

@@ -3,6 +3,7 @@
 // Fed with the words of a command, one by one.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -36,7 +37,8 @@ class SecretPrograms {
  private:
   Answer see_of_program(std::string_view word);
 
-  std::string_view program_, wanted_;  // of the table: the program, and its word that was seen last
+  std::bitset<128> rules_;             // of the table: those of the program
+  std::string_view program_, wanted_;  // the program, and its word of the table that was seen last
   std::size_t words_after_ = 0;        // that word, options not counted
   std::string_view before_;
   bool asks_user_ = false, user_named_ = false;  // by -u, by the NAME behind it or "login"

@@ -116,18 +116,20 @@ std::size_t bot_length(std::string_view text, std::size_t at) {
   return end - body >= 30 && end - body <= 45 ? end - at : 0;
 }
 
-// The first characters that shapes have, so that most places need one look.
-constexpr std::array<bool, 256> first_characters() {
-  std::array<bool, 256> firsts{};
-  for (const auto& shape : kShapes)
-    for (std::size_t i = 0; i < shape.starts.size(); ++i)
-      if (i == 0 || shape.starts[i - 1] == ' ')
-        firsts[static_cast<unsigned char>(shape.starts[i])] = true;
-  for (const char c : std::string_view("0123456789b"))  // bots
-    firsts[static_cast<unsigned char>(c)] = true;
-  return firsts;
+constexpr std::size_t mark_of(char first, char second) {
+  return (static_cast<unsigned char>(first) * 37U + static_cast<unsigned char>(second)) % 4096;
 }
-constexpr auto kFirsts = first_characters();
+
+// The two characters that shapes begin with, so that most places need one look.
+constexpr std::array<bool, 4096> marks() {
+  std::array<bool, 4096> found{};
+  for (const auto& shape : kShapes)
+    for (std::size_t i = 0; i + 1 < shape.starts.size(); ++i)
+      if (i == 0 || shape.starts[i - 1] == ' ')
+        found[mark_of(shape.starts[i], shape.starts[i + 1])] = true;
+  return found;
+}
+constexpr auto kMarks = marks();
 
 std::size_t length_of(const Shape& shape, std::string_view start, std::string_view text,
                       std::size_t at) {
@@ -142,8 +144,9 @@ std::size_t length_of(const Shape& shape, std::string_view start, std::string_vi
 
 std::size_t secret_shape(std::string_view text, std::size_t at) {
   if (const auto pem = pem_length(text, at); pem > 0) return pem;
-  if (!kFirsts[static_cast<unsigned char>(text[at])]) return 0;
   if (at > 0 && is_alnum(text[at - 1])) return 0;  // within a word
+  if (is_digit(text[at]) || text.compare(at, 3, "bot") == 0) return bot_length(text, at);
+  if (at + 1 >= text.size() || !kMarks[mark_of(text[at], text[at + 1])]) return 0;
   for (const auto& shape : kShapes) {
     for (std::size_t begin = 0; begin < shape.starts.size();) {
       const auto end = std::min(shape.starts.find(' ', begin), shape.starts.size());
@@ -152,7 +155,7 @@ std::size_t secret_shape(std::string_view text, std::size_t at) {
       begin = end + 1;
     }
   }
-  return bot_length(text, at);
+  return 0;
 }
 
 }  // namespace gable
