@@ -15,9 +15,9 @@ namespace {
 
 bool is_interpreter(std::string_view word) {
   static constexpr std::string_view kInterpreters =
-      "python pypy ipython bash sh zsh dash ksh fish csh tcsh ash busybox perl ruby "
-      "node nodejs deno bun php lua R Rscript julia pwsh cmd su runuser psql mysql "
-      "sqlite duckdb sqlcmd expect osascript flock powershell";
+      "python pypy ipython bash sh zsh dash ksh fish csh tcsh ash busybox perl ruby node nodejs "
+      "deno bun php lua R Rscript julia pwsh cmd su runuser psql mysql sqlite duckdb sqlcmd "
+      "expect osascript flock powershell";
   word = word.substr(word.find_last_of("/ ") + 1);
   while (!word.empty() && (is_digit(word.back()) || word.back() == '.')) word.remove_suffix(1);
   return lists(kInterpreters, word);
@@ -32,8 +32,7 @@ bool is_runner(std::string_view word) {
 
 bool is_long_option_of_code(std::string_view word) {
   static constexpr std::string_view kOptions =
-      "--wrap --command --eval --exec -exec --execute -Command --init-command "
-      "--expression";
+      "--wrap --command --eval --exec -exec --execute -Command --init-command --expression";
   return lists(kOptions, word);
 }
 
@@ -45,17 +44,17 @@ bool is_option_of_code(std::string_view word) {
                      [](char c) { return is_lower(c) || is_upper(c); });
 }
 
-// JSON, YAML, a header or NAME=VALUE.
-bool begins_as_data(std::string_view text) {
+// JSON, YAML, a header, or with "=" among the signs NAME=VALUE.
+bool begins_as_data(std::string_view text, std::string_view signs) {
   const ValueFinder find(text);
-  auto i = find.skip_spaces(0);
+  const auto i = find.skip_spaces(0);
   const char first = find.get(i);
   if (first == '{' || first == '[' || first == '<' || (first == '-' && find.get(i + 1) == ' '))
     return true;
   const auto name = find.skip_quotes(i);
   const auto end = find.end_of_name(name);
   const auto sign = find.skip_quotes(end);
-  return end > name && (find.get(sign) == '=' || find.get(sign) == ':');
+  return end > name && sign < text.size() && signs.find(text[sign]) != signs.npos;
 }
 
 // "Once upon a time"
@@ -68,7 +67,7 @@ bool begins_as_prose(std::string_view text) {
 // It has what only code has: a call with a quotation, "; ", " | ", "&&", "$(", " = ", " --option".
 bool looks_like_code(std::string_view text) {
   bool called = false, spaces = false;
-  const bool data = begins_as_data(text) || begins_as_prose(text);
+  const bool data = begins_as_data(text, "=:") || begins_as_prose(text);
   if (text.substr(0, 7) == "import ") return true;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto has = [&](std::string_view sign) { return text.compare(i, sign.size(), sign) == 0; };
@@ -115,6 +114,7 @@ class Code {
  public:
   explicit Code(std::string_view text) : text_(text), find_(text) {
     quoted_ = text.find_first_of("\"'`") != text.npos;
+    variables_ = text.find('$') != text.npos;
     here_ = text.find("<<") != text.npos;
     feeds_ = here_ || text.find("<(") != text.npos || text.find("echo ") != text.npos ||
              text.find("printf ") != text.npos;
@@ -223,7 +223,7 @@ class Code {
       case Naming::nothing:
         break;
       case Naming::about:
-        if (names_input(name)) return true;
+        if (names_input(name) || here_) return true;
         return text_.compare(std::min(end + 1, text_.size()), 2, "<(") == 0;
       case Naming::weakly:
         if (weakly_named(name, end)) return true;
@@ -285,8 +285,9 @@ class Code {
       if (is_read() || handed_on_) return false;
       if (quoted_) return true;
       // "for token in text" gives it nothing.
-      return !lists("in is not for and or if else of from as to with", word) &&
-             find_.get(end) == ' ' && gives_value(value.at);
+      const bool joined =
+          lists("in is not for and or if else of from as to with", word) && !variables_;
+      return !joined && find_.get(end) == ' ' && gives_value(value.at);
     }
     if (value.sign == ':' && is_read() && text_[at_ - 1] == '$') return false;  // $PASS:/mnt
     if (value.sign == '=' || value.sign == ':') {
@@ -325,6 +326,7 @@ class Code {
   SecretPrograms programs_;
   std::size_t at_ = 0;
   bool quoted_ = false;      // there is a quotation somewhere
+  bool variables_ = false;   // those of a shell
   bool here_ = false;        // a command reads what stands in the text: "<<", "<<<"
   bool feeds_ = false;       // a command is given what it reads
   bool redirected_ = false;  // ">" stands before
@@ -345,9 +347,8 @@ void CodePlaces::see(std::string_view argument) {
 
 CodePlaces::Answer CodePlaces::is_code(std::string_view argument) const {
   if (argument.find_first_of(" \t\n;|&(\"'") == argument.npos) return Answer::no;
-  if (behind_option_ || (looks_like_code(argument) && !begins_as_data(argument)))
-    return Answer::yes;
-  return runner_ || looks_like_code(argument) ? Answer::perhaps : Answer::no;
+  if (behind_option_ && !begins_as_data(argument, ":")) return Answer::yes;
+  return behind_option_ || runner_ || looks_like_code(argument) ? Answer::perhaps : Answer::no;
 }
 
 bool code_gives_secret(std::string_view code) { return Code(code).gives_secret(); }

@@ -15,7 +15,7 @@ class CodePlaces {
   enum class Answer : std::uint8_t {
     no,
     perhaps,  // by some signs; it may be data as well
-    yes,
+    yes,      // it stands where code stands
   };
   // Of the next argument, or what stands behind "--wrap=" in it.
   [[nodiscard]] Answer is_code(std::string_view argument) const;

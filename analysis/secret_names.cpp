@@ -52,13 +52,13 @@ class Name {
 
 // Words about text models, videos and devices that only look alike.
 constexpr std::string_view kHarmless =
-    "tokeniz tokenis keyframe monkey keyboard keyword turkey keypoint hotkey "
-    "secretar cookiecutter tiktoken";
+    "tokeniz tokenis keyframe monkey keyboard keyword turkey keypoint hotkey secretar "
+    "cookiecutter tiktoken";
 constexpr std::string_view kWithin =
-    "token secret assword passwd passphrase passcode apikey credential "
-    "authorization pgpass netrc cookie signature securestring";
+    "token secret assword passwd passphrase passcode apikey credential authorization pgpass netrc "
+    "cookie signature securestring";
 constexpr std::string_view kWhole =
-    "pwd pass auth oauth jwt sig pat otp dsn sas mfa totp pw passw upw opw bearer "
+    "passin passout pwd pass auth oauth jwt sig pat otp dsn sas mfa totp pw passw upw opw bearer "
     "mnemonic requirepass sessionid storepass keypass creds identified psk";
 // Only at the end of a name: "--pin-memory" and "--license-file" are none.
 constexpr std::string_view kLast = "pin license licence passwort userpass";
@@ -79,35 +79,34 @@ constexpr std::array kPairs{
 };
 // What may stand after a secret's name that is none itself: how it is handled, not what it is.
 constexpr std::string_view kAbout =
-    "file path dir type types mode method name names env stdin fd ttl lifetime "
-    "timeout scheme cutter provider len server domain plugin format enabled "
-    "authentication rate def column columns";
+    "rounds k file path dir type types mode method name names env stdin fd ttl lifetime timeout "
+    "scheme cutter provider len server domain plugin format enabled authentication rate def "
+    "column columns";
 // Keys that open something, in one word and by the word before. Those of others are often names.
 constexpr std::string_view kSecretKeys =
     "apikey apikeys secretkey accesskey privatekey accountkey authkey sshkey masterkey passkey";
 constexpr std::string_view kBeforeKey =
-    "api access secret private account auth encryption decryption master security signing session "
-    "license recovery ssh gpg crypt host shared service deploy subscription";
+    "admin api access secret private account auth encryption decryption master security signing "
+    "session license recovery ssh gpg crypt host shared service deploy subscription";
 // What may stand after "key" without making it something else.
 constexpr std::string_view kAfterKey = "id b64 base64 hex pem raw data value string json";
 // What stands first in the name of an option that says how, and takes no secret.
 constexpr std::string_view kHow = "ask prompt no disable skip without";
 // The tokens of text models, by the word before and by the word after.
 constexpr std::string_view kOfTexts =
-    "patch pad bos eos unk sep cls mask stop start image end next last per input text "
-    "video special audio vision visual padding first class speech register decoder "
-    "placeholder initializer delimiter trigger draft new prompt separator";
+    "patch pad bos eos unk sep cls mask stop start image end next last per input text video "
+    "special audio vision visual padding first class speech register decoder placeholder "
+    "initializer delimiter trigger draft new prompt separator";
 constexpr std::string_view kAfterToken =
-    "ids dropout type embedding embeddings logits mask level count merging length "
-    "classes per pruning drop classification pattern schedule lr map abstraction "
-    "budget rate limit merge mixer parallel size position index list";
+    "embed separator init mean stddev ids dropout type embedding embeddings logits mask level "
+    "count merging length classes per pruning drop classification pattern schedule lr map "
+    "abstraction budget rate limit merge mixer parallel size position index list";
 // "--api-tokens" are no words of a text.
 constexpr std::string_view kWithSecret = "api access refresh hf bot";
 // The keys of tables and data sets, by the word before.
 constexpr std::string_view kOfTables =
-    "sort primary foreign partition group dict index join batch metric state image "
-    "img text label caption target input output video audio sample feature column "
-    "data question answer dataset";
+    "sort primary foreign partition group dict index join batch metric state image img text label "
+    "caption target input output video audio sample feature column data question answer dataset";
 
 // "--pad-token-id", "--token-dropout", "--sort-key"
 bool is_of_text_or_table(const Words& words, std::size_t i) {
@@ -226,8 +225,7 @@ bool names_value_of_named(std::string_view name) {
 
 bool is_verb(std::string_view word) {
   static constexpr std::string_view kVerbs =
-      "set create put generic docker-registry tls add get list delete describe "
-      "update write new";
+      "set create put generic docker-registry tls add get list delete describe update write new";
   return lists(kVerbs, word);
 }
 
@@ -261,8 +259,7 @@ bool is_number(std::string_view word) {
 
 bool is_harmless(std::string_view name, std::string_view value) {
   static constexpr std::string_view kCounting =
-      "tokens max min num n count per batched total len size length dim heads "
-      "budget ids limit";
+      "tokens max min num n count per batched total len size length dim heads budget ids limit";
   if (lists("None none null True true False false yes no on off", value)) return true;
   const Name parts(name);
   const auto& words = parts.words();

@@ -49,7 +49,7 @@ constexpr std::array kRules{
     Rule{"ldappasswd", "", "-s"},
     Rule{"useradd usermod", "", "-p"},
     Rule{"htpasswd htdigest", "", "", Takes::word, 1},
-    Rule{"chpasswd", "", "", Takes::input},
+    Rule{"chpasswd kinit", "", "", Takes::input},  // whatever follows
     Rule{"sudo", "", "-S", Takes::input},
     Rule{"passwd", "", "--stdin", Takes::input},
     Rule{"mkpasswd wpa_passphrase", "", "", Takes::word},
@@ -103,7 +103,8 @@ constexpr std::array kRules{
     Rule{"rabbitmqadmin", "", "-p"},
     Rule{"mc", "set add", "", Takes::word, 2},
     Rule{"kaggle", "set", "-v"},
-    Rule{"kaggle", "set", "--value"},
+    Rule{"kaggle llm", "set", "--value"},
+    Rule{"llama-server llama-cli llama-bench", "", "-hft", Takes::next},
     Rule{"prefect", "login", "-k"},
     Rule{"ngrok", "authtoken add-authtoken", "", Takes::word},
     Rule{"cloudflared", "install", "", Takes::word},
@@ -192,7 +193,8 @@ SecretPrograms::Answer SecretPrograms::see_of_program(std::string_view word) {
     for (std::size_t i = 0; i < kRules.size(); ++i) rules_[i] = lists(kRules[i].programs, name);
     program_ = name;
     words_after_ = 0;
-    return {lists("chpasswd", name) ? Takes::input : Takes::nothing, 0};
+    const bool reads = lists("chpasswd kinit", name);
+    return {reads ? Takes::input : Takes::nothing, 0};
   }
   if (program_.empty()) return {};
   const bool option = word.size() > 1 && word[0] == '-';

@@ -136,7 +136,7 @@ TEST(SecretCode, WhatIsCode) {
   EXPECT_EQ(last_of({"python", "-c", "a"}), Answer::no);  // the name of a file, or a lone word
   for (const char* code : {"f(\"x\")", "a && b", "a | b", "a; b", "x = 1", "import a", "run --lr 1",
                            "echo $(id)", "cat <<E", "a\nb", "wandb login X"})
-    EXPECT_EQ(last_of({code}), Answer::yes) << code;
+    EXPECT_EQ(last_of({code}), Answer::perhaps) << code;
   for (const char* data : {"The secret of life is", "a=1;b=2", "Cookie: a=1; b=2", "a: 1\nb: 2",
                            "{\"a\": 1}", "it's (not) so", "a - b", "x"})
     EXPECT_EQ(last_of({data}), Answer::no) << data;
