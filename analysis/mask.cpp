@@ -191,8 +191,7 @@ class Data {
     const auto begin = out_.at();
     if (end <= begin) return;
     auto word = text_.substr(begin, end - begin);
-    while (!word.empty() && std::string_view("\"'`\\)]},;").find(word.back()) != word.npos)
-      word.remove_suffix(1);
+    while (!word.empty() && is_any(word.back(), "\"'`\\)]},;")) word.remove_suffix(1);
     word.remove_prefix(std::min(word.find_first_not_of("\"'`\\[ "), word.size()));
     if (is_harmless(name, word)) return out_.copy_until(end);
     // "Authorization: Bearer X", "Basic X"
@@ -233,14 +232,14 @@ class Command {
   Masked value(std::string_view argument) {
     const auto next = next_;
     if (next != Next::secrets || is_option(argument)) next_ = Next::plain;
+    if (next == Next::forced) return kMasked;
+    if (next == Next::password) return is_password(argument) ? Masked(kMasked) : Masked();
+    if (next == Next::login) return password_of(argument);
     if (!is_option(name_) && is_verb(argument)) {
       secret_named_ = true;  // gh secret set HF --body X
       next_ = Next::plain;
       return {};
     }
-    if (next == Next::forced) return kMasked;
-    if (next == Next::password) return is_password(argument) ? Masked(kMasked) : Masked();
-    if (next == Next::login) return password_of(argument);
     if (argument == "=" || argument == ":" || is_scheme(argument)) {
       next_ = next;
       return std::string(argument);
@@ -302,7 +301,9 @@ class Command {
     const auto sign = is_option(argument) ? argument.find('=') : argument.npos;
     const bool has_option = sign != argument.npos && sign < argument.find_first_of(" \"'(");
     const auto code = has_option ? argument.substr(sign + 1) : argument;
-    const auto answer = places_.is_code(code);
+    auto place = places_;
+    if (has_option) place.see(argument.substr(0, sign));
+    const auto answer = place.is_code(code);
     if (answer != CodePlaces::Answer::no && code_gives_secret(code))
       return std::string(argument.substr(0, argument.size() - code.size())) + kMasked;
     if (answer == CodePlaces::Answer::yes) return std::string(argument);

@@ -39,9 +39,9 @@ bool is_long_option_of_code(std::string_view word) {
 // -c, -lc, -ne, -e, /c
 bool is_option_of_code(std::string_view word) {
   return word.size() >= 2 && word.size() <= 6 && (word[0] == '-' || word[0] == '/') &&
-         std::string_view("ceEprQqC").find(word.back()) != std::string_view::npos &&
-         std::all_of(word.begin() + 1, word.end(),
-                     [](char c) { return is_lower(c) || is_upper(c); });
+         is_any(word.back(), "ceEprQqC") && std::all_of(word.begin() + 1, word.end(), [](char c) {
+           return is_lower(c) || is_upper(c);
+         });
 }
 
 // JSON, YAML, a header, or with "=" among the signs NAME=VALUE.
@@ -140,8 +140,7 @@ class Code {
 
  private:
   static bool separates(char c) {
-    return is_space(c) || is_quote(c) ||
-           std::string_view(",;|&()[]{}<>\\").find(c) != std::string_view::npos;
+    return is_space(c) || is_quote(c) || is_any(c, ",;|&()[]{}<>\\");
   }
 
   [[nodiscard]] std::string_view word_at(std::size_t i) const {
@@ -202,8 +201,7 @@ class Code {
   [[nodiscard]] bool gives_value(std::size_t i) const {
     i = find_.skip_spaces(i);
     while (is_quote(find_.get(i)) || find_.get(i) == ',' || find_.get(i) == '=') ++i;
-    if (i >= text_.size() || std::string_view(";|&)").find(text_[i]) != std::string_view::npos)
-      return false;
+    if (i >= text_.size() || is_any(text_[i], ";|&)")) return false;
     if (find_.get(i) != '$') return true;
     const bool braces = find_.get(i + 1) == '{';
     auto end = i + (braces ? 2 : 1);
@@ -245,20 +243,13 @@ class Code {
   [[nodiscard]] Value value_behind(std::size_t end) const {
     Value value;
     auto i = end;
-    while (std::string_view("\"'`\\]}").find(find_.get(i)) != std::string_view::npos &&
-           i < text_.size())
-      ++i;
+    while (is_any(find_.get(i), "\"'`\\]}") && i < text_.size()) ++i;
     i = find_.skip_spaces(i);
-    if (i < text_.size() && std::string_view("=:,(<!").find(text_[i]) != std::string_view::npos &&
-        text_.compare(i, 3, "://") != 0) {
+    if (i < text_.size() && is_any(text_[i], "=:,(<!") && text_.compare(i, 3, "://") != 0) {
       value.sign = text_[i];
-      while (i < text_.size() &&
-             (is_space(text_[i]) ||
-              std::string_view("=:,(<>![{\\").find(text_[i]) != std::string_view::npos))
-        ++i;
+      while (i < text_.size() && (is_space(text_[i]) || is_any(text_[i], "=:,(<>![{\\"))) ++i;
     }
-    const bool letter = find_.get(i) != '\0' &&
-                        std::string_view("bfru").find(find_.get(i)) != std::string_view::npos;
+    const bool letter = find_.get(i) != '\0' && is_any(find_.get(i), "bfru");
     if (letter && is_quote(find_.get(i + 1))) ++i;
     value.quoted = is_quote(find_.get(i));
     value.at = value.quoted ? find_.skip_quotes(i) : i;

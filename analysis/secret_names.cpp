@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/ascii.h"
+#include "analysis/secret_value.h"
 
 namespace gable {
 namespace {
@@ -268,9 +269,8 @@ bool is_harmless(std::string_view name, std::string_view value) {
     return weakly || std::any_of(words.begin(), words.end(),
                                  [](std::string_view word) { return lists(kCounting, word); });
   return weakly && !value.empty() && value.size() <= 24 &&
-         std::all_of(value.begin(), value.end(), [](char c) {
-           return is_lower(c) || std::string_view("_-/.,;").find(c) != std::string_view::npos;
-         });
+         std::all_of(value.begin(), value.end(),
+                     [](char c) { return is_lower(c) || is_any(c, "_-/.,;"); });
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "analysis/ascii.h"
+#include "analysis/secret_value.h"
 
 namespace gable {
 namespace {
@@ -25,7 +26,7 @@ bool belongs(char c, Body body) {
     case Body::hex:
       return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
     case Body::path:
-      return is_alnum(c) || std::string_view("_-/@.?=&").find(c) != std::string_view::npos;
+      return is_alnum(c) || is_any(c, "_-/@.?=&");
   }
   return false;
 }

@@ -10,6 +10,7 @@ namespace gable {
 
 [[nodiscard]] inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 [[nodiscard]] inline bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
+[[nodiscard]] inline bool is_any(char c, std::string_view of) { return of.find(c) != of.npos; }
 
 class ValueFinder {
  public:
