@@ -150,6 +150,12 @@ class Code {
     return text_.substr(i, end - i);
   }
 
+  // The text in quotes that begins here.
+  [[nodiscard]] std::string_view quotation_at(std::size_t i) const {
+    const auto text = text_.substr(i, kLongestWord);
+    return text.substr(0, text.find_first_of("\"'`"));
+  }
+
   // The word that begins here, for what programs take.
   bool word() {
     const auto word = word_at(at_);
@@ -259,7 +265,7 @@ class Code {
   // "key", "tokens" and "pass" are words like others where no text is given to them.
   [[nodiscard]] bool weakly_named(std::string_view name, std::size_t end) const {
     const auto value = value_behind(end);
-    const auto word = word_at(value.at);
+    const auto word = value.quoted ? quotation_at(value.at) : word_at(value.at);
     if (word.empty() || is_harmless(name, word)) return false;
     if (value.sign != '\0' && (value.quoted || looks_random(word))) return gives_value(value.at);
     const bool variable = value.sign == '=' && std::none_of(name.begin(), name.end(), is_lower);
@@ -283,8 +289,8 @@ class Code {
     if (value.sign == ':' && is_read() && text_[at_ - 1] == '$') return false;  // $PASS:/mnt
     if (value.sign == '=' || value.sign == ':') {
       // {"token": 5}
-      if (is_harmless(name, word) || (name.find("oken") != name.npos && is_number(word)))
-        return false;
+      const bool of_text = !value.quoted && word.size() <= 6 && name.find("oken") != name.npos;
+      if (is_harmless(name, word) || (of_text && is_number(word))) return false;
       return gives_value(value.at) || (word.empty() && quoted_);
     }
     return quoted_ || value.sign == '<';

@@ -265,9 +265,11 @@ bool is_harmless(std::string_view name, std::string_view value) {
   const Name parts(name);
   const auto& words = parts.words();
   const bool weakly = naming(words) == Naming::weakly;
-  if (is_number(value))
-    return weakly || std::any_of(words.begin(), words.end(),
-                                 [](std::string_view word) { return lists(kCounting, word); });
+  if (is_number(value)) {
+    const bool counts = std::any_of(words.begin(), words.end(),
+                                    [](std::string_view word) { return lists(kCounting, word); });
+    return counts || (weakly && value.size() <= 6);
+  }
   return weakly && !value.empty() && value.size() <= 24 &&
          std::all_of(value.begin(), value.end(),
                      [](char c) { return is_lower(c) || is_any(c, "_-/.,;"); });
@@ -312,8 +314,10 @@ bool looks_random(std::string_view word) { return any_run(word, &Mixture::random
 bool looks_issued(std::string_view word) { return any_run(word, &Mixture::issued); }
 
 bool is_password(std::string_view word) {
-  return !word.empty() && word[0] != '-' && word.find_first_of("/ ") == word.npos &&
-         word.find_first_not_of("0123456789:.-") != word.npos;
+  const bool port = word.size() <= 5 || word.find(':') != word.npos;
+  const bool path = word.find('/') != word.npos && word.find_first_of("+=$!#") == word.npos;
+  return !word.empty() && word[0] != '-' && !path && word.find(' ') == word.npos &&
+         (!port || word.find_first_not_of("0123456789:.-") != word.npos);
 }
 
 bool is_scheme(std::string_view word) {

@@ -46,6 +46,12 @@ TEST(SecretNames, WhatValuesAreNone) {
   EXPECT_FALSE(is_harmless("--token", "512"));
   EXPECT_FALSE(is_harmless("--max-tokens", "hunter2"));
   EXPECT_FALSE(is_harmless("--api-key", "abc"));
+  EXPECT_FALSE(is_harmless("--key", "483920111"));
+  EXPECT_TRUE(is_harmless("--token", "None"));
+  for (const char* word : {"abc", "48392011", "a+b/c=", "True1"})
+    EXPECT_TRUE(is_password(word)) << word;
+  for (const char* word : {"8080", "8080:80", "tmp/out", "/tmp", "-v", ""})
+    EXPECT_FALSE(is_password(word)) << word;
   for (const char* word : {"q7RzVx3PmL0dWk", "3f9a1c7e5b2d4860", "x-q7RzVx3PmL0dWk"})
     EXPECT_TRUE(looks_random(word)) << word;
   for (const char* word :
@@ -147,7 +153,9 @@ TEST(SecretCode, WhatGivesASecret) {
        {"token: str = 'X'", "a(password='X')", "login('X')", "x.set_token('a', 'X')",
         "curl https://me:X@h", "read TOKEN <<< X", "echo X > /root/token", "a --token X",
         "docker login -p X", "curl -u me:X h", "f(['mysql', '-pX'])",
-        "echo X | docker login --password-stdin", "d['key'] = 'Xy1'", "KEY=Xy1 run"})
+        "echo X | docker login --password-stdin", "d['key'] = 'Xy1'", "f(token='48392011')",
+        "f(['--token=48392011'])", "for T in X; do HF_TOKEN=$T run; done", "TOKENS = ['a,Xy1']",
+        "KEY=Xy1 run"})
     EXPECT_TRUE(code_gives_secret(code)) << code;
   for (const char* code :
        {"tokens = tok(text)", "x.sort(key=lambda t: t[1])", "d={'key': 3, 'token': 5}",
