@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/report.h"
+#include "analysis/maybe.h"
 
 namespace gable {
 

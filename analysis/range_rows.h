@@ -13,7 +13,7 @@
 #include "analysis/events.h"
 #include "analysis/key_table.h"
 #include "analysis/layer_stats.h"
-#include "analysis/report.h"
+#include "analysis/maybe.h"
 
 namespace gable {
 

@@ -16,12 +16,11 @@
 
 #include "analysis/events.h"
 #include "analysis/layer_model.h"
+#include "analysis/maybe.h"
 
 namespace gable {
 
 inline constexpr int kReportSchema = 1;
-
-using Maybe = std::optional<double>;
 
 struct Flops {  // FLOP by type; tensor by input type ("tf32", "bf16", "fp16", "fp8", "fp64" …)
   Maybe fp64, fp32, fp16;

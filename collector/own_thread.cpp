@@ -10,6 +10,8 @@ namespace {
 // More than there are; never emptied, as a forked child has the same names.
 std::array<std::atomic<const char*>, 32> g_names{};
 
+void (*g_mark)() = nullptr;  // none where nothing is kept of threads, as in tools
+
 }  // namespace
 
 void detail::remember_own_name(const char* name) {
@@ -17,6 +19,12 @@ void detail::remember_own_name(const char* name) {
     const char* known = nullptr;
     if (slot.compare_exchange_strong(known, name) || std::string_view(known) == name) return;
   }
+}
+
+void mark_own_threads_with(void (*mark)()) { g_mark = mark; }
+
+void be_own_thread() {
+  if (g_mark != nullptr) g_mark();
 }
 
 bool is_own_thread_name(std::string_view name) {

@@ -20,6 +20,11 @@ void remember_own_name(const char* name);
 // started it, unless it takes another.
 [[nodiscard]] bool is_own_thread_name(std::string_view name);
 
+// This thread is Gable's: what CUPTI and the driver call out of it is not the program's.
+void be_own_thread();
+// How a thread is marked as such. Set while the library is loaded, before there is one.
+void mark_own_threads_with(void (*mark)());
+
 // Runs `body` on a detached thread that has every signal blocked, so that the program's own threads
 // get them. False: no thread can be had. `name`: a literal of at most 15 letters.
 template <typename Body>

@@ -5,7 +5,6 @@
 
 #include "collector/clock.h"
 #include "collector/request_socket.h"
-#include "collector/session.h"
 
 namespace gable {
 namespace {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "collector/own_thread.h"
+
 namespace gable {
 namespace {
 
@@ -29,6 +31,16 @@ const pthread_key_t g_exit_key = [] {
   return key;
 }();
 
+// Before any thread of ours begins.
+[[maybe_unused]] const bool g_marks_own_threads = [] {
+  mark_own_threads_with([] {
+    auto& thread = this_thread();
+    thread.busy = true;
+    thread.ours.store(true, std::memory_order_relaxed);
+  });
+  return true;
+}();
+
 bool is_main_thread() { return static_cast<pid_t>(syscall(SYS_gettid)) == getpid(); }
 
 }  // namespace
@@ -44,12 +56,6 @@ ThreadState& this_thread() {
 
 // For who has seen that it is gone.
 bool main_thread_vanished() { return g_main_seen.load(); }
-
-void be_own_thread() {
-  auto& thread = this_thread();
-  thread.busy = true;
-  thread.ours.store(true, std::memory_order_relaxed);
-}
 
 ThreadRegistry& ThreadRegistry::instance() {
   auto* existing = g_registry.load(std::memory_order_acquire);

@@ -98,9 +98,6 @@ ThreadState& this_thread();
 // ended by a system call.
 [[nodiscard]] bool main_thread_vanished();
 
-// This thread is Gable's: what CUPTI and the driver call out of it is not the program's.
-void be_own_thread();
-
 class ThreadRegistry {
  public:
   static ThreadRegistry& instance();  // leaked on purpose: threads may outlive static destruction

@@ -253,4 +253,21 @@ const char* Windows::border_name() const {
                                         : "call";
 }
 
+// The steps in which the Python side describes the model: those that are waited for, or counted,
+// which takes no time into account, so that no time is longer for it.
+std::optional<std::uint32_t> Windows::step_to_describe(bool forward) {
+  const MutexLock hold(control_mutex_);
+  if (!state_.in_window() || border_.load(std::memory_order_relaxed) != Border::point)
+    return std::nullopt;
+  if (state_.phase().kind == PhaseKind::wait) return step_;
+  if (!forward || limited_) return std::nullopt;  // a budget is for measuring
+  if (state_.counts()) {
+    slowed_step_ = step_;
+    return step_;
+  }
+  if (planner_.queue().by_number()) return std::nullopt;  // ranks stay in step
+  replace_window({PhaseKind::wait, 0}, {});
+  return step_;
+}
+
 }  // namespace gable

@@ -3,7 +3,6 @@
 
 #include "collector/current_context.h"
 #include "collector/own_thread.h"
-#include "collector/thread_state.h"
 
 namespace gable {
 

@@ -9,8 +9,6 @@
 #include <csignal>
 #include <cstdio>
 
-#include "analysis/display.h"
-
 namespace gable {
 namespace {
 
@@ -84,17 +82,6 @@ int run_command(const CommandEntry& entry, const std::vector<std::string>& words
 }
 
 }  // namespace
-
-void say(std::string_view sentence) {
-  // What a file holds may be part of it, and may be very long.
-  constexpr std::size_t kLongest = 1000;
-  print_line(stderr, "gable: " + shorten_middle(one_line(sentence), kLongest));
-}
-
-void print_line(std::FILE* file, std::string_view text) {
-  const std::string line = one_line(text) + "\n";
-  std::fwrite(line.data(), 1, line.size(), file);
-}
 
 int run_gable(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {

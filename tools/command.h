@@ -5,22 +5,18 @@
 // with the declared ones.
 #pragma once
 
-#include <cstdio>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tools/wrong_use.h"
 
 namespace CLI {
 class App;
 }
 
 namespace gable {
-
-// Exit codes that every command shares (profile answers with its program's own).
-inline constexpr int kExitGood = 0;
-inline constexpr int kExitWrongUse = 2;
 
 class Command {
  public:
@@ -39,13 +35,6 @@ class Command {
   std::vector<std::string> program_;
 };
 
-// Wrong use or bad input: `gable` prints the one sentence (which says what is right) to stderr and
-// ends with 2.
-class WrongUse : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 struct CommandEntry {
   std::string_view name;
   std::string_view page;  // docs/commands/NAME.md
@@ -59,10 +48,5 @@ struct CommandEntry {
 
 // Runs `gable` with these arguments (without argv[0]).
 int run_gable(const std::vector<std::string>& arguments);
-
-// The one sentence to stderr: "gable: …". For remarks that do not end the command.
-void say(std::string_view sentence);
-// One line for people; what names hold that a terminal would obey is shown instead (one_line()).
-void print_line(std::FILE* file, std::string_view text);
 
 }  // namespace gable

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "tools/command.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

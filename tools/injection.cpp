@@ -12,9 +12,8 @@
 #include <system_error>
 
 #include "analysis/recording.h"
-#include "tools/command.h"
 #include "tools/install.h"
-#include "tools/report_output.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {
@@ -59,6 +58,14 @@ void clear_own_injection(const std::string& library) {
   for (const char* name : kEntryVariables) {
     if (same_file(variable(name), library)) unsetenv(name);
   }
+}
+
+std::string full_path(const std::string& path) {
+  if (path.rfind('/', 0) == 0) return std::filesystem::path(path).lexically_normal().string();
+  std::error_code code;
+  const auto folder = std::filesystem::current_path(code);
+  if (code) throw WrongUse("The current folder is gone: change into one that is there.");
+  return (folder / path).lexically_normal().string();
 }
 
 std::string set_playback(const std::string& recording) {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "tools/command.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 

@@ -16,7 +16,7 @@
 #include "analysis/report_file.h"
 #include "analysis/table.h"
 #include "collector/shell_words.h"
-#include "tools/command.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

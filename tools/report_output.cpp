@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analysis/text_file.h"
-#include "tools/command.h"
 #include "tools/page/page.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {
@@ -47,14 +47,6 @@ void write_output(const ReportFiles& files, const std::string& text, const std::
   }
   if (const std::string problem = write_text_file(text, path, kUsersPatience); !problem.empty())
     throw WrongUse(problem);
-}
-
-std::string full_path(const std::string& path) {
-  if (path.rfind('/', 0) == 0) return std::filesystem::path(path).lexically_normal().string();
-  std::error_code code;
-  const auto folder = std::filesystem::current_path(code);
-  if (code) throw WrongUse("The current folder is gone: change into one that is there.");
-  return (folder / path).lexically_normal().string();
 }
 
 void check_output_place(const std::string& path, const std::string& option) {

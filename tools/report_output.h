@@ -21,9 +21,6 @@ using Outputs = std::vector<std::pair<std::string, std::string>>;
 // that was read.
 void write_output(const ReportFiles& files, const std::string& text, const std::string& path);
 
-// The path from the root. Throws WrongUse where the current folder is gone.
-[[nodiscard]] std::string full_path(const std::string& path);
-
 // Before long work: wrong use where no file can be written there. What is open in the name (%p) is
 // left to the end.
 void check_output_place(const std::string& path, const std::string& option);

@@ -7,10 +7,10 @@
 
 #include "analysis/profile.h"
 #include "analysis/report_builder.h"
-#include "tools/command.h"
 #include "tools/import/finish.h"
 #include "tools/import/join.h"
 #include "tools/import/ncu_metrics.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

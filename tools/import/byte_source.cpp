@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "analysis/input_file.h"
-#include "tools/command.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

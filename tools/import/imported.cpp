@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "tools/command.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {
@@ -61,15 +61,6 @@ void add_device(const DeviceInfo& device, const std::string& file, Imported& imp
   take(known.memory_bus_bits, device.memory_bus_bits);
   take(known.memory_bytes, device.memory_bytes);
   take(known.l2_bytes, device.l2_bytes);
-}
-
-std::string quoted_piece(std::string_view text) {
-  constexpr std::size_t kLongest = 200;
-  std::string piece(text.substr(0, kLongest));
-  for (char& c : piece) {
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
-  }
-  return piece;
 }
 
 }  // namespace gable

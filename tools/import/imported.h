@@ -103,7 +103,4 @@ struct Imported {
 // What `file` says of a GPU joins what others said. Throws WrongUse where it is another GPU.
 void add_device(const DeviceInfo& device, const std::string& file, Imported& imported);
 
-// A piece of a file as a sentence can have it: short, on one line, valid UTF-8.
-[[nodiscard]] std::string quoted_piece(std::string_view text);
-
 }  // namespace gable

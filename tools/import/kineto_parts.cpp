@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "tools/command.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

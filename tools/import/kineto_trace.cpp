@@ -8,7 +8,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "tools/command.h"
 #include "tools/import/json_stream.h"
 #include "tools/import/kineto_operators.h"
 #include "tools/import/kineto_parts.h"
@@ -16,6 +15,7 @@
 #include "tools/import/ncu_metrics.h"
 #include "tools/import/range_nest.h"
 #include "tools/import/trace_event.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

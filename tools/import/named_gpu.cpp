@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/command.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

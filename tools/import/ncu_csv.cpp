@@ -6,12 +6,12 @@
 #include <cmath>
 #include <filesystem>
 
-#include "tools/command.h"
 #include "tools/import/csv_rows.h"
 #include "tools/import/ncu_device.h"
 #include "tools/import/ncu_merge.h"
 #include "tools/import/ncu_metrics.h"
 #include "tools/import/ncu_values.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

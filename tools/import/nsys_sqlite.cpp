@@ -9,10 +9,10 @@
 #include <unordered_map>
 
 #include "analysis/input_file.h"
-#include "tools/command.h"
 #include "tools/import/nsys_texts.h"
 #include "tools/import/range_nest.h"
 #include "tools/import/sqlite_file.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

@@ -3,8 +3,7 @@
 
 #include <sqlite3.h>
 
-#include "tools/command.h"
-#include "tools/import/imported.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tools/import/imported.h"
+#include "tools/wrong_use.h"
 
 namespace gable {
 namespace {
