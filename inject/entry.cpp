@@ -47,7 +47,7 @@ GABLE_ENTRY int InitializeInjection(void) {
     if (!gable::first_in_process(g_started)) return 1;
     auto& rt = gable::runtime();
     if (gable::Session::start(rt) == nullptr) return 1;
-    gable::watch_end();
+    gable::watch_end(!gable::python_is_to_start());
     gable::attach_python_side(rt);
   } catch (const std::exception&) {
     // Nothing may leave: the driver would take the program down.

@@ -152,12 +152,13 @@ bool first_in_process(std::atomic_flag& flag) {
   return !flag.test_and_set();
 }
 
-void watch_end() {
+void watch_end(bool interrupt_too) {
   g_owner.store(getpid(), std::memory_order_relaxed);
   std::atexit(at_end);
   ::at_quick_exit(at_end);
   sigemptyset(&g_watched);
-  for (const int number : kEndingSignals) watch_signal(number);
+  for (const int number : kEndingSignals)
+    if (number != SIGINT || interrupt_too) watch_signal(number);
   watch_demand();
 }
 

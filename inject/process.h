@@ -13,7 +13,7 @@ void watch_process();
 bool first_in_process(std::atomic_flag& flag);
 
 // Writes the report when the process ends: exit, quick_exit, and those of kEndingSignals that the
-// program left alone.
-void watch_end();
+// program left alone. `interrupt_too`: SIGINT among them.
+void watch_end(bool interrupt_too);
 
 }  // namespace gable

@@ -185,6 +185,11 @@ std::string own_library() {
 
 bool python_is_loaded() { return dlsym(RTLD_DEFAULT, "PyUnicode_DecodeFSDefault") != nullptr; }
 
+bool python_is_to_start() {
+  Python python;
+  return find_python(python) && python.is_initialized() == 0;
+}
+
 std::string python_side_of(const std::string& library) {
   const std::string folder = library.substr(0, library.find_last_of('/') + 1) + "python";
   return access((folder + "/startup/sitecustomize.py").c_str(), R_OK) == 0 &&

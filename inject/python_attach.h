@@ -14,6 +14,9 @@ namespace gable {
 // Python 3 is among the objects that the program was started with.
 [[nodiscard]] bool python_is_loaded();
 
+// Python is loaded and does not run yet. When it starts, it handles SIGINT only if nobody does.
+[[nodiscard]] bool python_is_to_start();
+
 // lib/python beside the library, or empty where there is none.
 [[nodiscard]] std::string python_side_of(const std::string& library);
 

@@ -27,6 +27,36 @@ std::size_t depth_of(std::string_view regex) {
   return deepest;
 }
 
+const char* said_of(std::regex_constants::error_type error) {
+  switch (error) {
+    case std::regex_constants::error_paren:
+      return "a parenthesis has no partner, or a sign such as * stands alone";
+    case std::regex_constants::error_brack:
+      return "a bracket has no partner";
+    case std::regex_constants::error_brace:
+      return "a brace has no partner";
+    case std::regex_constants::error_badbrace:
+      return "what stands in braces is no number of repetitions, as in {2,5}";
+    case std::regex_constants::error_range:
+      return "a range in brackets ends before it begins";
+    case std::regex_constants::error_badrepeat:
+      return "a *, +, ? or { has nothing before it to repeat";
+    case std::regex_constants::error_escape:
+      return "a backslash stands before nothing that it could mean";
+    case std::regex_constants::error_backref:
+      return "it refers to a group that is not there";
+    case std::regex_constants::error_ctype:
+    case std::regex_constants::error_collate:
+      return "there is no such class of characters";
+    case std::regex_constants::error_space:
+    case std::regex_constants::error_complexity:
+    case std::regex_constants::error_stack:
+      return "it repeats too much to be tried; use smaller numbers in braces";
+    default:
+      return "it cannot be read";
+  }
+}
+
 std::size_t character_length(std::string_view text) {
   std::size_t length = 1;
   while (length < text.size() && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
@@ -108,6 +138,15 @@ bool is_oversized_regex(std::string_view expression) {
   return expression.size() > kMostLength || depth_of(expression) > kMostDepth;
 }
 
+std::string problem_of_regex(const std::string& expression) {
+  try {
+    const std::regex probe(expression);
+    return {};
+  } catch (const std::regex_error& error) {
+    return said_of(error.code());
+  }
+}
+
 struct Pattern::Impl {
   std::string glob;
   std::optional<std::regex> regex;
@@ -129,8 +168,11 @@ Pattern::Parsed Pattern::parse(std::string_view text) {
       impl->glob = text;
     }
     parsed.pattern.impl_ = std::move(impl);
-  } catch (const std::exception& error) {
-    parsed.error = "\"" + std::string(text) + "\" is no regular expression: " + error.what() + ".";
+  } catch (const std::regex_error& error) {
+    parsed.error =
+        "\"" + std::string(text) + "\" is no regular expression: " + said_of(error.code()) + ".";
+  } catch (const std::exception&) {
+    parsed.error = "There is not enough memory for this pattern.";
   }
   return parsed;
 }

@@ -14,6 +14,8 @@ namespace gable {
 [[nodiscard]] bool is_oversized_regex(std::string_view expression);
 inline constexpr std::string_view kRegexLimits =
     "at most 4096 characters and 100 parentheses within each other";
+// What is wrong with an ECMAScript expression, as "a parenthesis is not closed"; empty: nothing.
+[[nodiscard]] std::string problem_of_regex(const std::string& expression);
 
 // A glob matches the whole text: * is any text (slashes too), ? one character, [a-z] and [!a-z] one
 // of a set, \ takes the next character as it is. "regex:" is followed by an ECMAScript expression

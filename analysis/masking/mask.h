@@ -7,12 +7,10 @@
 
 namespace gable {
 
-inline constexpr const char* kMasked = "***";
-
-// The command line with the values of arguments named like token, key, secret or password replaced
-// by "***":
-// --api-key X, --api-key=X, -password=X, API_TOKEN=X, also within one argument ("sh -c 'TOKEN=X
-// run'"), and the password in scheme://user:password@host. Rather masks too much than too little.
+// The command line with secrets replaced by "***": the values of names like token, key and password
+// (--api-key X, API_TOKEN=X, {"secret": "X"}), what stands before the "@" of an address, what
+// programs take without a name (sshpass -p X), and what has a service's shape. An argument that is
+// code and gives a secret goes whole. Rather masks too much than too little.
 [[nodiscard]] std::vector<std::string> mask_command(const std::vector<std::string>& command);
 
 }  // namespace gable

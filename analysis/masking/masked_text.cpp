@@ -5,19 +5,43 @@
 #include <utility>
 
 #include "analysis/base/ascii.h"
-#include "analysis/masking/mask.h"
 #include "analysis/masking/secret_names.h"
+#include "analysis/masking/secret_value.h"
 
 namespace gable {
 namespace {
 
 constexpr std::size_t kLongestLogin = 512;  // looked at in an address
 
-bool is_number(std::string_view text) {
+bool has_digits_alone(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
 }  // namespace
+
+bool is_login(std::string_view word) {
+  const auto colon = word.find(':');
+  if (colon == word.npos) return false;
+  if (word.substr(colon, 3) == "://") return false;  // an address
+  return !has_digits_alone(word.substr(0, colon)) || !has_digits_alone(word.substr(colon + 1));
+}
+
+std::size_t login_in_address(std::string_view text, std::size_t at) {
+  const auto start = at + 3;
+  const auto most = std::min(text.size(), start + kLongestLogin);
+  auto end = start;  // of the word
+  while (end < most && !is_space(text[end]) && !is_quote(text[end])) ++end;
+  const auto word = text.substr(start, end - start);
+  const auto host_end = std::min(word.find_first_of("/?#"), word.size());
+  auto sign = word.substr(0, host_end).rfind('@');
+  if (sign == word.npos) {
+    // A slash in the password: what follows the colon is no port then.
+    const auto colon = word.substr(0, host_end).find(':');
+    if (colon != word.npos && !has_digits_alone(word.substr(colon + 1, host_end - colon - 1)))
+      sign = word.rfind('@');
+  }
+  return sign == word.npos || word.substr(0, sign) == "git" ? 0 : sign;
+}
 
 std::string MaskedText::take() { return std::move(out_); }
 
@@ -26,59 +50,45 @@ void MaskedText::copy_until(std::size_t end) {
   for (; at_ < end; ++at_)
     if (is_quote(text_[at_])) follow_quote(text_[at_]);
 }
+
 void MaskedText::hide_until(std::size_t end) {
   if (end > at_) out_ += kMasked;
-  at_ = end;
+  at_ = std::max(at_, end);
 }
 
-// Which quote the text stands in. One within a word ("don't") opens nothing.
+// One within a word ("don't") opens nothing.
 void MaskedText::follow_quote(char c) {
+  const char before = at_ > 0 ? text_[at_ - 1] : ' ';
   if (quote_ == c) {
     quote_ = '\0';
-  } else if (quote_ == '\0' && !find_.escaped(at_) &&
-             (at_ == 0 || !is_name_character(text_[at_ - 1]))) {
+  } else if (quote_ == '\0' && before != '\\' && !is_name_character(before)) {
     quote_ = c;
   }
 }
 
-// scheme://user:password@host; either may be the secret.
 void MaskedText::hide_login() {
   const auto start = at_ + 3;
-  const auto most = std::min(text_.size(), start + kLongestLogin);
-  auto end = start;  // of the word
-  while (end < most && !is_space(text_[end]) && !is_quote(text_[end])) ++end;
-  const auto word = text_.substr(start, end - start);
-  const auto host_end = std::min(word.find_first_of("/?#"), word.size());
-  auto at = word.substr(0, host_end).rfind('@');
-  if (at == word.npos) {
-    // A slash in the password: what follows the colon is no port then.
-    const auto colon = word.substr(0, host_end).find(':');
-    if (colon != word.npos && !is_number(word.substr(colon + 1, host_end - colon - 1)))
-      at = word.rfind('@');
-  }
+  const auto length = login_in_address(text_, at_);
   copy_until(start);
-  if (at != word.npos && word.substr(0, at) != "git") hide_until(start + at);
+  hide_until(start + length);
 }
 
 void MaskedText::hide_password(std::size_t end) {
   const auto word = text_.substr(at_, end - at_);
-  const auto colon = word.find(':');
-  if (colon == word.npos) return;
-  if (is_number(word.substr(0, colon)) && is_number(word.substr(colon + 1))) return;  // uid:gid
-  copy_until(at_ + colon + 1);
+  if (!is_login(word)) return;
+  copy_until(at_ + word.find(':') + 1);
   hide_until(end);
 }
 
 void MaskedText::hide_word(std::size_t end) {
   const auto word = text_.substr(at_, end - at_);
-  const char first = word.empty() ? '\0' : word.front();
-  if (word.size() >= 2 && is_quote(first) && word.back() == first && !find_.escaped(end - 1)) {
-    copy_until(at_ + 1);
-    hide_until(end - 1);
-    if (out_.back() == first) out_ += kMasked;  // an empty value is not told either
-    return copy_until(end);
-  }
-  hide_until(end);
+  const bool quoted = word.size() >= 2 && is_quote(word.front()) && word.back() == word.front() &&
+                      word[word.size() - 2] != '\\';
+  if (!quoted) return hide_until(end);
+  copy_until(at_ + 1);
+  out_ += kMasked;  // an empty value is not told either
+  at_ = end - 1;
+  copy_until(end);
 }
 
 }  // namespace gable

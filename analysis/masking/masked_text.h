@@ -6,16 +6,18 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/masking/secret_value.h"
-
 namespace gable {
+
+inline constexpr const char* kMasked = "***";
 
 class MaskedText {
  public:
-  explicit MaskedText(std::string_view text) : text_(text), find_(text, quote_) {}
-  MaskedText(const MaskedText&) = delete;
-  MaskedText& operator=(const MaskedText&) = delete;
+  explicit MaskedText(std::string_view text) : text_(text) {}
 
+  [[nodiscard]] std::size_t at() const { return at_; }  // what stands before is copied or hidden
+  [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
+  // In which quotation the text stands there; '\0': in none.
+  [[nodiscard]] char quote() const { return quote_; }
   // What was copied so far. Once.
   [[nodiscard]] std::string take();
 
@@ -28,16 +30,18 @@ class MaskedText {
   // At "://": scheme://user:password@host; either may be the secret.
   void hide_login();
 
- protected:
-  std::string_view text_;
-  std::size_t at_ = 0;  // what stands before is copied or hidden
-  char quote_ = '\0';   // in which the text stands there
-  const ValueFinder find_;
-
  private:
   void follow_quote(char c);
 
+  std::string_view text_;
+  std::size_t at_ = 0;
+  char quote_ = '\0';
   std::string out_;
 };
+
+// How many characters behind "://" at `at` say who logs in: "user:password"; 0: nobody does.
+[[nodiscard]] std::size_t login_in_address(std::string_view text, std::size_t at);
+// "user:password"; 1000:1000, a user and a group, is none.
+[[nodiscard]] bool is_login(std::string_view word);
 
 }  // namespace gable

@@ -4,125 +4,221 @@
 #include <algorithm>
 #include <array>
 
-namespace gable {
+#include "analysis/masking/secret_names.h"
 
-struct SecretPrograms::Rule {
-  std::string_view program, wants;  // a word that must come before; empty: none
-  std::string_view option;          // empty: the word itself
+namespace gable {
+namespace {
+
+using Takes = SecretPrograms::Takes;
+
+struct Rule {
+  std::string_view programs, wants;  // words that one of must come before; empty: none
+  std::string_view option;           // empty: the word itself
   Takes takes = Takes::rest;
   std::size_t skip = 0;  // words between
 };
 
-const SecretPrograms::Rule* SecretPrograms::rule_of(std::string_view program, const Rule* after) {
-  static constexpr std::array kRules{
-      Rule{"sshpass", "", "-p"},
-      Rule{"mysql", "", "-p"},
-      Rule{"mysqldump", "", "-p"},
-      Rule{"mysqladmin", "", "-p"},
-      Rule{"mysqlimport", "", "-p"},
-      Rule{"mariadb", "", "-p"},
-      Rule{"mariadb-dump", "", "-p"},
-      Rule{"mongo", "", "-p"},
-      Rule{"mongosh", "", "-p"},
-      Rule{"mongodump", "", "-p"},
-      Rule{"mongorestore", "", "-p"},
-      Rule{"cqlsh", "", "-p"},
-      Rule{"redis-cli", "", "-a"},
-      Rule{"ldapsearch", "", "-w"},
-      Rule{"ldapmodify", "", "-w"},
-      Rule{"ldapadd", "", "-w"},
-      Rule{"ldapwhoami", "", "-w"},
-      Rule{"sqlcmd", "", "-P"},
-      Rule{"zip", "", "-P"},
-      Rule{"unzip", "", "-P"},
-      Rule{"7z", "", "-p"},
-      Rule{"mosquitto_pub", "", "-P"},
-      Rule{"mosquitto_sub", "", "-P"},
-      Rule{"ssh-keygen", "", "-N"},
-      Rule{"ssh-keygen", "", "-P"},
-      Rule{"openssl", "", "-k"},
-      Rule{"docker", "login", "-p"},
-      Rule{"podman", "login", "-p"},
-      Rule{"nerdctl", "login", "-p"},
-      Rule{"buildah", "login", "-p"},
-      Rule{"skopeo", "login", "-p"},
-      Rule{"oras", "login", "-p"},
-      Rule{"crane", "login", "-p"},
-      Rule{"helm", "login", "-p"},
-      Rule{"oc", "login", "-p"},
-      Rule{"az", "login", "-p"},
-      Rule{"twine", "upload", "-p"},
-      Rule{"gh", "secret", "-b"},
-      Rule{"doctl", "auth", "-t"},
-      Rule{"smbclient", "", "-U"},
-      Rule{"curl", "", "-u", Takes::login_rest},
-      Rule{"curl", "", "-U", Takes::login_rest},
-      Rule{"curl", "", "-E", Takes::login_rest},
-      Rule{"http", "", "-a", Takes::login_rest},
-      Rule{"https", "", "-a", Takes::login_rest},
-      Rule{"xh", "", "-a", Takes::login_rest},
-      Rule{"wandb", "login", "", Takes::word},
-      Rule{"vault", "login", "", Takes::word},
-      Rule{"vault", "unseal", "", Takes::word},
-      Rule{"cargo", "login", "", Takes::word},
-      Rule{"ngrok", "authtoken", "", Takes::word},
-      Rule{"ngrok", "add-authtoken", "", Takes::word},
-      Rule{"redis-cli", "AUTH", "", Takes::word},
-      Rule{"redis-cli", "auth", "", Takes::word},
-      Rule{"comet", "login", "", Takes::word},
-      Rule{"poetry", "config", "", Takes::word, 1},
-      Rule{"mc", "set", "", Takes::word, 2},
-      Rule{"mc", "add", "", Takes::word, 2},
-      Rule{"vault", "put", "", Takes::after_equal},
-      Rule{"vault", "write", "", Takes::after_equal},
-      Rule{"vault", "patch", "", Takes::after_equal},
-  };
-  const auto* begin = after == nullptr ? kRules.data() : after + 1;
-  const auto* end = kRules.data() + kRules.size();
-  const auto* found =
-      std::find_if(begin, end, [&](const Rule& rule) { return rule.program == program; });
-  return found == end ? nullptr : found;
+// As their manuals say.
+constexpr std::array kRules{
+    // Data bases.
+    Rule{"mysql mysqldump mysqladmin mysqlimport mysqlsh mariadb mariadb-dump mongo mongosh "
+         "mongodump mongorestore mongoexport mongoimport cqlsh beeline",
+         "", "-p"},
+    Rule{"sqlcmd bcp isql tsql ipmitool mosquitto_pub mosquitto_sub p4 mssql-cli knife", "", "-P"},
+    Rule{"redis-cli", "", "-a"},
+    Rule{"redis-cli", "AUTH auth", "", Takes::word},
+    Rule{"sqlplus rman expdp impdp", "", "", Takes::word},
+    Rule{"bteq fastload", "", ".logon", Takes::next},
+    // Archives, documents and keys.
+    Rule{"7z 7za 7zr 7zz rar unrar", "", "-p"},
+    Rule{"zip unzip", "", "-P"},
+    Rule{"pdftk", "", "input_pw", Takes::next},
+    Rule{"pdftk", "", "user_pw", Takes::next},
+    Rule{"pdftk", "", "owner_pw", Takes::next},
+    Rule{"ssh-keygen", "", "-N"},
+    Rule{"ssh-keygen", "", "-P"},
+    Rule{"openssl", "", "-k"},
+    Rule{"openssl", "", "-K"},
+    Rule{"openssl", "passwd", "", Takes::word},
+    Rule{"security", "unlock-keychain create-keychain import", "-p"},
+    Rule{"security", "import", "-P"},
+    Rule{"security", "add-generic-password add-internet-password", "-w"},
+    // Accounts of a machine and of a network.
+    Rule{"sshpass", "", "-p"},
+    Rule{"ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd kadmin", "", "-w"},
+    Rule{"ldappasswd", "", "-s"},
+    Rule{"useradd usermod", "", "-p"},
+    Rule{"htpasswd htdigest", "", "", Takes::word, 1},
+    Rule{"chpasswd kinit", "", "", Takes::input},  // whatever follows
+    Rule{"sudo", "", "-S", Takes::input},
+    Rule{"passwd", "", "--stdin", Takes::input},
+    Rule{"mkpasswd wpa_passphrase", "", "", Takes::word},
+    Rule{"smbclient rpcclient winexe smbget", "", "-U"},
+    Rule{"net", "use", "", Takes::word, 1},
+    Rule{"aws", "put-parameter", "--value", Takes::next},
+    Rule{"consul", "bootstrap", "", Takes::word},
+    Rule{"influx frpc", "", "-t"},
+    Rule{"qpdf", "--encrypt", "", Takes::word},
+    Rule{"smbclient", "", "", Takes::word, 1},
+    Rule{"rdesktop racadm crackmapexec netexec ncftp ncftpput ncftpget", "", "-p"},
+    Rule{"xfreerdp", "", "/p:"},
+    Rule{"snmpget snmpwalk snmpset snmpbulkwalk", "", "-c"},
+    Rule{"snmpget snmpwalk snmpset snmpbulkwalk", "", "-A"},
+    Rule{"snmpget snmpwalk snmpset snmpbulkwalk", "", "-X"},
+    Rule{"nmcli", "wifi", "password", Takes::next},
+    // The web.
+    Rule{"curl", "", "-u", Takes::login_rest},
+    Rule{"curl", "", "-U", Takes::login_rest},
+    Rule{"curl", "", "-E", Takes::login_rest},
+    Rule{"curl", "", "-b"},
+    Rule{"curl", "", "--cert", Takes::login_rest},
+    Rule{"curl", "", "--proxy-cert", Takes::login_rest},
+    Rule{"http https xh xhs", "", "-a"},
+    Rule{"lftp", "", "-u"},
+    Rule{"ttyd", "", "-c"},
+    Rule{"ttyd", "", "--credential", Takes::next},
+    Rule{"ab siege", "", "-A", Takes::login_rest},
+    Rule{"gsutil", "signurl", "-p"},
+    Rule{"swift", "", "-K"},
+    Rule{"anaconda", "", "-t"},
+    Rule{"rclone", "obscure", "", Takes::word},
+    Rule{"rclone", "create update", "pass", Takes::next},
+    Rule{"rclone", "create update password", "", Takes::after_equal},
+    // Registries and clouds.
+    Rule{"docker podman nerdctl buildah skopeo oras crane helm oc regctl", "login", "-p"},
+    Rule{"az", "login create update", "-p"},
+    Rule{"twine", "upload", "-p"},
+    Rule{"conan", "user login", "-p"},
+    Rule{"nuget", "setapikey SetApiKey", "", Takes::word},
+    Rule{"dotnet", "push delete", "-k"},
+    Rule{"dotnet", "user-secrets set", "", Takes::word, 1},
+    Rule{"poetry composer bundle", "config", "", Takes::word, 1},
+    Rule{"poetry uv hatch", "publish", "-p"},
+    Rule{"cargo", "login", "", Takes::word},
+    Rule{"gh", "secret", "-b"},
+    Rule{"glab", "login", "-t"},
+    Rule{"doctl", "auth", "-t"},
+    Rule{"airflow superset", "users create-admin fab", "-p"},
+    Rule{"rabbitmqctl", "add_user change_password authenticate_user", "", Takes::word, 1},
+    Rule{"rabbitmqadmin", "", "-p"},
+    Rule{"mc", "set add", "", Takes::word, 2},
+    Rule{"kaggle", "set", "-v"},
+    Rule{"kaggle llm", "set", "--value"},
+    Rule{"llama-server llama-cli llama-bench", "", "-hft", Takes::next},
+    Rule{"prefect", "login", "-k"},
+    Rule{"ngrok", "authtoken add-authtoken", "", Takes::word},
+    Rule{"cloudflared", "install", "", Takes::word},
+    Rule{"wandb comet snyk replicate", "login auth", "", Takes::word},
+    Rule{"pulumi", "set", "", Takes::word, 1},
+    Rule{"heroku", "config:set", "", Takes::after_equal},
+    Rule{"fly flyctl doppler supabase infisical", "set", "", Takes::after_equal},
+    // What keeps secrets.
+    Rule{"vault", "login unseal", "", Takes::word},
+    Rule{"vault", "put write patch", "", Takes::after_equal},
+    Rule{"bw", "unlock", "", Takes::word},
+    Rule{"bw", "login", "", Takes::word, 1},
+    Rule{"chamber", "write", "", Takes::word, 2},
+    Rule{"ansible-vault", "encrypt_string", "", Takes::word},
+    Rule{"secret-tool pass", "insert store", "", Takes::input},
+};
+
+constexpr std::size_t mark_of(std::string_view word) {
+  const auto of = [](char c) { return static_cast<unsigned char>(c); };
+  return (of(word.front()) * 67U + of(word.back()) * 7U + word.size()) % 1024;
 }
 
-void SecretPrograms::end_command() {
-  program_ = {};
-  wanted_ = {};
+// Which words may be programs of the table, so that most words need one look.
+constexpr std::array<bool, 1024> marks() {
+  std::array<bool, 1024> found{};
+  for (const auto& rule : kRules)
+    for (std::size_t begin = 0; begin < rule.programs.size();) {
+      const auto end = std::min(rule.programs.find(' ', begin), rule.programs.size());
+      found[mark_of(rule.programs.substr(begin, end - begin))] = true;
+      begin = end + 1;
+    }
+  return found;
+}
+constexpr auto kMarks = marks();
+
+bool is_program(std::string_view word) {
+  return !word.empty() && kMarks[mark_of(word)] &&
+         std::any_of(kRules.begin(), kRules.end(),
+                     [&](const Rule& rule) { return lists(rule.programs, word); });
 }
 
-SecretPrograms::Answer SecretPrograms::see(std::string_view word, bool begins, bool is_program) {
-  if (const Rule* rule = is_program ? rule_of(word, nullptr) : nullptr;
-      rule != nullptr && word != program_) {
-    program_ = rule->program;
-    wanted_ = {};
+// These give -u another meaning.
+constexpr std::string_view kNamesNobody =
+    "python python3 sudo run exec docker podman date sort diff ls pip install -m";
+
+// How many characters of the word are the rule's option; 0: it is another word.
+std::size_t option_in(const Rule& rule, std::string_view word) {
+  if (word.substr(0, rule.option.size()) == rule.option) {
+    const bool letters = rule.option.size() == 2 || rule.option.back() == ':';
+    return letters || word == rule.option ? rule.option.size() : 0;
+  }
+  // -sSu: several options at once, the first ones without values.
+  if (rule.takes != Takes::login_rest || rule.option.size() != 2 || word[0] != '-') return 0;
+  const auto at = word.find_first_not_of("sSkLfgGiIvnqN#OJR", 1);
+  return at != word.npos && word[at] == rule.option[1] ? at + 1 : 0;
+}
+
+std::string_view name_of_program(std::string_view word) {
+  return word.substr(word.find_last_of('/') + 1);  // all of it where there is none
+}
+
+}  // namespace
+
+bool SecretPrograms::begins(std::string_view text) {
+  return is_program(name_of_program(text.substr(0, text.find(' '))));
+}
+
+void SecretPrograms::end_command() { *this = {}; }
+
+SecretPrograms::Answer SecretPrograms::see(std::string_view word) {
+  if (word.empty()) return {};
+  const auto answer = see_of_program(word);
+  // login -p X, -u NAME -p X: so do programs that the table lacks. python -u and sudo -u do not.
+  const bool password = user_named_ && (word == "-p" || word == "-P");
+  if (word == "login" || (asks_user_ && is_password(word))) user_named_ = true;
+  asks_user_ = lists("-u -U --user --username", word) && !lists(kNamesNobody, before_);
+  before_ = name_of_program(word);
+  if (answer.takes == Takes::nothing && password) return {Takes::password_next, word.size()};
+  return answer;
+}
+
+SecretPrograms::Answer SecretPrograms::see_of_program(std::string_view word) {
+  const auto name = name_of_program(word);
+  if (name != program_ && wanted_.empty() && is_program(name)) {
+    static_assert(kRules.size() <= 128);
+    for (std::size_t i = 0; i < kRules.size(); ++i) rules_[i] = lists(kRules[i].programs, name);
+    program_ = name;
+    words_after_ = 0;
+    const bool reads = lists("chpasswd kinit", name);
+    return {reads ? Takes::input : Takes::nothing, 0};
+  }
+  if (program_.empty()) return {};
+  const bool option = word.size() > 1 && word[0] == '-';
+  for (std::size_t i = 0; i < kRules.size(); ++i) {
+    if (!rules_[i] || !lists(kRules[i].wants, word)) continue;
+    wanted_ = word;
+    words_after_ = 0;
     return {};
   }
-  if (program_.empty() || !begins) return {};
-  const bool option = word.size() > 1 && word[0] == '-';
-  const auto* taken = [&]() -> const Rule* {
-    for (const Rule* rule = rule_of(program_, nullptr); rule != nullptr;
-         rule = rule_of(program_, rule)) {
-      if (!rule->wants.empty() && rule->wants == word) {
-        wanted_ = rule->wants;
-        words_after_ = 0;
-        return nullptr;
-      }
+  if (!option) ++words_after_;
+  for (std::size_t i = 0; i < kRules.size(); ++i) {
+    const auto& rule = kRules[i];
+    if (!rules_[i] || (!rule.wants.empty() && !lists(rule.wants, wanted_))) continue;
+    if (rule.option.empty()) {
+      if (!option && words_after_ > rule.skip) return {rule.takes, 0};
+      continue;
     }
-    if (!option) ++words_after_;
-    for (const Rule* rule = rule_of(program_, nullptr); rule != nullptr;
-         rule = rule_of(program_, rule)) {
-      if (rule->wants != std::string_view() && rule->wants != wanted_) continue;
-      if (rule->option.empty() ? !option && words_after_ > rule->skip
-                               : word.substr(0, rule->option.size()) == rule->option)
-        return rule;
-    }
-    return nullptr;
-  }();
-  if (taken == nullptr || word.substr(0, 2) == "--") return {};
-  if (taken->option.empty()) return {taken->takes, 0};
-  const bool alone = word.size() == taken->option.size();
-  const bool login = taken->takes == Takes::login_rest;
-  if (alone) return {login ? Takes::login_next : Takes::next, word.size()};
-  return {taken->takes, taken->option.size()};
+    const auto length = option_in(rule, word);
+    if (length == 0) continue;
+    const bool login = rule.takes == Takes::login_rest;
+    if (rule.takes == Takes::input || length < word.size()) return {rule.takes, length};
+    return {login ? Takes::login_next : Takes::next, length};
+  }
+  return {};
 }
 
 }  // namespace gable

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs take without a name that says so: sshpass -p X, wandb login X, vault kv put a b=X.
-// Fed with the words of a command, in one argument or over several.
+// Fed with the words of a command, one by one.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -13,30 +14,34 @@ class SecretPrograms {
  public:
   enum class Takes : std::uint8_t {
     nothing,
-    word,         // the word is the secret
-    rest,         // what stands behind the option's letters: -pX
-    next,         // the next word
-    login_rest,   // -uuser:X
-    login_next,   // -u user:X
-    after_equal,  // key=X
+    word,           // the word is the secret
+    rest,           // what stands behind the option's letters: -pX
+    next,           // the next word
+    password_next,  // the same, but a number, such as a port, and a path are none
+    login_rest,     // -uuser:X
+    login_next,     // -u user:X
+    after_equal,    // key=X
+    input,          // what the command reads: echo me:X | chpasswd
   };
   struct Answer {
     Takes takes = Takes::nothing;
     std::size_t option = 0;  // how many characters the option has
   };
 
-  // The next part that has the characters of names alone. `begins`: a word begins with it.
-  // `is_program`: it is the whole word, or the last part of a path.
-  [[nodiscard]] Answer see(std::string_view part, bool begins, bool is_program);
+  [[nodiscard]] Answer see(std::string_view word);
   // ";", "|" and their like.
   void end_command();
+  // Whether such a program's name begins the text.
+  [[nodiscard]] static bool begins(std::string_view text);
 
  private:
-  struct Rule;
-  static const Rule* rule_of(std::string_view program, const Rule* after);
+  Answer see_of_program(std::string_view word);
 
-  std::string_view program_, wanted_;  // of the table: the program, and its word that was seen last
+  std::bitset<128> rules_;             // of the table: those of the program
+  std::string_view program_, wanted_;  // the program, and its word of the table that was seen last
   std::size_t words_after_ = 0;        // that word, options not counted
+  std::string_view before_;
+  bool asks_user_ = false, user_named_ = false;  // by -u, by the NAME behind it or "login"
 };
 
 }  // namespace gable

@@ -39,6 +39,8 @@ class Patience {
   void give_up(const char* call, Milliseconds waited);
   // It has returned all the same.
   void returned() { hanging_.fetch_sub(1, std::memory_order_release); }
+  // How many threads of ours wait for the loader, for a call that nobody leaves to them any more.
+  std::atomic<int> behind_loader{0};
   // What is said of a call that is not made, or was given up.
   [[nodiscard]] static std::string sentence(const char* call);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/cupti/patient_calls.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -18,6 +20,18 @@ using std::chrono::duration_cast;
 constexpr int kLooks = 400;
 constexpr std::chrono::milliseconds kLookAgain{100};  // whether another call was begun
 
+// How long the loader may keep a helper from a call of the driver's start.
+constexpr std::chrono::milliseconds kLoaderPatience{500};
+
+// Static model: no lock and no allocation on a thread's first use.
+thread_local int t_within_start __attribute__((tls_model("initial-exec"))) = 0;
+
+// Waits until no other thread holds the loader's lock. glibc takes it for every address.
+void pass_loader() {
+  Dl_info nothing{};
+  static_cast<void>(dladdr(nullptr, &nothing));
+}
+
 template <typename Until>
 bool look_for(Until until) {
   for (int i = 0; i < kLooks; ++i) {
@@ -34,6 +48,9 @@ struct Held {
 
 }  // namespace
 
+WithinDriverStart::WithinDriverStart() { ++t_within_start; }
+WithinDriverStart::~WithinDriverStart() { --t_within_start; }
+
 PatientCalls::PatientCalls(std::shared_ptr<Patience> patience, const char* name)
     : patience_(std::move(patience)), shared_(std::make_shared<Shared>(patience_)), name_(name) {}
 
@@ -44,6 +61,17 @@ void PatientCalls::run(Shared& shared) {
     look_for([&] { return shared.asked.load(std::memory_order_acquire) >= next; });
     UniqueLock hold(shared.mutex);
     shared.wanted.wait(hold, [&]() GABLE_REQUIRES(shared.mutex) { return shared.has_job; });
+    if (shared.job.after_loader) {
+      hold.unlock();
+      pass_loader();
+      hold.lock();
+      if (std::exchange(shared.overtaken, false)) {
+        shared.patience->behind_loader.fetch_sub(1, std::memory_order_release);
+        continue;  // a later one is counted, too
+      }
+      shared.past_loader = true;
+      shared.changed.notify_all();
+    }
     const Job job = std::exchange(shared.job, {});
     const auto context = shared.context;
     shared.has_job = false;
@@ -97,12 +125,15 @@ std::optional<CUptiResult> PatientCalls::make(CUcontext context, const Job& job)
   UniqueLock hold(shared_->mutex);
   if (!take_turn(hold)) return std::nullopt;
   start_helper();
-  if (shared_->own) {
+  const bool within_start = t_within_start > 0;
+  if (shared_->own || (within_start && patience_->behind_loader.load() > 0)) {
     hold.unlock();
     const CurrentContext current(context);
     return job.run(job.data);
   }
   shared_->job = job;
+  shared_->job.after_loader = within_start;
+  shared_->past_loader = false;
   shared_->context = context;
   shared_->has_job = shared_->working = shared_->taken = true;
   const auto number = shared_->asked.fetch_add(1, std::memory_order_release) + 1;
@@ -110,6 +141,15 @@ std::optional<CUptiResult> PatientCalls::make(CUcontext context, const Job& job)
   hold.unlock();
   look_for([&] { return shared_->done.load(std::memory_order_acquire) >= number; });
   hold.lock();
+  if (within_start && overtake(hold)) {
+    hold.unlock();
+    const CurrentContext current(context);
+    const auto answer = job.run(job.data);
+    hold.lock();
+    shared_->taken = false;
+    shared_->changed.notify_all();
+    return answer;
+  }
   Patience::Milliseconds waited{};
   if (!answered(hold, waited)) {
     shared_->given_up = true;
@@ -122,6 +162,19 @@ std::optional<CUptiResult> PatientCalls::make(CUcontext context, const Job& job)
   shared_->taken = false;
   shared_->changed.notify_one();
   return answer;
+}
+
+bool PatientCalls::overtake(UniqueLock& hold) {
+  const auto past = [this]() GABLE_REQUIRES(shared_->mutex) {
+    return shared_->past_loader || !shared_->working;
+  };
+  if (shared_->changed.wait_for(hold, kLoaderPatience, past)) return false;
+  shared_->job = {};
+  shared_->has_job = shared_->working = false;
+  shared_->overtaken = true;
+  shared_->done.fetch_add(1, std::memory_order_release);
+  patience_->behind_loader.fetch_add(1);
+  return true;
 }
 
 std::optional<CUptiResult> PatientCalls::make(CUcontext context, std::function<CUptiResult()> call,

@@ -19,6 +19,17 @@
 
 namespace gable {
 
+// While one lives, its thread is within the driver's start. That loads libraries itself, so this
+// thread may wait for the loader. Helpers may not: a library whose constructor starts CUDA holds
+// the loader's lock until we return. A call for which a helper waits in vain is made right here.
+class WithinDriverStart {
+ public:
+  WithinDriverStart();
+  ~WithinDriverStart();
+  WithinDriverStart(const WithinDriverStart&) = delete;
+  WithinDriverStart& operator=(const WithinDriverStart&) = delete;
+};
+
 class PatientCalls {
  public:
   // `name` of the thread, at most 15 letters; it begins with the first job.
@@ -30,6 +41,7 @@ class PatientCalls {
     void (*late)(void*) = nullptr;  // may be null
     void* data = nullptr;
     std::shared_ptr<void> owner;  // keeps `data`
+    bool after_loader = false;    // the helper passes the loader's lock first; make() sets it
   };
   // Runs the job with `context` current. std::nullopt: no answer in time. Allocates nothing.
   [[nodiscard]] std::optional<CUptiResult> make(CUcontext context, const Job& job);
@@ -60,12 +72,16 @@ class PatientCalls {
     bool working GABLE_GUARDED_BY(mutex) = false;
     bool taken GABLE_GUARDED_BY(mutex) = false;  // a caller waits for the answer
     bool given_up GABLE_GUARDED_BY(mutex) = false;
+    bool past_loader GABLE_GUARDED_BY(mutex) = false;
+    bool overtaken GABLE_GUARDED_BY(mutex) = false;  // while the helper waited for the loader
     bool own GABLE_GUARDED_BY(mutex) = false;
     bool idle GABLE_GUARDED_BY(mutex) = false;  // the context's work is done
     CUptiResult answer GABLE_GUARDED_BY(mutex) = CUPTI_SUCCESS;
   };
   static void run(Shared& shared);
   void start_helper() GABLE_REQUIRES(shared_->mutex);
+  // The loader keeps the helper from the call, which will not be made there any more.
+  bool overtake(UniqueLock& hold) GABLE_REQUIRES(shared_->mutex);
   // The caller has its turn, or (false) CUPTI hangs meanwhile.
   bool take_turn(UniqueLock& hold) GABLE_REQUIRES(shared_->mutex);
   bool answered(UniqueLock& hold, Patience::Milliseconds& waited) GABLE_REQUIRES(shared_->mutex);

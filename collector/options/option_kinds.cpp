@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/options/option_kinds.h"
 
-#include <regex>
 #include <string_view>
 
 #include "analysis/base/pattern.h"
@@ -14,12 +13,9 @@ void check_regex(const std::string& option, const std::string& text) {
   if (is_oversized_regex(text))
     throw CLI::ValidationError(option + " takes a regular expression of " +
                                std::string(kRegexLimits) + ".");
-  try {
-    const std::regex probe(text);
-  } catch (const std::regex_error&) {
+  if (const std::string problem = problem_of_regex(text); !problem.empty())
     throw CLI::ValidationError(option + " takes a regular expression, and " +
-                               quoted_for_message(text) + " is not a valid one.");
-  }
+                               quoted_for_message(text) + " is none: " + problem + ".");
 }
 
 void check_not_empty(const std::string& option, const std::string& what, const std::string& text) {

@@ -104,6 +104,7 @@ Session::Session(Runtime& rt, CuptiApi api)
 }
 
 Session* Session::start(Runtime& rt) {
+  const WithinDriverStart here;
   CuptiWish wish;
   wish.preferred = rt.settings.cupti;
   wish.helpers = helpers_of(rt);

@@ -96,7 +96,10 @@ const MetricPlan* Session::wait_for_plan() {
   if (!saw_context_.exchange(true)) background_.wake(Background::kPlan);
   UniqueLock hold(plan_mutex_);
   const auto done = [this]() GABLE_REQUIRES(plan_mutex_) { return plan_done_; };
-  const auto give_up = std::chrono::steady_clock::now() + kPlanPatience;
+  // A launch in the constructor that started CUDA holds the lock that the plan waits for.
+  const bool in_vain = api_.helpers != nullptr && api_.helpers->patience->behind_loader.load() > 0;
+  const auto give_up =
+      std::chrono::steady_clock::now() + (in_vain ? std::chrono::milliseconds{} : kPlanPatience);
   bool made = false;
   // The worker plans nothing any more when a signal ends the program.
   while (!(made = plan_made_.wait_for(hold, kPlanSlice, done)) && !background_.dying() &&
@@ -105,7 +108,10 @@ const MetricPlan* Session::wait_for_plan() {
   if (!made && background_.dying()) return nullptr;
   if (!made) {
     rt_.notes.say(
-        "CUPTI took too long to plan the counters; kernel times are collected without them.");
+        in_vain ? "A library's constructor started CUDA and launched the first kernels, while no "
+                  "library of CUPTI's can be loaded; kernel times are collected without counters."
+                : "CUPTI took too long to plan the counters; kernel times are collected "
+                  "without them.");
     return nullptr;
   }
   return plan_.passes.empty() ? nullptr : &plan_;

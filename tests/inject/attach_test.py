@@ -138,17 +138,31 @@ class Attach(Case):
         command = [sys.executable, PROGRAM, "plain"]
         self.assertEqual(self.run_here(command, GABLE_OPTIONS="--layers off", **INJECTED), self.run_here(command))
 
-    def test_python_that_a_program_opens_for_itself(self):
+    def embedded_python(self, code, *more):
+        """The command, and the variables that it needs."""
         name = sysconfig.get_config_var("INSTSONAME") or ""
         library = os.path.join(sysconfig.get_config_var("LIBDIR") or "", name)
         if ".so" not in name or not os.path.exists(library):
             self.skipTest("this Python has no library of its own")
+        return [os.environ["GABLE_EMBEDDED_PYTHON"], library, code, *more], {"PYTHONHOME": sys.base_prefix}
+
+    def test_python_that_a_program_opens_for_itself(self):
         # Modules in C cannot be imported there, ours neither: it is enough that Gable came as far as to try.
         code = f"import sys\nfor i in range(10): pass\nprint({os.path.dirname(STARTUP)!r} in sys.path, flush=True)"
-        command = [os.environ["GABLE_EMBEDDED_PYTHON"], library, code]
-        home = {"PYTHONHOME": sys.base_prefix}
+        command, home = self.embedded_python(code)
         self.assertEqual(self.run_here(command, **home)[:3], (0, "False\n", ""))
         self.assertEqual(self.run_here(command, **INJECTED, **home)[:3], (0, "True\n", ""))
+
+    def test_python_that_starts_after_cuda_handles_its_interrupts(self):
+        code = """import _signal, posix, time
+try:
+    posix.kill(posix.getpid(), _signal.SIGINT)
+    time.sleep(5)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)"""
+        command, home = self.embedded_python(code, "cuda first")
+        for way in ({}, INJECTED):
+            self.assertEqual(self.run_here(command, **way, **home)[:3], (0, "interrupted\n", ""))
 
 
 @unittest.skipIf(SANITIZED, "a sanitizer's runtime cannot be preloaded into other programs")

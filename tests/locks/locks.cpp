@@ -133,6 +133,15 @@ void first_launch_in_constructor(int rounds) {
   some_steps(rounds);
 }
 
+// CUDA starts, and launches for the first time, while the loader holds its lock for this thread, as
+// where a library's own constructors use the GPU.
+void cuda_starts_in_constructor(int rounds) {
+  g_loaded = open_and_begin;
+  load_and_unload();
+  g_loaded = nullptr;
+  some_steps(rounds);
+}
+
 // The loader's lock is held until the launching threads have come some steps further.
 void constructor_waits(int rounds) {
   open_and_begin();
@@ -265,6 +274,7 @@ const std::map<std::string, void (*)(int)>& programs() {
       {"objects", objects},
       {"constructors", constructors},
       {"first_launch_in_constructor", first_launch_in_constructor},
+      {"cuda_starts_in_constructor", cuda_starts_in_constructor},
       {"constructor_waits", constructor_waits},
       {"forks", forks},
       {"forks_before_cuda", forks_before_cuda},

@@ -76,6 +76,11 @@ class Locks(unittest.TestCase):
         self.run_program("first_launch_in_constructor")
         self.assertGreater(self.report()["run"]["steps"]["seen"], 0)
 
+    def test_cuda_starts_in_a_constructor(self):
+        run = self.run_program("cuda_starts_in_constructor")
+        self.assertEqual(run.err.count("did not return"), 0, run.err)
+        self.assertGreaterEqual(self.report()["run"]["steps"]["seen"], ROUNDS)
+
     def test_a_constructor_waits_for_launching_threads(self):
         self.run_program("constructor_waits")
 

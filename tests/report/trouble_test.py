@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUPTI loses, refuses, fails or hangs: the program ends as it would have, what can be known is right, the rest is null."""
+import os
+import shutil
+import subprocess
+import tempfile
 import time
 import unittest
 
-from small import CONV, RELU, SmallTest
+from small import CONV, RELU, SmallTest, gable_run, path_of
 
 REMEDY_PERMISSION = "NVreg_RestrictProfilingToAdminUsers=0"
 
@@ -55,6 +59,39 @@ class Lost(SmallTest):
         self.assertEqual((late["flops"]["fp32"], late["bytes"]["dram"], late["time_ns"]["total"]), (512, 512, 5000))
         self.assert_lost(report, windows=1)
         self.assert_noted(report, "A kernel ran for the first time within it.")
+
+
+class RefusedAtOnce(unittest.TestCase):
+    """One sentence, exit code 2, and no program is started."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def check_refused(self, sentence, *words, folder=None, before=None):
+        done = subprocess.run([os.environ["GABLE_PROGRAM"], "profile", *words, "--", "sh", "-c", "echo started"], cwd=folder or self.folder, text=True,
+                              capture_output=True, timeout=60, preexec_fn=before)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"gable: {sentence}\n"))
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_damaged_recording(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
+            file.write(gable_run.read_text(path_of("layers"))[:1500])
+            file.flush()
+            line = gable_run.read_text(file.name).count("\n") + 1
+            self.check_refused(f"{file.name}:{line}: this is not one JSON object.", "--playback", file.name)
+
+    def test_names_of_files(self):
+        self.check_refused("--output takes the name of a file: standard output is the program's.", "-o", "-")
+        self.check_refused("The file name of --output has a line break or another control character: leave that out.", "-o", "a\nb.json")
+
+    def test_a_folder_that_is_gone(self):
+        gone = tempfile.mkdtemp()
+
+        def remove():
+            os.rmdir(gone)
+
+        self.check_refused("The current folder is gone: change into one that is there.", "-o", "r.json", folder=gone, before=remove)
 
 
 class Refused(SmallTest):

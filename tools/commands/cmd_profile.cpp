@@ -24,13 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string full_path(const std::string& path) { return fs::absolute(path).lexically_normal(); }
-
 // Reports belong where the user stands, not where the program or a child of it goes.
 std::string anchored(const std::string& output) {
-  const std::string folder = fs::current_path().string();
-  if (output.front() == '/' || folder.find('%') != std::string::npos) return output;
-  return folder + (folder.back() == '/' ? "" : "/") + output;
+  if (output.rfind('/', 0) == 0) return output;
+  const std::string folder = full_path("");
+  return folder.find('%') != std::string::npos ? output : folder + output;  // its own % is none
 }
 
 std::string why_no_report(const Ended& ended, bool playback, bool launched) {
@@ -76,6 +74,8 @@ class ProfileCommand final : public Command {
     if (program_.empty()) {
       throw WrongUse("There is no program to run: gable profile [options] -- program args.");
     }
+    if (settings_.output == "-")
+      throw WrongUse("--output takes the name of a file: standard output is the program's.");
     settings_.output = anchored(settings_.output);
     check_output_place(settings_.output, "--output");
     check_output_place(html_, "--html");

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -50,6 +51,10 @@ void write_output(const ReportFiles& files, const std::string& text, const std::
 
 void check_output_place(const std::string& path, const std::string& option) {
   if (path.empty() || path == "-") return;
+  if (std::any_of(path.begin(), path.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+    throw WrongUse("The file name of " + option +
+                   " has a line break or another control character: leave that out.");
   std::error_code code;
   if (std::filesystem::is_directory(path, code))
     throw WrongUse(option + " takes a file name, and " + path + " is a folder.");

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "analysis/recording/recording.h"
 #include "tools/base/wrong_use.h"
 #include "tools/launch/install.h"
 
@@ -59,6 +60,14 @@ void clear_own_injection(const std::string& library) {
   }
 }
 
+std::string full_path(const std::string& path) {
+  if (path.rfind('/', 0) == 0) return std::filesystem::path(path).lexically_normal().string();
+  std::error_code code;
+  const auto folder = std::filesystem::current_path(code);
+  if (code) throw WrongUse("The current folder is gone: change into one that is there.");
+  return (folder / path).lexically_normal().string();
+}
+
 std::string set_playback(const std::string& recording) {
   if (!std::filesystem::is_regular_file(recording)) {
     throw WrongUse("The recording " + recording +
@@ -67,9 +76,11 @@ std::string set_playback(const std::string& recording) {
   }
   std::string folder = playback_folder();
   if (folder.empty()) throw WrongUse(no_playback());
+  // Before a program starts, which would meet it in the midst of its work.
+  if (const auto read = read_recording(recording); !read.error.empty()) throw WrongUse(read.error);
   const std::string before = variable("LD_LIBRARY_PATH");
   setenv("LD_LIBRARY_PATH", (before.empty() ? folder : folder + ":" + before).c_str(), 1);
-  setenv("GABLE_PLAYBACK", std::filesystem::absolute(recording).lexically_normal().c_str(), 1);
+  setenv("GABLE_PLAYBACK", full_path(recording).c_str(), 1);
   return folder;
 }
 

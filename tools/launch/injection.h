@@ -23,8 +23,12 @@ void set_injection(const std::string& library, const Settings& settings);
 // env)"`).
 void clear_own_injection(const std::string& library);
 
+// The path from the root. Throws WrongUse where the current folder is gone.
+[[nodiscard]] std::string full_path(const std::string& path);
+
 // Puts the playback GPU before the machine's own, for what this process starts next; the answer is
-// its folder. Throws WrongUse when `recording` is no file, or the playback GPU was not built.
+// its folder. Throws WrongUse when `recording` is no file or a damaged one, or the playback GPU was
+// not built.
 std::string set_playback(const std::string& recording);
 
 // A file in a temporary folder to which the library adds "pid<tab>path" for every report it

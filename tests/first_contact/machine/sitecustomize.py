@@ -6,6 +6,7 @@ PLAYBACK_KERNELS=operators: one kernel for each operator, by a mode of PyTorch's
 mode stands by.
 PLAYBACK_KERNELS=modules: one for each call of a module without children, and one for it in backward.
 """
+import importlib.util
 import os
 import sys
 
@@ -15,12 +16,20 @@ def _kernels(kind):
     sys.path.append(os.environ["PLAYBACK_OPS"])
     from playback_ops import launch
 
-    # torchvision without its operators in C++, which want CUDA, does not find these two.
-    for name in ("nms", "qnms"):
-        torch.library.define("torchvision::" + name, "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    _complete_torchvision(torch)
     if kind == "operators":
         return _of_operators(launch)
     return _of_modules(torch, launch)
+
+
+def _complete_torchvision(torch):
+    """torchvision's operators in C++ load into a PyTorch with CUDA alone; without them it does not find these two."""
+    for folder in importlib.util.find_spec("torchvision").submodule_search_locations:
+        try:
+            torch.ops.load_library(os.path.join(folder, "_C.so"))
+        except OSError:
+            for name in ("nms", "qnms"):
+                torch.library.define("torchvision::" + name, "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 
 def _of_operators(launch):

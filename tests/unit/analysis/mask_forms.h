@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands as people write them, one a line: arguments apart by " | ", and "\\n" for a line break.
+// Commands as people write them, one a line: arguments apart by " | ", "\\n" for a line break and
+// "\\|" for a pipe.
 #pragma once
 
 #include <string>
@@ -16,6 +17,8 @@ inline std::vector<std::string> command_of(std::string line) {
     words.push_back(line.substr(at, end == line.npos ? end : end - at));
     at = end == line.npos ? end : end + 3;
   }
+  for (auto& word : words)
+    for (auto at = word.find("\\|"); at != word.npos; at = word.find("\\|", at)) word.erase(at, 1);
   return words;
 }
 

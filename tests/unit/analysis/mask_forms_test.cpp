@@ -68,7 +68,7 @@ TEST(MaskForms, NoneLetsTheSecretThrough) {
       R"~(bash | -c | vault login hunter2)~",
       R"~(bash | -c | (ngrok authtoken hunter2))~",
       R"~(bash | -c | curl -uuser:hunter2 https://h)~",
-      R"~(bash | -c | echo hunter1 | wandb login hunter2)~",
+      R"~(bash | -c | echo hunter1 \| wandb login hunter2)~",
       R"~(bash | -c | bash -c "sshpass -p hunter2 ssh host")~",
       R"~(bash | -c | srun bash -c 'wandb login hunter2')~",
       R"~(bash | -c | export A=1 HF_TOKEN="hunter2")~",

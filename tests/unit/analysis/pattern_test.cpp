@@ -74,9 +74,18 @@ TEST(Pattern, RegularExpressionsMatchAnywhere) {
 
 TEST(Pattern, ABadExpressionIsOneSentence) {
   const auto parsed = Pattern::parse("regex:(");
-  EXPECT_EQ(parsed.error.rfind("\"(\" is no regular expression: ", 0), 0u) << parsed.error;
-  EXPECT_TRUE(parsed.error.ends_with("."));
+  EXPECT_EQ(parsed.error,
+            "\"(\" is no regular expression: a parenthesis has no partner, or a sign such as * "
+            "stands alone.");
   EXPECT_FALSE(parsed.pattern.matches("("));
+}
+
+TEST(Pattern, WhatIsWrongIsSaidInGablesOwnWords) {
+  EXPECT_EQ(problem_of_regex("a+(b|c)"), "");
+  EXPECT_EQ(problem_of_regex("[z-a]"), "a range in brackets ends before it begins");
+  EXPECT_EQ(problem_of_regex("(a{999}){999}"),
+            "it repeats too much to be tried; use smaller numbers in braces");
+  EXPECT_EQ(problem_of_regex("a\\"), "a backslash stands before nothing that it could mean");
 }
 
 TEST(Pattern, ExpressionsLookAtABoundedPartOfLongTexts) {

@@ -45,8 +45,9 @@ INSTANTIATE_TEST_SUITE_P(
             "profile --recordings r.jsonl -- true",
             "There is no option or argument '--recordings' here; gable profile --help lists what "
             "it takes."},
-        WrongUse{"profile --step-range '[' -- true",
-                 "--step-range takes a regular expression, and '[' is not a valid one."},
+        WrongUse{
+            "profile --step-range '[' -- true",
+            "--step-range takes a regular expression, and '[' is none: a bracket has no partner."},
         WrongUse{"profile --output /nonexistent/folder/r.json -- true",
                  "The folder /nonexistent/folder of --output does not exist: create it first."},
         WrongUse{

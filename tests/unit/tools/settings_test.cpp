@@ -158,15 +158,20 @@ INSTANTIATE_TEST_SUITE_P(
     Each, SettingsWrong,
     testing::Values(
         WrongText{"--step-range '('",
-                  "--step-range takes a regular expression, and '(' is not a valid one."},
+                  "--step-range takes a regular expression, and '(' is none: a parenthesis has no "
+                  "partner, or a sign such as * stands alone."},
         WrongText{"--step-range " + std::string(30000, '('),
                   "--step-range takes a regular expression of at most 4096 characters and 100 "
                   "parentheses within each other."},
         WrongText{"--step-range ''", "--step-range takes a regular expression, not an empty text."},
-        WrongText{"--fold '*'", "--fold takes a regular expression, and '*' is not a valid one."},
+        WrongText{"--fold '*'",
+                  "--fold takes a regular expression, and '*' is none: a parenthesis has no "
+                  "partner, or a sign such as * stands alone."},
         WrongText{"--fold a --fold '['",
-                  "--fold takes a regular expression, and '[' is not a valid one."},
-        WrongText{"-k regex:[", "--kernel takes a regular expression, and '[' is not a valid one."},
+                  "--fold takes a regular expression, and '[' is none: a bracket has no partner."},
+        WrongText{
+            "-k regex:[",
+            "--kernel takes a regular expression, and '[' is none: a bracket has no partner."},
         WrongText{"--phases hw,cycles",
                   "--phases takes a list of hw, flops and time such as hw,time; 'cycles' is none "
                   "of them."},
