@@ -2,6 +2,7 @@
 """Programs whose model Gable describes, or must leave alone: described.py CASE…. What each prints must be the same without
 Gable."""
 import sys
+import warnings
 
 import torch
 from torch import nn
@@ -185,9 +186,26 @@ def shared():
     train(make_launching(Tied()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3]))
 
 
+def warned():
+    """Places that warnings name: of an operator, which its kernel gives, and of backward, in every step."""
+    class Lone(nn.Linear):
+        def forward(self, x):
+            return super().forward(x) + torch.ones(1).std().nan_to_num()
+    torch.set_warn_always(True)
+    model = make_launching(nn.Sequential(Lone(8, 4)))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(STEPS):
+            optimizer.zero_grad()
+            model(torch.ones(2, 8)).sum().backward(create_graph=True)
+            optimizer.step()
+    print(digest(model), *(f"{warning.filename.rpartition('site-packages/')[2]}:{warning.lineno}" for warning in caught))
+
+
 CASES = {case.__name__: case for case in (
     resnet50, mixed, unknown_operators, odd_step, subclass, script, own_mode, compiled_function, raising_in_description, gpt,
-    inference_mode, shared, allocations)}
+    inference_mode, shared, allocations, warned)}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)

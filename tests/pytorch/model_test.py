@@ -15,7 +15,7 @@ import layers_test  # noqa: E402
 from layers_test import GPU, PYTHON, plain_environment  # noqa: E402
 
 CASES = ("resnet50", "mixed", "unknown_operators", "odd_step", "subclass", "script", "own_mode", "raising_in_description", "gpt",
-         "inference_mode", "shared", "compiled_function", "allocations")
+         "inference_mode", "shared", "compiled_function", "allocations", "warned")
 PROGRAM = os.path.join(HERE, "described.py")
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 FLOAT = 4  # bytes
@@ -276,6 +276,11 @@ class Model(gable_run.ReportTest):
     def test_what_a_module_raises_is_the_programs_own(self):
         report = self.report("raising_in_description")
         self.assertEqual(self.model(report, ("Sequential", "0"))["flops_analytic"], 2 * 2 * 2 * 8 * 4)
+
+    def test_warnings_name_the_places_that_they_name_without_gable(self):
+        self.assertGreater(plain()["warned"].count(".py:"), 10)
+        report = self.report("warned")
+        self.assertIsNotNone(self.model(report, ("Sequential", "0"))["flops_analytic"])
 
 
 if __name__ == "__main__":

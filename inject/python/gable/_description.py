@@ -9,6 +9,7 @@ Where PyTorch might do anything else because a mode stands by, the model is not 
 import sys
 
 from gable import _dynamo, _library
+from gable._places import call_as_from
 from gable._work import Formulas, Traffic, Types, tensors_in
 
 _MOST_TENSORS = 16  # of a module's inputs or outputs
@@ -125,7 +126,8 @@ class Description:
             self._allocations = False
             return None
 
-    def run_backward(self, run, args, kwargs):
+    def run_backward(self, frame, run, args, kwargs):
+        """`frame` is where the program asks for it."""
         mode = None
         if not self._backward_differs:
             try:
@@ -133,9 +135,9 @@ class Description:
             except Exception as problem:
                 self.give_up(f"{type(problem).__name__}: {problem}")
         if mode is None:
-            return run(*args, **kwargs)
+            return call_as_from(frame, run, args, kwargs)
         with mode:
-            return run(*args, **kwargs)
+            return call_as_from(frame, run, args, kwargs)
 
     def _stands_by(self):
         """True: the mode stands by on this thread already, or another one does, which is not ours to mix with."""
@@ -257,7 +259,7 @@ def _make_mode(torch, library, description):
             if traffic.get(operator) is None and is_made_of_others(operator):
                 with self:  # inference mode shows what others are made of
                     return operator._op_dk(composite, *args, **kwargs)
-            out = operator(*args, **kwargs)
+            out = call_as_from(sys._getframe(1), getattr(operator, "_op", operator), args, kwargs)
             try:
                 description.saw(operator)
                 tell(operator, args, kwargs, out)

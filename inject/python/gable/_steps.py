@@ -7,6 +7,7 @@ optimizer, zero_grad, and loss between the forward and what follows it.
 import sys
 
 from gable import _autograd, _dynamo, _library
+from gable._places import call_as_from
 
 _NONE, _FORWARD = 0, 1
 _FORWARDS_WITHOUT_BACKWARD = 4  # in a row: then forwards are steps, also with gradients on or in a training program
@@ -108,8 +109,8 @@ def follow(torch, library, description):
             if not is_compiling():
                 steps.backward_begins()
                 if description.running:
-                    return description.run_backward(run_backward, args, kwargs)
-            return run_backward(*args, **kwargs)
+                    return description.run_backward(sys._getframe(1), run_backward, args, kwargs)
+            return call_as_from(sys._getframe(1), run_backward, args, kwargs)
 
     variable._execution_engine = Engine()
     return steps
