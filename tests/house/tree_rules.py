@@ -6,7 +6,7 @@ import re
 import subprocess
 
 TOP_LEVEL = {"CMakeLists.txt", "inject", "collector", "analysis", "tools", "tests", "scripts", "README.md", "docs", "LICENSE",
-             "CMakePresets.json", "pyproject.toml", "CONTRIBUTING.md"}
+             "CMakePresets.json", "pyproject.toml", "CONTRIBUTING.md", "CHANGELOG.md"}
 # The product's parts, and what each may include: which folder of one may include which, CMake says (borders.py). Nothing
 # includes tools; tests may include everything.
 ALLOWED = {
