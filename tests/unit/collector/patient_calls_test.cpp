@@ -167,7 +167,7 @@ TEST(PatientCalls, SeveralCallersTakeTurns) {
   std::vector<std::thread> callers;
   for (int i = 0; i < 8; ++i) {
     callers.emplace_back([&] {
-      for (int round = 0; round < 200; ++round) {
+      for (int round = 0; round < 25; ++round) {
         const auto answer = process.calls.make(nullptr, [&inside] {
           const bool alone = inside.fetch_add(1) == 0;
           inside.fetch_sub(1);
@@ -178,7 +178,7 @@ TEST(PatientCalls, SeveralCallersTakeTurns) {
     });
   }
   for (auto& caller : callers) caller.join();
-  EXPECT_EQ(answered.load(), 8 * 200);
+  EXPECT_EQ(answered.load(), 8 * 25);
 }
 
 TEST(Undo, RunsTheLastFirstAndOnce) {
