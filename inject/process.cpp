@@ -10,6 +10,7 @@
 
 #include "analysis/base/held_locks.h"
 #include "analysis/base/unfinished_write.h"
+#include "collector/process/ending_signals.h"
 #include "collector/runtime/nvtx_entry.h"
 #include "collector/runtime/range_calls.h"
 #include "collector/runtime/runtime.h"
@@ -79,14 +80,14 @@ void wait_for_end(int number) {
     nanosleep(&millisecond, nullptr);
   }
   UnfinishedWrite::settle_all();
-  Background::die_of(number);
+  die_of(number);
 }
 
 void on_signal(int number) {
   auto* session = own_session();
   // In a forked child the parent's worker does not exist: do what the program's default would have
   // done.
-  if (session == nullptr) return Background::die_of(number);
+  if (session == nullptr) return die_of(number);
   session->signal(number);
   // The worker may need the lock that this thread was interrupted with.
   if (!waits_for_locks(number, wait_for_end)) wait_for_end(number);
@@ -110,7 +111,7 @@ void on_demand(int number) {
   if (auto* session = own_session()) {
     session->ask_for_queue();
   } else {
-    Background::die_of(number);  // a forked child: what the default does
+    die_of(number);  // a forked child: what the default does
   }
 }
 

@@ -25,6 +25,8 @@
 #define GABLE_REQUIRES(...) GABLE_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
 #define GABLE_EXCLUDES(...) GABLE_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
 
+// Of a function: returns that mutex.
+#define GABLE_RETURN_CAPABILITY(mutex) GABLE_THREAD_ANNOTATION(lock_returned(mutex))
 #define GABLE_CAPABILITY(name) GABLE_THREAD_ANNOTATION(capability(name))
 #define GABLE_SCOPED_CAPABILITY GABLE_THREAD_ANNOTATION(scoped_lockable)
 #define GABLE_ACQUIRE(...) GABLE_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))

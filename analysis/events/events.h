@@ -41,6 +41,9 @@ struct LaunchKey {
 // What a window collects. `group` counts the hardware passes from 0 (hw:1 has group 0) and is 0
 // otherwise.
 enum class PhaseKind : std::uint8_t { off, wait, warmup, hw, flops, time };
+[[nodiscard]] constexpr bool is_counter(PhaseKind kind) {
+  return kind == PhaseKind::hw || kind == PhaseKind::flops;
+}
 struct Phase {
   PhaseKind kind = PhaseKind::off;
   std::uint8_t group = 0;

@@ -38,7 +38,6 @@ class Profile {
   Profile& operator=(const Profile&) = delete;
 
   // --- the run's set-up
-  // -------------------------------------------------------------------------------------------
   void add_device(const DeviceInfo& device);  // a second call with the same id replaces it
   // Metric names of a counter phase, in the order of CounterSample::values. Said once per phase
   // before its samples.
@@ -55,7 +54,6 @@ class Profile {
   GraphId add_graph(const GraphShape& shape);
 
   // --- events
-  // -----------------------------------------------------------------------------------------------------
   // Every launch while the collector watches, in any phase (wait and warm-up too).
   void add(const LaunchEvent& launch);
   void add(const CopyCall& call);
@@ -83,7 +81,6 @@ class Profile {
   [[nodiscard]] std::uint64_t pending_records() const;
 
   // --- steps
-  // ------------------------------------------------------------------------------------------------------
   // From the first border on the unit of the report is the step. A step seen in any phase.
   void count_step(std::uint64_t sequence_hash);
   // Forget all samples and counts, keep devices and metrics: the first step border came after

@@ -255,4 +255,9 @@ bool decode_launch(CUpti_CallbackId cbid, const void* params, LaunchArguments& o
   }
 }
 
+bool succeeded(const CUpti_CallbackData& data) {
+  return data.functionReturnValue == nullptr ||
+         *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS;
+}
+
 }  // namespace gable

@@ -53,4 +53,7 @@ struct LaunchArguments {
 // kernel.
 bool decode_launch(CUpti_CallbackId cbid, const void* params, LaunchArguments& out);
 
+// At a call's EXIT: whether it succeeded; a CUPTI that does not say so is believed.
+[[nodiscard]] bool succeeded(const CUpti_CallbackData& data);
+
 }  // namespace gable

@@ -112,7 +112,6 @@ nvtxRangeId_t start(DomainId domain, std::string_view name, Direction direction)
 std::string utf8(const wchar_t* text) { return utf8_of(text, RangeNaming::kMaxNameBytes); }
 
 // --- the functions of the tables
-// ------------------------------------------------------------------------------------------
 constexpr int kOff = NVTX_NO_PUSH_POP_TRACKING, kLost = -1;
 
 int NVTX_API range_push_a(const char* message) {

@@ -49,6 +49,11 @@ struct Runtime {
   Autograd autograd;
   std::atomic<Session*> session{nullptr};
   EarlyBlock early_block;
+  // Waits of ours that ended because they took too long: for CUPTI, records or other threads.
+  std::atomic<std::uint32_t> timeouts{0};
+  void count_timeout(std::uint32_t count = 1) {
+    timeouts.fetch_add(count, std::memory_order_relaxed);
+  }
   std::uint64_t started_ns;  // steady clock
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA graphs on the launch path: nodes as they are made, and launches of graphs. While a stream
-// captures nothing but this happens: ids are asked for and noted.
+#include "collector/session/graph_path.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "analysis/profile/graphs.h"
 #include "collector/cupti/helpers.h"
+#include "collector/cupti/launch_calls.h"
 #include "collector/runtime/range_calls.h"
-#include "collector/session/session.h"
 
 namespace gable {
 namespace {
@@ -36,123 +36,122 @@ bool id_of(const CuptiApi& api, const char* name, CUptiResult(CUPTIAPI* call)(Th
   if (answer) id = *answer;
   return answer.has_value();
 }
-#define GABLE_ID_OF(call, thing, id) id_of(api_, #call, api_.call, thing, id)
+#define GABLE_ID_OF(call, thing, id) id_of(c_.api, #call, c_.api.call, thing, id)
 
 }  // namespace
 
-bool Session::can_follow_graphs() const {
-  return api_.cuptiGetGraphNodeId != nullptr && api_.cuptiGetGraphId != nullptr &&
-         api_.cuptiGetGraphExecId != nullptr;
-}
-
-void Session::on_graph(CUpti_CallbackIdResource id, const CUpti_GraphData& data) {
+void GraphPath::changed(CUpti_CallbackIdResource id, const CUpti_GraphData& data) {
   auto& thread = this_thread();
   if (thread.busy) return;
   std::uint32_t graph = 0;
   if (data.graph != nullptr && !GABLE_ID_OF(cuptiGetGraphId, data.graph, graph)) return;
+  auto& capture = thread.capture;
   switch (id) {
-    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED: {
-      std::uint64_t node = 0;
-      if (!GABLE_ID_OF(cuptiGetGraphNodeId, data.node, node)) return;
-      GraphNodes::Node made;
-      made.kind = kind_of_node(data.nodeType);
-      made.complete = thread.capture.launching && made.kind == GraphNodes::Kind::kernel;
-      if (made.complete) {
-        made.key = thread.capture.key;
-      } else {
-        bool inherited = false;
-        made.key.layer = layer_of_launch(rt_, thread, inherited);
-      }
-      thread.capture.made_node = true;
-      graph_nodes_.created(graph, node, made);
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+      node_created(graph, data);
       break;
-    }
-    case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED: {
-      std::uint64_t node = 0, original = 0;
-      if (!GABLE_ID_OF(cuptiGetGraphNodeId, data.node, node) ||
-          !GABLE_ID_OF(cuptiGetGraphNodeId, data.originalNode, original))
-        return;
-      graph_nodes_.cloned(graph, node, kind_of_node(data.nodeType), original);
-      auto& clones = thread.capture.clones;
-      if (thread.capture.instantiating &&
-          std::find(clones.begin(), clones.end(), graph) == clones.end())
-        clones.push_back(graph);
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
+      node_cloned(graph, data);
       break;
-    }
     case CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING:
-      graph_nodes_.graph_destroyed(graph);
+      c_.graph_nodes.graph_destroyed(graph);
       break;
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING:
-      thread.capture.instantiating = true;
-      thread.capture.clones.clear();
+      capture.instantiating = true;
+      capture.clones.clear();
       break;
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED: {
-      thread.capture.instantiating = false;
+      capture.instantiating = false;
       std::uint32_t exec = 0;
       if (!GABLE_ID_OF(cuptiGetGraphExecId, data.graphExec, exec)) return;
-      graph_nodes_.exec_created(data.graphExec, exec, graph, std::move(thread.capture.clones));
-      thread.capture.clones.clear();
+      c_.graph_nodes.exec_created(data.graphExec, exec, graph, std::move(capture.clones));
+      capture.clones.clear();
       break;
     }
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING:
-      graph_nodes_.exec_destroyed(data.graphExec);
+      c_.graph_nodes.exec_destroyed(data.graphExec);
       break;
     default:
       break;
   }
 }
 
-// What the launch of an executable graph is; made at its first launch.
-GraphNodes::Launched Session::graph_of(const void* exec, std::int32_t device) {
-  auto known = graph_nodes_.launched(exec);
+void GraphPath::node_created(std::uint32_t graph, const CUpti_GraphData& data) {
+  auto& thread = this_thread();
+  std::uint64_t node = 0;
+  if (!GABLE_ID_OF(cuptiGetGraphNodeId, data.node, node)) return;
+  GraphNodes::Node made;
+  made.kind = kind_of_node(data.nodeType);
+  made.complete = thread.capture.launching && made.kind == GraphNodes::Kind::kernel;
+  if (made.complete) {
+    made.key = thread.capture.key;
+  } else {
+    bool inherited = false;
+    made.key.layer = layer_of_launch(c_.rt, thread, inherited);
+  }
+  thread.capture.made_node = true;
+  c_.graph_nodes.created(graph, node, made);
+}
+
+void GraphPath::node_cloned(std::uint32_t graph, const CUpti_GraphData& data) {
+  std::uint64_t node = 0, original = 0;
+  if (!GABLE_ID_OF(cuptiGetGraphNodeId, data.node, node) ||
+      !GABLE_ID_OF(cuptiGetGraphNodeId, data.originalNode, original))
+    return;
+  c_.graph_nodes.cloned(graph, node, kind_of_node(data.nodeType), original);
+  auto& capture = this_thread().capture;
+  const bool known =
+      std::find(capture.clones.begin(), capture.clones.end(), graph) != capture.clones.end();
+  if (capture.instantiating && !known) capture.clones.push_back(graph);
+}
+
+void GraphPath::exec_changed(const CUpti_CallbackData& data, bool part) {
+  c_.graph_nodes.exec_changed(launched_graph(data.functionParams), part);
+}
+
+GraphNodes::Launched GraphPath::launched(const void* exec, std::int32_t device) {
+  auto known = c_.graph_nodes.launched(exec);
   if (known.named && known.key.device == device) return known;
-  const GraphShape shape = graph_nodes_.shape(exec);
+  const GraphShape shape = c_.graph_nodes.shape(exec);
   known = {true, 0, {}, shape.more ? 0 : shape.kernels};
   if (shape.kernels > 0 || shape.more) {
-    known.graph = sink_.with_profile([&](Profile& profile) { return profile.add_graph(shape); });
+    known.graph = c_.sink.with_profile([&](Profile& profile) { return profile.add_graph(shape); });
     if (known.graph != 0)
-      known.key = graph_key(shape, rt_.functions.intern(graph_symbol(known.graph)), device);
+      known.key = graph_key(shape, c_.rt.functions.intern(graph_symbol(known.graph)), device);
   }
   known.key.device = device;
-  graph_nodes_.name(exec, known);
+  c_.graph_nodes.name(exec, known);
   return known;
 }
 
-void Session::enter_graph(const CUpti_CallbackData& data) {
+void GraphPath::enter(const CUpti_CallbackData& data) {
   auto& thread = this_thread();
   if (thread.busy) return;
   thread.in_window_launch = false;
   thread.waited_in = kNoWindow;
   ++thread.launches;
   // In a capture it becomes a node, of which CUPTI tells.
-  if (activity_.capturing()) return;
-  const void* exec = launched_graph(data.functionParams);
-  if (!saw_context_.load(std::memory_order_relaxed) && !saw_context_.exchange(true))
-    background_.wake(Background::kPlan);
-  std::int32_t device = 0;
-  auto place = place_of(thread, data, device);
+  if (c_.activity.capturing()) return;
+  auto place = launches_.place_of(thread, data);
   place.stream = launched_stream(data.functionParams);
-  const auto graph = graph_of(exec, device);
-  output_.saw_launch();
-  windows_.at_launch(thread, graph.key, graph.kernels);
-  if (windows_.steps_known() && !rt_.hot.watching.load(std::memory_order_relaxed)) return;
+  const auto graph = launched(launched_graph(data.functionParams), place.device);
+  const auto in =
+      launches_.enter_window(thread, place, graph.key, data.correlationId, graph.kernels);
+  if (!in) return;
   Event event;
   event.kind = Event::Kind::graph;
   auto& launch = event.graph = GraphLaunch{};
   launch.graph = graph.graph;
   launch.key = graph.key;
   launch.correlation = data.correlationId;
-  if (rt_.hot.counters.load(std::memory_order_relaxed) && may_wait_for_ranks())
-    windows_.before_collective();
-  const auto in = windows_.enter(thread, place, launch.correlation);
   // Where CUPTI makes the ranges, also a graph nobody knows is some.
-  if (in.counts && (graph.graph != 0 || counters_.mode() == RangeMode::replay)) {
-    thread.in_window_launch = windows_.range_launch(
-        place, launch.key, graph.graph != 0 && filter_.wanted(launch.key), graph.kernels);
+  if (in->counts && (graph.graph != 0 || c_.counters.mode() == RangeMode::replay)) {
+    thread.in_window_launch = c_.windows.range_launch(
+        place, launch.key, graph.graph != 0 && c_.filter.wanted(launch.key), graph.kernels);
   }
-  launch.window = in.window;
-  event.step = in.step;
-  sink_.emit(thread, event);
+  launch.window = in->window;
+  event.step = in->step;
+  c_.sink.emit(thread, event);
 }
 
 }  // namespace gable

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A further queue in a program that runs: asked for by `gable window`, a signal or the program
-// itself, opened by the worker once the queue before is complete.
+#include "collector/session/on_demand.h"
+
 #include <charconv>
+#include <string_view>
+#include <utility>
 
 #include "collector/runtime/range_calls.h"
 #include "collector/session/other_tools.h"
-#include "collector/session/session.h"
 
 namespace gable {
 
-// "window N"; N windows of each phase, 0: as many as the kernels want. The answer begins with + or
-// -.
-std::string Session::answer_request(const std::string& line) {
+OnDemand::OnDemand(Collection& collection, Subscription& subscription, Ending& ending,
+                   Reports& reports, std::function<std::string()> subscribe)
+    : c_(collection),
+      subscription_(subscription),
+      ending_(ending),
+      reports_(reports),
+      subscribe_(std::move(subscribe)) {}
+
+std::string OnDemand::answer(const std::string& line) {
   constexpr std::string_view kWindow = "window ";
   std::uint32_t steps = 0;
   if (!line.starts_with(kWindow))
@@ -21,51 +28,39 @@ std::string Session::answer_request(const std::string& line) {
     return "-It does not know how many steps '" + line + "' are.";
   Schedule schedule;
   if (steps > 0) schedule.active = steps;
-  const auto refused = open_queue(schedule);
+  const auto refused = open(schedule);
   if (!refused.empty()) return "-" + refused;
-  return "+A queue is open; its report will be " + output_.name() + ".";
+  return "+A queue is open; its report will be " + reports_.output().name() + ".";
 }
 
-void Session::begin_block(const Block& block) {
-  if (ranges_only_) return;
-  const bool chooses = !block.include.empty() || !block.exclude.empty();
-  const auto& s = rt_.settings;
-  for (const auto& sentence : filter_.choose_layers(chooses ? block.include : s.include,
-                                                    chooses ? block.exclude : s.exclude))
-    rt_.notes.say(sentence);
-  if (windows_.begin_block(block.schedule)) return;
-  // The end of the queue before may still wait for a launch.
-  windows_.settle_pending();
-  if (const auto refused = background_.open_queue(block.schedule); !refused.empty())
-    rt_.notes.say("What the program wants profiled is not: " + refused);
-}
-
-std::string Session::open_queue(const Schedule& schedule) {
-  if (ranges_only_) return "CUPTI cannot be used in it; its report says why.";
-  if (rt_.ranks) return "It is one of several ranks, whose windows must come together.";
-  if (finished_.load()) return "It is ending.";
-  if (!complete_.load())
+std::string OnDemand::why_not() const {
+  if (c_.ranges_only) return "CUPTI cannot be used in it; its report says why.";
+  if (c_.rt.ranks) return "It is one of several ranks, whose windows must come together.";
+  if (ending_.begun()) return "It is ending.";
+  if (!ending_.complete())
     return "A queue is open in it: its windows come first. Ask again when its report is complete.";
-  if (counters_.hangs() || counters_.runs_on())
+  if (c_.counters.hangs() || c_.counters.runs_on())
     return "CUPTI did not come to an end with the queue before.";
-  const auto late = [this](const std::string& refused) {
-    if (refused.empty()) subscription_.end();
-  };
-  if (auto refused = subscription_.begin(callback, this, late); !refused.empty()) return refused;
-  output_.next_queue();
-  sink_.drain();
-  sink_.with_profile([](Profile& profile) { profile.restart(); });
-  snapshots_.begin_anew(content_so_far());
+  return {};
+}
+
+std::string OnDemand::open(const Schedule& schedule) {
+  if (auto refused = why_not(); !refused.empty()) return refused;
+  if (auto refused = subscribe_(); !refused.empty()) return refused;
+  reports_.output().next_queue();
+  c_.sink.drain();
+  c_.sink.with_profile([](Profile& profile) { profile.restart(); });
+  reports_.begin_anew();
   // What was loaded, unloaded, pushed and popped meanwhile, nobody saw.
-  unload_epoch_.fetch_add(1, std::memory_order_relaxed);
-  rt_.ranges.forget_open();
-  if (!windows_.reopen(schedule)) {
+  c_.forget_handles();
+  c_.rt.ranges.forget_open();
+  if (!c_.windows.reopen(schedule)) {
     subscription_.end();
     return "The queue before did not come to an end.";
   }
-  complete_.store(false);
+  ending_.queue_opened();
   set_ranges_active(true);
-  rt_.hot.watching.store(true, std::memory_order_release);
+  c_.rt.hot.watching.store(true, std::memory_order_release);
   watch_for_other_tools();
   return {};
 }

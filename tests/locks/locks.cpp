@@ -94,7 +94,6 @@ void open_and_begin() {
 }
 
 // --- the loader's lock
-// -------------------------------------------------------------------------------------------------
 
 void objects(int rounds) {
   open_and_begin();
@@ -160,7 +159,6 @@ void constructor_waits(int rounds) {
 }
 
 // --- processes
-// ---------------------------------------------------------------------------------------------------------
 
 void name_something() {
   static std::atomic<int> count{0};
@@ -216,7 +214,6 @@ void forks_before_cuda(int rounds) {
 }
 
 // --- the environment
-// ---------------------------------------------------------------------------------------------------
 
 void variables(int rounds) {
   open_and_begin();
@@ -235,7 +232,6 @@ void variables(int rounds) {
 }
 
 // --- standard streams
-// --------------------------------------------------------------------------------------------------
 
 // One thread reads from a standard input that says nothing, as interpreters do; another one that
 // flushes all streams waits for it, and holds the lock of their list.

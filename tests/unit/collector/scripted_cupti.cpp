@@ -215,6 +215,11 @@ void ScriptedCupti::fail(const std::string& call, CUptiResult code, int after) {
   failing_[call] = {code, after};
 }
 
+CUptiResult ScriptedCupti::ask(const std::string& call) {
+  const std::lock_guard<std::mutex> hold(mutex_);
+  return enter(call.c_str());
+}
+
 void ScriptedCupti::kernel() {
   const std::lock_guard<std::mutex> hold(mutex_);
   if (!started_) return;

@@ -38,6 +38,9 @@ class ScriptedCupti {
   // Value of a metric in a range, by the metric's name and the place of the launch.
   std::function<double(const std::string&, std::size_t)> value;
 
+  // What a call that is not scripted here answers: for those that a test adds.
+  [[nodiscard]] CUptiResult ask(const std::string& call);
+
   // The GPU executes a kernel: in automatic mode this makes a range.
   void kernel();
 

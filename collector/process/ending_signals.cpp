@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/process/ending_signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace gable {
+
+void die_of(int number) {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  ::sigaction(number, &standard, nullptr);
+  // Blocked on this thread in its handler, and in threads of ours always.
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  ::raise(number);
+}
+
+}  // namespace gable

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CUPTI calls us back for: each of the program's calls goes the way of its kind. Everything
+// here runs within the program's own driver calls; nothing thrown leaves.
+#pragma once
+
+#include "collector/cupti/launch_calls.h"
+#include "collector/session/collection.h"
+#include "collector/session/flusher.h"
+#include "collector/session/graph_path.h"
+#include "collector/session/launch_path.h"
+#include "collector/session/wait_path.h"
+
+namespace gable {
+
+class Callbacks {
+ public:
+  Callbacks(Collection& collection, MetricPlanner& planner, ReportOutput& output, Flusher& flusher);
+
+  // For CUPTI, with this object as its data.
+  static void CUPTIAPI entry(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                             const void* data);
+  [[nodiscard]] const LaunchPath& launches() const { return launches_; }
+
+ private:
+  void on_driver(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
+  void after_queue(CallKind kind, const CUpti_CallbackData& data);
+  void enter_other(CallKind kind, const CUpti_CallbackData& data);
+  void exit_other(CallKind kind, const CUpti_CallbackData& data);
+  void enter_copy(ThreadState& thread, const CUpti_CallbackData& data);
+  void follow_capture(CallKind kind, const CUpti_CallbackData& data);
+
+  Collection& c_;
+  MetricPlanner& planner_;
+  Flusher& flusher_;
+  WaitPath waits_;
+  LaunchPath launches_;
+  GraphPath graphs_;
+};
+
+}  // namespace gable

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts that the paths of one run work with. Session makes them, and they are never destroyed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "collector/counters/counters.h"
+#include "collector/cupti/activity_stream.h"
+#include "collector/cupti/cupti_api.h"
+#include "collector/layers/graph_nodes.h"
+#include "collector/layers/launch_filter.h"
+#include "collector/queue/range_choice.h"
+#include "collector/runtime/event_sink.h"
+#include "collector/runtime/runtime.h"
+#include "collector/windows/windows.h"
+
+namespace gable {
+
+struct Collection {
+  Collection(Runtime& runtime, CuptiApi calls, Windows::Hooks hooks);
+  Collection(const Collection&) = delete;
+  Collection& operator=(const Collection&) = delete;
+
+  [[nodiscard]] bool wants_counters() const {
+    return rt.settings.phase_hw || rt.settings.phase_flops;
+  }
+  // A handle of a function, or a name in a module, may mean another one from here on.
+  void forget_handles() { unload_epoch.fetch_add(1, std::memory_order_relaxed); }
+
+  Runtime& rt;
+  CuptiApi api;  // nobody changes it once there is a subscription
+  EventSink sink;
+  LaunchFilter filter;
+  GraphNodes graph_nodes;
+  std::atomic<std::uint32_t> unload_epoch{1};  // modules were unloaded so often; 1: never
+  ActivityStream activity;
+  const RangeChoice range_choice;
+  Counters counters;
+  Windows windows;
+  // CUPTI cannot be had: NVTX ranges alone are collected.
+  std::atomic<bool> ranges_only{false};
+};
+
+}  // namespace gable

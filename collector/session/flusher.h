@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that does nothing but ask CUPTI for records, because that call has been seen to hang:
+// then only this thread hangs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+#include "analysis/base/mutex.h"
+#include "collector/cupti/activity_stream.h"
+
+namespace gable {
+
+class Flusher {
+ public:
+  // `dying`: a signal ends the program.
+  Flusher(const CuptiApi& api, ActivityStream& activity, std::function<bool()> dying)
+      : api_(api), activity_(activity), dying_(std::move(dying)) {}
+
+  [[nodiscard]] bool start();  // false: no thread can be had
+  // Asks for a flush, without waiting.
+  void ask();
+  // Asks for one and waits for it, at most `patience`. False when CUPTI did not answer in time.
+  bool flush(bool forced, std::chrono::milliseconds patience);
+
+ private:
+  void run();
+
+  const CuptiApi& api_;
+  ActivityStream& activity_;
+  const std::function<bool()> dying_;
+  Mutex mutex_;  // never held while CUPTI is called
+  Condition asked_, done_one_;
+  std::uint64_t wanted_ GABLE_GUARDED_BY(mutex_) = 0;  // flushes, in the order they were asked for
+  std::uint64_t done_ GABLE_GUARDED_BY(mutex_) = 0;
+  bool forced_ GABLE_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace gable

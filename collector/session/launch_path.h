@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch on its way, from the driver call's ENTER to its EXIT: what is launched in which layer,
+// which window it belongs to, its counter range, and the event that is made of it.
+//
+// Everything here runs within the program's own driver calls, on the thread that launches.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "collector/cupti/launch_calls.h"
+#include "collector/layers/thread_state.h"
+#include "collector/session/collection.h"
+#include "collector/session/metric_planner.h"
+#include "collector/session/report_output.h"
+#include "collector/session/wait_path.h"
+
+namespace gable {
+
+class LaunchPath {
+ public:
+  LaunchPath(Collection& collection, MetricPlanner& planner, ReportOutput& output, WaitPath& waits)
+      : c_(collection), planner_(planner), output_(output), waits_(waits) {}
+
+  // Of one kernel.
+  void enter(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  // Of a kernel, or of a graph.
+  void exit(const CUpti_CallbackData& data);
+
+  // --- what launches of kernels and of graphs have in common
+  // Follows the borders that the launch makes, and tells the window it belongs to. Nothing: all
+  // ended at this launch, so that it belongs to no step. From here to exit() nothing in CUPTI is
+  // started or stopped.
+  [[nodiscard]] std::optional<Windows::Entered> enter_window(ThreadState& thread,
+                                                             const Counters::Place& place,
+                                                             const LaunchKey& key,
+                                                             std::uint32_t correlation,
+                                                             std::uint32_t kernels = 1);
+  // The context of a call and its GPU, without the stream.
+  [[nodiscard]] Counters::Place place_of(ThreadState& thread, const CUpti_CallbackData& data);
+  // How many functions were launched so far, and one.
+  [[nodiscard]] FunctionId functions_seen() const {
+    return functions_seen_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool can_follow_graphs() const {
+    return c_.api.cuptiGetGraphNodeId != nullptr && c_.api.cuptiGetGraphId != nullptr &&
+           c_.api.cuptiGetGraphExecId != nullptr;
+  }
+
+ private:
+  [[nodiscard]] FunctionId function_of(ThreadState& thread, const void* handle, const char* symbol);
+  bool decode(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data,
+              LaunchEvent& launch, Counters::Place& place);
+  [[nodiscard]] bool may_wait_for_ranks() const {
+    return collective_.load(std::memory_order_relaxed) || c_.windows.communicator_seen();
+  }
+  void enter_captured(ThreadState& thread, const LaunchEvent& launch);
+  void exit_captured(ThreadState& thread, const CUpti_CallbackData& data, bool launched);
+  void exit_ranged(ThreadState& thread, const CUpti_CallbackData& data, bool launched);
+
+  Collection& c_;
+  MetricPlanner& planner_;
+  ReportOutput& output_;
+  WaitPath& waits_;
+  std::atomic<FunctionId> functions_seen_{1};
+  std::atomic<bool> collective_{false};  // a kernel that may wait for other ranks was launched
+};
+
+}  // namespace gable

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// How counters are taken where CUPTI refuses: what failed is told to the ladder, the queue follows
+// its answer, and the user hears one sentence once it is known what works instead.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/base/mutex.h"
+#include "collector/counters/counters.h"
+#include "collector/runtime/runtime.h"
+#include "collector/windows/window_queue.h"
+
+namespace gable {
+
+class CountingFallback {
+ public:
+  struct Trouble {
+    CountingLadder::Cause cause = CountingLadder::Cause::refused;
+    std::string what;  // a sentence
+  };
+  CountingFallback(Runtime& rt, Counters& counters) : rt_(rt), counters_(counters) {}
+
+  // --- what may wait for other ranks
+  void saw_communicator() { communicator_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool communicator_seen() const {
+    return communicator_.load(std::memory_order_relaxed);
+  }
+  // A kernel that may wait for them was launched.
+  void saw_collective() { collective_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] CountingLadder::Allowed allowed() const;
+
+  // --- what failed
+  [[nodiscard]] Trouble trouble_of(const CuptiFailure& failure);
+  // What a window that was read says of how counters are taken; nothing: nothing.
+  [[nodiscard]] std::optional<Trouble> trouble_of(const EndedWindow& window,
+                                                  const CountersOutcome& outcome);
+
+  // --- how it goes on. With the queue's lock.
+  void fall_back(WindowQueue& queue, PhaseKind kind, const Trouble& trouble)
+      GABLE_REQUIRES(queue.mutex());
+  void follow(WindowQueue& queue, PhaseKind kind, const CountingLadder::Step& step,
+              const std::string& why) GABLE_REQUIRES(queue.mutex());
+  // How the next window of the kind takes its ranges.
+  [[nodiscard]] RangeMode choose_mode(WindowQueue& queue, PhaseKind kind)
+      GABLE_REQUIRES(queue.mutex());
+
+  // --- without it
+  // For good, whatever else might work; `failed`: the sentence of a call.
+  void stop_counting(WindowQueue& queue, const std::string& failed);
+  // A window of launches has no more of them than CUPTI takes ranges.
+  void cut_windows(WindowQueue& queue);
+  // Says what is due now: a window of the kind was kept, or the queue has ended.
+  void say_owed(WindowQueue& queue, PhaseKind worked = PhaseKind::off);
+  // What was to be said later is said now: the process ends in an unusual way.
+  void say_what_is_left();
+
+ private:
+  // What is to be said of a kind once a window of `until` was kept, or the program ends; off: at
+  // once.
+  struct Owed {
+    std::string why, what;
+    PhaseKind of, until;
+  };
+  void owe(Owed owed);
+  [[nodiscard]] std::string why_of(PhaseKind kind);
+  void say(const std::vector<Owed>& due);
+
+  Runtime& rt_;
+  Counters& counters_;
+  std::atomic<bool> communicator_{false};  // of NCCL, of more ranks than one
+  std::atomic<bool> collective_{false};
+  std::atomic<std::size_t> most_told_{~std::size_t{0}};  // ranges, where they cut windows
+  Mutex mutex_;  // held for the list alone, within the queue's or without
+  std::vector<Owed> owed_ GABLE_GUARDED_BY(mutex_);
+};
+
+}  // namespace gable

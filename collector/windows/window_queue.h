@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of windows: which one is open, what it collects, and what launches are told of it.
+// Borders open and close windows here, on whatever thread they come; WindowDriver makes CUPTI
+// follow afterwards. Calls no CUPTI.
+//
+// The queue is the monitor of all that windows are made of: its lock guards the planner, the state
+// and the ladder, and is never held while CUPTI is called.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/base/mutex.h"
+#include "analysis/profile/key_choice.h"
+#include "collector/cupti/activity_stream.h"
+#include "collector/metrics/plan.h"
+#include "collector/options/block.h"
+#include "collector/queue/counting_ladder.h"
+#include "collector/queue/planner.h"
+#include "collector/queue/window_state.h"
+#include "collector/runtime/event_sink.h"
+#include "collector/runtime/runtime.h"
+#include "collector/windows/border.h"
+
+namespace gable {
+
+inline constexpr std::string_view kNoBudgetWithRanks =
+    "--budget is left out: with several ranks all must be in the same window.";
+
+// A counter window that ended, and is to be read.
+struct EndedWindow {
+  std::uint32_t queue = 0;  // which it was of
+  WindowEnd end;
+  WindowFacts facts;
+  FunctionId new_functions = 0;  // from this one on they are left out; 0: none
+  FunctionId first_new = 0;      // that ran for the first time within it
+  bool retract = false;          // it ended as kept, but its counters are worth nothing
+};
+
+class WindowQueue {
+ public:
+  struct Hooks {
+    std::function<const MetricPlan*()> wait_for_plan;  // nullptr: no counters can be had
+    std::function<const MetricPlan*()> known_plan;     // nullptr: it is not made yet
+    std::function<void()> records_wanted;              // records should be asked for soon
+    std::function<bool(const LaunchKey&)> counted;     // keys that -k leaves; empty: all
+    std::function<bool()> looks_on;  // the queue is complete, but steps may still be found
+  };
+  WindowQueue(Runtime& rt, EventSink& sink, const ActivityStream& activity, Hooks hooks,
+              RangeMode mode);
+
+  // Held around everything below that says so.
+  [[nodiscard]] Mutex& mutex() GABLE_RETURN_CAPABILITY(mutex_) { return mutex_; }
+  [[nodiscard]] Planner& planner() GABLE_REQUIRES(mutex_) { return planner_; }
+  [[nodiscard]] WindowState& state() GABLE_REQUIRES(mutex_) { return state_; }
+  [[nodiscard]] CountingLadder& ladder() GABLE_REQUIRES(mutex_) { return ladder_; }
+
+  // --- which borders there are
+  [[nodiscard]] Border border() const { return border_.load(std::memory_order_relaxed); }
+  void set_border(Border border) { border_.store(border, std::memory_order_relaxed); }
+  [[nodiscard]] bool by_steps() const { return border() != Border::launches; }
+  // Launches of a window where no step is known.
+  [[nodiscard]] std::uint64_t window_launches() const {
+    return window_launches_.load(std::memory_order_relaxed);
+  }
+  void set_window_launches(std::uint64_t launches) {
+    window_launches_.store(launches, std::memory_order_relaxed);
+  }
+
+  // --- windows. Times are those of records, ns.
+  void begin_window(std::uint64_t now) GABLE_REQUIRES(mutex_);
+  // `spoilt`: a sentence that says why it is not kept; empty: it may be.
+  void end_window(std::uint64_t now, const std::string& spoilt) GABLE_REQUIRES(mutex_) {
+    close_window(now, spoilt, false);
+  }
+  // The window is none: the queue goes on as if it had not been.
+  void cut_window(std::uint64_t now, const std::string& why) GABLE_REQUIRES(mutex_) {
+    close_window(now, why, true);
+  }
+  // The open window, in which nothing was collected yet, becomes one of the phase that is due now.
+  void choose_again(const std::string& reason) GABLE_REQUIRES(mutex_);
+  void replace_window(Phase phase, const std::string& reason) GABLE_REQUIRES(mutex_);
+  // Nothing is due: the queue rests or is complete.
+  void no_window_left() GABLE_REQUIRES(mutex_);
+  void finish() GABLE_REQUIRES(mutex_);  // it is complete
+  // Launches of the next step, as far as is known.
+  void expect_launches(std::uint64_t launches) GABLE_REQUIRES(mutex_) {
+    usual_launches_ = launches;
+  }
+
+  // --- queues
+  // Begins anew with other borders; what was collected is forgotten. `repeats`: the steps that were
+  // found were seen to repeat.
+  void start_over(Border border, bool repeats, std::uint64_t now, const std::string& why)
+      GABLE_REQUIRES(mutex_);
+  // Begins anew as one of several ranks, before anything was collected.
+  void start_with_ranks() GABLE_REQUIRES(mutex_);
+  // From here on windows are as `schedule` says.
+  void follow_schedule(const Schedule& schedule) GABLE_REQUIRES(mutex_) { schedule_ = schedule; }
+  // The queue is over: another one. False: it is not over.
+  [[nodiscard]] bool reopen(const Schedule& schedule, bool repeats) GABLE_REQUIRES(mutex_);
+  void stop() GABLE_REQUIRES(mutex_);  // complete, whatever is missing
+  // What was counted is forgotten: from single launches to layers, or back.
+  void count_anew() GABLE_REQUIRES(mutex_);
+
+  // --- what launches are told
+  void ask_for_change() GABLE_REQUIRES(mutex_);
+  [[nodiscard]] std::uint64_t asked() const GABLE_REQUIRES(mutex_) { return asked_; }
+  // CUPTI has followed, which took from `began` to `ended`, up to the change that was asked for
+  // with number `asked`; `changed`: something was started or stopped.
+  void settled(std::uint64_t asked, bool changed, std::uint64_t began, std::uint64_t ended)
+      GABLE_REQUIRES(mutex_);
+
+  // --- counter windows
+  [[nodiscard]] std::vector<EndedWindow> take_ended() GABLE_REQUIRES(mutex_);
+  // None of those that are not read yet is kept, and nothing of them is missed.
+  void drop_ended() GABLE_REQUIRES(mutex_);
+  // Their counters are worth nothing, for that reason. The phase that it concerns; nothing: there
+  // was none that is not read yet.
+  std::optional<Phase> spoil_ended(const std::string& reason) GABLE_REQUIRES(mutex_);
+  // How often the queue began anew.
+  [[nodiscard]] std::uint32_t number() const GABLE_REQUIRES(mutex_) { return number_; }
+  [[nodiscard]] bool measured() const GABLE_REQUIRES(mutex_) {
+    return counts_.hw + counts_.flops + counts_.time > 0;
+  }
+  // What the counters of a window that was kept tell.
+  void was_read(const EndedWindow& window, const KeyNeeds& needs) GABLE_REQUIRES(mutex_);
+  void want_more_ranges() GABLE_REQUIRES(mutex_) { range_factor_ *= 2; }
+  [[nodiscard]] std::size_t max_ranges() const {
+    return max_ranges_.load(std::memory_order_relaxed);
+  }
+  // The place of the next launch that is ranged in the window, and how many were.
+  [[nodiscard]] std::uint32_t next_ordinal() {
+    return ordinal_.fetch_add(1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint32_t ordinals() const { return ordinal_.load(std::memory_order_relaxed); }
+  // With --budget: whether there is room for the key in the window. Takes the lock.
+  [[nodiscard]] bool is_chosen(const LaunchKey& key);
+  void flaw(WindowFlaw what) { flaws_.fetch_or(what, std::memory_order_relaxed); }
+
+  // The number of the step that is open, where steps end at points and nothing is collected in it.
+  // `forward`: a forward begins that is wanted: also where counters are taken, and a step that was
+  // to be warmed up or timed waits; another one will be. Takes the lock.
+  [[nodiscard]] std::optional<std::uint32_t> step_to_describe(bool forward);
+  [[nodiscard]] std::uint32_t step() const GABLE_REQUIRES(mutex_) { return step_; }
+
+  struct Counts {
+    std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;
+    std::optional<double> budget, added;  // percent; with --budget
+    std::optional<std::uint32_t> needed;  // as RunInfo's
+  };
+  [[nodiscard]] Counts counts() GABLE_REQUIRES(mutex_);
+  [[nodiscard]] std::uint64_t steps_seen() const GABLE_REQUIRES(mutex_) { return counts_.seen; }
+  [[nodiscard]] bool limited() const { return limited_.load(std::memory_order_relaxed); }
+
+ private:
+  [[nodiscard]] QueueOptions options(Border border) const GABLE_REQUIRES(mutex_);
+  void start() GABLE_REQUIRES(mutex_);
+  void open_window(Phase phase) GABLE_REQUIRES(mutex_);
+  void close_window(std::uint64_t now, const std::string& spoilt, bool cut) GABLE_REQUIRES(mutex_);
+  [[nodiscard]] WindowEnd end_of(const StepSummary& summary, std::uint64_t now) const
+      GABLE_REQUIRES(mutex_);
+  void time_window_ended(const WindowEnd& end, const WindowFacts& facts) GABLE_REQUIRES(mutex_);
+  [[nodiscard]] Phase choose_phase() GABLE_REQUIRES(mutex_);
+  // With --budget: the keys there is room for, or a phase without counters.
+  [[nodiscard]] Phase choose_keys(Phase phase) GABLE_REQUIRES(mutex_);
+  void make_room() GABLE_REQUIRES(mutex_);
+  void publish() GABLE_REQUIRES(mutex_);
+  void tell_launches() GABLE_REQUIRES(mutex_);
+  [[nodiscard]] std::optional<std::uint32_t> steps_needed() const GABLE_REQUIRES(mutex_);
+
+  Runtime& rt_;
+  EventSink& sink_;
+  const ActivityStream& activity_;
+  const Hooks hooks_;
+  std::atomic<bool> limited_;  // --budget
+  std::atomic<Border> border_;
+  std::atomic<std::uint64_t> window_launches_;
+  std::atomic<std::uint32_t> flaws_{0};    // of the window that is open
+  std::atomic<std::uint32_t> ordinal_{0};  // of its next ranged launch
+  std::atomic<std::size_t> max_ranges_{0};
+
+  Mutex mutex_;
+  Schedule schedule_ GABLE_GUARDED_BY(mutex_);  // of this queue; the options' own where it is empty
+  bool repeats_ GABLE_GUARDED_BY(mutex_) = false;  // the steps that were found
+  Planner planner_ GABLE_GUARDED_BY(mutex_);
+  WindowState state_ GABLE_GUARDED_BY(mutex_);
+  CountingLadder ladder_ GABLE_GUARDED_BY(mutex_);
+  std::vector<EndedWindow> ended_ GABLE_GUARDED_BY(mutex_);  // and not read yet
+  std::uint32_t number_ GABLE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t asked_ GABLE_GUARDED_BY(mutex_) = 0;  // changes so far
+  std::uint32_t step_ GABLE_GUARDED_BY(mutex_) = 0;
+  // By us, so that nothing is told from how long it was.
+  std::uint32_t slowed_step_ GABLE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t usual_launches_ GABLE_GUARDED_BY(mutex_) = 0;  // of a step
+  std::size_t range_factor_ GABLE_GUARDED_BY(mutex_) = 1;
+  Counts counts_ GABLE_GUARDED_BY(mutex_);
+  // Of the window that is open.
+  struct Open {
+    std::uint64_t start_ns = 0;
+    bool changed = false;                     // as in WindowEnd
+    std::uint64_t change_ns = 0;              // as in WindowEnd
+    FunctionId functions_before = 0;          // kernels that were known
+    std::shared_ptr<const KeyChoice> chosen;  // with --budget, of a counter window
+  };
+  Open open_ GABLE_GUARDED_BY(mutex_);
+};
+
+}  // namespace gable

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the counters of windows that ended, and tells the queue what came of them. By the thread
+// whose turn it is to change CUPTI.
+#pragma once
+
+#include <functional>
+
+#include "collector/counters/counters.h"
+#include "collector/windows/counting_fallback.h"
+#include "collector/windows/record_clock.h"
+#include "collector/windows/step_borders.h"
+#include "collector/windows/window_queue.h"
+
+namespace gable {
+
+class WindowReader {
+ public:
+  struct Hooks {
+    std::function<const MetricPlan*()> plan;        // nullptr: there is none
+    std::function<bool(const LaunchKey&)> counted;  // keys that -k leaves; empty: all
+  };
+  WindowReader(Runtime& rt, EventSink& sink, Counters& counters, WindowQueue& queue,
+               StepBorders& borders, CountingFallback& fallback, RecordClock& clock, Hooks hooks);
+
+  // A window that cannot be kept is collected again.
+  void read(EndedWindow window);
+
+ private:
+  [[nodiscard]] ProgressQuery judge(EndedWindow& window, CountersOutcome& outcome);
+  [[nodiscard]] KeyNeeds add(const EndedWindow& window, const CountersOutcome& outcome,
+                             const ProgressQuery& query);
+  void was_read(const EndedWindow& window, const CountersOutcome& outcome, const KeyNeeds& needs);
+  void forget_unpatched(const EndedWindow& window, CountersOutcome& outcome);
+
+  Runtime& rt_;
+  EventSink& sink_;
+  Counters& counters_;
+  WindowQueue& queue_;
+  StepBorders& borders_;
+  CountingFallback& fallback_;
+  RecordClock& clock_;
+  const Hooks hooks_;
+};
+
+}  // namespace gable
