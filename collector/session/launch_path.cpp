@@ -40,23 +40,19 @@ FunctionId LaunchPath::function_of(ThreadState& thread, const void* handle, cons
   return id;
 }
 
-Counters::Place LaunchPath::place_of(ThreadState& thread, const CUpti_CallbackData& data) {
-  auto& slot = thread.context;
-  if (slot.context != data.context || slot.uid != data.contextUid) {
-    std::optional<std::uint32_t> id;
-    if (data.context != nullptr) {
-      id = ask_patiently<std::uint32_t>(
-          c_.api, &Helpers::calls,
-          [call = c_.api.cuptiGetDeviceId, context = data.context](std::uint32_t& answer) {
-            return called("cuptiGetDeviceId", call, context, &answer);
-          });
-    }
-    if (!id && data.context != nullptr)
-      c_.rt.notes.record(
-          "CUPTI did not tell which GPU a context is of; its kernels are shown as GPU 0's.");
-    slot = {data.context, data.contextUid, static_cast<std::int32_t>(id.value_or(0))};
+void LaunchPath::look_up_device(ThreadState& thread, const CUpti_CallbackData& data) {
+  std::optional<std::uint32_t> id;
+  if (data.context != nullptr) {
+    id = ask_patiently<std::uint32_t>(
+        c_.api, &Helpers::calls,
+        [call = c_.api.cuptiGetDeviceId, context = data.context](std::uint32_t& answer) {
+          return called("cuptiGetDeviceId", call, context, &answer);
+        });
   }
-  return {data.context, data.contextUid, slot.device};
+  if (!id && data.context != nullptr)
+    c_.rt.notes.record(
+        "CUPTI did not tell which GPU a context is of; its kernels are shown as GPU 0's.");
+  thread.context = {data.context, data.contextUid, static_cast<std::int32_t>(id.value_or(0))};
 }
 
 // False: it is no launch of one kernel.
@@ -75,23 +71,6 @@ bool LaunchPath::decode(ThreadState& thread, CUpti_CallbackId id, const CUpti_Ca
   launch.key.dynamic_shared = arguments.dynamic_shared;
   launch.correlation = data.correlationId;
   return true;
-}
-
-std::optional<Windows::Entered> LaunchPath::enter_window(ThreadState& thread,
-                                                         const Counters::Place& place,
-                                                         const LaunchKey& key,
-                                                         std::uint32_t correlation,
-                                                         std::uint32_t kernels) {
-  auto& hot = c_.rt.hot;
-  planner_.saw_gpu();
-  output_.saw_launch();
-  c_.windows.at_launch(thread, key, kernels);
-  // Of the step in which it all ended, nothing counts.
-  if (c_.windows.steps_known() && !hot.watching.load(std::memory_order_relaxed))
-    return std::nullopt;
-  if (hot.counters.load(std::memory_order_relaxed) && may_wait_for_ranks())
-    c_.windows.before_collective();
-  return c_.windows.enter(thread, place, correlation);
 }
 
 void LaunchPath::enter(CUpti_CallbackId id, const CUpti_CallbackData& data) {

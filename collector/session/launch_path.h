@@ -36,9 +36,24 @@ class LaunchPath {
                                                              const Counters::Place& place,
                                                              const LaunchKey& key,
                                                              std::uint32_t correlation,
-                                                             std::uint32_t kernels = 1);
+                                                             std::uint32_t kernels = 1) {
+    auto& hot = c_.rt.hot;
+    planner_.saw_gpu();
+    output_.saw_launch();
+    c_.windows.at_launch(thread, key, kernels);
+    // Of the step in which it all ended, nothing counts.
+    if (c_.windows.steps_known() && !hot.watching.load(std::memory_order_relaxed))
+      return std::nullopt;
+    if (hot.counters.load(std::memory_order_relaxed) && may_wait_for_ranks())
+      c_.windows.before_collective();
+    return c_.windows.enter(thread, place, correlation);
+  }
   // The context of a call and its GPU, without the stream.
-  [[nodiscard]] Counters::Place place_of(ThreadState& thread, const CUpti_CallbackData& data);
+  [[nodiscard]] Counters::Place place_of(ThreadState& thread, const CUpti_CallbackData& data) {
+    const auto& known = thread.context;
+    if (known.context != data.context || known.uid != data.contextUid) look_up_device(thread, data);
+    return {data.context, data.contextUid, known.device};
+  }
   // How many functions were launched so far, and one.
   [[nodiscard]] FunctionId functions_seen() const {
     return functions_seen_.load(std::memory_order_relaxed);
@@ -49,6 +64,7 @@ class LaunchPath {
   }
 
  private:
+  void look_up_device(ThreadState& thread, const CUpti_CallbackData& data);
   [[nodiscard]] FunctionId function_of(ThreadState& thread, const void* handle, const char* symbol);
   bool decode(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data,
               LaunchEvent& launch, Counters::Place& place);
