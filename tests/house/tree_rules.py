@@ -105,8 +105,11 @@ def test_problems(files):
         if not found:
             continue
         cmake = files.get(found[1] + "/CMakeLists.txt", "")
-        if not re.search(rf"\b{found[2]}(_test)?\b", cmake) and not (found[3] == "cpp" and "gable_unit_test" in cmake):
-            problems.append(f"{path}: its folder's CMakeLists.txt does not run it")
+        above = files.get(found[1].rpartition("/")[0] + "/CMakeLists.txt", "")
+        folder = found[1].removeprefix("tests/unit/")
+        whole = found[3] == "cpp" and ("gable_unit_test" in cmake or re.search(rf"\bgable_folder_tests\({folder}[ )]", above))
+        if not whole and not re.search(rf"\b{found[2]}(_test)?\b", cmake):
+            problems.append(f"{path}: no CMakeLists.txt runs it")
     return problems
 
 

@@ -65,6 +65,10 @@ class TheRules(unittest.TestCase):
         lists = {"tests/a/CMakeLists.txt": "add_test(NAME x COMMAND a_test.py)", "tests/b/CMakeLists.txt": "gable_unit_test(b)"}
         self.assertEqual([], rules.test_problems({**lists, "tests/a/a_test.py": "", "tests/b/x_test.cpp": ""}))
         self.assertEqual(2, len(rules.test_problems({**lists, "tests/a/b_test.py": "", "tests/c/x_test.cpp": ""})))
+        folders = {"tests/unit/a/CMakeLists.txt": "gable_folder_tests(a/b)\ngable_folder_tests(a/c x)\n"}
+        tests = {f"tests/unit/a/{folder}/x_test.cpp": "" for folder in ("b", "c")}
+        self.assertEqual([], rules.test_problems({**folders, **tests}))
+        self.assertEqual(1, len(rules.test_problems({**folders, "tests/unit/a/d/x_test.cpp": ""})))
 
 
 if __name__ == "__main__":

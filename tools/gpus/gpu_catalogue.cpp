@@ -199,7 +199,7 @@ std::vector<GpuSpec> make_catalogue() {
 }
 
 double tensor_rate(const GpuSpec& gpu, std::string_view type) {
-  const GpuSpec::Tensor& tensor = gpu.tensor;
+  const TensorPeaks& tensor = gpu.tensor;
   return type == "fp64"   ? tensor.fp64
          : type == "tf32" ? tensor.tf32
          : type == "bf16" ? tensor.bf16

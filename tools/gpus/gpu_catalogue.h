@@ -11,13 +11,15 @@
 
 namespace gable {
 
+// TFLOP/s (TOP/s of int8) of the tensor cores: dense, FP32 accumulation.
+struct TensorPeaks {
+  double fp64 = 0, tf32 = 0, bf16 = 0, fp16 = 0, fp8 = 0, int8 = 0;
+};
+
 struct GpuSpec {
   std::string_view name;
   double fp64 = 0, fp32 = 0, fp16 = 0;  // TFLOP/s of the CUDA cores
-  // TFLOP/s (TOP/s of int8) of the tensor cores: dense, FP32 accumulation.
-  struct Tensor {
-    double fp64 = 0, tf32 = 0, bf16 = 0, fp16 = 0, fp8 = 0, int8 = 0;
-  } tensor;
+  TensorPeaks tensor = {};
   double dram = 0;       // GB/s
   double memory_gb = 0;  // 10^9 byte, as sold
   std::string_view source;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The published schema: every report of the unit tests matches it, and it refuses what no report may be.
-report_schema_test.py PROGRAM [unittest's arguments]: PROGRAM is the unit tests of analysis/."""
+report_schema_test.py PROGRAM…: the unit tests that write down their reports."""
 
 import copy
 import json
@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 import report_schema  # noqa: E402
 
-PROGRAM = sys.argv.pop(1)
+PROGRAMS = sys.argv[1:]
 FULL = "ReportJson.EveryFieldSurvives-"  # a report with a value in every field
 
 
@@ -36,10 +36,11 @@ class Schema(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as folder:
-            run = subprocess.run([PROGRAM], env={**os.environ, "GABLE_TEST_REPORTS": folder}, capture_output=True, text=True,
-                                 timeout=300, check=False)
-            if run.returncode != 0:
-                raise AssertionError(run.stdout[-3000:])
+            for program in PROGRAMS:
+                run = subprocess.run([program], env={**os.environ, "GABLE_TEST_REPORTS": folder}, capture_output=True,
+                                     text=True, timeout=300, check=False)
+                if run.returncode != 0:
+                    raise AssertionError(run.stdout[-3000:])
             cls.reports = {path.name: report_schema.parse(path.read_text(encoding="utf-8"))
                            for path in pathlib.Path(folder).iterdir()}
         (name,) = [name for name in cls.reports if name.startswith(FULL)]
@@ -134,4 +135,4 @@ class Schema(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])

@@ -11,7 +11,7 @@
 
 #include "analysis/builder/report_builder.h"
 #include "analysis/profile/profile.h"
-#include "tests/unit/analysis/stream_program.h"
+#include "tests/unit/analysis/stream/stream_program.h"
 
 namespace gable::testing {
 namespace {
