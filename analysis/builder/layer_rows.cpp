@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analysis/builder/report_rows.h"
+#include "analysis/roofline/layer_sum.h"
 
 namespace gable {
 namespace {

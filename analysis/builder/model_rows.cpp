@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "analysis/builder/report_rows.h"
+#include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/model_work.h"
 #include "analysis/roofline/partial_sum.h"
 

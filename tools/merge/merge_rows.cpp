@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/roofline.h"
 #include "tools/merge/merge_parts.h"
 
