@@ -35,7 +35,4 @@ struct KernelMatch {
 // "grid 4x1x1, block 128x1x1", with cluster and dynamic shared memory where there are.
 [[nodiscard]] std::string shape_of(const KernelRow& kernel);
 
-// Fills obstacles and remarks.
-void say_how_comparable(const Report& a, const Report& b, Comparison& comparison);
-
 }  // namespace gable
