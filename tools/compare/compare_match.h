@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers and kernels of two reports belong together. Internal to analysis/.
+// Which layers and kernels of two reports belong together. Internal to this folder.
 #pragma once
 
 #include <cstddef>
