@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers as the report shows them: sums of the kernels below them.
+#include "analysis/builder/layer_rows.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -7,7 +8,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "analysis/builder/report_rows.h"
+#include "analysis/roofline/layer_sum.h"
 
 namespace gable {
 namespace {

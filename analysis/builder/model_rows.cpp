@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the framework says of the model, in the rows of the layers.
+#include "analysis/builder/model_rows.h"
+
 #include <map>
 #include <tuple>
 
-#include "analysis/builder/report_rows.h"
+#include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/model_work.h"
 #include "analysis/roofline/partial_sum.h"
 

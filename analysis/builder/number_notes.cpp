@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reader of the numbers must know, in sentences.
+#include "analysis/builder/number_notes.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <set>
 
-#include "analysis/builder/report_rows.h"
+#include "analysis/builder/model_rows.h"
 
 namespace gable {
 namespace {

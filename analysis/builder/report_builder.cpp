@@ -5,8 +5,15 @@
 #include <cmath>
 #include <string>
 
-#include "analysis/builder/report_rows.h"
+#include "analysis/builder/kernel_rows.h"
+#include "analysis/builder/layer_rows.h"
+#include "analysis/builder/model_rows.h"
+#include "analysis/builder/number_notes.h"
+#include "analysis/builder/report_ceilings.h"
+#include "analysis/builder/unit_scale.h"
 #include "analysis/events/lost_counts.h"
+#include "analysis/profile/profile_state.h"
+#include "analysis/roofline/roofline.h"
 
 #ifndef GABLE_VERSION
 #define GABLE_VERSION "unknown"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report's roofs: at the SM clock of the counter windows, and at the highest one.
+#include "analysis/builder/report_ceilings.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <set>
 
-#include "analysis/builder/report_rows.h"
 #include "analysis/events/quantities.h"
 #include "analysis/roofline/ceilings.h"
 #include "analysis/roofline/work.h"

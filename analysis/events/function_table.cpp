@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/events/function_table.h"
+
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
 
 #include "analysis/base/mutex.h"
 #include "analysis/base/text.h"
-#include "analysis/events/layer_tree.h"
 
 namespace gable {
 namespace {
@@ -26,8 +27,8 @@ struct FunctionTable::State {
   const std::size_t max_functions;
   mutable SharedMutex mutex;  // guards what follows; nothing is called while it is held
   std::size_t bytes GABLE_GUARDED_BY(mutex) = 0;
-  std::deque<std::string> symbols
-      GABLE_GUARDED_BY(mutex);  // a deque, so that the map's views stay valid
+  // A deque, so that the map's views stay valid.
+  std::deque<std::string> symbols GABLE_GUARDED_BY(mutex);
   std::unordered_map<std::string_view, FunctionId> ids GABLE_GUARDED_BY(mutex);
 };
 

@@ -47,8 +47,8 @@ class LayerTree {
 
   [[nodiscard]] Node node(LayerId id) const;                      // a copy
   [[nodiscard]] std::vector<std::string> path(LayerId id) const;  // root's path is empty
-  [[nodiscard]] std::string shown(
-      LayerId id) const;                       // "ResNet/layer1/0/conv1"; "(no layer)" for the root
+  // "ResNet/layer1/0/conv1"; "(no layer)" for the root.
+  [[nodiscard]] std::string shown(LayerId id) const;
   [[nodiscard]] std::size_t size() const;      // nodes, the root included
   [[nodiscard]] std::uint64_t folded() const;  // ranges that got no node of their own
 
@@ -59,25 +59,5 @@ class LayerTree {
 
 // How a layer's path is shown everywhere: "ResNet/layer1/0/conv1"; "(no layer)" for the root.
 [[nodiscard]] std::string shown_path(const std::vector<std::string>& path);
-
-// Kernel functions by their symbol (mangled name). Same rules as LayerTree.
-class FunctionTable {
- public:
-  static constexpr FunctionId kOther =
-      0;  // symbol "(other)"; also stands for what exceeds the bound
-  explicit FunctionTable(std::size_t max_functions = 65536);
-  ~FunctionTable();
-  FunctionTable(const FunctionTable&) = delete;
-  FunctionTable& operator=(const FunctionTable&) = delete;
-
-  FunctionId intern(std::string_view symbol);
-  [[nodiscard]] std::string symbol(FunctionId id) const;
-  [[nodiscard]] std::string name(FunctionId id) const;  // demangled where it can be
-  [[nodiscard]] std::size_t size() const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
 
 }  // namespace gable

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/events/lost_counts.h"
 #include "analysis/events/quantities.h"
@@ -23,6 +24,34 @@ std::size_t phase_index(std::vector<MetricList>& metrics, Phase phase) {
   }
   metrics.emplace_back().phase = phase;
   return metrics.size() - 1;
+}
+
+// What belongs to the run, whatever is collected.
+void hand_over(Profile::State& from, Profile::State& to) {
+  to.devices = std::move(from.devices);
+  to.metrics = from.metrics;
+  to.raw_metrics = from.raw_metrics;
+  to.overhead_ns = from.overhead_ns;
+  to.known = std::move(from.known);
+  to.graphs = from.graphs;
+  to.range_function = from.range_function;
+  to.models = from.models;
+}
+
+// Launches and calls, of which a run has all.
+void count_in(const Profile::State& from, Profile::State& to) {
+  for (KeyIndex index = 0; index < from.keys.rows().size(); ++index) {
+    const KeyRow& row = from.keys.row(index);
+    if (row.launches == 0) continue;
+    KeyRow& own = to.keys.row(index == kOtherKey ? kOtherKey
+                                                 : to.keys.find_or_add(row.key, to.oldest_open()));
+    own.launches += row.launches;
+    own.in_graphs += row.in_graphs;
+  }
+  to.launches += from.launches;
+  to.launches_without_layer += from.launches_without_layer;
+  to.launches_inherited += from.launches_inherited;
+  for (const auto& [layer, calls] : from.calls) to.calls[layer] += calls;
 }
 
 }  // namespace
@@ -294,5 +323,170 @@ void Profile::describe(ModelDescription model) {
 }
 
 void Profile::add_lost(const LostCounts& more) { state_->lost += more; }
+
+// --- Graph launches: each counts for every kernel of its graph, whose records name their nodes.
+// The graph's own row has its counters, and the sum of its kernels' times.
+
+GraphId Profile::add_graph(const GraphShape& shape) {
+  State& state = *state_;
+  const GraphId id = state.graphs.add(shape, state.limits.max_graphs, state.limits.max_graph_keys);
+  if (id != 0) state.graphs.name(id, state.functions.intern(graph_symbol(id)));
+  return id;
+}
+
+void Profile::add(const GraphLaunch& launch) {
+  State& state = *state_;
+  Graphs::Known* graph = state.graphs.find(launch.graph);
+  Window* window = launch.window == kNoWindow ? nullptr : state.find(launch.window);
+  if (graph == nullptr) {
+    ++state.unknown_graph_launches;
+    ++state.lost.unattributed_launches;
+    state.known.insert(launch.correlation);
+    if (window != nullptr) window->unions_known = false;  // its kernels keep the GPU busy unseen
+    return;
+  }
+  if (window != nullptr && !measures(window->phase.kind)) window = nullptr;
+  const KeyIndex key = state.keys.find_or_add(launch.key, state.oldest_open());
+  ++state.keys.row(key).launches;
+  if (window != nullptr) ++state.window_key(*window, key).launches;
+  state.launches += graph->shape.kernels;
+  for (std::size_t i = 0; i < graph->rows.size(); ++i) {
+    const auto& [kernel, count] = graph->shape.known[i];
+    KeyIndex& row = graph->rows[i];
+    // A key that was folded meanwhile has another place, or none.
+    if (row == kOtherKey || !(state.keys.row(row).key == kernel))
+      row = state.keys.find_or_add(kernel, state.oldest_open());
+    state.keys.row(row).launches += count;
+    state.keys.row(row).in_graphs += count;
+    if (window != nullptr) state.window_key(*window, row).launches += count;
+  }
+  const bool timed = window != nullptr && window->phase.kind == PhaseKind::time;
+  if (!timed || graph->shape.kernels == 0) {
+    state.known.insert(launch.correlation);
+    return;
+  }
+  if (graph->shape.more) window->unions_known = false;
+  if (launch.correlation != 0 && state.pending_graphs.size() < state.limits.max_pending_graphs) {
+    const PendingGraph pending{key, launch.graph, launch.window, graph->shape.kernels, 0, false};
+    if (state.pending_graphs.emplace(launch.correlation, pending).second) {
+      window->waiting += graph->shape.kernels;
+      return;
+    }
+  }
+  state.known.insert(launch.correlation);
+  window->unions_known = false;
+  ++state.lost.unattributed_launches;
+}
+
+void Profile::add(const GraphKernelRecord& kernel) {
+  State& state = *state_;
+  const KernelRecord& record = kernel.record;
+  const bool good = record.start_ns != 0 && record.end_ns >= record.start_ns;
+  if (!good) ++state.lost.zero_timestamps;
+  const auto found = state.pending_graphs.find(record.correlation);
+  Window* window = found == state.pending_graphs.end() ? nullptr : state.find(found->second.window);
+  if (window == nullptr) {
+    if (good && !state.known.contains(record.correlation)) ++state.lost.unattributed_launches;
+    return;
+  }
+  PendingGraph& pending = found->second;
+  --window->waiting;
+  if (!good) {
+    window->unions_known = false;
+    pending.broken = true;
+  } else if (!window->ended || window->end.keep) {
+    const GraphShape& shape = state.graphs.find(pending.graph)->shape;
+    LaunchKey key = kernel.key;
+    if (!kernel.placed) {
+      key.layer = shape.layer;
+      ++state.unplaced_kernels;
+    }
+    const KeyIndex row = state.keys.find_or_add(key, state.oldest_open());
+    WindowKey& in_window = state.window_key(*window, row);
+    if (in_window.launches == 0) in_window.from_records = true;
+    if (in_window.from_records) {
+      ++in_window.launches;
+      ++state.keys.row(row).launches;
+      ++state.keys.row(row).in_graphs;
+    }
+    const std::uint64_t duration = record.end_ns - record.start_ns;
+    pending.sum_ns += duration;
+    if (window->records.size() < state.limits.max_window_records) {
+      window->records.push_back({record.start_ns, record.end_ns, row});
+    } else {
+      window->unions_known = false;
+      window->overflow[row].add(duration);
+    }
+  }
+  if (--pending.left == 0) {
+    if (!pending.broken) window->overflow[pending.key].add(pending.sum_ns);
+    state.pending_graphs.erase(found);
+  }
+  if (window->ended && window->waiting == 0) state.close_complete();
+}
+
+// --- Counters of ranges: every layer has a row of its own for what its launches counted together.
+
+void Profile::count_ranges() { state_->range_function = state_->functions.intern(kRangeSymbol); }
+
+void Profile::count_anew(bool ranges) {
+  const auto lost = state_->lost;
+  const auto reasons = state_->reasons;
+  restart();
+  state_->lost = lost;
+  state_->reasons = reasons;
+  state_->range_function = 0;
+  if (ranges) count_ranges();
+}
+
+// --- What was collected gives way to something else: windows of launches to steps.
+
+void Profile::restart(bool put_aside) {
+  std::unique_ptr<State> old = std::move(state_);
+  state_ = std::make_unique<State>(old->layers, old->functions, old->limits, old->checks);
+  hand_over(*old, *state_);
+  // Their records may still come.
+  old->pending.for_each(
+      [this](const PendingLaunch& launch) { state_->known.insert(launch.correlation); });
+  for (const auto& [correlation, graph] : old->pending_graphs) state_->known.insert(correlation);
+  if (!put_aside) {
+    aside_ = nullptr;
+  } else if (aside_ != nullptr) {
+    count_in(*old, *aside_);
+  } else if (old->classes.steps() == 0) {
+    aside_ = std::move(old);
+  }
+}
+
+bool Profile::awaited_aside(const KernelRecord& record) {
+  const std::optional<PendingLaunch> launch =
+      record.correlation == 0 ? std::nullopt : aside_->pending.take(record.correlation);
+  if (!launch) return false;
+  (void)aside_->pending.insert(*launch);
+  std::swap(state_, aside_);
+  add(record);
+  std::swap(state_, aside_);
+  return true;
+}
+
+bool Profile::take_back() {
+  if (aside_ == nullptr) return false;
+  const auto missed = [this](const auto& phase) {
+    return phase.first != "wait" && phase.first != "warmup" &&
+           !state_->window_wall.contains(phase.first);
+  };
+  const auto& before = aside_->window_wall;
+  if (std::none_of(before.begin(), before.end(), missed)) {
+    aside_ = nullptr;
+    return false;
+  }
+  const std::unique_ptr<State> since = std::exchange(state_, std::move(aside_));
+  State& state = *state_;
+  hand_over(*since, state);
+  count_in(*since, state);
+  add_lost(since->lost);
+  finish_records();
+  return true;
+}
 
 }  // namespace gable

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/events/events.h"
+#include "analysis/events/function_table.h"
 #include "analysis/events/join_checks.h"
 #include "analysis/events/layer_model.h"
 #include "analysis/events/layer_tree.h"
@@ -20,8 +21,8 @@ namespace gable {
 struct ProfileLimits {
   std::size_t max_keys = 20000;
   std::size_t max_pending = 1u << 20;  // launches that wait for their activity record
-  std::size_t max_window_records =
-      1u << 20;  // records held per time window for unions; more: the unions are unknown
+  // Records held per time window for unions; more: the unions are unknown.
+  std::size_t max_window_records = 1u << 20;
   std::size_t max_waiting_windows = 1024;      // time windows that ended and wait for records
   std::size_t max_waiting_records = 1u << 19;  // and the records that they may hold together
   std::size_t max_graphs = 1024;               // of different shapes

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -165,15 +164,5 @@ class RecordingLine {
   std::string where_, error_;
   std::set<std::string> used_;
 };
-
-// A line with "device"; what it does not say is the default device's.
-[[nodiscard]] DeviceInfo read_recorded_device(RecordingLine& line);
-
-// Index of what has that id, or -1 where nothing (complete) has it yet.
-using IndexOf = std::function<int(const std::string& id)>;
-
-// A line with "op". Its line number is the caller's to set.
-[[nodiscard]] RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel,
-                                        const IndexOf& sequence);
 
 }  // namespace gable

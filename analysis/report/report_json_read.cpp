@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/report/report_json_read.h"
+
 #include <exception>
 #include <new>
 #include <unordered_map>
 
 #include "analysis/events/layer_tree.h"
 #include "analysis/report/json_object.h"
-#include "analysis/report/report_json.h"
-#include "analysis/report/report_json_parts.h"
 
 namespace gable {
 namespace {
@@ -40,6 +40,16 @@ void read_bytes(const Object& in, Bytes& bytes) {
   in.read("l1", bytes.l1);
 }
 
+void read_roof(const Object& in, Roof& roof) {
+  in.read("fraction", roof.fraction);
+  in.read("bound", roof.bound);
+  in.read("ceiling", roof.ceiling);
+  in.read("level", roof.level);
+  in.read("source", roof.source);
+  in.read("compute_ns", roof.compute_ns);
+  in.read("memory_ns", roof.memory_ns);
+}
+
 // What layers and kernels have in common.
 template <typename Row>
 void read_work(const Object& in, Row& row) {
@@ -53,7 +63,7 @@ void read_work(const Object& in, Row& row) {
   });
   in.read("flops_per_s", row.flops_per_s);
   in.read("bytes_per_s", row.bytes_per_s);
-  in.inside("roof", [&](const Object& roof) { json::read_roof(roof, row.roof); });
+  in.inside("roof", [&](const Object& roof) { read_roof(roof, row.roof); });
   in.read("saving_ns", row.saving_ns);
 }
 
@@ -154,6 +164,49 @@ void read_device(const Object& in, Report& report) {
   in.read("l2_bytes", device.l2_bytes);
 }
 
+void read_shapes(const Object& in, const char* name, std::optional<std::vector<TensorShape>>& out) {
+  if (in.find(name) == nullptr) return;
+  out.emplace();
+  in.objects(name, [&](const Object& tensor) {
+    TensorShape& shape = out->emplace_back();
+    tensor.read("dtype", shape.dtype);
+    tensor.read("shape", shape.sizes);
+  });
+}
+
+void read_part(const Object& in, LayerModel::Part& part) {
+  in.read("flops_analytic", part.flops);
+  in.read("bytes_analytic", part.bytes);
+  in.read("types", part.types);
+}
+
+void read_model(const Object& in, LayerModel& model) {
+  read_shapes(in, "inputs", model.inputs);
+  read_shapes(in, "outputs", model.outputs);
+  in.read("dtypes", model.dtypes);
+  in.read("parameters", model.parameters);
+  in.read("operators", model.operators);
+  read_part(in, model.all);
+  in.inside("self", [&](const Object& self) { read_part(self, model.self); });
+  in.read("flops_ratio", model.flops_ratio);
+  in.read("bytes_ratio", model.bytes_ratio);
+  in.read("intensity", model.intensity);
+  in.read("flops_per_s", model.flops_per_s);
+  in.read("bytes_per_s", model.bytes_per_s);
+  in.inside("roof", [&](const Object& roof) { read_roof(roof, model.roof); });
+  in.read("saving_ns", model.saving_ns);
+  in.read("allocated_bytes", model.allocated_bytes);
+}
+
+void read_compiled(const Object& in, CompiledRegion& region) {
+  in.objects("modules", [&](const Object& module) {
+    SourceModule& each = region.modules.emplace_back();
+    module.read("name", each.name);
+    module.read("class", each.kind);
+  });
+  in.read("left_out", region.left_out);
+}
+
 void read_layer(const Object& in, LayerRow& row) {
   in.read("id", row.id);
   in.read("parent", row.parent);
@@ -188,9 +241,9 @@ void read_layer(const Object& in, LayerRow& row) {
     coverage.read("bytes", row.coverage.bytes);
   });
   in.read("flops_over_forward", row.flops_over_forward);
-  in.inside("model", [&](const Object& model) { json::read_model(model, row.model.emplace()); });
+  in.inside("model", [&](const Object& model) { read_model(model, row.model.emplace()); });
   in.inside("compiled",
-            [&](const Object& compiled) { json::read_compiled(compiled, row.compiled.emplace()); });
+            [&](const Object& compiled) { read_compiled(compiled, row.compiled.emplace()); });
   in.inside("spread", [&](const Object& spread) {
     RankSpread& out = row.spread.emplace();
     spread.read("gpus", out.gpus);

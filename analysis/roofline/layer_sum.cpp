@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels summed into a layer.
+#include "analysis/roofline/layer_sum.h"
+
 #include <algorithm>
 #include <array>
 #include <unordered_map>
 
-#include "analysis/roofline/roofline.h"
 #include "analysis/roofline/work.h"
 
 namespace gable {

@@ -15,7 +15,7 @@
 
 #include "analysis/base/mutex.h"
 #include "analysis/events/events.h"
-#include "analysis/events/layer_tree.h"
+#include "analysis/events/function_table.h"
 #include "collector/cupti/cupti_api.h"
 #include "collector/process/undo.h"
 

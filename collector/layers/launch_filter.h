@@ -11,6 +11,7 @@
 #include "analysis/base/mutex.h"
 #include "analysis/base/pattern.h"
 #include "analysis/events/events.h"
+#include "analysis/events/function_table.h"
 #include "analysis/events/layer_tree.h"
 
 namespace gable {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/base/mutex.h"
+#include "analysis/events/function_table.h"
 #include "analysis/profile/key_table.h"
 #include "analysis/profile/profile.h"
 #include "analysis/recorder/run_recorder.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/events/function_table.h"
 #include "analysis/events/layer_tree.h"
 #include "collector/layers/autograd.h"
 #include "collector/layers/model_table.h"

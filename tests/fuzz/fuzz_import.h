@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analysis/report/report_json.h"
+#include "analysis/report/report_json_read.h"
 #include "tests/fuzz/fuzz.h"
 #include "tools/commands/command.h"
 #include "tools/import/assemble.h"

@@ -3,6 +3,7 @@
 #include "analysis/base/display.h"
 #include "analysis/base/text.h"
 #include "analysis/report/report_json.h"
+#include "analysis/report/report_json_read.h"
 #include "tests/fuzz/fuzz.h"
 #include "tools/show/table.h"
 

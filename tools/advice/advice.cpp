@@ -2,10 +2,434 @@
 #include "tools/advice/advice.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "tools/advice/advice_rules.h"
+#include "analysis/base/display.h"
+#include "analysis/events/kernel_kind.h"
+#include "analysis/roofline/roofline.h"
+#include "tools/plot/plot.h"
 
 namespace gable {
+namespace {
+
+struct AdviceFacts {
+  const Report* report = nullptr;
+  Roofline roofline;
+  std::vector<PlotRow> kernels;  // those whose time is their own
+  double kernels_ns = 0;         // their time
+  double unit_ns = 0;            // wall time of a step; without steps the time of all kernels
+  std::string unit;              // "step" | "run"
+
+  // Time of the kernels that `fits` holds of, and how many there are.
+  struct Part {
+    double time_ns = 0, saving_ns = 0;
+    std::size_t rows = 0;
+    double launches = 0;
+    [[nodiscard]] double share(double whole) const { return whole > 0 ? time_ns / whole : 0; }
+  };
+  // `least` is the time that would remain of a row; its saving counts where that is shorter.
+  [[nodiscard]] Part part(const std::function<bool(const PlotRow&)>& fits,
+                          const std::function<Maybe(const PlotRow&)>& least = {}) const;
+  [[nodiscard]] Maybe roof(const PlotRow& row, const std::string& ceiling) const {
+    return roofline.ceiling(row.sum.device, ceiling);
+  }
+};
+
+AdviceFacts::Part AdviceFacts::part(const std::function<bool(const PlotRow&)>& fits,
+                                    const std::function<Maybe(const PlotRow&)>& least) const {
+  Part sum;
+  for (const PlotRow& row : kernels) {
+    if (!row.sum.time_total_ns || !fits(row)) continue;
+    ++sum.rows;
+    sum.time_ns += *row.sum.time_total_ns;
+    sum.launches += row.sum.launches.value_or(0);
+    if (!least) continue;
+    const Maybe left = least(row);
+    if (left && *left < *row.sum.time_total_ns) sum.saving_ns += *row.sum.time_total_ns - *left;
+  }
+  return sum;
+}
+
+AdviceFacts advice_facts(const Report& report) {
+  AdviceFacts facts{&report, Roofline(report.ceilings, report.step.launch_latency_ns), {}, 0, 0,
+                    {}};
+  for (PlotRow& row : plot_kernels(report)) {
+    if (row.counts_again) continue;
+    facts.kernels_ns += row.sum.time_total_ns.value_or(0);
+    facts.kernels.push_back(std::move(row));
+  }
+  facts.unit = report.run.unit;
+  facts.unit_ns = report.step.wall_mean_ns && facts.unit == "step" ? *report.step.wall_mean_ns
+                                                                   : facts.kernels_ns;
+  return facts;
+}
+
+// --- Where computing holds the kernels.
+
+constexpr double kNsPerSecond = 1e9;
+constexpr double kNearCompute = 0.6;  // of the roof: little is left but to compute less
+
+// Compute decides over these kernels' roofs, whether they reach them or not.
+bool compute_holds(const PlotRow& row) {
+  const Roof& roof = row.sum.roof;
+  return roof.compute_ns && roof.memory_ns && *roof.compute_ns > *roof.memory_ns &&
+         roof.bound != "communication" && roof.bound != "overhead";
+}
+
+// The time that would remain if the row's FLOPs were under another roof, at the fraction it reaches
+// today, or its bytes if those take longer.
+Maybe under(const AdviceFacts& facts, const PlotRow& row, const std::string& ceiling) {
+  const Maybe roof = facts.roof(row, ceiling);
+  if (!roof || !row.sum.flops.total || !row.sum.roof.memory_ns || !row.sum.roof.fraction ||
+      !(*row.sum.roof.fraction > 0))
+    return std::nullopt;
+  const double computing = *row.sum.flops.total / *roof * kNsPerSecond;
+  return std::max(computing, *row.sum.roof.memory_ns) / std::min(1.0, *row.sum.roof.fraction);
+}
+
+void advise_on_compute(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  struct Move {
+    const char *id, *from, *to, *action, *what;
+  };
+  const Move moves[] = {
+      {"tensor_cores", "fp32", "tf32_tensor",
+       "Let matrix products and convolutions use tensor cores: TF32 "
+       "(torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32), or BF16 or FP16 "
+       "by automatic mixed precision.",
+       "FP32 on CUDA cores"},
+      {"tensor_cores", "fp32", "fp16_tensor",
+       "Let matrix products and convolutions use tensor cores: FP16 by automatic mixed precision.",
+       "FP32 on CUDA cores"},
+      {"tensor_cores_fp64", "fp64", "fp64_tensor",
+       "Let FP64 matrix products use tensor cores (cuBLAS does for sizes that fit them).",
+       "FP64 on CUDA cores"},
+      {"lower_precision", "tf32_tensor", "bf16_tensor",
+       "Compute in BF16 or FP16 (automatic mixed precision).", "TF32 on tensor cores"},
+      {"lower_precision_8", "bf16_tensor", "fp8_tensor", "Compute in FP8 where accuracy allows it.",
+       "BF16 on tensor cores"},
+      {"lower_precision_8", "fp16_tensor", "fp8_tensor", "Compute in FP8 where accuracy allows it.",
+       "FP16 on tensor cores"},
+  };
+  const auto given = [&](const char* id) {
+    return std::any_of(advice.begin(), advice.end(),
+                       [&](const Advice& each) { return each.id == id; });
+  };
+  for (const Move& move : moves) {
+    if (given(move.id)) continue;  // by a better way already
+    const AdviceFacts::Part part = facts.part(
+        [&](const PlotRow& row) {
+          const Maybe from = facts.roof(row, move.from), to = facts.roof(row, move.to);
+          return row.precision == move.from && compute_holds(row) && from && to && *to > *from;
+        },
+        [&](const PlotRow& row) { return under(facts, row, move.to); });
+    if (part.saving_ns < kLeastShare * facts.unit_ns) continue;
+    advice.push_back({move.id, move.action,
+                      percent(part.share(facts.kernels_ns)) + " of the GPU time is " + move.what +
+                          " whose roof is computing, not bytes.",
+                      part.saving_ns});
+  }
+  const AdviceFacts::Part near = facts.part([](const PlotRow& row) {
+    return compute_holds(row) && row.sum.roof.fraction.value_or(0) >= kNearCompute;
+  });
+  if (near.share(facts.kernels_ns) >= 0.25) {
+    advice.push_back({"fewer_operations",
+                      "Compute less (pruning, distillation, a smaller model), or take a GPU with a "
+                      "higher compute roof: the kernels themselves leave little.",
+                      percent(near.share(facts.kernels_ns)) + " of the GPU time is within " +
+                          percent(kNearCompute) + " or more of a compute roof.",
+                      std::nullopt});
+  }
+}
+
+// --- Where bytes hold the kernels.
+
+constexpr double kNearMemory = 0.75;     // of the memory roof: the accesses themselves are good
+constexpr double kMuch = 0.25;           // of the GPU time
+constexpr double kCoalescedSectors = 4;  // a warp's 32 loads of 4 bytes next to each other
+constexpr double kManySectors = 2 * kCoalescedSectors;
+
+bool memory_holds(const PlotRow& row) {
+  const Roof& roof = row.sum.roof;
+  return roof.compute_ns && roof.memory_ns && *roof.memory_ns >= *roof.compute_ns &&
+         *roof.memory_ns > 0 && roof.bound != "communication" && roof.bound != "overhead";
+}
+
+// In each layer, memory-bound kernels that follow each other could read and write once: what all
+// but the one with the most bytes take.
+void advise_fusion(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  struct Layer {
+    double time = 0, longest = 0, launches = 0;
+  };
+  std::map<const LayerRow*, Layer> layers;
+  for (const PlotRow& row : facts.kernels) {
+    if (!memory_holds(row) || !row.sum.time_total_ns || row.layer == nullptr) continue;
+    if (kind_of_kernel(row.name) != KernelKind::other) continue;
+    Layer& layer = layers[row.layer];
+    layer.time += *row.sum.time_total_ns;
+    layer.longest = std::max(layer.longest, *row.sum.time_total_ns);
+    layer.launches += row.sum.launches.value_or(0);
+  }
+  double saving = 0, time = 0;
+  std::size_t count = 0;
+  for (const auto& [layer, sum] : layers) {
+    if (sum.launches < 2 || sum.time <= sum.longest) continue;
+    saving += sum.time - sum.longest;
+    time += sum.time;
+    ++count;
+  }
+  if (saving < kLeastShare * facts.unit_ns) return;
+  advice.push_back({"fuse",
+                    "Fuse kernels that are bound by memory (torch.compile, fused optimizers and "
+                    "norms), so that data is read and written once.",
+                    percent(time / facts.kernels_ns) +
+                        " of the GPU time is several memory-bound kernels in one layer (" +
+                        std::to_string(count) + (count == 1 ? " layer)." : " layers)."),
+                    saving});
+}
+
+void advise_access(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  const auto sectors = [](const PlotRow& row) -> Maybe {
+    const auto& counters = row.kernel->counters;
+    const auto found = counters.find("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum");
+    const auto loads = counters.find("smsp__sass_inst_executed_op_global_ld.sum");
+    if (found == counters.end() || loads == counters.end() || !found->second || !loads->second ||
+        *loads->second <= 0)
+      return std::nullopt;
+    return *found->second / *loads->second;
+  };
+  const AdviceFacts::Part strided = facts.part(
+      [&](const PlotRow& row) {
+        return memory_holds(row) && sectors(row).value_or(0) > kManySectors;
+      },
+      [](const PlotRow& row) { return row.sum.roof.memory_ns; });
+  if (strided.saving_ns >= kLeastShare * facts.unit_ns) {
+    advice.push_back({"strided_access",
+                      "Let the threads of a warp read neighbouring addresses: change the layout, "
+                      "or stage through shared memory.",
+                      percent(strided.share(facts.kernels_ns)) +
+                          " of the GPU time is memory-bound kernels with more than " +
+                          digits(kManySectors) + " L1 sectors for each load (" +
+                          digits(kCoalescedSectors) + " when coalesced, 4 bytes a thread).",
+                      strided.saving_ns});
+  }
+  const AdviceFacts::Part below = facts.part(
+      [](const PlotRow& row) {
+        return memory_holds(row) && row.sum.roof.bound == "memory" &&
+               row.sum.roof.fraction.value_or(1) < kNearMemory;
+      },
+      [](const PlotRow& row) { return row.sum.roof.memory_ns; });
+  if (below.saving_ns >= kLeastShare * facts.unit_ns) {
+    advice.push_back({"tile",
+                      "Use the bytes better: tile for cache or shared memory, wider loads; "
+                      "gable profile --metrics cache shows hit rates and sectors per load.",
+                      percent(below.share(facts.kernels_ns)) +
+                          " of the GPU time is bound by memory at less than " +
+                          percent(kNearMemory) + " of its roof.",
+                      below.saving_ns});
+  }
+}
+
+void advise_bandwidth(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  const AdviceFacts::Part near = facts.part([](const PlotRow& row) {
+    return memory_holds(row) && row.sum.roof.fraction.value_or(0) >= kNearMemory;
+  });
+  if (near.share(facts.kernels_ns) < kMuch) return;
+  advice.push_back({"more_bandwidth",
+                    "Move fewer bytes (smaller types, fused kernels), or take a GPU with more "
+                    "memory bandwidth: the kernels themselves leave little.",
+                    percent(near.share(facts.kernels_ns)) + " of the GPU time is within " +
+                        percent(kNearMemory) + " or more of the memory roof.",
+                    std::nullopt});
+}
+
+// The forwards that make one token after another. Looked up, as layers and kernels may be very
+// many.
+class Decoding {
+ public:
+  explicit Decoding(const Report& report) {
+    for (const LayerRow& layer : report.layers) {
+      if (!layer.tokens || layer.tokens->per_sequence != 1) continue;
+      lengths_.insert(layer.path.size());
+      paths_.insert(layer.path);
+    }
+  }
+  [[nodiscard]] bool has(const LayerRow* layer) const {
+    if (layer == nullptr) return false;
+    return std::any_of(lengths_.begin(), lengths_.end(), [&](std::size_t length) {
+      const auto begin = layer->path.begin();
+      return length <= layer->path.size() &&
+             paths_.contains({begin, begin + static_cast<std::ptrdiff_t>(length)});
+    });
+  }
+
+ private:
+  std::set<std::size_t> lengths_;
+  std::set<std::vector<std::string>> paths_;
+};
+
+bool is_softmax(const PlotRow& row) {
+  return row.name.find("softmax") != std::string::npos ||
+         row.name.find("SoftMax") != std::string::npos;
+}
+
+void advise_on_memory(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  advise_fusion(facts, advice);
+  advise_access(facts, advice);
+  advise_bandwidth(facts, advice);
+
+  for (const KernelKind kind :
+       {KernelKind::layout, KernelKind::cast, KernelKind::padding, KernelKind::copy}) {
+    const AdviceFacts::Part part =
+        facts.part([&](const PlotRow& row) { return kind_of_kernel(row.name) == kind; },
+                   [](const PlotRow&) { return Maybe(0.0); });
+    if (part.time_ns < kLeastShare * facts.unit_ns) continue;
+    const char* action = kind == KernelKind::layout
+                             ? "Keep one layout (channels_last from the input on)."
+                         : kind == KernelKind::cast
+                             ? "Keep data in one type, or cast once: weights that are cast in each "
+                               "step can be kept in that type."
+                         : kind == KernelKind::padding
+                             ? "Choose sizes that need no padding, or let the convolution pad."
+                             : "Avoid copies: views instead of contiguous(), outputs written in "
+                               "place instead of concatenated.";
+    advice.push_back({std::string(flag_of(kind)), action,
+                      percent(part.share(facts.kernels_ns)) + " of the GPU time is " +
+                          std::string(words_for(kind)) + ", which compute nothing.",
+                      part.saving_ns});
+  }
+
+  const AdviceFacts::Part softmax = facts.part(
+      [](const PlotRow& row) {
+        return is_softmax(row) && memory_holds(row) && row.layer != nullptr &&
+               !row.layer->path.empty() && row.layer->path.back().find("att") != std::string::npos;
+      },
+      [](const PlotRow&) { return Maybe(0.0); });
+  if (softmax.time_ns >= kLeastShare * facts.unit_ns) {
+    advice.push_back({"fused_attention",
+                      "Use fused attention (torch.nn.functional.scaled_dot_product_attention), "
+                      "which never writes the matrix of scores.",
+                      percent(softmax.share(facts.kernels_ns)) +
+                          " of the GPU time is softmax kernels of attention layers.",
+                      softmax.saving_ns});
+  }
+
+  const Decoding decoding(*facts.report);
+  const AdviceFacts::Part tokens =
+      facts.part([&](const PlotRow& row) { return memory_holds(row) && decoding.has(row.layer); },
+                 [](const PlotRow& row) { return Maybe(*row.sum.time_total_ns / 2); });
+  if (tokens.saving_ns >= kLeastShare * facts.unit_ns) {
+    advice.push_back({"quantise",
+                      "Quantise weights or the KV cache: half the bytes is half the time here; or "
+                      "serve more sequences at once.",
+                      percent(tokens.share(facts.kernels_ns)) +
+                          " of the GPU time is decoding, held by the bytes that each token reads.",
+                      tokens.saving_ns});
+  }
+}
+
+// --- Where neither roof holds the program: latency, overhead, idle time, copies, waits and
+// communication.
+
+constexpr double kMuchIdle = 0.1, kLongWait = 0.1, kMuchCopying = 0.05;  // of the step
+
+std::string bound_is(const PlotRow& row) { return row.sum.roof.bound; }
+
+void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  const Step& step = facts.report->step;
+  const AdviceFacts::Part overhead =
+      facts.part([](const PlotRow& row) { return bound_is(row) == "overhead"; });
+  if (overhead.launches > 0 && overhead.share(facts.kernels_ns) >= kLeastShare) {
+    // Graphs and fusion take the latency away, not the kernels.
+    const Maybe idle = facts.unit == "step" ? step.idle_ns : std::nullopt;
+    const double most = overhead.launches * step.launch_latency_ns.value_or(0);
+    advice.push_back({"fewer_launches",
+                      "Launch less often: CUDA graphs (torch.compile mode reduce-overhead), a "
+                      "larger batch, fused kernels.",
+                      digits(overhead.launches) + " launches a " + facts.unit +
+                          " are shorter than the launch latency of " +
+                          duration(step.launch_latency_ns) + ".",
+                      idle ? Maybe(std::min(*idle, most)) : std::nullopt});
+  }
+  const AdviceFacts::Part latency =
+      facts.part([](const PlotRow& row) { return bound_is(row) == "latency"; },
+                 [](const PlotRow& row) {
+                   const Roof& roof = row.sum.roof;
+                   return roof.compute_ns && roof.memory_ns
+                              ? Maybe(std::max(*roof.compute_ns, *roof.memory_ns))
+                              : std::nullopt;
+                 });
+  if (latency.saving_ns >= kLeastShare * facts.unit_ns) {
+    advice.push_back({"more_parallel_work",
+                      "Give each kernel more to do at once: a larger batch, independent work on "
+                      "several streams, split-K or another algorithm for small sizes.",
+                      percent(latency.share(facts.kernels_ns)) +
+                          " of the GPU time is kernels below " + percent(kLatencyFraction) +
+                          " of both roofs.",
+                      latency.saving_ns});
+  }
+}
+
+void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  advise_on_launches(facts, advice);
+  const Step& step = facts.report->step;
+  const bool steps = facts.unit == "step" && step.wall_mean_ns;
+  if (steps && step.idle_ns && *step.idle_ns >= kMuchIdle * facts.unit_ns) {
+    advice.push_back({"idle",
+                      "Keep the GPU busy: more workers for loading data, prefetching, no .item() "
+                      "or print of GPU values within a step, CUDA graphs.",
+                      "The GPU idles for " + percent(*step.idle_ns / facts.unit_ns) +
+                          " of a step; fractions of roofs do not show that.",
+                      step.idle_ns});
+  }
+  if (steps && step.copy_ns && *step.copy_ns >= kMuchCopying * facts.unit_ns) {
+    advice.push_back({"copies",
+                      "Overlap copies with computing: pinned memory, non_blocking=True, a stream "
+                      "of their own; or keep the data on the GPU.",
+                      "Copies take " + percent(*step.copy_ns / facts.unit_ns) + " of a step.",
+                      step.copy_ns});
+  }
+  const AdviceFacts::Part communication =
+      facts.part([](const PlotRow& row) { return bound_is(row) == "communication"; },
+                 [](const PlotRow&) { return Maybe(0.0); });
+  if (communication.share(facts.kernels_ns) >= kMuchIdle) {
+    advice.push_back(
+        {"communication",
+         "Hide communication behind computing: larger buckets, gradient "
+         "accumulation, or fewer bytes (BF16 gradients).",
+         percent(communication.share(facts.kernels_ns)) + " of the GPU time is collectives.",
+         communication.saving_ns});
+  }
+  // A host that waits while the GPU is busy loses nothing.
+  if (!steps || step.idle_ns.value_or(0) < kMuchCopying * facts.unit_ns) return;
+  // The innermost layers that wait: a parent waits for its children's sake.
+  const LayerRow* longest = nullptr;
+  for (const LayerRow& layer : facts.report->layers) {
+    if (layer.path.empty() || !layer.sync_ns || !layer.span_ns || !(*layer.span_ns > 0)) continue;
+    if (*layer.sync_ns <= kLongWait * *layer.span_ns) continue;
+    if (*layer.sync_ns < kLeastShare * facts.unit_ns) continue;
+    const bool inner = longest == nullptr || *layer.sync_ns > *longest->sync_ns ||
+                       (*layer.sync_ns == *longest->sync_ns && layer.depth > longest->depth);
+    if (inner) longest = &layer;
+  }
+  if (longest != nullptr) {
+    std::string path;
+    for (const std::string& name : longest->path) path += (path.empty() ? "" : "/") + name;
+    advice.push_back({"waits",
+                      "Wait for the GPU less often (.item(), .cpu(), synchronize): the host then "
+                      "runs ahead and launches stay cheap.",
+                      "The host waits for " + duration(longest->sync_ns) + " in " +
+                          shorten_middle(path, 60) + ", " +
+                          percent(*longest->sync_ns / *longest->span_ns) + " of its span.",
+                      std::nullopt});
+  }
+}
+
+}  // namespace
 
 std::vector<Advice> advise(const Report& report) {
   const AdviceFacts facts = advice_facts(report);

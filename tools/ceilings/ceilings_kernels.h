@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels that `gable ceilings` times, as PTX text: nothing has to be compiled when Gable is
-// built. Every kernel has the same parameters (kParameters in ceilings_ptx.h) and runs its loop
+// built. Every kernel has the same parameters (those of ptx_module()) and runs its loop
 // `iterations` times; `operations` is what one thread does in one of them.
 #pragma once
 

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that kernels of ceilings_kernels.h are made of. Internal to them.
+// The text around a kernel of ceilings_kernels.h.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "tools/ceilings/ceilings_kernels.h"
 
 namespace gable {
-
-// Adds the chains of the CUDA cores; the tensor cores of all chips but Hopper's; Hopper's; the
-// streams.
-void add_core_kernels(std::vector<RoofKernel>& kernels);
-void add_tensor_kernels(std::vector<RoofKernel>& kernels);
-void add_warpgroup_kernels(std::vector<RoofKernel>& kernels);
-void add_stream_kernels(std::vector<RoofKernel>& kernels);
 
 // "name0, name1, …"
 [[nodiscard]] std::string ptx_list(const std::string& name, int count);

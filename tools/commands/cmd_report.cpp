@@ -8,6 +8,7 @@
 
 #include "tools/commands/command.h"
 #include "tools/export/export.h"
+#include "tools/export/export_svg.h"
 #include "tools/export/export_trace.h"
 #include "tools/files/layer_option.h"
 #include "tools/files/report_files.h"

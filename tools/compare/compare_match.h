@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers and kernels of two reports belong together. Internal to analysis/.
+// Which layers and kernels of two reports belong together. Internal to this folder.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,5 @@ struct KernelMatch {
 
 // "grid 4x1x1, block 128x1x1", with cluster and dynamic shared memory where there are.
 [[nodiscard]] std::string shape_of(const KernelRow& kernel);
-
-// Fills obstacles and remarks.
-void say_how_comparable(const Report& a, const Report& b, Comparison& comparison);
 
 }  // namespace gable

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far times of a report may be off by chance. Internal to analysis/.
+// How far times of a report may be off by chance. Internal to this folder.
 #pragma once
 
 #include <cstdint>

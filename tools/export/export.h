@@ -28,12 +28,6 @@ struct ExportOptions {
                                           const std::vector<std::string>& names,
                                           const ExportOptions& options);
 
-// The roofline chart, drawn without a browser: log-log, roofs with name and value, a point for each
-// row with area = share of the time; points without a FLOP in a strip at the left edge.
-[[nodiscard]] std::string export_svg(const std::vector<Report>& reports,
-                                     const std::vector<std::string>& names,
-                                     const ExportOptions& options);
-
 // A cell of a Markdown table: the text on one line; a name cannot end its cell or become markup.
 [[nodiscard]] std::string markdown_cell(const std::string& text);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/export/export_svg.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -5,6 +5,7 @@
 
 #include "analysis/base/input_file.h"
 #include "analysis/base/text_file.h"
+#include "analysis/report/report_json.h"
 
 namespace gable {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analysis/report/report_json.h"
+#include "analysis/report/report_json_read.h"
 
 namespace gable {
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/events/events.h"
+#include "analysis/events/function_table.h"
 #include "analysis/events/layer_model.h"
 #include "analysis/events/layer_tree.h"
 #include "analysis/report/report.h"

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/events/function_table.h"
 #include "tools/import/imported.h"
 #include "tools/import/range_nest.h"
 #include "tools/streams/sqlite_file.h"

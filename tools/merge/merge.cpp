@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/merge/merge.h"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
+#include <string>
 
-#include "tools/merge/merge_parts.h"
+#include "analysis/base/display.h"
+#include "analysis/events/lost_counts.h"
+#include "analysis/roofline/partial_sum.h"
+#include "tools/merge/merge_devices.h"
+#include "tools/merge/merge_rows.h"
 
 namespace gable {
 namespace {
@@ -36,6 +44,174 @@ std::string misfit(const std::vector<Report>& reports, const std::vector<std::st
   return {};
 }
 
+// Known where every report knows it.
+template <typename Get>
+Maybe sum_of(const std::vector<Report>& reports, Get get) {
+  double sum = 0;
+  for (const Report& report : reports) {
+    const Maybe part = get(report);
+    if (!part) return std::nullopt;
+    sum += *part;
+  }
+  return sum;
+}
+
+template <typename Get>
+Maybe mean_of(const std::vector<Report>& reports, Get get) {
+  const Maybe sum = sum_of(reports, get);
+  return sum ? Maybe(*sum / static_cast<double>(reports.size())) : std::nullopt;
+}
+
+void merge_step(const std::vector<Report>& reports, Step& step) {
+  const auto mean = [&](Maybe Step::*part) {
+    return mean_of(reports, [part](const Report& report) { return report.step.*part; });
+  };
+  step.wall_mean_ns = mean(&Step::wall_mean_ns);
+  step.busy_ns = mean(&Step::busy_ns);
+  step.idle_ns = mean(&Step::idle_ns);
+  step.copy_ns = mean(&Step::copy_ns);
+  step.sync_ns = mean(&Step::sync_ns);
+  step.launch_latency_ns = mean(&Step::launch_latency_ns);
+  step.mfu = mean(&Step::mfu);
+  step.hfu = mean(&Step::hfu);
+  // Within the processes and between them.
+  const Maybe squares = mean_of(reports, [](const Report& report) -> Maybe {
+    const Step& of = report.step;
+    if (!of.wall_mean_ns || !of.wall_stddev_ns) return std::nullopt;
+    return *of.wall_mean_ns * *of.wall_mean_ns + *of.wall_stddev_ns * *of.wall_stddev_ns;
+  });
+  if (squares && step.wall_mean_ns)
+    step.wall_stddev_ns =
+        std::sqrt(std::max(0.0, *squares - *step.wall_mean_ns * *step.wall_mean_ns));
+}
+
+void merge_total(const std::vector<Report>& reports, RunInfo& run) {
+  auto& total = run.total;
+  total.flops = sum_of(reports, [](const Report& each) { return each.run.total.flops; });
+  total.bytes_dram = sum_of(reports, [](const Report& each) { return each.run.total.bytes_dram; });
+  total.gpu_time_ns =
+      sum_of(reports, [](const Report& each) { return each.run.total.gpu_time_ns; });
+  // Weighed by time: FLOPs of those whose rate is known over their time.
+  const Maybe work = sum_of(reports, [](const Report& each) -> Maybe {
+    const auto& of = each.run.total;
+    return of.flops_per_s && of.gpu_time_ns ? Maybe(*of.flops_per_s * *of.gpu_time_ns)
+                                            : std::nullopt;
+  });
+  total.flops_per_s.reset();
+  if (work && total.gpu_time_ns && *total.gpu_time_ns > 0)
+    total.flops_per_s = *work / *total.gpu_time_ns;
+  const bool measured = std::all_of(reports.begin(), reports.end(), [](const Report& each) {
+    return each.run.total.basis == "measured";
+  });
+  total.basis = measured ? "measured" : "extrapolated";
+  total.basis_note = "sum over " + std::to_string(reports.size()) +
+                     " processes; of the first: " + reports.front().run.total.basis_note;
+}
+
+void merge_overhead(const std::vector<Report>& reports, RunInfo& run) {
+  auto& overhead = run.overhead;
+  overhead = {};
+  const auto sum = [&](auto part) {
+    return sum_of(reports, [part](const Report& each) { return each.run.overhead.*part; });
+  };
+  overhead.callbacks_ns = sum(&decltype(RunInfo::overhead)::callbacks_ns);
+  overhead.counter_image_bytes = sum(&decltype(RunInfo::overhead)::counter_image_bytes);
+  overhead.gpu_memory_bytes = sum(&decltype(RunInfo::overhead)::gpu_memory_bytes);
+  // Of the processes that had the phase.
+  const auto means = [&](auto part) {
+    std::map<std::string, std::pair<Maybe, double>> sums;
+    for (const Report& report : reports) {
+      for (const auto& [phase, value] : report.run.overhead.*part) {
+        auto& [known, count] = sums.try_emplace(phase, 0, 0).first->second;
+        known = known && value ? Maybe(*known + *value) : std::nullopt;
+        count += 1;
+      }
+    }
+    std::map<std::string, Maybe> out;
+    for (const auto& [phase, each] : sums)
+      out[phase] = each.first ? Maybe(*each.first / each.second) : std::nullopt;
+    return out;
+  };
+  overhead.window_wall_ns = means(&decltype(RunInfo::overhead)::window_wall_ns);
+  overhead.slowdown = means(&decltype(RunInfo::overhead)::slowdown);
+}
+
+void merge_notes(const std::vector<Report>& reports, RunInfo& run) {
+  run.notes = {"Merged from " + std::to_string(reports.size()) +
+               " processes: times, work and launches are means over GPUs of a kind, totals are "
+               "sums."};
+  std::vector<std::pair<std::string, std::size_t>> counts;
+  for (const Report& report : reports) {
+    const std::set<std::string> once(report.run.notes.begin(), report.run.notes.end());
+    for (const std::string& note : once) {
+      const auto found = std::find_if(counts.begin(), counts.end(),
+                                      [&](const auto& each) { return each.first == note; });
+      if (found == counts.end()) {
+        counts.emplace_back(note, 1);
+      } else {
+        ++found->second;
+      }
+    }
+  }
+  for (const auto& [note, count] : counts) {
+    run.notes.push_back(count == reports.size()
+                            ? note
+                            : "In " + std::to_string(count) + " of " +
+                                  std::to_string(reports.size()) + " processes: " + note);
+  }
+}
+
+void name_slowest(RunInfo& run) {
+  const MergedProcess* slowest = nullptr;
+  double sum = 0;
+  for (const MergedProcess& each : run.processes) {
+    if (!each.step_wall_ns) return;
+    sum += *each.step_wall_ns;
+    if (slowest == nullptr || *each.step_wall_ns > *slowest->step_wall_ns) slowest = &each;
+  }
+  const double mean = sum / static_cast<double>(run.processes.size());
+  if (slowest == nullptr || !(mean > 0) || *slowest->step_wall_ns == mean) return;
+  run.notes.push_back("The slowest is " + process_name(*slowest) + ": a step of " +
+                      duration(slowest->step_wall_ns) + ", " +
+                      signed_percent(*slowest->step_wall_ns / mean - 1) + " of the mean.");
+}
+
+// Fills run and step.
+void merge_runs(const std::vector<Report>& reports, Report& out) {
+  RunInfo& run = out.run = reports.front().run;
+  run.rank.reset();
+  run.ranks.clear();
+  run.processes.clear();
+  auto& steps = run.steps;
+  for (const Report& report : reports) {
+    const RunInfo& from = report.run;
+    run.processes.push_back(
+        {from.hostname, from.pid, from.rank, report.step.wall_mean_ns, time_of_roots(report)});
+    if (from.rank) run.ranks.push_back(*from.rank);
+    run.complete = run.complete && from.complete;
+    run.started_at = std::min(run.started_at, from.started_at);
+    run.wall_time_s = run.wall_time_s && from.wall_time_s
+                          ? Maybe(std::max(*run.wall_time_s, *from.wall_time_s))
+                          : std::nullopt;
+    if (from.hostname != run.hostname) run.hostname = "several";
+    steps.seen = std::min(steps.seen, from.steps.seen);
+    steps.hw = std::min(steps.hw, from.steps.hw);
+    steps.flops = std::min(steps.flops, from.steps.flops);
+    steps.time = std::min(steps.time, from.steps.time);
+    steps.classes = std::max(steps.classes, from.steps.classes);
+    if (from.steps.border != steps.border) steps.border.clear();
+    if (from.steps.period != steps.period) steps.period.reset();
+    if (from.steps.needed != steps.needed) steps.needed.reset();
+  }
+  std::sort(run.ranks.begin(), run.ranks.end());
+  run.lost = lost_of(reports);
+  merge_total(reports, run);
+  merge_overhead(reports, run);
+  merge_step(reports, out.step);
+  merge_notes(reports, run);
+  if (run.unit == "step") name_slowest(run);
+}
+
 }  // namespace
 
 Merged merge_reports(const std::vector<Report>& reports, const std::vector<std::string>& names) {
@@ -49,6 +225,18 @@ Merged merge_reports(const std::vector<Report>& reports, const std::vector<std::
   const MergedDevices devices = merge_devices(reports, out);
   merge_rows(reports, devices, out);
   return {std::move(out), {}};
+}
+
+LostCounts lost_of(const std::vector<Report>& reports) {
+  LostCounts sum;
+  for (const Report& report : reports) sum += report.run.lost;
+  return sum;
+}
+
+std::string process_name(const MergedProcess& process) {
+  return (process.rank ? "rank " + std::to_string(*process.rank)
+                       : "process " + std::to_string(process.pid)) +
+         " on " + process.hostname;
 }
 
 }  // namespace gable

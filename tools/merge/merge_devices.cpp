@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/merge/merge_devices.h"
+
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
-
-#include "tools/merge/merge_parts.h"
 
 namespace gable {
 

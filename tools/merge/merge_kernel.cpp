@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/merge/merge_kernel.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "tools/merge/merge_parts.h"
 
 namespace gable {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers, kernels and copies of several reports.
+#include "tools/merge/merge_rows.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,8 +8,9 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/roofline.h"
-#include "tools/merge/merge_parts.h"
+#include "tools/merge/merge_kernel.h"
 
 namespace gable {
 namespace {

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/model_work.h"
 #include "analysis/roofline/roofline.h"
 

@@ -7,6 +7,7 @@
 
 #include "analysis/events/layer_tree.h"
 #include "analysis/roofline/ceilings.h"
+#include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/roofline.h"
 #include "tools/plot/own_work.h"
 

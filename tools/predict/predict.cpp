@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/roofline/ceilings.h"
+#include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/roofline.h"
 
 namespace gable {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "analysis/report/report_json_read.h"
 #include "tests/unit/analysis/report/full_report.h"
 #include "tools/files/report_file.h"
 

@@ -4,6 +4,7 @@
 #include "analysis/roofline/roofline.h"
 
 #include "analysis/roofline/ceilings.h"
+#include "analysis/roofline/layer_sum.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
 namespace gable::testing {

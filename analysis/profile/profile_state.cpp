@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a window's content joins the profile once the window is complete.
+#include "analysis/profile/profile_state.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/profile/key_progress.h"
-#include "analysis/profile/profile_state.h"
 
 namespace gable {
 namespace {
@@ -116,6 +117,22 @@ WindowKey& Profile::State::window_key(Window& window, KeyIndex key) {
   row.slot = static_cast<std::uint32_t>(window.keys.size());
   window.keys.emplace_back().key = key;
   return window.keys.back();
+}
+
+void Profile::State::add_to_range(const LaunchKey& launch, Window* window) {
+  if (range_function == 0) return;
+  const KeyIndex row =
+      keys.find_or_add(range_key(launch.layer, launch.device, range_function), oldest_open());
+  ++keys.row(row).launches;
+  if (window != nullptr) ++window_key(*window, row).launches;
+}
+
+void Profile::State::add_to_range(KeyIndex launch, Window& window, std::uint64_t duration_ns) {
+  if (range_function == 0 || launch == kOtherKey) return;
+  const LaunchKey& key = keys.row(launch).key;
+  const KeyIndex row =
+      keys.find_or_add(range_key(key.layer, key.device, range_function), oldest_open());
+  window.overflow[row].add(duration_ns);
 }
 
 void Profile::State::close_complete() {

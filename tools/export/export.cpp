@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/export/export.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
 
+#include "analysis/base/display.h"
 #include "analysis/events/layer_tree.h"
-#include "tools/export/export.h"
+#include "analysis/roofline/partial_sum.h"
 #include "tools/plot/plot.h"
+#include "tools/show/sources.h"
 
 namespace gable {
 namespace {
@@ -48,8 +52,8 @@ class Line {
   std::string text_;
 };
 
-std::string line(const std::string& report, const std::string& source, const PlotRow& row,
-                 bool head) {
+std::string csv_line(const std::string& report, const std::string& source, const PlotRow& row,
+                     bool head) {
   static const KernelRow kNoKernel;
   const KernelRow& kernel = row.kernel == nullptr ? kNoKernel : *row.kernel;
   const LayerRow& sum = row.sum;
@@ -93,16 +97,82 @@ std::string line(const std::string& report, const std::string& source, const Plo
   return line.text();
 }
 
+constexpr double kTera = 1e12, kGiga = 1e9;
+
+Maybe in(const Maybe& value, double unit) { return value ? Maybe(*value / unit) : std::nullopt; }
+
+std::string total_text(const Report& report) {
+  const auto& total = report.run.total;
+  PartialSum flops, bytes, time;
+  flops.add(total.flops, coverage_of(report, &Coverage::flops));
+  bytes.add(total.bytes_dram, coverage_of(report, &Coverage::bytes));
+  time.add(total.gpu_time_ns, coverage_of(report, &Coverage::time));
+  return flops.text("FLOP") + ", " + bytes.text("B") + " DRAM, " + time.time_text() + " GPU (" +
+         total.basis + ")";
+}
+
+// A sum of which a part is unknown says so.
+std::string time_text(const LayerRow& row) {
+  PartialSum time;
+  time.add(row.time_total_ns, row.coverage.time.value_or(1));
+  return time.time_text();
+}
+
+std::string row_text(const PlotRow& row, const RowQuery& query) {
+  const AtLevel level = at_level(row.sum, query.level);
+  std::string text = "| " + markdown_cell(row.name) + " | " + row.direction;
+  for (const std::string& each :
+       {percent(row.share), time_text(row.sum), digits(in(row.sum.flops_per_s, kTera)),
+        digits(in(level.bytes_per_s, kGiga)), digits(level.intensity), row.sum.roof.bound,
+        percent(row.sum.roof.fraction), duration(row.sum.saving_ns)}) {
+    text += " | " + markdown_cell(each);
+  }
+  return text + (row.analytic ? " | analytic |\n" : " | counted |\n");
+}
+
 }  // namespace
+
+std::vector<PlotRow> exported_rows(const Report& report, const ExportOptions& options) {
+  std::vector<PlotRow> rows = plot_rows(report, options.query);
+  if (options.rows > 0 && rows.size() > options.rows) rows.resize(options.rows);
+  return rows;
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string out;
+  for (const char c : shorten_middle(one_line(text), 120)) {
+    if (std::string("|\\`*_<>[]&").find(c) != std::string::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
 
 std::string export_csv(const std::vector<Report>& reports, const std::vector<std::string>& names,
                        const ExportOptions& options) {
-  std::string out = line({}, {}, PlotRow(), true);
+  std::string out = csv_line({}, {}, PlotRow(), true);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     for (const PlotRow& row : exported_rows(reports[i], options))
-      out += line(names[i], reports[i].run.source, row, false);
+      out += csv_line(names[i], reports[i].run.source, row, false);
   }
   return out;
+}
+
+std::string export_markdown(const std::vector<Report>& reports,
+                            const std::vector<std::string>& names, const ExportOptions& options) {
+  std::string out;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const Report& report = reports[i];
+    const std::string level = options.query.level == "dram" ? "" : " " + options.query.level;
+    out += (out.empty() ? "**" : "\n**") + source_mark({report}) + markdown_cell(names[i]) +
+           "**: " + markdown_cell(total_text(report)) + "; times and savings per " +
+           markdown_cell(report.run.unit) + "\n\n";
+    out += std::string(options.query.kernels ? "| kernel" : "| layer") + " | direction | share" +
+           (time_of_shares({report}) == "time" ? "" : " of the known time") +
+           " | time | TFLOP/s | GB/s" + level + " | FLOP/B" + level +
+           " | bound | of roof | saving | work |\n|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|\n";
+    for (const PlotRow& row : exported_rows(report, options)) out += row_text(row, options.query);
+  }
+  return out + "\n`-` is unknown.\n";
 }
 
 }  // namespace gable

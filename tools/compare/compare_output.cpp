@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/compare/compare_output.h"
+
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "analysis/base/display.h"
-#include "tools/compare/compare_output.h"
 #include "tools/export/export.h"
 #include "tools/files/report_output.h"
 #include "tools/show/columns.h"
@@ -144,6 +146,50 @@ std::string order_name(DiffOrder order) {
                                     : "by name";
 }
 
+using Json = nlohmann::ordered_json;
+
+Json number(const Maybe& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json pair(const Compared& values) {
+  return {{"a", number(values.a)}, {"b", number(values.b)}, {"change", number(values.change())}};
+}
+
+Json row_json(const ComparedRow& row, bool kernel) {
+  Json out = {{"name", row.name}, {"match", match_name(row.match)}};
+  if (!row.before.empty()) out["before"] = row.before;
+  if (kernel) out["layer"] = row.layer;
+  out["direction"] = row.direction;
+  out["device"] = row.device;
+  out["time_ns"] = pair(row.time_ns);
+  out["time_ns"]["noise"] = number(row.noise_ns);
+  out["launches"] = pair(row.launches);
+  out["flops"] = pair(row.flops);
+  out["bytes_dram"] = pair(row.dram);
+  out["roof_fraction"] = pair(row.fraction);
+  out["saving_ns"] = pair(row.saving_ns);
+  out["time_share"] = number(row.share);
+  return out;
+}
+
+Json rows_json(const std::vector<ComparedRow>& rows, bool kernels) {
+  Json out = Json::array();
+  for (const ComparedRow& row : rows) out.push_back(row_json(row, kernels));
+  return out;
+}
+
+std::string gates_of(const GateOptions& options) {
+  std::string text;
+  for (const Gated what : options.what) text += (text.empty() ? "" : ", ") + gated_name(what);
+  return text;
+}
+
+std::string verdict_of(const GateResult& result) {
+  if (!result.obstacles.empty()) return "no comparison is possible";
+  if (const std::size_t worse = result.count(GateVerdict::worse); worse > 0)
+    return std::to_string(worse) + " worse";
+  return "nothing is worse";
+}
+
 }  // namespace
 
 std::vector<const ComparedRow*> diff_rows(const Comparison& comparison,
@@ -221,6 +267,64 @@ std::string diff_markdown(const ReportFiles& files, const Comparison& comparison
     out += "\n";
   }
   return out + "\n`~` is within the noise, `-` is unknown.\n";
+}
+
+std::string diff_json(const ReportFiles& files, const Comparison& comparison) {
+  Json out;
+  out["gable"] = {{"schema", kReportSchema}, {"version", GABLE_VERSION}, {"kind", "diff"}};
+  const auto side = [&](std::size_t i) {
+    const RunInfo& run = files.reports[i].run;
+    return Json{{"file", files.paths[i]}, {"source", run.source}, {"unit", run.unit}};
+  };
+  out["a"] = side(0);
+  out["b"] = side(1);
+  out["obstacles"] = comparison.obstacles;
+  out["remarks"] = comparison.remarks;
+  out["step_wall_ns"] = pair(comparison.step_wall_ns);
+  out["step_wall_ns"]["noise"] = number(comparison.step_noise_ns);
+  out["wholes"] = rows_json(comparison.wholes, false);
+  out["layers"] = rows_json(comparison.layers, false);
+  out["kernels"] = rows_json(comparison.kernels, true);
+  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string check_summary(const GateResult& result, const GateOptions& options) {
+  std::string text = std::to_string(result.compared) + " numbers compared (" + gates_of(options) +
+                     "), " + std::to_string(result.count(GateVerdict::worse)) +
+                     " worse by more than " + gate_text(options.percent);
+  if (const auto unclear = result.count(GateVerdict::unclear); unclear > 0)
+    text += ", " + std::to_string(unclear) + " beyond it but within the noise";
+  if (const auto unknown = result.count(GateVerdict::unknown); unknown > 0)
+    text += ", " + std::to_string(unknown) + " no longer known";
+  if (result.small > 0)
+    text += "; " + std::to_string(result.small) + " layers below 0.1 % of the time left out";
+  return text + ".";
+}
+
+std::string check_markdown(const ReportFiles& files, const Comparison& comparison,
+                           const GateResult& result, const GateOptions& options) {
+  const std::vector<std::string> names = file_names(files);
+  std::string out = "### " + source_mark(files.reports) + "gable check: " + verdict_of(result) +
+                    "\n\n" + markdown_cell(names[1]) + " against " + markdown_cell(names[0]) + "\n";
+  if (!result.obstacles.empty()) out += "\n";
+  for (const std::string& text : result.obstacles) out += "- " + markdown_cell(text) + "\n";
+  if (!result.findings.empty())
+    out +=
+        "\n| | layer | direction | what | baseline | now | change |\n"
+        "|---|---|---|---|--:|--:|--:|\n";
+  for (const GateFinding& finding : result.findings) {
+    const char* verdict = finding.verdict == GateVerdict::worse     ? "worse"
+                          : finding.verdict == GateVerdict::unclear ? "within the noise"
+                                                                    : "no longer known";
+    out += std::string("| ") + verdict + " | " + markdown_cell(finding.name) + " | " +
+           finding.direction + " | " + gated_name(finding.what) + " | " +
+           shown_value(finding.values.a, finding.what) + " | " +
+           shown_value(finding.values.b, finding.what) + " | " +
+           signed_percent(finding.values.change()) + " |\n";
+  }
+  if (result.obstacles.empty()) out += "\n" + check_summary(result, options) + "\n";
+  for (const std::string& text : comparison.remarks) out += "\n" + markdown_cell(text) + "\n";
+  return out;
 }
 
 }  // namespace gable

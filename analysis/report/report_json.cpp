@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/report/report_json.h"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
-
-#include "analysis/report/report_json.h"
-#include "analysis/report/report_json_parts.h"
 
 namespace gable {
 namespace {
@@ -187,6 +186,14 @@ Json model(const LayerModel& model) {
   return out;
 }
 
+Json compiled(const std::optional<CompiledRegion>& region) {
+  if (!region) return nullptr;
+  auto modules = Json::array();
+  for (const SourceModule& each : region->modules)
+    modules.push_back({{"name", each.name}, {"class", each.kind}});
+  return {{"modules", modules}, {"left_out", region->left_out}};
+}
+
 Json layer(const LayerRow& row) {
   Json out;
   out["id"] = row.id;
@@ -226,7 +233,7 @@ Json layer(const LayerRow& row) {
   }
   out["flops_over_forward"] = number(row.flops_over_forward);
   out["model"] = row.model ? model(*row.model) : Json(nullptr);
-  out["compiled"] = json::write_compiled(row.compiled);
+  out["compiled"] = compiled(row.compiled);
   out["spread"] = nullptr;
   if (const auto& spread = row.spread) {
     out["spread"] = {{"gpus", spread->gpus},

@@ -1,30 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of merging. Internal to analysis/.
+// The rows of one kernel as one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/report/report.h"
 
 namespace gable {
-
-// Which kind of GPU each device of each report is.
-struct MergedDevices {
-  std::map<std::pair<std::size_t, std::int32_t>, std::int32_t> kind;  // (report, device) -> kind
-  std::map<std::int32_t, double> gpus;                                // of a kind
-  [[nodiscard]] std::int32_t of(std::size_t report, std::int32_t device) const;
-};
-// Fills devices, ceilings and measured clocks. Ceilings of GPUs of one kind are means.
-[[nodiscard]] MergedDevices merge_devices(const std::vector<Report>& reports, Report& out);
-
-// Fills layers, kernels and copies.
-void merge_rows(const std::vector<Report>& reports, const MergedDevices& devices, Report& out);
-
-// Fills run and step.
-void merge_runs(const std::vector<Report>& reports, Report& out);
 
 // One kernel of several reports. Empty rows are not added.
 class KernelMerge {

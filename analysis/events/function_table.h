@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel functions by their symbol (mangled name). The rules are those of LayerTree: interned,
+// never removed, bounded, and safe on any thread.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "analysis/events/events.h"
+
+namespace gable {
+
+class FunctionTable {
+ public:
+  // Symbol "(other)"; also stands for what exceeds the bound.
+  static constexpr FunctionId kOther = 0;
+
+  explicit FunctionTable(std::size_t max_functions = 65536);
+  ~FunctionTable();
+  FunctionTable(const FunctionTable&) = delete;
+  FunctionTable& operator=(const FunctionTable&) = delete;
+
+  FunctionId intern(std::string_view symbol);
+  [[nodiscard]] std::string symbol(FunctionId id) const;
+  [[nodiscard]] std::string name(FunctionId id) const;  // demangled where it can be
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gable

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels summed into layers.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "analysis/report/report.h"
+#include "analysis/roofline/roofline.h"
+
+namespace gable {
+
+// Sums kernels into a layer. A sum is of its known parts; ratios use only kernels that have both
+// parts, and stay empty where those have less than kFullCoverage of the time.
+class LayerSum {
+ public:
+  explicit LayerSum(const Roofline& roofline) : roofline_(roofline) {}
+  void add(const KernelRow& kernel, bool self);
+  // Fills every field that follows from kernels; time_share is left to the caller.
+  void fill(LayerRow& row) const;
+  [[nodiscard]] bool empty() const { return !added_; }
+
+ private:
+  struct Ratio {  // of sums over the kernels that have both
+    double top = 0, bottom = 0, weight = 0;
+    bool any = false;
+  };
+  [[nodiscard]] Maybe ratio(const Ratio& ratio, double scale = 1) const;
+  void add_time(const KernelRow& kernel, bool self);
+  void add_time_again(const KernelRow& whole, bool self);
+  void add_roof(const KernelRow& kernel, double weight);
+  void fill_roof(LayerRow& row) const;
+
+  const Roofline& roofline_;
+  bool added_ = false;
+  Maybe launches_;
+  Maybe time_, time_self_;
+  bool has_own_ = false;
+  std::string time_source_;
+  Flops flops_;
+  std::map<std::string, Maybe> ops_;
+  Bytes bytes_;
+  double timed_launches_ = 0, all_launches_ = 0;
+  double flops_time_ = 0, bytes_time_ = 0;
+  Ratio dram_, l2_, l1_, flops_rate_, bytes_rate_, roof_;
+  double roof_compute_ = 0, roof_memory_ = 0, communication_ = 0;
+  std::map<std::string, double> compute_ceilings_, memory_ceilings_;  // time they ask for
+  std::map<std::string, std::string> levels_;
+  Maybe saving_;
+};
+
+// Kernels into their layers and those above: every field of report.layers that follows from
+// report.kernels. A layer without kernels keeps a time of 0 (it only copied), or none.
+void sum_layers(Report& report, const Roofline& roofline);
+
+}  // namespace gable
