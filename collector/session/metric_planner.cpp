@@ -14,7 +14,7 @@
 namespace gable {
 namespace {
 
-constexpr std::chrono::milliseconds kPlanPatience{5000}, kPlanSlice{20};
+constexpr std::chrono::milliseconds kPlanPatience{5000}, kLoaderPatience{500}, kPlanSlice{20};
 constexpr std::chrono::milliseconds kDevicesPatience{1000};
 
 // `api` has a subscriber.
@@ -118,30 +118,35 @@ void MetricPlanner::tell(const MetricPlan& plan) {
   });
 }
 
+// Whether a helper of the driver's start has not come past the loader.
+bool MetricPlanner::behind_loader() const {
+  const auto& helpers = c_.api.helpers;
+  return helpers != nullptr && helpers->patience->behind_loader.load() > 0;
+}
+
 const MetricPlan* MetricPlanner::wait() {
+  using Clock = std::chrono::steady_clock;
   saw_gpu();
   UniqueLock hold(mutex_);
   const auto done = [this]() GABLE_REQUIRES(mutex_) { return done_; };
-  // A launch in the constructor that started CUDA holds the lock that the plan waits for.
-  const bool in_vain =
-      c_.api.helpers != nullptr && c_.api.helpers->patience->behind_loader.load() > 0;
-  const auto give_up =
-      std::chrono::steady_clock::now() + (in_vain ? std::chrono::milliseconds{} : kPlanPatience);
-  bool made = false;
+  const auto since = Clock::now();
+  bool made = false, in_vain = false;
   // The worker plans nothing any more when a signal ends the program.
-  while (!(made = made_.wait_for(hold, kPlanSlice, done)) && !dying_() &&
-         std::chrono::steady_clock::now() < give_up) {
+  while (!(made = made_.wait_for(hold, kPlanSlice, done)) && !dying_()) {
+    const auto waited = Clock::now() - since;
+    // A launch in the constructor that started CUDA holds the lock that the plan waits for. Without
+    // such a constructor the helper is only late.
+    in_vain = behind_loader() && waited >= kLoaderPatience;
+    if (in_vain || waited >= kPlanPatience) break;
   }
-  if (!made && dying_()) return nullptr;
-  if (!made) {
-    c_.rt.notes.say(
-        in_vain ? "A library's constructor started CUDA and launched the first kernels, while no "
-                  "library of CUPTI's can be loaded; kernel times are collected without counters."
-                : "CUPTI took too long to plan the counters; kernel times are collected "
-                  "without them.");
-    return nullptr;
-  }
-  return plan_.passes.empty() ? nullptr : &plan_;
+  if (made) return plan_.passes.empty() ? nullptr : &plan_;
+  if (dying_()) return nullptr;
+  c_.rt.notes.say(
+      in_vain ? "A library's constructor started CUDA and launched the first kernels, while no "
+                "library of CUPTI's can be loaded; kernel times are collected without counters."
+              : "CUPTI took too long to plan the counters; kernel times are collected without "
+                "them.");
+  return nullptr;
 }
 
 const MetricPlan* MetricPlanner::known() {

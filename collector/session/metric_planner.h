@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "analysis/base/mutex.h"
 #include "collector/cupti/device_query.h"
@@ -38,6 +39,7 @@ class MetricPlanner {
 
  private:
   void ask();
+  [[nodiscard]] bool behind_loader() const;
   [[nodiscard]] MetricPlan plan_of(const std::string& chip);
   [[nodiscard]] MetricPlan plan_for(const std::vector<DeviceInfo>& devices);
   void tell(const MetricPlan& plan);

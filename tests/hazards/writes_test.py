@@ -152,8 +152,10 @@ class Writes(unittest.TestCase):
         with subprocess.Popen([GABLE, "profile", "--playback", RECORDING, *REPORT, "-o", "/proc/report.json", "--", HAZARD, "until_a_signal"],
                               env=plain_environment() | {"GABLE_PLAYBACK_SNAPSHOT_MS": "1"}, cwd=self.folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            self.assertIn("/proc/report.json cannot be written", process.stderr.readline())
-            process.send_signal(signal.SIGTERM)
+            try:
+                self.assertIn("/proc/report.json cannot be written", process.stderr.readline())
+            finally:  # it ends by this alone
+                process.send_signal(signal.SIGTERM)
             _, err = process.communicate(timeout=240)
         self.assertEqual(err, "gable: No table is printed of /proc/report.json, as there is no such file.\n")
 
