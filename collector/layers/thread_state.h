@@ -112,6 +112,13 @@ class ThreadRegistry {
     }
   }
   [[nodiscard]] std::size_t size();  // threads of the program that there were at once
+  // Launches that the other threads may have on their way while one makes a border: room for so
+  // many more.
+  [[nodiscard]] std::size_t launches_of_others() {
+    constexpr std::size_t kOfEach = 16;
+    const auto threads = size();
+    return threads > 0 ? (threads - 1) * kOfEach : 0;
+  }
   // In a forked child: nothing of the parent's threads is left.
   static void forget_in_child();
 

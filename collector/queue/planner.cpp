@@ -15,7 +15,7 @@ void Planner::set_passes(std::uint32_t groups, bool flops) {
 Phase Planner::next() const {
   const Phase due = queue_.next();
   if (!budget_.limited() || !planned_) return due;
-  const bool counters = due.kind == PhaseKind::hw || due.kind == PhaseKind::flops;
+  const bool counters = is_counter(due.kind);
   const bool no_room = (counters && budget_.launches() < std::max<std::uint64_t>(least_, 1)) ||
                        (due.kind == PhaseKind::time && !timing_ && !budget_.room_for_times());
   return no_room ? Phase{PhaseKind::wait, 0} : due;

@@ -80,9 +80,7 @@ class WindowState {
   [[nodiscard]] bool in_window() const {
     return state_ == State::announced || state_ == State::open;
   }
-  [[nodiscard]] bool counts() const {
-    return in_window() && (phase_.kind == PhaseKind::hw || phase_.kind == PhaseKind::flops);
-  }
+  [[nodiscard]] bool counts() const { return in_window() && is_counter(phase_.kind); }
   [[nodiscard]] bool times() const { return in_window() && phase_.kind == PhaseKind::time; }
   [[nodiscard]] bool collects() const { return counts() || times(); }
   // The window that a launch belongs to which begins now. A counter window takes it from its

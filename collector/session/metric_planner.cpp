@@ -14,7 +14,7 @@
 namespace gable {
 namespace {
 
-constexpr std::chrono::milliseconds kPlanPatience{5000}, kLoaderPatience{500}, kPlanSlice{20};
+constexpr std::chrono::milliseconds kPlanPatience{5000}, kPlanSlice{20};
 constexpr std::chrono::milliseconds kDevicesPatience{1000};
 
 // `api` has a subscriber.
@@ -32,8 +32,12 @@ void name_chips(const CuptiApi& api, std::vector<DeviceInfo>& devices) {
 }  // namespace
 
 MetricPlanner::MetricPlanner(Collection& collection, std::function<void()> wake,
-                             std::function<bool()> dying)
-    : c_(collection), wake_(std::move(wake)), dying_(std::move(dying)), driver_(load_driver()) {}
+                             std::function<bool()> dying, std::chrono::milliseconds loader_patience)
+    : c_(collection),
+      wake_(std::move(wake)),
+      dying_(std::move(dying)),
+      loader_patience_(loader_patience),
+      driver_(load_driver()) {}
 
 void MetricPlanner::ask() {
   if (!saw_gpu_.exchange(true)) wake_();
@@ -136,7 +140,7 @@ const MetricPlan* MetricPlanner::wait() {
     const auto waited = Clock::now() - since;
     // A launch in the constructor that started CUDA holds the lock that the plan waits for. Without
     // such a constructor the helper is only late.
-    in_vain = behind_loader() && waited >= kLoaderPatience;
+    in_vain = behind_loader() && waited >= loader_patience_;
     if (in_vain || waited >= kPlanPatience) break;
   }
   if (made) return plan_.passes.empty() ? nullptr : &plan_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,8 +18,13 @@ namespace gable {
 
 class MetricPlanner {
  public:
+  // How long a helper of the driver's start may be behind the loader before it counts as held up by
+  // a constructor.
+  static constexpr std::chrono::milliseconds kLoaderPatience{500};
+
   // `wake`: has the worker call make(). `dying`: a signal ends the program.
-  MetricPlanner(Collection& collection, std::function<void()> wake, std::function<bool()> dying);
+  MetricPlanner(Collection& collection, std::function<void()> wake, std::function<bool()> dying,
+                std::chrono::milliseconds loader_patience = kLoaderPatience);
 
   // The program has a context, or launches something. Cheap but for the first call.
   void saw_gpu() {
@@ -47,6 +53,7 @@ class MetricPlanner {
   Collection& c_;
   const std::function<void()> wake_;
   const std::function<bool()> dying_;
+  const std::chrono::milliseconds loader_patience_;
   const DriverCalls driver_;
   std::atomic<bool> saw_gpu_{false};
   Mutex mutex_;  // CUPTI is never called while it is held

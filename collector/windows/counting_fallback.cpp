@@ -122,10 +122,8 @@ void CountingFallback::stop_counting(WindowQueue& queue, const std::string& fail
 }
 
 void CountingFallback::cut_windows(WindowQueue& queue) {
-  constexpr std::size_t kRoomPerThread = 16;  // for launches on their way while a window ends
   const auto most = counters_.most_ranges();
-  const auto threads = ThreadRegistry::instance().size();
-  const auto others = threads > 0 ? (threads - 1) * kRoomPerThread : 0;
+  const auto others = ThreadRegistry::instance().launches_of_others();
   const std::uint64_t launches = most - std::min(others, most / 2);
   if (launches >= queue.window_launches()) return;
   queue.set_window_launches(launches);

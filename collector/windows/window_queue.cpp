@@ -10,8 +10,7 @@ namespace gable {
 namespace {
 
 constexpr std::size_t kMostRanges = 65536;  // of one counter window: bounds CUPTI's counter image
-// More than a window usually has, and more for each further thread.
-constexpr std::size_t kRoom = 64, kRoomPerThread = 16;
+constexpr std::size_t kRoom = 64;           // more than a window usually has
 
 struct Passes {
   std::uint32_t groups = 0;  // of hardware counters
@@ -211,11 +210,9 @@ void WindowQueue::begin_window(std::uint64_t now) {
   publish();
 }
 
-// Launches of other threads come in while one makes the border.
 void WindowQueue::make_room() {
   const std::size_t usual = by_steps() ? usual_launches_ : rt_.settings.window;
-  const std::size_t threads = ThreadRegistry::instance().size();
-  const std::size_t others = threads > 0 ? (threads - 1) * kRoomPerThread : 0;
+  const std::size_t others = ThreadRegistry::instance().launches_of_others();
   const auto wanted = (usual + usual / 4 + kRoom + others) * range_factor_;
   max_ranges_.store(std::min(wanted, kMostRanges), std::memory_order_relaxed);
 }

@@ -167,7 +167,7 @@ TEST(MaskForms, NoProgramLetsTheSecretThrough) {
       R"~(uv | publish | --username | u | --password=hunter2)~",
       R"~(pip | install | --extra-index-url | https://u:hunter2@h/simple | x)~",
       R"~(npm | config | set | _auth=hunter2)~",
-      R"~(npm | publish | --//registry.npmjs.org/:_authToken=hunter2)~",
+      R"~(npm | publish | --//npm.example.org/:_authToken=hunter2)~",
       R"~(yarn | config | set | npmAuthToken | hunter2)~",
       R"~(gem | push | x.gem | --key | hunter21)~",
       R"~(cargo | publish | --token | hunter2)~",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
@@ -28,14 +29,9 @@ Settings settings_of(const std::string& options, const std::string& path) {
   return parsed.settings;
 }
 
-std::string report_path() {
-  static int runs = 0;
-  return "/tmp/gable-run-on-script-" + std::to_string(::getpid()) + "-" + std::to_string(++runs) +
-         ".json";
-}
-
-// What threads keep is of one run, as a process has one.
-std::string forget_threads() {
+// What threads keep is of one run, as a process has one: it is forgotten. The path of the new run's
+// report.
+std::string begin_run() {
   ThreadRegistry::instance().each([](ThreadState& thread) {
     thread.ring.drain([](const Event&) {});
     thread.spans.take([](const SpanSums::Taken&) {});
@@ -48,7 +44,10 @@ std::string forget_threads() {
     thread.ranges = {};
     thread.capture = {};
   });
-  return report_path();
+  static int runs = 0;
+  return std::filesystem::temp_directory_path() /
+         ("gable-run-on-script-" + std::to_string(::getpid()) + "-" + std::to_string(++runs) +
+          ".json");
 }
 
 PassPlan pass(Phase phase, std::vector<std::string> metrics) {
@@ -169,7 +168,7 @@ Windows::Hooks RunOnScript::hooks() {
 
 // The flusher's thread never ends, so its object stays.
 RunOnScript::RunOnScript(const std::string& options)
-    : report_path_(forget_threads()),
+    : report_path_(begin_run()),
       rt(settings_of(options, report_path_), {}),
       plan(a_plan()),
       c(rt, api(), hooks()),

@@ -5,12 +5,37 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <thread>
+#include <vector>
 
 #include "tests/unit/collector/script/run_on_script.h"
 
 namespace gable {
 namespace {
+
+// A launch as the driver would tell of it, whatever the handle and the name.
+class RawLaunch {
+ public:
+  RawLaunch() {
+    parameters_.f = reinterpret_cast<CUfunction>(this);
+    parameters_.gridDimX = parameters_.gridDimY = parameters_.gridDimZ = 1;
+    parameters_.blockDimX = parameters_.blockDimY = parameters_.blockDimZ = 1;
+  }
+  void operator()(RunOnScript& run, const char* name) const {
+    CUpti_CallbackData data{};
+    data.functionParams = &parameters_;
+    data.symbolName = name;
+    for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
+      data.callbackSite = site;
+      Callbacks::entry(&run.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
+                       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &data);
+    }
+  }
+
+ private:
+  cuLaunchKernel_params parameters_{};
+};
 
 constexpr char kTimes[] = "--phases time --wait 0 --warmup 0 --active 2";
 
@@ -55,27 +80,12 @@ TEST(LaunchPath, WhatCuptiLaunchesOutOfACallOfOursIsNotTheProgramsOwn) {
 
 TEST(LaunchPath, AHandleMayMeanAnotherKernelOnceAModuleWasUnloaded) {
   RunOnScript run(kTimes);
-  cuLaunchKernel_params parameters{};
-  static int handle = 0;
-  parameters.f = reinterpret_cast<CUfunction>(&handle);
-  parameters.gridDimX = parameters.gridDimY = parameters.gridDimZ = 1;
-  parameters.blockDimX = parameters.blockDimY = parameters.blockDimZ = 1;
+  const RawLaunch launch;
   char name[] = "before";
-  const auto launch = [&] {
-    CUpti_CallbackData data{};
-    data.callbackSite = CUPTI_API_ENTER;
-    data.functionParams = &parameters;
-    data.symbolName = name;
-    Callbacks::entry(&run.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
-                     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &data);
-    data.callbackSite = CUPTI_API_EXIT;
-    Callbacks::entry(&run.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
-                     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &data);
-  };
-  launch();
+  launch(run, name);
   std::memcpy(name, "behind", sizeof name);  // the next module lies where the last one lay
   run.call(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, CUPTI_API_EXIT);
-  launch();
+  launch(run, name);
   EXPECT_EQ(run.kernel("before").symbol, "before");
   EXPECT_EQ(run.kernel("behind").symbol, "behind");
 }
@@ -118,25 +128,11 @@ TEST(LaunchPath, ALaunchBesideACaptureIsCounted) {
 TEST(LaunchPath, LaunchesOfManyThreadsAreAllCounted) {
   RunOnScript run("--phases time --wait 0 --warmup 0 --active 1 --window 1000000");
   constexpr int kThreads = 4, kEach = 3000;  // more than a thread's ring holds
+  const RawLaunch launch;
   std::vector<std::thread> threads;
-  cuLaunchKernel_params parameters{};
-  static int handle = 0;
-  parameters.f = reinterpret_cast<CUfunction>(&handle);
-  parameters.gridDimX = parameters.gridDimY = parameters.gridDimZ = 1;
-  parameters.blockDimX = parameters.blockDimY = parameters.blockDimZ = 1;
   for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&run, &parameters] {
-      for (int i = 0; i < kEach; ++i) {
-        CUpti_CallbackData data{};
-        data.functionParams = &parameters;
-        data.symbolName = "gemm";
-        data.callbackSite = CUPTI_API_ENTER;
-        Callbacks::entry(&run.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
-                         CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &data);
-        data.callbackSite = CUPTI_API_EXIT;
-        Callbacks::entry(&run.callbacks, CUPTI_CB_DOMAIN_DRIVER_API,
-                         CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &data);
-      }
+    threads.emplace_back([&] {
+      for (int i = 0; i < kEach; ++i) launch(run, "gemm");
     });
   }
   for (auto& thread : threads) thread.join();

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <memory>
 #include <thread>
 
 #include "collector/cupti/helpers.h"
@@ -12,37 +14,45 @@
 namespace gable {
 namespace {
 
-// The plan is made on another thread, `late` after it was asked for.
+// A helper of the driver's start is behind the loader, and comes past it when who waits has looked
+// that often; 0: never.
 class Planning {
  public:
-  Planning(RunOnScript& run, int behind_loader, std::chrono::milliseconds late)
-      : planner_(
-            run.c,
-            [this, late] {
-              worker_ = std::thread([this, late] {
-                std::this_thread::sleep_for(late);
-                helpers_->patience->behind_loader = 0;
-                planner_.make();
-              });
+  Planning(RunOnScript& run, std::chrono::milliseconds patience, int looks)
+      : helpers_(run.c.api.helpers = std::make_shared<Helpers>()),
+        planner_(
+            run.c, [] {},
+            [this, looks] {
+              if (++looked_ == looks) go_on();
+              return false;
             },
-            [] { return false; }) {
-    helpers_->patience->behind_loader = behind_loader;
-    run.c.api.helpers = helpers_;
+            patience) {
+    helpers_->patience->behind_loader = 1;
   }
-  ~Planning() { worker_.join(); }
+  ~Planning() {
+    if (worker_.joinable()) worker_.join();
+  }
   Planning(const Planning&) = delete;
   Planning& operator=(const Planning&) = delete;
+
   MetricPlanner& planner() { return planner_; }
 
  private:
-  std::shared_ptr<Helpers> helpers_ = std::make_shared<Helpers>();
+  // Then the worker makes the plan.
+  void go_on() {
+    helpers_->patience->behind_loader = 0;
+    worker_ = std::thread([this] { planner_.make(); });
+  }
+
+  int looked_ = 0;
+  std::shared_ptr<Helpers> helpers_;
   MetricPlanner planner_;
   std::thread worker_;
 };
 
 TEST(MetricPlanner, AHelperThatIsLateBehindTheLoaderIsWaitedFor) {
   RunOnScript run("--phases hw");
-  Planning planning(run, 1, std::chrono::milliseconds(100));
+  Planning planning(run, std::chrono::hours(1), 3);
   EXPECT_EQ(planning.planner().wait(), nullptr);  // there is no GPU
   EXPECT_NE(planning.planner().known(), nullptr);
   EXPECT_FALSE(run.said("A library's constructor started CUDA"));
@@ -50,7 +60,7 @@ TEST(MetricPlanner, AHelperThatIsLateBehindTheLoaderIsWaitedFor) {
 
 TEST(MetricPlanner, AConstructorThatHoldsTheLoaderIsSaid) {
   RunOnScript run("--phases hw");
-  Planning planning(run, 1, std::chrono::milliseconds(1500));
+  Planning planning(run, std::chrono::milliseconds(0), 0);
   EXPECT_EQ(planning.planner().wait(), nullptr);
   EXPECT_EQ(planning.planner().known(), nullptr);
   EXPECT_TRUE(run.said("A library's constructor started CUDA"));
