@@ -64,30 +64,31 @@ if [[ $sanitizers == yes ]]; then
   # Programs that must carry the sanitizers' run-time, as what is injected into them cannot bring it along.
   playback=(gable_inject gable_playback gable_hazard gable_long_run gable_with_other_tool gable_other_tool_now
     gable_other_tool_lazy)
-  # found PREFIX NAME: the reports that the sanitizers wrote are findings, also where no test noticed.
-  found() {
-    compgen -G "$1.*" >/dev/null || return 0
-    cat "$1".*
-    echo "test: $2 found these" >&2
-    exit 1
+  # under PREFIX NAME, then options of ctest. The reports that the sanitizers wrote are findings, also where no test noticed, and
+  # shown where one failed: its own output does not tell what was found.
+  under() {
+    local reports=$1 name=$2 status=0
+    shift 2
+    rm -f "$reports".*
+    ctest "$@" "-j$jobs" --no-tests=error || status=$?
+    compgen -G "$reports.*" >/dev/null || return "$status"
+    cat "$reports".*
+    echo "test: $name found these" >&2
+    return 1
   }
 
   build asan --target unit_tests gable_cupti_symbols "${playback[@]}"
-  rm -f build-asan/error.*
   phase 'running tests under the address sanitizer'
-  ctest --preset asan "-j$jobs" --no-tests=error --label-regex '^unit$' --exclude-regex '^Processes[.]'
+  under build-asan/error 'the address sanitizer' --preset asan --label-regex '^unit$' --exclude-regex '^Processes[.]'
   # Not report.budget: what callbacks take counts there, and the sanitizer makes them take more than the budget.
-  ctest --preset asan "-j$jobs" --no-tests=error \
+  under build-asan/error 'the address sanitizer' --preset asan \
     --tests-regex '^(hazards|failures\.(matrix|limits|ladder|other_tools)|report\.(metrics|graphs|scopes|borders|window))$'
-  found build-asan/error 'the address sanitizer'
 
   # The library, the programs and their GPU; what launches them has no threads, so that of ci does.
   scripts/setup.sh --cuda build-tsan
   build tsan --target "${playback[@]}"
   cp build-ci/bin/gable build-tsan/bin/
-  rm -f build-tsan/race.*
   phase 'running tests under the thread sanitizer'
-  ctest --preset tsan "-j$jobs" --no-tests=error --tests-regex '^(hazards|threads|failures\.(limits|ladder|other_tools))$'
-  found build-tsan/race 'the thread sanitizer'
+  under build-tsan/race 'the thread sanitizer' --preset tsan --tests-regex '^(hazards|threads|failures\.(limits|ladder|other_tools))$'
 fi
 phase 'all green'

@@ -4,11 +4,22 @@
 // ours is written there then, and nothing of the program's is read.
 #pragma once
 
+#include <chrono>
 #include <optional>
+#include <string_view>
 
 #include "analysis/base/own_write.h"
 
 namespace gable {
+
+// A copy of `file` above the numbers that programs count on, closed at exec. -1: no number is left.
+[[nodiscard]] int high_duplicate(int file);
+
+// Writes all of `text` if `wanted` still stands under `file`, else nothing. It looks at a duplicate
+// and writes there: a program that closes `file` in between and opens one of its own gets none of
+// it. Errors as in write_whole; EBADF: something else stands there.
+[[nodiscard]] int write_if_still(const FileIdentity& wanted, int file, std::string_view text,
+                                 std::chrono::milliseconds patience = kReaderPatience);
 
 class OwnDescriptor {
  public:

@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "analysis/base/display.h"
-#include "analysis/base/own_write.h"
+#include "analysis/base/own_descriptor.h"
 
 namespace gable {
 namespace {
@@ -29,11 +29,12 @@ bool Notes::keep(const std::string& sentence) {
 }
 
 void Notes::say(const std::string& sentence) {
-  if (!keep(sentence) || !standard_error_.is(STDERR_FILENO)) return;
+  if (!keep(sentence)) return;
   const std::string line = "gable: " + one_line(sentence) + "\n";
   // Past stdio: the program's own buffers and locks are none of our business. A pipe may be full
   // whose reader waits for this very thread: then the sentence stands in the report alone.
-  [[maybe_unused]] const int error = write_whole(STDERR_FILENO, line, kWritePatience);
+  [[maybe_unused]] const int error =
+      write_if_still(standard_error_, STDERR_FILENO, line, kWritePatience);
 }
 
 void Notes::record(const std::string& sentence) { keep(sentence); }

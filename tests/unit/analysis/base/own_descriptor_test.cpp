@@ -7,6 +7,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <string>
+
 namespace gable {
 namespace {
 
@@ -57,6 +60,53 @@ TEST(OwnDescriptor, NoneIsNone) {
   ours.take(-1);
   EXPECT_EQ(ours.get(), -1);
   ours.close();
+}
+
+class WriteIfStill : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK), 0); }
+  void TearDown() override {
+    for (const int file : pipe_) ::close(file);
+  }
+  std::string written() {
+    char text[100];
+    const auto size = ::read(pipe_[0], text, sizeof text);
+    return {text, size > 0 ? static_cast<std::size_t>(size) : 0};
+  }
+
+  int pipe_[2] = {-1, -1};
+};
+
+TEST_F(WriteIfStill, WritesAndLeavesNoNumberBehind) {
+  const int next = ::dup(pipe_[1]);
+  ::close(next);
+  EXPECT_EQ(write_if_still(FileIdentity(pipe_[1]), pipe_[1], "text"), 0);
+  EXPECT_EQ(written(), "text");
+  ::close(pipe_[1]);
+  pipe_[1] = -1;
+  char none;
+  EXPECT_EQ(::read(pipe_[0], &none, 1), 0) << "its reader waits for an end that never comes";
+  EXPECT_EQ(::fcntl(next, F_GETFD), -1);
+}
+
+TEST_F(WriteIfStill, AnothersFileGetsNothing) {
+  const int other = any_file();
+  EXPECT_EQ(write_if_still(FileIdentity(other), pipe_[1], "text"), EBADF);
+  EXPECT_EQ(written(), "");
+  EXPECT_EQ(write_if_still(FileIdentity(-1), -1, "text"), EBADF);
+  ::close(other);
+}
+
+TEST_F(WriteIfStill, AProgramWithoutANumberLeftIsStillTold) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{3, before.rlim_max};
+  const FileIdentity there(pipe_[1]);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const int error = write_if_still(there, pipe_[1], "text");
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(error, 0);
+  EXPECT_EQ(written(), "text");
 }
 
 }  // namespace
