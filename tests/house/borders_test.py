@@ -54,6 +54,26 @@ class TheBorders(unittest.TestCase):
             if uses:  # libraries that are made in another way say it in their own words
                 self.assertEqual(sorted(uses), sorted(rows[folder]), folder)
 
+    def test_folders_stand_on_floors(self):
+        graph = house.Graph(rules.read_tree(ROOT))
+        self.assertEqual(sorted(self.borders.roots), sorted(graph.floor))
+        self.assertEqual([], graph.upward(), "\n" + "\n".join(graph.upward()))
+        text = "\n".join(graph.lines())
+        self.assertIn("includes that go up: none", text)
+        self.assertEqual(graph.counts()[0], sum(graph.counts(part)[0] for part in rules.ALLOWED))
+
+    def test_floors_and_counts_of_a_small_tree(self):
+        files = {"analysis/a/a.h": "one\n", "analysis/b/b.cpp": '#include "analysis/a/a.h"\n', "analysis/b/b.h": "",
+                 "tools/c/c.cpp": '#include "analysis/b/b.h"\n#include "analysis/a/a.h"\n', "tests/t.cpp": '#include "tools/c/c.h"\n'}
+        graph = house.Graph(files)
+        self.assertEqual({"analysis/a": 1, "analysis/b": 2, "tools/c": 3}, graph.floor)
+        self.assertEqual([], graph.upward())
+        self.assertEqual((3, 2, ("analysis/b", 2, 1), 0, 1), graph.counts("analysis"))
+        self.assertEqual((4, 4, ("analysis/b", 2, 1), 1, 1), graph.counts())
+        circle = house.Graph({**files, "analysis/a/a.cpp": '#include "analysis/b/b.h"\n', "analysis/0/0.cpp": '#include "analysis/b/b.h"\n'})
+        self.assertEqual({"analysis/0": 2, "analysis/a": 1, "analysis/b": 1, "tools/c": 2}, circle.floor)
+        self.assertEqual(2, len(circle.upward()))
+
     def test_the_root_is_in_no_path(self):
         for folder in self.borders.roots:
             self.assertFalse(self.borders.finds(folder, "CMakePresets.json"), folder)
