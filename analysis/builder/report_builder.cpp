@@ -15,10 +15,6 @@
 #include "analysis/profile/profile_state.h"
 #include "analysis/roofline/roofline.h"
 
-#ifndef GABLE_VERSION
-#define GABLE_VERSION "unknown"
-#endif
-
 namespace gable {
 namespace {
 

@@ -51,7 +51,7 @@ def kernel(layer_id, name, flops, dram, time, direction="none", launches=1, l2=N
 
 
 def report(layers, kernels, **run):
-    return {"gable": {"schema": 1, "version": "0.1.0"},
+    return {"gable": {"schema": 1, "version": "made"},
             "run": {"command": ["python", "main.py"], "hostname": "node1", "pid": 4711, "rank": None, "started_at": "2026-01-02T03:04:05Z",
                     "wall_time_s": 10, "source": "playback", "unit": "step", "scope": "kernel", "complete": True,
                     "total": {"flops": None, "bytes_dram": None, "gpu_time_ns": None, "flops_per_s": None, "basis": "extrapolated", "basis_note": "made up"},
