@@ -8,8 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "analysis/report/report_json.h"
 #include "tools/commands/command.h"
@@ -43,42 +47,68 @@ void check_trace_kind(const std::string& path) {
     throw WrongUse(path + " is output of ncu: give it with --ncu.");
 }
 
+void read_ncu(const std::string& path, Imported& imported, Progress& progress) {
+  if (path.ends_with(".ncu-rep")) throw WrongUse(ncu_rep_sentence(path));
+  const auto source = open_bytes(path, progress);
+  read_ncu_csv(*source, imported);
+  imported.counters_from.push_back("ncu (" + file_name(path) + ")");
+}
+
+void read_kineto(const std::string& path, Imported& imported, Progress& progress) {
+  check_trace_kind(path);
+  const auto source = open_bytes(path, progress);
+  read_kineto_trace(*source, imported);
+}
+
+// A format of another tool: its option, and what reads a file of it. Files of counters are read
+// when all times are known.
+struct Format {
+  const char* option;
+  const char* files;
+  bool counters;
+  void (*read)(const std::string& path, Imported& imported, Progress& progress);
+};
+constexpr Format kFormats[] = {
+    {"--ncu", "output of ncu --csv", true, &read_ncu},
+    {"--nsys", "what nsys export --type sqlite wrote", false, &read_nsys_sqlite},
+    {"--kineto", "traces of PyTorch's profiler", false, &read_kineto},
+};
+
+std::string no_files() {
+  std::string options;
+  for (const Format& format : kFormats) {
+    const bool first = &format == std::begin(kFormats), last = &format + 1 == std::end(kFormats);
+    options += (first ? "" : last ? " or " : ", ") + std::string(format.option);
+  }
+  return "gable import takes " + options + ", and files of those tools.";
+}
+
 class ImportCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("--ncu", ncu_, "output of ncu --csv")->type_name("FILE");
-    app.add_option("--nsys", nsys_, "what nsys export --type sqlite wrote")->type_name("FILE");
-    app.add_option("--kineto", kineto_, "traces of PyTorch's profiler")->type_name("FILE");
+    for (std::size_t i = 0; i < files_.size(); ++i)
+      app.add_option(kFormats[i].option, files_[i], kFormats[i].files)->type_name("FILE");
     app.add_option("--gpu", gpu_, "the GPU, where no file names it")->type_name("NAME");
     app.add_option("-o,--output", output_, "the report")->type_name("OUT")->required();
   }
 
   int run() override {
-    if (ncu_.empty() && nsys_.empty() && kineto_.empty())
-      throw WrongUse("gable import takes --ncu, --nsys or --kineto, and files of those tools.");
+    const std::vector<Input> all = inputs();
+    if (all.empty()) throw WrongUse(no_files());
     const GpuSpec* gpu = named_board();
-    check_each_once(inputs(), "file");
+    std::vector<std::string> paths;
+    for (const Input& input : all) paths.push_back(input.path);
+    check_each_once(paths, "file");
     check_output_place(output_, "--output");
     const char* terminal = std::getenv("TERM");
     Progress progress(isatty(STDERR_FILENO) == 1 &&
                       std::string_view(terminal == nullptr ? "dumb" : terminal) != "dumb");
     Imported imported;
-    for (const std::string& path : nsys_) read_nsys_sqlite(path, imported, progress);
-    for (const std::string& path : kineto_) {
-      check_trace_kind(path);
-      const auto source = open_bytes(path, progress);
-      read_kineto_trace(*source, imported);
-    }
-    for (const std::string& path : ncu_) {
-      if (path.ends_with(".ncu-rep")) throw WrongUse(ncu_rep_sentence(path));
-      const auto source = open_bytes(path, progress);
-      read_ncu_csv(*source, imported);
-      imported.counters_from.push_back("ncu (" + file_name(path) + ")");
-    }
+    for (const Input& input : all) input.format->read(input.path, imported, progress);
     if (gpu != nullptr) name_gpu(*gpu, imported);
     const Report report = assemble(imported, read_roofs_folder(roofs_folder()));
     progress.clear();
-    write_output({{}, inputs(), {}}, to_json(report), output_);
+    write_output({{}, paths, {}}, to_json(report), output_);
     if (output_ != "-") {
       print_line(stdout, "Written: " + output_);
       print_line(stdout, "Next: gable report " + output_);
@@ -87,6 +117,11 @@ class ImportCommand final : public Command {
   }
 
  private:
+  struct Input {
+    const Format* format;
+    std::string path;
+  };
+
   [[nodiscard]] const GpuSpec* named_board() const {
     if (!gpu_) return nullptr;
     std::string error;
@@ -95,14 +130,17 @@ class ImportCommand final : public Command {
     return gpu;
   }
 
-  [[nodiscard]] std::vector<std::string> inputs() const {
-    std::vector<std::string> all = nsys_;
-    all.insert(all.end(), kineto_.begin(), kineto_.end());
-    all.insert(all.end(), ncu_.begin(), ncu_.end());
+  // In the order in which they are read.
+  [[nodiscard]] std::vector<Input> inputs() const {
+    std::vector<Input> all;
+    for (const bool counters : {false, true})
+      for (std::size_t i = 0; i < files_.size(); ++i)
+        if (kFormats[i].counters == counters)
+          for (const std::string& path : files_[i]) all.push_back({&kFormats[i], path});
     return all;
   }
 
-  std::vector<std::string> ncu_, nsys_, kineto_;
+  std::array<std::vector<std::string>, std::size(kFormats)> files_;  // by format
   std::optional<std::string> gpu_;
   std::string output_;
 };
