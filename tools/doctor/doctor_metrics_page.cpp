@@ -2,7 +2,6 @@
 #include "tools/doctor/doctor_metrics_page.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -17,9 +16,16 @@ namespace gable {
 namespace {
 
 constexpr std::string_view kTensor = "sm__ops_path_tensor_";
-constexpr std::array<std::string_view, 3> kMoreSets = {"mix", "warps", "cache"};
 
 std::string code(std::string_view name) { return "`" + std::string(name) + "`"; }
+
+// The sets beside the roofline.
+std::vector<std::string> more_sets() {
+  std::vector<std::string> names;
+  for (const MetricSet& set : metric_sets())
+    if (set.name != kRooflineSet) names.emplace_back(set.name);
+  return names;
+}
 
 // A line of a page, broken between words at 120 columns.
 void paragraph(std::ostringstream& page, const std::string& text) {
@@ -139,8 +145,8 @@ void add_sets(std::ostringstream& page) {
 struct ChipPage {
   std::vector<std::string> chips;  // with one and the same plan
   MetricPlan plan;
-  std::array<std::size_t, kMoreSets.size()> more{};  // passes that a set adds
-  std::vector<std::string> left_out;                 // of the sets
+  std::vector<std::size_t> more;      // passes that each set adds
+  std::vector<std::string> left_out;  // of the sets
 };
 
 bool same(const ChipPage& a, const ChipPage& b) {
@@ -160,10 +166,9 @@ std::vector<ChipPage> plan_all(const CuptiApi& api, const std::vector<std::strin
     ChipMetrics metrics(api, chip);
     page.plan = plan_metrics(metrics, {});
     if (page.plan.passes.empty()) continue;
-    for (std::size_t i = 0; i < kMoreSets.size(); ++i) {
-      const auto plan =
-          plan_metrics(metrics, {std::string(kRooflineSet), std::string(kMoreSets[i])});
-      page.more[i] = plan.passes.size() - page.plan.passes.size();
+    for (const std::string& set : more_sets()) {
+      const auto plan = plan_metrics(metrics, {std::string(kRooflineSet), set});
+      page.more.push_back(plan.passes.size() - page.plan.passes.size());
       for (const LeftOut& one : plan.left_out) page.left_out.push_back(one.metric);
     }
     const auto known = std::find_if(pages.begin(), pages.end(),
@@ -186,16 +191,26 @@ std::size_t groups_of(const MetricPlan& plan) {
 
 void add_summary(std::ostringstream& page, const std::vector<ChipPage>& chips) {
   page << "## Chips\n\n";
+  const std::vector<std::string> sets = more_sets();
+  std::string columns, heads, lines;
+  for (const std::string& set : sets) {
+    const bool first = &set == &sets.front(), last = &set == &sets.back();
+    columns += (first ? "" : last ? " and " : ", ") + code("+" + set);
+    heads += " +" + set + " |";
+    lines += "---|";
+  }
   paragraph(
       page,
       "`hw` and `flops`: passes of the roofline, each collected in up to `--active` windows of its "
       "own (3 by default), before those of `time`: on GH100 a run takes about (4 + 1 + 1) x 3 "
-      "steps. `+mix`, `+warps` and `+cache`: how many more passes a set takes beside the "
-      "roofline. Not counted is what no metric counts in one pass together with what verifies a "
-      "window; integer tensor work also where it would take a pass of its own, and DRAM on chips "
-      "that use the host's memory. `gable doctor` names the chip of the GPU at hand.");
-  page << "| chips | such as | hw | flops | +mix | +warps | +cache | not counted |\n"
-          "|---|---|---|---|---|---|---|---|\n";
+      "steps. " +
+          columns +
+          ": how many more passes a set takes beside the roofline. Not counted is what no metric "
+          "counts in one pass together with what verifies a window; integer tensor work also where "
+          "it would take a pass of its own, and DRAM on chips that use the host's memory. `gable "
+          "doctor` names the chip of the GPU at hand.");
+  page << "| chips | such as | hw | flops |" << heads << " not counted |\n|---|---|---|---|"
+       << lines << "---|\n";
   for (const ChipPage& chip : chips) {
     const std::size_t groups = groups_of(chip.plan);
     page << "| " << joined(chip.chips) << (is_too_old(chip.chips.front()) ? " *" : "") << " | "
