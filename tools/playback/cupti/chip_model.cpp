@@ -124,6 +124,8 @@ std::vector<const char*> ChipModel::chips() {
   return names;
 }
 
+bool ChipModel::fits_all(std::string_view metric) { return is_plain(base_of(metric)); }
+
 bool ChipModel::has(const ChipTable& chip, std::string_view metric) {
   return is_plain(base_of(metric)) || is_sass(chip, metric) || index_of(chip, metric) >= 0;
 }

@@ -39,7 +39,9 @@ class ChipModel {
   static const ChipTable* find(std::string_view chip);
   static std::vector<const char*> chips();
 
-  // Whether the metric (with its roll-up, "x.sum") exists on the chip.
+  // Whether the metric (with its roll-up, "x.sum") shares a pass with every other, on all chips.
+  static bool fits_all(std::string_view metric);
+  // Whether it exists on the chip.
   static bool has(const ChipTable& chip, std::string_view metric);
   // Passes that a set needs; nullopt when one of them does not exist.
   static std::optional<std::size_t> passes(const ChipTable& chip,

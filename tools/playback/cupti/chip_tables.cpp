@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What CUPTI 13.0's host API answers about chips, asked metric by metric, in pairs and in triples,
-// each beside DRAM reads and writes, L2 sectors, duration, CTAs and SM cycles. tests/unit/playback
-// asks the CUPTI at hand again.
+// each beside DRAM reads and writes, duration, CTAs and SM cycles. Written by
+// tests/unit/playback/chips/chip_model_test.cpp (CONTRIBUTING.md has the command), which also asks
+// the CUPTI at hand again.
 #include <iterator>
 
 #include "tools/playback/cupti/chip_model.h"
@@ -12,11 +13,11 @@ namespace {
 // clang-format off
 const ModelMetric kGV100[] = {
     {"lts__t_sectors_srcunit_tex", 1, 0x10efULL},
-    {"sm__ops_path_tensor_src_fp16_dst_fp16", 1, 0x17cfULL},
-    {"sm__ops_path_tensor_src_fp16_dst_fp32", 1, 0x17cfULL},
-    {"l1tex__t_bytes", 1, 0x17efULL},
-    {"lts__t_bytes", 1, 0x11d0ULL},
-    {"sm__inst_executed_pipe_tensor", 1, 0x17e9ULL},
+    {"sm__ops_path_tensor_src_fp16_dst_fp16", 1, 0x17dfULL},
+    {"sm__ops_path_tensor_src_fp16_dst_fp32", 1, 0x17dfULL},
+    {"l1tex__t_bytes", 1, 0x17ffULL},
+    {"lts__t_bytes", 1, 0x11feULL},
+    {"sm__inst_executed_pipe_tensor", 1, 0x17f9ULL},
     {"sm__warps_active.avg.pct_of_peak_sustained_active", 1, 0x17ffULL},
     {"l1tex__t_sector_hit_rate.pct", 1, 0x17ffULL},
     {"lts__t_sectors", 1, 0x11feULL},
