@@ -148,7 +148,9 @@ void ChipPlan::expect_set(const MetricSet& set, std::size_t roofline_passes) {
   const std::size_t more = set.name == "warps"   ? GetParam().warps
                            : set.name == "cache" ? GetParam().cache
                                                  : 0;
-  EXPECT_EQ(plan.passes.size() - roofline_passes, more);
+  EXPECT_EQ(plan.passes.size() - roofline_passes, more)
+      << "passes that --metrics " << set.name << " takes more on " << GetParam().chip
+      << ": if that is worth it, kChips of this file has the new number";
   for (const SetQuantity& quantity : set.quantities) {
     const auto& metrics = quantity.metrics;
     const bool exists = std::all_of(metrics.begin(), metrics.end(),
@@ -184,7 +186,7 @@ TEST(ChipPlans, EveryChipOfTheCuptiAtHandIsInTheTable) {
     EXPECT_TRUE(chip == kRefused ||
                 std::any_of(std::begin(kChips), std::end(kChips),
                             [&](const Expected& known) { return chip == known.chip; }))
-        << chip;
+        << chip << ": look at its plan, and add a row to kChips of this file";
 }
 
 // No set promises what no chip has: a metric that a new CUPTI renamed would vanish in silence.
