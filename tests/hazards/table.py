@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of hazards: every program of the table runs without Gable and with it, by every way in, and must do the same.
 
-    table.py [--every] [--list] [NAME…]
+    table.py [--every] [--list] [--by-hand] [NAME…]
 
 The same: how it ends, what it prints to standard output, what it prints to standard error beside Gable's own sentences, and
 the files it leaves, beside reports. Most programs know nothing of CUDA: libgable_hazard_gpu.so opens the playback GPU in them
@@ -15,6 +15,7 @@ import dataclasses
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import stat
@@ -150,12 +151,29 @@ def without_gable(err, way):
     return re.sub(rb"0x[0-9a-f]+", b"0x", err)
 
 
-def run(case, folder, way, gpu):
+def begin_folder(folder):
     for path in (folder, folder + REPORTS):
         shutil.rmtree(path, ignore_errors=True)
         os.mkdir(path)
         os.chmod(path, 0o777)
     make_folder(folder)
+
+
+def by_hand(case, folder):
+    """For a shell: the program without Gable and by every way in, each in a folder of its own that is left."""
+    for number, way in enumerate((None, *case.ways)):
+        own = os.path.join(folder, str(number))
+        begin_folder(own)
+        with open(os.path.join(folder, f"{number}.stdin"), "wb") as file:
+            file.write(case.stdin)
+        common, inner = environment(case, own, way, case.gpu and way != ANY)
+        words = ["env", "-i", *[f"{name}={value}" for name, value in common.items()], *command_line(case, own, way, inner)]
+        yield f"# {case.name}, {'by ' + way if way else 'without Gable'}"
+        yield f"cd {shlex.quote(own)} && {shlex.join(words)} <../{number}.stdin; echo \"ended with $?\""
+
+
+def run(case, folder, way, gpu):
+    begin_folder(folder)
     common, inner = environment(case, folder, way, gpu)
     with subprocess.Popen(command_line(case, folder, way, inner), env=common, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, start_new_session=True) as process:
@@ -288,12 +306,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--every", action="store_true", help="every program by every way in, as when programs are named")
     parser.add_argument("--list", action="store_true", help="name the programs")
+    parser.add_argument("--by-hand", action="store_true", help="print what runs the programs by hand, without Gable and with it")
     parser.add_argument("names", nargs="*", help="programs whose names have this in them")
     given = parser.parse_args()
     cases = [case for case in all_cases() if not given.names or any(name in case.name for name in given.names)]
     if given.list:
         for case in cases:
             print(case.name)
+        return 0
+    if given.by_hand:
+        for case in cases:
+            print("\n".join(by_hand(case, tempfile.mkdtemp(prefix="hazard-"))))
         return 0
     summary = try_all(cases, given.every or bool(given.names), tell=show)
     print(summary)

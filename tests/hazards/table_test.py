@@ -88,6 +88,15 @@ class Ways(unittest.TestCase):
                     self.assertEqual(tried.results, {way: []})
                     self.assertGreater(tried.reports, 0)
 
+    def test_a_program_can_be_run_by_hand(self):
+        with tempfile.TemporaryDirectory() as base:
+            lines = list(table.by_hand(shell("a program", "cat; echo err >&2; exit 3", stdin=b"first\n"), base))
+            self.assertEqual(len(lines), 2 * 5)
+            for about, line in zip(lines[::2], lines[1::2]):
+                done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, timeout=120, check=True)
+                self.assertEqual((done.stdout.splitlines()[-2:], about[0]), (["first", "ended with 3"], "#"), line)
+                self.assertIn("err\n", done.stderr)
+
     def test_what_is_missing_is_counted(self):
         summary = table.try_all([shell("x", "true", "no-such-program", ways=(ANY, PRELOAD))], True)
         self.assertEqual(str(summary), "hazards: 0 tried, 0 the same, 2 skipped (no no-such-program: 2)")
