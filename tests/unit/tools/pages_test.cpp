@@ -47,14 +47,17 @@ TEST_P(Pages, HasEveryOptionAndNoOther) {
   const CommandEntry& entry = all_commands()[GetParam()];
   const std::string page(entry.page);
   EXPECT_EQ(page.rfind("# gable " + std::string(entry.name) + "\n", 0), 0U) << page.substr(0, 60);
-  EXPECT_EQ(documented_options(page), declared_options(entry));
+  EXPECT_EQ(documented_options(page), declared_options(entry))
+      << "the table of options in docs/commands/" << entry.name << ".md, and what declare() says";
 }
 
 TEST_P(Pages, IsInTheOverviewWithItsExitCodes) {
   const CommandEntry& entry = all_commands()[GetParam()];
   EXPECT_NE(overview_page().find("\n    gable " + std::string(entry.name) + " "),
-            std::string_view::npos);
-  EXPECT_NE(entry.page.find("## Exit codes"), std::string_view::npos);
+            std::string_view::npos)
+      << "docs/commands/gable.md lists no gable " << entry.name;
+  EXPECT_NE(entry.page.find("## Exit codes"), std::string_view::npos)
+      << "docs/commands/" << entry.name << ".md has no part with this heading";
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCommand, Pages, testing::Range<std::size_t>(0, all_commands().size()),
