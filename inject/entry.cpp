@@ -21,8 +21,8 @@ using GetExportTable = const void* (*)(std::uint32_t);
 int attach(GetExportTable get_export_table) {
   try {
     gable::watch_process();
-    return gable::attach_nvtx(get_export_table) ? 1
-                                                : 0;  // 0: NVTX lets go of us and becomes a no-op
+    // 0: NVTX lets go of us and becomes a no-op.
+    return gable::attach_nvtx(get_export_table) ? 1 : 0;
   } catch (const std::exception&) {
     return 0;
   }

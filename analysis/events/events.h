@@ -49,8 +49,8 @@ struct Phase {
   std::uint8_t group = 0;
   friend bool operator==(const Phase&, const Phase&) = default;
 };
-[[nodiscard]] std::string to_string(
-    Phase phase);  // "hw:2", "flops", "time", "wait", "warmup", "off"
+// "hw:2", "flops", "time", "wait", "warmup", "off".
+[[nodiscard]] std::string to_string(Phase phase);
 
 // One kernel launch seen at the driver API.
 struct LaunchEvent {
@@ -193,8 +193,8 @@ struct LostCounts {
   std::uint64_t ranges = 0;           // counter ranges dropped or without a launch
   std::uint64_t zero_timestamps = 0;  // records without usable times
   std::uint64_t windows = 0;          // thrown away
-  std::uint64_t unattributed_launches =
-      0;  // records without a launch, launches without a record, launches of unknown graphs
+  // Records without a launch, launches without a record, launches of unknown graphs.
+  std::uint64_t unattributed_launches = 0;
   std::uint64_t folded_keys = 0;    // keys in the row (other)
   std::uint64_t folded_layers = 0;  // ranges that got no layer of their own (too deep or too many)
 };

@@ -67,8 +67,8 @@ LayerId LayerTree::child(LayerId parent, std::string_view name, Direction direct
     }
   }
   const WriteLock lock(state.mutex);
-  const auto found =
-      state.children.find({parent, direction, name});  // another thread may have been first
+  // Another thread may have been first.
+  const auto found = state.children.find({parent, direction, name});
   if (found != state.children.end()) return found->second;
   if (state.nodes.size() >= state.max_layers) {
     ++state.folded;

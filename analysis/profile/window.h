@@ -62,8 +62,8 @@ struct Window {
   WindowId id = kNoWindow;
   Phase phase;
   bool ended = false;
-  bool unions_known =
-      true;  // false once a kernel of the window has no usable time, or too many had to be held
+  // False once a kernel of the window has no usable time, or too many had to be held.
+  bool unions_known = true;
   std::uint64_t waiting = 0;  // kernel records that have not come yet
   bool incomplete = false;    // some never came: copies may be missing too, and nothing tells which
   WindowEnd end;

@@ -134,8 +134,8 @@ class RunRecorder {
   std::vector<Call> calls_;
   std::vector<Kind> kinds_;
   std::unordered_map<LaunchKey, std::uint32_t, HashKey> kind_index_;
-  std::unordered_map<std::uint32_t, std::size_t>
-      awaiting_;  // calls of time windows, by correlation
+  // Calls of time windows, by correlation.
+  std::unordered_map<std::uint32_t, std::size_t> awaiting_;
   std::deque<std::pair<Phase, std::vector<std::string>>> metrics_;  // windows point into it
   std::map<WindowId, Window> windows_;
   std::vector<double> values_;

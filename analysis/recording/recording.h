@@ -20,8 +20,8 @@ namespace gable {
 
 inline constexpr int kRecordingVersion = 1;
 
-using CounterValues =
-    std::map<std::string, double, std::less<>>;  // by full metric name; NaN is unknown
+// By full metric name; NaN is unknown.
+using CounterValues = std::map<std::string, double, std::less<>>;
 
 struct RecordedKernel {
   std::string id, name;

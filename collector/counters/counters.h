@@ -115,8 +115,8 @@ class Counters {
   // Guards the two containers. Never held while calling CUPTI.
   Mutex mutex_;
   std::deque<Context> contexts_ GABLE_GUARDED_BY(mutex_);
-  std::vector<CounterResult> early_
-      GABLE_GUARDED_BY(mutex_);  // of contexts that ended within a window
+  // Of contexts that ended within a window.
+  std::vector<CounterResult> early_ GABLE_GUARDED_BY(mutex_);
 };
 
 }  // namespace gable

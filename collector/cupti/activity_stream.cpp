@@ -272,8 +272,8 @@ void CUPTIAPI ActivityStream::completed(CUcontext context, std::uint32_t stream_
     const MutexLock hold(stream->mutex_);
     stream->ready_.push_back({buffer, valid, context, stream_id});
   } catch (...) {
-    unmap_buffer(
-        buffer);  // out of memory: its records are lost, and missed as launches without a record
+    // Out of memory: its records are lost, and missed as launches without a record.
+    unmap_buffer(buffer);
   }
 }
 

@@ -10,8 +10,8 @@ namespace gable {
 
 struct CuptiSearch {
   std::vector<std::string> mapped;  // paths of the files mapped into this process
-  std::string
-      own_library;  // path of the file this code lies in; its build folder may hold pip wheels
+  // Path of the file this code lies in; its build folder may hold pip wheels.
+  std::string own_library;
   std::string cuda_home;              // CUDA_HOME or CUDA_PATH, may be empty
   bool played = false;                // the driver is the playback one
   int driver = 0;                     // CUDA's major version that it is for; 0: unknown

@@ -230,8 +230,8 @@ bool decode_launch(CUpti_CallbackId cbid, const void* params, LaunchArguments& o
     case ID(cuLaunchKernelEx_ptsz):
       take_config<cuLaunchKernelEx_ptsz_params>(params, out);
       return true;
-    case ID(
-        cuLaunch): {  // the block's shape was set on the function before; only the record knows it
+    // The block's shape was set on the function before; only the record knows it.
+    case ID(cuLaunch): {
       out.function = static_cast<const cuLaunch_params*>(params)->f;
       return true;
     }

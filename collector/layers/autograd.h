@@ -106,8 +106,8 @@ class Autograd {
   Numbers numbers_;  // written once, before numbered_
   Nodes nodes_;      // written once, before attached_
   Mutex mutex_;
-  std::unordered_map<std::uint64_t, LayerId> turned_
-      GABLE_GUARDED_BY(mutex_);  // by layer and direction
+  // By layer and direction.
+  std::unordered_map<std::uint64_t, LayerId> turned_ GABLE_GUARDED_BY(mutex_);
 };
 
 }  // namespace gable

@@ -57,8 +57,8 @@ class EventRing {
 
  private:
   alignas(64) std::atomic<std::size_t> head_{0};
-  std::size_t tail_seen_ =
-      0;  // the writer's copy of tail_, so that it seldom reads the reader's cache line
+  // The writer's copy of tail_, so that it seldom reads the reader's cache line.
+  std::size_t tail_seen_ = 0;
   alignas(64) std::atomic<std::size_t> tail_{0};
   std::vector<Event> slots_;
 };

@@ -9,8 +9,8 @@ namespace gable {
 namespace {
 
 constexpr std::size_t kMaxDomains = 1024;
-constexpr std::size_t kMaxProcessRanges =
-    256;  // open at once; leaked ones must not grow without bound
+// Open at once; leaked ones must not grow without bound.
+constexpr std::size_t kMaxProcessRanges = 256;
 
 }  // namespace
 

@@ -20,14 +20,14 @@ struct PassPlan {
   Phase phase;                       // hw with its group, or flops
   bool replayed = false;             // of several passes, for kernel replay alone
   std::vector<std::string> metrics;  // full names with their roll-up: "dram__sectors_read.sum"
-  std::vector<std::uint8_t>
-      config_image;  // for cuptiRangeProfilerSetConfig; must outlive the profiler's Disable
+  // For cuptiRangeProfilerSetConfig; must outlive the profiler's Disable.
+  std::vector<std::uint8_t> config_image;
 };
 
 struct MetricPlan {
   std::string chip;
-  std::vector<PassPlan>
-      passes;  // hw groups in order, then flops; empty when nothing can be collected
+  // The hw groups in order, then flops; empty when nothing can be collected.
+  std::vector<PassPlan> passes;
   std::vector<std::string> unavailable;  // quantities this chip has no single-pass metric for; only
                                          // where the roofline was asked for
   std::vector<std::string> raw;    // collected for their own sake: no part of operations or bytes

@@ -12,8 +12,8 @@ namespace gable {
 
 class Notes {
  public:
-  static constexpr std::size_t kMax =
-      200;  // different sentences kept; more are only counted by their absence
+  // Different sentences kept; more are only counted by their absence.
+  static constexpr std::size_t kMax = 200;
 
   Notes();
 

@@ -15,8 +15,8 @@ namespace gable {
 
 class LaunchSequence {
  public:
-  static constexpr std::uint32_t kPatience =
-      20000;  // launches of others, while a period is followed
+  // Launches of others, while a period is followed.
+  static constexpr std::uint32_t kPatience = 20000;
 
   explicit LaunchSequence(const JoinChecks& checks = {}) : finder_(checks) {}
 

@@ -43,19 +43,19 @@ struct QueueOptions {
 
 class PhaseQueue {
  public:
-  static constexpr std::uint32_t kMaxWarmup =
-      20;  // steps; then the queue goes on without a repeated sequence
+  // Steps; then the queue goes on without a repeated sequence.
+  static constexpr std::uint32_t kMaxWarmup = 20;
   static constexpr std::size_t kMaxClasses = 8;  // beyond, steps that differ share one class
-  static constexpr std::uint32_t kMaxThrownAway =
-      3;  // of one phase in a row; then the phase is given up
+  // Of one phase in a row; then the phase is given up.
+  static constexpr std::uint32_t kMaxThrownAway = 3;
   static constexpr std::uint32_t kLeastTimes = 3;  // time windows, for the mean step and its spread
   static constexpr std::uint32_t kTwice = 2;       // flops windows, which must agree
   static constexpr std::uint32_t kMostWindows = 10;  // of a phase, however much is still wanted
-  static constexpr std::uint32_t kMostOfAll =
-      40;  // of a phase over all classes: steps that come in
-           // any order may never be those that are waited for
-  static constexpr std::uint32_t kMostNewKeys =
-      100;  // and while keys keep coming that it never saw
+  // Of a phase over all classes: steps that come in any order may never be those that are waited
+  // for.
+  static constexpr std::uint32_t kMostOfAll = 40;
+  // And while keys keep coming that it never saw.
+  static constexpr std::uint32_t kMostNewKeys = 100;
 
   explicit PhaseQueue(const QueueOptions& options);
 
@@ -150,8 +150,8 @@ class PhaseQueue {
   [[nodiscard]] std::size_t newest(const Class& c, Phase phase) const;
   [[nodiscard]] const Class* class_of(std::uint64_t hash) const;  // it may share one with others
   [[nodiscard]] Class* class_of(std::uint64_t hash);
-  [[nodiscard]] std::size_t first_missing(
-      const Class& c) const;  // index in order_, its size when none is missing
+  // Index in order_, its size when none is missing.
+  [[nodiscard]] std::size_t first_missing(const Class& c) const;
   // Of all classes that count, the earliest; of a class without any window where none does.
   [[nodiscard]] std::size_t earliest_missing() const;
   void weigh_classes();
@@ -163,8 +163,8 @@ class PhaseQueue {
   Class numbered_;                  // by number: all windows since the warm-up
   Phase thrown_phase_;
   bool repeated_ = false;
-  std::map<std::uint64_t, std::uint64_t>
-      sequences_;  // hashes seen before the first window (bounded by wait and warm-up)
+  // Hashes seen before the first window (bounded by wait and warm-up).
+  std::map<std::uint64_t, std::uint64_t> sequences_;
   std::map<std::uint64_t, Class> classes_;
   std::map<std::uint64_t, std::uint64_t> follower_;  // which class came after which, the last time
   std::uint64_t last_class_ = 0, steps_ = 0;

@@ -58,8 +58,8 @@ struct CounterResult {
   std::uint64_t missing = 0;      // launches without a range
   std::uint64_t mismatched = 0;   // launches whose count of thread blocks is not their grid
   std::uint64_t uncountable = 0;  // graphs of which nobody knows how many ranges they are
-  std::uint64_t unranged =
-      0;  // launches that found no turn or no room; their number beyond max_ranges
+  // Launches that found no turn or no room; their number beyond max_ranges.
+  std::uint64_t unranged = 0;
 };
 
 struct JoinRequest {

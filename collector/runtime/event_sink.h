@@ -93,8 +93,8 @@ class EventSink {
     std::uint32_t step = 0;
     StepSummary summary;
   };
-  Numbered steps_[4] GABLE_GUARDED_BY(
-      mutex_);  // by step number modulo 4: a late event of the step before is still sorted in
+  // By step number modulo 4: a late event of the step before is still sorted in.
+  Numbered steps_[4] GABLE_GUARDED_BY(mutex_);
 };
 
 }  // namespace gable

@@ -10,8 +10,8 @@
 namespace gable {
 
 struct RepeatLimits {
-  double launch_s =
-      0.02;  // a launch shall take that long: clocks and caches settle, ends weigh little
+  // A launch shall take that long: clocks and caches settle, ends weigh little.
+  double launch_s = 0.02;
   int least = 40, most = 120;  // launches; the first ones bring the GPU to its sustained clock
   int last = 5;                // by which it is judged
   double spread = 0.01;        // (longest - shortest) / mean of the last ones

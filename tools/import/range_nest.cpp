@@ -25,8 +25,8 @@ void RangeNest::nest() {
     return std::tie(a.thread, a.start_ns, b.end_ns) < std::tie(b.thread, b.start_ns, a.end_ns);
   });
   std::vector<std::uint32_t> open;
-  std::unordered_map<std::uint64_t, LayerId>
-      known;  // by parent and name: the tree is behind a lock
+  // By parent and name: the tree is behind a lock.
+  std::unordered_map<std::uint64_t, LayerId> known;
   for (std::uint32_t i = 0; i < ranges_.size(); ++i) {
     Range& range = ranges_[i];
     if (i == 0 || ranges_[i - 1].thread != range.thread) {

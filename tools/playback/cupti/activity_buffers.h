@@ -62,8 +62,8 @@ class Activity {
   void deliver(Buffer& buffer);           // mutex_ not held
   void work();                            // CUPTI's own thread
 
-  std::timed_mutex
-      mutex_;  // held while asking for a buffer, as CUPTI's own lock is; not while giving one back
+  // Held while asking for a buffer, as CUPTI's own lock is; not while giving one back.
+  std::timed_mutex mutex_;
   std::condition_variable_any wake_, idle_;
   CUpti_BuffersCallbackRequestFunc request_ = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete_ = nullptr;

@@ -19,8 +19,8 @@ class Control {
  public:
   void add(const RecordedFault& fault);
   void set_switch(const std::string& name, const std::string& value);
-  [[nodiscard]] bool is(const char* name, const char* value)
-      const;  // the first value of docs/recordings.md is the default
+  // The first value of docs/recordings.md is the default.
+  [[nodiscard]] bool is(const char* name, const char* value) const;
 
   // To be asked at the start of every call. A code: the call must answer it and do nothing. Does
   // not return from a hang.

@@ -40,8 +40,8 @@ struct NextLaunch {
 struct Function {
   std::string name;
   struct Module* module = nullptr;
-  std::vector<const RecordedKernel*>
-      definitions;  // of this name in the recording; the first one that fits the grid counts
+  // Of this name in the recording; the first one that fits the grid counts.
+  std::vector<const RecordedKernel*> definitions;
 };
 
 struct Module {
@@ -90,8 +90,8 @@ struct Graph {
 };
 
 struct Stream {
-  static constexpr std::size_t kQueue =
-      1024;  // launches that may wait; then a launch blocks, as on a real GPU
+  // Launches that may wait; then a launch blocks, as on a real GPU.
+  static constexpr std::size_t kQueue = 1024;
   Context* context = nullptr;
   std::uint32_t id = 7;  // as CUPTI numbers them: 7 is the default stream
   std::uint64_t end_ns = 0;
@@ -115,8 +115,8 @@ struct Context {
 
 class Gpu {
  public:
-  static constexpr std::uint64_t kEpoch =
-      1750000000000000000;  // virtual time starts here: the same in every run
+  // Virtual time starts here: the same in every run.
+  static constexpr std::uint64_t kEpoch = 1750000000000000000;
 
   static Gpu& get();  // reads GABLE_PLAYBACK at its first use; never destroyed
 
@@ -132,8 +132,8 @@ class Gpu {
 
   // --- objects; `mutex` guards the lists and timelines and is never held during callbacks ---
   std::mutex mutex;
-  std::vector<std::unique_ptr<Context>>
-      contexts;                           // never shrinks, so that a dead handle is recognised
+  // Never shrinks, so that a dead handle is recognised.
+  std::vector<std::unique_ptr<Context>> contexts;
   std::vector<Context*> primary;          // by device; null until retained
   Context* context_of(CUcontext handle);  // null when it is none, or destroyed
   bool was_context(CUcontext handle);
