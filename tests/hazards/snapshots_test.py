@@ -68,7 +68,8 @@ class Snapshots(EndsTest):
 
     def test_a_kill_while_it_writes_leaves_no_part_of_a_file(self):
         for _ in range(3):
-            process = self.started(["many_layers", "5000"], options="--step-range=^step --active=1000000 -o r.json")
+            process = self.started(["many_layers", "5000"], options="--step-range=^step --active=1000000 -o r.json",
+                                   GABLE_PLAYBACK_SNAPSHOT_MS="10")
             end = time.monotonic() + LONGEST_S
             while not self.is_writing(process):
                 self.assertLess(time.monotonic(), end, "it writes nothing")
