@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What takes too long for every change, or looks at the clock: all tests with their long rounds, every linter, half an hour of a
-# hundred thousand launches a second, and an hour of fuzzing. Prints counts at the end.
+# hundred thousand launches a second, an hour of fuzzing, and fifty planted bugs. Prints counts at the end.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -20,6 +20,8 @@ scripts/test.sh --all 2>&1 | tee "$log"
 scripts/lint.sh --tidy --tests 2>&1 | tee -a "$log"
 scripts/fuzz.sh 2>&1 | tee -a "$log"
 scripts/fuzz.sh "${GABLE_FUZZ_SECONDS:-3600}" 2>&1 | tee -a "$log"
+# Other bugs each night; the number of the night draws the same ones again.
+python3 -B scripts/plant_bugs.py --seed "$(date -u +%Y%m%d)" --count 50 --work build-bugs 2>&1 | tee -a "$log"
 
 printf '\nnightly: green after %d s\n' "$SECONDS"
-grep -aE '^([0-9]+% tests passed|failures: |soak: |locks: |threads: |signals: |ends: |hazards: |hostile: |lint: |fuzz: [0-9]+ targets|test: .*, after)' "$log" | sed 's/^/nightly: /'
+grep -aE '^([0-9]+% tests passed|failures: |soak: |locks: |threads: |signals: |ends: |hazards: |hostile: |lint: |fuzz: [0-9]+ targets|plant_bugs: seed [0-9]+: |test: .*, after)' "$log" | sed 's/^/nightly: /'
