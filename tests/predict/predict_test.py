@@ -156,6 +156,8 @@ class Predict(CompareCase):
     def test_wrong_use(self):
         for arguments, words in ((["--model", "resnet50", "--device", "H999"], "H200"),
                                  (["--model", "resnet50", "--device", "A100"], "A100-40GB, A100-80GB"),
+                                 (["--model", "resnet50", "--device", ""], "names of GPUs"),
+                                 (["--model", "resnet50", "--device", "H100", "--batch", ""], "whole numbers"),
                                  (["--model", "alexnet", "--device", "H100"], "resnet18"), (["--device", "H100"], "one of"),
                                  (["--flops", "1", "--device", "H100"], "--bytes"),
                                  (["--model", "resnet50", "--device", "H100", "--batch", "0"], "--batch"),

@@ -104,6 +104,41 @@ TEST_F(LayerRanges, MoreThanThereIsRoomFor) {
   EXPECT_NE(window_.end().reason.find("there was room for"), std::string::npos);
 }
 
+// After a call that failed, once more on the caller's thread, CUPTI is left alone until the window
+// ends, whatever is launched.
+TEST_F(LayerRanges, AfterAPushThatFailedNothingIsPushedOrPopped) {
+  cupti_.fail("cuptiRangeProfilerPushRange", CUPTI_ERROR_UNKNOWN, 1);
+  for (const LayerId layer : {5, 6, 6, 5}) launch(layer);
+  window_.close_range();
+  EXPECT_EQ(cupti_.count("cuptiRangeProfilerPushRange"), 3);
+  EXPECT_EQ(cupti_.count("cuptiRangeProfilerPopRange"), 1);
+  const auto result = window_.end();
+  EXPECT_FALSE(result.keep);
+  EXPECT_NE(result.reason, "");
+  EXPECT_TRUE(result.keys.empty());
+  EXPECT_EQ(cupti_.count("cuptiRangeProfilerPopRange"), 1);
+}
+
+TEST_F(LayerRanges, AfterAPopThatFailedNothingIsPushedOrPopped) {
+  cupti_.fail("cuptiRangeProfilerPopRange", CUPTI_ERROR_UNKNOWN);
+  for (const LayerId layer : {5, 6, 6, 5}) launch(layer);
+  window_.close_range();
+  EXPECT_EQ(cupti_.count("cuptiRangeProfilerPushRange"), 1);
+  EXPECT_EQ(cupti_.count("cuptiRangeProfilerPopRange"), 2);
+  EXPECT_FALSE(window_.end().keep);
+}
+
+TEST_F(LayerRanges, AfterARangeThatCouldNotBeClosedNothingIsPushedOrPopped) {
+  cupti_.fail("cuptiRangeProfilerPopRange", CUPTI_ERROR_UNKNOWN);
+  launch(5);
+  window_.close_range();
+  launch(6);
+  window_.close_range();
+  EXPECT_EQ(cupti_.count("cuptiRangeProfilerPushRange"), 1);
+  EXPECT_EQ(cupti_.count("cuptiRangeProfilerPopRange"), 2);
+  EXPECT_FALSE(window_.end().keep);
+}
+
 // A launch of one thread must not run in the range of another's.
 TEST_F(LayerRanges, OneLaunchAtATime) {
   blocks({10, 10});

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of ranks as one: means over the GPUs, known where all know it.
+#include "tools/merge/merge.h"
+
+#include <gtest/gtest.h>
+
+namespace gable {
+namespace {
+
+// Rank `rank` on a GPU of its own: a root, a layer in it, a kernel and a copy in that layer.
+Report rank_of(std::int64_t rank, double kernel_ns, double copies) {
+  Report report;
+  report.run.rank = rank;
+  report.run.pid = 100 + rank;
+  report.run.hostname = "node";
+  report.run.unit = "step";
+  report.run.source = "playback";
+  DeviceInfo device;
+  device.name = "GPU";
+  device.sm_count = 100;
+  report.devices = {device};
+  for (const int depth : {0, 1}) {
+    LayerRow& row = report.layers.emplace_back();
+    row.id = depth;
+    if (depth > 0) row.parent = 0, row.path = {"net"};
+    row.direction = "none";
+    row.depth = depth;
+    row.calls = 2 + rank;
+    row.span_ns = 100.0 * static_cast<double>(1 + rank);
+    row.sync_ns = 10.0 * static_cast<double>(rank);
+    row.time_total_ns = kernel_ns * 2;
+    row.launches = 2;
+  }
+  KernelRow& kernel = report.kernels.emplace_back();
+  kernel.layer = 1;
+  kernel.name = "k";
+  kernel.direction = "none";
+  kernel.launches = 2;
+  kernel.time_mean_ns = kernel_ns;
+  kernel.time_total_ns = kernel_ns * 2;
+  kernel.time_source = "time";
+  CopyRow& copy = report.copies.emplace_back();
+  copy.kind = "host_to_device";
+  copy.direction = "none";
+  copy.layer = 1;
+  copy.count = copies;
+  copy.bytes = copies * 1000;
+  copy.time_ns = copies * 50;
+  return report;
+}
+
+Report merged(const std::vector<Report>& reports) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < reports.size(); ++i) names.push_back(std::to_string(i) + ".json");
+  const auto result = merge_reports(reports, names);
+  EXPECT_EQ(result.error, "");
+  return result.report.value_or(Report{});
+}
+
+TEST(MergeOf, CopiesAreMeansOverTheGpus) {
+  const Report all = merged({rank_of(0, 10, 3), rank_of(1, 10, 5)});
+  ASSERT_EQ(all.copies.size(), 1u);
+  EXPECT_EQ(all.copies[0].count, 4);
+  EXPECT_EQ(all.copies[0].bytes, 4000.0);
+  EXPECT_EQ(all.copies[0].time_ns, 200.0);
+  EXPECT_EQ(all.copies[0].layer, 1);
+}
+
+TEST(MergeOf, CopiesOfWhichOneRankDoesNotKnowTheBytes) {
+  Report second = rank_of(1, 10, 5);
+  second.copies[0].bytes = std::nullopt;
+  const Report all = merged({rank_of(0, 10, 3), second});
+  ASSERT_EQ(all.copies.size(), 1u);
+  EXPECT_EQ(all.copies[0].count, 4);
+  EXPECT_FALSE(all.copies[0].bytes);
+  EXPECT_EQ(all.copies[0].time_ns, 200.0);
+}
+
+TEST(MergeOf, ACopyThatOnlyOneRankMakesCountsForItsShare) {
+  Report second = rank_of(1, 10, 0);
+  second.copies.clear();
+  Report third = second;
+  third.run.rank = 2;
+  third.run.pid = 102;
+  const Report all = merged({rank_of(0, 10, 3), second, third});
+  ASSERT_EQ(all.copies.size(), 1u);
+  EXPECT_EQ(all.copies[0].count, 1);
+  EXPECT_DOUBLE_EQ(*all.copies[0].bytes, 1000);
+}
+
+TEST(MergeOf, LayersAreMeansAndSpreads) {
+  const Report all = merged({rank_of(0, 10, 3), rank_of(1, 30, 5)});
+  ASSERT_EQ(all.layers.size(), 2u);
+  const LayerRow& net = all.layers[1];
+  EXPECT_EQ(net.path, std::vector<std::string>{"net"});
+  EXPECT_EQ(net.parent, 0);
+  EXPECT_EQ(net.calls, 2.5);
+  EXPECT_EQ(net.span_ns, 150.0);
+  EXPECT_EQ(net.sync_ns, 5.0);
+  EXPECT_EQ(net.time_total_ns, 40.0);
+  ASSERT_TRUE(net.spread);
+  EXPECT_EQ(net.spread->gpus, 2u);
+  EXPECT_EQ(net.spread->min_ns, 20);
+  EXPECT_EQ(net.spread->mean_ns, 40);
+  EXPECT_EQ(net.spread->max_ns, 60);
+  EXPECT_EQ(net.spread->stddev_ns, 20);
+  EXPECT_EQ(net.spread->slowest, 1);
+}
+
+TEST(MergeOf, ALayersSavingIsThatOfItsKernels) {
+  const auto with_work = [](std::int64_t rank) {
+    Report report = rank_of(rank, 100, 1);
+    report.ceilings = {{0, "compute", "fp32", 1e12, "theoretical"},
+                       {0, "memory", "dram", 1e12, "theoretical"}};
+    KernelRow& kernel = report.kernels[0];
+    kernel.flops.fp32 = kernel.flops.total = 40e3;  // 40 ns at the roof
+    kernel.bytes.dram = 10e3;
+    return report;
+  };
+  const Report all = merged({with_work(0), with_work(1)});
+  ASSERT_EQ(all.kernels.size(), 1u);
+  EXPECT_DOUBLE_EQ(*all.kernels[0].saving_ns, 120);  // 2 launches x 60 ns
+  EXPECT_DOUBLE_EQ(*all.layers[1].saving_ns, 120);
+  EXPECT_DOUBLE_EQ(*all.layers[0].saving_ns, 120);
+}
+
+TEST(MergeOf, WhereARankIsSilentTheSumIsUnknown) {
+  Report second = rank_of(1, 10, 1);
+  second.layers[1].calls = std::nullopt;
+  const Report all = merged({rank_of(0, 10, 1), second});
+  EXPECT_FALSE(all.layers[1].calls);
+  EXPECT_TRUE(all.layers[0].calls);
+}
+
+}  // namespace
+}  // namespace gable
