@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The catalogue of published peaks against the table of rates by which reports get their roofs:
+// neither was made from the other.
+#include "tools/gpus/gpu_catalogue.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/roofline/chip_rates.h"
+
+namespace gable {
+namespace {
+
+const ChipRates* rates_of_spec(const GpuSpec& gpu) {
+  DeviceInfo device;
+  device.name = std::string(gpu.boards);
+  device.compute_major = gpu.compute_major;
+  device.compute_minor = gpu.compute_minor;
+  return rates_of(device);
+}
+
+// A peak is rate x SMs x clock: between two types of one GPU, SMs and clock are the same.
+TEST(GpuCatalogue, PeaksOfOneGpuAreLikeItsRates) {
+  for (const GpuSpec& gpu : gpu_catalogue()) {
+    const ChipRates* const rates = rates_of_spec(gpu);
+    if (rates == nullptr) continue;
+    struct Pair {
+      const char* type;
+      double peak, rate;
+    };
+    for (const Pair& pair : {Pair{"fp64", gpu.fp64, rates->cores.fp64},
+                             {"fp16", gpu.fp16, rates->cores.fp16},
+                             {"fp64 tensor", gpu.tensor.fp64, rates->tensor.fp64},
+                             {"tf32", gpu.tensor.tf32, rates->tensor.tf32},
+                             {"bf16", gpu.tensor.bf16, rates->tensor.bf16},
+                             {"fp16 tensor", gpu.tensor.fp16, rates->tensor.fp16},
+                             {"fp8", gpu.tensor.fp8, rates->tensor.fp8},
+                             {"int8", gpu.tensor.int8, rates->tensor.int8}}) {
+      if (pair.peak == 0 || pair.rate == 0) continue;
+      // Boost clocks of tensor figures differ from those of others in some data sheets.
+      EXPECT_NEAR(pair.peak / gpu.fp32 / (pair.rate / rates->cores.fp32), 1, 0.09)
+          << gpu.name << " " << pair.type;
+    }
+    if (gpu.tensor.bf16 > 0) {
+      EXPECT_EQ(gpu.tensor.bf16, gpu.tensor.fp16) << gpu.name;
+      EXPECT_NEAR(gpu.tensor.bf16 / gpu.tensor.tf32, 2, 0.03) << gpu.name;
+    }
+    if (gpu.tensor.fp8 > 0) {
+      EXPECT_NEAR(gpu.tensor.fp8 / gpu.tensor.fp16, 2, 0.03) << gpu.name;
+    }
+  }
+}
+
+TEST(GpuCatalogue, MemoryIsThatOfGpus) {
+  for (const GpuSpec& gpu : gpu_catalogue()) {
+    EXPECT_GE(gpu.dram, 300) << gpu.name;
+    EXPECT_LE(gpu.dram, 8000) << gpu.name;
+    EXPECT_GE(gpu.memory_gb, 11) << gpu.name;
+    EXPECT_LE(gpu.memory_gb, 180) << gpu.name;
+    EXPECT_NE(gpu.source, "") << gpu.name;
+    // The ridge of FP32, in FLOP per byte.
+    EXPECT_GT(gpu.fp32 * 1e3 / gpu.dram, 9) << gpu.name;
+    EXPECT_LT(gpu.fp32 * 1e3 / gpu.dram, 110) << gpu.name;
+  }
+}
+
+TEST(GpuCatalogue, IsFoundByWhatPeopleWrite) {
+  std::string error;
+  for (const GpuSpec& gpu : gpu_catalogue()) EXPECT_EQ(find_gpu(gpu.name, error), &gpu) << gpu.name;
+  for (const auto& [written, name] : {std::pair{"nvidia a100 80gb", "A100-80GB"},
+                                      {"gtx", "GTX1080Ti"},
+                                      {"H100 pcie", "H100-PCIe"},
+                                      {"H100", "H100"},
+                                      {"rtx-4090", "RTX4090"}}) {
+    const GpuSpec* const found = find_gpu(written, error);
+    ASSERT_NE(found, nullptr) << written << ": " << error;
+    EXPECT_EQ(found->name, name);
+  }
+  EXPECT_EQ(find_gpu("A100", error), nullptr);
+  EXPECT_EQ(error, "'A100' is one of several: A100-40GB, A100-80GB.");
+  for (const char* unknown : {"", "nvidia", "H99"}) {
+    EXPECT_EQ(find_gpu(unknown, error), nullptr);
+    EXPECT_NE(error.find("in the catalogue: GTX1080Ti, V100, T4, "), std::string::npos) << error;
+  }
+}
+
+TEST(GpuCatalogue, ADeviceIsABoardAndNoOtherThatBeginsAlike) {
+  const auto name = [](const char* device) {
+    const GpuSpec* const gpu = gpu_of_device(device);
+    return gpu == nullptr ? std::string("none") : std::string(gpu->name);
+  };
+  EXPECT_EQ(name("Tesla V100-SXM2-16GB"), "V100");
+  EXPECT_EQ(name("Tesla V100-DGXS-32GB"), "V100");
+  EXPECT_EQ(name("NVIDIA A100-SXM4-80GB"), "A100-80GB");
+  EXPECT_EQ(name("NVIDIA H100 80GB HBM3"), "H100");
+  EXPECT_EQ(name("NVIDIA L4"), "L4");
+  EXPECT_EQ(name("NVIDIA L40S"), "L40S");
+  EXPECT_EQ(name("NVIDIA L40"), "none");
+  EXPECT_EQ(name("NVIDIA GeForce RTX 3090 Ti"), "none");
+  EXPECT_EQ(name(""), "none");
+}
+
+TEST(GpuCatalogue, PeaksByPrecisionAndAsCeilings) {
+  GpuSpec gpu;
+  gpu.name = "X";
+  gpu.fp64 = 1, gpu.fp32 = 2, gpu.fp16 = 4;
+  gpu.dram = 500;
+  gpu.source = "a sheet";
+  EXPECT_EQ(peak_of(gpu, "fp64"), 1e12);
+  EXPECT_EQ(peak_of(gpu, "fp32"), 2e12);
+  EXPECT_EQ(peak_of(gpu, "fp16"), 4e12);
+  for (const char* none : {"tf32", "bf16", "fp8", "int8", "fp4", ""})
+    EXPECT_FALSE(peak_of(gpu, none));
+  gpu.tensor = {3, 5, 6, 7, 8, 9};
+  EXPECT_EQ(peak_of(gpu, "fp64"), 3e12);
+  EXPECT_EQ(peak_of(gpu, "tf32"), 5e12);
+  EXPECT_EQ(peak_of(gpu, "bf16"), 6e12);
+  EXPECT_EQ(peak_of(gpu, "fp16"), 7e12);
+  EXPECT_EQ(peak_of(gpu, "fp8"), 8e12);
+  EXPECT_EQ(peak_of(gpu, "int8"), 9e12);
+  const auto ceilings = ceilings_of(gpu, 3);
+  ASSERT_EQ(ceilings.size(), 10u);
+  for (const Ceiling& each : ceilings) {
+    EXPECT_EQ(each.device, 3);
+    EXPECT_EQ(each.source, "theoretical: a sheet");
+    EXPECT_EQ(each.kind, each.name == "dram" ? "memory" : "compute");
+  }
+  EXPECT_EQ(ceilings.front().value, 1e12);
+  EXPECT_EQ(ceilings.back().value, 500e9);
+  gpu.tensor = {};
+  EXPECT_EQ(ceilings_of(gpu, 0).size(), 4u);
+}
+
+}  // namespace
+}  // namespace gable
