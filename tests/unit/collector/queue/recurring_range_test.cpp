@@ -296,6 +296,18 @@ TEST(RecurringRange, ThreadsThatLaunchAsTheyPleaseHaveNoStep) {
   EXPECT_EQ(told.marks, "");
 }
 
+// After a sign of free threads eight instances pass without one, and the next may be the step.
+TEST(RecurringRange, ASignOfFreeThreadsIsForgottenAfterEightInstances) {
+  Told told;
+  told.range(kStep, 100).other(50).begin(kStep);  // launches of another between its instances
+  EXPECT_EQ(told.marks, "");
+  told.launch(100).end();
+  for (int more = 1; more < 8; ++more) told.range(kStep, 100);
+  EXPECT_EQ(told.marks, "");
+  told.range(kStep, 100);
+  EXPECT_EQ(told.marks, "FE");
+}
+
 // As before, but the other thread began late: until then there was nothing to be seen.
 TEST(RecurringRange, AStepIsDroppedAtTheFirstLaunchesBesideIt) {
   Told told;

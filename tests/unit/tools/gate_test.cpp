@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `gable check` calls worse: beyond the gate, and for times beyond the noise.
+#include "tools/compare/gate.h"
+
+#include <gtest/gtest.h>
+
+namespace gable {
+namespace {
+
+ComparedRow row_of(const char* name, Maybe before, Maybe after, Maybe noise = 0.0) {
+  ComparedRow row;
+  row.name = name;
+  row.time_ns = {before, after};
+  row.noise_ns = noise;
+  row.share = 0.5;
+  return row;
+}
+
+GateResult gated(const ComparedRow& whole, double percent = 5,
+                 std::vector<Gated> what = {Gated::time}) {
+  Comparison comparison;
+  comparison.wholes = {whole};
+  GateOptions options;
+  options.percent = percent;
+  options.what = std::move(what);
+  return gate(comparison, options);
+}
+
+TEST(GateOf, WhatIsAtTheGatePassesAndWhatIsBeyondDoesNot) {
+  EXPECT_TRUE(gated(row_of("w", 100, 105)).findings.empty());
+  EXPECT_TRUE(gated(row_of("w", 100, 50)).findings.empty());
+  const auto worse = gated(row_of("w", 100, 105.1));
+  ASSERT_EQ(worse.findings.size(), 1u);
+  EXPECT_EQ(worse.compared, 1u);
+  EXPECT_EQ(worse.findings[0].verdict, GateVerdict::worse);
+  EXPECT_EQ(worse.findings[0].name, "whole program");
+  EXPECT_EQ(worse.count(GateVerdict::worse), 1u);
+  EXPECT_EQ(worse.count(GateVerdict::unclear), 0u);
+  EXPECT_TRUE(gated(row_of("w", 100, 110), 10).findings.empty());
+  EXPECT_EQ(gated(row_of("w", 100, 101), 0).findings.size(), 1u);
+  EXPECT_EQ(gated(row_of("w", 0, 1)).findings.size(), 1u);  // more than any share
+  EXPECT_TRUE(gated(row_of("w", 0, 0)).findings.empty());
+}
+
+TEST(GateOf, WithinTheNoiseNothingIsClear) {
+  EXPECT_EQ(gated(row_of("w", 100, 110, 10)).findings.at(0).verdict, GateVerdict::unclear);
+  EXPECT_EQ(gated(row_of("w", 100, 110, 9.9)).findings.at(0).verdict, GateVerdict::worse);
+  EXPECT_EQ(gated(row_of("w", 100, 110, std::nullopt)).findings.at(0).verdict, GateVerdict::worse);
+}
+
+TEST(GateOf, BytesAndFlopsMayNotGrowAndTheFractionMayNotFall) {
+  ComparedRow row = row_of("w", 100, 100);
+  row.dram = {100, 110};
+  row.flops = {100, 120};
+  row.fraction = {0.5, 0.4};
+  const auto all = gated(row, 5, {Gated::time, Gated::dram, Gated::flops, Gated::roof});
+  ASSERT_EQ(all.findings.size(), 3u);
+  EXPECT_EQ(all.compared, 4u);
+  // The largest change first; a fifth each of the first two.
+  EXPECT_EQ(all.findings[2].what, Gated::dram);
+  row.noise_ns = 1e9;  // noise is of times alone
+  for (const auto& finding : gated(row, 5, {Gated::dram, Gated::flops, Gated::roof}).findings)
+    EXPECT_EQ(finding.verdict, GateVerdict::worse);
+  row.fraction = {0.4, 0.5};
+  row.dram = {110, 100};
+  row.flops = {0, 1};
+  EXPECT_EQ(gated(row, 5, {Gated::dram, Gated::flops, Gated::roof}).findings.size(), 1u);
+  row.fraction = {0, 0.5};
+  EXPECT_TRUE(gated(row, 5, {Gated::roof}).findings.empty());
+}
+
+TEST(GateOf, WhatTheBaselineAloneKnowsIsSaid) {
+  Comparison comparison;
+  comparison.wholes = {row_of("w", 100, 100)};
+  comparison.layers = {row_of("lost", 100, std::nullopt), row_of("new", std::nullopt, 100)};
+  const auto result = gate(comparison, {});
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(result.findings[0].verdict, GateVerdict::unknown);
+  EXPECT_EQ(result.findings[0].name, "lost");
+  EXPECT_EQ(result.compared, 1u);
+  const auto nothing = gated(row_of("w", 100, std::nullopt));
+  EXPECT_TRUE(nothing.findings.empty());
+  EXPECT_EQ(nothing.obstacles,
+            std::vector<std::string>{"No layer of both reports has a known time."});
+}
+
+TEST(GateOf, SmallLayersAndThoseOfOneReportAreNotLookedAt) {
+  Comparison comparison;
+  comparison.wholes = {row_of("w", 100, 100)};
+  comparison.layers = {row_of("large", 10, 20), row_of("small", 10, 20), row_of("edge", 10, 20),
+                       row_of("added", 10, 20), row_of("gone", 10, 20),  row_of("again", 10, 20)};
+  comparison.layers[1].share = 0.00099;
+  comparison.layers[2].share = 0.001;
+  comparison.layers[3].match = Match::added;
+  comparison.layers[4].match = Match::gone;
+  comparison.layers[5].counts_again = true;
+  const auto result = gate(comparison, {});
+  EXPECT_EQ(result.small, 1u);
+  std::vector<std::string> names;
+  for (const auto& finding : result.findings) names.push_back(finding.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"large", "edge"}));
+}
+
+TEST(GateOf, WorseOnesFirstAndThenByChange) {
+  Comparison comparison;
+  comparison.wholes = {row_of("w", 100, 100)};
+  comparison.layers = {row_of("unclear", 10, 40, 100), row_of("a", 10, 12), row_of("b", 10, 13),
+                       row_of("lost", 10, std::nullopt)};
+  std::vector<std::string> names;
+  for (const auto& finding : gate(comparison, {}).findings) names.push_back(finding.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"b", "a", "unclear", "lost"}));
+}
+
+TEST(GateOf, NamedLayersAreLookedAtWithWhatIsBelowThem) {
+  LayerRow net, conv, other;
+  net.path = {"net"};
+  conv.path = {"net", "conv"};
+  conv.dotted = "model.conv";
+  other.path = {"other"};
+  const auto of = [](const char* name, const LayerRow& layer) {
+    ComparedRow row = row_of(name, 10, 20);
+    row.layer_row = &layer;
+    return row;
+  };
+  Comparison comparison;
+  comparison.wholes = {row_of("w", 100, 300)};
+  comparison.trees = {of("net", net), of("net/conv", conv), of("other", other)};
+  comparison.layers = {of("net", net), of("net/conv", conv), of("other", other)};
+  const auto names = [&](const char* pattern) {
+    GateOptions options;
+    options.layers = {Pattern::parse(pattern).pattern};
+    std::vector<std::string> found;
+    for (const auto& finding : gate(comparison, options).findings) found.push_back(finding.name);
+    return found;
+  };
+  EXPECT_EQ(names("net"), (std::vector<std::string>{"net", "net/conv"}));
+  EXPECT_EQ(names("model.conv"), std::vector<std::string>{"net/conv"});
+  EXPECT_EQ(names("conv"), std::vector<std::string>{"net/conv"});
+  EXPECT_EQ(names("other"), std::vector<std::string>{"other"});
+}
+
+TEST(GateOf, Sentences) {
+  auto finding = gated(row_of("w", 1000, 1100, 20)).findings.at(0);
+  EXPECT_EQ(finding.line(5),
+            "whole program: time 1.00 us -> 1.10 us, +10.0 % (gate 5 %, noise 20.0 ns)");
+  finding.noise_ns = std::nullopt;
+  finding.direction = "backward";
+  EXPECT_EQ(
+      finding.line(2.5),
+      "whole program (backward): time 1.00 us -> 1.10 us, +10.0 % (gate 2.5 %, noise unknown)");
+  finding.what = Gated::roof;
+  finding.values = {0.5, 0.25};
+  finding.direction = "none";
+  EXPECT_EQ(finding.line(5), "whole program: roof 50.0 % -> 25.0 %, -50.0 % (gate 5 %)");
+  finding.verdict = GateVerdict::unknown;
+  finding.what = Gated::dram;
+  finding.values = {1000, std::nullopt};
+  EXPECT_EQ(finding.line(5).find("whole program: dram "), 0u);
+  EXPECT_TRUE(finding.line(5).ends_with(": known in the baseline alone"));
+}
+
+}  // namespace
+}  // namespace gable
