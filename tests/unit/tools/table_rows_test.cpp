@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of several reports in one table: over whole runs, whatever unit each report has.
+#include "tools/show/table_rows.h"
+
+#include <gtest/gtest.h>
+
+namespace gable {
+namespace {
+
+// A layer with one kernel. Of so many steps, or of a run.
+Report report_of(const char* layer, std::int64_t rank, std::uint64_t steps, double time_ns,
+                 double saving_ns) {
+  Report report;
+  report.run.rank = rank;
+  report.run.unit = steps > 0 ? "step" : "run";
+  report.run.steps.seen = steps;
+  report.ceilings = {{0, "compute", "fp32", 1e12, "theoretical", ""},
+                     {0, "memory", "dram", 1e12, "theoretical", ""}};
+  report.layers.resize(2);
+  LayerRow &root = report.layers[0], &row = report.layers[1];
+  root.direction = row.direction = "none";
+  row.id = 1;
+  row.parent = 0;
+  row.path = {layer};
+  row.depth = 1;
+  KernelRow& kernel = report.kernels.emplace_back();
+  kernel.layer = 1;
+  kernel.name = "k";
+  kernel.direction = "none";
+  kernel.launches = 1;
+  kernel.time_mean_ns = kernel.time_total_ns = time_ns;
+  kernel.time_source = "time";
+  kernel.flops.fp32 = kernel.flops.total = (time_ns - saving_ns) * 1000;  // at the roof
+  kernel.bytes.dram = 0;
+  kernel.saving_ns = saving_ns;
+  return report;
+}
+
+std::vector<std::string> names(const TableRows& rows) {
+  std::vector<std::string> found;
+  for (const TableRow& row : rows.rows) found.push_back(row.name);
+  return found;
+}
+
+TEST(TableRowsOf, AreSortedAndSharedOverWholeRuns) {
+  // a: 10 steps, saves 30 each. b: one run, saves 200. c: 100 steps, saves 1 each.
+  const std::vector<Report> reports = {
+      report_of("a", 0, 10, 40, 30), report_of("b", 1, 0, 500, 200), report_of("c", 2, 100, 1, 1)};
+  RowQuery query;
+  query.sort = SortBy::saving;
+  auto rows = table_rows(reports, query);
+  EXPECT_EQ(names(rows), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_TRUE(rows.by_saving);
+  EXPECT_EQ(rows.rows[0].rank_saving, 300);
+  EXPECT_EQ(rows.rows[1].rank_saving, 200);
+  EXPECT_EQ(rows.rows[2].rank_saving, 100);
+  EXPECT_EQ(rows.rows[0].rank_time, 400);
+  EXPECT_DOUBLE_EQ(*rows.rows[0].share, 0.4);
+  EXPECT_DOUBLE_EQ(*rows.rows[1].share, 0.5);
+  EXPECT_DOUBLE_EQ(*rows.rows[2].share, 0.1);
+  query.sort = SortBy::time;
+  EXPECT_EQ(names(table_rows(reports, query)), (std::vector<std::string>{"b", "a", "c"}));
+  EXPECT_EQ(rows.rows[0].process, "rank 0");
+  EXPECT_FALSE(rows.several_devices);
+  EXPECT_FALSE(rows.several_directions);
+}
+
+TEST(TableRowsOf, WithoutALayerKernelsAreShown) {
+  Report report = report_of("a", 0, 10, 40, 30);
+  EXPECT_TRUE(table_rows({report}, {}).kernels);  // one layer is none
+  Report other = report_of("b", 1, 10, 40, 30);
+  EXPECT_FALSE(table_rows({report, other}, {}).kernels);
+  RowQuery query;
+  query.kernels = true;
+  EXPECT_TRUE(table_rows({report, other}, query).kernels);
+}
+
+TEST(TableRowsOf, AStepThatNobodySawCountsAsOne) {
+  Report report = report_of("a", 0, 0, 40, 30);
+  EXPECT_EQ(units_of(report), 1);
+  report.run.unit = "step";
+  EXPECT_EQ(units_of(report), 1);
+  report.run.steps.seen = 7;
+  EXPECT_EQ(units_of(report), 7);
+  report.run.unit = "run";
+  EXPECT_EQ(units_of(report), 1);
+}
+
+TEST(TableRowsOf, DevicesAndDirectionsAreColumnsWhereThereAreSeveral) {
+  Report one = report_of("a", 0, 10, 40, 30), other = report_of("b", 1, 10, 40, 30);
+  for (LayerRow& row : other.layers) row.device = 1;
+  other.kernels[0].device = 1;
+  other.layers[1].direction = other.kernels[0].direction = "backward";
+  const auto rows = table_rows({one, other}, {});
+  EXPECT_TRUE(rows.several_devices);
+  EXPECT_TRUE(rows.several_directions);
+}
+
+}  // namespace
+}  // namespace gable
