@@ -82,6 +82,33 @@ TEST(PlotRows, ThePrecisionIsThatOfMostFlops) {
   EXPECT_EQ(plot_layers(none.done()).at(0).precision, "");
 }
 
+// Nothing was counted of the layer: what its operators have to do by formula stands in.
+TEST(PlotRows, AnalyticWorkIsSaidToBe) {
+  MadeReport made;
+  const auto id = made.add_layer({"net"});
+  KernelRow& kernel = made.add_kernel(id, "k", 100, 0, 0);
+  kernel.flops = {};
+  kernel.bytes = {};
+  Report report = made.done();
+  LayerRow& layer = report.layers[1];
+  layer.model.emplace();
+  layer.model->self.flops = 25000;
+  layer.model->self.bytes = 1000;
+  layer.model->self.types["fp32"] = 25000;
+  layer.model->bytes_per_s = 1e10;
+  const auto rows = plot_layers(report);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_TRUE(rows[0].analytic);
+  EXPECT_EQ(rows[0].precision, "fp32");
+  EXPECT_DOUBLE_EQ(*rows[0].sum.roof.fraction, 0.25);
+  EXPECT_DOUBLE_EQ(*rows[0].sum.saving_ns, 75);
+  ASSERT_TRUE(rows[0].times);
+  EXPECT_DOUBLE_EQ(rows[0].times->memory_ns, 40);
+  EXPECT_FALSE(plot_layers(two_layers()).at(1).analytic);
+  layer.model->bytes_per_s = std::nullopt;  // no time of the same steps
+  EXPECT_FALSE(plot_layers(report).at(0).analytic);
+}
+
 TEST(PlotRows, InTheOrderThatIsAskedAndOfTheLayersThatAre) {
   const Report report = two_layers();
   const auto sorted = [&](SortBy sort, bool kernels = true) {
