@@ -55,10 +55,14 @@ CUptiResult Subscription::enable(CUpti_CallbackDomain domain, CUpti_CallbackId i
   if (code != CUPTI_SUCCESS) return code;
   const auto kind = domain == CUPTI_CB_DOMAIN_DRIVER_API ? kind_of(id) : CallKind::none;
   const bool capture = kind == CallKind::capture_begin || kind == CallKind::capture_end;
-  const MutexLock hold(mutex_);
-  (capture ? captures_ : callbacks_).push([this, domain, id] {
+  const auto disable = [this, domain, id] {
     GABLE_CALL(api_, cuptiEnableCallback, 0, handle_, domain, id);
-  });
+  };
+  const MutexLock hold(mutex_);
+  if (capture)
+    captures_.push(disable);
+  else
+    callbacks_.push(disable);
   return code;
 }
 

@@ -50,19 +50,16 @@ void LaunchFilter::note_limits() {
 bool LaunchFilter::wanted(const LaunchKey& key) {
   if (!limited_.load(std::memory_order_relaxed)) return true;
   const MutexLock hold(mutex_);
-  const auto ask = [](std::vector<Answer>& answers, std::size_t id, auto&& find)
-                       GABLE_NO_THREAD_SAFETY_ANALYSIS {
-                         if (id >= answers.size()) answers.resize(id + 64, Answer::unknown);
-                         if (answers[id] == Answer::unknown)
-                           answers[id] = find() ? Answer::yes : Answer::no;
-                         return answers[id] == Answer::yes;
-                       };
+  const auto place = [](std::vector<Answer>& answers, std::size_t id) -> Answer& {
+    if (id >= answers.size()) answers.resize(id + 64, Answer::unknown);
+    return answers[id];
+  };
   // Both are asked, so that a pattern of layers does not pass for unmatched because of -k.
-  const bool layer =
-      ask(by_layer_, key.layer, [&]() GABLE_REQUIRES(mutex_) { return wanted_layer(key.layer); });
-  return ask(by_function_, key.function,
-             [&]() GABLE_REQUIRES(mutex_) { return wanted_kernel(key.function); }) &&
-         layer;
+  Answer& layer = place(by_layer_, key.layer);
+  if (layer == Answer::unknown) layer = wanted_layer(key.layer) ? Answer::yes : Answer::no;
+  Answer& kernel = place(by_function_, key.function);
+  if (kernel == Answer::unknown) kernel = wanted_kernel(key.function) ? Answer::yes : Answer::no;
+  return layer == Answer::yes && kernel == Answer::yes;
 }
 
 bool LaunchFilter::wanted_kernel(FunctionId function) const {

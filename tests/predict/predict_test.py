@@ -28,6 +28,7 @@ class Predict(CompareCase):
             self.assertEqual(row["bottleneck"], bottleneck, device)
             self.assertAlmostEqual(row["flop_per_s"] / rate, 1, places=6)
             self.assertEqual(row["source"], "predicted")
+            self.assertEqual(row["changes_at_batch"], "")  # there is no batch
 
     def test_ridge_points(self):
         for device, precision, ridge in (("GTX1080Ti", "fp32", 23.347), ("A100-40GB", "fp32", 12.540), ("A100-80GB", "fp16", 153.016),
