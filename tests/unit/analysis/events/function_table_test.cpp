@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions by their symbols: each once, for ever, and no more than there is room for.
+#include "analysis/events/function_table.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace gable {
+namespace {
+
+TEST(FunctionTableOf, ASymbolIsOnce) {
+  FunctionTable functions;
+  EXPECT_EQ(functions.size(), 1u);
+  EXPECT_EQ(functions.symbol(FunctionTable::kOther), "(other)");
+  EXPECT_EQ(functions.intern("(other)"), FunctionTable::kOther);
+  const FunctionId conv = functions.intern("_Z4convPKfPf");
+  EXPECT_EQ(functions.intern("_Z4convPKfPf"), conv);
+  EXPECT_NE(functions.intern("_Z4reluPf"), conv);
+  EXPECT_EQ(functions.symbol(conv), "_Z4convPKfPf");
+  EXPECT_EQ(functions.name(conv), "conv(float const*, float*)");
+  EXPECT_EQ(functions.symbol(99), "(other)");
+  EXPECT_EQ(functions.size(), 3u);
+}
+
+TEST(FunctionTableOf, WhatThereIsNoRoomForIsOther) {
+  FunctionTable functions(3);
+  const FunctionId a = functions.intern("a"), b = functions.intern("b");
+  EXPECT_NE(a, FunctionTable::kOther);
+  EXPECT_NE(b, FunctionTable::kOther);
+  EXPECT_EQ(functions.intern("c"), FunctionTable::kOther);
+  EXPECT_EQ(functions.intern("a"), a);
+  EXPECT_EQ(functions.size(), 3u);
+}
+
+// 16 MiB in all; of each symbol 8 KiB.
+TEST(FunctionTableOf, LongSymbolsAreCutAndTheirSumIsBounded) {
+  FunctionTable functions;
+  const std::string most(8192, 'x');
+  EXPECT_EQ(functions.symbol(functions.intern(most)), most);
+  EXPECT_LE(functions.symbol(functions.intern(most + "y")).size(), 8192u);
+  FunctionTable full;
+  std::size_t kept = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string symbol = std::to_string(i);
+    symbol.resize(8192, '.');
+    kept += full.intern(symbol) != FunctionTable::kOther ? 1 : 0;
+  }
+  EXPECT_EQ(kept, 2048u);
+}
+
+TEST(FunctionTableOf, ThreadsThatAskForTheSameGetTheSame) {
+  FunctionTable functions;
+  std::vector<std::vector<FunctionId>> found(4);
+  std::vector<std::thread> threads;
+  for (auto& ids : found)
+    threads.emplace_back([&functions, &ids] {
+      for (int i = 0; i < 500; ++i) ids.push_back(functions.intern("f" + std::to_string(i)));
+    });
+  for (auto& thread : threads) thread.join();
+  for (const auto& ids : found) EXPECT_EQ(ids, found[0]);
+  EXPECT_EQ(functions.size(), 501u);
+}
+
+}  // namespace
+}  // namespace gable
