@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mean, median, spread and extremes of durations, and of two sets of them as one.
+#include "analysis/base/moments.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace gable {
+namespace {
+
+Moments of(std::initializer_list<std::uint64_t> values) {
+  Moments moments;
+  for (const auto value : values) moments.add(value);
+  return moments;
+}
+
+TEST(MomentsOf, KnownValues) {
+  const Moments moments = of({40, 10, 20, 90});
+  EXPECT_EQ(moments.count(), 4u);
+  EXPECT_EQ(moments.sum(), 160u);
+  EXPECT_EQ(moments.mean(), 40.0);
+  EXPECT_EQ(moments.median(), 30.0);
+  EXPECT_EQ(moments.min(), 10.0);
+  EXPECT_EQ(moments.max(), 90.0);
+  EXPECT_DOUBLE_EQ(*moments.stddev(), std::sqrt((900.0 + 400 + 2500) / 3));
+  EXPECT_EQ(of({3, 1, 2}).median(), 2.0);
+}
+
+TEST(MomentsOf, NoneAndOne) {
+  const Moments none;
+  EXPECT_FALSE(none.mean() || none.median() || none.min() || none.max() || none.stddev());
+  const Moments one = of({7});
+  EXPECT_EQ(one.mean(), 7.0);
+  EXPECT_EQ(one.median(), 7.0);
+  EXPECT_FALSE(one.stddev());
+}
+
+TEST(MomentsOf, TwoSetsAsOne) {
+  Moments both = of({40, 10});
+  both.merge(of({20, 90, 5}));
+  const Moments expected = of({40, 10, 20, 90, 5});
+  EXPECT_EQ(both.count(), 5u);
+  EXPECT_EQ(both.sum(), expected.sum());
+  EXPECT_EQ(both.median(), expected.median());
+  EXPECT_EQ(both.min(), 5.0);
+  EXPECT_EQ(both.max(), 90.0);
+  EXPECT_NEAR(*both.stddev(), *expected.stddev(), 1e-9);
+  both.merge(Moments());
+  EXPECT_EQ(both.count(), 5u);
+  EXPECT_NEAR(*both.stddev(), *expected.stddev(), 1e-9);
+  Moments nothing;
+  nothing.merge(expected);
+  EXPECT_EQ(nothing.mean(), expected.mean());
+  EXPECT_EQ(nothing.median(), expected.median());
+  EXPECT_NEAR(*nothing.stddev(), *expected.stddev(), 1e-9);
+  nothing.add(100);  // goes on as if all had been added here
+  EXPECT_NEAR(*nothing.stddev(), *of({40, 10, 20, 90, 5, 100}).stddev(), 1e-9);
+}
+
+TEST(MomentsOf, TheMedianOfManyIsThatOfAFairSample) {
+  Moments rising, falling;
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    rising.add(i);
+    falling.add(10'000 - i);
+  }
+  EXPECT_NEAR(*rising.median(), 5'000, 2'000);
+  EXPECT_NEAR(*falling.median(), 5'000, 2'000);
+  Moments again;
+  for (std::uint64_t i = 0; i < 10'000; ++i) again.add(i);
+  EXPECT_EQ(again.median(), rising.median());  // the same input, the same output
+  Moments few;
+  for (std::uint64_t i = 0; i < Moments::kSamples; ++i) few.add(i);
+  EXPECT_EQ(few.median(), 31.5);  // exact up to here
+}
+
+}  // namespace
+}  // namespace gable
