@@ -36,7 +36,7 @@ TESTS = [
     ("analysis/recording", ["test_analysis_recorder"], rf"{REPORTS}|recordings\..*"),
     ("analysis/recorder", [], rf"{REPORTS}|report\.(record|endings)"),
     ("analysis", ["test_analysis_builder"], rf"{REPORTS}|compare\..*|import\..*|predict|recordings\.(seeded|resnet50)_report"),
-    ("collector/options", ["test_tools"], rf"{REPORTS}|report\.endings"),
+    ("collector/options", [], rf"{REPORTS}|report\.endings"),
     ("collector/process", ["test_collector_session"], rf"{REPORTS}|report\.endings|failures\.(ladder|codes)|inject|threads"),
     ("collector/runtime", ["test_collector_session"], rf"{REPORTS}|report\.endings|failures\.(ladder|codes)|inject|threads"),
     ("collector", ["test_collector_windows", "test_collector_session"],
@@ -84,7 +84,8 @@ SWAPS = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (" 
 NUMBER = re.compile(r"(?<![\w.'])(\d[\d']*)(\.\d+)?(e[+-]?\d+)?([uUlLfF]*)(?![\w.'])")
 LOCK = re.compile(r"^\s*(const )?(MutexLock|UniqueLock|ReadLock|WriteLock|TryLock) \w+[({].*[)}];\s*$")
 LEAVE = re.compile(r"^\s*(if (constexpr )?\(.*\) )?(return\b[^;]*|continue|break);\s*$")
-STATEMENT = re.compile(r"^\s*(?!return\b|delete\b|throw\b|else\b|case\b|default\b)(\([\w:]+\))?[\w:.\->\[\]()*]+( ([-+*/|&]|<<)?= [^;]+|\([^;]*\)|\+\+|--)?;\s*$")
+STATEMENT = re.compile(r"^\s*(?!return\b|delete\b|throw\b|else\b|case\b|default\b)(\([\w:]+\))?[\w:.\->\[\]()*]+"
+                       r"( ([-+*/|&]|<<)?= [^;]+|\([^;]*\)|\+\+|--)?;\s*$")
 TRUTH = re.compile(r" (==|!=|<|>|<=|>=|&&|\|\|) |^!")
 
 
@@ -291,9 +292,10 @@ class Copy:
         return True
 
     def own_program(self, folder):
-        """The program of tests/unit/FOLDER, or else of the next folder above that has one."""
+        """The unit program of a folder, or else of the next folder above that has one: test_FOLDER, with _ for /."""
+        built = set(re.findall(r"^build bin/(\w+):", (self.build / "build.ninja").read_text(encoding="utf-8"), re.MULTILINE))
         while folder:
-            if any((self.tree / "tests" / "unit" / folder).glob("*_test.cpp")):
+            if "test_" + folder.replace("/", "_") in built:
                 return "test_" + folder.replace("/", "_")
             folder = os.path.dirname(folder)
         return None
