@@ -8,7 +8,7 @@ until the first red: clang's check of locks where a lock was left out, the folde
 GPU. scripts/plant_bugs.equivalent lists bugs that change nothing anybody could see."""
 import argparse
 import collections
-import fnmatch
+import fcntl
 import importlib.util
 import json
 import os
@@ -223,7 +223,6 @@ class Copy:
                                 **dict([self.mark.split("=")]))
         self.head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
         if not (self.tree / ".git").exists():
-            work.mkdir(parents=True, exist_ok=True)
             self.must(["git", "clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(self.tree)], work)
         self.must(["git", "fetch", "--quiet", str(ROOT), "HEAD"], self.tree)
         self.must(["git", "checkout", "--quiet", "--force", "--detach", self.head], self.tree)
@@ -407,6 +406,7 @@ def main():
     def say(text):
         print(text, flush=True)
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("plant_bugs: ended"))  # what it started ends with it
     if options.list:
         return list_bugs(options, seed, say)
     if options.work:
@@ -432,6 +432,16 @@ def list_bugs(options, seed, say):
 
 
 def work_in(work, options, seed, say):
+    work.mkdir(parents=True, exist_ok=True)
+    with open(work / "lock", "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            sys.exit(f"plant_bugs: another one works in {work}")
+        return plant(work, options, seed, say)
+
+
+def plant(work, options, seed, say):
     say(f"plant_bugs: seed {seed}")
     copy = Copy(work, options.jobs)
     equivalents = read_equivalents((ROOT / "scripts" / "plant_bugs.equivalent").read_text(encoding="utf-8"))
