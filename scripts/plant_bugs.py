@@ -292,7 +292,7 @@ class Copy:
 
     def own_program(self, folder):
         """The unit program of a folder, or else of the next folder above that has one: test_FOLDER, with _ for /."""
-        built = set(re.findall(r"^build bin/(\w+):", (self.build / "build.ninja").read_text(encoding="utf-8"), re.MULTILINE))
+        built = set(re.findall(r"^build bin/(\w+)[ :]", (self.build / "build.ninja").read_text(encoding="utf-8"), re.MULTILINE))
         while folder:
             if "test_" + folder.replace("/", "_") in built:
                 return "test_" + folder.replace("/", "_")
