@@ -48,6 +48,7 @@ class ImportTest(unittest.TestCase):
         report = report_schema.parse(self.text)
         self.assertEqual(report_schema.problems(report), [])
         self.assertEqual(report["run"]["source"], "import")
+        self.assertTrue(report["run"]["complete"], "no snapshot of something that goes on")
         return report
 
     def refused(self, *arguments):

@@ -102,7 +102,6 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
         "Roofs are missing where no file tells the GPU: ncu's raw page has its attributes, and "
         "`gable import --gpu NAME` names a board of the catalogue.");
   }
-  report.run.complete = true;
   const bool steps = !imported.steps.empty();
   fill_spans(imported, report, steps ? static_cast<double>(imported.steps.size()) : 1.0);
   if (!steps) as_run(report);
