@@ -195,7 +195,7 @@ def as_diff(bug):
 
 
 def read_equivalents(text):
-    """{(operator, line): reason}. An entry is a line `OPERATOR: CODE`, below its reason, which are lines that begin with #."""
+    """{(path, operator, line): reason}. An entry is a line `PATH: OPERATOR: CODE`, below its reason: lines that begin with #."""
     found, reason = {}, []
     for line in text.splitlines():
         if line.startswith("#"):
@@ -203,10 +203,10 @@ def read_equivalents(text):
         elif not line.strip():
             reason = []
         else:
-            operator, code = line.split(": ", 1)
+            path, operator, code = line.split(": ", 2)
             if not reason:
                 raise ValueError(f"plant_bugs.equivalent: no reason stands above {line!r}")
-            found[operator, code.strip()] = " ".join(reason)
+            found[path, operator, code.strip()] = " ".join(reason)
     return found
 
 
@@ -445,13 +445,17 @@ def plant(work, options, seed, say):
     say(f"plant_bugs: seed {seed}")
     copy = Copy(work, options.jobs)
     equivalents = read_equivalents((ROOT / "scripts" / "plant_bugs.equivalent").read_text(encoding="utf-8"))
+    for path, operator, code in equivalents:
+        file = copy.tree / path
+        if not file.exists() or code not in (line.strip() for line in file.read_text(encoding="utf-8").split("\n")):
+            say(f"plant_bugs.equivalent: there is no such line any more: {path}: {operator}: {code}")
     folders = wanted(copy.tree, options)
     copy.make()
     rows = []
     for bug in draw(folders, seed):
         if len(rows) == options.count:
             break
-        begun, reason = time.monotonic(), equivalents.get((bug.operator, bug.before.strip()), "")
+        begun, reason = time.monotonic(), equivalents.get((bug.path, bug.operator, bug.before.strip()), "")
         caught = "" if reason else try_bug(copy, bug, say)
         if caught is None:
             continue

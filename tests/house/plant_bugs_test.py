@@ -118,10 +118,10 @@ class TheCount(unittest.TestCase):
         self.assertAlmostEqual(200 / 3, share)
 
     def test_an_equivalent_has_a_reason(self):
-        self.assertEqual({("< to <=", "if (a < b) x = b;"): "They are equal then."},
-                         bugs.read_equivalents("# What this is.\n\n# They are\n# equal then.\n< to <=: if (a < b) x = b;\n"))
+        self.assertEqual({("a/b.cpp", "< to <=", "if (a < b) x = b;"): "They are equal then."},
+                         bugs.read_equivalents("# What this is.\n\n# They are\n# equal then.\na/b.cpp: < to <=: if (a < b) x = b;\n"))
         with self.assertRaises(ValueError):
-            bugs.read_equivalents("# What this is.\n\n< to <=: if (a < b) x = b;\n")
+            bugs.read_equivalents("# What this is.\n\na/b.cpp: < to <=: if (a < b) x = b;\n")
         bugs.read_equivalents((ROOT / "scripts" / "plant_bugs.equivalent").read_text(encoding="utf-8"))
 
 
