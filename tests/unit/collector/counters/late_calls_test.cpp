@@ -3,8 +3,10 @@
 // that the program's next launches are in no range of ours.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
+#include "collector/counters/counter_window.h"
 #include "collector/counters/range_profiler.h"
 #include "tests/unit/collector/script/scripted_cupti.h"
 
@@ -41,6 +43,44 @@ TEST(LateCalls, ARangeThatWasPushedTooLateIsPoppedAndTheSessionEnded) {
   EXPECT_EQ(cupti.count("cuptiRangeProfilerStop"), 1);
   EXPECT_EQ(cupti.count("cuptiRangeProfilerDisable"), 1);
   EXPECT_EQ(cupti.broken_rules(), std::vector<std::string>{});
+}
+
+// Two threads launch; the push of the first fails while the second waits for its turn.
+std::atomic<bool> g_pushing{false};
+CUptiResult CUPTIAPI slow_push(CUpti_RangeProfiler_PushRange_Params* params) {
+  if (!g_pushing.exchange(true)) std::this_thread::sleep_for(milliseconds(200));
+  return g_push(params);
+}
+
+TEST(LateCalls, WhoWaitedWhileAPushFailedPushesNothing) {
+  for (const RangeMode mode : {RangeMode::user, RangeMode::layer}) {
+    ScriptedCupti cupti;
+    CuptiApi api = cupti.api();
+    g_push = api.cuptiRangeProfilerPushRange;
+    g_pushing = false;
+    api.cuptiRangeProfilerPushRange = slow_push;
+    cupti.fail("cuptiRangeProfilerPushRange", CUPTI_ERROR_UNKNOWN);
+    PassPlan plan;
+    plan.phase = {PhaseKind::hw, 0};
+    plan.metrics = {"dram__sectors_read.sum"};
+    plan.config_image.assign(100, 7);
+    ProfilerEngine engine(api);
+    CounterWindow window(engine, reinterpret_cast<CUcontext>(0x1000), "GH100");
+    ASSERT_EQ(window.begin(plan, 8, mode).sentence, "");
+    const auto launch = [&](LayerId layer) {
+      LaunchKey key;
+      key.layer = layer;
+      return mode == RangeMode::layer ? window.before_launch(0, {key, 1, 1, nullptr})
+                                      : window.before_launch(0, key);
+    };
+    std::thread first([&] { EXPECT_FALSE(launch(5)); });
+    while (!g_pushing) std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_FALSE(launch(6));
+    first.join();
+    // The one that failed, and once more on its caller's thread.
+    EXPECT_EQ(cupti.count("cuptiRangeProfilerPushRange"), 2);
+    EXPECT_FALSE(window.end().keep);
+  }
 }
 
 }  // namespace
