@@ -51,6 +51,7 @@ Report rank_of(std::int64_t rank, double kernel_ns, double copies) {
 
 Report merged(const std::vector<Report>& reports) {
   std::vector<std::string> names;
+  names.reserve(reports.size());
   for (std::size_t i = 0; i < reports.size(); ++i) names.push_back(std::to_string(i) + ".json");
   const auto result = merge_reports(reports, names);
   EXPECT_EQ(result.error, "");

@@ -11,6 +11,7 @@ namespace {
 
 std::vector<std::string> names(const std::vector<PlotRow>& rows) {
   std::vector<std::string> found;
+  found.reserve(rows.size());
   for (const PlotRow& row : rows) found.push_back(row.name);
   return found;
 }

@@ -131,5 +131,33 @@ TEST(PredictedReport, FlopsAsIfDoneInAnotherType) {
   EXPECT_FALSE(predicted_report(made.report, faster(), "bf16").kernels[1].flops.fp32);
 }
 
+TEST(ModelReport, SaysThatNothingRan) {
+  DescribedModel model;
+  model.name = "two";
+  model.layers = {{"first", 1000, 10, 20, 3}, {"second", 10, 400, 20, 1}};
+  PredictOptions options;
+  options.precision = "fp32";
+  const Report report = model_report(model, faster(), {1, 4}, options);
+  EXPECT_EQ(report.run.source, "predicted");
+  EXPECT_TRUE(report.run.complete);
+  EXPECT_EQ(report.run.total.basis, "extrapolated");
+  EXPECT_EQ(report.run.total.basis_note, "by formula, for Faster in fp32; nothing ran");
+  EXPECT_EQ(report.run.command, (std::vector<std::string>{"gable", "predict", "--model", "two"}));
+  // The root, and for each batch itself and two layers.
+  ASSERT_EQ(report.layers.size(), 7u);
+  EXPECT_EQ(report.layers[2].path, (std::vector<std::string>{"batch 1", "first"}));
+  EXPECT_EQ(report.layers[4].path, std::vector<std::string>{"batch 4"});
+  ASSERT_EQ(report.kernels.size(), 4u);
+  EXPECT_EQ(report.kernels[0].launches, 3);
+  EXPECT_EQ(report.kernels[0].flops.fp32, 1000.0);
+  EXPECT_EQ(report.kernels[0].bytes.dram, 4.0 * (10 + 20));
+  EXPECT_EQ(report.kernels[2].flops.total, 4000.0);
+  EXPECT_EQ(report.kernels[3].bytes.dram, 4.0 * (400 + 4 * 20));
+  // 2000 FLOP and 400 byte in a ns.
+  EXPECT_DOUBLE_EQ(*report.kernels[0].time_mean_ns, 0.5);
+  EXPECT_DOUBLE_EQ(*report.kernels[3].time_mean_ns, 4.8);
+  EXPECT_DOUBLE_EQ(*report.layers[1].time_total_ns, 3 * 0.5 + 4.2);
+}
+
 }  // namespace
 }  // namespace gable::testing

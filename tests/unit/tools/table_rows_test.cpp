@@ -38,6 +38,7 @@ Report report_of(const char* layer, std::int64_t rank, std::uint64_t steps, doub
 
 std::vector<std::string> names(const TableRows& rows) {
   std::vector<std::string> found;
+  found.reserve(rows.rows.size());
   for (const TableRow& row : rows.rows) found.push_back(row.name);
   return found;
 }
@@ -63,6 +64,20 @@ TEST(TableRowsOf, AreSortedAndSharedOverWholeRuns) {
   EXPECT_EQ(rows.rows[0].process, "rank 0");
   EXPECT_FALSE(rows.several_devices);
   EXPECT_FALSE(rows.several_directions);
+}
+
+TEST(TableRowsOf, EqualRowsKeepTheirOrder) {
+  std::vector<Report> reports;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 40; ++i) {
+    expected.push_back(std::string(1, static_cast<char>('a' + i % 26)) + std::to_string(i));
+    reports.push_back(report_of(expected.back().c_str(), i, 10, 40, 30));
+  }
+  for (const SortBy sort : {SortBy::saving, SortBy::time, SortBy::flops}) {
+    RowQuery query;
+    query.sort = sort;
+    EXPECT_EQ(names(table_rows(reports, query)), expected);
+  }
 }
 
 TEST(TableRowsOf, WithoutALayerKernelsAreShown) {
