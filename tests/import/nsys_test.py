@@ -61,7 +61,9 @@ class Schemas(NsysTest):
 
     def test_the_gpu_and_its_bandwidth(self):
         report = self.report("--nsys", self.export())
-        self.assertEqual(report["devices"][0]["name"], "Tesla T4")
+        device = report["devices"][0]
+        self.assertEqual((device["name"], device["chip"], device["compute_capability"], device["sm_count"]), ("Tesla T4", "TU104", "7.5", 40))
+        self.assertEqual((device["clocks_hz"]["sm_max"], device["l2_bytes"], device["memory_bytes"]), (1590000000, 4194304, 15828320256))
         dram = [c for c in report["ceilings"] if c["name"] == "dram"]
         self.assertEqual([c["value"] for c in dram], [320064000000])
         self.assertIn("memoryBandwidth", dram[0]["source"])

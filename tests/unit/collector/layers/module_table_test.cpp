@@ -45,5 +45,19 @@ TEST(ModuleTable, TokensThatShareASlotAreToldApart) {
     ASSERT_EQ(table.find(thread, 1, token)->layer, token);
 }
 
+// A module that is called from ever other layers is known in so many of them; then anew.
+TEST(ModuleTable, OfOneModuleThereIsRoomForSoManyParents) {
+  ModuleTable table;
+  ThreadModules thread;
+  for (LayerId parent = 1; parent <= 4096; ++parent) table.add(parent, 77, {parent + 10, 1});
+  ASSERT_TRUE(table.find(thread, 1, 77));
+  EXPECT_EQ(table.find(thread, 4096, 77)->layer, 4106U);
+  table.add(4097, 77, {5, 1});
+  EXPECT_FALSE(table.find(thread, 1, 77)) << "also not from the thread's own cache";
+  EXPECT_FALSE(table.find(thread, 4096, 77));
+  EXPECT_EQ(table.find(thread, 4097, 77)->layer, 5U);
+  EXPECT_EQ(table.last_layer(77), 5U);
+}
+
 }  // namespace
 }  // namespace gable
