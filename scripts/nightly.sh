@@ -20,8 +20,9 @@ scripts/test.sh --all 2>&1 | tee "$log"
 scripts/lint.sh --tidy --tests 2>&1 | tee -a "$log"
 scripts/fuzz.sh 2>&1 | tee -a "$log"
 scripts/fuzz.sh "${GABLE_FUZZ_SECONDS:-3600}" 2>&1 | tee -a "$log"
-# Other bugs each night; the number of the night draws the same ones again.
-python3 -B scripts/plant_bugs.py --seed "$(date -u +%Y%m%d)" --count 50 --work build-bugs 2>&1 | tee -a "$log"
+# Other bugs each night; the number of the night draws the same ones again. Nine in ten is the aim, and some three in four is what
+# the fast tests catch so far: far fewer are news.
+python3 -B scripts/plant_bugs.py --seed "$(date -u +%Y%m%d)" --count 50 --at-least 60 --work build-bugs 2>&1 | tee -a "$log"
 
 printf '\nnightly: green after %d s\n' "$SECONDS"
 grep -aE '^([0-9]+% tests passed|failures: |soak: |locks: |threads: |signals: |ends: |hazards: |hostile: |lint: |fuzz: [0-9]+ targets|plant_bugs: seed [0-9]+: |test: .*, after)' "$log" | sed 's/^/nightly: /'
