@@ -51,7 +51,7 @@ Result followed(Result otherwise, Call&& call) {
 // Else the program's modules are left alone (--layers off).
 GABLE_ENTRY int gable_layers_wanted(void) {
   try {
-    return gable::runtime().settings.layers == "auto" ? 1 : 0;
+    return gable::runtime().settings.layers == gable::ModuleLayers::automatic ? 1 : 0;
   } catch (const std::exception&) {
     return 0;
   }

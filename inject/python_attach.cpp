@@ -199,7 +199,7 @@ std::string python_side_of(const std::string& library) {
 }
 
 void attach_python_side(Runtime& rt) {
-  if (rt.settings.layers != "auto" || modules_followed(rt)) return;
+  if (rt.settings.layers == ModuleLayers::off || modules_followed(rt)) return;
   auto* attachment = new Attachment;  // never destroyed: Python may call for as long as it lives
   attachment->library = own_library();
   attachment->folder = python_side_of(attachment->library);

@@ -197,7 +197,7 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
     row.device = device;
     row.depth = node.depth;
     if (ranges_only) {
-      row.roof.bound = "unknown";
+      row.roof.bound = Bound::unknown;
     } else {
       sum.fill(row);
       if (sum.empty()) row.launches = row.time_total_ns = row.time_busy_ns = 0;  // only copies

@@ -79,7 +79,7 @@ void flag_notes(const Report& report, std::vector<std::string>& notes) {
 
 // A launch is in one window, and a window counts bytes or FLOPs.
 void once_note(const Report& report, std::vector<std::string>& notes) {
-  if (report.run.unit != "run") return;
+  if (report.run.unit != Unit::run) return;
   const auto count = static_cast<std::uint64_t>(
       std::count_if(report.kernels.begin(), report.kernels.end(), [](const KernelRow& row) {
         if (row.launches != 1 || row.counts_again()) return false;
@@ -224,7 +224,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
   for (const auto& [reason, count] : state.reasons) {
     notes.push_back(counted(count, "window was", "windows were") + " thrown away: " + reason);
   }
-  const bool imported = report.run.source == "import";  // has no windows
+  const bool imported = report.run.source == Source::imported;  // has no windows
   const auto from_hw = static_cast<std::uint64_t>(
       std::count_if(report.kernels.begin(), report.kernels.end(),
                     [](const KernelRow& row) { return row.time_source == "hw"; }));
@@ -256,7 +256,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
         counted(report.run.lost.folded_keys, "rare launch key is", "rare launch keys are") +
         " folded into the row (other).");
   }
-  if (!imported && report.run.unit == "run" && !report.copies.empty())
+  if (!imported && report.run.unit == Unit::run && !report.copies.empty())
     notes.emplace_back("Copies are those of the time windows only.");
   return notes;
 }

@@ -169,7 +169,7 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   Report report;
   report.version = GABLE_VERSION;
   report.run = base;
-  report.run.unit = unit.step ? "step" : "run";
+  report.run.unit = unit.step ? Unit::step : Unit::run;
   auto& steps = report.run.steps;
   steps.seen = state.classes.steps();
   steps.hw = kept(state, PhaseKind::hw);

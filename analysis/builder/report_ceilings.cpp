@@ -135,7 +135,7 @@ void fill_ceilings(const Profile::State& state, const std::vector<KernelOfLayer>
     for (Ceiling& ceiling : theoretical_ceilings(device, measured, sparse[device.id]))
       report.ceilings.push_back(std::move(ceiling));
     add_stated(roofs.stated, device.id, report);
-    const MeasuredRoofs* stored = roofs_for(roofs, device, report.run.source == "playback");
+    const MeasuredRoofs* stored = roofs_for(roofs, device, report.run.source == Source::playback);
     if (stored == nullptr) continue;
     for (Ceiling& ceiling : ceilings_of(*stored, device.id))
       report.ceilings.push_back(std::move(ceiling));

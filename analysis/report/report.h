@@ -17,6 +17,7 @@
 #include "analysis/base/maybe.h"
 #include "analysis/events/events.h"
 #include "analysis/events/layer_model.h"
+#include "analysis/report/report_words.h"
 
 namespace gable {
 
@@ -37,8 +38,8 @@ struct Intensity {  // FLOP/byte at each level
 };
 
 struct Roof {
-  Maybe fraction;     // time_min / time; above 1 is possible and flagged, never clamped
-  std::string bound;  // "memory" | "compute" | "latency" | "overhead" | "communication" | "unknown"
+  Maybe fraction;  // time_min / time; above 1 is possible and flagged, never clamped
+  Bound bound = Bound::unknown;
   std::string ceiling;  // name of the ceiling that binds: "dram", "fp32", "bf16_tensor" …; empty
                         // when unknown
   std::string level;    // "dram" | "l2" | "l1" when memory binds
@@ -190,10 +191,10 @@ struct RunInfo {
   std::optional<std::int64_t> rank;
   std::string started_at;  // ISO 8601, UTC
   Maybe wall_time_s;
-  std::string source = "cupti";  // "cupti" | "playback" | "import" | "predicted"
-  std::string unit = "run";      // "step" | "run"
-  std::string scope = "kernel";  // "kernel" | "range"
-  bool complete = false;         // false in snapshots of a running program
+  Source source = Source::cupti;
+  Unit unit = Unit::run;
+  Scope scope = Scope::kernel;
+  bool complete = false;  // false in snapshots of a running program
   struct {
     Maybe flops, bytes_dram, gpu_time_ns, flops_per_s;
     std::string basis;  // "measured" | "extrapolated", and a sentence how

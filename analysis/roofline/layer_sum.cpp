@@ -137,7 +137,6 @@ void LayerSum::fill(LayerRow& row) const {
 void LayerSum::fill_roof(LayerRow& row) const {
   Roof& roof = row.roof;
   roof = Roof{};
-  roof.bound = "unknown";
   roof.fraction = ratio(roof_);
   const bool memory = roof_memory_ >= roof_compute_;
   if (roof.fraction) {
@@ -147,14 +146,13 @@ void LayerSum::fill_roof(LayerRow& row) const {
     if (memory && levels_.contains(roof.ceiling)) roof.level = levels_.at(roof.ceiling);
     roof.source = roofline_.source(row.device, roof.ceiling);
   }
-  const Maybe latency = roofline_.launch_latency_ns();
-  if (time_ && communication_ > *time_ / 2) {
-    roof.bound = "communication";
-  } else if (time_ && latency && timed_launches_ > 0 && *time_ / timed_launches_ < *latency) {
-    roof.bound = "overhead";
-  } else if (roof.fraction) {
-    roof.bound = *roof.fraction < kLatencyFraction ? "latency" : memory ? "memory" : "compute";
-  }
+  Maybe launch;
+  if (time_ && timed_launches_ > 0) launch = *time_ / timed_launches_;
+  roof.bound = bound_of({.communicates = time_ && communication_ > *time_ / 2,
+                         .launch_ns = launch,
+                         .latency_ns = roofline_.launch_latency_ns(),
+                         .fraction = roof.fraction,
+                         .memory = memory});
 }
 
 void sum_layers(Report& report, const Roofline& roofline) {

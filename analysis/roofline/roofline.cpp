@@ -110,6 +110,15 @@ RoofTimes Roofline::times(const KernelRow& kernel) const {
   return times;
 }
 
+Bound bound_of(const BoundFacts& facts) {
+  if (facts.communicates) return Bound::communication;
+  if (facts.launch_ns && facts.latency_ns && *facts.launch_ns < *facts.latency_ns)
+    return Bound::overhead;
+  if (!facts.fraction) return Bound::unknown;
+  if (*facts.fraction < kLatencyFraction) return Bound::latency;
+  return facts.memory ? Bound::memory : Bound::compute;
+}
+
 void Roofline::apply(KernelRow& kernel) const {
   const Maybe time = kernel.time_mean_ns;
   kernel.intensity.dram = quotient(kernel.flops.total, kernel.bytes.dram);
@@ -120,7 +129,6 @@ void Roofline::apply(KernelRow& kernel) const {
 
   Roof& roof = kernel.roof;
   roof = Roof{};
-  roof.bound = "unknown";
   const RoofTimes times = this->times(kernel);
   const Maybe least = times.min_ns();
   const bool memory = least && *times.memory_ns >= *times.compute_ns;
@@ -132,13 +140,11 @@ void Roofline::apply(KernelRow& kernel) const {
     roof.level = memory ? times.memory_level : std::string();
     roof.source = source(kernel.device, roof.ceiling);
   }
-  if (names_communication(kernel.name)) {
-    roof.bound = "communication";
-  } else if (time && launch_latency_ns_ && *time < *launch_latency_ns_) {
-    roof.bound = "overhead";
-  } else if (roof.fraction) {
-    roof.bound = *roof.fraction < kLatencyFraction ? "latency" : memory ? "memory" : "compute";
-  }
+  roof.bound = bound_of({.communicates = names_communication(kernel.name),
+                         .launch_ns = time,
+                         .latency_ns = launch_latency_ns_,
+                         .fraction = roof.fraction,
+                         .memory = memory});
   if (least && time) kernel.saving_ns = std::max(0.0, *time - *least) * kernel.launches;
   if (roof.fraction && *roof.fraction > 1) kernel.flags.emplace_back("above_roof");
 }

@@ -17,8 +17,18 @@
 
 namespace gable {
 
-inline constexpr double kFullCoverage = 0.95;     // ratios of layers need this share of their time
+inline constexpr double kFullCoverage = 0.95;  // ratios of layers need this share of their time
 inline constexpr double kLatencyFraction = 0.25;  // below it neither roof explains the time
+
+// What is known of the time of a kernel, or of a layer whose kernels are taken together.
+struct BoundFacts {
+  bool communicates = false;  // it waits for other ranks
+  Maybe launch_ns;            // of one launch
+  Maybe latency_ns;           // from the call of a launch to its begin
+  Maybe fraction;             // of the roof that binds
+  bool memory = false;        // which is memory's
+};
+[[nodiscard]] Bound bound_of(const BoundFacts& facts);
 
 // The roofs over one launch; empty where a part is unknown.
 struct RoofTimes {

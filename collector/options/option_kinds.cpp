@@ -35,22 +35,6 @@ CLI::Option* declare_text(CLI::App& app, const std::string& name, std::string& t
       ->take_last();
 }
 
-void declare_choice(CLI::App& app, const std::string& name, std::string& target,
-                    const std::string& first, const std::string& second,
-                    const std::string& description) {
-  app.add_option_function<std::string>(
-         name,
-         [&target, name, first, second](const std::string& text) {
-           if (text != first && text != second) {
-             throw CLI::ValidationError(name + " takes '" + first + "' or '" + second + "', not " +
-                                        quoted_for_message(text) + ".");
-           }
-           target = text;
-         },
-         description)
-      ->take_last();
-}
-
 // CLI11 would otherwise take "[a-z]" for a list of its own.
 void declare_list(CLI::App& app, const std::string& names, std::vector<std::string>& target,
                   const std::function<void(const std::string&)>& check,

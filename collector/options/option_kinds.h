@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/base/words.h"
+
 namespace gable {
 
 [[nodiscard]] std::string quoted_for_message(const std::string& text);
@@ -44,9 +46,22 @@ void declare_number(CLI::App& app, const std::string& name, Number& target, std:
 CLI::Option* declare_text(CLI::App& app, const std::string& name, std::string& target,
                           const std::string& what, const std::string& description);
 
-void declare_choice(CLI::App& app, const std::string& name, std::string& target,
-                    const std::string& first, const std::string& second,
-                    const std::string& description);
+// One of the words of an enum; `target` holds such a value.
+template <typename Enum>
+void declare_choice(CLI::App& app, const std::string& name, auto& target,
+                    const std::string& description) {
+  app.add_option_function<std::string>(
+         name,
+         [&target, name](const std::string& text) {
+           const auto value = value_of<Enum>(text);
+           if (!value)
+             throw CLI::ValidationError(name + " takes " + choice_of_words<Enum>() + ", not " +
+                                        quoted_for_message(text) + ".");
+           target = *value;
+         },
+         description)
+      ->take_last();
+}
 
 // May be given several times, one value each.
 void declare_list(CLI::App& app, const std::string& names, std::vector<std::string>& target,

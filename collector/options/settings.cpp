@@ -155,19 +155,19 @@ void add_collection_options(CLI::App& app, Settings& settings) {
   declare_patterns(app, "--include", settings.include,
                    "layers that counter windows are limited to");
   declare_patterns(app, "--exclude", settings.exclude, "layers that counter windows leave out");
-  declare_choice(app, "--ranges", settings.ranges, "user", "auto", "how launches are told apart");
-  declare_choice(app, "--scope", settings.scope, "kernel", "range", "what counters are taken of");
-  declare_choice(app, "--replay", settings.replay, "none", "kernel", "whether kernels run again");
+  declare_choice<RangesBy>(app, "--ranges", settings.ranges, "how launches are told apart");
+  declare_choice<CounterScope>(app, "--scope", settings.scope, "what counters are taken of");
+  declare_choice<Replay>(app, "--replay", settings.replay, "whether kernels run again");
   add_metrics_option(app, settings);
   app.add_option_function<std::string>(
          "--budget", [&settings](const std::string& text) { settings.budget = read_budget(text); },
          "what measuring may cost")
       ->take_last();
-  declare_choice(app, "--layers", settings.layers, "auto", "off", "whether modules are layers");
+  declare_choice<ModuleLayers>(app, "--layers", settings.layers, "whether modules are layers");
   app.add_flag("--allocations", settings.allocations, "what layers allocate");
   app.add_flag("--no-command", settings.no_command, "the report is without the command");
   declare_text(app, "--record", settings.record, "a file name", "a recording of the run");
-  declare_choice(app, "--then", settings.then, "continue", "stop", "what follows the queue");
+  declare_choice<Then>(app, "--then", settings.then, "what follows the queue");
   declare_number(app, "--max-keys", settings.max_keys, 1, "launch keys kept apart");
   declare_text(app, "--cupti", settings.cupti, "the path of a libcupti", "the libcupti to load");
   // What the launcher says to the library: options without a group are for no page.
@@ -190,6 +190,9 @@ std::string to_options(const Settings& settings) {
                                  std::optional<std::uint32_t> usual) {
     if (value && value != usual) add(option, std::to_string(*value));
   };
+  const auto add_choice = [&add](const char* option, auto value, auto usual) {
+    if (value != usual) add(option, std::string(word_of(value)));
+  };
   add_text("--output", settings.output, defaults.output);
   add_text("--phases", phases_text(settings), phases_text(defaults));
   add_number("--wait", settings.wait, defaults.wait);
@@ -202,20 +205,20 @@ std::string to_options(const Settings& settings) {
   for (const std::string& pattern : settings.kernels) add("--kernel", pattern);
   for (const std::string& pattern : settings.include) add("--include", pattern);
   for (const std::string& pattern : settings.exclude) add("--exclude", pattern);
-  add_text("--ranges", settings.ranges, defaults.ranges);
-  add_text("--scope", settings.scope, defaults.scope);
-  add_text("--replay", settings.replay, defaults.replay);
+  if (settings.ranges) add("--ranges", std::string(word_of(*settings.ranges)));
+  add_choice("--scope", settings.scope, defaults.scope);
+  add_choice("--replay", settings.replay, defaults.replay);
   if (!settings.metrics.empty()) {
     std::string list;
     for (const std::string& name : settings.metrics) list += (list.empty() ? "" : ",") + name;
     add("--metrics", list);
   }
   if (settings.budget) add("--budget", budget_text(*settings.budget));
-  add_text("--layers", settings.layers, defaults.layers);
+  add_choice("--layers", settings.layers, defaults.layers);
   if (settings.allocations) add("--allocations", "true");
   if (settings.no_command) add("--no-command", "true");
   add_text("--record", settings.record, defaults.record);
-  add_text("--then", settings.then, defaults.then);
+  add_choice("--then", settings.then, defaults.then);
   add_number("--max-keys", settings.max_keys, defaults.max_keys);
   add_text("--cupti", settings.cupti, defaults.cupti);
   add_text("--manifest", settings.manifest, defaults.manifest);
@@ -224,11 +227,11 @@ std::string to_options(const Settings& settings) {
 }
 
 std::string contradiction(const Settings& settings) {
-  if (settings.scope != "range") return {};
+  if (settings.scope != CounterScope::range) return {};
   const std::string takes = "--scope range counts the launches of a layer together and takes no ";
-  if (settings.replay == "kernel")
+  if (settings.replay == Replay::kernel)
     return takes + "--replay kernel, which counts each alone: leave one of them out.";
-  if (settings.ranges == "auto")
+  if (settings.ranges == RangesBy::automatic)
     return takes + "--ranges auto, which counts each alone: leave one of them out.";
   if (!settings.record.empty())
     return takes + "--record, which keeps what each counted alone: leave one of them out.";

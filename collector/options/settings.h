@@ -4,16 +4,47 @@
 // that to_options makes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "analysis/base/words.h"
 
 namespace CLI {
 class App;
 }
 
 namespace gable {
+
+// --ranges: how counters are told apart by launch. Without the option: `user`, and what else works
+// where CUPTI refuses that.
+enum class RangesBy : std::uint8_t { user, automatic };
+// --scope: what counters are taken of.
+enum class CounterScope : std::uint8_t { kernel, range };
+// --replay: whether CUPTI runs each kernel several times.
+enum class Replay : std::uint8_t { none, kernel };
+// --layers: whether PyTorch's modules become layers.
+enum class ModuleLayers : std::uint8_t { automatic, off };
+// --then: what the program does when the queue is complete.
+enum class Then : std::uint8_t { go_on, stop };
+
+template <>
+inline constexpr auto kWordsOf<RangesBy> =
+    std::to_array<Word<RangesBy>>({{RangesBy::user, "user"}, {RangesBy::automatic, "auto"}});
+template <>
+inline constexpr auto kWordsOf<CounterScope> = std::to_array<Word<CounterScope>>(
+    {{CounterScope::kernel, "kernel"}, {CounterScope::range, "range"}});
+template <>
+inline constexpr auto kWordsOf<Replay> = std::to_array<Word<Replay>>({{Replay::none, "none"},
+                                                                      {Replay::kernel, "kernel"}});
+template <>
+inline constexpr auto kWordsOf<ModuleLayers> = std::to_array<Word<ModuleLayers>>(
+    {{ModuleLayers::automatic, "auto"}, {ModuleLayers::off, "off"}});
+template <>
+inline constexpr auto kWordsOf<Then> = std::to_array<Word<Then>>({{Then::go_on, "continue"},
+                                                                  {Then::stop, "stop"}});
 
 struct Settings {
   std::string output = "gable-%h-%p.json";  // %p pid, %h host, %q{NAME} environment variable
@@ -29,21 +60,19 @@ struct Settings {
   std::vector<std::string> kernels;  // -k: patterns; limits counter windows to matching kernels
   // --include, --exclude: patterns of layers; limit counter windows to launches in such layers
   std::vector<std::string> include, exclude;
-  // --ranges user|auto: how counters are told apart by launch; empty: user, and what else works
-  // where CUPTI refuses that
-  std::string ranges;
-  std::string scope = "kernel";      // --scope kernel|range: what counters are taken of
-  std::string replay = "none";       // --replay none|kernel: kernel runs each one several times
+  std::optional<RangesBy> ranges;
+  CounterScope scope = CounterScope::kernel;
+  Replay replay = Replay::none;
   std::vector<std::string> metrics;  // --metrics: named sets and metrics; empty is roofline
   std::optional<double> budget;      // --budget: added wall time, percent of the program's
   std::string record;                // --record: a recording of the run goes there; empty: none
-  std::string then = "continue";     // --then continue|stop
+  Then then = Then::go_on;
   std::uint32_t max_keys = 20000;
-  bool no_command = false;      // --no-command: reports do not hold the program's command line
-  bool allocations = false;     // --allocations: the memory that PyTorch's layers allocate
-  std::string layers = "auto";  // --layers auto|off: whether PyTorch's modules become layers
-  std::string cupti;            // --cupti: path of the libcupti to load when none is in the process
-  std::string manifest;         // set by the launcher: a file that gets one line per report written
+  bool no_command = false;   // --no-command: reports do not hold the program's command line
+  bool allocations = false;  // --allocations: the memory that PyTorch's layers allocate
+  ModuleLayers layers = ModuleLayers::automatic;
+  std::string cupti;     // --cupti: path of the libcupti to load when none is in the process
+  std::string manifest;  // set by the launcher: a file that gets one line per report written
   std::string playback;  // set by the launcher under playback: the recording's path, for run.source
 };
 

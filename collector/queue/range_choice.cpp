@@ -4,8 +4,9 @@
 namespace gable {
 
 RangeChoice choose_ranges(const Settings& settings, bool ranks) {
-  if (settings.scope == "range") return {RangeMode::layer, {}};
-  const bool replay = settings.replay == "kernel", automatic = settings.ranges == "auto";
+  if (settings.scope == CounterScope::range) return {RangeMode::layer, {}};
+  const bool replay = settings.replay == Replay::kernel;
+  const bool automatic = settings.ranges == RangesBy::automatic;
   if (!replay && !automatic) return {RangeMode::user, {}};
   if (!ranks) return {replay ? RangeMode::replay : RangeMode::automatic, {}};
   return {RangeMode::user,

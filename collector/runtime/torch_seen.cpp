@@ -26,7 +26,7 @@ void modules_missing_because(const char* reason) {
 }
 
 void note_missing_modules(Runtime& rt) {
-  if (rt.settings.layers != "auto" || modules_followed(rt)) return;
+  if (rt.settings.layers == ModuleLayers::off || modules_followed(rt)) return;
   if (!is_loaded("libtorch_cpu.so")) return;
   rt.notes.record(
       std::string("PyTorch ran without Gable's Python side, so its modules are no layers: ") +

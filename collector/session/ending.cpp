@@ -102,7 +102,7 @@ void Ending::with_queue() {
   (void)reports_.write(true, begun());
   complete_.store(true);
   subscription_.end();  // another tool of the program's may have its turn
-  if (c_.rt.settings.then == "stop") ::kill(::getpid(), SIGINT);
+  if (c_.rt.settings.then == Then::stop) ::kill(::getpid(), SIGINT);
 }
 
 bool Ending::claim() {

@@ -134,8 +134,8 @@ RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environm
   run.rank = environment.rank;
   run.started_at = started_at_;
   run.wall_time_s = static_cast<double>(steady_ns() - rt_.started_ns) * 1e-9;
-  run.source = environment.played ? "playback" : "cupti";
-  run.unit = windows.steps_known() ? "step" : "run";
+  run.source = environment.played ? Source::playback : Source::cupti;
+  run.unit = windows.steps_known() ? Unit::step : Unit::run;
   run.complete = complete;
   const auto counts = windows.counts();
   run.steps.seen = counts.seen;
@@ -223,7 +223,7 @@ bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& coun
   if (complete) note_missing_modules(rt_);
   const Environment here = environment();
   RunInfo run = describe_run(windows, here, complete);
-  run.scope = counters.by_layers() ? "range" : "kernel";
+  run.scope = counters.by_layers() ? Scope::range : Scope::kernel;
   run.overhead.counter_image_bytes = static_cast<double>(counters.image_bytes());
   if (const auto bytes = counters.gpu_bytes())
     run.overhead.gpu_memory_bytes = static_cast<double>(*bytes);

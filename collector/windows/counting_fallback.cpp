@@ -13,7 +13,7 @@ CountingLadder::Allowed CountingFallback::allowed() const {
   const auto& s = rt_.settings;
   CountingLadder::Allowed allowed;
   // What waits after every launch may wait for a kernel that waits for another rank.
-  allowed.automatic = s.ranges != "user" && !rt_.ranks && !communicator_seen() &&
+  allowed.automatic = s.ranges != RangesBy::user && !rt_.ranks && !communicator_seen() &&
                       !collective_.load(std::memory_order_relaxed);
   allowed.layers = s.record.empty();  // a recording keeps what each launch counted
   return allowed;

@@ -138,7 +138,7 @@ double Truth::per_step(const Sums& sums, std::size_t kind) const {
 }
 
 void Truth::compare(const Report& report, Played& played) const {
-  const bool steps = report.run.unit == "step";
+  const bool steps = report.run.unit == Unit::step;
   for (const KernelRow& row : report.kernels) {
     if (row.symbol.empty() || row.symbol[0] != 'f') continue;  // "(other)"
     const auto function = static_cast<std::uint32_t>(std::stoul(row.symbol.substr(1)));

@@ -23,7 +23,7 @@ struct AdviceFacts {
   std::vector<PlotRow> kernels;  // those whose time is their own
   double kernels_ns = 0;         // their time
   double unit_ns = 0;            // wall time of a step; without steps the time of all kernels
-  std::string unit;              // "step" | "run"
+  Unit unit = Unit::run;
 
   // Time of the kernels that `fits` holds of, and how many there are.
   struct Part {
@@ -64,8 +64,8 @@ AdviceFacts advice_facts(const Report& report) {
     facts.kernels.push_back(std::move(row));
   }
   facts.unit = report.run.unit;
-  facts.unit_ns = report.step.wall_mean_ns && facts.unit == "step" ? *report.step.wall_mean_ns
-                                                                   : facts.kernels_ns;
+  facts.unit_ns = report.step.wall_mean_ns && facts.unit == Unit::step ? *report.step.wall_mean_ns
+                                                                       : facts.kernels_ns;
   return facts;
 }
 
@@ -78,7 +78,7 @@ constexpr double kNearCompute = 0.6;  // of the roof: little is left but to comp
 bool compute_holds(const PlotRow& row) {
   const Roof& roof = row.sum.roof;
   return roof.compute_ns && roof.memory_ns && *roof.compute_ns > *roof.memory_ns &&
-         roof.bound != "communication" && roof.bound != "overhead";
+         !is_beside_roofs(roof.bound);
 }
 
 // The time that would remain if the row's FLOPs were under another roof, at the fraction it reaches
@@ -156,7 +156,7 @@ constexpr double kManySectors = 2 * kCoalescedSectors;
 bool memory_holds(const PlotRow& row) {
   const Roof& roof = row.sum.roof;
   return roof.compute_ns && roof.memory_ns && *roof.memory_ns >= *roof.compute_ns &&
-         *roof.memory_ns > 0 && roof.bound != "communication" && roof.bound != "overhead";
+         *roof.memory_ns > 0 && !is_beside_roofs(roof.bound);
 }
 
 // In each layer, memory-bound kernels that follow each other could read and write once: what all
@@ -219,7 +219,7 @@ void advise_access(const AdviceFacts& facts, std::vector<Advice>& advice) {
   }
   const AdviceFacts::Part below = facts.part(
       [](const PlotRow& row) {
-        return memory_holds(row) && row.sum.roof.bound == "memory" &&
+        return memory_holds(row) && row.sum.roof.bound == Bound::memory &&
                row.sum.roof.fraction.value_or(1) < kNearMemory;
       },
       [](const PlotRow& row) { return row.sum.roof.memory_ns; });
@@ -337,26 +337,26 @@ void advise_on_memory(const AdviceFacts& facts, std::vector<Advice>& advice) {
 
 constexpr double kMuchIdle = 0.1, kLongWait = 0.1, kMuchCopying = 0.05;  // of the step
 
-std::string bound_is(const PlotRow& row) { return row.sum.roof.bound; }
+Bound bound_is(const PlotRow& row) { return row.sum.roof.bound; }
 
 void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const Step& step = facts.report->step;
   const AdviceFacts::Part overhead =
-      facts.part([](const PlotRow& row) { return bound_is(row) == "overhead"; });
+      facts.part([](const PlotRow& row) { return bound_is(row) == Bound::overhead; });
   if (overhead.launches > 0 && overhead.share(facts.kernels_ns) >= kLeastShare) {
     // Graphs and fusion take the latency away, not the kernels.
-    const Maybe idle = facts.unit == "step" ? step.idle_ns : std::nullopt;
+    const Maybe idle = facts.unit == Unit::step ? step.idle_ns : std::nullopt;
     const double most = overhead.launches * step.launch_latency_ns.value_or(0);
-    advice.push_back({"fewer_launches",
-                      "Launch less often: CUDA graphs (torch.compile mode reduce-overhead), a "
-                      "larger batch, fused kernels.",
-                      digits(overhead.launches) + " launches a " + facts.unit +
-                          " are shorter than the launch latency of " +
-                          duration(step.launch_latency_ns) + ".",
-                      idle ? Maybe(std::min(*idle, most)) : std::nullopt});
+    advice.push_back(
+        {"fewer_launches",
+         "Launch less often: CUDA graphs (torch.compile mode reduce-overhead), a "
+         "larger batch, fused kernels.",
+         digits(overhead.launches) + " launches a " + std::string(word_of(facts.unit)) +
+             " are shorter than the launch latency of " + duration(step.launch_latency_ns) + ".",
+         idle ? Maybe(std::min(*idle, most)) : std::nullopt});
   }
   const AdviceFacts::Part latency =
-      facts.part([](const PlotRow& row) { return bound_is(row) == "latency"; },
+      facts.part([](const PlotRow& row) { return bound_is(row) == Bound::latency; },
                  [](const PlotRow& row) {
                    const Roof& roof = row.sum.roof;
                    return roof.compute_ns && roof.memory_ns
@@ -377,7 +377,7 @@ void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
 void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   advise_on_launches(facts, advice);
   const Step& step = facts.report->step;
-  const bool steps = facts.unit == "step" && step.wall_mean_ns;
+  const bool steps = facts.unit == Unit::step && step.wall_mean_ns;
   if (steps && step.idle_ns && *step.idle_ns >= kMuchIdle * facts.unit_ns) {
     advice.push_back({"idle",
                       "Keep the GPU busy: more workers for loading data, prefetching, no .item() "
@@ -394,7 +394,7 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
                       step.copy_ns});
   }
   const AdviceFacts::Part communication =
-      facts.part([](const PlotRow& row) { return bound_is(row) == "communication"; },
+      facts.part([](const PlotRow& row) { return bound_is(row) == Bound::communication; },
                  [](const PlotRow&) { return Maybe(0.0); });
   if (communication.share(facts.kernels_ns) >= kMuchIdle) {
     advice.push_back(

@@ -25,7 +25,7 @@ class EnvCommand final : public Command {
     std::printf("export GABLE_OPTIONS=%s\n", shell_quoted(to_options(settings_)).c_str());
     if (lacks_python_side(settings_)) say(no_python_side());
     const std::string startup =
-        settings_.layers == "auto" ? python_startup_folder() : std::string();
+        settings_.layers == ModuleLayers::automatic ? python_startup_folder() : std::string();
     if (!startup.empty()) {
       std::printf("export PYTHONPATH=%s${PYTHONPATH:+:$PYTHONPATH}\n",
                   shell_quoted(startup).c_str());

@@ -53,7 +53,7 @@ std::map<std::int32_t, const DeviceInfo*> used_devices(const Report& report) {
   return out;
 }
 
-bool is_playback(const Report& report) { return report.run.source == "playback"; }
+bool is_playback(const Report& report) { return report.run.source == Source::playback; }
 
 void compare_devices(const Report& a, const Report& b, Comparison& out) {
   const auto of_a = used_devices(a), of_b = used_devices(b);
@@ -98,11 +98,12 @@ void say_how_comparable(const Report& a, const Report& b, Comparison& out) {
     out.obstacles.push_back(std::string("One is a playback and the other is of hardware: ") +
                             (is_playback(a) ? "A" : "B") + " is the playback.");
   } else if (a.run.source != b.run.source) {
-    out.remarks.push_back("A is from " + a.run.source + ", B from " + b.run.source + ".");
+    out.remarks.push_back("A is from " + std::string(word_of(a.run.source)) + ", B from " +
+                          std::string(word_of(b.run.source)) + ".");
   }
   if (a.run.unit != b.run.unit) {
-    out.obstacles.push_back("Numbers of A are per " + a.run.unit + ", those of B per " +
-                            b.run.unit + ".");
+    out.obstacles.push_back("Numbers of A are per " + std::string(word_of(a.run.unit)) +
+                            ", those of B per " + std::string(word_of(b.run.unit)) + ".");
   }
   compare_devices(a, b, out);
   compare_clocks(a, b, out);
@@ -116,7 +117,7 @@ void say_how_comparable(const Report& a, const Report& b, Comparison& out) {
     if (report->run.lost.records + report->run.lost.unattributed_launches > 0)
       out.remarks.push_back(std::string(name) + " lost records: its sums may be too small.");
   }
-  if (a.run.unit == "run" && b.run.unit == "run") {
+  if (a.run.unit == Unit::run && b.run.unit == Unit::run) {
     out.remarks.emplace_back(
         "Numbers are of whole runs: they agree only where both runs did as much work.");
   }

@@ -227,7 +227,8 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
   line(source_mark(files.reports) + "B: " + files.paths[1]);
   for (const std::string& text : comparison.obstacles) lines("Careful: " + text, kRed);
   for (const ComparedRow& whole : comparison.wholes)
-    lines(whole_line(whole, files.reports[0].run.unit, comparison.wholes.size() > 1));
+    lines(whole_line(whole, std::string(word_of(files.reports[0].run.unit)),
+                     comparison.wholes.size() > 1));
   if (const std::string step = step_line(comparison); !step.empty()) line(step);
   line("");
   line(counts_line(rows, kernels) + "; " + std::to_string(count) + " shown, " +
@@ -274,7 +275,8 @@ std::string diff_json(const ReportFiles& files, const Comparison& comparison) {
   out["gable"] = {{"schema", kReportSchema}, {"version", GABLE_VERSION}, {"kind", "diff"}};
   const auto side = [&](std::size_t i) {
     const RunInfo& run = files.reports[i].run;
-    return Json{{"file", files.paths[i]}, {"source", run.source}, {"unit", run.unit}};
+    return Json{
+        {"file", files.paths[i]}, {"source", word_of(run.source)}, {"unit", word_of(run.unit)}};
   };
   out["a"] = side(0);
   out["b"] = side(1);

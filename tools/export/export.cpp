@@ -78,7 +78,7 @@ std::string csv_line(const std::string& report, const std::string& source, const
   line.add("flop_per_s", sum.flops_per_s);
   line.add("dram_bytes_per_s", sum.bytes_per_s);
   line.add("roof_fraction", sum.roof.fraction);
-  line.add("bound", sum.roof.bound);
+  line.add("bound", std::string(word_of(sum.roof.bound)));
   line.add("ceiling", sum.roof.ceiling);
   line.add("level", sum.roof.level);
   line.add("source", sum.roof.source);
@@ -123,8 +123,9 @@ std::string row_text(const PlotRow& row, const RowQuery& query) {
   std::string text = "| " + markdown_cell(row.name) + " | " + row.direction;
   for (const std::string& each :
        {percent(row.share), time_text(row.sum), digits(in(row.sum.flops_per_s, kTera)),
-        digits(in(level.bytes_per_s, kGiga)), digits(level.intensity), row.sum.roof.bound,
-        percent(row.sum.roof.fraction), duration(row.sum.saving_ns)}) {
+        digits(in(level.bytes_per_s, kGiga)), digits(level.intensity),
+        std::string(word_of(row.sum.roof.bound)), percent(row.sum.roof.fraction),
+        duration(row.sum.saving_ns)}) {
     text += " | " + markdown_cell(each);
   }
   return text + (row.analytic ? " | analytic |\n" : " | counted |\n");
@@ -152,7 +153,7 @@ std::string export_csv(const std::vector<Report>& reports, const std::vector<std
   std::string out = csv_line({}, {}, PlotRow(), true);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     for (const PlotRow& row : exported_rows(reports[i], options))
-      out += csv_line(names[i], reports[i].run.source, row, false);
+      out += csv_line(names[i], std::string(word_of(reports[i].run.source)), row, false);
   }
   return out;
 }
@@ -165,7 +166,7 @@ std::string export_markdown(const std::vector<Report>& reports,
     const std::string level = options.query.level == "dram" ? "" : " " + options.query.level;
     out += (out.empty() ? "**" : "\n**") + source_mark({report}) + markdown_cell(names[i]) +
            "**: " + markdown_cell(total_text(report)) + "; times and savings per " +
-           markdown_cell(report.run.unit) + "\n\n";
+           markdown_cell(std::string(word_of(report.run.unit))) + "\n\n";
     out += std::string(options.query.kernels ? "| kernel" : "| layer") + " | direction | share" +
            (time_of_shares({report}) == "time" ? "" : " of the known time") +
            " | time | TFLOP/s | GB/s" + level + " | FLOP/B" + level +

@@ -34,8 +34,8 @@ std::string next_command(const ReportFiles& files, After after) {
   bool counters = false, steps = false, imported = true, too_short = true;
   for (const Report& report : files.reports) {
     counters = counters || report.run.steps.hw + report.run.steps.flops > 0;
-    steps = steps || report.run.unit == "step";
-    imported = imported && report.run.source == "import";
+    steps = steps || report.run.unit == Unit::step;
+    imported = imported && report.run.source == Source::imported;
     const auto& had = report.run.steps;
     too_short = too_short && had.needed && had.hw + had.flops + had.time == 0;
   }

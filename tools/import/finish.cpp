@@ -29,7 +29,7 @@ std::string percent_of(std::uint64_t part, std::uint64_t whole) {
 // The analysis saw one window as one step, so that nothing is extrapolated.
 void as_run(Report& report) {
   RunInfo& run = report.run;
-  run.unit = "run";
+  run.unit = Unit::run;
   run.steps = {};
   run.overhead = {};
   const Maybe latency = report.step.launch_latency_ns;
@@ -68,7 +68,7 @@ bool lacks_roofs(const Report& report) {
 Report finish_report(const Imported& imported, const Profile& profile, const StoredRoofs& roofs,
                      bool counted, bool timed) {
   RunInfo run;
-  run.source = "import";
+  run.source = Source::imported;
   run.complete = true;
   run.lost.unattributed_launches = imported.without_call;
   StoredRoofs known = roofs;

@@ -43,7 +43,8 @@ std::string injection_holder(const std::string& library) {
 void set_injection(const std::string& library, const Settings& settings) {
   for (const char* name : kEntryVariables) setenv(name, library.c_str(), 1);
   setenv("GABLE_OPTIONS", to_options(settings).c_str(), 1);
-  const std::string startup = settings.layers == "auto" ? python_startup_folder() : std::string();
+  const std::string startup =
+      settings.layers == ModuleLayers::automatic ? python_startup_folder() : std::string();
   if (startup.empty()) return;
   const std::string before = variable("PYTHONPATH");
   if (before == startup || before.rfind(startup + ":", 0) == 0) return;
@@ -51,7 +52,7 @@ void set_injection(const std::string& library, const Settings& settings) {
 }
 
 bool lacks_python_side(const Settings& settings) {
-  return settings.layers == "auto" && python_startup_folder().empty();
+  return settings.layers == ModuleLayers::automatic && python_startup_folder().empty();
 }
 
 void clear_own_injection(const std::string& library) {

@@ -27,12 +27,14 @@ std::string misfit(const std::vector<Report>& reports, const std::vector<std::st
     };
     if (!run.processes.empty()) return names[i] + " is a merged report already.";
     if (run.source != first.source)
-      return differ("one is from " + first.source + ", the other from " + run.source + ".");
+      return differ("one is from " + std::string(word_of(first.source)) + ", the other from " +
+                    std::string(word_of(run.source)) + ".");
     if (run.unit != first.unit)
-      return differ("one is per " + first.unit + ", the other per " + run.unit + ".");
+      return differ("one is per " + std::string(word_of(first.unit)) + ", the other per " +
+                    std::string(word_of(run.unit)) + ".");
     if (run.scope != first.scope)
-      return differ("counters of one are by " + first.scope + ", of the other by " + run.scope +
-                    ".");
+      return differ("counters of one are by " + std::string(word_of(first.scope)) +
+                    ", of the other by " + std::string(word_of(run.scope)) + ".");
     // Rank 0 of another run would count twice.
     if (run.rank && !seen.insert({"rank", *run.rank}).second)
       return names[i] + " is rank " + std::to_string(*run.rank) +
@@ -209,7 +211,7 @@ void merge_runs(const std::vector<Report>& reports, Report& out) {
   merge_overhead(reports, run);
   merge_step(reports, out.step);
   merge_notes(reports, run);
-  if (run.unit == "step") name_slowest(run);
+  if (run.unit == Unit::step) name_slowest(run);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ struct LayerMerge {
     model.flops_ratio = model.bytes_ratio = model.intensity = std::nullopt;
     model.flops_per_s = model.bytes_per_s = model.saving_ns = model.allocated_bytes = std::nullopt;
     model.roof = Roof{};
-    model.roof.bound = "unknown";
+    model.roof.bound = Bound::unknown;
   }
 };
 

@@ -133,7 +133,7 @@ void add_work(Rows& rows, const LayerRow& row) {
   rows.add("l2", row.bytes.l2);
   rows.add("l1", row.bytes.l1);
   rows.add("fraction", row.roof.fraction);
-  rows.add("bound", row.roof.bound);
+  rows.add("bound", std::string(word_of(row.roof.bound)));
   rows.add("ceiling", row.roof.ceiling);
   rows.add("level", row.roof.level);
   rows.add("source", row.roof.source);

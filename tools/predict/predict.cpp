@@ -81,7 +81,7 @@ double element_bytes(std::string_view precision) {
 
 Report predicted_report(const Report& report, const GpuSpec& gpu, const std::string& precision) {
   Report out = report;
-  out.run.source = "predicted";
+  out.run.source = Source::predicted;
   out.ceilings.clear();
   out.sm_clock_measured_hz.clear();
   for (DeviceInfo& device : out.devices) {
@@ -96,7 +96,7 @@ Report predicted_report(const Report& report, const GpuSpec& gpu, const std::str
   for (std::size_t i = 0; i < out.kernels.size(); ++i) {
     KernelRow& row = out.kernels[i];
     const Roof& held = report.kernels[i].roof;
-    const bool stays = held.bound == "overhead" || held.bound == "communication";
+    const bool stays = is_beside_roofs(held.bound);
     const Maybe before = here.times(report.kernels[i]).min_ns();
     if (!precision.empty()) change_precision(row, precision);
     const Maybe after = there.times(row).min_ns();
@@ -200,7 +200,7 @@ Report model_report(const DescribedModel& model, const GpuSpec& gpu,
   Report out;
   out.version = GABLE_VERSION;
   out.run.command = {"gable", "predict", "--model", model.name};
-  out.run.source = "predicted";
+  out.run.source = Source::predicted;
   out.run.complete = true;
   out.run.total.basis = "extrapolated";
   out.run.total.basis_note =

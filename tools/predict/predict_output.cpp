@@ -140,11 +140,13 @@ std::string predicted_layers(const Report& here, const std::vector<Report>& ther
     });
   add("here", false, duration(time_of_roots(here)),
       [](const LayerThere& row) { return duration(time_of(*row.here)); });
-  add("bound", true, "", [](const LayerThere& row) { return row.here->sum.roof.bound; });
+  add("bound", true, "",
+      [](const LayerThere& row) { return std::string(word_of(row.here->sum.roof.bound)); });
   for (std::size_t i = 0; i < there.size(); ++i) {
     add(device_of(there[i]), false, duration(time_of_roots(there[i])),
         [i](const LayerThere& row) { return duration(time_of(*row.there[i])); });
-    add("bound", true, "", [i](const LayerThere& row) { return row.there[i]->sum.roof.bound; });
+    add("bound", true, "",
+        [i](const LayerThere& row) { return std::string(word_of(row.there[i]->sum.roof.bound)); });
   }
   return render_columns(std::move(table), count + 1, columns, colours);
 }
@@ -158,11 +160,11 @@ std::string predicted_layers_csv(const Report& here, const std::vector<Report>& 
                             ? Maybe(std::max(*roof.compute_ns, *roof.memory_ns))
                             : std::nullopt;
     out += source + "," + quoted(row.name) + "," + row.direction + "," + quoted(gpu) + "," +
-           exact(time_of(row)) + "," + roof.bound + "," + exact(roof.fraction) + "," +
-           exact(least) + "\n";
+           exact(time_of(row)) + "," + std::string(word_of(roof.bound)) + "," +
+           exact(roof.fraction) + "," + exact(least) + "\n";
   };
   for (const LayerThere& row : layers.rows()) {
-    line(here.run.source, *row.here, device_of(here));
+    line(std::string(word_of(here.run.source)), *row.here, device_of(here));
     for (std::size_t i = 0; i < there.size(); ++i)
       line("predicted", *row.there[i], device_of(there[i]));
   }

@@ -7,10 +7,10 @@ namespace gable {
 
 std::vector<std::string> sources_of(const std::vector<Report>& reports) {
   std::vector<std::string> sources;
-  for (const char* source : {"playback", "import", "predicted", "cupti"}) {
+  for (const auto source : {Source::playback, Source::imported, Source::predicted, Source::cupti}) {
     if (std::any_of(reports.begin(), reports.end(),
                     [&](const Report& each) { return each.run.source == source; }))
-      sources.emplace_back(source);
+      sources.emplace_back(word_of(source));
   }
   return sources;
 }
@@ -18,7 +18,7 @@ std::vector<std::string> sources_of(const std::vector<Report>& reports) {
 std::string source_mark(const std::vector<Report>& reports) {
   std::string text;
   for (const std::string& source : sources_of(reports)) {
-    if (source != "cupti") text += "[" + source + "] ";
+    if (source != word_of(Source::cupti)) text += "[" + source + "] ";
   }
   return text;
 }

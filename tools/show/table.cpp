@@ -70,7 +70,7 @@ std::string found_steps(const std::vector<Report>& reports) {
   std::vector<std::int64_t> periods;
   for (const Report& report : reports) {
     const auto& period = report.run.steps.period;
-    if (!period || report.run.unit != "step") return {};
+    if (!period || report.run.unit != Unit::step) return {};
     if (std::find(periods.begin(), periods.end(), *period) == periods.end())
       periods.push_back(*period);
   }
@@ -156,14 +156,14 @@ std::string what_to_do(const std::vector<Report>& reports) {
     const auto& run = report.run;
     const auto& steps = run.steps;
     const bool nothing = steps.hw + steps.flops + steps.time == 0;
-    if (run.source == "import" || !run.ranks.empty()) continue;
+    if (run.source == Source::imported || !run.ranks.empty()) continue;
     if (nothing ? !steps.needed : steps.hw == 0 || (steps.flops > 0 && steps.time > 0)) continue;
     const std::string longer =
         nothing ? "The program ended before anything was measured. Let it run longer"
                 : "Not every phase had a window. Unless --phases left it out, let the program run "
                   "longer";
     const std::string enough = steps_that_are_enough(run);
-    if (run.unit == "step") {
+    if (run.unit == Unit::step) {
       if (!enough.empty())
         return longer + ": " + enough + ", and it had " + std::to_string(steps.seen) + ".";
       return longer + ", by " + plural(steps.flops > 0 ? 1 : 3, "step") + " or more.";
@@ -194,7 +194,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   }
 
   const bool per_step = std::all_of(reports.begin(), reports.end(),
-                                    [](const Report& each) { return each.run.unit == "step"; });
+                                    [](const Report& each) { return each.run.unit == Unit::step; });
   line("");
   line(std::to_string(count) + " of " +
        plural(table.rows.size(), table.kernels ? "kernel" : "layer") + ", " +

@@ -13,11 +13,11 @@ Maybe scaled(const Maybe& value, double unit) {
 }
 
 // Of the eight that every terminal has.
-const char* colour_of(const std::string& bound) {
-  if (bound == "memory") return "34";
-  if (bound == "compute") return "32";
-  if (bound == "latency" || bound == "overhead") return "33";
-  if (bound == "communication") return "36";
+const char* colour_of(Bound bound) {
+  if (bound == Bound::memory) return "34";
+  if (bound == Bound::compute) return "32";
+  if (bound == Bound::latency || bound == Bound::overhead) return "33";
+  if (bound == Bound::communication) return "36";
   return nullptr;
 }
 
@@ -52,7 +52,7 @@ std::vector<Column> table_columns(const TableRows& table, std::size_t count, boo
   });
   add(dram ? "FLOP/B" : "FLOP/B" + level, false,
       [&](const TableRow& row) { return digits(at_level(row.sum, table.level).intensity); });
-  add("bound", true, [](const TableRow& row) { return row.sum.roof.bound; });
+  add("bound", true, [](const TableRow& row) { return std::string(word_of(row.sum.roof.bound)); });
   for (std::size_t i = 0; i < count; ++i)
     columns.back().colours.push_back(colour_of(table.rows[i].sum.roof.bound));
   add("of roof", false, [](const TableRow& row) { return percent(row.sum.roof.fraction); });

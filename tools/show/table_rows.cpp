@@ -53,7 +53,7 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
 }  // namespace
 
 double units_of(const Report& report) {
-  return report.run.unit == "step"
+  return report.run.unit == Unit::step
              ? static_cast<double>(std::max<std::uint64_t>(report.run.steps.seen, 1))
              : 1.0;
 }

@@ -19,7 +19,7 @@ class AdviceTest : public ::testing::Test {
   Report report;
 
   AdviceTest() {
-    report.run.unit = "step";
+    report.run.unit = Unit::step;
     report.step.wall_mean_ns = 1e6;
     report.step.idle_ns = 0;
     report.step.launch_latency_ns = kLatency;

@@ -16,7 +16,7 @@ class Table : public ProfileTest {
 
   Table() {
     info.pid = 4711;
-    info.source = "playback";
+    info.source = Source::playback;
     info.complete = true;
     profile.add_device(a100());
     profile.set_metrics(kHw1, kHwMetrics);
@@ -141,7 +141,7 @@ TEST_F(Table, WhatIsUnknownIsADashAndSaidInTheLastLine) {
   timed(key(layer({"a"}), "k"), 100, 1100);
   timed(key(layer({"b"}), "k"), 2000, 5000);
   end(kTime);
-  info.source = "cupti";
+  info.source = Source::cupti;
   const Report report = kept(build_report(profile, info));
   EXPECT_EQ(shown({report}),
             R"(FLOP unknown, DRAM bytes unknown, - FLOP/B, 4.00 us GPU, - FLOP/s (measured)
@@ -255,7 +255,7 @@ TEST_F(Table, SaysHowManyStepsAreEnoughWhereNoneWasKnown) {
   measured(key(layer({"a"}), "k"), 1e9, 1e6, 300'000);
   Report report = made();
   auto& steps = report.run.steps;
-  report.run.unit = "run";
+  report.run.unit = Unit::run;
   steps.seen = 0;
   steps.hw = 3;
   steps.flops = steps.time = 0;

@@ -24,7 +24,7 @@ TEST_F(ReportBuilder, LayersSumTheirChildrenAndUnionsCountOverlapOnce) {
   time_window(1, 1000);
   time_window(2, 5000);
   const Report made = report();
-  EXPECT_EQ(made.run.unit, "step");
+  EXPECT_EQ(made.run.unit, Unit::step);
   ASSERT_EQ(made.layers.size(), 4u);
   const LayerRow& root = layer_at(made, {});
   const LayerRow& net = layer_at(made, {"net"});
@@ -167,7 +167,7 @@ TEST_F(ReportBuilder, WithoutStepsAllLaunchesCount) {
   time_window(1, 1000);
   launch(key(layer({"net", "b"}), "kb"));
   const Report made = report();
-  EXPECT_EQ(made.run.unit, "run");
+  EXPECT_EQ(made.run.unit, Unit::run);
   EXPECT_EQ(kernel_named(made, "kb").launches, 3);
   EXPECT_EQ(kernel_named(made, "kb").time_total_ns, 150);
   EXPECT_EQ(made.run.total.gpu_time_ns, 360);
@@ -323,7 +323,7 @@ TEST_F(ReportBuilder, AnEmptyProfileHasNoLaunchesAndAnEmptyReport) {
   const Report made = report();
   EXPECT_TRUE(made.layers.empty());
   EXPECT_FALSE(made.run.total.flops.has_value());
-  EXPECT_EQ(made.run.unit, "run");
+  EXPECT_EQ(made.run.unit, Unit::run);
 }
 
 }  // namespace

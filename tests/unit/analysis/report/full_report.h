@@ -118,9 +118,9 @@ inline Report full_report() {
   run.rank = 3;
   run.started_at = "2030-01-02T03:04:05Z";
   run.wall_time_s = v;
-  run.source = "playback";
-  run.unit = "step";
-  run.scope = "range";
+  run.source = Source::playback;
+  run.unit = Unit::step;
+  run.scope = Scope::range;
   run.complete = true;
   run.total.flops = v;
   run.total.bytes_dram = v;

@@ -31,15 +31,25 @@ TEST(ReportJson, EveryFieldSurvives) {
   }
 }
 
+TEST(ReportJson, AClockThatWasMeasuredIsThatOfItsDeviceAlone) {
+  Report report;
+  report.version = "0";
+  for (const int id : {0, 1}) report.devices.emplace_back().id = id;
+  report.sm_clock_measured_hz[0] = 1.5e9;
+  const ParsedReport read = from_json(to_json(kept(report)));
+  ASSERT_TRUE(read.report) << read.error;
+  EXPECT_EQ(read.report->sm_clock_measured_hz, report.sm_clock_measured_hz);
+}
+
 TEST(ReportJson, UnknownIsNullAndSurvives) {
   Report report;
   report.version = "0";
   report.layers.emplace_back().direction = "none";
   report.layers[0].launches = 0;
-  report.layers[0].roof.bound = "unknown";
+  report.layers[0].roof.bound = Bound::unknown;
   report.kernels.emplace_back().direction = "none";
   report.kernels[0].name = "k";
-  report.kernels[0].roof.bound = "unknown";
+  report.kernels[0].roof.bound = Bound::unknown;
   report.kernels[0].counters["dram__sectors_read.sum"] = std::nullopt;
   report.run.total.basis = "extrapolated";
   const std::string text = to_json(kept(report));

@@ -34,7 +34,7 @@ KernelRow under_roofs(KernelRow row, Maybe latency = std::nullopt) {
 TEST(Roofline, TheHigherOfTheTwoTimesBinds) {
   const KernelRow memory = under_roofs(kernel(0.5, 1, 2, 3));
   EXPECT_DOUBLE_EQ(*memory.roof.fraction, 0.5);
-  EXPECT_EQ(memory.roof.bound, "memory");
+  EXPECT_EQ(memory.roof.bound, Bound::memory);
   EXPECT_EQ(memory.roof.ceiling, "dram");
   EXPECT_EQ(memory.roof.level, "dram");
   EXPECT_EQ(memory.roof.source, "theoretical");
@@ -44,12 +44,12 @@ TEST(Roofline, TheHigherOfTheTwoTimesBinds) {
 
   const KernelRow compute = under_roofs(kernel(1, 0.5, 1.25));
   EXPECT_DOUBLE_EQ(*compute.roof.fraction, 0.8);
-  EXPECT_EQ(compute.roof.bound, "compute");
+  EXPECT_EQ(compute.roof.bound, Bound::compute);
   EXPECT_EQ(compute.roof.ceiling, "fp32");
   EXPECT_EQ(compute.roof.level, "");
   EXPECT_DOUBLE_EQ(*compute.saving_ns, 0.25 * kMillisecond);
 
-  EXPECT_EQ(under_roofs(kernel(1, 1, 2)).roof.bound, "memory");  // equal: memory
+  EXPECT_EQ(under_roofs(kernel(1, 1, 2)).roof.bound, Bound::memory);  // equal: memory
 }
 
 TEST(Roofline, RatesAndIntensities) {
@@ -66,16 +66,16 @@ TEST(Roofline, RatesAndIntensities) {
 }
 
 TEST(Roofline, BelowAQuarterNeitherRoofExplainsTheTime) {
-  EXPECT_EQ(under_roofs(kernel(0.249, 0.1, 1)).roof.bound, "latency");
-  EXPECT_EQ(under_roofs(kernel(0.251, 0.1, 1)).roof.bound, "compute");
+  EXPECT_EQ(under_roofs(kernel(0.249, 0.1, 1)).roof.bound, Bound::latency);
+  EXPECT_EQ(under_roofs(kernel(0.251, 0.1, 1)).roof.bound, Bound::compute);
 }
 
 TEST(Roofline, ShorterThanALaunchIsOverheadAndCollectivesAreCommunication) {
-  EXPECT_EQ(under_roofs(kernel(0.001, 0.001, 0.002), 3000).roof.bound, "overhead");
-  EXPECT_EQ(under_roofs(kernel(0.001, 0.003, 0.003), 3000).roof.bound, "memory");
+  EXPECT_EQ(under_roofs(kernel(0.001, 0.001, 0.002), 3000).roof.bound, Bound::overhead);
+  EXPECT_EQ(under_roofs(kernel(0.001, 0.003, 0.003), 3000).roof.bound, Bound::memory);
   KernelRow row = kernel(0.001, 0.001, 0.002);
   row.name = "ncclDevKernel_AllReduce";
-  EXPECT_EQ(under_roofs(row, 3000).roof.bound, "communication");
+  EXPECT_EQ(under_roofs(row, 3000).roof.bound, Bound::communication);
 }
 
 TEST(Roofline, AboveTheRoofIsFlaggedAndNeverClamped) {
@@ -94,13 +94,13 @@ TEST(Roofline, WithoutAPartNothingIsClaimed) {
     if (missing == 2) row.time_mean_ns.reset();
     const KernelRow done = under_roofs(row);
     EXPECT_FALSE(done.roof.fraction) << missing;
-    EXPECT_EQ(done.roof.bound, "unknown") << missing;
+    EXPECT_EQ(done.roof.bound, Bound::unknown) << missing;
     EXPECT_FALSE(done.saving_ns) << missing;
     EXPECT_FALSE(done.intensity.dram && done.flops_per_s) << missing;
   }
   KernelRow row = kernel(1, 1, 2);
   row.device = 5;  // no ceilings are known for it
-  EXPECT_EQ(under_roofs(row).roof.bound, "unknown");
+  EXPECT_EQ(under_roofs(row).roof.bound, Bound::unknown);
 }
 
 TEST(Roofline, TypesOfOnePipeAddUpAndPipesRunSideBySide) {
@@ -167,7 +167,7 @@ TEST(LayerSum, TimesOfTheRoofsAddUpKernelByKernel) {
   // 2 launches of 1 ms where the roof allows 0.5; 1 of 3 ms where it allows 2 (compute).
   const LayerRow row = layer_of({kernel(0.1, 0.5, 1, 2), kernel(2, 0.1, 3)});
   EXPECT_DOUBLE_EQ(*row.roof.fraction, 3.0 / 5.0);  // (2 x 0.5 + 2) / (2 x 1 + 3)
-  EXPECT_EQ(row.roof.bound, "compute");             // 2.2 ms against 1.1 ms
+  EXPECT_EQ(row.roof.bound, Bound::compute);        // 2.2 ms against 1.1 ms
   EXPECT_EQ(row.roof.ceiling, "fp32");
   EXPECT_NEAR(*row.saving_ns, 2 * kMillisecond, 1e-6);  // 2 x 0.5 + 1
   EXPECT_EQ(row.launches, 3);
@@ -194,7 +194,7 @@ TEST(LayerSum, RatiosNeedNearlyAllOfTheTime) {
   const LayerRow little = layer_of({kernel(50, 50, 94), unknown});
   EXPECT_LT(*little.coverage.bytes, 0.95);
   EXPECT_FALSE(little.bytes_per_s || little.intensity.dram || little.roof.fraction);
-  EXPECT_EQ(little.roof.bound, "unknown");
+  EXPECT_EQ(little.roof.bound, Bound::unknown);
   EXPECT_EQ(*little.bytes.dram, kDram * 1e-3 * 50);  // a sum is of its known parts
 }
 

@@ -176,15 +176,15 @@ TEST(OverlapsOfLayers, AreOnOneGpuAndOfOtherLayers) {
 TEST(RangeChoiceOf, Ranks) {
   Settings settings;
   EXPECT_EQ(choose_ranges(settings, true).mode, RangeMode::user);
-  settings.ranges = "auto";
+  settings.ranges = RangesBy::automatic;
   EXPECT_EQ(choose_ranges(settings, false).mode, RangeMode::automatic);
   EXPECT_EQ(choose_ranges(settings, true).mode, RangeMode::user);
-  settings.replay = "kernel";
+  settings.replay = Replay::kernel;
   EXPECT_EQ(choose_ranges(settings, false).mode, RangeMode::replay);
   EXPECT_EQ(choose_ranges(settings, true).mode, RangeMode::user);
   EXPECT_NE(choose_ranges(settings, true).sentence, "");
   settings = {};
-  settings.scope = "range";
+  settings.scope = CounterScope::range;
   EXPECT_EQ(choose_ranges(settings, true).mode, RangeMode::layer);
   EXPECT_EQ(choose_ranges(settings, true).sentence, "");
 }

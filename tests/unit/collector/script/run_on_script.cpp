@@ -295,7 +295,7 @@ Report RunOnScript::report() {
   records.collect();
   RunInfo base;
   const auto counts = c.windows.counts();
-  base.unit = c.windows.steps_known() ? "step" : "run";
+  base.unit = c.windows.steps_known() ? Unit::step : Unit::run;
   base.steps.seen = counts.seen;
   base.notes = rt.notes.all();
   return c.sink.with_profile([&](Profile& profile) { return build_report(profile, base); });

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report's fields, once: their names in the file, in the order in which they are written. The
+// writer, the reader and the check of the schema visit them.
+//
+// `f` is one of those three. It has
+//   f(name, member)           any value; std::nullopt is null in the file
+//   f.known(name, member)     of which empty, or 0, means unknown: null
+//   f.word(name, member)      an enum with words
+//   f.one_of(name, text, words)  text that is one of these words
+//   f.count(name, member)     how often something was, in a unit: 0.5 of a launch is possible
+//   f.inside(name, visit)     an object of the file that is no struct: visit(f of its fields)
+//   f.object(name, member)    a struct, or std::optional of one
+//   f.list(name, members)     a list of structs
+//   f.derived(name, value)    only written: it follows from other fields
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "analysis/report/report.h"
+
+namespace gable {
+
+inline constexpr std::array<std::string_view, 4> kDirections = {"forward", "backward", "recompute",
+                                                                "none"};
+
+// A struct of the report, to write from or to read into.
+template <typename T, typename Struct>
+concept Of = std::same_as<std::remove_const_t<T>, Struct>;
+
+void fields(auto& f, Of<Flops> auto& flops) {
+  f("fp64", flops.fp64);
+  f("fp32", flops.fp32);
+  f("fp16", flops.fp16);
+  f("tensor", flops.tensor);
+  f("total", flops.total);
+}
+
+void fields(auto& f, Of<Bytes> auto& bytes) {
+  f("dram", bytes.dram);
+  f("dram_read", bytes.dram_read);
+  f("dram_write", bytes.dram_write);
+  f("l2", bytes.l2);
+  f("l1", bytes.l1);
+}
+
+void fields(auto& f, Of<Intensity> auto& intensity) {
+  f("dram", intensity.dram);
+  f("l2", intensity.l2);
+  f("l1", intensity.l1);
+}
+
+void fields(auto& f, Of<Roof> auto& roof) {
+  f("fraction", roof.fraction);
+  f.word("bound", roof.bound);
+  f.known("ceiling", roof.ceiling);
+  f.known("level", roof.level);
+  f.known("source", roof.source);
+  f("compute_ns", roof.compute_ns);
+  f("memory_ns", roof.memory_ns);
+}
+
+void fields(auto& f, Of<LostCounts> auto& lost) {
+  f("records", lost.records);
+  f("ranges", lost.ranges);
+  f("zero_timestamps", lost.zero_timestamps);
+  f("windows", lost.windows);
+  f("unattributed_launches", lost.unattributed_launches);
+  f("folded_keys", lost.folded_keys);
+  f("folded_layers", lost.folded_layers);
+}
+
+void fields(auto& f, Of<MergedProcess> auto& process) {
+  f("hostname", process.hostname);
+  f("pid", process.pid);
+  f("rank", process.rank);
+  f("step_wall_ns", process.step_wall_ns);
+  f("gpu_time_ns", process.gpu_time_ns);
+}
+
+void fields(auto& f, Of<RunInfo> auto& run) {
+  f("command", run.command);
+  f("hostname", run.hostname);
+  f("pid", run.pid);
+  f("rank", run.rank);
+  f("started_at", run.started_at);
+  f("wall_time_s", run.wall_time_s);
+  f.word("source", run.source);
+  f.word("unit", run.unit);
+  f.word("scope", run.scope);
+  f("complete", run.complete);
+  f.inside("total", [&](auto& in) {
+    in("flops", run.total.flops);
+    in("bytes_dram", run.total.bytes_dram);
+    in("gpu_time_ns", run.total.gpu_time_ns);
+    in("flops_per_s", run.total.flops_per_s);
+    in("basis", run.total.basis);
+    in("basis_note", run.total.basis_note);
+  });
+  f.inside("steps", [&](auto& in) {
+    in("seen", run.steps.seen);
+    in("hw", run.steps.hw);
+    in("flops", run.steps.flops);
+    in("time", run.steps.time);
+    in("classes", run.steps.classes);
+    in.known("border", run.steps.border);
+    in("period", run.steps.period);
+    in("needed", run.steps.needed);
+  });
+  f("ranks", run.ranks);
+  f.list("processes", run.processes);
+  f.inside("overhead", [&](auto& in) {
+    in("callbacks_ns", run.overhead.callbacks_ns);
+    in("window_wall_ns", run.overhead.window_wall_ns);
+    in("counter_image_bytes", run.overhead.counter_image_bytes);
+    in("gpu_memory_bytes", run.overhead.gpu_memory_bytes);
+    in("slowdown", run.overhead.slowdown);
+    in("budget_percent", run.overhead.budget_percent);
+    in("added_percent", run.overhead.added_percent);
+  });
+  f.object("lost", run.lost);
+  f("notes", run.notes);
+}
+
+void fields(auto& f, Of<Step> auto& step) {
+  f.inside("wall_ns", [&](auto& in) {
+    in("mean", step.wall_mean_ns);
+    in("stddev", step.wall_stddev_ns);
+  });
+  f("busy_ns", step.busy_ns);
+  f("idle_ns", step.idle_ns);
+  f("copy_ns", step.copy_ns);
+  f("sync_ns", step.sync_ns);
+  f("launch_latency_ns", step.launch_latency_ns);
+  f("mfu", step.mfu);
+  f("hfu", step.hfu);
+}
+
+// A device, and the clock that was measured on it (Report::sm_clock_measured_hz).
+template <typename Device, typename Clock>
+struct MeasuredDevice {
+  Device& device;
+  Clock& sm_clock_hz;
+};
+
+template <typename Device, typename Clock>
+void fields(auto& f, MeasuredDevice<Device, Clock>& of) {
+  auto& device = of.device;
+  f("id", device.id);
+  f.known("name", device.name);
+  f.known("chip", device.chip);
+  std::string capability;
+  if (device.compute_major > 0)
+    capability = std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor);
+  f.known("compute_capability", capability);
+  if constexpr (!std::is_const_v<Device>) {
+    const auto dot = capability.find('.');
+    if (dot != std::string::npos) {
+      device.compute_major = std::atoi(capability.c_str());
+      device.compute_minor = std::atoi(capability.c_str() + dot + 1);
+    }
+  }
+  f.known("sm_count", device.sm_count);
+  f.inside("clocks_hz", [&](auto& in) {
+    in.known("sm_max", device.sm_clock_max_hz);
+    in("sm_measured", of.sm_clock_hz);
+    in.known("memory_max", device.memory_clock_max_hz);
+  });
+  f.known("memory_bus_bits", device.memory_bus_bits);
+  f.known("memory_bytes", device.memory_bytes);
+  f.known("l2_bytes", device.l2_bytes);
+}
+
+void fields(auto& f, Of<Ceiling> auto& ceiling) {
+  f("device", ceiling.device);
+  f("kind", ceiling.kind);
+  f("name", ceiling.name);
+  f("value", ceiling.value);
+  f("source", ceiling.source);
+  f.known("clock", ceiling.clock);
+}
+
+// What layers and kernels have in common.
+void work_fields(auto& f, auto& row) {
+  f.object("flops", row.flops);
+  f("ops", row.ops);
+  f.object("bytes", row.bytes);
+  f.object("intensity", row.intensity);
+  f("flops_per_s", row.flops_per_s);
+  f("bytes_per_s", row.bytes_per_s);
+  f.object("roof", row.roof);
+  f("saving_ns", row.saving_ns);
+}
+
+void fields(auto& f, Of<TensorShape> auto& tensor) {
+  f("shape", tensor.sizes);
+  f("dtype", tensor.dtype);
+}
+
+void fields(auto& f, Of<LayerModel::Part> auto& part) {
+  f("flops_analytic", part.flops);
+  f("bytes_analytic", part.bytes);
+  f("types", part.types);
+}
+
+void fields(auto& f, Of<LayerModel> auto& model) {
+  f.list("inputs", model.inputs);
+  f.list("outputs", model.outputs);
+  f("dtypes", model.dtypes);
+  f("parameters", model.parameters);
+  f("operators", model.operators);
+  fields(f, model.all);
+  f.object("self", model.self);
+  f("flops_ratio", model.flops_ratio);
+  f("bytes_ratio", model.bytes_ratio);
+  f("intensity", model.intensity);
+  f("flops_per_s", model.flops_per_s);
+  f("bytes_per_s", model.bytes_per_s);
+  f.object("roof", model.roof);
+  f("saving_ns", model.saving_ns);
+  f.inside("sources", [](auto& in) {
+    in.derived("flops", "analytic");
+    in.derived("bytes", "analytic");
+    in.derived("time", "measured");
+  });
+  f("allocated_bytes", model.allocated_bytes);
+}
+
+void fields(auto& f, Of<SourceModule> auto& module) {
+  f("name", module.name);
+  f("class", module.kind);
+}
+
+void fields(auto& f, Of<CompiledRegion> auto& region) {
+  f.list("modules", region.modules);
+  f("left_out", region.left_out);
+}
+
+void fields(auto& f, Of<Tokens> auto& tokens) {
+  f("forwards", tokens.forwards);
+  f("per_forward", tokens.per_forward);
+  f("per_sequence", tokens.per_sequence);
+  f("wall_ns", tokens.wall_ns);
+  f.derived("ns_each", tokens.ns_each());
+  f.derived("per_s", tokens.per_second());
+}
+
+void fields(auto& f, Of<RankSpread> auto& spread) {
+  f("gpus", spread.gpus);
+  f("min_ns", spread.min_ns);
+  f("mean_ns", spread.mean_ns);
+  f("max_ns", spread.max_ns);
+  f("stddev_ns", spread.stddev_ns);
+  f("slowest", spread.slowest);
+}
+
+void fields(auto& f, Of<LayerRow> auto& row) {
+  f("id", row.id);
+  f("parent", row.parent);
+  f("path", row.path);
+  f.known("dotted", row.dotted);
+  f.one_of("direction", row.direction, kDirections);
+  f("device", row.device);
+  f("depth", row.depth);
+  f.count("calls", row.calls);
+  f.count("launches", row.launches);
+  f.inside("time_ns", [&](auto& in) {
+    in("self", row.time_self_ns);
+    in("total", row.time_total_ns);
+    in("busy", row.time_busy_ns);
+  });
+  f.known("time_source", row.time_source);
+  f("cpu_ns", row.cpu_ns);
+  f("span_ns", row.span_ns);
+  f("sync_ns", row.sync_ns);
+  work_fields(f, row);
+  f("time_share", row.time_share);
+  f.inside("coverage", [&](auto& in) {
+    in("time", row.coverage.time);
+    in("flops", row.coverage.flops);
+    in("bytes", row.coverage.bytes);
+  });
+  f.object("tokens", row.tokens);
+  f("flops_over_forward", row.flops_over_forward);
+  f.object("model", row.model);
+  f.object("compiled", row.compiled);
+  f.object("spread", row.spread);
+}
+
+void fields(auto& f, Of<KernelRow> auto& row) {
+  f("layer", row.layer);
+  f.one_of("direction", row.direction, kDirections);
+  f("device", row.device);
+  f("name", row.name);
+  f("symbol", row.symbol);
+  f.known("grid", row.grid);
+  f.known("block", row.block);
+  f("cluster", row.cluster);
+  f("dynamic_shared", row.dynamic_shared);
+  f.count("launches", row.launches);
+  f.inside("time_ns", [&](auto& in) {
+    in("mean", row.time_mean_ns);
+    in("median", row.time_median_ns);
+    in("min", row.time_min_ns);
+    in("max", row.time_max_ns);
+    in("stddev", row.time_stddev_ns);
+    in("total", row.time_total_ns);
+  });
+  f.known("time_source", row.time_source);
+  work_fields(f, row);
+  f.inside("samples", [&](auto& in) {
+    in("hw", row.samples_hw);
+    in("flops", row.samples_flops);
+    in("time", row.samples_time);
+  });
+  f("counters", row.counters);
+  f("flags", row.flags);
+  f("graph", row.graph);
+  f("nodes", row.nodes);
+  f("ranges", row.ranges);
+  f("overlap", row.overlap);
+}
+
+void fields(auto& f, Of<CopyRow> auto& row) {
+  f("kind", row.kind);
+  f.one_of("direction", row.direction, kDirections);
+  f("device", row.device);
+  f("layer", row.layer);
+  f.count("count", row.count);
+  f("bytes", row.bytes);
+  f("time_ns", row.time_ns);
+}
+
+// The devices of a report with their clocks. A device's number is only known once it is read.
+template <typename Report>
+void device_fields(auto& f, Report& report) {
+  auto& clocks = report.sm_clock_measured_hz;
+  f.list("devices", report.devices, [&](auto& in, auto& device) {
+    constexpr bool kReads = !std::is_const_v<Report>;
+    Maybe clock;
+    if constexpr (!kReads)
+      if (const auto found = clocks.find(device.id); found != clocks.end()) clock = found->second;
+    MeasuredDevice<std::remove_reference_t<decltype(device)>, Maybe> measured{device, clock};
+    fields(in, measured);
+    if constexpr (kReads)
+      if (clock) clocks[device.id] = clock;
+  });
+}
+
+void fields(auto& f, Of<Report> auto& report) {
+  f.inside("gable", [&](auto& in) {
+    in("schema", report.schema);
+    in("version", report.version);
+  });
+  f.object("run", report.run);
+  f.object("step", report.step);
+  device_fields(f, report);
+  f.list("ceilings", report.ceilings);
+  f.list("layers", report.layers);
+  f.list("kernels", report.kernels);
+  f.list("copies", report.copies);
+}
+
+}  // namespace gable
