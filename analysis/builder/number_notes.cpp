@@ -6,74 +6,82 @@
 #include <cmath>
 #include <cstdio>
 #include <set>
+#include <string_view>
 
 #include "analysis/builder/model_rows.h"
 
 namespace gable {
 namespace {
 
-std::string counted(std::uint64_t count, const std::string& one, const std::string& many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
 }
 
 std::string kernels(std::uint64_t count) { return counted(count, "kernel", "kernels"); }
 
+// A note about rows with a flag: its text before and after "3 kernels".
+struct FlagNote {
+  std::string_view flag, before, after;
+  std::string_view one = "kernel", many = "kernels";
+};
+constexpr FlagNote kFlagNotes[] = {
+    {.flag = "tensor_inferred",
+     .before = "",
+     .after = " used tensor cores by their names, which were not counted: their FLOPs are "
+              "unknown, not 0."},
+    {.flag = "tensor_unknown",
+     .before = "Tensor cores were not fully counted for ",
+     .after = ": their FLOPs are those of the CUDA cores and what was counted."},
+    {.flag = "cuda_cores_unknown",
+     .before = "The CUDA cores' FLOPs of ",
+     .after = " were not counted."},
+    {.flag = "hfma_moves",
+     .before = "",
+     .after = " used HFMA2 only to move constants: FP16 is left out there."},
+    {.flag = "l1_partial",
+     .before = "",
+     .after = " used shared memory or bulk copies, which the counter of L1 bytes misses: L1 "
+              "bytes are unknown there."},
+    {.flag = "l1_unchecked",
+     .before = "L1 bytes of ",
+     .after = " are unknown: no flops window counted whether shared memory or bulk copies "
+              "were used, which the counter of L1 bytes misses."},
+    {.flag = "launches_differ",
+     .before = "Launches per window differ between the phases for ",
+     .after = ": their counters and times are means of different launches."},
+    {.flag = "work_varies",
+     .before = "The FLOPs of one launch differ between windows for ",
+     .after = ": their counters and times may be means of different work."},
+    {.flag = "mixed_work",
+     .before = "Launches of one step do different amounts of work in ",
+     .after = ": their values are means over them."},
+    {.flag = "spread",
+     .before = "Bytes or durations of ",
+     .after = " differ by more than 10 % between windows: their ratios are of means."},
+    {.flag = "times_differ",
+     .before = "",
+     .after = " took another time with counters than without: either their work differed, or "
+              "they disturb each other where nothing is counted."},
+    {.flag = "overlapped",
+     .before = "Ranges of ",
+     .after = " overlapped kernels of other layers: their FLOPs and bytes may have work of "
+              "those in them.",
+     .one = "layer",
+     .many = "layers"},
+    {.flag = "above_roof",
+     .before = "",
+     .after = " above the roof: likely a clock above the stated one, data that stayed in a "
+              "cache, or counters and times of different launches.",
+     .one = "kernel is",
+     .many = "kernels are"},
+};
+
 void flag_notes(const Report& report, std::vector<std::string>& notes) {
-  if (const auto count = report.flagged("tensor_inferred"); count > 0) {
-    notes.push_back(kernels(count) +
-                    " used tensor cores by their names, which were not counted: their FLOPs are "
-                    "unknown, not 0.");
-  }
-  if (const auto count = report.flagged("tensor_unknown"); count > 0) {
-    notes.push_back("Tensor cores were not fully counted for " + kernels(count) +
-                    ": their FLOPs are those of the CUDA cores and what was counted.");
-  }
-  if (const auto count = report.flagged("cuda_cores_unknown"); count > 0) {
-    notes.push_back("The CUDA cores' FLOPs of " + kernels(count) + " were not counted.");
-  }
-  if (const auto count = report.flagged("hfma_moves"); count > 0) {
-    notes.push_back(kernels(count) + " used HFMA2 only to move constants: FP16 is left out there.");
-  }
-  if (const auto count = report.flagged("l1_partial"); count > 0) {
-    notes.push_back(kernels(count) +
-                    " used shared memory or bulk copies, which the counter of L1 bytes misses: L1 "
-                    "bytes are unknown there.");
-  }
-  if (const auto count = report.flagged("l1_unchecked"); count > 0) {
-    notes.push_back("L1 bytes of " + kernels(count) +
-                    " are unknown: no flops window counted whether shared memory or bulk copies "
-                    "were used, which the counter of L1 bytes misses.");
-  }
-  if (const auto count = report.flagged("launches_differ"); count > 0) {
-    notes.push_back("Launches per window differ between the phases for " + kernels(count) +
-                    ": their counters and times are means of different launches.");
-  }
-  if (const auto count = report.flagged("work_varies"); count > 0) {
-    notes.push_back("The FLOPs of one launch differ between windows for " + kernels(count) +
-                    ": their counters and times may be means of different work.");
-  }
-  if (const auto count = report.flagged("mixed_work"); count > 0) {
-    notes.push_back("Launches of one step do different amounts of work in " + kernels(count) +
-                    ": their values are means over them.");
-  }
-  if (const auto count = report.flagged("spread"); count > 0) {
-    notes.push_back("Bytes or durations of " + kernels(count) +
-                    " differ by more than 10 % between windows: their ratios are of means.");
-  }
-  if (const auto count = report.flagged("times_differ"); count > 0) {
-    notes.push_back(kernels(count) +
-                    " took another time with counters than without: either their work differed, or "
-                    "they disturb each other where nothing is counted.");
-  }
-  if (const auto count = report.flagged("overlapped"); count > 0) {
-    notes.push_back("Ranges of " + counted(count, "layer", "layers") +
-                    " overlapped kernels of other layers: their FLOPs and bytes may have work of "
-                    "those in them.");
-  }
-  if (const auto count = report.flagged("above_roof"); count > 0) {
-    notes.push_back(kernels(count) + (count == 1 ? " is" : " are") +
-                    " above the roof: likely a clock above the stated one, data that stayed in a "
-                    "cache, or counters and times of different launches.");
+  for (const auto& note : kFlagNotes) {
+    const auto count = report.flagged(note.flag);
+    if (count == 0) continue;
+    notes.push_back(std::string(note.before) + counted(count, note.one, note.many) +
+                    std::string(note.after));
   }
 }
 

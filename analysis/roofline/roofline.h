@@ -17,7 +17,7 @@
 
 namespace gable {
 
-inline constexpr double kFullCoverage = 0.95;  // ratios of layers need this share of their time
+inline constexpr double kFullCoverage = 0.95;     // ratios of layers need this share of their time
 inline constexpr double kLatencyFraction = 0.25;  // below it neither roof explains the time
 
 // What is known of the time of a kernel, or of a layer whose kernels are taken together.
