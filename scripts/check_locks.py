@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Clang's thread-safety analysis of the sources in the given folders: check_locks.py BUILD FOLDER...
+"""Clang's thread-safety analysis of sources: check_locks.py BUILD FOLDER|SOURCE...
 
 With the compile commands of BUILD, but by clang++-14 and without making anything. Other warnings are other tools' work."""
 import concurrent.futures
@@ -15,17 +15,28 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CHECK = ["clang++-14", "-fsyntax-only", "-Wno-everything", "-Wthread-safety", "-Werror=thread-safety"]
 
 
-def commands(build, folders):
-    """One command for each source, by its path."""
+def without_precompiled(arguments):
+    """GCC's precompiled headers are none for clang; a source includes what it uses."""
+    kept = []
+    for argument in arguments:
+        if argument.endswith("/cmake_pch.hxx") and kept and kept[-1] == "-include":
+            kept.pop()
+        else:
+            kept.append(argument)
+    return kept
+
+
+def commands(build, wanted):
+    """One command for each source that is wanted, or lies in a folder that is, by its path."""
     found = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         path = pathlib.Path(entry["directory"], entry["file"]).resolve()
-        if not path.is_relative_to(ROOT) or path.relative_to(ROOT).parts[0] not in folders:
+        if not path.is_relative_to(ROOT) or wanted.isdisjoint((path.relative_to(ROOT).parts[0], str(path.relative_to(ROOT)))):
             continue
         arguments = shlex.split(entry["command"])[1:]
         at = arguments.index("-o")
         kept = [a for a in arguments[:at] + arguments[at + 2:] if a != "-c" and not a.startswith("-W")]
-        found[path] = (CHECK + kept, entry["directory"])
+        found[path] = (CHECK + without_precompiled(kept), entry["directory"])
     return found
 
 
@@ -35,10 +46,10 @@ def check(command):
 
 
 def main():
-    build, folders = pathlib.Path(sys.argv[1]).resolve(), set(sys.argv[2:])
-    todo = commands(build, folders)
+    build, wanted = pathlib.Path(sys.argv[1]).resolve(), set(sys.argv[2:])
+    todo = commands(build, wanted)
     if not todo:
-        sys.exit(f"check_locks: {build}/compile_commands.json names no source in {', '.join(sorted(folders))}.")
+        sys.exit(f"check_locks: {build}/compile_commands.json names no source in {', '.join(sorted(wanted))}.")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         failed = [text for code, text in pool.map(check, todo.values()) if code != 0]
     if failed:

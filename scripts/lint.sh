@@ -28,7 +28,7 @@ scripts/setup.sh --lint
 build="build-lint"
 
 mapfile -t cpp < <(git ls-files '*.cpp' '*.h' '*.c' '*.cu')
-mapfile -t shell < <(git ls-files '*.sh' .ci/run)
+mapfile -t shell < <(git ls-files '*.sh' .ci/run scripts/check)
 [[ ${#cpp[@]} -gt 0 && ${#shell[@]} -gt 0 ]] || {
   echo 'lint: no files found; is this a git checkout?' >&2
   exit 1
@@ -43,7 +43,7 @@ printf 'lint: shellcheck: %d scripts are clean\n' "${#shell[@]}"
 scripts/setup.sh --cuda "$build"
 cmake --preset ci -B "$build" -DGABLE_PRECOMPILED=OFF -DCMAKE_CXX_COMPILER_LAUNCHER= >/dev/null
 # What a mutex guards is used with it held (analysis/base/mutex.h).
-python3 scripts/check_locks.py "$build" inject collector analysis
+python3 scripts/check_locks.py "$build" inject collector analysis tools
 [[ $tidy == yes ]] || exit 0
 mapfile -t sources < <(python3 scripts/tidy_sources.py "$build" "${folders[@]}")
 if [[ ${#sources[@]} -gt 0 ]]; then
