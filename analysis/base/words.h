@@ -29,6 +29,11 @@ template <typename Enum>
   return {};
 }
 
+template <typename Enum>
+requires(!kWordsOf<Enum>.empty()) [[nodiscard]] std::string to_string(Enum value) {
+  return std::string(word_of(value));
+}
+
 // Nothing: it is none of the enum's words.
 template <typename Enum>
 [[nodiscard]] constexpr std::optional<Enum> value_of(std::string_view text) {

@@ -89,7 +89,7 @@ double time_of_launches(const Moments& time, const UnitScale::Launches& launches
 void fill_time(const KeyRow& key, const UnitScale::Launches& launches, const Work& work,
                bool folded, KernelRow& row) {
   if (key.time.count() > 0) {
-    row.time_source = "time";
+    row.time_source = TimeSource::time;
     row.time_mean_ns = key.time.mean();
     row.time_min_ns = key.time.min();
     row.time_max_ns = key.time.max();
@@ -99,7 +99,7 @@ void fill_time(const KeyRow& key, const UnitScale::Launches& launches, const Wor
     }
     row.time_total_ns = time_of_launches(key.time, launches);
   } else if (work.duration_ns) {
-    row.time_source = "hw";
+    row.time_source = TimeSource::hw;
     row.time_mean_ns = work.duration_ns;
     row.time_total_ns = *row.time_mean_ns * row.launches;
   }
@@ -162,7 +162,7 @@ std::string fill_range(const Profile::State& state, const KeyRow& key,
 KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const KeyRow& key,
                      bool folded, const RangeContents& contents) {
   KernelRow row;
-  row.direction = to_string(state.layers.node(key.key.layer).direction);
+  row.direction = state.layers.node(key.key.layer).direction;
   row.device = key.key.device;
   row.name = state.functions.name(key.key.function);
   row.symbol = state.functions.symbol(key.key.function);

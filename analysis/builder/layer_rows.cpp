@@ -57,10 +57,9 @@ std::vector<std::size_t> order_of_sums(const TreeOrder& tree,
   const auto what = [&](const KernelOfLayer& kernel) {
     const KernelRow& row = kernel.row;
     const auto size = [](const Dim3& dim) { return std::tuple(dim.x, dim.y, dim.z); };
-    return std::tuple(row.device, std::string_view(paths.at(kernel.layer)),
-                      std::string_view(row.direction), std::string_view(row.name),
-                      std::string_view(row.symbol), size(row.grid), size(row.block),
-                      size(row.cluster), row.dynamic_shared);
+    return std::tuple(row.device, std::string_view(paths.at(kernel.layer)), word_of(row.direction),
+                      std::string_view(row.name), std::string_view(row.symbol), size(row.grid),
+                      size(row.block), size(row.cluster), row.dynamic_shared);
   };
   std::vector<std::size_t> order(kernels.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -193,7 +192,7 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
     }
     row.dotted = state.layers.dotted(layer);
     row.compiled = state.layers.compiled(layer);
-    row.direction = to_string(node.direction);
+    row.direction = node.direction;
     row.device = device;
     row.depth = node.depth;
     if (ranges_only) {
@@ -238,10 +237,10 @@ std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& uni
   std::vector<CopyRow> rows;
   for (const auto& [group, by_class] : sums) {
     CopyRow& row = rows.emplace_back();
-    row.kind = to_string(std::get<CopyKind>(group));
+    row.kind = std::get<CopyKind>(group);
     row.device = std::get<std::int32_t>(group);
     row.layer = std::get<std::optional<std::int64_t>>(group);
-    row.direction = to_string(std::get<Direction>(group));
+    row.direction = std::get<Direction>(group);
     const auto amount = [&state, &unit, &of = by_class](std::uint64_t CopySum::*part) {
       return state.per_step([&](const ClassSums& each) {
         const auto found = of.find(&each);

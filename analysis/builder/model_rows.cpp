@@ -60,11 +60,11 @@ Maybe counted_flops(const LayerRow& row) {
 void fill_ratios_to_forward(std::vector<LayerRow>& rows) {
   std::map<std::pair<std::int32_t, std::vector<std::string>>, const LayerRow*> forward;
   for (const LayerRow& row : rows) {
-    if (row.direction == "forward") forward[{row.device, row.path}] = &row;
+    if (row.direction == Direction::forward) forward[{row.device, row.path}] = &row;
   }
   for (LayerRow& row : rows) {
     const auto found = forward.find({row.device, row.path});
-    if (row.direction == "backward" && found != forward.end())
+    if (row.direction == Direction::backward && found != forward.end())
       row.flops_over_forward = quotient(counted_flops(row), counted_flops(*found->second));
   }
 }
@@ -100,7 +100,7 @@ class Models {
  private:
   // Outside of modules operators were not followed, so that sums there would be of a part.
   [[nodiscard]] bool is_of_model(std::size_t row) const {
-    return layers_.rows[row].direction != "none";
+    return layers_.rows[row].direction != Direction::none;
   }
 
   // Of that layer, or of the nearest one above it that has a row.

@@ -130,8 +130,8 @@ void model_notes(const Profile::State& state, const Report& report,
     (void)std::snprintf(times.data(), times.size(), "%.3g", *most->model->flops_ratio);
     notes.push_back("The counted FLOPs of " + counted(differ, "layer", "layers") +
                     " differ by more than 10 % from those of their operators' formulas, most in " +
-                    shown_path(most->path) + " (" + most->direction + ", " + times.data() +
-                    " times): padding, Winograd, or fused or repeated work.");
+                    shown_path(most->path) + " (" + to_string(most->direction) + ", " +
+                    times.data() + " times): padding, Winograd, or fused or repeated work.");
   }
   const auto above = static_cast<std::uint64_t>(std::count_if(
       report.layers.begin(), report.layers.end(),
@@ -174,12 +174,12 @@ void device_notes(const Report& report, std::vector<std::string>& notes) {
   std::set<std::int32_t> used;
   for (const KernelRow& kernel : report.kernels) used.insert(kernel.device);
   for (const std::int32_t id : used) {
-    const auto has = [&](const char* kind) {
+    const auto has = [&](CeilingKind kind) {
       return std::any_of(
           report.ceilings.begin(), report.ceilings.end(),
           [&](const Ceiling& ceiling) { return ceiling.device == id && ceiling.kind == kind; });
     };
-    const bool compute = has("compute"), memory = has("memory");
+    const bool compute = has(CeilingKind::compute), memory = has(CeilingKind::memory);
     if (compute && memory) continue;
     notes.push_back(std::string("The ") +
                     (compute  ? "memory"
@@ -235,7 +235,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
   const bool imported = report.run.source == Source::imported;  // has no windows
   const auto from_hw = static_cast<std::uint64_t>(
       std::count_if(report.kernels.begin(), report.kernels.end(),
-                    [](const KernelRow& row) { return row.time_source == "hw"; }));
+                    [](const KernelRow& row) { return row.time_source == TimeSource::hw; }));
   if (!imported && from_hw > 0 && from_hw == report.kernels.size()) {
     notes.emplace_back(
         "No time window was measured: times are gpu__time_duration of the counter windows, which "

@@ -85,7 +85,7 @@ void measured_notes(const Report& report, const DeviceInfo& device,
     names += (names.empty() ? "" : ", ") + measured.name;
     for (const Ceiling& other : report.ceilings) {
       if (other.device != device.id || other.name != measured.name || preference(other) == 2 ||
-          other.clock == "measured" || measured.value <= other.value)
+          other.clock == SmClock::measured || measured.value <= other.value)
         continue;
       std::array<char, 32> above{};
       (void)std::snprintf(above.data(), above.size(), "%.2g %%",

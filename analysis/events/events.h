@@ -4,9 +4,12 @@
 // clock (CLOCK_REALTIME by default), sizes bytes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "analysis/base/words.h"
 
 namespace gable {
 
@@ -19,7 +22,13 @@ inline constexpr WindowId kNoWindow = 0;
 inline constexpr WindowId kWholeRun = 0xffffffff;
 
 enum class Direction : std::uint8_t { none, forward, backward, recompute };
-[[nodiscard]] std::string to_string(Direction direction);  // "none", "forward", …
+template <>
+inline constexpr auto kWordsOf<Direction> = std::to_array<Word<Direction>>({
+    {Direction::forward, "forward"},
+    {Direction::backward, "backward"},
+    {Direction::recompute, "recompute"},
+    {Direction::none, "none"},
+});
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -141,7 +150,15 @@ enum class CopyKind : std::uint8_t {
   memset,
   other
 };
-[[nodiscard]] std::string to_string(CopyKind kind);  // "host_to_device", …
+template <>
+inline constexpr auto kWordsOf<CopyKind> = std::to_array<Word<CopyKind>>({
+    {CopyKind::host_to_device, "host_to_device"},
+    {CopyKind::device_to_host, "device_to_host"},
+    {CopyKind::device_to_device, "device_to_device"},
+    {CopyKind::peer, "peer"},
+    {CopyKind::memset, "memset"},
+    {CopyKind::other, "other"},
+});
 struct CopyRecord {
   std::uint64_t start_ns = 0, end_ns = 0, bytes = 0;
   std::uint32_t correlation = 0;

@@ -46,13 +46,9 @@ OpKind kind_of(RecordingLine& line, const std::string& name) {
 }
 
 Direction direction_of(RecordingLine& line) {
-  const std::string text = line.text("direction", "none");
-  if (text == "none") return Direction::none;
-  if (text == "forward") return Direction::forward;
-  if (text == "backward") return Direction::backward;
-  if (text == "recompute") return Direction::recompute;
-  line.fail("\"direction\" must be forward, backward, recompute or none");
-  return Direction::none;
+  const auto direction = value_of<Direction>(line.text("direction", "none"));
+  if (!direction) line.fail("\"direction\" must be forward, backward, recompute or none");
+  return direction.value_or(Direction::none);
 }
 
 constexpr std::array kCopies = {
@@ -364,30 +360,44 @@ class Parser {
   }
 
   void read_fault(RecordingLine& line, bool whole_recording) {
-    static const std::set<std::string> kinds = {
-        "call",        "hang",       "delay",         "lose_records", "zero_timestamps",
-        "drop_ranges", "wrong_ctas", "no_permission", "unsupported"};
     static const std::set<std::string> reasons = {
         "architecture",           "sli", "vgpu", "vgpu_disabled",
         "confidential_computing", "cmp", "wsl",  "mig"};
     RecordedFault fault;
-    fault.fault = line.text("fault", {}, true);
-    if (kinds.count(fault.fault) == 0) line.fail("there is no fault \"" + fault.fault + "\"");
-    if (fault.fault == "call" || fault.fault == "hang" || fault.fault == "delay") {
+    const std::string word = line.text("fault", {}, true);
+    const auto known = value_of<Fault>(word);
+    if (!known) line.fail("there is no fault \"" + word + "\"");
+    fault.fault = known.value_or(Fault::call);
+    const auto read_call = [&] {
       fault.call = line.text("call", {}, true);
       fault.after = line.whole<std::uint64_t>("after");
       fault.times = line.whole<std::int64_t>("times", -1, false, -1);
-    }
-    if (fault.fault == "call") {
-      fault.code = line.whole<std::int32_t>("code", 999, true, 1);
-      fault.holder = line.text("holder");
-    } else if (fault.fault == "delay") {
-      fault.count = line.whole<std::uint64_t>("ms", 1000, true);
-    } else if (fault.fault == "unsupported") {
-      fault.why = line.text("why", {}, true);
-      if (reasons.count(fault.why) == 0) line.fail("there is no reason \"" + fault.why + "\"");
-    } else if (fault.fault != "hang" && fault.fault != "no_permission") {
-      fault.count = line.whole<std::uint64_t>("count", 1, true);
+    };
+    switch (fault.fault) {
+      case Fault::call:
+        read_call();
+        fault.code = line.whole<std::int32_t>("code", 999, true, 1);
+        fault.holder = line.text("holder");
+        break;
+      case Fault::hang:
+        read_call();
+        break;
+      case Fault::delay:
+        read_call();
+        fault.count = line.whole<std::uint64_t>("ms", 1000, true);
+        break;
+      case Fault::lose_records:
+      case Fault::zero_timestamps:
+      case Fault::drop_ranges:
+      case Fault::wrong_ctas:
+        fault.count = line.whole<std::uint64_t>("count", 1, true);
+        break;
+      case Fault::no_permission:
+        break;
+      case Fault::unsupported:
+        fault.why = line.text("why", {}, true);
+        if (reasons.count(fault.why) == 0) line.fail("there is no reason \"" + fault.why + "\"");
+        break;
     }
     recording_->faults.push_back(std::move(fault));
     if (!whole_recording || (!operations_seen_ && current_ < 0)) {

@@ -32,11 +32,33 @@ struct RecordedKernel {
   std::vector<std::string> unknown;  // metrics whose value is NaN; "*": all without a value
 };
 
-// What goes wrong from its line on.
+// What goes wrong from a line of a recording on.
+enum class Fault : std::uint8_t {
+  call,   // a call answers an error
+  hang,   // a call never returns
+  delay,  // a call takes its time
+  lose_records,
+  zero_timestamps,
+  drop_ranges,
+  wrong_ctas,
+  no_permission,
+  unsupported
+};
+template <>
+inline constexpr auto kWordsOf<Fault> = std::to_array<Word<Fault>>({
+    {Fault::call, "call"},
+    {Fault::hang, "hang"},
+    {Fault::delay, "delay"},
+    {Fault::lose_records, "lose_records"},
+    {Fault::zero_timestamps, "zero_timestamps"},
+    {Fault::drop_ranges, "drop_ranges"},
+    {Fault::wrong_ctas, "wrong_ctas"},
+    {Fault::no_permission, "no_permission"},
+    {Fault::unsupported, "unsupported"},
+});
 struct RecordedFault {
-  std::string fault;        // call, hang, lose_records, zero_timestamps, drop_ranges, wrong_ctas,
-                            // no_permission, unsupported
-  std::string call;         // call, hang: the function's name
+  Fault fault = Fault::call;
+  std::string call;         // call, hang, delay: the function's name
   std::int32_t code = 999;  // call: what it answers
   std::string holder;       // call: who holds CUPTI, as cuptiSubscribe_v2 names it
   std::uint64_t after = 0;  // call, hang: good calls before

@@ -42,8 +42,8 @@ struct Roof {
   Bound bound = Bound::unknown;
   std::string ceiling;  // name of the ceiling that binds: "dram", "fp32", "bf16_tensor" …; empty
                         // when unknown
-  std::string level;    // "dram" | "l2" | "l1" when memory binds
-  std::string source;   // "theoretical" | "measured"; empty when unknown
+  MemoryLevel level = MemoryLevel::none;  // when memory binds
+  std::string source;                     // "theoretical" | "measured"; empty when unknown
   // The least time that the compute roofs and the memory roofs allow each: of one launch of a
   // kernel; of a layer per unit, sums over its kernels, known where the fraction is.
   Maybe compute_ns, memory_ns;
@@ -56,11 +56,11 @@ struct Step {
 
 struct Ceiling {
   std::int32_t device = 0;
-  std::string kind;  // "compute" | "memory"
+  CeilingKind kind = CeilingKind::compute;
   std::string name;  // "fp32", "fp32_no_fma", "bf16_tensor", "bf16_tensor_sparse", "dram", "l2" …
   double value = 0;  // FLOP/s or byte/s
   std::string source;
-  std::string clock = {};  // the SM's behind it: "measured" | "boost"; empty where it has no part
+  SmClock clock = SmClock::none;
 };
 
 struct Coverage {  // share of the row's time whose kernels have the part; 0 to 1
@@ -108,14 +108,13 @@ struct LayerRow {
   std::int64_t id = 0;
   std::optional<std::int64_t> parent;
   std::vector<std::string> path;
-  std::string dotted;     // as PyTorch names the module, where known
-  std::string direction;  // "none" | "forward" | "backward" | "recompute"
+  std::string dotted;  // as PyTorch names the module, where known
+  Direction direction = Direction::none;
   std::int32_t device = 0;
   int depth = 0;  // root 0
   Maybe calls, launches;
   Maybe time_self_ns, time_total_ns, time_busy_ns, cpu_ns, span_ns, sync_ns;
-  std::string time_source;  // of its kernels: "time", "hw" when at least one has it, "" when no
-                            // time is known
+  TimeSource time_source = TimeSource::unknown;  // of its kernels: hw when at least one has it
   Flops flops;
   std::map<std::string, Maybe> ops;  // integer operations by type
   Bytes bytes;
@@ -133,7 +132,7 @@ struct LayerRow {
 
 struct KernelRow {
   std::int64_t layer = 0;
-  std::string direction;
+  Direction direction = Direction::none;
   std::int32_t device = 0;
   std::string name, symbol;
   Dim3 grid, block;
@@ -141,8 +140,7 @@ struct KernelRow {
   std::uint32_t dynamic_shared = 0;
   double launches = 0;  // per unit, may be fractional
   Maybe time_mean_ns, time_median_ns, time_min_ns, time_max_ns, time_stddev_ns, time_total_ns;
-  std::string
-      time_source;  // "time" (time windows) | "hw" (gpu__time_duration of counter windows) | ""
+  TimeSource time_source = TimeSource::unknown;
   Flops flops;
   std::map<std::string, Maybe> ops;
   Bytes bytes;
@@ -169,7 +167,8 @@ struct KernelRow {
 };
 
 struct CopyRow {
-  std::string kind, direction;
+  CopyKind kind = CopyKind::other;
+  Direction direction = Direction::none;
   std::int32_t device = 0;
   std::optional<std::int64_t> layer;
   double count = 0;

@@ -5,8 +5,7 @@
 // `f` is one of those three. It has
 //   f(name, member)           any value; std::nullopt is null in the file
 //   f.known(name, member)     of which empty, or 0, means unknown: null
-//   f.word(name, member)      an enum with words
-//   f.one_of(name, text, words)  text that is one of these words
+//   f.word(name, member)      an enum with words; null where its value has none: unknown
 //   f.count(name, member)     how often something was, in a unit: 0.5 of a launch is possible
 //   f.inside(name, visit)     an object of the file that is no struct: visit(f of its fields)
 //   f.object(name, member)    a struct, or std::optional of one
@@ -14,19 +13,14 @@
 //   f.derived(name, value)    only written: it follows from other fields
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 #include "analysis/report/report.h"
 
 namespace gable {
-
-inline constexpr std::array<std::string_view, 4> kDirections = {"forward", "backward", "recompute",
-                                                                "none"};
 
 // A struct of the report, to write from or to read into.
 template <typename T, typename Struct>
@@ -58,7 +52,7 @@ void fields(auto& f, Of<Roof> auto& roof) {
   f("fraction", roof.fraction);
   f.word("bound", roof.bound);
   f.known("ceiling", roof.ceiling);
-  f.known("level", roof.level);
+  f.word("level", roof.level);
   f.known("source", roof.source);
   f("compute_ns", roof.compute_ns);
   f("memory_ns", roof.memory_ns);
@@ -177,11 +171,11 @@ void fields(auto& f, MeasuredDevice<Device, Clock>& of) {
 
 void fields(auto& f, Of<Ceiling> auto& ceiling) {
   f("device", ceiling.device);
-  f("kind", ceiling.kind);
+  f.word("kind", ceiling.kind);
   f("name", ceiling.name);
   f("value", ceiling.value);
   f("source", ceiling.source);
-  f.known("clock", ceiling.clock);
+  f.word("clock", ceiling.clock);
 }
 
 // What layers and kernels have in common.
@@ -263,7 +257,7 @@ void fields(auto& f, Of<LayerRow> auto& row) {
   f("parent", row.parent);
   f("path", row.path);
   f.known("dotted", row.dotted);
-  f.one_of("direction", row.direction, kDirections);
+  f.word("direction", row.direction);
   f("device", row.device);
   f("depth", row.depth);
   f.count("calls", row.calls);
@@ -273,7 +267,7 @@ void fields(auto& f, Of<LayerRow> auto& row) {
     in("total", row.time_total_ns);
     in("busy", row.time_busy_ns);
   });
-  f.known("time_source", row.time_source);
+  f.word("time_source", row.time_source);
   f("cpu_ns", row.cpu_ns);
   f("span_ns", row.span_ns);
   f("sync_ns", row.sync_ns);
@@ -293,7 +287,7 @@ void fields(auto& f, Of<LayerRow> auto& row) {
 
 void fields(auto& f, Of<KernelRow> auto& row) {
   f("layer", row.layer);
-  f.one_of("direction", row.direction, kDirections);
+  f.word("direction", row.direction);
   f("device", row.device);
   f("name", row.name);
   f("symbol", row.symbol);
@@ -310,7 +304,7 @@ void fields(auto& f, Of<KernelRow> auto& row) {
     in("stddev", row.time_stddev_ns);
     in("total", row.time_total_ns);
   });
-  f.known("time_source", row.time_source);
+  f.word("time_source", row.time_source);
   work_fields(f, row);
   f.inside("samples", [&](auto& in) {
     in("hw", row.samples_hw);
@@ -326,8 +320,8 @@ void fields(auto& f, Of<KernelRow> auto& row) {
 }
 
 void fields(auto& f, Of<CopyRow> auto& row) {
-  f("kind", row.kind);
-  f.one_of("direction", row.direction, kDirections);
+  f.word("kind", row.kind);
+  f.word("direction", row.direction);
   f("device", row.device);
   f("layer", row.layer);
   f.count("count", row.count);

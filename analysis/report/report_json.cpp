@@ -54,9 +54,9 @@ class Writer {
   }
   void count(const char* name, const auto& value) { out_[name] = json_of(value); }
   void derived(const char* name, const auto& value) { out_[name] = json_of(value); }
-  void word(const char* name, const auto& value) { out_[name] = word_of(value); }
-  void one_of(const char* name, const std::string& word, const auto& /*words*/) {
-    out_[name] = word;
+  void word(const char* name, const auto& value) {
+    const auto word = word_of(value);
+    out_[name] = word.empty() ? Json(nullptr) : Json(word);
   }
   void inside(const char* name, const auto& visit) {
     Writer in(out_[name]);

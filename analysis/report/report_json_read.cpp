@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/report_json_read.h"
 
-#include <algorithm>
 #include <exception>
 #include <new>
 #include <unordered_map>
@@ -36,16 +35,6 @@ class Reader {
     const auto value = value_of<Enum>(text);
     if (!value) throw WrongField(in_.at(name).text() + " is not " + choice_of_words<Enum>());
     out = *value;
-  }
-  // Such a word is written into other files as it is.
-  void one_of(const char* name, std::string& out, const auto& words) {
-    in_.read(name, out);
-    if (in_.find(name) == nullptr || std::find(words.begin(), words.end(), out) != words.end())
-      return;
-    std::string all;
-    for (std::size_t i = 0; i < words.size(); ++i)
-      all += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + std::string(words[i]);
-    throw WrongField(in_.at(name).text() + " is none of " + all);
   }
   void inside(const char* name, const auto& visit) {
     in_.inside(name, [&](const Object& object) {

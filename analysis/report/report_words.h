@@ -36,6 +36,46 @@ template <>
 inline constexpr auto kWordsOf<Scope> = std::to_array<Word<Scope>>({{Scope::kernel, "kernel"},
                                                                     {Scope::range, "range"}});
 
+// Which windows gave a time.
+enum class TimeSource : std::uint8_t {
+  unknown,
+  time,  // time windows: activity records
+  hw,    // counter windows: gpu__time_duration
+};
+template <>
+inline constexpr auto kWordsOf<TimeSource> = std::to_array<Word<TimeSource>>({
+    {TimeSource::time, "time"},
+    {TimeSource::hw, "hw"},
+});
+
+enum class MemoryLevel : std::uint8_t { none, dram, l2, l1 };
+template <>
+inline constexpr auto kWordsOf<MemoryLevel> = std::to_array<Word<MemoryLevel>>({
+    {MemoryLevel::dram, "dram"},
+    {MemoryLevel::l2, "l2"},
+    {MemoryLevel::l1, "l1"},
+});
+
+// What a ceiling bounds: FLOP/s or byte/s.
+enum class CeilingKind : std::uint8_t { compute, memory };
+template <>
+inline constexpr auto kWordsOf<CeilingKind> = std::to_array<Word<CeilingKind>>({
+    {CeilingKind::compute, "compute"},
+    {CeilingKind::memory, "memory"},
+});
+
+// The clock of the SMs behind a ceiling.
+enum class SmClock : std::uint8_t {
+  none,      // it has no part in it
+  measured,  // in counter windows
+  boost,     // the highest
+};
+template <>
+inline constexpr auto kWordsOf<SmClock> = std::to_array<Word<SmClock>>({
+    {SmClock::measured, "measured"},
+    {SmClock::boost, "boost"},
+});
+
 // What limits the time of a kernel or a layer.
 enum class Bound : std::uint8_t {
   unknown,

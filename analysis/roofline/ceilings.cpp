@@ -11,7 +11,7 @@ namespace {
 
 struct Clock {
   double hz = 0;
-  const char* kind;  // Ceiling::clock
+  SmClock kind;
 };
 
 std::string text(double value) {
@@ -26,21 +26,20 @@ class List {
       : device_(device), clock_(clock), out_(out) {}
 
   void compute(const std::string& name, double rate, std::string_view source) {
-    add("compute", name, device_.sm_count, "SMs", rate, "per clock", source);
+    add(CeilingKind::compute, name, device_.sm_count, "SMs", rate, "per clock", source);
   }
   void memory(const std::string& name, double units, const char* unit, double rate,
               std::string_view source) {
-    add("memory", name, units, unit, rate, "byte per clock", source);
+    add(CeilingKind::memory, name, units, unit, rate, "byte per clock", source);
   }
 
  private:
-  void add(const char* kind, const std::string& name, double units, const char* unit, double rate,
+  void add(CeilingKind kind, const std::string& name, double units, const char* unit, double rate,
            const char* per, std::string_view source) {
     if (rate <= 0 || units <= 0) return;
     std::string from = "theoretical: " + text(units) + " " + unit + " x " + text(rate) + " " + per +
                        " x " + text(clock_.hz * 1e-9) + " GHz, the " +
-                       (std::string_view(clock_.kind) == "boost" ? "highest" : "measured") +
-                       " clock";
+                       (clock_.kind == SmClock::boost ? "highest" : "measured") + " clock";
     if (!source.empty()) from.append("; ").append(source);
     out_.push_back(
         {device_.id, kind, name, units * rate * clock_.hz, std::move(from), clock_.kind});
@@ -90,16 +89,17 @@ std::vector<Ceiling> theoretical_ceilings(const DeviceInfo& device, Maybe sm_clo
                                           const std::set<std::string>& sparse) {
   std::vector<Ceiling> ceilings;
   if (const ChipRates* rates = rates_of(device)) {
-    add_at(device, *rates, {sm_clock_measured_hz.value_or(0), "measured"}, sparse, ceilings);
-    add_at(device, *rates, {static_cast<double>(device.sm_clock_max_hz), "boost"}, sparse,
+    add_at(device, *rates, {sm_clock_measured_hz.value_or(0), SmClock::measured}, sparse, ceilings);
+    add_at(device, *rates, {static_cast<double>(device.sm_clock_max_hz), SmClock::boost}, sparse,
            ceilings);
   }
   if (device.memory_clock_max_hz > 0 && device.memory_bus_bits > 0) {
     const auto memory_clock = static_cast<double>(device.memory_clock_max_hz);
-    ceilings.push_back({device.id, "memory", "dram", memory_clock * device.memory_bus_bits * 2 / 8,
+    ceilings.push_back({device.id, CeilingKind::memory, "dram",
+                        memory_clock * device.memory_bus_bits * 2 / 8,
                         "theoretical: " + text(memory_clock * 1e-9) + " GHz x " +
                             std::to_string(device.memory_bus_bits) + " bit x 2",
-                        ""});
+                        SmClock::none});
   }
   return ceilings;
 }
@@ -112,7 +112,7 @@ std::string sparse_ceiling_name(std::string_view type) {
 
 int preference(const Ceiling& ceiling) {
   if (ceiling.source.rfind("measured", 0) == 0) return 2;
-  return ceiling.clock == "measured" ? 1 : 0;
+  return ceiling.clock == SmClock::measured ? 1 : 0;
 }
 
 }  // namespace gable

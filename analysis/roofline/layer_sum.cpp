@@ -74,7 +74,7 @@ void LayerSum::add(const KernelRow& kernel, bool self) {
 }
 
 void LayerSum::add_time(const KernelRow& kernel, bool self) {
-  if (time_source_ != "hw") time_source_ = kernel.time_source;
+  if (time_source_ != TimeSource::hw) time_source_ = kernel.time_source;
   add_part(time_, kernel.time_total_ns, 1);
   if (self) add_part(time_self_, kernel.time_total_ns, 1);
 }
@@ -82,7 +82,7 @@ void LayerSum::add_time(const KernelRow& kernel, bool self) {
 // The kernels of a graph or a range have rows of their own, in this layer or below. Only where no
 // time window saw them does its duration stand for theirs.
 void LayerSum::add_time_again(const KernelRow& whole, bool self) {
-  if (whole.time_source != "hw") return;
+  if (whole.time_source != TimeSource::hw) return;
   timed_launches_ += whole.launches * static_cast<double>(whole.nodes.value_or(1));
   has_own_ = has_own_ || self;
   add_time(whole, self);

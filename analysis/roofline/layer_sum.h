@@ -36,7 +36,7 @@ class LayerSum {
   Maybe launches_;
   Maybe time_, time_self_;
   bool has_own_ = false;
-  std::string time_source_;
+  TimeSource time_source_ = TimeSource::unknown;
   Flops flops_;
   std::map<std::string, Maybe> ops_;
   Bytes bytes_;
@@ -45,7 +45,7 @@ class LayerSum {
   Ratio dram_, l2_, l1_, flops_rate_, bytes_rate_, roof_;
   double roof_compute_ = 0, roof_memory_ = 0, communication_ = 0;
   std::map<std::string, double> compute_ceilings_, memory_ceilings_;  // time they ask for
-  std::map<std::string, std::string> levels_;
+  std::map<std::string, MemoryLevel> levels_;
   Maybe saving_;
 };
 

@@ -35,15 +35,17 @@ void read_device(const Object& in, DeviceInfo& device) {
 }
 
 void read_roof(const Object& in, MeasuredRoof& roof) {
-  in.read("kind", roof.kind);
+  std::string kind;
+  in.read("kind", kind);
   in.read("name", roof.name);
   in.read("how", roof.how);
   in.read("value", roof.value);
   in.read("spread", roof.spread);
   in.read("steady", roof.steady);
   in.read("sm_clock_hz", roof.sm_clock_hz);
-  if (roof.kind != "compute" && roof.kind != "memory")
-    throw json::WrongField(in.at("kind").text() + " is neither compute nor memory");
+  const auto known = value_of<CeilingKind>(kind);
+  if (!known) throw json::WrongField(in.at("kind").text() + " is neither compute nor memory");
+  roof.kind = *known;
   if (roof.name.empty() || !std::isfinite(roof.value) || roof.value <= 0)
     throw json::WrongField(in.at("value").text() + " is no rate");
 }
@@ -135,7 +137,7 @@ std::string to_json(const MeasuredRoofs& measured) {
                    {"memory_clock_max_hz", measured.device.memory_clock_max_hz}};
   auto& roofs = out["ceilings"] = nlohmann::ordered_json::array();
   for (const MeasuredRoof& each : measured.roofs) {
-    roofs.push_back({{"kind", each.kind},
+    roofs.push_back({{"kind", word_of(each.kind)},
                      {"name", each.name},
                      {"how", each.how},
                      {"value", each.value},
@@ -177,7 +179,7 @@ std::vector<Ceiling> ceilings_of(const MeasuredRoofs& roofs, std::int32_t device
     const std::string source = std::string("measured: ") + (roofs.playback ? "[playback] " : "") +
                                each.how + ", spread " + percent(each.spread) +
                                (each.steady ? "" : " (not steady)") + ", " + roofs.measured_at;
-    const Ceiling ceiling{device, each.kind, each.name, each.value, source, {}};
+    const Ceiling ceiling{device, each.kind, each.name, each.value, source};
     const auto same = std::find_if(ceilings.begin(), ceilings.end(),
                                    [&](const Ceiling& known) { return known.name == each.name; });
     if (same == ceilings.end()) {

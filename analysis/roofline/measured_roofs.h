@@ -14,12 +14,13 @@ namespace gable {
 inline constexpr int kRoofsSchema = 1;
 
 struct MeasuredRoof {
-  std::string kind, name;  // as of Ceiling
-  std::string how;         // "streaming read, 1024 MiB"
-  double value = 0;        // FLOP/s or byte/s
-  double spread = 0;       // (longest - shortest) / mean of the last repetitions
-  bool steady = false;     // the spread came below what was asked for
-  Maybe sm_clock_hz;       // while it ran
+  CeilingKind kind = CeilingKind::compute;
+  std::string name;     // as of Ceiling
+  std::string how;      // "streaming read, 1024 MiB"
+  double value = 0;     // FLOP/s or byte/s
+  double spread = 0;    // (longest - shortest) / mean of the last repetitions
+  bool steady = false;  // the spread came below what was asked for
+  Maybe sm_clock_hz;    // while it ran
 };
 
 struct MeasuredRoofs {

@@ -90,20 +90,22 @@ RoofTimes Roofline::times(const KernelRow& kernel) const {
       if (pipe->ns > longest->ns) longest = pipe;
     }
     const bool any_roof = std::any_of(ceilings_.begin(), ceilings_.end(), [&](const auto& each) {
-      return each.first.first == kernel.device && each.second.kind == "compute";
+      return each.first.first == kernel.device && each.second.kind == CeilingKind::compute;
     });
     if (any_roof && fp64.known && fma.known && tensor.known) {
       times.compute_ns = longest->ns;
       times.compute_ceiling = longest->ceiling;
     }
   }
-  const std::pair<const char*, const Maybe&> levels[] = {
-      {"dram", kernel.bytes.dram}, {"l2", kernel.bytes.l2}, {"l1", kernel.bytes.l1}};
+  const std::pair<MemoryLevel, const Maybe&> levels[] = {{MemoryLevel::dram, kernel.bytes.dram},
+                                                         {MemoryLevel::l2, kernel.bytes.l2},
+                                                         {MemoryLevel::l1, kernel.bytes.l1}};
   for (const auto& [level, bytes] : levels) {
-    const Maybe ns = quotient(bytes, roof(level), kNsPerSecond);
+    const Maybe ns = quotient(bytes, roof(to_string(level)), kNsPerSecond);
     if (!ns || (times.memory_ns && *ns <= *times.memory_ns)) continue;
     times.memory_ns = ns;
-    times.memory_ceiling = times.memory_level = level;
+    times.memory_ceiling = word_of(level);
+    times.memory_level = level;
   }
   // Without DRAM's bytes a cache's roof would only be a lower one.
   if (!kernel.bytes.dram) times.memory_ns.reset();
@@ -137,7 +139,7 @@ void Roofline::apply(KernelRow& kernel) const {
   if (least) {
     roof.fraction = quotient(least, time);
     roof.ceiling = memory ? times.memory_ceiling : times.compute_ceiling;
-    roof.level = memory ? times.memory_level : std::string();
+    roof.level = memory ? times.memory_level : MemoryLevel::none;
     roof.source = source(kernel.device, roof.ceiling);
   }
   roof.bound = bound_of({.communicates = names_communication(kernel.name),

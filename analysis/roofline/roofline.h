@@ -34,7 +34,7 @@ struct BoundFacts {
 struct RoofTimes {
   Maybe compute_ns, memory_ns;
   std::string compute_ceiling, memory_ceiling;  // names of those that decide
-  std::string memory_level;
+  MemoryLevel memory_level = MemoryLevel::none;
   [[nodiscard]] Maybe min_ns() const;
 };
 

@@ -191,7 +191,7 @@ std::string to_options(const Settings& settings) {
     if (value && value != usual) add(option, std::to_string(*value));
   };
   const auto add_choice = [&add](const char* option, auto value, auto usual) {
-    if (value != usual) add(option, std::string(word_of(value)));
+    if (value != usual) add(option, to_string(value));
   };
   add_text("--output", settings.output, defaults.output);
   add_text("--phases", phases_text(settings), phases_text(defaults));
@@ -205,7 +205,7 @@ std::string to_options(const Settings& settings) {
   for (const std::string& pattern : settings.kernels) add("--kernel", pattern);
   for (const std::string& pattern : settings.include) add("--include", pattern);
   for (const std::string& pattern : settings.exclude) add("--exclude", pattern);
-  if (settings.ranges) add("--ranges", std::string(word_of(*settings.ranges)));
+  if (settings.ranges) add("--ranges", to_string(*settings.ranges));
   add_choice("--scope", settings.scope, defaults.scope);
   add_choice("--replay", settings.replay, defaults.replay);
   if (!settings.metrics.empty()) {

@@ -92,7 +92,8 @@ void Truth::compare_counts(const KernelRow& row, const Sums& sums, Played& playe
   };
   check("FLOP counted", row.flops.fp32, flops.flops, flops.launches);
   check("bytes counted", row.bytes.dram, kBytesOfSector * hw.sectors, hw.launches);
-  if (row.time_source == "time") check("time measured", row.time_mean_ns, time.ns, time.launches);
+  if (row.time_source == TimeSource::time)
+    check("time measured", row.time_mean_ns, time.ns, time.launches);
 }
 
 void Truth::compare_parts(const KernelRow& row, const Sums& sums, Played& played) {
@@ -146,7 +147,7 @@ void Truth::compare(const Report& report, Played& played) const {
     if (found == sums_.end()) continue;
     const Sums& sums = found->second;
     ++played.rows;
-    const bool timed = row.time_source == "time";
+    const bool timed = row.time_source == TimeSource::time;
     if (row.flops.fp32 && row.bytes.dram && timed) ++played.complete;
     const bool flagged = row.has_flag("work_varies") || row.has_flag("spread") ||
                          row.has_flag("times_differ") || row.has_flag("flops_unchecked");

@@ -347,13 +347,13 @@ void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
     // Graphs and fusion take the latency away, not the kernels.
     const Maybe idle = facts.unit == Unit::step ? step.idle_ns : std::nullopt;
     const double most = overhead.launches * step.launch_latency_ns.value_or(0);
-    advice.push_back(
-        {"fewer_launches",
-         "Launch less often: CUDA graphs (torch.compile mode reduce-overhead), a "
-         "larger batch, fused kernels.",
-         digits(overhead.launches) + " launches a " + std::string(word_of(facts.unit)) +
-             " are shorter than the launch latency of " + duration(step.launch_latency_ns) + ".",
-         idle ? Maybe(std::min(*idle, most)) : std::nullopt});
+    advice.push_back({"fewer_launches",
+                      "Launch less often: CUDA graphs (torch.compile mode reduce-overhead), a "
+                      "larger batch, fused kernels.",
+                      digits(overhead.launches) + " launches a " + to_string(facts.unit) +
+                          " are shorter than the launch latency of " +
+                          duration(step.launch_latency_ns) + ".",
+                      idle ? Maybe(std::min(*idle, most)) : std::nullopt});
   }
   const AdviceFacts::Part latency =
       facts.part([](const PlotRow& row) { return bound_is(row) == Bound::latency; },

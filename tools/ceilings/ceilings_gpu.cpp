@@ -134,15 +134,15 @@ void RoofGpu::unload() {
 // A power of two, so that a mask keeps accesses within; 0 where there is no room.
 std::uint64_t RoofGpu::window_bytes(const RoofKernel& kernel) {
   std::uint64_t window = kL1Window;
-  if (kernel.level == RoofKernel::Level::l2) window = std::bit_floor(device_.l2_bytes / 4);
-  if (kernel.level == RoofKernel::Level::dram) {
+  if (kernel.level == MemoryLevel::l2) window = std::bit_floor(device_.l2_bytes / 4);
+  if (kernel.level == MemoryLevel::dram) {
     std::size_t free = 0, all = 0;
     if (!good(calls_->memory(&free, &all), "cuMemGetInfo")) return 0;
     window = std::min<std::uint64_t>(kDramWindow, std::bit_floor(free / 3));
     if (window < kTimesL2 * device_.l2_bytes) return 0;
   }
   // Half is read, half is written.
-  return kernel.copies && kernel.level == RoofKernel::Level::l2 ? window / 2 : window;
+  return kernel.copies && kernel.level == MemoryLevel::l2 ? window / 2 : window;
 }
 
 // More blocks than an SM holds at once would leave it half empty at the end.
@@ -168,11 +168,11 @@ std::string RoofGpu::load(const RoofKernel& kernel) {
     unload();
     return problem_;
   };
-  if (kernel.level != RoofKernel::Level::none) {
+  if (kernel.level != MemoryLevel::none) {
     window_ = window_bytes(kernel);
     if (!problem_.empty()) return give_up();
     if (window_ == 0) return "there is not enough free memory, or the size of the L2 is not known";
-    const std::uint64_t windows = kernel.level == RoofKernel::Level::l1
+    const std::uint64_t windows = kernel.level == MemoryLevel::l1
                                       ? static_cast<std::uint64_t>(device_.sm_count)
                                       : (kernel.copies ? 2 : 1);
     if (!good(calls_->allocate(&data_, window_ * windows), "cuMemAlloc")) return give_up();
@@ -202,7 +202,7 @@ double RoofGpu::operations(std::uint32_t iterations) const {
 std::optional<LaunchTime> RoofGpu::launch(std::uint32_t iterations) {
   if (kernel_ == nullptr) return std::nullopt;
   const unsigned blocks = blocks_per_sm_ * static_cast<unsigned>(device_.sm_count);
-  const bool own = kernel_->level == RoofKernel::Level::l1;
+  const bool own = kernel_->level == MemoryLevel::l1;
   std::uint64_t block_bytes = own ? window_ : 0;
   std::uint64_t mask = window_ == 0 ? 0 : window_ - 1;
   std::uint64_t step = 16ULL * kernel_->block * (own ? 1 : blocks);

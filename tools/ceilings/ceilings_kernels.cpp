@@ -78,7 +78,7 @@ void add_core_kernels(std::vector<RoofKernel>& kernels) {
     for (const Chain& chain : kChains) {
       RoofKernel kernel;
       kernel.roof = std::string(chain.roof) + (fused ? "" : "_no_fma");
-      kernel.kind = "compute";
+      kernel.kind = CeilingKind::compute;
       kernel.how = std::string("chains of ") + (fused ? "fma" : "mul, add") + ".rn." + chain.type;
       kernel.symbol = "gable_roof_" + kernel.roof;
       kernel.target = "sm_70";
@@ -217,7 +217,7 @@ void add_tensor_kernels(std::vector<RoofKernel>& kernels) {
   for (const Tile& tile : kMmaTable) {
     RoofKernel kernel;
     kernel.roof = tile.roof;
-    kernel.kind = "compute";
+    kernel.kind = CeilingKind::compute;
     kernel.how = std::string("mma.sync ") + tile.shape + " " + tile.type;
     kernel.symbol = std::string("gable_roof_") + tile.roof + "_" + tile.symbol;
     kernel.target = tile.target;
@@ -299,7 +299,7 @@ void add_warpgroup_kernels(std::vector<RoofKernel>& kernels) {
   for (const GroupType& type : kGroupTypes) {
     RoofKernel kernel;
     kernel.roof = type.roof;
-    kernel.kind = "compute";
+    kernel.kind = CeilingKind::compute;
     kernel.how = "wgmma m64n256k" + std::to_string(type.k) + " " + type.name;
     kernel.symbol = std::string("gable_roof_") + type.roof + "_wgmma";
     kernel.target = "sm_90a";
@@ -377,18 +377,18 @@ PtxParts parts_of(Stream stream, bool through_l1) {
   return parts;
 }
 
-void add_stream(const char* roof, RoofKernel::Level level, Stream stream, const char* what,
+void add_stream(const char* roof, MemoryLevel level, Stream stream, const char* what,
                 std::vector<RoofKernel>& kernels) {
   RoofKernel kernel;
   kernel.roof = roof;
-  kernel.kind = "memory";
+  kernel.kind = CeilingKind::memory;
   kernel.how = std::string("streaming ") + what;
   kernel.symbol = std::string("gable_roof_") + roof + "_" + what;
   kernel.target = "sm_70";
   kernel.lowest = 70;
   kernel.level = level;
   kernel.copies = stream == Stream::copy;
-  const bool l1 = level == RoofKernel::Level::l1;
+  const bool l1 = level == MemoryLevel::l1;
   kernel.block = l1 ? 1024 : 256;
   kernel.blocks_per_sm = l1 ? 1 : 8;
   kernel.operations = 16.0 * kAccesses * (kernel.copies ? 2 : 1);
@@ -397,14 +397,14 @@ void add_stream(const char* roof, RoofKernel::Level level, Stream stream, const 
 }
 
 void add_stream_kernels(std::vector<RoofKernel>& kernels) {
-  using Level = RoofKernel::Level;
-  for (const auto& [roof, level] : {std::pair{"dram", Level::dram}, std::pair{"l2", Level::l2}}) {
+  for (const auto& [roof, level] :
+       {std::pair{"dram", MemoryLevel::dram}, std::pair{"l2", MemoryLevel::l2}}) {
     add_stream(roof, level, Stream::read, "read", kernels);
     add_stream(roof, level, Stream::write, "write", kernels);
     add_stream(roof, level, Stream::copy, "copy", kernels);
   }
   // Writes pass through the L1: they are the L2's.
-  add_stream("l1", Level::l1, Stream::read, "read", kernels);
+  add_stream("l1", MemoryLevel::l1, Stream::read, "read", kernels);
 }
 
 }  // namespace

@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "analysis/report/report_words.h"
+
 namespace gable {
 
 struct RoofKernel {
-  std::string roof;             // the ceiling's name: "fp32", "bf16_tensor", "dram"
-  std::string kind;             // "compute" | "memory"
+  std::string roof;  // the ceiling's name: "fp32", "bf16_tensor", "dram"
+  CeilingKind kind = CeilingKind::compute;
   std::string how;              // "chains of fma.rn.f32"
   std::string symbol;           // of the kernel: "gable_roof_fp32"
   std::string target;           // "sm_80"; an a at the end: runs on that chip alone
@@ -19,9 +21,8 @@ struct RoofKernel {
   unsigned block = 256;         // threads
   unsigned blocks_per_sm = 8;   // at most: as many as fit at once
   double operations = 0;        // of one thread and iteration: FLOP, integer operations or bytes
-  // Memory: where the kernel reads and writes.
-  enum class Level { none, dram, l2, l1 } level = Level::none;
-  bool copies = false;  // its window is two: one is read, one written
+  MemoryLevel level = MemoryLevel::none;  // where the kernel reads and writes
+  bool copies = false;                    // its window is two: one is read, one written
   std::string ptx;
 };
 

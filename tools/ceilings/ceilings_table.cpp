@@ -42,8 +42,8 @@ std::string line_of(const Cells& cells) {
   return line + "\n";
 }
 
-std::string unit_of(const std::string& kind, const std::string& name) {
-  if (kind == "memory") return "B/s";
+std::string unit_of(CeilingKind kind, const std::string& name) {
+  if (kind == CeilingKind::memory) return "B/s";
   return name.rfind("int", 0) == 0 ? "OP/s" : "FLOP/s";
 }
 
@@ -71,8 +71,8 @@ Beside theoretical(const DeviceInfo& device, const std::string& name, const Mayb
   const Ceiling* ceiling = find(ceilings, name);
   if (ceiling == nullptr) return {};
   Beside beside{ceiling->value, "-"};
-  if (ceiling->clock == "measured") beside.at = clock_text(*clock_hz);
-  if (ceiling->clock == "boost")
+  if (ceiling->clock == SmClock::measured) beside.at = clock_text(*clock_hz);
+  if (ceiling->clock == SmClock::boost)
     beside.at = "*" + clock_text(static_cast<double>(device.sm_clock_max_hz));
   return beside;
 }
@@ -143,8 +143,8 @@ class Table {
     starred_ = starred_ || at.rfind('*', 0) == 0;
     return at;
   }
-  [[nodiscard]] std::string kind(const std::string& name) const {
-    return name == "dram" || name == "l2" || name == "l1" ? "memory" : "compute";
+  [[nodiscard]] static CeilingKind kind(const std::string& name) {
+    return value_of<MemoryLevel>(name) ? CeilingKind::memory : CeilingKind::compute;
   }
 
   const MeasuredRoofs& measured_;

@@ -51,18 +51,8 @@ std::string text_of(const CounterValues& counters) {
   return out.str();
 }
 
-const char* text_of(Direction direction) {
-  switch (direction) {
-    case Direction::forward:
-      return " forward";
-    case Direction::backward:
-      return " backward";
-    case Direction::recompute:
-      return " recompute";
-    case Direction::none:
-      break;
-  }
-  return "";
+std::string text_of(Direction direction) {
+  return direction == Direction::none ? std::string() : " " + to_string(direction);
 }
 
 std::string api_name(const RecordedOp& op) {
@@ -73,13 +63,13 @@ std::string api_name(const RecordedOp& op) {
 }
 
 std::string text_of(const RecordedFault& fault) {
-  std::string text = fault.fault;
-  if (fault.fault == "call") {
+  std::string text = to_string(fault.fault);
+  if (fault.fault == Fault::call) {
     text += " " + fault.call + " answers " + std::to_string(fault.code) + " after " +
             std::to_string(fault.after) + " good calls";
     if (fault.times >= 0) text += ", " + std::to_string(fault.times) + " times";
     if (!fault.holder.empty()) text += ", held by " + quoted(fault.holder);
-  } else if (fault.fault == "hang") {
+  } else if (fault.fault == Fault::hang) {
     text += " in " + fault.call + " after " + std::to_string(fault.after) + " good calls";
   } else if (fault.count != 0) {
     text += " " + std::to_string(fault.count);

@@ -36,7 +36,7 @@ std::string spread_table(const Report& report, std::size_t columns, bool colours
     for (const LayerRow* row : rows) column.cells.push_back(cell(*row));
   };
   add("layer", true, [](const LayerRow& row) { return one_line(shown_path(row.path)); });
-  add("direction", true, [](const LayerRow& row) { return row.direction; });
+  add("direction", true, [](const LayerRow& row) { return to_string(row.direction); });
   add("GPUs", false, [](const LayerRow& row) { return std::to_string(row.spread->gpus); });
   add("least", false, [](const LayerRow& row) { return duration(row.spread->min_ns); });
   add("mean", false, [](const LayerRow& row) { return duration(row.spread->mean_ns); });
@@ -46,7 +46,7 @@ std::string spread_table(const Report& report, std::size_t columns, bool colours
     return process_name(report.run.processes.at(place));
   });
   return "\nLayers that differ most between GPUs, by most - mean; time per " +
-         std::string(word_of(report.run.unit)) + ":\n" +
+         to_string(report.run.unit) + ":\n" +
          render_columns(std::move(table), rows.size(), columns, colours);
 }
 

@@ -209,7 +209,7 @@ class PredictCommand final : public Command {
     bool colours = false;
     fit_terminal(columns, colours);
     const std::string source = source_mark({here});
-    print_line(stdout, source + "[predicted] time per " + std::string(word_of(here.run.unit)) +
+    print_line(stdout, source + "[predicted] time per " + to_string(here.run.unit) +
                            ": each kernel keeps its fraction of the roof" +
                            (precision_.empty() ? "" : ", work in " + precision_));
     std::fputs(predicted_layers(here, there, top_, columns, colours).c_str(), stdout);

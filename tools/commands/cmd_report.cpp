@@ -35,7 +35,7 @@ class ReportCommand final : public Command {
         ->type_name("PATTERN")
         ->allow_extra_args(false);
     app.add_flag("--kernels", query_.kernels, "rows are kernels");
-    app.add_option("--level", query_.level, "the memory level")->type_name("dram|l2|l1");
+    app.add_option("--level", level_, "the memory level")->type_name("dram|l2|l1");
     app.add_option("--html", html_, "write the page")->type_name("OUT");
     app.add_option("--svg", svg_, "write the chart")->type_name("OUT");
     app.add_option("--csv", csv_, "write the rows")->type_name("OUT");
@@ -73,8 +73,9 @@ class ReportCommand final : public Command {
       throw WrongUse("--sort takes saving, time, fraction, flops, bytes or name, not '" + sort_ +
                      "'.");
     query_.sort = sort->second;
-    if (query_.level != "dram" && query_.level != "l2" && query_.level != "l1")
-      throw WrongUse("--level takes dram, l2 or l1, not '" + query_.level + "'.");
+    const auto level = value_of<MemoryLevel>(level_);
+    if (!level) throw WrongUse("--level takes dram, l2 or l1, not '" + level_ + "'.");
+    query_.level = *level;
     query_.layers = layer_patterns(layers_);
   }
 
@@ -119,7 +120,7 @@ class ReportCommand final : public Command {
   static constexpr std::size_t kMostEvents = 500000;
   std::vector<std::string> files_, layers_;
   RowQuery query_;
-  std::string sort_ = "saving";
+  std::string level_ = "dram", sort_ = "saving";
   std::size_t top_ = 0;
   std::FILE* remarks_ = stdout;
   std::string html_, svg_, csv_, markdown_, trace_;

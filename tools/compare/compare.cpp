@@ -98,12 +98,12 @@ void say_how_comparable(const Report& a, const Report& b, Comparison& out) {
     out.obstacles.push_back(std::string("One is a playback and the other is of hardware: ") +
                             (is_playback(a) ? "A" : "B") + " is the playback.");
   } else if (a.run.source != b.run.source) {
-    out.remarks.push_back("A is from " + std::string(word_of(a.run.source)) + ", B from " +
-                          std::string(word_of(b.run.source)) + ".");
+    out.remarks.push_back("A is from " + to_string(a.run.source) + ", B from " +
+                          to_string(b.run.source) + ".");
   }
   if (a.run.unit != b.run.unit) {
-    out.obstacles.push_back("Numbers of A are per " + std::string(word_of(a.run.unit)) +
-                            ", those of B per " + std::string(word_of(b.run.unit)) + ".");
+    out.obstacles.push_back("Numbers of A are per " + to_string(a.run.unit) + ", those of B per " +
+                            to_string(b.run.unit) + ".");
   }
   compare_devices(a, b, out);
   compare_clocks(a, b, out);
@@ -227,7 +227,7 @@ class Comparer {
       row.device = shown.device;
       row.layer_row = matches.layer(shown.layer, b != nullptr);
       row.layer = path_of(row.layer_row);
-      row.counts_again = shown.counts_again() && shown.time_source == "time";
+      row.counts_again = shown.counts_again() && shown.time_source == TimeSource::time;
       const auto pair = [&, a = a, b = b](auto value) {
         return Compared{a == nullptr ? std::nullopt : value(*a),
                         b == nullptr ? std::nullopt : value(*b)};

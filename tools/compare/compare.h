@@ -31,7 +31,7 @@ struct ComparedRow {
   std::string name;    // the layer's shown path or the kernel's name: B's, or A's where it is gone
   std::string before;  // A's, where it is another: a renamed layer's path, a kernel's old shape
   std::string layer;   // of a kernel: the shown path
-  std::string direction;
+  Direction direction = Direction::none;
   std::int32_t device = 0;
   const LayerRow* layer_row = nullptr;  // of the report that `name` is of; null where it has none
   bool counts_again = false;            // its time is that of other rows

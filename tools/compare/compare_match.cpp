@@ -10,7 +10,7 @@
 namespace gable {
 namespace {
 
-using LayerKey = std::tuple<std::int32_t, std::string, std::vector<std::string>>;
+using LayerKey = std::tuple<std::int32_t, Direction, std::vector<std::string>>;
 
 LayerKey key_of(const LayerRow& layer) { return {layer.device, layer.direction, layer.path}; }
 
@@ -40,7 +40,7 @@ std::map<std::int64_t, std::string> signatures(const Report& report) {
 
 // Layers that no other report has, by direction, device and kernels.
 using Strangers =
-    std::map<std::tuple<std::int32_t, std::string, std::string>, std::vector<const LayerRow*>>;
+    std::map<std::tuple<std::int32_t, Direction, std::string>, std::vector<const LayerRow*>>;
 
 Strangers strangers(const Report& report, const std::map<LayerKey, const LayerRow*>& others) {
   const auto signature = signatures(report);
@@ -132,7 +132,7 @@ std::vector<KernelMatch> match_kernels(const Report& a, const Report& b,
     const auto found = places.find(layer);
     return found == places.end() ? layers.pairs.size() : found->second;
   };
-  using Named = std::tuple<std::size_t, std::int32_t, std::string, std::string>;
+  using Named = std::tuple<std::size_t, std::int32_t, Direction, std::string>;
   const auto named = [&](const KernelRow& kernel, bool of_b) {
     return Named{place(kernel, of_b), kernel.device, kernel.direction, kernel.name};
   };

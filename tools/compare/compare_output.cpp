@@ -60,10 +60,11 @@ std::vector<Column> columns_of(const std::vector<const ComparedRow*>& rows, bool
   if (any([](const ComparedRow& row) { return row.device != 0; }))
     add("gpu", false, [](const ComparedRow& row) { return std::to_string(row.device); });
   if (any([](const ComparedRow& row) {
-        return row.direction == "backward" || row.direction == "recompute";
+        return row.direction == Direction::backward || row.direction == Direction::recompute;
       })) {
     add("dir", true, [](const ComparedRow& row) {
-      return row.direction == "none" ? std::string("-") : row.direction.substr(0, 3);
+      return row.direction == Direction::none ? std::string("-")
+                                              : to_string(row.direction).substr(0, 3);
     });
   }
   add("time A", false, [](const ComparedRow& row) { return duration(row.time_ns.a); });
@@ -158,7 +159,7 @@ Json row_json(const ComparedRow& row, bool kernel) {
   Json out = {{"name", row.name}, {"match", match_name(row.match)}};
   if (!row.before.empty()) out["before"] = row.before;
   if (kernel) out["layer"] = row.layer;
-  out["direction"] = row.direction;
+  out["direction"] = word_of(row.direction);
   out["device"] = row.device;
   out["time_ns"] = pair(row.time_ns);
   out["time_ns"]["noise"] = number(row.noise_ns);
@@ -227,8 +228,7 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
   line(source_mark(files.reports) + "B: " + files.paths[1]);
   for (const std::string& text : comparison.obstacles) lines("Careful: " + text, kRed);
   for (const ComparedRow& whole : comparison.wholes)
-    lines(whole_line(whole, std::string(word_of(files.reports[0].run.unit)),
-                     comparison.wholes.size() > 1));
+    lines(whole_line(whole, to_string(files.reports[0].run.unit), comparison.wholes.size() > 1));
   if (const std::string step = step_line(comparison); !step.empty()) line(step);
   line("");
   line(counts_line(rows, kernels) + "; " + std::to_string(count) + " shown, " +
@@ -319,7 +319,7 @@ std::string check_markdown(const ReportFiles& files, const Comparison& compariso
                           : finding.verdict == GateVerdict::unclear ? "within the noise"
                                                                     : "no longer known";
     out += std::string("| ") + verdict + " | " + markdown_cell(finding.name) + " | " +
-           finding.direction + " | " + gated_name(finding.what) + " | " +
+           to_string(finding.direction) + " | " + gated_name(finding.what) + " | " +
            shown_value(finding.values.a, finding.what) + " | " +
            shown_value(finding.values.b, finding.what) + " | " +
            signed_percent(finding.values.change()) + " |\n";

@@ -160,7 +160,7 @@ std::string gate_text(double percent_allowed) {
 
 std::string GateFinding::line(double percent_allowed) const {
   std::string text = name;
-  if (!direction.empty() && direction != "none") text += " (" + direction + ")";
+  if (direction != Direction::none) text += " (" + to_string(direction) + ")";
   text += ": " + gated_name(what) + " " + shown_value(values.a, what) + " -> " +
           shown_value(values.b, what);
   if (const Maybe change = values.change()) text += ", " + signed_percent(change);

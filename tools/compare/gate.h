@@ -40,7 +40,7 @@ struct GateFinding {
   GateVerdict verdict = GateVerdict::worse;
   Gated what = Gated::time;
   std::string name;  // "whole program", or the layer's shown path
-  std::string direction;
+  Direction direction = Direction::none;
   std::int32_t device = 0;
   Compared values;  // ns, byte, FLOP or fraction
   Maybe noise_ns;   // of times

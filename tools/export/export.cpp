@@ -62,11 +62,11 @@ std::string csv_line(const std::string& report, const std::string& source, const
   line.add("report", report);
   line.add("path", shown_path(row.layer == nullptr ? std::vector<std::string>() : row.layer->path));
   line.add("name", row.name);
-  line.add("direction", row.direction);
+  line.add("direction", to_string(row.direction));
   line.add("device", Maybe(sum.device));
   line.add("launches", sum.launches);
   line.add("time_ns", sum.time_total_ns);
-  line.add("time_source", sum.time_source);
+  line.add("time_source", to_string(sum.time_source));
   line.add("share", row.share);
   line.add("flops", sum.flops.total);
   line.add("dram_bytes", sum.bytes.dram);
@@ -78,9 +78,9 @@ std::string csv_line(const std::string& report, const std::string& source, const
   line.add("flop_per_s", sum.flops_per_s);
   line.add("dram_bytes_per_s", sum.bytes_per_s);
   line.add("roof_fraction", sum.roof.fraction);
-  line.add("bound", std::string(word_of(sum.roof.bound)));
+  line.add("bound", to_string(sum.roof.bound));
   line.add("ceiling", sum.roof.ceiling);
-  line.add("level", sum.roof.level);
+  line.add("level", to_string(sum.roof.level));
   line.add("source", sum.roof.source);
   line.add("saving_ns", sum.saving_ns);
   line.add("compute_time_ns", row.times ? Maybe(row.times->compute_ns) : std::nullopt);
@@ -120,11 +120,11 @@ std::string time_text(const LayerRow& row) {
 
 std::string row_text(const PlotRow& row, const RowQuery& query) {
   const AtLevel level = at_level(row.sum, query.level);
-  std::string text = "| " + markdown_cell(row.name) + " | " + row.direction;
+  std::string text = "| " + markdown_cell(row.name) + " | " + to_string(row.direction);
   for (const std::string& each :
        {percent(row.share), time_text(row.sum), digits(in(row.sum.flops_per_s, kTera)),
         digits(in(level.bytes_per_s, kGiga)), digits(level.intensity),
-        std::string(word_of(row.sum.roof.bound)), percent(row.sum.roof.fraction),
+        to_string(row.sum.roof.bound), percent(row.sum.roof.fraction),
         duration(row.sum.saving_ns)}) {
     text += " | " + markdown_cell(each);
   }
@@ -153,7 +153,7 @@ std::string export_csv(const std::vector<Report>& reports, const std::vector<std
   std::string out = csv_line({}, {}, PlotRow(), true);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     for (const PlotRow& row : exported_rows(reports[i], options))
-      out += csv_line(names[i], std::string(word_of(reports[i].run.source)), row, false);
+      out += csv_line(names[i], to_string(reports[i].run.source), row, false);
   }
   return out;
 }
@@ -163,10 +163,11 @@ std::string export_markdown(const std::vector<Report>& reports,
   std::string out;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];
-    const std::string level = options.query.level == "dram" ? "" : " " + options.query.level;
+    const std::string level =
+        options.query.level == MemoryLevel::dram ? "" : " " + to_string(options.query.level);
     out += (out.empty() ? "**" : "\n**") + source_mark({report}) + markdown_cell(names[i]) +
            "**: " + markdown_cell(total_text(report)) + "; times and savings per " +
-           markdown_cell(std::string(word_of(report.run.unit))) + "\n\n";
+           markdown_cell(to_string(report.run.unit)) + "\n\n";
     out += std::string(options.query.kernels ? "| kernel" : "| layer") + " | direction | share" +
            (time_of_shares({report}) == "time" ? "" : " of the known time") +
            " | time | TFLOP/s | GB/s" + level + " | FLOP/B" + level +

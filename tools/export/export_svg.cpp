@@ -99,10 +99,10 @@ Shown shown_of(const std::vector<Report>& reports, const ExportOptions& options)
   std::set<std::pair<std::string, double>> known;
   for (const Report& report : reports) {
     for (const Ceiling& ceiling : report.ceilings) {
-      if (ceiling.clock == "boost") continue;
-      if (ceiling.kind == "memory" && ceiling.name == options.query.level)
+      if (ceiling.clock == SmClock::boost) continue;
+      if (ceiling.kind == CeilingKind::memory && ceiling.name == word_of(options.query.level))
         shown.memory = std::max(shown.memory.value_or(0), ceiling.value);
-      if (ceiling.kind == "compute" && precisions.contains(ceiling.name) &&
+      if (ceiling.kind == CeilingKind::compute && precisions.contains(ceiling.name) &&
           known.emplace(ceiling.name + ceiling.source, ceiling.value).second)
         shown.compute.push_back(ceiling);
     }
@@ -155,9 +155,10 @@ std::string roofs(const Shown& shown, const LogAxis& x, const LogAxis& y,
 
 std::string dot(const PlotRow& row, double x, double y, const std::string& time) {
   const double area = std::max(kSmallest, kWholeTime * std::min(1.0, row.share.value_or(0)));
-  return "<circle class=\"dot " + row.direction + (row.analytic ? " analytic" : "") + "\" cx=\"" +
-         px(x) + "\" cy=\"" + px(y) + "\" r=\"" + px(std::sqrt(area / std::numbers::pi)) +
-         "\"><title>" + escaped(shorten_middle(row.name, 200)) + " (" + row.direction +
+  return "<circle class=\"dot " + to_string(row.direction) + (row.analytic ? " analytic" : "") +
+         "\" cx=\"" + px(x) + "\" cy=\"" + px(y) + "\" r=\"" +
+         px(std::sqrt(area / std::numbers::pi)) + "\"><title>" +
+         escaped(shorten_middle(row.name, 200)) + " (" + to_string(row.direction) +
          "): " + with_prefix(row.sum.flops_per_s, "FLOP/s") + ", " + percent(row.share) +
          " of the " + time + ", " + percent(row.sum.roof.fraction) +
          " of the roof</title></circle>\n";
@@ -168,9 +169,9 @@ std::string dot(const PlotRow& row, double x, double y, const std::string& time)
 std::string export_svg(const std::vector<Report>& reports, const std::vector<std::string>& names,
                        const ExportOptions& options) {
   Shown shown = shown_of(reports, options);
-  const std::string level = options.query.level == "dram" ? "DRAM"
-                            : options.query.level == "l2" ? "L2"
-                                                          : "L1";
+  const std::string level = options.query.level == MemoryLevel::dram ? "DRAM"
+                            : options.query.level == MemoryLevel::l2 ? "L2"
+                                                                     : "L1";
   const double left = shown.strip ? kLeft + kStrip : kLeft;
   Range xs, ys;
   for (const PlotRow& row : shown.rows) {

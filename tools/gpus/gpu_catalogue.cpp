@@ -256,15 +256,15 @@ const GpuSpec* gpu_of_device(std::string_view device_name) {
 std::vector<Ceiling> ceilings_of(const GpuSpec& gpu, std::int32_t device) {
   std::vector<Ceiling> out;
   const std::string source = "theoretical: " + std::string(gpu.source);
-  const auto add = [&](const char* kind, const std::string& name, double value) {
-    if (value > 0) out.push_back({device, kind, name, value, source, ""});
+  const auto add = [&](CeilingKind kind, const std::string& name, double value) {
+    if (value > 0) out.push_back({device, kind, name, value, source});
   };
-  add("compute", "fp64", gpu.fp64 * kTera);
-  add("compute", "fp32", gpu.fp32 * kTera);
-  add("compute", "fp16", gpu.fp16 * kTera);
+  add(CeilingKind::compute, "fp64", gpu.fp64 * kTera);
+  add(CeilingKind::compute, "fp32", gpu.fp32 * kTera);
+  add(CeilingKind::compute, "fp16", gpu.fp16 * kTera);
   for (const char* type : {"fp64", "tf32", "bf16", "fp16", "fp8", "int8"})
-    add("compute", std::string(type) + "_tensor", tensor_rate(gpu, type) * kTera);
-  add("memory", "dram", gpu.dram * kGiga);
+    add(CeilingKind::compute, std::string(type) + "_tensor", tensor_rate(gpu, type) * kTera);
+  add(CeilingKind::memory, "dram", gpu.dram * kGiga);
   return out;
 }
 

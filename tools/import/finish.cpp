@@ -40,11 +40,11 @@ void as_run(Report& report) {
 void fill_spans(const Imported& imported, Report& report, double steps) {
   if (imported.projections.empty()) return;
   // Layers by their path: ids of the tree are not those of the report.
-  std::map<std::tuple<std::int32_t, std::vector<std::string>, std::string>, const Projection*>
+  std::map<std::tuple<std::int32_t, std::vector<std::string>, Direction>, const Projection*>
       by_path;
   for (const auto& [where, projection] : imported.projections) {
     by_path[{where.first, imported.layers.path(where.second),
-             to_string(imported.layers.node(where.second).direction)}] = &projection;
+             imported.layers.node(where.second).direction}] = &projection;
   }
   for (LayerRow& layer : report.layers) {
     if (layer.depth == 0) continue;
@@ -55,11 +55,11 @@ void fill_spans(const Imported& imported, Report& report, double steps) {
 
 // A device with kernels that has no roof of compute or none of memory.
 bool lacks_roofs(const Report& report) {
-  std::set<std::pair<std::int32_t, std::string>> there;
+  std::set<std::pair<std::int32_t, CeilingKind>> there;
   for (const Ceiling& ceiling : report.ceilings) there.emplace(ceiling.device, ceiling.kind);
   return std::any_of(report.kernels.begin(), report.kernels.end(), [&](const KernelRow& kernel) {
-    return !there.contains({kernel.device, "compute"}) ||
-           !there.contains({kernel.device, "memory"});
+    return !there.contains({kernel.device, CeilingKind::compute}) ||
+           !there.contains({kernel.device, CeilingKind::memory});
   });
 }
 

@@ -92,12 +92,8 @@ void read_nsys_devices(SqliteFile& file, Imported& imported) {
     device.compute_minor = static_cast<int>(rows.number(10, 1000).value_or(0));
     add_device(device, file.path(), imported);
     if (const auto bandwidth = rows.number(6).value_or(0); bandwidth > 0)
-      imported.stated.push_back({place,
-                                 "memory",
-                                 "dram",
-                                 static_cast<double>(bandwidth),
-                                 "theoretical: memoryBandwidth in nsys's TARGET_INFO_GPU",
-                                 {}});
+      imported.stated.push_back({place, CeilingKind::memory, "dram", static_cast<double>(bandwidth),
+                                 "theoretical: memoryBandwidth in nsys's TARGET_INFO_GPU"});
   }
 }
 

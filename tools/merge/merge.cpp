@@ -27,14 +27,14 @@ std::string misfit(const std::vector<Report>& reports, const std::vector<std::st
     };
     if (!run.processes.empty()) return names[i] + " is a merged report already.";
     if (run.source != first.source)
-      return differ("one is from " + std::string(word_of(first.source)) + ", the other from " +
-                    std::string(word_of(run.source)) + ".");
+      return differ("one is from " + to_string(first.source) + ", the other from " +
+                    to_string(run.source) + ".");
     if (run.unit != first.unit)
-      return differ("one is per " + std::string(word_of(first.unit)) + ", the other per " +
-                    std::string(word_of(run.unit)) + ".");
+      return differ("one is per " + to_string(first.unit) + ", the other per " +
+                    to_string(run.unit) + ".");
     if (run.scope != first.scope)
-      return differ("counters of one are by " + std::string(word_of(first.scope)) +
-                    ", of the other by " + std::string(word_of(run.scope)) + ".");
+      return differ("counters of one are by " + to_string(first.scope) + ", of the other by " +
+                    to_string(run.scope) + ".");
     // Rank 0 of another run would count twice.
     if (run.rank && !seen.insert({"rank", *run.rank}).second)
       return names[i] + " is rank " + std::to_string(*run.rank) +

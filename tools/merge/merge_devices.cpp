@@ -20,7 +20,7 @@ MergedDevices merge_devices(const std::vector<Report>& reports, Report& out) {
     double sum = 0;
     std::size_t count = 0;
   };
-  std::map<std::tuple<std::int32_t, std::string, std::string, std::string>, CeilingSum> ceilings;
+  std::map<std::tuple<std::int32_t, std::string, SmClock, bool>, CeilingSum> ceilings;
   std::map<std::int32_t, std::pair<Maybe, double>> clocks;  // sum, where all know it, and number
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];
@@ -45,7 +45,7 @@ MergedDevices merge_devices(const std::vector<Report>& reports, Report& out) {
       for (const Ceiling& ceiling : report.ceilings) {
         if (ceiling.device != id) continue;
         const bool measured = ceiling.source.rfind("measured", 0) == 0;
-        CeilingSum& sum = ceilings[{kind, ceiling.name, ceiling.clock, measured ? "measured" : ""}];
+        CeilingSum& sum = ceilings[{kind, ceiling.name, ceiling.clock, measured}];
         if (sum.count++ == 0) sum.first = ceiling;
         sum.sum += ceiling.value;
       }

@@ -112,14 +112,14 @@ class Rows {
   }
 
  private:
-  using Key = std::tuple<std::int32_t, std::string, std::vector<std::string>>;
+  using Key = std::tuple<std::int32_t, Direction, std::vector<std::string>>;
   // What keeps kernels of one name apart; knowing a number or not does too.
   static std::string kernel_key(const KernelRow& row, std::size_t layer) {
     std::string key = row.name + '\0' + std::to_string(layer);
     for (const Dim3* dim : {&row.grid, &row.block, &row.cluster}) {
       for (const auto part : {dim->x, dim->y, dim->z}) key += ' ' + std::to_string(part);
     }
-    key += ' ' + std::to_string(row.dynamic_shared) + ' ' + row.time_source;
+    key += ' ' + std::to_string(row.dynamic_shared) + ' ' + to_string(row.time_source);
     for (const bool part :
          {row.time_mean_ns.has_value(), row.flops.total.has_value(), row.bytes.dram.has_value(),
           row.graph.has_value(), row.ranges.has_value()})
@@ -240,7 +240,7 @@ class Rows {
   std::map<Key, std::size_t> layer_places_;
   std::vector<KernelOfLayer> kernels_;
   std::unordered_map<std::string, std::size_t> kernel_places_;
-  std::map<std::tuple<std::string, std::string, std::int32_t, std::int64_t>, CopySum> copies_;
+  std::map<std::tuple<CopyKind, Direction, std::int32_t, std::int64_t>, CopySum> copies_;
   std::vector<std::int64_t> ids_;  // of layers_ in the result
 };
 

@@ -126,16 +126,16 @@ std::string shapes_text(const std::optional<std::vector<TensorShape>>& shapes) {
 void add_work(Rows& rows, const LayerRow& row) {
   rows.add("launches", row.launches);
   rows.add("time", row.time_total_ns);
-  rows.add("timeSource", row.time_source);
+  rows.add("timeSource", to_string(row.time_source));
   rows.add("flops", row.flops.total);
   rows.add("types", types_of(row.flops, row.ops));
   rows.add("dram", row.bytes.dram);
   rows.add("l2", row.bytes.l2);
   rows.add("l1", row.bytes.l1);
   rows.add("fraction", row.roof.fraction);
-  rows.add("bound", std::string(word_of(row.roof.bound)));
+  rows.add("bound", to_string(row.roof.bound));
   rows.add("ceiling", row.roof.ceiling);
-  rows.add("level", row.roof.level);
+  rows.add("level", to_string(row.roof.level));
   rows.add("source", row.roof.source);
   rows.add("saving", row.saving_ns);
   rows.add("coverTime", row.coverage.time);
@@ -187,7 +187,7 @@ Json tree(const Report& report, Strings& strings) {
     rows.add("parent", row.parent ? Maybe(static_cast<double>(*row.parent)) : std::nullopt);
     rows.add("name", row.path.empty() ? std::string() : row.path.back());
     rows.add("dotted", row.dotted);
-    rows.add("direction", row.direction);
+    rows.add("direction", to_string(row.direction));
     rows.add("device", row.device);
     rows.add("depth", row.depth);
     rows.add("calls", row.calls);
@@ -213,7 +213,7 @@ Json dots(const std::vector<PlotRow>& plot, Strings& strings) {
     rows.add("layer",
              row.layer == nullptr ? std::nullopt : Maybe(static_cast<double>(row.layer->id)));
     rows.add("name", row.name);
-    rows.add("direction", row.direction);
+    rows.add("direction", to_string(row.direction));
     rows.add("device", row.sum.device);
     rows.add("precision", row.precision);
     rows.add("analytic", row.analytic ? 1 : 0);

@@ -55,7 +55,7 @@ std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
     const bool apart = by_kernel || kernel.graph;
     const Group group{kernel.device, kernel.layer, apart ? kernel.name : std::string()};
     if (apart && kernel.counts_again()) {
-      if (kernel.time_source == "time") again.insert(group);
+      if (kernel.time_source == TimeSource::time) again.insert(group);
       kernel.graph.reset();
       kernel.ranges.reset();
     }

@@ -34,8 +34,8 @@ std::string precision_of(const Flops& flops) {
 // What every row has, from its sum.
 void finish(const Report& report, const Roofline& roofline, PlotRow& row) {
   const LayerRow& sum = row.sum;
-  row.precision =
-      row.analytic && sum.roof.level.empty() ? sum.roof.ceiling : precision_of(sum.flops);
+  row.precision = row.analytic && sum.roof.level == MemoryLevel::none ? sum.roof.ceiling
+                                                                      : precision_of(sum.flops);
   row.box_ns = overhead_box_ns(sum.launches, report.step.launch_latency_ns);
   const Maybe roof = roofline.ceiling(sum.device, "dram");
   // Analytic work has no other level than DRAM.
@@ -67,7 +67,7 @@ std::vector<PlotRow> plot_layers(const Report& report) {
     row.layer = own.layer;
     row.name = shown_path(own.layer == nullptr ? std::vector<std::string>() : own.layer->path);
     if (!own.kernel.empty()) row.name += " " + own.kernel;
-    row.direction = own.layer == nullptr ? "none" : own.layer->direction;
+    row.direction = own.layer == nullptr ? Direction::none : own.layer->direction;
     row.sum = std::move(own.sum);
     row.counts_again = own.counts_again;
     row.analytic = own.analytic;
@@ -89,7 +89,7 @@ std::vector<PlotRow> plot_kernels(const Report& report) {
     row.kernel = &kernel;
     row.name = kernel.name;
     row.direction = kernel.direction;
-    row.counts_again = kernel.counts_again() && kernel.time_source == "time";
+    row.counts_again = kernel.counts_again() && kernel.time_source == TimeSource::time;
     KernelRow alone = kernel;  // a graph or a range as one row of its own
     alone.graph.reset();
     alone.ranges.reset();

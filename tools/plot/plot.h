@@ -17,10 +17,10 @@ struct PlotRow {
   const LayerRow* layer = nullptr;    // of the report; null where it has no such row
   const KernelRow* kernel = nullptr;  // of the report; null in rows of layers
   std::string name;                   // the layer's shown path, or the kernel's name
-  std::string direction;              // "none" | "forward" | "backward" | "recompute"
-  LayerRow sum;                       // per unit of the report
-  bool counts_again = false;          // its time is that of other rows
-  bool analytic = false;              // work by formula, not counted
+  Direction direction = Direction::none;
+  LayerRow sum;               // per unit of the report
+  bool counts_again = false;  // its time is that of other rows
+  bool analytic = false;      // work by formula, not counted
   std::string precision;  // the compute ceiling that most of its FLOPs are under; empty: no FLOP
   Maybe share;            // of the time of all rows
   std::optional<TimePoint> times;  // under the compute roofs and DRAM's

@@ -49,10 +49,11 @@ bool layer_matches(const std::vector<Pattern>& patterns, const LayerRow& layer) 
   }
 }
 
-AtLevel at_level(const LayerRow& row, const std::string& level) {
-  if (level == "dram") return {row.bytes.dram, row.intensity.dram, row.bytes_per_s};
-  AtLevel at{level == "l2" ? row.bytes.l2 : row.bytes.l1,
-             level == "l2" ? row.intensity.l2 : row.intensity.l1, std::nullopt};
+AtLevel at_level(const LayerRow& row, MemoryLevel level) {
+  if (level == MemoryLevel::dram) return {row.bytes.dram, row.intensity.dram, row.bytes_per_s};
+  const bool l2 = level == MemoryLevel::l2;
+  AtLevel at{l2 ? row.bytes.l2 : row.bytes.l1, l2 ? row.intensity.l2 : row.intensity.l1,
+             std::nullopt};
   // A rate needs both parts of nearly all of the row; intensities say whether the bytes are.
   const bool whole = at.intensity && row.coverage.time.value_or(0) >= kFullCoverage;
   if (whole && at.bytes && row.time_total_ns && *row.time_total_ns > 0)

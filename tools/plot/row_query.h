@@ -17,7 +17,7 @@ struct RowQuery {
   bool kernels = false;         // rows are kernels, not layers
   std::vector<Pattern> layers;  // rows within a layer that one of these matches; none: all
   SortBy sort = SortBy::saving;
-  std::string level = "dram";  // of intensity and bandwidth: "dram" | "l2" | "l1"
+  MemoryLevel level = MemoryLevel::dram;  // of intensity and bandwidth
 };
 
 // Whether the layer or one that it is in matches: by its shown path, its name, or as PyTorch names
@@ -28,7 +28,7 @@ struct RowQuery {
 struct AtLevel {
   Maybe bytes, intensity, bytes_per_s;
 };
-[[nodiscard]] AtLevel at_level(const LayerRow& row, const std::string& level);
+[[nodiscard]] AtLevel at_level(const LayerRow& row, MemoryLevel level);
 
 // Whether `a` stands before `b`: larger values first (of fractions the smaller), names by alphabet;
 // what is unknown last.

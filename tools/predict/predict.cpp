@@ -36,7 +36,7 @@ void change_precision(KernelRow& kernel, const std::string& precision) {
 std::vector<Ceiling> without_caches(const std::vector<Ceiling>& ceilings) {
   std::vector<Ceiling> out;
   for (const Ceiling& each : ceilings) {
-    if (each.kind == "compute" || each.name == "dram") out.push_back(each);
+    if (each.kind == CeilingKind::compute || each.name == "dram") out.push_back(each);
   }
   return out;
 }
@@ -48,7 +48,7 @@ void scale(KernelRow& row, const Maybe& factor) {
   for (Maybe* value : {&row.time_mean_ns, &row.time_median_ns, &row.time_min_ns, &row.time_max_ns,
                        &row.time_stddev_ns, &row.time_total_ns})
     times(*value);
-  if (!factor) row.time_source.clear();
+  if (!factor) row.time_source = TimeSource::unknown;
 }
 
 void finish(Prediction& out) {
@@ -217,7 +217,7 @@ Report model_report(const DescribedModel& model, const GpuSpec& gpu,
     row.parent = parent;
     row.depth = static_cast<int>(path.size());
     row.path = std::move(path);
-    row.direction = "none";
+    row.direction = Direction::none;
     return row.id;
   };
   const double size = element_bytes(options.precision);
@@ -229,7 +229,7 @@ Report model_report(const DescribedModel& model, const GpuSpec& gpu,
     for (const ModelLayer& of : model.layers) {
       KernelRow& row = out.kernels.emplace_back();
       row.layer = layer({name, of.name}, parent);
-      row.direction = "none";
+      row.direction = Direction::none;
       row.name = of.name;
       row.launches = of.repeats;
       row.flops.fp64 = row.flops.fp32 = row.flops.fp16 = 0;
@@ -244,7 +244,7 @@ Report model_report(const DescribedModel& model, const GpuSpec& gpu,
       alone.overhead_ns = 0;
       row.time_mean_ns = predict(*row.flops.total, *row.bytes.dram, gpu, alone).latency_ns;
       if (row.time_mean_ns) row.time_total_ns = *row.time_mean_ns * row.launches;
-      row.time_source = "time";
+      row.time_source = TimeSource::time;
       roofline.apply(row);
     }
   }

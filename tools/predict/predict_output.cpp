@@ -134,19 +134,19 @@ std::string predicted_layers(const Report& here, const std::vector<Report>& ther
   add("layer", true, "whole program",
       [](const LayerThere& row) { return one_line(row.here->name); });
   if (std::any_of(layers.rows().begin(), layers.rows().end(),
-                  [](const LayerThere& row) { return row.here->direction == "backward"; }))
+                  [](const LayerThere& row) { return row.here->direction == Direction::backward; }))
     add("dir", true, "", [](const LayerThere& row) {
-      return row.here->direction == "none" ? std::string("-") : row.here->direction.substr(0, 3);
+      return row.here->direction == Direction::none ? std::string("-")
+                                                    : to_string(row.here->direction).substr(0, 3);
     });
   add("here", false, duration(time_of_roots(here)),
       [](const LayerThere& row) { return duration(time_of(*row.here)); });
-  add("bound", true, "",
-      [](const LayerThere& row) { return std::string(word_of(row.here->sum.roof.bound)); });
+  add("bound", true, "", [](const LayerThere& row) { return to_string(row.here->sum.roof.bound); });
   for (std::size_t i = 0; i < there.size(); ++i) {
     add(device_of(there[i]), false, duration(time_of_roots(there[i])),
         [i](const LayerThere& row) { return duration(time_of(*row.there[i])); });
     add("bound", true, "",
-        [i](const LayerThere& row) { return std::string(word_of(row.there[i]->sum.roof.bound)); });
+        [i](const LayerThere& row) { return to_string(row.there[i]->sum.roof.bound); });
   }
   return render_columns(std::move(table), count + 1, columns, colours);
 }
@@ -159,12 +159,12 @@ std::string predicted_layers_csv(const Report& here, const std::vector<Report>& 
     const Maybe least = roof.compute_ns && roof.memory_ns
                             ? Maybe(std::max(*roof.compute_ns, *roof.memory_ns))
                             : std::nullopt;
-    out += source + "," + quoted(row.name) + "," + row.direction + "," + quoted(gpu) + "," +
-           exact(time_of(row)) + "," + std::string(word_of(roof.bound)) + "," +
-           exact(roof.fraction) + "," + exact(least) + "\n";
+    out += source + "," + quoted(row.name) + "," + to_string(row.direction) + "," + quoted(gpu) +
+           "," + exact(time_of(row)) + "," + to_string(roof.bound) + "," + exact(roof.fraction) +
+           "," + exact(least) + "\n";
   };
   for (const LayerThere& row : layers.rows()) {
-    line(std::string(word_of(here.run.source)), *row.here, device_of(here));
+    line(to_string(here.run.source), *row.here, device_of(here));
     for (std::size_t i = 0; i < there.size(); ++i)
       line("predicted", *row.there[i], device_of(there[i]));
   }

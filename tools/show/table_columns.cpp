@@ -37,7 +37,7 @@ std::vector<Column> table_columns(const TableRows& table, std::size_t count, boo
     add("gpu", false, [](const TableRow& row) { return std::to_string(row.device); });
   if (table.several_directions) {
     add("direction", true, [](const TableRow& row) {
-      return row.direction.empty() ? std::string("-") : row.direction;
+      return row.direction == Direction::none ? std::string("-") : to_string(row.direction);
     });
   }
   add(table.time, false, [](const TableRow& row) { return percent(row.share); });
@@ -45,14 +45,14 @@ std::vector<Column> table_columns(const TableRows& table, std::size_t count, boo
     if (!row.sum.flops_per_s && row.tensor_inferred) return std::string("tensor?");
     return digits(scaled(row.sum.flops_per_s, kTera));
   });
-  const bool dram = table.level == "dram";
-  const std::string level = table.level == "l2" ? " L2" : " L1";
+  const bool dram = table.level == MemoryLevel::dram;
+  const std::string level = table.level == MemoryLevel::l2 ? " L2" : " L1";
   add(dram ? "GB/s" : "GB/s" + level, false, [&](const TableRow& row) {
     return digits(scaled(at_level(row.sum, table.level).bytes_per_s, kGiga));
   });
   add(dram ? "FLOP/B" : "FLOP/B" + level, false,
       [&](const TableRow& row) { return digits(at_level(row.sum, table.level).intensity); });
-  add("bound", true, [](const TableRow& row) { return std::string(word_of(row.sum.roof.bound)); });
+  add("bound", true, [](const TableRow& row) { return to_string(row.sum.roof.bound); });
   for (std::size_t i = 0; i < count; ++i)
     columns.back().colours.push_back(colour_of(table.rows[i].sum.roof.bound));
   add("of roof", false, [](const TableRow& row) { return percent(row.sum.roof.fraction); });

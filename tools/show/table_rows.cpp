@@ -16,7 +16,7 @@ namespace {
 
 // Layers that have kernels of their own, over devices and processes: paths with directions.
 bool has_layers(const std::vector<Report>& reports) {
-  std::set<std::pair<std::vector<std::string>, std::string>> own;
+  std::set<std::pair<std::vector<std::string>, Direction>> own;
   for (const Report& report : reports) {
     std::map<std::int64_t, const LayerRow*> layers;
     for (const LayerRow& layer : report.layers) layers[layer.id] = &layer;
@@ -38,8 +38,7 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
         by_kernel ? own.kernel
                   : shown_path(own.layer == nullptr ? std::vector<std::string>() : own.layer->path);
     if (!by_kernel && !own.kernel.empty()) row.name += " " + own.kernel;
-    if (own.layer != nullptr && own.layer->direction != "none")
-      row.direction = own.layer->direction;
+    if (own.layer != nullptr) row.direction = own.layer->direction;
     row.layer = own.layer;
     row.sum = std::move(own.sum);
     row.counts_again = own.counts_again;
@@ -70,7 +69,7 @@ TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) 
     out.by_saving = out.by_saving || row.sum.saving_ns.has_value();
     out.analytic = out.analytic || row.analytic;
     out.several_devices = out.several_devices || row.device != out.rows.front().device;
-    out.several_directions = out.several_directions || !row.direction.empty();
+    out.several_directions = out.several_directions || row.direction != Direction::none;
   }
   for (TableRow& row : out.rows) {
     if (row.sum.time_total_ns && whole > 0 && !row.counts_again) row.share = row.rank_time / whole;

@@ -13,8 +13,8 @@ namespace gable {
 struct TableRow {
   std::string process;  // "rank 1" or the pid
   std::int32_t device = 0;
-  std::string name;       // a layer's path or a kernel's name, shown in the middle when it is long
-  std::string direction;  // "" where it is none
+  std::string name;  // a layer's path or a kernel's name, shown in the middle when it is long
+  Direction direction = Direction::none;
   const LayerRow* layer = nullptr;  // of the report; null where it has no such row
   LayerRow sum;                     // of the row's own kernels, per unit of its report
   bool counts_again = false;        // a graph: its time is that of other rows, and has no share
@@ -29,9 +29,9 @@ struct TableRows {
   bool kernels = false;        // rows are kernels, for want of layers
   bool by_saving = false;
   bool several_devices = false, several_directions = false;
-  bool analytic = false;  // some row is
-  std::string level;      // of intensity and bandwidth
-  std::string time;       // what shares are of: time_of_shares
+  bool analytic = false;                  // some row is
+  MemoryLevel level = MemoryLevel::dram;  // of intensity and bandwidth
+  std::string time;                       // what shares are of: time_of_shares
 };
 
 [[nodiscard]] TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query = {});

@@ -112,11 +112,11 @@ inline const KernelRow& kernel_named(const Report& report, const std::string& na
 }
 
 inline const LayerRow& layer_at(const Report& report, const std::vector<std::string>& path,
-                                const std::string& direction = "none") {
+                                Direction direction = Direction::none) {
   for (const LayerRow& row : report.layers) {
     if (row.path == path && row.direction == direction) return row;
   }
-  ADD_FAILURE() << "no layer of " << path.size() << " names, direction " << direction;
+  ADD_FAILURE() << "no layer of " << path.size() << " names, direction " << word_of(direction);
   static const LayerRow none;
   return none;
 }

@@ -205,7 +205,7 @@ TEST_F(Activity, ATimestampCallbackMakesZeros) {
   EXPECT_EQ(g_received.kernels[0].second, 0u);
   auto& control = gable_playback_gpu()->control();
   RecordedFault end;  // of the zeros, for the tests that follow in this process
-  end.fault = "zero_timestamps";
+  end.fault = Fault::zero_timestamps;
   end.count = static_cast<std::uint64_t>(1 - (1LL << 62));
   control.add(end);
 }

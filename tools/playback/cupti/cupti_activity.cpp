@@ -13,7 +13,7 @@ bool is_kernel_kind(CUpti_ActivityKind kind) {
 // As CUPTI's fault: every kernel record from now on has both times zero.
 RecordedFault zeros_for_good() {
   RecordedFault fault;
-  fault.fault = "zero_timestamps";
+  fault.fault = Fault::zero_timestamps;
   fault.count = 1ULL << 62;
   return fault;
 }

@@ -67,24 +67,33 @@ void append_line(const char* path, const std::string& line) {
 }  // namespace
 
 void Control::add(const RecordedFault& fault) {
-  if (fault.fault == "lose_records") {
-    lose_records_ += static_cast<std::int64_t>(fault.count);
-  } else if (fault.fault == "zero_timestamps") {
-    zero_timestamps_ += static_cast<std::int64_t>(fault.count);
-  } else if (fault.fault == "wrong_ctas") {
-    wrong_ctas_ += static_cast<std::int64_t>(fault.count);
-  } else if (fault.fault == "drop_ranges") {
-    drop_ranges_ += fault.count;
-  } else if (fault.fault == "no_permission") {
-    no_permission_ = true;
-  } else if (fault.fault == "unsupported") {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    unsupported_ = fault.why;
-  } else {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    calls_.push_back(fault);
-    if (!fault.holder.empty()) holder_ = fault.holder;
-    any_calls_ = true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  switch (fault.fault) {
+    case Fault::lose_records:
+      lose_records_ += static_cast<std::int64_t>(fault.count);
+      break;
+    case Fault::zero_timestamps:
+      zero_timestamps_ += static_cast<std::int64_t>(fault.count);
+      break;
+    case Fault::wrong_ctas:
+      wrong_ctas_ += static_cast<std::int64_t>(fault.count);
+      break;
+    case Fault::drop_ranges:
+      drop_ranges_ += fault.count;
+      break;
+    case Fault::no_permission:
+      no_permission_ = true;
+      break;
+    case Fault::unsupported:
+      unsupported_ = fault.why;
+      break;
+    case Fault::call:
+    case Fault::hang:
+    case Fault::delay:
+      calls_.push_back(fault);
+      if (!fault.holder.empty()) holder_ = fault.holder;
+      any_calls_ = true;
+      break;
   }
 }
 
@@ -121,13 +130,13 @@ std::optional<std::int32_t> Control::fault_of(std::string_view call) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (RecordedFault& fault : calls_) {
-      if (fault.call != call || fault.times == 0 || fault.fault == "delay") continue;
+      if (fault.call != call || fault.times == 0 || fault.fault == Fault::delay) continue;
       if (fault.after > 0) {
         --fault.after;
         continue;
       }
       if (fault.times > 0) --fault.times;
-      hang = fault.fault == "hang";
+      hang = fault.fault == Fault::hang;
       code = fault.code;
       break;
     }
@@ -145,7 +154,7 @@ void Control::delay(std::string_view call) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (RecordedFault& fault : calls_) {
-      if (fault.call != call || fault.times == 0 || fault.fault != "delay") continue;
+      if (fault.call != call || fault.times == 0 || fault.fault != Fault::delay) continue;
       if (fault.after > 0) {
         --fault.after;
         continue;

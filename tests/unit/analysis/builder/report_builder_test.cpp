@@ -143,11 +143,11 @@ TEST_F(ReportBuilder, DirectionsAndDevicesAreRowsOfTheirOwn) {
   end(kTime);
   const Report made = report();
   ASSERT_EQ(made.layers.size(), 5u);  // two roots
-  EXPECT_EQ(layer_at(made, {"net"}, "backward").time_total_ns, 200);
+  EXPECT_EQ(layer_at(made, {"net"}, Direction::backward).time_total_ns, 200);
   EXPECT_EQ(made.layers[3].device, 1);
   EXPECT_EQ(made.layers[3].depth, 0);
   EXPECT_EQ(made.layers[4].parent, made.layers[3].id);
-  EXPECT_EQ(made.layers[4].direction, "forward");
+  EXPECT_EQ(made.layers[4].direction, Direction::forward);
   EXPECT_EQ(made.layers[4].time_busy_ns, 50);
   EXPECT_EQ(made.layers[4].time_share, 1);  // of its device
   EXPECT_EQ(made.run.total.gpu_time_ns, 350);
@@ -213,10 +213,10 @@ TEST_F(ReportBuilder, CounterWindowsGiveTheTimesWhenThereIsNoTimeWindow) {
   const Report made = report();
   const KernelRow& row = kernel_named(made, "k");
   EXPECT_EQ(row.time_mean_ns, 600);
-  EXPECT_EQ(row.time_source, "hw");
+  EXPECT_EQ(row.time_source, TimeSource::hw);
   EXPECT_EQ(row.time_total_ns, 1200);
   EXPECT_FALSE(row.time_median_ns.has_value());
-  EXPECT_EQ(layer_at(made, {}).time_source, "hw");
+  EXPECT_EQ(layer_at(made, {}).time_source, TimeSource::hw);
   EXPECT_EQ(made.run.total.gpu_time_ns, 2400);
   EXPECT_TRUE(has_note(made, "No time window was measured"));
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Phase kCounted{PhaseKind::hw, 0};
 
-const Ceiling* find(const Report& report, const std::string& name, const std::string& clock) {
+const Ceiling* find(const Report& report, const std::string& name, SmClock clock) {
   for (const Ceiling& each : report.ceilings) {
     if (each.name == name && each.clock == clock) return &each;
   }
@@ -24,9 +24,10 @@ MeasuredRoofs roofs(bool playback, double fp32) {
   measured.device = a100();
   measured.playback = playback;
   measured.measured_at = "2030-01-02T03:04:05Z";
-  measured.roofs = {{"compute", "fp32", "chains of fma.rn.f32", fp32, 0.004, true, 1.4e9},
-                    {"memory", "dram", "streaming read, 1024 MiB", 1.3e12, 0.004, true, {}},
-                    {"memory", "dram", "streaming copy, 1024 MiB", 1.4e12, 0.02, false, {}}};
+  measured.roofs = {
+      {CeilingKind::compute, "fp32", "chains of fma.rn.f32", fp32, 0.004, true, 1.4e9},
+      {CeilingKind::memory, "dram", "streaming read, 1024 MiB", 1.3e12, 0.004, true, {}},
+      {CeilingKind::memory, "dram", "streaming copy, 1024 MiB", 1.4e12, 0.02, false, {}}};
   return measured;
 }
 
@@ -48,8 +49,8 @@ TEST_F(ReportCeilings, AreAtTheClockOfTheCounterWindowsAndAtTheHighest) {
   const Report made = report();
   ASSERT_TRUE(made.sm_clock_measured_hz.at(0));
   EXPECT_EQ(*made.sm_clock_measured_hz.at(0), 1.15e9);  // 4600 cycles in 4000 ns
-  EXPECT_DOUBLE_EQ(find(made, "fp32", "measured")->value, 108 * 128 * 1.15e9);
-  EXPECT_DOUBLE_EQ(find(made, "fp32", "boost")->value, 108 * 128 * 1.41e9);
+  EXPECT_DOUBLE_EQ(find(made, "fp32", SmClock::measured)->value, 108 * 128 * 1.15e9);
+  EXPECT_DOUBLE_EQ(find(made, "fp32", SmClock::boost)->value, 108 * 128 * 1.41e9);
   EXPECT_TRUE(has_note(made,
                        "ran at 1.15 GHz in counter windows, and their highest clock is "
                        "1.41 GHz"));
@@ -63,7 +64,7 @@ TEST_F(ReportCeilings, AClockThatCannotBeIsNotUsed) {
   end(kCounted);
   const Report made = report();
   EXPECT_TRUE(made.sm_clock_measured_hz.empty());
-  EXPECT_EQ(find(made, "fp32", "measured"), nullptr);
+  EXPECT_EQ(find(made, "fp32", SmClock::measured), nullptr);
   EXPECT_TRUE(has_note(made, "SM clock counted on device 0, 152.3 GHz, cannot be"));
 }
 
@@ -74,8 +75,8 @@ TEST_F(ReportCeilings, WithoutCounterWindowsTheHighestClockIsAllThereIs) {
   end(kTime);
   const Report made = report();
   EXPECT_TRUE(made.sm_clock_measured_hz.empty());
-  EXPECT_EQ(find(made, "fp32", "measured"), nullptr);
-  ASSERT_NE(find(made, "fp32", "boost"), nullptr);
+  EXPECT_EQ(find(made, "fp32", SmClock::measured), nullptr);
+  ASSERT_NE(find(made, "fp32", SmClock::boost), nullptr);
 }
 
 TEST_F(ReportCeilings, MeasuredOnesAreUsedAndThoseAboveTheTheoreticalAreFlagged) {

@@ -19,7 +19,7 @@ TEST_F(ProfileWindows, DurationsOfAKeyHaveTheirMoments) {
   const KernelRow row = kernel_named(report(), "k");
   EXPECT_EQ(row.launches, 4);
   EXPECT_EQ(row.samples_time, 4u);
-  EXPECT_EQ(row.time_source, "time");
+  EXPECT_EQ(row.time_source, TimeSource::time);
   EXPECT_EQ(row.time_mean_ns, 25);
   EXPECT_EQ(row.time_median_ns, 25);
   EXPECT_EQ(row.time_min_ns, 10);
@@ -220,7 +220,7 @@ TEST_F(ProfileWindows, CopiesBelongToTheWindowOfTheirCall) {
   ASSERT_EQ(made.copies.size(), 2u);
   EXPECT_FALSE(made.copies[0].layer.has_value());
   EXPECT_EQ(made.copies[0].bytes, 100);
-  EXPECT_EQ(made.copies[1].kind, "host_to_device");
+  EXPECT_EQ(made.copies[1].kind, CopyKind::host_to_device);
   EXPECT_EQ(made.copies[1].layer, layer_at(made, {"data"}).id);
   EXPECT_EQ(made.copies[1].count, 2);
   EXPECT_EQ(made.copies[1].bytes, 5120);

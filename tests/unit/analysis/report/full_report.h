@@ -22,7 +22,7 @@ inline void fill(Values& v, Flops& flops, std::map<std::string, Maybe>& ops, Byt
   ops = {{"int8", v}};
   bytes = {v, v, v, v, v};
   intensity = {v, v, v};
-  roof = {v, "memory", "dram", "dram", "theoretical", v, v};
+  roof = {v, Bound::memory, "dram", MemoryLevel::dram, "theoretical", v, v};
 }
 
 inline LayerRow full_layer(Values& v) {
@@ -31,7 +31,7 @@ inline LayerRow full_layer(Values& v) {
   row.parent = 0;
   row.path = {"ResNet", "a/b"};
   row.dotted = "a.b";
-  row.direction = "backward";
+  row.direction = Direction::backward;
   row.device = 1;
   row.depth = 2;
   row.calls = v;
@@ -39,7 +39,7 @@ inline LayerRow full_layer(Values& v) {
   row.time_self_ns = v;
   row.time_total_ns = v;
   row.time_busy_ns = v;
-  row.time_source = "hw";
+  row.time_source = TimeSource::hw;
   row.cpu_ns = v;
   row.span_ns = v;
   row.sync_ns = v;
@@ -65,7 +65,7 @@ inline LayerRow full_layer(Values& v) {
   model.flops_per_s = v;
   model.bytes_per_s = v;
   model.saving_ns = v;
-  model.roof = {v, "compute", "dram", "dram", "theoretical", v, v};
+  model.roof = {v, Bound::compute, "dram", MemoryLevel::dram, "theoretical", v, v};
   model.allocated_bytes = v;
   row.compiled = CompiledRegion{{{"a.b.0", "Linear"}, {"a.b.1", "ReLU"}}, v.whole()};
   row.spread = RankSpread{v.whole(), v, v, v, v, 1};
@@ -75,7 +75,7 @@ inline LayerRow full_layer(Values& v) {
 inline KernelRow full_kernel(Values& v) {
   KernelRow row;
   row.layer = 1;
-  row.direction = "backward";
+  row.direction = Direction::backward;
   row.device = 1;
   row.name = "kernel(float*)";
   row.symbol = "_Z6kernelPf";
@@ -90,7 +90,7 @@ inline KernelRow full_kernel(Values& v) {
   row.time_max_ns = v;
   row.time_stddev_ns = v;
   row.time_total_ns = v;
-  row.time_source = "time";
+  row.time_source = TimeSource::time;
   fill(v, row.flops, row.ops, row.bytes, row.intensity, row.roof);
   row.flops_per_s = v;
   row.bytes_per_s = v;
@@ -155,15 +155,15 @@ inline Report full_report() {
   device.l2_bytes = v.whole();
   report.devices = {device};
   report.sm_clock_measured_hz[1] = v;
-  report.ceilings = {{1, "memory", "dram", v, "measured: copy", "boost"}};
+  report.ceilings = {{1, CeilingKind::memory, "dram", v, "measured: copy", SmClock::boost}};
   report.layers = {full_layer(v)};
   report.layers.push_back(full_layer(v));  // its parent
   report.layers[1].id = report.layers[1].depth = 0;
   report.layers[1].parent.reset();
   report.kernels = {full_kernel(v)};
   CopyRow copy;
-  copy.kind = "host_to_device";
-  copy.direction = "backward";
+  copy.kind = CopyKind::host_to_device;
+  copy.direction = Direction::backward;
   copy.device = 1;
   copy.layer = 1;
   copy.count = v;

@@ -44,10 +44,10 @@ TEST(ReportJson, AClockThatWasMeasuredIsThatOfItsDeviceAlone) {
 TEST(ReportJson, UnknownIsNullAndSurvives) {
   Report report;
   report.version = "0";
-  report.layers.emplace_back().direction = "none";
+  report.layers.emplace_back().direction = Direction::none;
   report.layers[0].launches = 0;
   report.layers[0].roof.bound = Bound::unknown;
-  report.kernels.emplace_back().direction = "none";
+  report.kernels.emplace_back().direction = Direction::none;
   report.kernels[0].name = "k";
   report.kernels[0].roof.bound = Bound::unknown;
   report.kernels[0].counters["dram__sectors_read.sum"] = std::nullopt;
@@ -151,10 +151,9 @@ TEST(ReportJson, ADamagedFieldIsNamed) {
             "This report is damaged: copies[0].count is out of range.");
   EXPECT_EQ(damaged("/kernels/0/time_ns/mean", 1e31),
             "This report is damaged: kernels[0].time_ns.mean is out of range.");
-  EXPECT_EQ(
-      damaged("/layers/0/direction", "\"/><script>"),
-      "This report is damaged: layers[0].direction is none of forward, backward, recompute and "
-      "none.");
+  EXPECT_EQ(damaged("/layers/0/direction", "\"/><script>"),
+            "This report is damaged: layers[0].direction is not 'forward', 'backward', 'recompute' "
+            "or 'none'.");
   EXPECT_EQ(damaged("/run/complete", 1),
             "This report is damaged: run.complete is neither true nor false.");
   EXPECT_EQ(damaged("/run", 3), "This report is damaged: run is no object.");

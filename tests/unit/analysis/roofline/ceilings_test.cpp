@@ -11,8 +11,7 @@
 namespace gable::testing {
 namespace {
 
-const Ceiling* find(const std::vector<Ceiling>& ceilings, const std::string& name,
-                    const std::string& clock) {
+const Ceiling* find(const std::vector<Ceiling>& ceilings, const std::string& name, SmClock clock) {
   const auto found = std::find_if(ceilings.begin(), ceilings.end(), [&](const Ceiling& each) {
     return each.name == name && each.clock == clock;
   });
@@ -20,7 +19,7 @@ const Ceiling* find(const std::vector<Ceiling>& ceilings, const std::string& nam
 }
 
 double value(const std::vector<Ceiling>& ceilings, const std::string& name,
-             const std::string& clock = "boost") {
+             SmClock clock = SmClock::boost) {
   const Ceiling* ceiling = find(ceilings, name, clock);
   return ceiling == nullptr ? 0 : ceiling->value;
 }
@@ -33,8 +32,8 @@ TEST(Ceilings, OfAnA100ToTheLastDigit) {
   EXPECT_DOUBLE_EQ(value(ceilings, "fp32_no_fma"), 108 * 64 * 1.41e9);
   EXPECT_DOUBLE_EQ(value(ceilings, "fp64_no_fma"), 108 * 32 * 1.41e9);
   EXPECT_DOUBLE_EQ(value(ceilings, "fp16_no_fma"), 108 * 256 * 1.41e9);
-  EXPECT_EQ(find(ceilings, "fp8_tensor", "boost"), nullptr);          // it has none
-  EXPECT_EQ(find(ceilings, "fp16_tensor_sparse", "boost"), nullptr);  // nothing sparse ran
+  EXPECT_EQ(find(ceilings, "fp8_tensor", SmClock::boost), nullptr);          // it has none
+  EXPECT_EQ(find(ceilings, "fp16_tensor_sparse", SmClock::boost), nullptr);  // nothing sparse ran
   EXPECT_EQ(ceilings.front().source,
             "theoretical: 108 SMs x 64 per clock x 1.41 GHz, the highest clock; CUDA C++ "
             "Programming Guide, \"Arithmetic Instructions\"");
@@ -43,9 +42,9 @@ TEST(Ceilings, OfAnA100ToTheLastDigit) {
 
 TEST(Ceilings, AtTheMeasuredClockFirstAndTheHighestBeside) {
   const auto ceilings = theoretical_ceilings(a100(), 1.2e9);
-  EXPECT_DOUBLE_EQ(value(ceilings, "fp32", "measured"), 108 * 128 * 1.2e9);
-  EXPECT_DOUBLE_EQ(value(ceilings, "fp32", "boost"), 108 * 128 * 1.41e9);
-  EXPECT_EQ(ceilings.front().clock, "measured");
+  EXPECT_DOUBLE_EQ(value(ceilings, "fp32", SmClock::measured), 108 * 128 * 1.2e9);
+  EXPECT_DOUBLE_EQ(value(ceilings, "fp32", SmClock::boost), 108 * 128 * 1.41e9);
+  EXPECT_EQ(ceilings.front().clock, SmClock::measured);
   EXPECT_NE(ceilings.front().source.find("1.2 GHz, the measured clock"), std::string::npos);
   EXPECT_EQ(std::count_if(ceilings.begin(), ceilings.end(),
                           [](const Ceiling& each) { return each.name == "dram"; }),
@@ -55,8 +54,9 @@ TEST(Ceilings, AtTheMeasuredClockFirstAndTheHighestBeside) {
 TEST(Ceilings, SparseRatesOfWhatRanSparse) {
   const auto ceilings = theoretical_ceilings(a100(), std::nullopt, {"fp16", "fp64"});
   EXPECT_DOUBLE_EQ(value(ceilings, "fp16_tensor_sparse"), 2 * value(ceilings, "fp16_tensor"));
-  EXPECT_EQ(find(ceilings, "bf16_tensor_sparse", "boost"), nullptr);
-  EXPECT_EQ(find(ceilings, "fp64_tensor_sparse", "boost"), nullptr);  // there is no such rate
+  EXPECT_EQ(find(ceilings, "bf16_tensor_sparse", SmClock::boost), nullptr);
+  EXPECT_EQ(find(ceilings, "fp64_tensor_sparse", SmClock::boost),
+            nullptr);  // there is no such rate
 }
 
 TEST(Ceilings, GeForceTensorCoresAccumulateAtHalfRate) {
@@ -81,7 +81,7 @@ TEST(Ceilings, WhatADeviceDoesNotSayIsUnknown) {
   EXPECT_EQ(theoretical_ceilings(device).size(), 1u);
   device = a100();
   device.l2_bytes = 0;
-  EXPECT_EQ(find(theoretical_ceilings(device), "l2", "boost"), nullptr);
+  EXPECT_EQ(find(theoretical_ceilings(device), "l2", SmClock::boost), nullptr);
 }
 
 // What others measured with benchmarks of their own is below the roof, and not far below.
@@ -93,7 +93,7 @@ TEST(Ceilings, AreAboveWhatOthersMeasured) {
   const auto check = [](const DeviceInfo& device, const std::vector<Measured>& all) {
     const auto ceilings = theoretical_ceilings(device);
     for (const Measured& each : all) {
-      const std::string clock = std::string(each.ceiling) == "dram" ? "" : "boost";
+      const SmClock clock = std::string(each.ceiling) == "dram" ? SmClock::none : SmClock::boost;
       const double share = each.value / value(ceilings, each.ceiling, clock);
       EXPECT_LT(share, 1) << device.name << " " << each.ceiling;
       EXPECT_GT(share, 0.6) << device.name << " " << each.ceiling;

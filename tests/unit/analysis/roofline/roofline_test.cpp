@@ -22,7 +22,7 @@ KernelRow kernel(double compute_ms, double memory_ms, double time_ms, double lau
   row.bytes.dram = kDram * 1e-3 * memory_ms;
   row.time_mean_ns = time_ms * kMillisecond;
   row.time_total_ns = time_ms * kMillisecond * launches;
-  row.time_source = "time";
+  row.time_source = TimeSource::time;
   return row;
 }
 
@@ -36,7 +36,7 @@ TEST(Roofline, TheHigherOfTheTwoTimesBinds) {
   EXPECT_DOUBLE_EQ(*memory.roof.fraction, 0.5);
   EXPECT_EQ(memory.roof.bound, Bound::memory);
   EXPECT_EQ(memory.roof.ceiling, "dram");
-  EXPECT_EQ(memory.roof.level, "dram");
+  EXPECT_EQ(memory.roof.level, MemoryLevel::dram);
   EXPECT_EQ(memory.roof.source, "theoretical");
   EXPECT_DOUBLE_EQ(*memory.roof.compute_ns, 0.5e6);
   EXPECT_DOUBLE_EQ(*memory.roof.memory_ns, 1e6);
@@ -46,7 +46,7 @@ TEST(Roofline, TheHigherOfTheTwoTimesBinds) {
   EXPECT_DOUBLE_EQ(*compute.roof.fraction, 0.8);
   EXPECT_EQ(compute.roof.bound, Bound::compute);
   EXPECT_EQ(compute.roof.ceiling, "fp32");
-  EXPECT_EQ(compute.roof.level, "");
+  EXPECT_EQ(compute.roof.level, MemoryLevel::none);
   EXPECT_DOUBLE_EQ(*compute.saving_ns, 0.25 * kMillisecond);
 
   EXPECT_EQ(under_roofs(kernel(1, 1, 2)).roof.bound, Bound::memory);  // equal: memory
@@ -122,15 +122,15 @@ TEST(Roofline, TypesOfOnePipeAddUpAndPipesRunSideBySide) {
 
 TEST(Roofline, AMeasuredCeilingIsPreferredAndCachesCount) {
   std::vector<Ceiling> ceilings = theoretical_ceilings(a100());
-  ceilings.insert(ceilings.begin(), {0, "memory", "dram", 1e12, "measured: copy"});
-  ceilings.push_back({0, "memory", "l2", 4e12, "measured: copy in L2"});
+  ceilings.insert(ceilings.begin(), {0, CeilingKind::memory, "dram", 1e12, "measured: copy"});
+  ceilings.push_back({0, CeilingKind::memory, "l2", 4e12, "measured: copy in L2"});
   KernelRow row = kernel(0.1, 1, 4);
   row.bytes.dram = 1e9;  // 1 ms at the measured ceiling
   row.bytes.l2 = 8e9;    // 2 ms
   const Roofline roofline(ceilings);
   roofline.apply(row);
   EXPECT_DOUBLE_EQ(*row.roof.fraction, 0.5);
-  EXPECT_EQ(row.roof.level, "l2");
+  EXPECT_EQ(row.roof.level, MemoryLevel::l2);
   EXPECT_EQ(row.roof.source, "measured");
   EXPECT_EQ(*roofline.ceiling(0, "dram"), 1e12);
 }
@@ -200,15 +200,15 @@ TEST(LayerSum, RatiosNeedNearlyAllOfTheTime) {
 
 TEST(LayerSum, OneKernelTimedInCounterWindowsMakesTheLayerSaySo) {
   KernelRow hw = kernel(1, 1, 1);
-  hw.time_source = "hw";
-  EXPECT_EQ(layer_of({kernel(1, 1, 1)}).time_source, "time");
-  EXPECT_EQ(layer_of({hw, kernel(1, 1, 1)}).time_source, "hw");
-  EXPECT_EQ(layer_of({kernel(1, 1, 1), hw}).time_source, "hw");
+  hw.time_source = TimeSource::hw;
+  EXPECT_EQ(layer_of({kernel(1, 1, 1)}).time_source, TimeSource::time);
+  EXPECT_EQ(layer_of({hw, kernel(1, 1, 1)}).time_source, TimeSource::hw);
+  EXPECT_EQ(layer_of({kernel(1, 1, 1), hw}).time_source, TimeSource::hw);
   KernelRow none = kernel(1, 1, 1);
   none.time_mean_ns.reset();
   none.time_total_ns.reset();
-  none.time_source.clear();
-  EXPECT_EQ(layer_of({none}).time_source, "");
+  none.time_source = TimeSource::unknown;
+  EXPECT_EQ(layer_of({none}).time_source, TimeSource::unknown);
   EXPECT_EQ(*layer_of({none, kernel(1, 1, 1)}).coverage.time, 0.5);
 }
 

@@ -23,10 +23,10 @@ class AdviceTest : public ::testing::Test {
     report.step.wall_mean_ns = 1e6;
     report.step.idle_ns = 0;
     report.step.launch_latency_ns = kLatency;
-    report.ceilings = {{0, "compute", "fp32", kFp32, "theoretical: made up"},
-                       {0, "compute", "tf32_tensor", kTf32, "theoretical: made up"},
-                       {0, "compute", "bf16_tensor", kBf16, "theoretical: made up"},
-                       {0, "memory", "dram", kDram, "theoretical: made up"}};
+    report.ceilings = {{0, CeilingKind::compute, "fp32", kFp32, "theoretical: made up"},
+                       {0, CeilingKind::compute, "tf32_tensor", kTf32, "theoretical: made up"},
+                       {0, CeilingKind::compute, "bf16_tensor", kBf16, "theoretical: made up"},
+                       {0, CeilingKind::memory, "dram", kDram, "theoretical: made up"}};
     layer({"net"});
   }
 
@@ -35,7 +35,7 @@ class AdviceTest : public ::testing::Test {
     row.id = static_cast<std::int64_t>(report.layers.size()) - 1;
     row.depth = static_cast<int>(path.size());
     row.path = std::move(path);
-    row.direction = "none";
+    row.direction = Direction::none;
     return row.id;
   }
 
@@ -44,7 +44,7 @@ class AdviceTest : public ::testing::Test {
                     const std::string& type = "fp32", double launches = 1) {
     KernelRow& row = report.kernels.emplace_back();
     row.layer = report.layers.back().id;
-    row.direction = "none";
+    row.direction = Direction::none;
     row.name = name;
     row.launches = launches;
     const double roof = type == "fp32" ? kFp32 : type == "tf32" ? kTf32 : kBf16;
@@ -58,7 +58,7 @@ class AdviceTest : public ::testing::Test {
     row.bytes.dram = memory_ns * 1e-9 * kDram / launches;
     row.time_mean_ns = time / launches;
     row.time_total_ns = time;
-    row.time_source = "time";
+    row.time_source = TimeSource::time;
     Roofline(report.ceilings, kLatency).apply(row);
     return row;
   }

@@ -77,7 +77,7 @@ TEST(RoofKernels, OfAChipAreOneForEachRoof) {
     std::string list;
     std::set<std::string> seen;
     for (const RoofKernel* kernel : roof_kernels_of(capability)) {
-      const bool memory = kernel->kind == "memory";
+      const bool memory = kernel->kind == CeilingKind::memory;
       EXPECT_TRUE(seen.insert(kernel->roof).second || memory) << capability << kernel->roof;
       if (!memory && kernel->roof.find("_tensor") != std::string::npos)
         list += kernel->roof.substr(0, kernel->roof.find('_')) + " ";
@@ -141,7 +141,7 @@ TEST(RoofKernels, CanBeAssembled) {
   for (const int capability : {75, 80, 86, 89, 90, 100, 120}) {
     if (known.find("sm_" + std::to_string(capability)) == std::string::npos) continue;
     for (const RoofKernel* kernel : roof_kernels_of(capability)) {
-      if (kernel->level == RoofKernel::Level::l2) continue;  // the DRAM's, by another name
+      if (kernel->level == MemoryLevel::l2) continue;  // the DRAM's, by another name
       std::ofstream(path) << kernel->ptx;
       const bool own = kernel->target.back() == 'a';
       const std::string chip = own ? kernel->target : "sm_" + std::to_string(capability);

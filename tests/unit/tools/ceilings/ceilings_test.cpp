@@ -64,9 +64,9 @@ MeasuredRoofs measured() {
   roofs.device.memory_clock_max_hz = 2619000000;
   roofs.device.memory_bus_bits = 5120;
   roofs.roofs = {
-      {"compute", "fp32", "chains of fma.rn.f32", 60e12, 0.002, true, 1.83e9},
-      {"compute", "bf16_tensor", "wgmma m64n256k16 bf16", 1.1e15, 0.004, true, {}},
-      {"memory", "dram", "streaming read, 1024 MiB", 3e12, 0.03, false, 1.9e9},
+      {CeilingKind::compute, "fp32", "chains of fma.rn.f32", 60e12, 0.002, true, 1.83e9},
+      {CeilingKind::compute, "bf16_tensor", "wgmma m64n256k16 bf16", 1.1e15, 0.004, true, {}},
+      {CeilingKind::memory, "dram", "streaming read, 1024 MiB", 3e12, 0.03, false, 1.9e9},
   };
   return roofs;
 }

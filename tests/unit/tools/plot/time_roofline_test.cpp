@@ -73,8 +73,8 @@ TEST(TimeRoofline, AKernelShorterThanItsLaunchIsInsideItsOverheadBox) {
 // A published walk-through of ResNet-18 on an A100 (19.5 TFLOP/s, 1555 GB/s): 131.77 GFLOP and 8.03
 // GB. It states an intensity of 16.471 and draws the point at 25.6 TFLOP/s, above the roof.
 TEST(TimeRoofline, APublishedPointIsDividedRightAndStaysUnderTheRoof) {
-  const Roofline roofline({{0, "compute", "fp32", 19.5e12, "theoretical: published"},
-                           {0, "memory", "dram", 1555e9, "theoretical: published"}});
+  const Roofline roofline({{0, CeilingKind::compute, "fp32", 19.5e12, "theoretical: published"},
+                           {0, CeilingKind::memory, "dram", 1555e9, "theoretical: published"}});
   KernelRow row;
   row.flops = {0, 131.77e9, 0, {}, 131.77e9};
   row.bytes.dram = 8.03e9;
