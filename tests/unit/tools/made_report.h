@@ -16,20 +16,20 @@ class MadeReport {
   Report report;
 
   MadeReport() {
-    report.run.unit = "step";
-    report.run.source = "playback";
+    report.run.unit = Unit::step;
+    report.run.source = Source::playback;
     report.run.complete = true;
     DeviceInfo device;
     device.name = "GPU";
     device.sm_count = 100;
     report.devices = {device};
-    report.ceilings = {{0, "compute", "fp32", 1e12, "theoretical", ""},
-                       {0, "memory", "dram", 1e11, "theoretical", ""}};
+    report.ceilings = {{0, CeilingKind::compute, "fp32", 1e12, "theoretical"},
+                       {0, CeilingKind::memory, "dram", 1e11, "theoretical"}};
     add_layer({});
   }
   // In the layer before it whose path it continues; else below the root.
   std::int64_t add_layer(const std::vector<std::string>& path,
-                         const std::string& direction = "none") {
+                         Direction direction = Direction::none) {
     LayerRow row;
     row.id = static_cast<std::int64_t>(report.layers.size());
     row.path = path;
@@ -53,7 +53,7 @@ class MadeReport {
     row.grid = row.block = {1, 1, 1};
     row.time_mean_ns = time_ns;
     row.time_total_ns = time_ns * launches;
-    row.time_source = "time";
+    row.time_source = TimeSource::time;
     row.flops.fp32 = row.flops.total = flop;
     row.bytes.dram = bytes;
     return report.kernels.emplace_back(row);

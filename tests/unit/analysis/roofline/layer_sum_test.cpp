@@ -34,7 +34,7 @@ class LayerSums : public ::testing::Test {
     row.bytes.dram = 1555.2e6 * memory_ms;
     row.time_mean_ns = time_ms * 1e6;
     row.time_total_ns = time_ms * 1e6 * launches;
-    row.time_source = "time";
+    row.time_source = TimeSource::time;
     return report.kernels.emplace_back(row);
   }
   void sum() {
@@ -95,7 +95,7 @@ TEST_F(LayerSums, WhereAKernelsWorkIsUnknownRatiosAreUnlessItIsShort) {
   EXPECT_FALSE(report.layers[1].flops_per_s);  // 91 % are too few
   EXPECT_TRUE(report.layers[1].bytes_per_s);
   EXPECT_FALSE(report.layers[1].roof.fraction);
-  EXPECT_EQ(report.layers[1].roof.bound, "unknown");
+  EXPECT_EQ(report.layers[1].roof.bound, Bound::unknown);
 }
 
 TEST_F(LayerSums, ALayerThatOnlyCopiedKeepsItsZero) {

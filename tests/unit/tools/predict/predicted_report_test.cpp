@@ -57,7 +57,7 @@ TEST(PredictedReport, WhatWasMeasuredHereIsNotSaidOfThere) {
   copy.bytes = 7;
   copy.time_ns = 5;
   const Report there = predicted_report(here, faster(), "");
-  EXPECT_EQ(there.run.source, "predicted");
+  EXPECT_EQ(there.run.source, Source::predicted);
   EXPECT_FALSE(there.run.total.flops || there.run.total.gpu_time_ns || there.run.total.bytes_dram);
   EXPECT_EQ(there.run.total.basis, "extrapolated");
   EXPECT_EQ(there.run.total.basis_note,
@@ -81,12 +81,12 @@ TEST(PredictedReport, WhatWasMeasuredHereIsNotSaidOfThere) {
 }
 
 TEST(PredictedReport, WhatLaunchesOrOtherRanksHoldTakesAsLong) {
-  for (const char* bound : {"overhead", "communication"}) {
+  for (const Bound bound : {Bound::overhead, Bound::communication}) {
     Report here = measured().done();
     here.kernels[0].roof.bound = bound;
     const Report there = predicted_report(here, faster(), "");
-    EXPECT_DOUBLE_EQ(*there.kernels[0].time_mean_ns, 100) << bound;
-    EXPECT_DOUBLE_EQ(*there.kernels[1].time_mean_ns, 15) << bound;
+    EXPECT_DOUBLE_EQ(*there.kernels[0].time_mean_ns, 100) << word_of(bound);
+    EXPECT_DOUBLE_EQ(*there.kernels[1].time_mean_ns, 15) << word_of(bound);
   }
 }
 
@@ -99,7 +99,7 @@ TEST(PredictedReport, WithoutARoofThereOrHereNothingIsKnown) {
   const KernelRow& row = there.kernels[0];
   EXPECT_FALSE(row.time_mean_ns || row.time_total_ns || row.time_median_ns || row.time_min_ns ||
                row.time_max_ns || row.time_stddev_ns);
-  EXPECT_EQ(row.time_source, "");
+  EXPECT_EQ(row.time_source, TimeSource::unknown);
   EXPECT_TRUE(there.kernels[1].time_mean_ns);
   GpuSpec no_memory = faster();
   no_memory.dram = 0;
@@ -138,7 +138,7 @@ TEST(ModelReport, SaysThatNothingRan) {
   PredictOptions options;
   options.precision = "fp32";
   const Report report = model_report(model, faster(), {1, 4}, options);
-  EXPECT_EQ(report.run.source, "predicted");
+  EXPECT_EQ(report.run.source, Source::predicted);
   EXPECT_TRUE(report.run.complete);
   EXPECT_EQ(report.run.total.basis, "extrapolated");
   EXPECT_EQ(report.run.total.basis_note, "by formula, for Faster in fp32; nothing ran");

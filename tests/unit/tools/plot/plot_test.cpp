@@ -20,9 +20,9 @@ std::vector<std::string> names(const std::vector<PlotRow>& rows) {
 Report two_layers() {
   MadeReport made;
   made.report.step.launch_latency_ns = 3;
-  const auto conv = made.add_layer({"net"}, "none");
-  const auto first = made.add_layer({"net", "conv"}, "forward");
-  const auto second = made.add_layer({"net", "relu"}, "backward");
+  const auto conv = made.add_layer({"net"}, Direction::none);
+  const auto first = made.add_layer({"net", "conv"}, Direction::forward);
+  const auto second = made.add_layer({"net", "relu"}, Direction::backward);
   EXPECT_EQ(conv, 1);
   made.add_kernel(first, "gemm", 50, 25000, 500, 2);
   made.add_kernel(second, "max", 60, 100, 3000);
@@ -37,8 +37,8 @@ TEST(PlotRows, OfLayers) {
   const auto rows = plot_layers(report);
   ASSERT_EQ(names(rows),
             (std::vector<std::string>{"net (graph of 2 kernels)", "net/conv", "net/relu"}));
-  EXPECT_EQ(rows[1].direction, "forward");
-  EXPECT_EQ(rows[2].direction, "backward");
+  EXPECT_EQ(rows[1].direction, Direction::forward);
+  EXPECT_EQ(rows[2].direction, Direction::backward);
   EXPECT_EQ(rows[1].layer, &report.layers[2]);
   EXPECT_EQ(rows[1].kernel, nullptr);
   EXPECT_TRUE(rows[0].counts_again);
@@ -59,8 +59,8 @@ TEST(PlotRows, OfKernels) {
   const Report report = two_layers();
   const auto rows = plot_kernels(report);
   ASSERT_EQ(names(rows), (std::vector<std::string>{"gemm", "max", "(graph of 2 kernels)"}));
-  EXPECT_EQ(rows[0].direction, "forward");
-  EXPECT_EQ(rows[1].direction, "backward");
+  EXPECT_EQ(rows[0].direction, Direction::forward);
+  EXPECT_EQ(rows[1].direction, Direction::backward);
   EXPECT_EQ(rows[0].kernel, &report.kernels[0]);
   EXPECT_EQ(rows[0].layer, &report.layers[2]);
   EXPECT_DOUBLE_EQ(*rows[0].share, 100.0 / 160);
@@ -157,19 +157,19 @@ TEST(RowLevels, BytesAndRatesOfEachLevel) {
   row.bytes_per_s = 7;
   row.time_total_ns = 50;
   row.coverage.time = 0.95;
-  EXPECT_EQ(at_level(row, "dram").bytes, 100.0);
-  EXPECT_EQ(at_level(row, "dram").bytes_per_s, 7.0);
-  EXPECT_EQ(at_level(row, "l2").bytes, 200.0);
-  EXPECT_EQ(at_level(row, "l2").intensity, 2.0);
-  EXPECT_EQ(at_level(row, "l2").bytes_per_s, 4e9);
-  EXPECT_EQ(at_level(row, "l1").bytes, 300.0);
-  EXPECT_EQ(at_level(row, "l1").intensity, 3.0);
-  EXPECT_EQ(at_level(row, "l1").bytes_per_s, 6e9);
+  EXPECT_EQ(at_level(row, MemoryLevel::dram).bytes, 100.0);
+  EXPECT_EQ(at_level(row, MemoryLevel::dram).bytes_per_s, 7.0);
+  EXPECT_EQ(at_level(row, MemoryLevel::l2).bytes, 200.0);
+  EXPECT_EQ(at_level(row, MemoryLevel::l2).intensity, 2.0);
+  EXPECT_EQ(at_level(row, MemoryLevel::l2).bytes_per_s, 4e9);
+  EXPECT_EQ(at_level(row, MemoryLevel::l1).bytes, 300.0);
+  EXPECT_EQ(at_level(row, MemoryLevel::l1).intensity, 3.0);
+  EXPECT_EQ(at_level(row, MemoryLevel::l1).bytes_per_s, 6e9);
   row.coverage.time = 0.5;
-  EXPECT_FALSE(at_level(row, "l2").bytes_per_s);
+  EXPECT_FALSE(at_level(row, MemoryLevel::l2).bytes_per_s);
   row.coverage.time = 1;
   row.time_total_ns = 0;
-  EXPECT_FALSE(at_level(row, "l2").bytes_per_s);
+  EXPECT_FALSE(at_level(row, MemoryLevel::l2).bytes_per_s);
 }
 
 }  // namespace

@@ -12,13 +12,13 @@ Report report_of(const char* layer, std::int64_t rank, std::uint64_t steps, doub
                  double saving_ns) {
   Report report;
   report.run.rank = rank;
-  report.run.unit = steps > 0 ? "step" : "run";
+  report.run.unit = steps > 0 ? Unit::step : Unit::run;
   report.run.steps.seen = steps;
-  report.ceilings = {{0, "compute", "fp32", 1e12, "theoretical", ""},
-                     {0, "memory", "dram", 1e12, "theoretical", ""}};
+  report.ceilings = {{0, CeilingKind::compute, "fp32", 1e12, "theoretical"},
+                     {0, CeilingKind::memory, "dram", 1e12, "theoretical"}};
   report.layers.resize(2);
   LayerRow &root = report.layers[0], &row = report.layers[1];
-  root.direction = row.direction = "none";
+  root.direction = row.direction = Direction::none;
   row.id = 1;
   row.parent = 0;
   row.path = {layer};
@@ -26,10 +26,10 @@ Report report_of(const char* layer, std::int64_t rank, std::uint64_t steps, doub
   KernelRow& kernel = report.kernels.emplace_back();
   kernel.layer = 1;
   kernel.name = "k";
-  kernel.direction = "none";
+  kernel.direction = Direction::none;
   kernel.launches = 1;
   kernel.time_mean_ns = kernel.time_total_ns = time_ns;
-  kernel.time_source = "time";
+  kernel.time_source = TimeSource::time;
   kernel.flops.fp32 = kernel.flops.total = (time_ns - saving_ns) * 1000;  // at the roof
   kernel.bytes.dram = 0;
   kernel.saving_ns = saving_ns;
@@ -93,11 +93,11 @@ TEST(TableRowsOf, WithoutALayerKernelsAreShown) {
 TEST(TableRowsOf, AStepThatNobodySawCountsAsOne) {
   Report report = report_of("a", 0, 0, 40, 30);
   EXPECT_EQ(units_of(report), 1);
-  report.run.unit = "step";
+  report.run.unit = Unit::step;
   EXPECT_EQ(units_of(report), 1);
   report.run.steps.seen = 7;
   EXPECT_EQ(units_of(report), 7);
-  report.run.unit = "run";
+  report.run.unit = Unit::run;
   EXPECT_EQ(units_of(report), 1);
 }
 
@@ -105,7 +105,7 @@ TEST(TableRowsOf, DevicesAndDirectionsAreColumnsWhereThereAreSeveral) {
   Report one = report_of("a", 0, 10, 40, 30), other = report_of("b", 1, 10, 40, 30);
   for (LayerRow& row : other.layers) row.device = 1;
   other.kernels[0].device = 1;
-  other.layers[1].direction = other.kernels[0].direction = "backward";
+  other.layers[1].direction = other.kernels[0].direction = Direction::backward;
   const auto rows = table_rows({one, other}, {});
   EXPECT_TRUE(rows.several_devices);
   EXPECT_TRUE(rows.several_directions);

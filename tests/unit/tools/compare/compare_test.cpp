@@ -23,7 +23,7 @@ const ComparedRow& row_named(const std::vector<ComparedRow>& rows, const std::st
 Report report_of(double conv_ns, const char* second, double second_ns) {
   MadeReport made;
   made.add_layer({"net"});
-  const auto conv = made.add_layer({"net", "conv"}, "forward");
+  const auto conv = made.add_layer({"net", "conv"}, Direction::forward);
   const auto other = made.add_layer({"net", second});
   KernelRow& gemm = made.add_kernel(conv, "gemm", conv_ns, 25000, 500, 2);
   gemm.time_stddev_ns = 4;
@@ -51,7 +51,7 @@ TEST(CompareOf, RowsWithBothNumbers) {
   EXPECT_EQ(all.trees.size(), 4u);
   const ComparedRow& conv = row_named(all.layers, "net/conv");
   EXPECT_EQ(conv.match, Match::same);
-  EXPECT_EQ(conv.direction, "forward");
+  EXPECT_EQ(conv.direction, Direction::forward);
   EXPECT_EQ(conv.time_ns.a, 100.0);
   EXPECT_EQ(conv.time_ns.b, 150.0);
   EXPECT_EQ(conv.flops.a, 50000.0);
@@ -150,8 +150,8 @@ TEST(CompareOf, WhatOneReportAloneHasIsNewOrGone) {
 TEST(CompareOf, WhatMayNotBeHeldAgainstEachOtherIsSaid) {
   const Report a = report_of(50, "relu", 60);
   Report b = a;
-  b.run.source = "cupti";
-  b.run.unit = "run";
+  b.run.source = Source::cupti;
+  b.run.unit = Unit::run;
   b.devices[0].sm_count = 50;
   EXPECT_EQ(compare(a, b).obstacles,
             (std::vector<std::string>{

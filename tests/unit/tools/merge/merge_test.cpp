@@ -13,8 +13,8 @@ Report rank_of(std::int64_t rank, double kernel_ns, double copies) {
   report.run.rank = rank;
   report.run.pid = 100 + rank;
   report.run.hostname = "node";
-  report.run.unit = "step";
-  report.run.source = "playback";
+  report.run.unit = Unit::step;
+  report.run.source = Source::playback;
   DeviceInfo device;
   device.name = "GPU";
   device.sm_count = 100;
@@ -23,7 +23,7 @@ Report rank_of(std::int64_t rank, double kernel_ns, double copies) {
     LayerRow& row = report.layers.emplace_back();
     row.id = depth;
     if (depth > 0) row.parent = 0, row.path = {"net"};
-    row.direction = "none";
+    row.direction = Direction::none;
     row.depth = depth;
     row.calls = 2 + rank;
     row.span_ns = 100.0 * static_cast<double>(1 + rank);
@@ -34,14 +34,14 @@ Report rank_of(std::int64_t rank, double kernel_ns, double copies) {
   KernelRow& kernel = report.kernels.emplace_back();
   kernel.layer = 1;
   kernel.name = "k";
-  kernel.direction = "none";
+  kernel.direction = Direction::none;
   kernel.launches = 2;
   kernel.time_mean_ns = kernel_ns;
   kernel.time_total_ns = kernel_ns * 2;
-  kernel.time_source = "time";
+  kernel.time_source = TimeSource::time;
   CopyRow& copy = report.copies.emplace_back();
-  copy.kind = "host_to_device";
-  copy.direction = "none";
+  copy.kind = CopyKind::host_to_device;
+  copy.direction = Direction::none;
   copy.layer = 1;
   copy.count = copies;
   copy.bytes = copies * 1000;
@@ -111,8 +111,8 @@ TEST(MergeOf, LayersAreMeansAndSpreads) {
 TEST(MergeOf, ALayersSavingIsThatOfItsKernels) {
   const auto with_work = [](std::int64_t rank) {
     Report report = rank_of(rank, 100, 1);
-    report.ceilings = {{0, "compute", "fp32", 1e12, "theoretical"},
-                       {0, "memory", "dram", 1e12, "theoretical"}};
+    report.ceilings = {{0, CeilingKind::compute, "fp32", 1e12, "theoretical"},
+                       {0, CeilingKind::memory, "dram", 1e12, "theoretical"}};
     KernelRow& kernel = report.kernels[0];
     kernel.flops.fp32 = kernel.flops.total = 40e3;  // 40 ns at the roof
     kernel.bytes.dram = 10e3;

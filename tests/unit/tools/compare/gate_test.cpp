@@ -144,13 +144,13 @@ TEST(GateOf, Sentences) {
   EXPECT_EQ(finding.line(5),
             "whole program: time 1.00 us -> 1.10 us, +10.0 % (gate 5 %, noise 20.0 ns)");
   finding.noise_ns = std::nullopt;
-  finding.direction = "backward";
+  finding.direction = Direction::backward;
   EXPECT_EQ(
       finding.line(2.5),
       "whole program (backward): time 1.00 us -> 1.10 us, +10.0 % (gate 2.5 %, noise unknown)");
   finding.what = Gated::roof;
   finding.values = {0.5, 0.25};
-  finding.direction = "none";
+  finding.direction = Direction::none;
   EXPECT_EQ(finding.line(5), "whole program: roof 50.0 % -> 25.0 %, -50.0 % (gate 5 %)");
   finding.verdict = GateVerdict::unknown;
   finding.what = Gated::dram;

@@ -122,7 +122,7 @@ TEST(GpuCatalogue, PeaksByPrecisionAndAsCeilings) {
   for (const Ceiling& each : ceilings) {
     EXPECT_EQ(each.device, 3);
     EXPECT_EQ(each.source, "theoretical: a sheet");
-    EXPECT_EQ(each.kind, each.name == "dram" ? "memory" : "compute");
+    EXPECT_EQ(each.kind, each.name == "dram" ? CeilingKind::memory : CeilingKind::compute);
   }
   EXPECT_EQ(ceilings.front().value, 1e12);
   EXPECT_EQ(ceilings.back().value, 500e9);
