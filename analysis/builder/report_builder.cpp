@@ -30,9 +30,9 @@ LostCounts lost_counts(const Profile::State& state, const LostCounts& base) {
   return lost;
 }
 
-void fill_basis(const Profile::State& state, const UnitScale& unit, std::string& basis,
+void fill_basis(const Profile::State& state, const UnitScale& unit, Basis& basis,
                 std::string& note) {
-  basis = "extrapolated";
+  basis = Basis::extrapolated;
   if (!unit.step) {
     if (state.launches == 0) {
       note = "no launch was seen";
@@ -43,7 +43,7 @@ void fill_basis(const Profile::State& state, const UnitScale& unit, std::string&
       if (state.graphs.of_function(row.key.function) == 0 && !state.is_range(row.key))
         timed += row.time.count();
     }
-    if (timed == state.launches) basis = "measured";
+    if (timed == state.launches) basis = Basis::measured;
     note = timed == state.launches
                ? "every launch was timed"
                : std::to_string(timed) + " of " + std::to_string(state.launches) +
@@ -57,7 +57,7 @@ void fill_basis(const Profile::State& state, const UnitScale& unit, std::string&
   }
   const std::uint64_t windows = kept(state, unit.launches_from);
   if (windows == state.classes.steps()) {
-    basis = "measured";
+    basis = Basis::measured;
     note = "every step seen was measured";
     return;
   }

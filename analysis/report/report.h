@@ -196,8 +196,8 @@ struct RunInfo {
   bool complete = false;  // false in snapshots of a running program
   struct {
     Maybe flops, bytes_dram, gpu_time_ns, flops_per_s;
-    std::string basis;  // "measured" | "extrapolated", and a sentence how
-    std::string basis_note;
+    Basis basis = Basis::measured;
+    std::string basis_note;  // a sentence how
   } total;
   struct {
     std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;

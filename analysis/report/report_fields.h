@@ -92,7 +92,7 @@ void fields(auto& f, Of<RunInfo> auto& run) {
     in("bytes_dram", run.total.bytes_dram);
     in("gpu_time_ns", run.total.gpu_time_ns);
     in("flops_per_s", run.total.flops_per_s);
-    in("basis", run.total.basis);
+    in.word("basis", run.total.basis);
     in("basis_note", run.total.basis_note);
   });
   f.inside("steps", [&](auto& in) {

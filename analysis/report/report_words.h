@@ -36,6 +36,14 @@ template <>
 inline constexpr auto kWordsOf<Scope> = std::to_array<Word<Scope>>({{Scope::kernel, "kernel"},
                                                                     {Scope::range, "range"}});
 
+// How the totals of a run were made.
+enum class Basis : std::uint8_t { measured, extrapolated };
+template <>
+inline constexpr auto kWordsOf<Basis> = std::to_array<Word<Basis>>({
+    {Basis::measured, "measured"},
+    {Basis::extrapolated, "extrapolated"},
+});
+
 // Which windows gave a time.
 enum class TimeSource : std::uint8_t {
   unknown,

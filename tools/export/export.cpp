@@ -108,7 +108,7 @@ std::string total_text(const Report& report) {
   bytes.add(total.bytes_dram, coverage_of(report, &Coverage::bytes));
   time.add(total.gpu_time_ns, coverage_of(report, &Coverage::time));
   return flops.text("FLOP") + ", " + bytes.text("B") + " DRAM, " + time.time_text() + " GPU (" +
-         total.basis + ")";
+         to_string(total.basis) + ")";
 }
 
 // A sum of which a part is unknown says so.

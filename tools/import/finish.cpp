@@ -107,7 +107,7 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
   if (!steps) as_run(report);
   if (steps) report.run.steps.border = "range";
   report.run.overhead = {};
-  report.run.total.basis = "measured";
+  report.run.total.basis = Basis::measured;
   report.run.total.basis_note =
       timed ? "every launch in the files was timed" : "every launch in the files was counted";
   return report;

@@ -103,9 +103,9 @@ void merge_total(const std::vector<Report>& reports, RunInfo& run) {
   if (work && total.gpu_time_ns && *total.gpu_time_ns > 0)
     total.flops_per_s = *work / *total.gpu_time_ns;
   const bool measured = std::all_of(reports.begin(), reports.end(), [](const Report& each) {
-    return each.run.total.basis == "measured";
+    return each.run.total.basis == Basis::measured;
   });
-  total.basis = measured ? "measured" : "extrapolated";
+  total.basis = measured ? Basis::measured : Basis::extrapolated;
   total.basis_note = "sum over " + std::to_string(reports.size()) +
                      " processes; of the first: " + reports.front().run.total.basis_note;
 }

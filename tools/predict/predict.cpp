@@ -121,7 +121,7 @@ Report predicted_report(const Report& report, const GpuSpec& gpu, const std::str
   out.step = {};
   out.step.launch_latency_ns = report.step.launch_latency_ns;
   out.run.total = {};
-  out.run.total.basis = "extrapolated";
+  out.run.total.basis = Basis::extrapolated;
   out.run.total.basis_note =
       "predicted for " + std::string(gpu.name) + ": every kernel keeps its fraction of the roof";
   out.run.notes = {out.run.total.basis_note + "; nothing was measured there."};
@@ -202,7 +202,7 @@ Report model_report(const DescribedModel& model, const GpuSpec& gpu,
   out.run.command = {"gable", "predict", "--model", model.name};
   out.run.source = Source::predicted;
   out.run.complete = true;
-  out.run.total.basis = "extrapolated";
+  out.run.total.basis = Basis::extrapolated;
   out.run.total.basis_note =
       "by formula, for " + std::string(gpu.name) + " in " + options.precision + "; nothing ran";
   out.run.notes = {out.run.total.basis_note + "."};

@@ -41,7 +41,7 @@ std::string whole_program(const std::vector<Report>& reports) {
     flops.add(total.flops, coverage_of(report, &Coverage::flops));
     bytes.add(total.bytes_dram, coverage_of(report, &Coverage::bytes));
     time.add(total.gpu_time_ns, coverage_of(report, &Coverage::time));
-    measured = measured && total.basis == "measured";
+    measured = measured && total.basis == Basis::measured;
     rate_known = rate_known && total.flops_per_s && total.gpu_time_ns;
     if (!rate_known) continue;
     rate_flops += *total.flops_per_s * *total.gpu_time_ns;

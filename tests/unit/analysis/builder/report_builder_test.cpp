@@ -56,7 +56,7 @@ TEST_F(ReportBuilder, LayersSumTheirChildrenAndUnionsCountOverlapOnce) {
   EXPECT_EQ(made.step.wall_mean_ns, 1000);
   EXPECT_EQ(made.step.idle_ns, 790);
   EXPECT_EQ(made.run.total.gpu_time_ns, 2600);  // 10 steps
-  EXPECT_EQ(made.run.total.basis, "extrapolated");
+  EXPECT_EQ(made.run.total.basis, Basis::extrapolated);
   EXPECT_EQ(
       made.run.total.basis_note,
       "2 of 10 steps seen were measured and stand for all of them; later steps are not counted");
@@ -180,7 +180,7 @@ TEST_F(ReportBuilder, WithoutStepsAllLaunchesCount) {
 
 TEST_F(ReportBuilder, ARunWhoseLaunchesWereAllTimedIsMeasured) {
   time_window(1, 1000);
-  EXPECT_EQ(report().run.total.basis, "measured");
+  EXPECT_EQ(report().run.total.basis, Basis::measured);
 }
 
 TEST_F(ReportBuilder, LaunchesThatDifferBetweenPhasesAreFlagged) {

@@ -126,7 +126,7 @@ inline Report full_report() {
   run.total.bytes_dram = v;
   run.total.gpu_time_ns = v;
   run.total.flops_per_s = v;
-  run.total.basis = "measured";
+  run.total.basis = Basis::measured;
   run.total.basis_note = "every step seen was measured";
   run.steps = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), "period", 15, 16};
   run.ranks = {3, 4};

@@ -51,7 +51,7 @@ TEST(ReportJson, UnknownIsNullAndSurvives) {
   report.kernels[0].name = "k";
   report.kernels[0].roof.bound = Bound::unknown;
   report.kernels[0].counters["dram__sectors_read.sum"] = std::nullopt;
-  report.run.total.basis = "extrapolated";
+  report.run.total.basis = Basis::extrapolated;
   const std::string text = to_json(kept(report));
   const auto json = nlohmann::json::parse(text);
   for (const char* pointer :

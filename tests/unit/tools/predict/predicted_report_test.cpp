@@ -59,7 +59,7 @@ TEST(PredictedReport, WhatWasMeasuredHereIsNotSaidOfThere) {
   const Report there = predicted_report(here, faster(), "");
   EXPECT_EQ(there.run.source, Source::predicted);
   EXPECT_FALSE(there.run.total.flops || there.run.total.gpu_time_ns || there.run.total.bytes_dram);
-  EXPECT_EQ(there.run.total.basis, "extrapolated");
+  EXPECT_EQ(there.run.total.basis, Basis::extrapolated);
   EXPECT_EQ(there.run.total.basis_note,
             "predicted for Faster: every kernel keeps its fraction of the roof");
   EXPECT_EQ(there.run.notes,
@@ -140,7 +140,7 @@ TEST(ModelReport, SaysThatNothingRan) {
   const Report report = model_report(model, faster(), {1, 4}, options);
   EXPECT_EQ(report.run.source, Source::predicted);
   EXPECT_TRUE(report.run.complete);
-  EXPECT_EQ(report.run.total.basis, "extrapolated");
+  EXPECT_EQ(report.run.total.basis, Basis::extrapolated);
   EXPECT_EQ(report.run.total.basis_note, "by formula, for Faster in fp32; nothing ran");
   EXPECT_EQ(report.run.command, (std::vector<std::string>{"gable", "predict", "--model", "two"}));
   // The root, and for each batch itself and two layers.
