@@ -41,7 +41,7 @@ TESTS = [
     ("collector/runtime", ["test_collector_session"], rf"{REPORTS}|report\.endings|failures\.(ladder|codes)|inject|threads"),
     ("collector", ["test_collector_windows", "test_collector_session"],
      rf"{REPORTS}|report\.(endings|old_cupti|old_driver)|failures\.(ladder|codes)|recordings\.seeded_report|threads"),
-    ("tools/playback", ["gable_playback_tests"], rf"{REPORTS}|report\.(endings|old_cupti|old_driver)|failures\.(ladder|codes)"),
+    ("tools/playback", ["test_playback"], rf"{REPORTS}|report\.(endings|old_cupti|old_driver)|failures\.(ladder|codes)"),
     ("tools/import", [], r"import\..*"),
     ("tools/streams", [], r"import\..*"),
     ("tools/gpus", [], r"import\..*|predict"),
