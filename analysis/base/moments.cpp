@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace gable {
 
@@ -12,17 +13,36 @@ void Moments::merge(const Moments& other) {
   const double delta = other.running_mean_ - running_mean_;
   squares_ += other.squares_ + delta * delta * n * m / (n + m);
   running_mean_ += delta * m / (n + m);
-  // Each sample of the other stands for count / samples of its values.
-  const std::uint64_t total = count_ + other.count_;
-  for (std::size_t i = 0; i < other.samples_.size(); ++i) {
-    const std::uint64_t stands_for = other.count_ * (i + 1) / other.samples_.size();
-    keep_sample(other.samples_[i],
-                std::min(total, count_ + std::max<std::uint64_t>(stands_for, 1)));
-  }
-  count_ = total;
+  merge_samples(other);
+  count_ += other.count_;
   sum_ += other.sum_;
   min_ = std::min(min_, other.min_);
   max_ = std::max(max_, other.max_);
+}
+
+// `count` of them, drawn uniformly.
+void Moments::keep_some(std::vector<std::uint64_t>& samples, std::size_t count,
+                        std::uint64_t seed) {
+  for (std::size_t i = 0; i < count; ++i)
+    std::swap(samples[i], samples[i + below(samples.size() - i, seed + i)]);
+  samples.resize(count);
+}
+
+// A uniform sample of all values has as many of each side as its share of the values. A part of a
+// sample is the chance of one, or what comes in small sets would never be in it.
+void Moments::merge_samples(const Moments& other) {
+  std::vector<std::uint64_t> theirs = other.samples_;
+  if (const auto all = samples_.size() + theirs.size(); all > kSamples) {
+    const std::uint64_t total = count_ + other.count_;
+    const double share =
+        kSamples * (static_cast<double>(other.count_) / static_cast<double>(total));
+    auto taken = static_cast<std::size_t>(share);
+    constexpr std::uint64_t kParts = std::uint64_t{1} << 30;
+    if (static_cast<double>(below(kParts, total)) < (share - std::floor(share)) * kParts) ++taken;
+    keep_some(samples_, kSamples - taken, total);
+    keep_some(theirs, taken, total + kSamples);
+  }
+  samples_.insert(samples_.end(), theirs.begin(), theirs.end());
 }
 
 std::optional<double> Moments::mean() const {

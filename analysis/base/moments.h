@@ -48,17 +48,19 @@ class Moments {
       samples_.push_back(ns);
       return;
     }
-    const std::uint64_t slot = below(ordinal);
+    const std::uint64_t slot = below(ordinal, ordinal);
     if (slot < kSamples) samples_[slot] = ns;
   }
-  // A pseudo-random number below `ordinal`, a function of the ordinal alone (splitmix64).
-  static std::uint64_t below(std::uint64_t ordinal) {
-    std::uint64_t z = ordinal * 0x9E3779B97F4A7C15ull;
+  void merge_samples(const Moments& other);
+  // A pseudo-random number below `end`, a function of the seed alone (splitmix64).
+  static std::uint64_t below(std::uint64_t end, std::uint64_t seed) {
+    std::uint64_t z = seed * 0x9E3779B97F4A7C15ull;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     z ^= z >> 31;
-    return ordinal >> 32 ? z % ordinal : ((z >> 32) * ordinal) >> 32;
+    return end >> 32 ? z % end : ((z >> 32) * end) >> 32;
   }
+  static void keep_some(std::vector<std::uint64_t>& samples, std::size_t count, std::uint64_t seed);
 
   std::uint64_t count_ = 0, sum_ = 0;
   std::uint64_t min_ = UINT64_MAX, max_ = 0;

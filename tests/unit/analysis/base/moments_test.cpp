@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace gable {
@@ -72,6 +73,32 @@ TEST(MomentsOf, TheMedianOfManyIsThatOfAFairSample) {
   Moments few;
   for (std::uint64_t i = 0; i < Moments::kSamples; ++i) few.add(i);
   EXPECT_EQ(few.median(), 31.5);  // exact up to here
+}
+
+// In halves, and in sets of the sizes that windows have.
+TEST(MomentsOf, TheMedianOfMergedSetsIsThatOfAFairSample) {
+  constexpr std::uint64_t kValues = 20'000;
+  for (const std::uint64_t size : {1, 3, 10, 64, 65, 100, 1'000, 10'000}) {
+    Moments all;
+    for (std::uint64_t first = 0; first < kValues; first += size) {
+      Moments set;
+      for (std::uint64_t i = first; i < std::min(first + size, kValues); ++i) set.add(i);
+      all.merge(set);
+    }
+    EXPECT_EQ(all.count(), kValues);
+    EXPECT_NEAR(*all.median(), kValues / 2, kValues / 6) << "sets of " << size;
+  }
+}
+
+TEST(MomentsOf, ASmallSetIsMergedIntoALargeOneAsTheLargeIntoTheSmall) {
+  Moments large, small = of({1, 2, 3});
+  for (std::uint64_t i = 0; i < 10'000; ++i) large.add(1'000'000 + i);
+  Moments one = large, other = small;
+  one.merge(small);
+  other.merge(large);
+  EXPECT_NEAR(*one.median(), 1'005'000, 2'500);
+  EXPECT_NEAR(*other.median(), 1'005'000, 2'500);
+  EXPECT_EQ(one.count(), other.count());
 }
 
 }  // namespace
