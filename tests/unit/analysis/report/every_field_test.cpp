@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every field of the report reaches those that make something of it, or is named here as one that
+// does not: a field that is new must be one or the other.
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "analysis/report/report_json_read.h"
+#include "tests/unit/analysis/report/full_report.h"
+#include "tools/merge/merge.h"
+#include "tools/page/page_data.h"
+
+namespace gable::testing {
+namespace {
+
+using Json = nlohmann::json;
+using Make = std::function<std::string(const Report&)>;
+
+// Another value of the same type; the words are some of each enum's.
+std::vector<Json> others(const Json& value) {
+  if (value.is_boolean()) return {!value.get<bool>()};
+  if (value.is_number_integer())
+    return {value.get<std::int64_t>() * 2, value.get<std::int64_t>() + 1};
+  if (value.is_number()) return {value.get<double>() * 2, 0.5};
+  if (!value.is_string()) return {};
+  std::vector<Json> out;
+  for (const char* word : {"another", "forward", "memory", "compute", "hw", "time", "l2", "boost",
+                           "peer", "run", "range", "playback", "extrapolated"})
+    if (value != word) out.emplace_back(word);
+  return out;
+}
+
+// The pointer without the places in lists: "/layers/1/flops" is "/layers/flops".
+std::string name_of(const std::string& pointer) {
+  static const std::regex kPlace("/[0-9]+(?=/|$)");
+  return std::regex_replace(pointer, kPlace, "");
+}
+
+// Fields below `part` whose value makes no difference to what `make` makes. Not those that can have
+// no other value in this report.
+std::set<std::string> without_effect(const Report& report, const std::string& part,
+                                     const Make& make) {
+  Json json = Json::parse(to_json(kept(report)));
+  const std::string before = make(report);
+  std::set<std::string> seen, unseen;
+  const Json flat = json.flatten();
+  for (const auto& [pointer, value] : flat.items()) {
+    if (!pointer.starts_with(part)) continue;
+    bool possible = false, differs = false;
+    for (const Json& other : others(value)) {
+      json[Json::json_pointer(pointer)] = other;
+      const ParsedReport read = from_json(json.dump());
+      possible = possible || read.report;
+      differs = read.report && make(*read.report) != before;
+      if (differs) break;
+    }
+    json[Json::json_pointer(pointer)] = value;
+    (possible && !differs ? unseen : seen).insert(name_of(pointer));
+  }
+  for (const std::string& name : seen) unseen.erase(name);
+  return unseen;
+}
+
+// A line each, which is how a difference is read.
+std::string lines(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += name + "\n";
+  return text;
+}
+
+std::string page(const Report& report) { return page_data({report}, {"file"}); }
+
+TEST(EveryField, PageShowsLayers) {
+  EXPECT_EQ(
+      lines(without_effect(full_report(), "/layers", page)),
+      lines({// Reads and writes are shown together.
+             "/layers/bytes/dram_read", "/layers/bytes/dram_write",
+             // What formulas say beside FLOPs, bytes, and their ratios to what was counted.
+             "/layers/model/bytes_per_s", "/layers/model/dtypes", "/layers/model/flops_per_s",
+             "/layers/model/intensity", "/layers/model/operators", "/layers/model/roof/bound",
+             "/layers/model/roof/ceiling", "/layers/model/roof/compute_ns",
+             "/layers/model/roof/fraction", "/layers/model/roof/level",
+             "/layers/model/roof/memory_ns", "/layers/model/roof/source", "/layers/model/saving_ns",
+             "/layers/model/self/bytes_analytic", "/layers/model/self/flops_analytic",
+             "/layers/model/self/types/tf32", "/layers/model/types/fp32",
+             // Never another.
+             "/layers/model/sources/bytes", "/layers/model/sources/flops",
+             "/layers/model/sources/time",
+             // The dots have them.
+             "/layers/roof/compute_ns", "/layers/roof/memory_ns",
+             // `gable merge` shows them.
+             "/layers/spread/gpus", "/layers/spread/max_ns", "/layers/spread/mean_ns",
+             "/layers/spread/min_ns", "/layers/spread/slowest", "/layers/spread/stddev_ns",
+             // Of a token, the time.
+             "/layers/tokens/forwards", "/layers/tokens/ns_each", "/layers/tokens/per_forward",
+             "/layers/tokens/per_s"}));
+}
+
+TEST(EveryField, PageShowsKernels) {
+  EXPECT_EQ(lines(without_effect(full_report(), "/kernels", page)),
+            lines({// Made anew of the kernel's own numbers.
+                   "/kernels/bytes_per_s", "/kernels/flops_per_s", "/kernels/intensity/dram",
+                   "/kernels/intensity/l1", "/kernels/intensity/l2", "/kernels/roof/bound",
+                   "/kernels/roof/ceiling", "/kernels/roof/compute_ns", "/kernels/roof/fraction",
+                   "/kernels/roof/level", "/kernels/roof/memory_ns", "/kernels/roof/source",
+                   "/kernels/saving_ns",
+                   // A chart has no place for them.
+                   "/kernels/bytes/dram_read", "/kernels/bytes/dram_write", "/kernels/cluster",
+                   "/kernels/counters/dram__sectors_read.sum", "/kernels/dynamic_shared",
+                   "/kernels/graph", "/kernels/nodes", "/kernels/overlap", "/kernels/ranges",
+                   "/kernels/symbol", "/kernels/time_ns/max", "/kernels/time_ns/min"}));
+}
+
+// Of two ranks.
+std::string merged(const Report& report) {
+  std::vector<Report> ranks = {report, report};
+  ranks[1].run.rank = 4;
+  const Merged merged = merge_reports(ranks, {"a", "b"});
+  return merged.report ? to_json(*merged.report) : merged.error;
+}
+
+TEST(EveryField, MergedReportsHaveIt) {
+  Report report = full_report();
+  report.run.processes.clear();
+  report.run.ranks.clear();
+  std::swap(report.layers[0], report.layers[1]);  // as they are written: the parent first
+  report.layers[0].path = {"ResNet"};
+  report.kernels[0].graph.reset();
+  report.kernels[0].nodes.reset();
+  report.kernels[0].ranges.reset();
+  EXPECT_EQ(
+      lines(without_effect(report, "/", merged)),
+      lines({// That of who merges, and the kind of GPU.
+             "/gable/version", "/kernels/device",
+             // Made anew of sums.
+             "/kernels/bytes_per_s", "/kernels/flops_per_s", "/kernels/intensity/dram",
+             "/kernels/intensity/l1", "/kernels/intensity/l2", "/kernels/roof/bound",
+             "/kernels/roof/ceiling", "/kernels/roof/compute_ns", "/kernels/roof/fraction",
+             "/kernels/roof/level", "/kernels/roof/memory_ns", "/kernels/roof/source",
+             "/layers/bytes/dram", "/layers/bytes/dram_read", "/layers/bytes/dram_write",
+             "/layers/bytes/l1", "/layers/bytes/l2", "/layers/bytes_per_s",
+             "/layers/coverage/bytes", "/layers/coverage/flops", "/layers/flops/fp16",
+             "/layers/flops/fp32", "/layers/flops/fp64", "/layers/flops/tensor/bf16",
+             "/layers/flops/tensor/tf32", "/layers/flops/total", "/layers/flops_per_s",
+             "/layers/intensity/dram", "/layers/intensity/l1", "/layers/intensity/l2",
+             "/layers/launches", "/layers/ops/int8", "/layers/roof/bound", "/layers/roof/ceiling",
+             "/layers/roof/compute_ns", "/layers/roof/fraction", "/layers/roof/level",
+             "/layers/roof/memory_ns", "/layers/roof/source", "/layers/saving_ns",
+             "/layers/spread/gpus", "/layers/spread/max_ns", "/layers/spread/mean_ns",
+             "/layers/spread/min_ns", "/layers/spread/slowest", "/layers/spread/stddev_ns",
+             "/layers/time_ns/self", "/layers/time_share", "/layers/time_source",
+             // What was made of one rank's time is not of all of them: unknown.
+             "/kernels/time_ns/median", "/layers/flops_over_forward",
+             "/layers/model/allocated_bytes", "/layers/model/bytes_per_s",
+             "/layers/model/bytes_ratio", "/layers/model/flops_per_s", "/layers/model/flops_ratio",
+             "/layers/model/intensity", "/layers/model/roof/bound", "/layers/model/roof/ceiling",
+             "/layers/model/roof/compute_ns", "/layers/model/roof/fraction",
+             "/layers/model/roof/level", "/layers/model/roof/memory_ns",
+             "/layers/model/roof/source", "/layers/model/saving_ns", "/layers/tokens/forwards",
+             "/layers/tokens/ns_each", "/layers/tokens/per_forward", "/layers/tokens/per_s",
+             "/layers/tokens/per_sequence", "/layers/tokens/wall_ns",
+             // Never another.
+             "/layers/model/sources/bytes", "/layers/model/sources/flops",
+             "/layers/model/sources/time",
+             // Each process keeps to its own budget.
+             "/run/overhead/added_percent", "/run/overhead/budget_percent"}));
+}
+
+}  // namespace
+}  // namespace gable::testing
