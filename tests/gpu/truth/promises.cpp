@@ -53,7 +53,7 @@ int write_promises(const std::string& folder, int capability) {
   }
   for (const RoofKernel* roof : roof_kernels_of(capability)) {
     Json line = {{"table", "ceilings"},
-                 {"family", roof->kind},
+                 {"family", word_of(roof->kind)},
                  {"kernel", roof->symbol},
                  {"how", roof->how},
                  {"operations", roof->operations}};
