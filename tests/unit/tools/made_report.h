@@ -2,6 +2,7 @@
 // A report made up of few numbers: roofs of 1000 FLOP and 100 byte in a ns, layers below a root.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 

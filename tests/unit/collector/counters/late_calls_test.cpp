@@ -23,15 +23,20 @@ CUptiResult CUPTIAPI late_push(CUpti_RangeProfiler_PushRange_Params* params) {
   return answer;
 }
 
+PassPlan one_metric() {
+  PassPlan plan;
+  plan.phase = {PhaseKind::hw, 0};
+  plan.metrics = {"dram__sectors_read.sum"};
+  plan.config_image.assign(100, 7);
+  return plan;
+}
+
 TEST(LateCalls, ARangeThatWasPushedTooLateIsPoppedAndTheSessionEnded) {
   ScriptedCupti cupti;
   CuptiApi api = cupti.api();
   g_push = api.cuptiRangeProfilerPushRange;
   api.cuptiRangeProfilerPushRange = late_push;
-  PassPlan plan;
-  plan.phase = {PhaseKind::hw, 0};
-  plan.metrics = {"dram__sectors_read.sum"};
-  plan.config_image.assign(100, 7);
+  const PassPlan plan = one_metric();  // CUPTI reads its image for as long as the session lasts
   ProfilerEngine engine(api);
   RangeProfiler profiler(engine, reinterpret_cast<CUcontext>(0x1000), "GH100");
   ASSERT_EQ(profiler.start(plan, RangeMode::user, 8).sentence, "");
@@ -60,10 +65,7 @@ TEST(LateCalls, WhoWaitedWhileAPushFailedPushesNothing) {
     g_pushing = false;
     api.cuptiRangeProfilerPushRange = slow_push;
     cupti.fail("cuptiRangeProfilerPushRange", CUPTI_ERROR_UNKNOWN);
-    PassPlan plan;
-    plan.phase = {PhaseKind::hw, 0};
-    plan.metrics = {"dram__sectors_read.sum"};
-    plan.config_image.assign(100, 7);
+    const PassPlan plan = one_metric();
     ProfilerEngine engine(api);
     CounterWindow window(engine, reinterpret_cast<CUcontext>(0x1000), "GH100");
     ASSERT_EQ(window.begin(plan, 8, mode).sentence, "");
