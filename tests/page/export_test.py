@@ -165,6 +165,23 @@ class Exports(unittest.TestCase):
         self.assertNotIn("at least", whole)
         self.assertNotIn("known time", whole)
 
+    def test_svg_is_xml_whatever_stands_in_it(self):
+        """A share below what is shown is "<0.001 %", and a name may hold what XML has no place for."""
+        report = made_reports.net()
+        for kernel in report["kernels"]:
+            if kernel["name"] == "relu_kernel":
+                for part in kernel["time_ns"]:
+                    kernel["time_ns"][part] = 0.01
+        for layer in report["layers"]:
+            if layer["path"][-1:] == ["relu"]:
+                layer["path"] = layer["path"][:-1] + ["re<lu>&\uffff\ufffe"]
+                layer["time_ns"] = dict.fromkeys(layer["time_ns"], 0.01)
+        text = self.report(self.write(report), "--svg", "-")
+        root = xml.fromstring(text)
+        titles = [node.text for node in root.iter(SVG + "title")]
+        self.assertIn("<0.001 % of the time", " ".join(titles))
+        self.assertTrue(any("re<lu>&\ufffd\ufffd" in title for title in titles), titles)
+
     def test_several_reports_and_files_in_one_command(self):
         other = self.write(made_reports.net(2), "other.json")
         table = os.path.join(self.folder, "rows.csv")

@@ -30,10 +30,21 @@ constexpr const char* kStyle = R"(<style>
 </style>
 )";
 
+// XML has no place for U+FFFE and U+FFFF, however they are written.
+bool is_no_xml(const std::string& text, std::size_t at) {
+  return text.compare(at, 2, "\xEF\xBF") == 0 && at + 2 < text.size() &&
+         (text[at + 2] == '\xBE' || text[at + 2] == '\xBF');
+}
+
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : one_line(text)) {
-    if (c == '&') {
+  const std::string shown = one_line(text);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const char c = shown[i];
+    if (is_no_xml(shown, i)) {
+      out += "\xEF\xBF\xBD";  // U+FFFD stands for what cannot be shown
+      i += 2;
+    } else if (c == '&') {
       out += "&amp;";
     } else if (c == '<') {
       out += "&lt;";
@@ -158,10 +169,10 @@ std::string dot(const PlotRow& row, double x, double y, const std::string& time)
   return "<circle class=\"dot " + to_string(row.direction) + (row.analytic ? " analytic" : "") +
          "\" cx=\"" + px(x) + "\" cy=\"" + px(y) + "\" r=\"" +
          px(std::sqrt(area / std::numbers::pi)) + "\"><title>" +
-         escaped(shorten_middle(row.name, 200)) + " (" + to_string(row.direction) +
-         "): " + with_prefix(row.sum.flops_per_s, "FLOP/s") + ", " + percent(row.share) +
-         " of the " + time + ", " + percent(row.sum.roof.fraction) +
-         " of the roof</title></circle>\n";
+         escaped(shorten_middle(row.name, 200) + " (" + to_string(row.direction) +
+                 "): " + with_prefix(row.sum.flops_per_s, "FLOP/s") + ", " + percent(row.share) +
+                 " of the " + time + ", " + percent(row.sum.roof.fraction) + " of the roof") +
+         "</title></circle>\n";
 }
 
 }  // namespace
