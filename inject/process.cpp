@@ -153,13 +153,13 @@ bool first_in_process(std::atomic_flag& flag) {
   return !flag.test_and_set();
 }
 
-void watch_end(bool interrupt_too) {
+void watch_end(bool signals_too) {
   g_owner.store(getpid(), std::memory_order_relaxed);
   std::atexit(at_end);
   ::at_quick_exit(at_end);
   sigemptyset(&g_watched);
-  for (const int number : kEndingSignals)
-    if (number != SIGINT || interrupt_too) watch_signal(number);
+  if (!signals_too) return;
+  for (const int number : kEndingSignals) watch_signal(number);
   watch_demand();
 }
 

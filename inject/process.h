@@ -13,7 +13,7 @@ void watch_process();
 bool first_in_process(std::atomic_flag& flag);
 
 // Writes the report when the process ends: exit, quick_exit, and those of kEndingSignals that the
-// program left alone. `interrupt_too`: SIGINT among them.
-void watch_end(bool interrupt_too);
+// program left alone, where `signals_too`. A queue is then opened by SIGUSR2, too.
+void watch_end(bool signals_too);
 
 }  // namespace gable

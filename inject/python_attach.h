@@ -14,7 +14,9 @@ namespace gable {
 // Python 3 is among the objects that the program was started with.
 [[nodiscard]] bool python_is_loaded();
 
-// Python is loaded and does not run yet. When it starts, it handles SIGINT only if nobody does.
+// Python is loaded and does not run yet. When it starts, it handles SIGINT only if nobody does, and
+// signal.getsignal and signal.signal say None of a signal that somebody else handles, which
+// signal.signal does not take back.
 [[nodiscard]] bool python_is_to_start();
 
 // lib/python beside the library, or empty where there is none.
