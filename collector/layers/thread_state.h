@@ -14,6 +14,7 @@
 #include "collector/layers/event_ring.h"
 #include "collector/layers/module_table.h"
 #include "collector/layers/range_tracker.h"
+#include "collector/layers/sampled_cost.h"
 #include "collector/layers/span_sums.h"
 
 namespace gable {
@@ -79,6 +80,7 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   std::uint32_t launches = 0;      // for sampling our own cost
   std::uint64_t followed = 0;      // launches, those of graphs too, while borders are looked for
   std::uint32_t stands_for = 0;    // launches that this one is measured for; 0: it is not
+  SampledCost entered_cost, left_cost;  // of launches
   bool busy = false;  // inside one of our slow paths: callbacks caused by us are not the program's
   std::atomic<bool> ours{false};  // a thread of Gable's: it launches nothing
   bool in_window_launch = false;  // between ENTER and EXIT of a launch that has a counter range

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint32_t kSampleEvery = 32;  // launches between two measurements of our own cost
 
-void add_cost(ThreadState& thread, std::uint64_t began) {
-  thread.overhead_ns.fetch_add((steady_ns() - began) * thread.stands_for,
+void add_cost(ThreadState& thread, SampledCost& cost, std::uint64_t began) {
+  thread.overhead_ns.fetch_add(cost.add(steady_ns() - began, thread.stands_for),
                                std::memory_order_relaxed);
 }
 
@@ -100,7 +100,8 @@ void LaunchPath::enter(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   if (thread.waited_in != kNoWindow) waits_.launched_after(thread, launch);
   c_.sink.emit(thread, event);
   // Changes are measured by themselves, all of them.
-  if (thread.stands_for != 0 && c_.windows.changes_ns() == changes) add_cost(thread, entered);
+  if (thread.stands_for != 0 && c_.windows.changes_ns() == changes)
+    add_cost(thread, thread.entered_cost, entered);
 }
 
 // It becomes a graph's node, most likely: then CUPTI tells of the node before the call returns.
@@ -146,7 +147,7 @@ void LaunchPath::exit_ranged(ThreadState& thread, const CUpti_CallbackData& data
   thread.in_window_launch = false;
   const auto entered = thread.stands_for != 0 ? steady_ns() : 0;
   c_.windows.launch_ranged({data.context, data.contextUid, thread.context.device}, launched);
-  if (thread.stands_for != 0) add_cost(thread, entered);
+  if (thread.stands_for != 0) add_cost(thread, thread.left_cost, entered);
 }
 
 }  // namespace gable
