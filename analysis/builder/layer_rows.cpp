@@ -111,9 +111,13 @@ void fill_busy(const Profile::State& state, const UnitScale& unit, LayerId layer
   }
 }
 
-Tokens mean_of(const TokenSum& sum) {
+Tokens mean_of(const TokenSums& sums) {
+  const auto ns = [](const TokenSum& sum) {
+    return sum.forwards > 0 ? Maybe(ratio(sum.ns, sum.forwards)) : std::nullopt;
+  };
+  const TokenSum& sum = sums.gpu.forwards > 0 ? sums.gpu : sums.host;
   return {sum.forwards, ratio(sum.tokens, sum.forwards), ratio(sum.per_sequence, sum.forwards),
-          ratio(sum.wall_ns, sum.forwards)};
+          ns(sums.gpu), ns(sums.host)};
 }
 
 // Time in synchronising calls of a step by layer, layers within it included.

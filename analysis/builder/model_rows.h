@@ -2,6 +2,10 @@
 // What the framework says of the model, in the rows of the layers.
 #pragma once
 
+#include <cstdint>
+#include <map>
+
+#include "analysis/base/maybe.h"
 #include "analysis/builder/layer_rows.h"
 #include "analysis/builder/unit_scale.h"
 #include "analysis/profile/profile_state.h"
@@ -11,8 +15,10 @@ namespace gable {
 
 // What the model says of the layers, beside what was measured; fills `model` and
 // `flops_over_forward`.
-void fill_models(const Profile::State& state, const UnitScale& unit, const Roofline& roofline,
-                 LayerRows& layers);
+// Returns, by device, for how long the compute roofs would take the model's FLOPs by formula, ns
+// per step, without what is computed again; null where some operator's FLOPs are not known.
+std::map<std::int32_t, Maybe> fill_models(const Profile::State& state, const UnitScale& unit,
+                                          const Roofline& roofline, LayerRows& layers);
 
 // Most steps have the launches of one in which the model was described.
 [[nodiscard]] bool model_steps_are_alike(const Profile::State& state);

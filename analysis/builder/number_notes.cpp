@@ -225,6 +225,21 @@ void graph_notes(const Profile::State& state, const Report& report,
   }
 }
 
+void step_note(const Profile::State& state, const Report& report, std::vector<std::string>& notes) {
+  const bool timed = state.kept_windows[kind_index(PhaseKind::time)] > 0;
+  if (report.run.unit != Unit::step || !timed || report.step.wall_mean_ns) return;
+  if (!report.step.busy_ns) {
+    notes.emplace_back(
+        "How long a step takes on the GPU is unknown, because times of kernels are missing.");
+    return;
+  }
+  notes.push_back(
+      std::string("How long a step takes on the GPU is unknown: it lasts until the next step's "
+                  "first kernel, and no step was timed whose next one was timed too. ") +
+      (report.run.source == Source::imported ? "Record one more step."
+                                             : "Let the program run for one more step."));
+}
+
 }  // namespace
 
 std::vector<std::string> number_notes(const Profile::State& state, const Report& report) {
@@ -246,6 +261,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
         " are gpu__time_duration of counter windows, which are upper bounds: no time window "
         "saw them, and a counter range may last longer than its kernel.");
   }
+  step_note(state, report, notes);
   flag_notes(report, notes);
   if (!imported) once_note(report, notes);
   device_notes(report, notes);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "analysis/builder/kernel_rows.h"
@@ -17,6 +18,8 @@
 
 namespace gable {
 namespace {
+
+constexpr double kAhead = 1.1;  // times the host's step: the GPU's is longer
 
 std::uint64_t kept(const Profile::State& state, PhaseKind kind) {
   return state.kept_windows[kind_index(kind)];
@@ -99,16 +102,26 @@ void fill_overhead(const Profile::State& state, RunInfo& run) {
     run.overhead.window_wall_ns[phase] = wall.mean();
   // A step is compared with warm-up steps of its own launch sequence only.
   std::map<std::string, std::pair<double, double>> walls;  // by phase: measured, undisturbed
+  std::set<std::string> ahead;
   for (const auto& [key, wall] : state.class_wall) {
     const auto& [phase, sequence] = key;
     const auto plain = state.class_wall.find({"warmup", sequence});
     if (phase == "warmup" || phase == "wait" || plain == state.class_wall.end()) continue;
+    const auto place = state.classes.known_place(sequence);
+    const Maybe gpu_ns = place && *place < state.class_sums.size()
+                             ? state.class_sums[*place].wall.mean()
+                             : std::nullopt;
+    const double plain_ns = *plain->second.median();
+    if (gpu_ns && *gpu_ns > kAhead * plain_ns) ahead.insert(phase);
     walls[phase].first += static_cast<double>(wall.sum());
-    walls[phase].second += *plain->second.median() * static_cast<double>(wall.count());
+    walls[phase].second += plain_ns * static_cast<double>(wall.count());
   }
   for (const auto& [phase, wall] : walls) {
     if (wall.second > 0) run.overhead.slowdown[phase] = wall.first / wall.second;
   }
+  // A border at which the host is far ahead of the GPU comes too early, and a window that is
+  // counted waits for the steps before it: nothing tells what of its time is its own.
+  for (const std::string& phase : ahead) run.overhead.slowdown[phase] = std::nullopt;
 }
 
 StepClasses::Mean mean_of(const Moments& each) {
@@ -116,15 +129,16 @@ StepClasses::Mean mean_of(const Moments& each) {
 }
 
 // Of all steps: how the classes spread within themselves and about the mean.
-Maybe wall_stddev(const Profile::State& state, Maybe mean) {
+Maybe stddev_of(const Profile::State& state, Moments ClassSums::*part, Maybe mean) {
   if (state.classes.places() == 1) {
-    return state.class_sums.empty() ? std::nullopt : state.class_sums.front().wall.stddev();
+    return state.class_sums.empty() ? std::nullopt : (state.class_sums.front().*part).stddev();
   }
-  const Maybe variance = state.per_step([mean](const ClassSums& sums) {
-    const auto windows = static_cast<double>(sums.wall.count());
-    const double within = sums.wall.stddev().value_or(0);
-    const double apart = mean.value_or(0) - sums.wall.mean().value_or(0);
-    return StepClasses::Mean{(within * within + apart * apart) * windows, sums.wall.count()};
+  const Maybe variance = state.per_step([mean, part](const ClassSums& sums) {
+    const Moments& of = sums.*part;
+    const auto windows = static_cast<double>(of.count());
+    const double within = of.stddev().value_or(0);
+    const double apart = mean.value_or(0) - of.mean().value_or(0);
+    return StepClasses::Mean{(within * within + apart * apart) * windows, of.count()};
   });
   return variance ? Maybe(std::sqrt(*variance)) : std::nullopt;
 }
@@ -135,7 +149,9 @@ void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
     return state.per_step([part](const ClassSums& sums) { return mean_of(sums.*part); });
   };
   step.wall_mean_ns = mean(&ClassSums::wall);
-  step.wall_stddev_ns = wall_stddev(state, step.wall_mean_ns);
+  step.wall_stddev_ns = stddev_of(state, &ClassSums::wall, step.wall_mean_ns);
+  step.host_mean_ns = mean(&ClassSums::host);
+  step.host_stddev_ns = stddev_of(state, &ClassSums::host, step.host_mean_ns);
   step.busy_ns = mean(&ClassSums::busy);
   step.idle_ns = mean(&ClassSums::idle);
   if (state.copies_lost) return;
@@ -146,19 +162,26 @@ void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
   });
 }
 
-// How much of a step the compute roofs would need for its FLOPs: by formula, and as counted.
-void fill_utilisation(Report& report) {
-  const LayerRow* root = nullptr;
-  for (const LayerRow& layer : report.layers) {
-    if (layer.depth > 0) continue;
-    if (root != nullptr) return;  // several GPUs
-    root = &layer;
-  }
+// How much of a step the compute roofs would need for its FLOPs: by formula, and as counted. The
+// GPUs of a process share its step.
+void fill_utilisation(const std::map<std::int32_t, Maybe>& model_ns, Report& report) {
   const Maybe wall = report.step.wall_mean_ns;
-  if (root == nullptr || !wall || !(*wall > 0)) return;
-  if (root->model && root->model->roof.compute_ns)
-    report.step.mfu = *root->model->roof.compute_ns / *wall;
-  if (root->roof.compute_ns) report.step.hfu = *root->roof.compute_ns / *wall;
+  if (!wall || !(*wall > 0)) return;
+  double gpus = 0;
+  Maybe model = 0, counted = 0;
+  const auto add = [](Maybe& sum, const Maybe& part) {
+    sum = sum && part ? Maybe(*sum + *part) : std::nullopt;
+  };
+  for (const LayerRow& root : report.layers) {
+    if (root.depth > 0) continue;
+    gpus += 1;
+    const auto of_model = model_ns.find(root.device);
+    add(model, of_model == model_ns.end() ? std::nullopt : of_model->second);
+    add(counted, root.roof.compute_ns);
+  }
+  if (gpus == 0) return;
+  if (model) report.step.mfu = *model / (gpus * *wall);
+  if (counted) report.step.hfu = *counted / (gpus * *wall);
 }
 
 }  // namespace
@@ -185,7 +208,7 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
   for (KernelOfLayer& kernel : kernels) roofline.apply(kernel.row);
   LayerRows layers = layer_rows(state, unit, roofline, kernels);
-  fill_models(state, unit, roofline, layers);
+  const auto model_ns = fill_models(state, unit, roofline, layers);
   report.layers = std::move(layers.rows);
   report.kernels.reserve(kernels.size());
   for (KernelOfLayer& kernel : kernels) report.kernels.push_back(std::move(kernel.row));
@@ -193,7 +216,7 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   fill_total(state, unit, report);
   fill_overhead(state, report.run);
   fill_step(state, unit, report.step);
-  fill_utilisation(report);
+  fill_utilisation(model_ns, report);
   if (!report.layers.empty()) report.step.sync_ns = report.layers.front().sync_ns;  // the root's
   for (std::string& note : number_notes(state, report)) report.run.notes.push_back(std::move(note));
   for (std::string& note : ceiling_notes(report)) report.run.notes.push_back(std::move(note));

@@ -190,6 +190,11 @@ struct WindowEnd {
   // how long they waited.
   bool changed = false;
   std::uint64_t change_ns = 0;
+  std::uint64_t step = 0;  // the next step's window has the next number; 0 is unknown
+  // It only tells where the step before it ended; nothing else of it counts.
+  bool reach = false;
+  // What the program does between this window and the next is of no step.
+  bool apart = false;
   std::uint64_t sequence_hash = 0;  // of the launches in it; classes of steps have different ones
   std::uint64_t launches = 0;
 };

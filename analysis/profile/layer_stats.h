@@ -18,7 +18,12 @@ namespace gable {
 struct HeldRecord {
   std::uint64_t start = 0, end = 0;  // ns
   KeyIndex key = kOtherKey;
+  std::uint32_t stream = 0;  // stream_of(its record)
 };
+// Tells the streams of a process apart.
+[[nodiscard]] inline std::uint32_t stream_of(const KernelRecord& record) {
+  return record.context * 0x9E3779B1u ^ record.stream;
+}
 
 // Over the windows whose unions are known; kernels of children included.
 struct LayerBusy {

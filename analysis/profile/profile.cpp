@@ -133,8 +133,10 @@ void Profile::add(const KernelRecord& record) {
   if (!launch && aside_ != nullptr && awaited_aside(record)) return;
   if (!good) ++state.lost.zero_timestamps;
   if (window == nullptr) {
-    if (good && !launch && !state.known.contains(record.correlation))
-      ++state.lost.unattributed_launches;
+    if (good && !launch) {
+      state.step_times.add_outside(record.start_ns, record.end_ns);
+      if (!state.known.contains(record.correlation)) ++state.lost.unattributed_launches;
+    }
     return;
   }
   --window->waiting;
@@ -144,7 +146,7 @@ void Profile::add(const KernelRecord& record) {
     window->latency.add_start(record);
     if (launch->in_range) state.add_to_range(launch->key, *window, record.end_ns - record.start_ns);
     if (window->records.size() < state.limits.max_window_records) {
-      window->records.push_back({record.start_ns, record.end_ns, launch->key});
+      window->records.push_back({record.start_ns, record.end_ns, launch->key, stream_of(record)});
     } else {
       window->unions_known = false;
       window->overflow[launch->key].add(record.end_ns - record.start_ns);
@@ -199,7 +201,7 @@ void Profile::add(const TokenCount& tokens) {
   Window* window = state_->find(tokens.window);
   if (window == nullptr || window->phase.kind != PhaseKind::time) return;
   window->tokens[tokens.layer].add(
-      {1, std::uint64_t{tokens.sequences} * tokens.per_sequence, tokens.per_sequence, 0});
+      {1, std::uint64_t{tokens.sequences} * tokens.per_sequence, tokens.per_sequence});
 }
 
 void Profile::add(const LayerSpan& span) {
@@ -412,7 +414,7 @@ void Profile::add(const GraphKernelRecord& kernel) {
     const std::uint64_t duration = record.end_ns - record.start_ns;
     pending.sum_ns += duration;
     if (window->records.size() < state.limits.max_window_records) {
-      window->records.push_back({record.start_ns, record.end_ns, row});
+      window->records.push_back({record.start_ns, record.end_ns, row, stream_of(record)});
     } else {
       window->unions_known = false;
       window->overflow[row].add(duration);

@@ -49,6 +49,12 @@ std::uint64_t wall_without_changes(const WindowEnd& end) {
   return whole > end.change_ns ? whole - end.change_ns : 0;
 }
 
+void sort_by_start(std::vector<HeldRecord>& records) {
+  const auto earlier = [](const HeldRecord& a, const HeldRecord& b) { return a.start < b.start; };
+  if (!std::is_sorted(records.begin(), records.end(), earlier))
+    std::sort(records.begin(), records.end(), earlier);
+}
+
 }  // namespace
 
 Profile::State::State(LayerTree& layer_tree, FunctionTable& function_table,
@@ -58,6 +64,7 @@ Profile::State::State(LayerTree& layer_tree, FunctionTable& function_table,
       limits(profile_limits),
       checks(join_checks),
       keys(profile_limits.max_keys),
+      step_times(profile_limits.max_window_records),
       pending(profile_limits.max_pending) {}
 
 std::optional<double> Profile::State::launches_per_step(const KeyRow& row, PhaseKind kind) const {
@@ -112,9 +119,14 @@ WindowKey& Profile::State::window_key(Window& window, KeyIndex key) {
       window.keys[row.slot].key == key) {
     return window.keys[row.slot];
   }
-  // With several windows open a key may get two places in one; closing adds them up.
-  row.last_window = std::max(row.last_window, window.id);
-  row.slot = static_cast<std::uint32_t>(window.keys.size());
+  // Records of a window come when the next one is open, to which the row's slot belongs by then.
+  if (row.last_window >= window.id) {
+    if (const auto place = window.place_of(key)) return window.keys[*place];
+  }
+  if (row.last_window <= window.id) {
+    row.last_window = window.id;
+    row.slot = static_cast<std::uint32_t>(window.keys.size());
+  }
   window.keys.emplace_back().key = key;
   return window.keys.back();
 }
@@ -153,7 +165,7 @@ void Profile::State::give_up(std::list<Window>::iterator window) {
       return true;
     });
     if (window->end.keep) {
-      lost.unattributed_launches += window->waiting;
+      if (!window->end.reach) lost.unattributed_launches += window->waiting;
       window->unions_known = false;
     }
     window->waiting = 0;
@@ -179,7 +191,9 @@ void Profile::State::limit_waiting() {
 void Profile::State::close(std::list<Window>::iterator window) {
   const bool measuring = measures(window->phase.kind);
   const WindowEnd& end = window->end;
-  if (end.keep) {
+  if (end.reach) {
+    if (end.keep && window->unions_known) keep_length(*window, 0);
+  } else if (end.keep) {
     if (end.end_ns > end.start_ns && end.start_ns != 0) {
       const std::string phase = to_string(window->phase);
       window_wall[phase].add(end.end_ns - end.start_ns);
@@ -196,15 +210,16 @@ void Profile::State::close(std::list<Window>::iterator window) {
                                                each.launches);
       for (const auto& [layer, span] : window->spans) sums.layer_stats.add_span(layer, kind, span);
       if (kind == PhaseKind::time) {
-        keep_times(*window, sums);
+        keep_times(*window, classes.place(end.sequence_hash));
       } else {
         keep_counters(*window);
       }
     }
   }
-  closed.push_back(
-      {window->id, end.keep && window->phase.kind == PhaseKind::time, !window->incomplete,
-       end.keep && measuring ? classes.place(end.sequence_hash) : 0, end.start_ns, end.end_ns});
+  closed.push_back({window->id, end.keep && !end.reach && window->phase.kind == PhaseKind::time,
+                    !window->incomplete,
+                    end.keep && measuring ? classes.place(end.sequence_hash) : 0, end.start_ns,
+                    end.end_ns});
   if (closed.size() > kRememberedWindows) closed.pop_front();
   windows.erase(window);
   keys.window_closed();
@@ -243,59 +258,82 @@ void Profile::State::add_times(const Window& window) {
   }
 }
 
-void Profile::State::keep_times(Window& window, ClassSums& sums) {
-  const auto earlier = [](const HeldRecord& a, const HeldRecord& b) { return a.start < b.start; };
-  if (!std::is_sorted(window.records.begin(), window.records.end(), earlier)) {
-    std::sort(window.records.begin(), window.records.end(), earlier);
-  }
+void Profile::State::keep_times(Window& window, std::size_t place) {
+  sort_by_start(window.records);
   for (const HeldRecord& record : window.records)
     keys.row(record.key).time.add(record.end - record.start);
   for (const auto& [key, durations] : window.overflow) keys.row(key).time.merge(durations);
   add_times(window);
 
+  ClassSums& sums = class_sums[place];
   const WindowEnd& end = window.end;
-  const std::uint64_t wall = wall_without_changes(end);
-  // A window in which CUPTI was switched tells its wall time until there are two in which nothing
-  // was: one alone has no spread.
-  const bool plain = wall != 0 && !end.changed;
-  const bool tells_wall = plain || (wall != 0 && sums.plain_wall.count() < kLeastPlain);
-  if (tells_wall) sums.wall.add(wall);
-  if (plain) sums.plain_wall.add(wall);
+  const std::uint64_t host_ns = wall_without_changes(end);
+  keep_host_time(window, sums);
   if (window.unions_known && range_function != 0) overlaps.add_window(window.records, keys);
   if (window.unions_known) {
-    const std::uint64_t busy = sums.layer_stats.add_window(window.records, keys);
-    sums.busy.add(busy);
+    sums.busy.add(sums.layer_stats.add_window(window.records, keys));
     window.latency.finish(window.records, keys, launch_latency);
-    const std::uint64_t idle = wall > busy ? wall - busy : 0;
-    if (tells_wall) sums.idle.add(idle);
-    if (plain) sums.plain_idle.add(idle);
-  }
-  if (plain && sums.plain_wall.count() == kLeastPlain) {
-    sums.wall = sums.plain_wall;
-    if (sums.plain_idle.count() > 0) sums.idle = sums.plain_idle;
-  }
-
-  // In a step of several, nothing tells whose the time is.
-  if (wall != 0 && window.tokens.size() == 1) {
-    auto& [layer, sum] = *window.tokens.begin();
-    sum.wall_ns = wall;
-    TokenSum& kept = tokens[layer];
-    if (!end.changed && !kept.plain) {
-      kept = TokenSum();
-      kept.plain = true;
-    }
-    if (!end.changed || !kept.plain) kept.add(sum);
   }
 
   // Copies without a call belong to the window in which they ran.
   for (auto copy = stray_copies.begin(); copy != stray_copies.end();) {
-    const bool inside = wall != 0 && copy->start_ns >= end.start_ns && copy->start_ns < end.end_ns;
+    const bool inside =
+        host_ns != 0 && copy->start_ns >= end.start_ns && copy->start_ns < end.end_ns;
     if (inside) window.copies[copy->group].add(copy->sum);
     copy = inside ? stray_copies.erase(copy) : std::next(copy);
   }
-  if (window.incomplete) return;
-  ++sums.copy_windows;
-  for (const auto& [group, sum] : window.copies) sums.copies[group].add(sum);
+  if (!window.incomplete) {
+    ++sums.copy_windows;
+    for (const auto& [group, sum] : window.copies) sums.copies[group].add(sum);
+  }
+
+  if (window.unions_known && host_ns != 0) keep_length(window, place);
+}
+
+void Profile::State::keep_length(Window& window, std::size_t place) {
+  const WindowEnd& end = window.end;
+  sort_by_start(window.records);
+  TimedStep step;
+  step.step = end.step;
+  step.place = place;
+  step.changed = end.changed;
+  step.reach = end.reach;
+  step.apart = end.apart;
+  step.records = std::move(window.records);
+  if (window.tokens.size() == 1) step.tokens = *window.tokens.begin();
+  step_times.add(std::move(step),
+                 [this](const TimedStep& of, const StepTime& time) { measured(of, time); });
+}
+
+// A window in which CUPTI was switched tells the host's time until there are two in which nothing
+// was: one alone has no spread.
+void Profile::State::keep_host_time(const Window& window, ClassSums& sums) {
+  const std::uint64_t host_ns = wall_without_changes(window.end);
+  if (host_ns == 0) return;
+  const bool plain = !window.end.changed;
+  if (plain || sums.plain_host.count() < kLeastPlain) sums.host.add(host_ns);
+  if (plain) sums.plain_host.add(host_ns);
+  if (plain && sums.plain_host.count() == kLeastPlain) sums.host = sums.plain_host;
+
+  // In a step of several, nothing tells whose the time is.
+  if (window.tokens.size() != 1) return;
+  auto [layer, sum] = *window.tokens.begin();
+  sum.ns = host_ns;
+  TokenSums& kept = tokens[layer];
+  if (plain && !kept.plain) {
+    kept.host = TokenSum();
+    kept.plain = true;
+  }
+  if (plain || !kept.plain) kept.host.add(sum);
+}
+
+void Profile::State::measured(const TimedStep& step, const StepTime& time) {
+  class_sums[step.place].wall.add(time.wall_ns);
+  class_sums[step.place].idle.add(time.idle_ns);
+  if (!step.tokens) return;
+  auto [layer, sum] = *step.tokens;
+  sum.ns = time.wall_ns;
+  tokens[layer].gpu.add(sum);
 }
 
 }  // namespace gable

@@ -21,6 +21,7 @@
 #include "analysis/profile/profile.h"
 #include "analysis/profile/range_rows.h"
 #include "analysis/profile/step_classes.h"
+#include "analysis/profile/step_times.h"
 #include "analysis/profile/window.h"
 
 namespace gable {
@@ -54,8 +55,10 @@ struct ClassSums {
 
   std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
   LayerStats layer_stats;
-  Moments wall, busy, idle;        // of time windows; busy where the union is known
-  Moments plain_wall, plain_idle;  // of those in which nothing of ours was switched
+  // Of time windows. On the GPU's timeline: the steps that are known (step_times.h), and the unions
+  // of windows' kernels. On the host's, from border to border; then of those windows alone in which
+  // nothing of ours was switched.
+  Moments wall, idle, busy, host, plain_host;
   // In time windows whose records all came.
   CopySums copies;
   std::uint64_t copy_windows = 0;
@@ -85,8 +88,10 @@ struct Profile::State {
   std::unordered_map<LayerId, std::uint64_t> calls;           // in all phases
   std::map<std::string, Moments> window_wall;                 // kept windows by phase, and warm-up
   std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
-  Moments launch_latency;                        // of kept time windows whose kernels are all held
-  std::unordered_map<LayerId, TokenSum> tokens;  // of kept time windows of one layer's tokens alone
+  StepTimes step_times;
+  Moments launch_latency;  // of kept time windows whose kernels are all held
+  std::unordered_map<LayerId, TokenSums>
+      tokens;                // of kept time windows of one layer's tokens alone
   bool copies_lost = false;  // records could not be read: nobody knows of which copies
   std::uint64_t overhead_ns = 0;
   std::uint64_t launches = 0, launches_without_layer = 0, launches_inherited = 0;
@@ -146,7 +151,10 @@ struct Profile::State {
 
  private:
   void keep_counters(Window& window);
-  void keep_times(Window& window, ClassSums& sums);
+  void keep_times(Window& window, std::size_t place);
+  void keep_host_time(const Window& window, ClassSums& sums);
+  void keep_length(Window& window, std::size_t place);
+  void measured(const TimedStep& step, const StepTime& time);
   void add_times(const Window& window);
 
   struct Took {

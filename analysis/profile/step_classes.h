@@ -22,6 +22,11 @@ class StepClasses {
   void step(std::uint64_t sequence_hash);
   // Where sums of kept windows of this sequence belong.
   std::size_t place(std::uint64_t sequence_hash);
+  // The same, where any are kept of it.
+  [[nodiscard]] std::optional<std::size_t> known_place(std::uint64_t sequence_hash) const {
+    const auto found = classes_.find(sequence_hash);
+    return found == classes_.end() ? std::nullopt : found->second.place;
+  }
   [[nodiscard]] std::size_t places() const { return std::max<std::size_t>(seen_.size(), 1); }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] std::uint64_t steps_of(std::uint64_t sequence_hash) const {

@@ -15,6 +15,7 @@
 #include "analysis/profile/key_table.h"
 #include "analysis/profile/launch_latency.h"
 #include "analysis/profile/layer_stats.h"
+#include "analysis/profile/token_sum.h"
 
 namespace gable {
 
@@ -45,19 +46,6 @@ struct CopySum {
 };
 using CopySums = std::map<CopyGroup, CopySum>;
 
-// Of the steps of a layer that generates text.
-struct TokenSum {
-  std::uint64_t forwards = 0, tokens = 0, per_sequence = 0;  // sums over the forwards
-  std::uint64_t wall_ns = 0;                                 // from border to border
-  bool plain = false;  // nothing of ours was switched within them
-  void add(const TokenSum& other) {
-    forwards += other.forwards;
-    tokens += other.tokens;
-    per_sequence += other.per_sequence;
-    wall_ns += other.wall_ns;
-  }
-};
-
 struct Window {
   WindowId id = kNoWindow;
   Phase phase;
@@ -75,6 +63,16 @@ struct Window {
   CopySums copies;
   std::unordered_map<LayerId, TokenSum> tokens;
   LaunchLatency latency;
+
+  // In `keys`.
+  [[nodiscard]] std::optional<std::size_t> place_of(KeyIndex key) {
+    for (; known_places < keys.size(); ++known_places)
+      places.try_emplace(keys[known_places].key, known_places);
+    const auto found = places.find(key);
+    return found == places.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::unordered_map<KeyIndex, std::size_t> places;  // of the first known_places of `keys`
+  std::size_t known_places = 0;
 };
 
 }  // namespace gable

@@ -21,7 +21,7 @@
 
 namespace gable {
 
-inline constexpr int kReportSchema = 1;
+inline constexpr int kReportSchema = 2;
 
 struct Flops {  // FLOP by type; tensor by input type ("tf32", "bf16", "fp16", "fp8", "fp64" …)
   Maybe fp64, fp32, fp16;
@@ -50,8 +50,9 @@ struct Roof {
 };
 
 struct Step {
-  Maybe wall_mean_ns, wall_stddev_ns, busy_ns, idle_ns, copy_ns, sync_ns, launch_latency_ns, mfu,
-      hfu;
+  // On the GPU's timeline, from a step's first kernel to the next one's; and on the host's.
+  Maybe wall_mean_ns, wall_stddev_ns, host_mean_ns, host_stddev_ns;
+  Maybe busy_ns, idle_ns, copy_ns, sync_ns, launch_latency_ns, mfu, hfu;
 };
 
 struct Ceiling {
@@ -68,14 +69,18 @@ struct Coverage {  // share of the row's time whose kernels have the part; 0 to 
 };
 
 // Of a layer that is a forward of text generation: means over the timed steps of such a forward
-// alone, from border to border.
+// alone; over those whose time on the GPU is known, where there are any.
 struct Tokens {
   std::uint64_t forwards = 0;  // timed
   double per_forward = 0;      // tokens of all sequences
   double per_sequence = 0;     // of one: a prompt's length; 1 where one token after another is made
-  double wall_ns = 0;          // of a forward; over per_sequence: a token's latency
-  [[nodiscard]] double ns_each() const { return wall_ns / per_sequence; }
-  [[nodiscard]] double per_second() const { return per_forward / wall_ns * 1e9; }
+  Maybe wall_ns, host_ns;  // of a forward, as in Step; wall over per_sequence: a token's latency
+  [[nodiscard]] Maybe ns_each() const {
+    return wall_ns ? Maybe(*wall_ns / per_sequence) : std::nullopt;
+  }
+  [[nodiscard]] Maybe per_second() const {
+    return wall_ns && *wall_ns > 0 ? Maybe(per_forward / *wall_ns * 1e9) : std::nullopt;
+  }
 };
 
 // What the framework knows of a layer: its tensors, and what its operators have to do by formula in
@@ -180,7 +185,8 @@ struct MergedProcess {
   std::string hostname;
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
-  Maybe step_wall_ns, gpu_time_ns;  // per unit; the kernels' time summed over its GPUs
+  Maybe step_wall_ns, step_host_ns;  // as in Step
+  Maybe gpu_time_ns;                 // per unit; the kernels' time summed over its GPUs
 };
 
 struct RunInfo {

@@ -73,6 +73,7 @@ void fields(auto& f, Of<MergedProcess> auto& process) {
   f("pid", process.pid);
   f("rank", process.rank);
   f("step_wall_ns", process.step_wall_ns);
+  f("step_host_ns", process.step_host_ns);
   f("gpu_time_ns", process.gpu_time_ns);
 }
 
@@ -124,6 +125,10 @@ void fields(auto& f, Of<Step> auto& step) {
   f.inside("wall_ns", [&](auto& in) {
     in("mean", step.wall_mean_ns);
     in("stddev", step.wall_stddev_ns);
+  });
+  f.inside("host_ns", [&](auto& in) {
+    in("mean", step.host_mean_ns);
+    in("stddev", step.host_stddev_ns);
   });
   f("busy_ns", step.busy_ns);
   f("idle_ns", step.idle_ns);
@@ -239,6 +244,7 @@ void fields(auto& f, Of<Tokens> auto& tokens) {
   f("per_forward", tokens.per_forward);
   f("per_sequence", tokens.per_sequence);
   f("wall_ns", tokens.wall_ns);
+  f("host_ns", tokens.host_ns);
   f.derived("ns_each", tokens.ns_each());
   f.derived("per_s", tokens.per_second());
 }

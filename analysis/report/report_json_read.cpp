@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 #include <unordered_map>
+#include <utility>
 
 #include "analysis/events/layer_tree.h"
 #include "analysis/report/json_object.h"
@@ -71,6 +72,19 @@ class Reader {
   const Object& in_;
 };
 
+// Schema 1 had one time of a step, that of the host, and related everything to it.
+void read_as_host_time(Report& report) {
+  Step& step = report.step;
+  step.host_mean_ns = std::exchange(step.wall_mean_ns, std::nullopt);
+  step.host_stddev_ns = std::exchange(step.wall_stddev_ns, std::nullopt);
+  step.idle_ns = step.mfu = step.hfu = std::nullopt;
+  for (MergedProcess& process : report.run.processes)
+    process.step_host_ns = std::exchange(process.step_wall_ns, std::nullopt);
+  for (LayerRow& layer : report.layers) {
+    if (layer.tokens) layer.tokens->host_ns = std::exchange(layer.tokens->wall_ns, std::nullopt);
+  }
+}
+
 // Layers are a tree, no deeper than the layers of a program can be.
 void check_tree(const std::vector<LayerRow>& layers) {
   constexpr std::size_t kDeepest = LayerTree::kMaxDepth + 1;
@@ -116,6 +130,8 @@ ParsedReport parse(std::string_view text) {
   Reader reader(root);
   fields(reader, report);
   check_tree(report.layers);
+  if (report.schema == 1) read_as_host_time(report);
+  report.schema = kReportSchema;
   return {std::move(report), {}};
 }
 

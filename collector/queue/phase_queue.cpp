@@ -76,6 +76,12 @@ std::uint32_t PhaseQueue::most(const Progress& wanted) const {
   return wanted.new_keys || options_.budget ? kMostNewKeys : kMostWindows;
 }
 
+std::uint64_t PhaseQueue::turn_of_times(std::uint32_t windows) {
+  if (windows == 0) return 1;  // as the others, after their first window
+  if (windows < kLeastTimes) return 0;
+  return 1 + (windows - kLeastTimes) / 2;
+}
+
 PhaseQueue::Had PhaseQueue::had(const Class& c, std::size_t index) const {
   Had had;
   bool first = true;
@@ -126,8 +132,9 @@ bool PhaseQueue::open(std::size_t index) const {
   return !place.given_up && (place.phase.kind != PhaseKind::flops || place.round >= timed_rounds_);
 }
 
-// Samples come before spread, the phase with the fewest windows before the others. Times come in
-// pairs: the second step begins with nothing of ours to be switched.
+// Samples come before spread, the phase with the fewest windows before the others. Times come in a
+// row of kLeastTimes first, then in pairs: only a step that is followed by another has a length on
+// the GPU, and the second step begins with nothing of ours to be switched.
 std::size_t PhaseQueue::whose_turn(const Class& c, std::size_t index) const {
   const auto round = order_[index].round;
   std::size_t chosen = order_.size();
@@ -138,8 +145,7 @@ std::size_t PhaseQueue::whose_turn(const Class& c, std::size_t index) const {
     const bool time = order_[i].phase.kind == PhaseKind::time;
     const bool lacks = counts_exactly() || had.wanted.more || (time && had.windows < kLeastTimes);
     std::uint64_t turn = 0;
-    const bool pairs = time && lacks && had.windows > 1;
-    if (options_.steps) turn = pairs ? 1 + (had.windows - 1) / 2 : had.windows;
+    if (options_.steps) turn = time && lacks ? turn_of_times(had.windows) : had.windows;
     if (!lacks) turn += std::uint64_t{1} << 32;
     if (chosen < order_.size() && turn >= least) continue;
     chosen = i;
@@ -209,6 +215,7 @@ void PhaseQueue::weigh_classes() {
 Phase PhaseQueue::next() const {
   if (waited_ < options_.wait) return {PhaseKind::wait, 0};
   if (!warmed_up()) return {PhaseKind::warmup, 0};
+  if (reaching_) return {PhaseKind::time, 0};
   const auto off = order_.size();
   if (options_.by_number) {
     const auto index = first_missing(numbered_);
@@ -234,6 +241,13 @@ Phase PhaseQueue::next() const {
 }
 
 void PhaseQueue::ended(Phase phase, std::uint64_t hash, bool kept) {
+  if (std::exchange(reaching_, false) && phase.kind == PhaseKind::time) return follow(hash);
+  count(phase, hash, kept);
+  reaching_ = phase.kind == PhaseKind::time && options_.steps && counts_exactly() &&
+              (kept || options_.by_number) && next().kind != PhaseKind::time;
+}
+
+void PhaseQueue::count(Phase phase, std::uint64_t hash, bool kept) {
   if (options_.by_number && waited_ >= options_.wait && warmed_up()) {
     if (const auto index = first_missing(numbered_); index < order_.size())
       ++numbered_.collected[index].windows;
@@ -312,11 +326,13 @@ void PhaseQueue::take_again(PhaseKind kind) {
 }
 
 void PhaseQueue::collect_again() {
+  reaching_ = false;
   for (auto& [hash, c] : classes_) c.collected.clear();
   for (auto& place : order_) place.windows = 0;
 }
 
 void PhaseQueue::give_up(PhaseKind kind) {
+  if (kind == PhaseKind::time && !options_.by_number) reaching_ = false;
   for (auto& place : order_) place.given_up = place.given_up || place.phase.kind == kind;
 }
 

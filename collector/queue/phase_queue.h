@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of one run: wait, warm-up until the launch sequence repeats, then breadth first:
-// hw:1..K once, flops (two windows, which must agree), time; then hw and time in turn until every
-// key has its samples; off. A program that ends early has a little of everything. Pure code: told
-// how each window ended, it says what the next one collects. A window is one step, or N launches
-// where no step is known.
+// hw:1..K once, flops (two windows, which must agree), time; two more of times at once, because a
+// step's length on the GPU is known where the next step was timed too; then hw and time in turn
+// until every key has its samples; off. A program that ends early has a little of everything. Pure
+// code: told how each window ended, it says what the next one collects. A window is one step, or N
+// launches where no step is known.
 //
 // FLOPs are counted by instrumented code, and nobody knows yet whether that works once kernel
 // records were on. So all of them are counted before the first `time` window, and none after it; a
@@ -27,7 +28,8 @@ struct QueueOptions {
   bool hw = true, flops = true, time = true;
   std::uint32_t hw_groups = 0;  // known once the chip's plan is made
   std::uint32_t wait = 1, warmup = 1, repeat = 1;
-  std::optional<std::uint32_t> active;  // windows of each phase; unset: as many as the keys want
+  // Windows of each phase; unset: as many as the keys want.
+  std::optional<std::uint32_t> active;
   // Percent that measuring may add: the kernels that matter most get all phases before the others
   // get any.
   std::optional<double> budget;
@@ -95,6 +97,9 @@ class PhaseQueue {
   [[nodiscard]] std::uint32_t least_steps() const;
 
   [[nodiscard]] bool by_number() const { return options_.by_number; }
+  // What next() says is no window of its own: the times that were had reach into that step, whose
+  // first kernel ends the last of them. Where the queue counts windows; else the rows of times do.
+  [[nodiscard]] bool reaching() const { return reaching_; }
   [[nodiscard]] bool complete() const { return next().kind == PhaseKind::off; }
   [[nodiscard]] bool warmed_up() const;
   [[nodiscard]] std::uint32_t thrown_away_in_row() const { return thrown_away_; }
@@ -138,12 +143,14 @@ class PhaseQueue {
   void add_round(std::uint32_t round);
   [[nodiscard]] std::uint32_t active(PhaseKind kind) const;  // where `active` decides
   [[nodiscard]] bool counts_exactly() const { return options_.active || options_.by_number; }
+  void count(Phase phase, std::uint64_t hash, bool kept);
   void follow(std::uint64_t hash);
   void throw_away(Phase phase);
   [[nodiscard]] Had had(const Class& c, std::size_t index) const;
   [[nodiscard]] bool enough(const Class& c, std::size_t index) const;
   [[nodiscard]] bool open(std::size_t index) const;  // windows of that place can be had
   [[nodiscard]] std::uint32_t most(const Progress& wanted) const;  // windows of a place
+  [[nodiscard]] static std::uint64_t turn_of_times(std::uint32_t windows);
   // Of the places that begin at `index`, for what is left to want: the one whose turn it is.
   [[nodiscard]] std::size_t whose_turn(const Class& c, std::size_t index) const;
   // Index in order_ of the newest window of the phase, its size without one.
@@ -162,7 +169,7 @@ class PhaseQueue {
   std::uint32_t timed_rounds_ = 0;  // in which kernel records were on: no flops any more
   Class numbered_;                  // by number: all windows since the warm-up
   Phase thrown_phase_;
-  bool repeated_ = false;
+  bool repeated_ = false, reaching_ = false;
   // Hashes seen before the first window (bounded by wait and warm-up).
   std::map<std::uint64_t, std::uint64_t> sequences_;
   std::map<std::uint64_t, Class> classes_;

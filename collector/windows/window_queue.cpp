@@ -197,6 +197,7 @@ void WindowQueue::begin_window(std::uint64_t now) {
   planner_.budget().begin(now);
   const auto phase = choose_keys(choose_phase());
   open_.start_ns = now;
+  open_.reach = planner_.queue().reaching() && phase.kind == PhaseKind::time;
   open_.changed = false;
   open_.change_ns = 0;
   open_.functions_before = functions;
@@ -306,9 +307,10 @@ void WindowQueue::close_window(std::uint64_t now, const std::string& spoilt, boo
       sink_.with_profile([&end](Profile& profile) { profile.count_step(end.sequence_hash); });
   }
   if (unread) return;
-  if (phase.kind == PhaseKind::time && end.keep) {
+  if (phase.kind == PhaseKind::time && end.keep && !end.reach) {
     time_window_ended(end, facts);
   } else {
+    if (end.reach && activity_.enabled()) hooks_.records_wanted();
     sink_.end_window(end);
   }
 }
@@ -321,6 +323,9 @@ WindowEnd WindowQueue::end_of(const StepSummary& summary, std::uint64_t now) con
   end.end_ns = now;
   end.overhead_ns = sink_.take_overhead_ns();
   end.changed = open_.changed;
+  end.step = step_;
+  end.reach = open_.reach && end.phase.kind == PhaseKind::time;
+  end.apart = border() == Border::profiler;
   end.change_ns = open_.change_ns;
   end.launches = summary.launches;
   end.sequence_hash = by_steps() ? summary.hash : 0;

@@ -205,7 +205,7 @@ class WindowQueue {
   // Of the window that is open.
   struct Open {
     std::uint64_t start_ns = 0;
-    bool changed = false;                     // as in WindowEnd
+    bool reach = false, changed = false;      // as in WindowEnd
     std::uint64_t change_ns = 0;              // as in WindowEnd
     FunctionId functions_before = 0;          // kernels that were known
     std::shared_ptr<const KeyChoice> chosen;  // with --budget, of a counter window

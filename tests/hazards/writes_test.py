@@ -94,7 +94,7 @@ class Writes(unittest.TestCase):
         reader.join(timeout=60)
         self.assert_unchanged(done)
         self.assertTrue(stat.S_ISFIFO(os.stat(self.report).st_mode))
-        self.assertEqual(json.loads(read[0])["gable"]["schema"], 1, done.stderr)
+        self.assertEqual(json.loads(read[0])["gable"]["schema"], 2, done.stderr)
         self.assertEqual(os.listdir(self.folder), ["report.json"])
 
     def test_a_pipe_by_name_without_a_reader(self):

@@ -51,12 +51,12 @@ def kernel(layer_id, name, flops, dram, time, direction="none", launches=1, l2=N
 
 
 def report(layers, kernels, **run):
-    return {"gable": {"schema": 1, "version": "made"},
+    return {"gable": {"schema": 2, "version": "made"},
             "run": {"command": ["python", "main.py"], "hostname": "node1", "pid": 4711, "rank": None, "started_at": "2026-01-02T03:04:05Z",
                     "wall_time_s": 10, "source": "playback", "unit": "step", "scope": "kernel", "complete": True,
                     "total": {"flops": None, "bytes_dram": None, "gpu_time_ns": None, "flops_per_s": None, "basis": "extrapolated", "basis_note": "made up"},
                     "steps": {"seen": 10, "hw": 3, "flops": 3, "time": 3, "classes": 1}, "ranks": [], "notes": [], **run},
-            "step": {"wall_ns": {"mean": 2e6, "stddev": 0}, "busy_ns": 1.5e6, "idle_ns": 5e5, "copy_ns": 1e5, "sync_ns": 0,
+            "step": {"wall_ns": {"mean": 2e6, "stddev": 0}, "host_ns": {"mean": 1.9e6, "stddev": 0}, "busy_ns": 1.5e6, "idle_ns": 5e5, "copy_ns": 1e5, "sync_ns": 0,
                      "launch_latency_ns": LATENCY, "mfu": None, "hfu": None},
             "devices": [{"id": 0, "name": "Made-up GPU", "chip": "GX000", "compute_capability": "9.0", "sm_count": 100}],
             "ceilings": [{"device": 0, "kind": "compute", "name": "fp32", "value": COMPUTE, "source": "theoretical: made up"},

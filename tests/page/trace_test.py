@@ -146,7 +146,7 @@ class Trace(unittest.TestCase):
         small = self.small()
         report = os.path.join(self.folder, "report.json")
         with open(report, "w", encoding="utf-8") as file:
-            json.dump({"gable": {"schema": 1}}, file)
+            json.dump({"gable": {"schema": 2}}, file)
         for arguments, said in (((report, "--trace", "-"), "takes a recording, not a report"), ((small, small, "--trace", "-"), "takes one recording"),
                                 ((small, "--trace", "-", "--csv", "x.csv"), "takes one recording"), (("/no/such", "--trace", "-"), "/no/such"),
                                 ((small, "--trace", small), "would be lost")):

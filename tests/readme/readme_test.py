@@ -93,7 +93,7 @@ class Commands(unittest.TestCase):
         program = re.search(r"quickstart: the program is (\S+);", run.stderr)
         self.assertTrue(report and program, run.stderr)
         with open(report.group(1), encoding="utf-8") as file:
-            self.assertEqual(1, json.load(file)["gable"]["schema"])
+            self.assertEqual(2, json.load(file)["gable"]["schema"])
         self.assertTrue(os.access(program.group(1), os.X_OK), program.group(1))
 
     def test_the_second_command_is_what_ci_runs(self):

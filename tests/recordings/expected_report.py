@@ -28,10 +28,13 @@ class Windows:
 
 def order(groups, active):
     """The phases of the steps that are measured: the number of a hardware pass, "flops" or "time"."""
-    phases = [*range(groups), *["flops"] * active, "time"]
-    for times in range(1, active):  # windows that each hardware pass had before
-        phases += range(groups)
-        phases += ["time"] * max(0, min(2, active - 2 * times + 1))
+    def timed(count):  # a step's length shows at the next one
+        return [*["time"] * count, "reach"] if count else []
+    left = max(0, active - 3)
+    phases = [*range(groups), *["flops"] * active, *timed(active - left)]
+    for _ in range(1, active):
+        phases += [*range(groups), *timed(min(2, left))]
+        left -= min(2, left)
     return phases
 
 
@@ -47,6 +50,8 @@ def windows(steps, groups, active=3, wait=1, warmup=1):
         warmed += at >= wait
         at += 1
     phases = order(groups, active)
+    if at + len(phases) == len(steps) + 1 and phases[-1] == "reach":
+        phases.pop()  # the program ends before: nobody knows how long its last step was
     if at + len(phases) > len(steps):
         raise ValueError(f"{len(steps)} steps are too few: the queue needs {at + len(phases)}")
 

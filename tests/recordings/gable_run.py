@@ -159,4 +159,4 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(report.problems(), [])
         self.assertEqual(report.run["source"], "playback")
         self.assertIn("playback", report.table.lower())
-        self.assertEqual(report.document["gable"]["schema"], 1)
+        self.assertEqual(report.document["gable"]["schema"], 2)

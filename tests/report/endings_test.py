@@ -11,7 +11,7 @@ class Endings(SmallTest):
     def check(self, name, code):
         report = self.report(name, code=code, out="before the end\n")
         self.assert_plain_step(report)
-        self.assert_steps(report, seen=8, hw=4, flops=1, time=1)
+        self.assert_steps(report, seen=9, hw=4, flops=1, time=1)
         self.assert_nothing_lost(report)
 
     def test_exit_inside_ranges(self):

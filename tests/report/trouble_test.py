@@ -36,14 +36,14 @@ class Lost(SmallTest):
         report = self.report("dropped_ranges")
         self.assert_plain_step(report)
         self.assert_lost(report, ranges=1, windows=1)
-        self.assert_steps(report, seen=9, hw=4)
+        self.assert_steps(report, seen=10, hw=4)
         self.assert_noted(report, "1 range was dropped by CUPTI.")
 
     def test_wrong_thread_blocks_cost_their_window(self):
         report = self.report("wrong_ctas")
         self.assert_plain_step(report)
         self.assert_lost(report, windows=1)
-        self.assert_steps(report, seen=9, hw=4)
+        self.assert_steps(report, seen=10, hw=4)
         self.assert_noted(report, "2 launches came back with a count of thread blocks that is not the grid.")
 
     def test_a_capture_costs_its_window(self):

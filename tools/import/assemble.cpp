@@ -81,13 +81,14 @@ class Assembly {
   }
 
   void end(WindowId window, Phase phase, std::uint64_t sequence, std::uint64_t start,
-           std::uint64_t stop) {
+           std::uint64_t stop, std::uint64_t step = 0) {
     WindowEnd end;
     end.window = window;
     end.phase = phase;
     end.sequence_hash = sequence;
     end.start_ns = start;
     end.end_ns = stop;
+    end.step = step;
     profile_.end_window(end);
   }
 
@@ -165,7 +166,7 @@ class Assembly {
       profile_.describe(std::move(model));
     }
     profile_.count_step(hash);
-    end(timed, kTime, hash, start, stop);
+    end(timed, kTime, hash, start, stop, step);
     if (counted != kNoWindow) end(counted, kCounters, hash, 0, 0);
   }
 

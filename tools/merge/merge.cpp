@@ -69,6 +69,7 @@ void merge_step(const std::vector<Report>& reports, Step& step) {
     return mean_of(reports, [part](const Report& report) { return report.step.*part; });
   };
   step.wall_mean_ns = mean(&Step::wall_mean_ns);
+  step.host_mean_ns = mean(&Step::host_mean_ns);
   step.busy_ns = mean(&Step::busy_ns);
   step.idle_ns = mean(&Step::idle_ns);
   step.copy_ns = mean(&Step::copy_ns);
@@ -77,14 +78,18 @@ void merge_step(const std::vector<Report>& reports, Step& step) {
   step.mfu = mean(&Step::mfu);
   step.hfu = mean(&Step::hfu);
   // Within the processes and between them.
-  const Maybe squares = mean_of(reports, [](const Report& report) -> Maybe {
-    const Step& of = report.step;
-    if (!of.wall_mean_ns || !of.wall_stddev_ns) return std::nullopt;
-    return *of.wall_mean_ns * *of.wall_mean_ns + *of.wall_stddev_ns * *of.wall_stddev_ns;
-  });
-  if (squares && step.wall_mean_ns)
-    step.wall_stddev_ns =
-        std::sqrt(std::max(0.0, *squares - *step.wall_mean_ns * *step.wall_mean_ns));
+  const auto stddev = [&](Maybe Step::*mean_ns, Maybe Step::*stddev_ns) -> Maybe {
+    const Maybe squares = mean_of(reports, [=](const Report& report) -> Maybe {
+      const Maybe &own = report.step.*mean_ns, &spread = report.step.*stddev_ns;
+      if (!own || !spread) return std::nullopt;
+      return *own * *own + *spread * *spread;
+    });
+    const Maybe& all = step.*mean_ns;
+    if (!squares || !all) return std::nullopt;
+    return std::sqrt(std::max(0.0, *squares - *all * *all));
+  };
+  step.wall_stddev_ns = stddev(&Step::wall_mean_ns, &Step::wall_stddev_ns);
+  step.host_stddev_ns = stddev(&Step::host_mean_ns, &Step::host_stddev_ns);
 }
 
 void merge_total(const std::vector<Report>& reports, RunInfo& run) {
@@ -163,19 +168,26 @@ void merge_notes(const std::vector<Report>& reports, RunInfo& run) {
   }
 }
 
+// By the GPU's time of a step, where all know it; else by the host's.
 void name_slowest(RunInfo& run) {
-  const MergedProcess* slowest = nullptr;
+  const auto known = [&run](Maybe MergedProcess::*part) {
+    return std::all_of(run.processes.begin(), run.processes.end(),
+                       [part](const MergedProcess& each) { return (each.*part).has_value(); });
+  };
+  const bool gpu = known(&MergedProcess::step_wall_ns);
+  if (run.processes.empty() || (!gpu && !known(&MergedProcess::step_host_ns))) return;
+  const auto part = gpu ? &MergedProcess::step_wall_ns : &MergedProcess::step_host_ns;
+  const MergedProcess* slowest = &run.processes.front();
   double sum = 0;
   for (const MergedProcess& each : run.processes) {
-    if (!each.step_wall_ns) return;
-    sum += *each.step_wall_ns;
-    if (slowest == nullptr || *each.step_wall_ns > *slowest->step_wall_ns) slowest = &each;
+    sum += *(each.*part);
+    if (*(each.*part) > *(slowest->*part)) slowest = &each;
   }
   const double mean = sum / static_cast<double>(run.processes.size());
-  if (slowest == nullptr || !(mean > 0) || *slowest->step_wall_ns == mean) return;
+  if (!(mean > 0) || *(slowest->*part) == mean) return;
   run.notes.push_back("The slowest is " + process_name(*slowest) + ": a step of " +
-                      duration(slowest->step_wall_ns) + ", " +
-                      signed_percent(*slowest->step_wall_ns / mean - 1) + " of the mean.");
+                      duration(slowest->*part) + (gpu ? "" : " on the host") + ", " +
+                      signed_percent(*(slowest->*part) / mean - 1) + " of the mean.");
 }
 
 // Fills run and step.
@@ -187,8 +199,8 @@ void merge_runs(const std::vector<Report>& reports, Report& out) {
   auto& steps = run.steps;
   for (const Report& report : reports) {
     const RunInfo& from = report.run;
-    run.processes.push_back(
-        {from.hostname, from.pid, from.rank, report.step.wall_mean_ns, time_of_roots(report)});
+    run.processes.push_back({from.hostname, from.pid, from.rank, report.step.wall_mean_ns,
+                             report.step.host_mean_ns, time_of_roots(report)});
     if (from.rank) run.ranks.push_back(*from.rank);
     run.complete = run.complete && from.complete;
     run.started_at = std::min(run.started_at, from.started_at);

@@ -1,5 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the page together.
+// What a step takes on the GPU, and apart from that on the host, which may run ahead.
+function stepText(step) {
+  const wall = step.wall_ns.mean;
+  const host = step.host_ns.mean;
+  if (wall === null && host === null) return "";
+  const ofStep = share => (wall > 0 && share !== null ? ` (${percent(share / wall)})` : "");
+  const utilisation = [step.mfu === null ? "" : `Model FLOP utilisation ${percent(step.mfu)}. `, step.hfu === null ? "" : `FLOP utilisation as counted ${percent(step.hfu)}. `];
+  const parts = [`A step: ${wall === null ? "unknown on the GPU" : duration(wall)}`, `GPU busy ${duration(step.busy_ns)}${ofStep(step.busy_ns)}`,
+    `idle ${duration(step.idle_ns)}${ofStep(step.idle_ns)}`, `copies ${duration(step.copy_ns)}`,
+    `host ${duration(host)} (waiting ${duration(step.sync_ns)})`, `launch latency ${duration(step.launch_latency_ns)}`];
+  return utilisation.join("") + parts.join(", ");
+}
+
 function drawHead() {
   const first = reports[0];
   if (!first) return;
@@ -13,10 +26,7 @@ function drawHead() {
     `${total("flops", "coverFlops", value => withPrefix(value, "FLOP"))}, ${total("bytes_dram", "coverBytes", value => withPrefix(value, "B"))} DRAM, `
       + `${total("gpu_time_ns", "coverTime", duration)} GPU time (${reports.every(each => each.run.total.basis === "measured") ? "measured" : "extrapolated"})`];
   document.getElementById("facts").textContent = facts.filter(each => each).join(" · ");
-  const ofStep = share => (step.wall_ns.mean > 0 && share !== null ? ` (${percent(share / step.wall_ns.mean)})` : "");
-  document.getElementById("step").textContent = step.wall_ns && step.wall_ns.mean
-    ? `${step.mfu === null ? "" : `Model FLOP utilisation ${percent(step.mfu)}. `}${step.hfu === null || step.hfu === undefined ? "" : `FLOP utilisation as counted ${percent(step.hfu)}. `}A step: ${duration(step.wall_ns.mean)}, GPU busy ${duration(step.busy_ns)}${ofStep(step.busy_ns)}, idle ${duration(step.idle_ns)}${ofStep(step.idle_ns)}, copies ${duration(step.copy_ns)}, host waits ${duration(step.sync_ns)}, launch latency ${duration(step.launch_latency_ns)}`
-    : "";
+  document.getElementById("step").textContent = stepText(step);
 }
 
 function drawLost() {

@@ -198,7 +198,7 @@ Json tree(const Report& report, Strings& strings) {
     rows.add("wait", row.sync_ns);
     rows.add("share", row.time_share);
     rows.add("overForward", row.flops_over_forward);
-    rows.add("tokenNs", row.tokens ? Maybe(row.tokens->ns_each()) : std::nullopt);
+    rows.add("tokenNs", row.tokens ? row.tokens->ns_each() : std::nullopt);
     add_work(rows, row);
     add_ratios(rows, row);
     add_model(rows, row);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/show/step_lines.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdint>
@@ -22,21 +23,32 @@ std::string counted(double count, const std::string& what) {
   return number + " " + what + (count == 1 ? "" : "s");
 }
 
+// The host's time is named where it is not the GPU's: it may be far ahead, and wait now and then.
+std::string host_part(const Step& step) {
+  if (!step.host_mean_ns) return {};
+  std::string text = "host " + duration(step.host_mean_ns);
+  if (step.sync_ns && *step.sync_ns > 0)
+    text += " (" + duration(std::min(*step.sync_ns, *step.host_mean_ns)) + " of it waiting)";
+  return text;
+}
+
 std::string step_line(const Step& step) {
-  std::string text = "A step: " + duration(step.wall_mean_ns);
+  std::string text = "A step: ";
   const auto add = [&text](const char* what, const Maybe& ns) {
     if (ns && *ns > 0) text += std::string(", ") + what + " " + duration(ns);
   };
-  add("GPU busy", step.busy_ns);
-  if (step.busy_ns && *step.busy_ns > *step.wall_mean_ns) {
-    text += " (it runs behind the program)";
+  if (!step.wall_mean_ns) {
+    text += "unknown on the GPU";
+    add("busy", step.busy_ns);
   } else {
+    text += duration(step.wall_mean_ns);
+    add("GPU busy", step.busy_ns);
     add("idle", step.idle_ns);
     if (step.idle_ns && *step.idle_ns > 0)
       text += " (" + percent(*step.idle_ns / *step.wall_mean_ns) + ")";
   }
   add("copies", step.copy_ns);
-  add("host waits", step.sync_ns);
+  if (const std::string host = host_part(step); !host.empty()) text += ", " + host;
   return text;
 }
 
@@ -70,7 +82,7 @@ std::string tokens_line(const LayerRow& layer, const Tokens& tokens) {
   text += tokens.per_sequence == 1
               ? duration(tokens.ns_each()) + " a token"
               : duration(tokens.wall_ns) + " for " + counted(tokens.per_sequence, "token");
-  return text + ", " + with_prefix(tokens.per_second(), "tokens/s") + " (" +
+  return text + ", " + with_prefix(*tokens.per_second(), "tokens/s") + " (" +
          counted(tokens.per_forward / tokens.per_sequence, "sequence") + ", " +
          counted(static_cast<double>(tokens.forwards), "forward") + " timed)";
 }
@@ -79,14 +91,15 @@ std::string tokens_line(const LayerRow& layer, const Tokens& tokens) {
 
 std::vector<std::string> step_lines(const Report& report) {
   std::vector<std::string> lines;
-  if (!report.step.wall_mean_ns || !(*report.step.wall_mean_ns > 0)) return lines;
+  if (!report.step.wall_mean_ns && !report.step.host_mean_ns) return lines;
   lines.push_back(step_line(report.step));
   if (std::string text = utilisation_line(report); !text.empty()) {
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
     lines.push_back(std::move(text));
   }
   for (const LayerRow& layer : report.layers) {
-    if (layer.tokens && !layer.path.empty()) lines.push_back(tokens_line(layer, *layer.tokens));
+    if (layer.tokens && layer.tokens->per_second() && !layer.path.empty())
+      lines.push_back(tokens_line(layer, *layer.tokens));
   }
   return lines;
 }

@@ -77,6 +77,7 @@ class ProfileTest : public ::testing::Test {
     end.end_ns = end_ns;
     end.sequence_hash = sequence_hash;
     end.launches = next_correlation - launches_before;
+    end.step = window;  // steps follow each other as their windows do
     profile.end_window(end);
     window = kNoWindow;
   }

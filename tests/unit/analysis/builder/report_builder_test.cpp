@@ -53,9 +53,11 @@ TEST_F(ReportBuilder, LayersSumTheirChildrenAndUnionsCountOverlapOnce) {
   EXPECT_FALSE(a.calls.has_value());
 
   EXPECT_EQ(made.step.busy_ns, 210);
-  EXPECT_EQ(made.step.wall_mean_ns, 1000);
-  EXPECT_EQ(made.step.idle_ns, 790);
-  EXPECT_EQ(made.run.total.gpu_time_ns, 2600);  // 10 steps
+  EXPECT_EQ(made.step.wall_mean_ns, 4000);  // from first kernel to first kernel
+  EXPECT_EQ(made.step.idle_ns, 3790);
+  EXPECT_EQ(made.step.host_mean_ns, 1000);
+  EXPECT_FALSE(made.step.wall_stddev_ns.has_value());  // the second one's end is not known
+  EXPECT_EQ(made.run.total.gpu_time_ns, 2600);         // 10 steps
   EXPECT_EQ(made.run.total.basis, Basis::extrapolated);
   EXPECT_EQ(
       made.run.total.basis_note,
@@ -65,10 +67,11 @@ TEST_F(ReportBuilder, LayersSumTheirChildrenAndUnionsCountOverlapOnce) {
   EXPECT_EQ(made.run.steps.classes, 1u);
 }
 
-// Windows in which CUPTI was switched tell the wall time only where no other does.
+// Windows in which CUPTI was switched tell the host's time only where no other does. On the GPU the
+// step before such a window has no end.
 TEST_F(ReportBuilder, AStepInWhichCuptiWasSwitchedIsTimedOnlyWhereNoOtherWas) {
   const LaunchKey k = key(layer({"decode"}), "k");
-  const auto step = [&](WindowId id, std::uint64_t start, std::uint64_t wall, bool changed) {
+  const auto step = [&](WindowId id, std::uint64_t start, std::uint64_t host, bool changed) {
     profile.count_step(1);
     begin(id, kTime);
     profile.add(TokenCount{k.layer, id, 2, 1});
@@ -77,27 +80,35 @@ TEST_F(ReportBuilder, AStepInWhichCuptiWasSwitchedIsTimedOnlyWhereNoOtherWas) {
     end.window = id;
     end.phase = kTime;
     end.start_ns = start;
-    end.end_ns = start + wall;
+    end.end_ns = start + host;
     end.launches = 1;
+    end.step = id;
     end.changed = changed;
     end.change_ns = changed ? 50 : 0;
     profile.end_window(end);
   };
   step(1, 1000, 450, true);
   Report made = report();
-  EXPECT_EQ(made.step.wall_mean_ns, 400);  // less what we took
-  EXPECT_EQ(made.step.idle_ns, 300);
-  EXPECT_EQ(layer_at(made, {"decode"}).tokens->wall_ns, 400);
+  EXPECT_EQ(made.step.host_mean_ns, 400);  // less what we took
+  EXPECT_FALSE(made.step.wall_mean_ns || made.step.idle_ns);
+  EXPECT_EQ(layer_at(made, {"decode"}).tokens->host_ns, 400);
+  EXPECT_FALSE(layer_at(made, {"decode"}).tokens->wall_ns.has_value());
   step(2, 2000, 380, false);
   made = report();
-  EXPECT_EQ(made.step.wall_mean_ns, 390);  // one alone has no spread
-  EXPECT_TRUE(made.step.wall_stddev_ns.has_value());
-  step(3, 3000, 380, false);
+  EXPECT_EQ(made.step.host_mean_ns, 390);  // one alone has no spread
+  EXPECT_TRUE(made.step.host_stddev_ns.has_value());
+  EXPECT_EQ(made.step.wall_mean_ns, 1000);
+  EXPECT_EQ(made.step.idle_ns, 900);
+  EXPECT_EQ(layer_at(made, {"decode"}).tokens->wall_ns, 1000);
+  EXPECT_EQ(layer_at(made, {"decode"}).tokens->forwards, 1U);
+  step(3, 2600, 380, false);
   step(4, 4000, 460, true);
   made = report();
-  EXPECT_EQ(made.step.wall_mean_ns, 380);
-  EXPECT_EQ(made.step.idle_ns, 280);
-  EXPECT_EQ(layer_at(made, {"decode"}).tokens->wall_ns, 380);
+  EXPECT_EQ(made.step.host_mean_ns, 380);
+  EXPECT_EQ(made.step.wall_mean_ns, (1000 + 600) / 2.0);  // 1 to 2 and 2 to 3
+  EXPECT_EQ(made.step.idle_ns, (900 + 500) / 2.0);
+  EXPECT_EQ(layer_at(made, {"decode"}).tokens->host_ns, 380);
+  EXPECT_EQ(layer_at(made, {"decode"}).tokens->wall_ns, 800);
   EXPECT_EQ(layer_at(made, {"decode"}).tokens->forwards, 2u);
   EXPECT_EQ(kernel_named(made, "k").samples_time, 4u);  // kernels' times are from all of them
 }
@@ -258,8 +269,9 @@ TEST_F(ReportBuilder, ClassesOfStepsWeighAsOftenAsTheyCame) {
   end(kTime, true, 2000, 4000, {}, 2);
   const Report made = report();
   EXPECT_EQ(made.run.steps.classes, 2U);
-  EXPECT_EQ(made.step.wall_mean_ns, 0.75 * 1000 + 0.25 * 2000);
-  EXPECT_NEAR(*made.step.wall_stddev_ns, 433.0127, 1e-4);  // sqrt(0.75 x 250^2 + 0.25 x 750^2)
+  EXPECT_EQ(made.step.wall_mean_ns, 1900);  // the class that has one stands for all
+  EXPECT_EQ(made.step.host_mean_ns, 0.75 * 1000 + 0.25 * 2000);
+  EXPECT_NEAR(*made.step.host_stddev_ns, 433.0127, 1e-4);  // sqrt(0.75 x 250^2 + 0.25 x 750^2)
   EXPECT_EQ(made.step.busy_ns, 0.75 * 100 + 0.25 * 400);
   EXPECT_EQ(made.step.copy_ns, 0.25 * 80);
   EXPECT_EQ(made.step.sync_ns, 0.75 * 40);
@@ -324,6 +336,97 @@ TEST_F(ReportBuilder, AnEmptyProfileHasNoLaunchesAndAnEmptyReport) {
   EXPECT_TRUE(made.layers.empty());
   EXPECT_FALSE(made.run.total.flops.has_value());
   EXPECT_EQ(made.run.unit, Unit::run);
+}
+
+// Two steps of a model on one GPU or two: half of the FP32 roof by formula, a quarter as counted.
+TEST_F(ReportBuilder, UtilisationIsOfTheStepOnAllItsGpus) {
+  const double roof = 108 * 64 * 2 * 1.41e9;  // FLOP/s
+  for (const int gpus : {1, 2}) {
+    Profile of(layers, functions);
+    const LayerId forward = layer({"net"}, Direction::forward),
+                  again = layer({"net", "again"}, Direction::recompute);
+    ModelDescription model;
+    std::uint32_t correlation = 0;
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      DeviceInfo device = a100();
+      device.id = gpu;
+      of.add_device(device);
+      OperatorWork work;
+      work.operators = 1;
+      work.flops["fp32"] = roof * 500e-9;
+      model.work[{gpu, forward}] = work;
+      model.work[{gpu, again}] = work;  // computed again: no use
+    }
+    of.describe(std::move(model));
+    of.set_metrics(kFlops, kFlopsMetrics);
+    of.set_metrics(kHw1, kHwMetrics);
+    const auto step = [&](WindowId id, Phase phase, std::uint64_t start) {
+      of.count_step(0);
+      of.begin_window(id, phase);
+      for (int gpu = 0; gpu < gpus; ++gpu) {
+        for (const LayerId where : {forward, again}) {
+          LaunchKey launched = key(where, "k");
+          launched.device = gpu;
+          of.add(LaunchEvent{launched, id, ++correlation, false});
+          std::vector<double> values = {0, 0, roof * 125e-9 / 2};
+          if (phase == kHw1) values = {1, 1, 200};
+          if (is_counter(phase.kind)) of.add(phase, id, CounterSample{launched, values.data()});
+          const std::uint64_t at = start + (where == forward ? 0 : 300);
+          of.add(KernelRecord{at, at + 200, correlation, gpu, static_cast<std::uint32_t>(gpu), 0});
+        }
+      }
+      WindowEnd end;
+      end.window = end.step = id;
+      end.phase = phase;
+      end.start_ns = start;
+      end.end_ns = start + 10;  // the host is far ahead
+      end.launches = 1;
+      of.end_window(end);
+    };
+    step(1, kFlops, 1000);
+    step(2, kHw1, 2000);
+    step(3, kTime, 3000);
+    step(4, kTime, 4000);
+    const Report made = kept(build_report(of, RunInfo{}));
+    EXPECT_EQ(made.step.wall_mean_ns, 1000) << gpus;
+    ASSERT_TRUE(made.step.mfu && made.step.hfu) << gpus;
+    EXPECT_NEAR(*made.step.mfu, 0.5, 1e-9) << gpus;
+    EXPECT_NEAR(*made.step.hfu, 0.25, 1e-9) << gpus;
+  }
+}
+
+// Records of a window may come when the next one is open, whose launches are of the same graph.
+TEST_F(ReportBuilder, GraphsOfTwoWindowsInARowCountOnce) {
+  profile.count_step(0);
+  profile.count_step(0);
+  GraphShape shape;
+  const LaunchKey kernel = key(layer({"net"}), "k");
+  shape.kernels = 1;
+  shape.known = {{kernel, 1}};
+  shape.layer = kernel.layer;
+  GraphLaunch graph;
+  graph.graph = profile.add_graph(shape);
+  graph.key = key(kernel.layer, "graph");
+  const auto launch_in = [&](WindowId id) {
+    begin(id, kTime);
+    graph.window = id;
+    graph.correlation = static_cast<std::uint32_t>(id);
+    profile.add(graph);
+  };
+  launch_in(1);
+  end(kTime, true, 1000, 2000);
+  launch_in(2);
+  for (const WindowId id : {1, 2}) {
+    GraphKernelRecord record;
+    record.record = {id * 1000ULL, id * 1000ULL + 50, static_cast<std::uint32_t>(id), 0, 0, 0};
+    record.key = kernel;
+    record.placed = true;
+    profile.add(record);
+  }
+  end(kTime, true, 2000, 3000);
+  const Report made = report();
+  EXPECT_EQ(kernel_named(made, "k").launches, 1);
+  EXPECT_EQ(kernel_named(made, "k").time_total_ns, 50);
 }
 
 }  // namespace

@@ -92,9 +92,9 @@ TEST(EveryField, PageShowsLayers) {
              // `gable merge` shows them.
              "/layers/spread/gpus", "/layers/spread/max_ns", "/layers/spread/mean_ns",
              "/layers/spread/min_ns", "/layers/spread/slowest", "/layers/spread/stddev_ns",
-             // Of a token, the time.
-             "/layers/tokens/forwards", "/layers/tokens/ns_each", "/layers/tokens/per_forward",
-             "/layers/tokens/per_s"}));
+             // Of a token, the time on the GPU.
+             "/layers/tokens/forwards", "/layers/tokens/host_ns", "/layers/tokens/ns_each",
+             "/layers/tokens/per_forward", "/layers/tokens/per_s"}));
 }
 
 TEST(EveryField, PageShowsKernels) {
@@ -158,8 +158,8 @@ TEST(EveryField, MergedReportsHaveIt) {
              "/layers/model/roof/compute_ns", "/layers/model/roof/fraction",
              "/layers/model/roof/level", "/layers/model/roof/memory_ns",
              "/layers/model/roof/source", "/layers/model/saving_ns", "/layers/tokens/forwards",
-             "/layers/tokens/ns_each", "/layers/tokens/per_forward", "/layers/tokens/per_s",
-             "/layers/tokens/per_sequence", "/layers/tokens/wall_ns",
+             "/layers/tokens/host_ns", "/layers/tokens/ns_each", "/layers/tokens/per_forward",
+             "/layers/tokens/per_s", "/layers/tokens/per_sequence", "/layers/tokens/wall_ns",
              // Never another.
              "/layers/model/sources/bytes", "/layers/model/sources/flops",
              "/layers/model/sources/time",

@@ -49,7 +49,7 @@ inline LayerRow full_layer(Values& v) {
   row.saving_ns = v;
   row.time_share = v;
   row.coverage = {v, v, v};
-  row.tokens = Tokens{v.whole(), v, v, v};
+  row.tokens = Tokens{v.whole(), v, v, v, v};
   row.flops_over_forward = v;
   LayerModel& model = row.model.emplace();
   model.inputs = {{"float32", {2, 3}}, {"int64", {2}}};
@@ -130,7 +130,7 @@ inline Report full_report() {
   run.total.basis_note = "every step seen was measured";
   run.steps = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), "period", 15, 16};
   run.ranks = {3, 4};
-  run.processes = {{"node1", 17, 3, v, v}, {"node2", 18, 4, v, v}};
+  run.processes = {{"node1", 17, 3, v, v, v}, {"node2", 18, 4, v, v, v}};
   run.overhead.callbacks_ns = v;
   run.overhead.window_wall_ns = {{"hw:1", v}, {"time", v}};
   run.overhead.counter_image_bytes = v;
@@ -140,7 +140,7 @@ inline Report full_report() {
   run.overhead.added_percent = v;
   run.lost = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole()};
   run.notes = {"One sentence."};
-  report.step = {v, v, v, v, v, v, v, v, v};
+  report.step = {v, v, v, v, v, v, v, v, v, v, v};
   DeviceInfo device;
   device.id = 1;
   device.name = "NVIDIA H200";

@@ -105,8 +105,32 @@ TEST(ReportJson, ANewerSchemaIsRefusedWithBothNumbers) {
   Report report = full_report();
   report.schema = 7;
   EXPECT_EQ(error_of(to_json(report)),
-            "This report has schema 7, but this program reads schemas up to 1: use the gable that "
+            "This report has schema 7, but this program reads schemas up to 2: use the gable that "
             "wrote it, or a newer one.");
+}
+
+// A file of schema 1 had the host's time where the GPU's is now.
+TEST(ReportJson, ASchemaBeforeTheGpusTimeOfAStepHasTheHostsAlone) {
+  Report report = full_report();
+  report.schema = 1;
+  const ParsedReport read = from_json(to_json(report));
+  ASSERT_TRUE(read.report) << read.error;
+  const Step& step = read.report->step;
+  EXPECT_EQ(step.host_mean_ns, report.step.wall_mean_ns);
+  EXPECT_EQ(step.host_stddev_ns, report.step.wall_stddev_ns);
+  EXPECT_FALSE(step.wall_mean_ns || step.wall_stddev_ns || step.idle_ns || step.mfu || step.hfu);
+  EXPECT_EQ(step.busy_ns, report.step.busy_ns);
+  EXPECT_EQ(read.report->run.processes[0].step_host_ns, report.run.processes[0].step_wall_ns);
+  EXPECT_FALSE(read.report->run.processes[0].step_wall_ns.has_value());
+  bool tokens = false;
+  for (std::size_t i = 0; i < report.layers.size(); ++i) {
+    if (!report.layers[i].tokens) continue;
+    tokens = true;
+    EXPECT_EQ(read.report->layers[i].tokens->host_ns, report.layers[i].tokens->wall_ns);
+    EXPECT_FALSE(read.report->layers[i].tokens->wall_ns.has_value());
+  }
+  EXPECT_TRUE(tokens);
+  EXPECT_EQ(read.report->schema, kReportSchema);  // as it is written again
 }
 
 TEST(ReportJson, WhatIsNoReportIsSaidInOneSentence) {

@@ -18,12 +18,12 @@ QueueOptions options(std::uint32_t groups) {
 }
 
 // Plays steps with the given hashes (the last one goes on for ever) and returns the phases in
-// order, joined by spaces.
+// order, joined by spaces; "reach" is a step into which times only reach.
 std::string play(PhaseQueue& queue, std::vector<std::uint64_t> hashes, int most = 100) {
   std::string out;
   for (int i = 0; i < most && !queue.complete(); ++i) {
     const auto phase = queue.next();
-    out += (out.empty() ? "" : " ") + to_string(phase);
+    out += (out.empty() ? "" : " ") + (queue.reaching() ? "reach" : to_string(phase));
     queue.ended(
         phase, hashes[std::min<std::size_t>(static_cast<std::size_t>(i), hashes.size() - 1)], true);
   }
@@ -34,14 +34,14 @@ TEST(PhaseQueue, GoesThroughEveryPhaseOnce) {
   auto o = options(2);
   o.active = 1;
   PhaseQueue queue(o);
-  EXPECT_EQ(play(queue, {7}), "wait warmup hw:1 hw:2 flops time");
+  EXPECT_EQ(play(queue, {7}), "wait warmup hw:1 hw:2 flops time reach");
 }
 
 TEST(PhaseQueue, EachPhaseHasActiveWindows) {
   auto o = options(1);
   o.active = 3;
   PhaseQueue queue(o);
-  EXPECT_EQ(play(queue, {7}), "wait warmup hw:1 flops flops flops time hw:1 time time hw:1");
+  EXPECT_EQ(play(queue, {7}), "wait warmup hw:1 flops flops flops time time time reach hw:1 hw:1");
 }
 
 // What a program has that ends after wait + warm-up + K + 3 steps.
@@ -50,7 +50,7 @@ TEST(PhaseQueue, EveryPhaseComesBeforeAnyComesOften) {
   o.active = 2;
   PhaseQueue queue(o);
   EXPECT_EQ(play(queue, {7}, 9), "wait warmup hw:1 hw:2 hw:3 hw:4 flops flops time");
-  EXPECT_EQ(play(queue, {7}), "hw:1 hw:2 hw:3 hw:4 time");
+  EXPECT_EQ(play(queue, {7}), "time reach hw:1 hw:2 hw:3 hw:4");
 }
 
 // What a window had is read when the next one was announced. That may become another counter
@@ -145,7 +145,7 @@ TEST(PhaseQueue, TimesThatWereThrownAwayEndFlopsToo) {
   EXPECT_EQ(play(queue, {1}, 2), "hw:1 flops");
   queue.ended(queue.next(), 1, false);
   queue.retract({PhaseKind::flops, 0}, 1);
-  EXPECT_EQ(play(queue, {1}), "time");
+  EXPECT_EQ(play(queue, {1}), "time reach");
 }
 
 TEST(PhaseQueue, RepeatsTheWholeQueue) {
@@ -153,7 +153,7 @@ TEST(PhaseQueue, RepeatsTheWholeQueue) {
   o.active = 1;
   o.repeat = 2;
   PhaseQueue queue(o);
-  EXPECT_EQ(play(queue, {7}), "wait warmup hw:1 flops time hw:1 flops time");
+  EXPECT_EQ(play(queue, {7}), "wait warmup hw:1 flops time reach hw:1 flops time reach");
 }
 
 TEST(PhaseQueue, WarmsUpUntilTheSequenceRepeats) {
@@ -161,7 +161,7 @@ TEST(PhaseQueue, WarmsUpUntilTheSequenceRepeats) {
   o.active = 1;
   o.flops = false;
   PhaseQueue queue(o);
-  EXPECT_EQ(play(queue, {1, 2, 3, 3}), "wait warmup warmup warmup time");
+  EXPECT_EQ(play(queue, {1, 2, 3, 3}), "wait warmup warmup warmup time reach");
   EXPECT_TRUE(queue.sequence_repeated());
 }
 
@@ -193,13 +193,13 @@ TEST(PhaseQueue, WhatIsSpoiltIsTakenAgainBeforeTheQueueGoesOn) {
   auto o = options(3);
   o.active = 2;
   o.wait = o.warmup = 0;
-  const std::string whole = "hw:1 hw:2 hw:3 flops flops time hw:1 hw:2 hw:3 time";
+  const std::string whole = "hw:1 hw:2 hw:3 flops flops time time hw:1 hw:2 hw:3";
   for (int spoilt = 0; spoilt < 10; ++spoilt) {
     PhaseQueue queue(o);
     std::string kept;
     for (int i = 0; !queue.complete(); ++i) {
       const auto phase = queue.next();
-      if (i != spoilt) kept += (kept.empty() ? "" : " ") + to_string(phase);
+      if (i != spoilt && !queue.reaching()) kept += (kept.empty() ? "" : " ") + to_string(phase);
       queue.ended(phase, 7, i != spoilt);
     }
     EXPECT_EQ(kept, whole) << spoilt;
@@ -228,6 +228,46 @@ TEST(PhaseQueue, GivesUpAPhaseThatNeverSucceeds) {
     queue.ended(queue.next(), 7, false);
   }
   EXPECT_EQ(to_string(queue.next()), "flops");
+}
+
+// The length of a step on the GPU shows at the next one's first kernel. Where windows are not
+// counted, several of them in a row do.
+TEST(PhaseQueue, TimesReachIntoTheNextStepUnlessMoreTimesFollow) {
+  PhaseQueue queue(options(1));
+  EXPECT_EQ(play(queue, {7}), "wait warmup hw:1 flops time time time");
+  auto o = options(1);
+  o.active = 1;
+  o.wait = o.warmup = 0;
+  PhaseQueue counted(o);
+  EXPECT_EQ(play(counted, {7}, 2), "hw:1 flops");
+  counted.ended(counted.next(), 7, true);
+  ASSERT_TRUE(counted.reaching());
+  EXPECT_EQ(to_string(counted.next()), "time");
+  EXPECT_FALSE(counted.complete());
+  counted.ended({PhaseKind::wait, 0}, 7, true);  // the step could not be taken for it
+  EXPECT_TRUE(counted.complete());
+
+  PhaseQueue spoilt(o);
+  EXPECT_EQ(play(spoilt, {7}, 2), "hw:1 flops");
+  spoilt.ended(spoilt.next(), 7, false);
+  EXPECT_FALSE(spoilt.reaching());  // the step is taken again
+  EXPECT_EQ(play(spoilt, {7}), "time reach");
+}
+
+// With several ranks the numbers of steps alone decide, also where a step was spoilt on one rank.
+TEST(PhaseQueue, ByNumberTimesReachWhateverCameOfThem) {
+  auto o = options(1);
+  o.active = 1;
+  o.by_number = true;
+  for (const bool kept : {true, false}) {
+    PhaseQueue queue(o);
+    std::string out;
+    for (int i = 0; i < 6 && !queue.complete(); ++i) {
+      out += queue.reaching() ? "reach " : to_string(queue.next()) + " ";
+      queue.ended(queue.next(), 7, kept);
+    }
+    EXPECT_EQ(out, "wait warmup hw:1 flops time reach ") << kept;
+  }
 }
 
 TEST(PhaseQueue, GoesOnWithoutCounters) {

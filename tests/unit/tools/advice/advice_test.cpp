@@ -160,7 +160,7 @@ TEST_F(AdviceTest, UnfusedAttentionAndDecodingAreSeen) {
   kernel("softmax_warp_forward", 1e3, 1e5, 1e5);
   EXPECT_NEAR(*given("fused_attention")->saving_ns, 1e5, 1);
   EXPECT_EQ(given("quantise"), nullptr);
-  report.layers[0].tokens = Tokens{10, 8, 1, 1e6};  // "net" makes one token after another
+  report.layers[0].tokens = Tokens{10, 8, 1, 1e6, 1e6};  // "net" makes one token after another
   EXPECT_NEAR(*given("quantise")->saving_ns, 5e4, 1);
   report.layers[0].tokens->per_sequence = 128;  // a prompt
   EXPECT_EQ(given("quantise"), nullptr);
