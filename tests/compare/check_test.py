@@ -35,7 +35,7 @@ class Check(CompareCase):
         self.assertIn("1 beyond it but within the noise", out)
 
     def test_work_and_roof(self):
-        now = copy.deepcopy(self.net)
+        now = copy.deepcopy(self.net)  # its whole program says nothing of FLOPs: nobody knows that it did more
         now["kernels"][0]["bytes"]["dram"] *= 1.2
         now["kernels"][1]["roof"]["fraction"] *= 0.5
         now["kernels"][1]["flops"]["total"] *= 1.3
@@ -66,8 +66,9 @@ class Check(CompareCase):
         out = self.check(base, "--what", "dram", baseline=now).stdout  # nor is all of it twice as much as a half
         self.assertNotIn("relu", out)
         now["kernels"][-1]["time_ns"] = dict.fromkeys(now["kernels"][-1]["time_ns"])
-        out = self.check(now, baseline=base).stdout
+        out = self.check(now, baseline=base, code=1).stdout
         self.assertIn("unknown: Net/relu (forward): time 200 us -> -: known in the baseline alone", out)
+        self.assertIn("worse: whole program: coverage 17 -> 16 numbers, -5.88 % (gate 5 %); no longer known: 1 time", out)
 
     def test_what_changes_by_the_gate_is_let_pass(self):
         base, now = (copy.deepcopy(self.net) for _ in range(2))
@@ -107,6 +108,75 @@ class Check(CompareCase):
             self.assertIn(words, out)
             self.assertNotIn("worse", out)
         self.assertIn("known dram", self.check(unknown, "--what", "dram", code=3).stdout)
+
+    def test_a_step_that_takes_longer_is_worse(self):
+        now = copy.deepcopy(self.net)
+        now["step"]["wall_ns"]["mean"] *= 2
+        now["step"]["idle_ns"] += 2e6
+        out = self.check(now, code=1).stdout
+        self.assertIn("worse: whole program: step 2.00 ms -> 4.00 ms, +100 % (gate 5 %, noise 0 ns)\n", out)
+        self.assertIn("worse: whole program: idle 500 us -> 2.50 ms, +100 % of the step (gate 5 %)\n", out)
+        self.assertIn("(step, idle, time, coverage)", out)
+        self.assertNotIn("idle", self.check(now, "--what", "step", code=1).stdout)
+        self.check(now, "--what", "time")
+        self.check(now, "--layer", "Net/conv")  # these layers alone
+
+    def test_a_report_that_lost_its_counters_is_worse(self):
+        now = copy.deepcopy(self.net)
+        for row in now["kernels"]:
+            row["flops"] = {**dict.fromkeys(row["flops"]), "tensor": {}}
+            row["bytes"] = dict.fromkeys(row["bytes"])
+        out = self.check(now, code=1).stdout
+        self.assertIn("worse: whole program: coverage 17 -> 8 numbers, -52.9 % (gate 5 %); no longer known: 5 dram, 4 flops;", out)
+        self.check(now, "--what", "time")
+
+    def test_numbers_that_got_lost_take_few_lines(self):
+        layers = [made_reports.layer(0, None, [], 2e6)] + [made_reports.layer(i, 0, [f"l{i}"], 1e5) for i in range(1, 21)]
+        base = made_reports.report(layers, [made_reports.kernel(i, f"k{i}", 1e8, 1e8, 1e5) for i in range(1, 21)])
+        now = copy.deepcopy(base)
+        for row in now["kernels"][:15]:
+            row["bytes"] = dict.fromkeys(row["bytes"])
+        out = self.check(now, "--what", "dram,coverage", baseline=base, code=1).stdout
+        self.assertEqual(len([line for line in out.splitlines() if line.startswith("unknown: ")]), 9)
+        self.assertIn("unknown: 7 more numbers, known in the baseline alone\n", out)
+
+    def test_another_amount_of_work_is_no_comparison(self):
+        def of(flops):
+            out = copy.deepcopy(self.net)
+            out["layers"][0]["flops"]["total"], out["layers"][0]["coverage"]["flops"] = flops, 1
+            return out
+        half = slower(of(1.5e10), "conv_kernel", 0.5)
+        out = self.check(half, baseline=of(3e10), code=3).stdout
+        self.assertEqual(out, "no comparison: base.json does 30.0 GFLOP per step, now.json 15.0 GFLOP (-50.0 %): profile the same batch and "
+                         "inputs, make a new baseline, or ask with --what for what needs no equal work (flops, roof, coverage).\n")
+        self.check(half, "--what", "flops,roof", baseline=of(3e10))
+        self.check(half, "--what", "time", baseline=of(3e10), code=3)
+        self.check(of(3.05e10), baseline=of(3e10))  # 1.6 %
+
+    def test_a_slowdown_of_everything_is_one_line(self):
+        now = copy.deepcopy(self.net)
+        for i, kernel in enumerate(now["kernels"]):
+            now = slower(now, kernel["name"], 1.08 + 0.01 * (i % 3))
+        now["step"]["wall_ns"]["mean"] *= 1.09
+        out = self.check(now, code=1).stdout.splitlines()
+        self.assertEqual(out[0], "worse: everything takes 1.08 to 1.10 times as long: 7 numbers (gate 5 %)")
+        self.assertEqual(len(out), 2, out)
+        self.assertIn("7 worse by more than 5 %", out[1])
+        text = self.check(now, "--markdown", "-", code=1).stdout
+        self.assertIn("\nworse: everything takes 1.08 to 1.10 times as long: 7 numbers (gate 5 %)\n", text)
+        self.assertNotIn("| worse |", text)
+
+    def test_several_runs_of_a_side(self):
+        olds = [self.write(slower(self.net, "conv_kernel", factor), f"old{i}.json") for i, factor in enumerate((1, 1.2))]
+        news = [self.write(slower(self.net, "conv_kernel", factor), f"new{i}.json") for i, factor in enumerate((1.22, 1.24, 1.26))]
+        out = self.gable("check", *news, "--baseline", *olds).stdout
+        self.assertIn("unclear: Net/conv (forward): time 440 us -> 496 us, +12.7 % (gate 5 %, noise 0 ns, runs of one side differ by 80.0 us)", out)
+        self.assertIn("the mean of 3 runs (new0.json, new1.json, new2.json) against the mean of 2 runs (old0.json, old1.json): "
+                      "a difference within what runs of one side differ is no regression.", out)
+        self.assertIn("worse: Net/conv", self.gable("check", *news, "--baseline", olds[0], code=1).stdout)
+        self.gable("check", "--baseline", olds[1], news[0])  # the baseline first
+        self.assertIn("given twice", self.gable("check", news[0], news[0], "--baseline", *olds, code=2).stderr)
+        self.gable("check", news[0], "--baseline", news[0])
 
     def test_summary_for_a_pull_request(self):
         done = self.check(slower(self.net, "conv_kernel", 1.5), "--markdown", "-", code=1)

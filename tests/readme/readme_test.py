@@ -133,7 +133,7 @@ class Commands(unittest.TestCase):
             self.skipTest("the stand-in for a program of one's own runs on the playback GPU")
         recording = "tests/data/recordings/resnet50-train.jsonl"
         self.run_here(f"gable profile -q --step-range '^step$' -o gable-node1-4711.json --playback {recording}")
-        for name in ("before", "after", "main", "now"):
+        for name in ("before", "after", "main", "main1", "main2", "now", "now1", "now2"):
             shutil.copy(self.here / "gable-node1-4711.json", self.here / f"{name}.json")
         data = ROOT / "tests" / "data" / "import"
         shutil.copy(data / "ncu_details.csv", self.here / "counters.csv")

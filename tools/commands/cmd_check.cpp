@@ -8,6 +8,7 @@
 
 #include "tools/commands/command.h"
 #include "tools/compare/compare_output.h"
+#include "tools/compare/compare_runs.h"
 #include "tools/compare/gate.h"
 #include "tools/files/layer_option.h"
 #include "tools/files/report_files.h"
@@ -19,19 +20,25 @@ namespace {
 
 constexpr int kExitWorse = 1, kExitNoComparison = 3;
 
-const std::map<std::string, Gated> kWhat = {
-    {"time", Gated::time}, {"dram", Gated::dram}, {"flops", Gated::flops}, {"roof", Gated::roof}};
+const std::map<std::string, Gated> kWhat = {{"step", Gated::step},        {"idle", Gated::idle},
+                                            {"time", Gated::time},        {"dram", Gated::dram},
+                                            {"flops", Gated::flops},      {"roof", Gated::roof},
+                                            {"coverage", Gated::coverage}};
+constexpr const char* kWhatIsWrong =
+    "--what takes step, idle, time, dram, flops, roof or coverage, or several with commas";
 
 class CheckCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("FILE", file_, "the report")->required();
-    app.add_option("--baseline", baseline_, "the report it is held against")
+    app_ = &app;
+    app.add_option("FILE", files_, "the report; several are runs of the same")->required();
+    app.add_option("--baseline", baselines_, "the report it is held against, or several")
         ->type_name("B")
         ->required();
     app.add_option("--gate", options_.percent, "the change in per cent that is let pass")
         ->type_name("PCT");
-    app.add_option("--what", what_, "what may not get worse")->type_name("time|dram|flops|roof");
+    app.add_option("--what", what_, "what may not get worse")
+        ->type_name("step|idle|time|dram|flops|roof|coverage");
     app.add_option("--layer", layers_, "layers that are looked at")
         ->type_name("PATTERN")
         ->allow_extra_args(false);
@@ -40,13 +47,26 @@ class CheckCommand final : public Command {
 
   int run() override {
     check_options();
-    const ReportFiles files = read_reports({baseline_, file_});
+    // A run is once on a side; that one file is on both is a way to try a gate.
+    check_each_once(baselines_, "run of the baseline");
+    check_each_once(files_, "run");
+    std::vector<std::string> paths = baselines_;
+    paths.insert(paths.end(), files_.begin(), files_.end());
+    const ReportFiles files = read_reports(paths);
     if (!files.problems.empty()) throw WrongUse(files.problems.front());
-    const Comparison comparison = compare(files.reports[0], files.reports[1]);
+    const std::vector<std::string> names = file_names(files);
+    SideRuns before, after;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      SideRuns& side = i < baselines_.size() ? before : after;
+      side.reports.push_back(&files.reports[i]);
+      side.names.push_back(names[i]);
+    }
+    const Comparison comparison = compare_runs(before, after);
     check_layers(comparison);
     const GateResult result = gate(comparison, options_);
     if (!markdown_.empty())
-      write_output(files, check_markdown(files, comparison, result, options_), markdown_);
+      write_output(files, check_markdown(files, baselines_.size(), comparison, result, options_),
+                   markdown_);
     print(files, comparison, result);
     if (!result.obstacles.empty()) return kExitNoComparison;
     return result.count(GateVerdict::worse) > 0 ? kExitWorse : kExitGood;
@@ -56,17 +76,17 @@ class CheckCommand final : public Command {
   void check_options() {
     if (!(options_.percent >= 0 && options_.percent <= 10000))
       throw WrongUse("--gate takes a percentage from 0 to 10000.");
+    options_.layers = layer_patterns(layers_);
+    if (app_->count("--what") == 0) return;
+    options_.asked = true;
     options_.what.clear();
     std::istringstream words(what_);
     for (std::string word; std::getline(words, word, ',');) {
       const auto found = kWhat.find(word);
-      if (found == kWhat.end())
-        throw WrongUse("--what takes time, dram, flops or roof, or several with commas, not '" +
-                       word + "'.");
+      if (found == kWhat.end()) throw WrongUse(std::string(kWhatIsWrong) + ", not '" + word + "'.");
       options_.what.push_back(found->second);
     }
-    if (options_.what.empty()) throw WrongUse("--what takes time, dram, flops or roof.");
-    options_.layers = layer_patterns(layers_);
+    if (options_.what.empty()) throw WrongUse(std::string(kWhatIsWrong) + ".");
   }
 
   void check_layers(const Comparison& comparison) const {
@@ -89,16 +109,17 @@ class CheckCommand final : public Command {
       for (const std::string& text : result.obstacles) print_line(where, "no comparison: " + text);
       return;
     }
-    const std::map<GateVerdict, const char*> words = {{GateVerdict::worse, "worse"},
-                                                      {GateVerdict::unclear, "unclear"},
-                                                      {GateVerdict::unknown, "unknown"}};
-    for (const GateFinding& finding : result.findings)
-      print_line(where, words.at(finding.verdict) + (": " + finding.line(options_.percent)));
+    for (const std::string& line : check_lines(result, options_)) print_line(where, line);
+    if (files.reports.size() > 2)
+      print_line(where, shown_runs(files, baselines_.size(), files.reports.size()) + " against " +
+                            shown_runs(files, 0, baselines_.size()) +
+                            ": a difference within what runs of one side differ is no regression.");
     print_line(where, source_mark(files.reports) + check_summary(result, options_));
   }
 
-  std::string file_, baseline_, what_ = "time", markdown_;
-  std::vector<std::string> layers_;
+  CLI::App* app_ = nullptr;
+  std::vector<std::string> files_, baselines_, layers_;
+  std::string what_, markdown_;
   GateOptions options_;
 };
 

@@ -10,6 +10,7 @@
 #include "analysis/roofline/partial_sum.h"
 #include "tools/compare/compare_match.h"
 #include "tools/compare/compare_noise.h"
+#include "tools/compare/compare_work.h"
 #include "tools/plot/plot.h"
 
 namespace gable {
@@ -55,16 +56,16 @@ std::map<std::int32_t, const DeviceInfo*> used_devices(const Report& report) {
 
 bool is_playback(const Report& report) { return report.run.source == Source::playback; }
 
-void compare_devices(const Report& a, const Report& b, Comparison& out) {
+void compare_devices(const Report& a, const Report& b, const SideNames& names, Comparison& out) {
   const auto of_a = used_devices(a), of_b = used_devices(b);
   for (const auto& [id, device] : of_a) {
     const auto other = of_b.find(id);
     if (other == of_b.end()) continue;
     const DeviceInfo& second = *other->second;
     if (device->name != second.name || device->sm_count != second.sm_count) {
-      out.obstacles.push_back("A ran on " + device->name + " (" + std::to_string(device->sm_count) +
-                              " SMs), B on " + second.name + " (" +
-                              std::to_string(second.sm_count) + " SMs).");
+      out.obstacles.push_back(names.a + " ran on " + device->name + " (" +
+                              std::to_string(device->sm_count) + " SMs), " + names.b + " on " +
+                              second.name + " (" + std::to_string(second.sm_count) + " SMs).");
       return;
     }
     if (device->sm_clock_max_hz != second.sm_clock_max_hz ||
@@ -72,13 +73,13 @@ void compare_devices(const Report& a, const Report& b, Comparison& out) {
       out.remarks.push_back("The clocks of device " + std::to_string(id) + " differ.");
   }
   if (of_a.size() != of_b.size()) {
-    out.obstacles.push_back("A ran on " + std::to_string(of_a.size()) + " GPUs, B on " +
-                            std::to_string(of_b.size()) + ".");
+    out.obstacles.push_back(names.a + " ran on " + std::to_string(of_a.size()) + " GPUs, " +
+                            names.b + " on " + std::to_string(of_b.size()) + ".");
   }
 }
 
 // A clock measured in the counter windows that differs explains times that do.
-void compare_clocks(const Report& a, const Report& b, Comparison& out) {
+void compare_clocks(const Report& a, const Report& b, const SideNames& names, Comparison& out) {
   constexpr double kSame = 0.02;
   for (const auto& [id, clock] : a.sm_clock_measured_hz) {
     const auto other = b.sm_clock_measured_hz.find(id);
@@ -86,41 +87,43 @@ void compare_clocks(const Report& a, const Report& b, Comparison& out) {
     const double ratio = *other->second / *clock;
     if (ratio > 1 - kSame && ratio < 1 + kSame) continue;
     out.remarks.push_back("The SM clock of device " + std::to_string(id) + " was measured as " +
-                          std::to_string(static_cast<int>(*clock * 1e-6)) + " MHz in A and " +
-                          std::to_string(static_cast<int>(*other->second * 1e-6)) +
-                          " MHz in B: times move with it.");
+                          std::to_string(static_cast<int>(*clock * 1e-6)) + " MHz in " + names.a +
+                          " and " + std::to_string(static_cast<int>(*other->second * 1e-6)) +
+                          " MHz in " + names.b + ": times move with it.");
   }
 }
 
 // Whether numbers of two reports may be held against each other: fills obstacles and remarks.
-void say_how_comparable(const Report& a, const Report& b, Comparison& out) {
+void say_how_comparable(const Report& a, const Report& b, const SideNames& names, Comparison& out) {
   if (is_playback(a) != is_playback(b)) {
     out.obstacles.push_back(std::string("One is a playback and the other is of hardware: ") +
-                            (is_playback(a) ? "A" : "B") + " is the playback.");
+                            (is_playback(a) ? names.a : names.b) + " is the playback.");
   } else if (a.run.source != b.run.source) {
-    out.remarks.push_back("A is from " + to_string(a.run.source) + ", B from " +
-                          to_string(b.run.source) + ".");
+    out.remarks.push_back(names.a + " is from " + to_string(a.run.source) + ", " + names.b +
+                          " from " + to_string(b.run.source) + ".");
   }
   if (a.run.unit != b.run.unit) {
-    out.obstacles.push_back("Numbers of A are per " + to_string(a.run.unit) + ", those of B per " +
-                            to_string(b.run.unit) + ".");
+    out.obstacles.push_back("Numbers of " + names.a + " are per " + to_string(a.run.unit) +
+                            ", those of " + names.b + " per " + to_string(b.run.unit) + ".");
   }
-  compare_devices(a, b, out);
-  compare_clocks(a, b, out);
+  compare_devices(a, b, names, out);
+  compare_clocks(a, b, names, out);
   const bool common = std::any_of(out.layers.begin(), out.layers.end(), [](const ComparedRow& row) {
     return row.match == Match::same || row.match == Match::renamed;
   });
   if (!common) out.obstacles.emplace_back("They have no layer with kernels in common.");
-  for (const auto& [name, report] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
+  for (const auto& [name, report] : {std::pair{names.a, &a}, std::pair{names.b, &b}}) {
     if (!report->run.complete)
-      out.remarks.push_back(std::string(name) + " is a snapshot of a program that still ran.");
+      out.remarks.push_back(name + " is a snapshot of a program that still ran.");
     if (report->run.lost.records + report->run.lost.unattributed_launches > 0)
-      out.remarks.push_back(std::string(name) + " lost records: its sums may be too small.");
+      out.remarks.push_back(name + " lost records: its sums may be too small.");
   }
   if (a.run.unit == Unit::run && b.run.unit == Unit::run) {
     out.remarks.emplace_back(
         "Numbers are of whole runs: they agree only where both runs did as much work.");
   }
+  if (a.run.unit == b.run.unit)
+    out.other_work = other_work(work_done(a), work_done(b), names.a, names.b, a.run.unit);
 }
 
 class Comparer {
@@ -148,7 +151,7 @@ class Comparer {
     }
     own_layers(matches, out);
     kernels(matches, out);
-    step(out);
+    out.step = compare_steps({&a_}, {&b_});
     return out;
   }
 
@@ -245,16 +248,6 @@ class Comparer {
     }
   }
 
-  void step(Comparison& out) const {
-    out.step_wall_ns = {a_.step.wall_mean_ns, b_.step.wall_mean_ns};
-    const auto error = [](const Report& report) -> Maybe {
-      const auto steps = report.run.steps.time;
-      if (!report.step.wall_stddev_ns || steps < 2) return std::nullopt;
-      return *report.step.wall_stddev_ns / std::sqrt(static_cast<double>(steps));
-    };
-    out.step_noise_ns = noise_of(error(a_), error(b_));
-  }
-
   const Report& a_;
   const Report& b_;
   const LayerErrors errors_a_, errors_b_;
@@ -263,14 +256,10 @@ class Comparer {
 
 }  // namespace
 
-Maybe Compared::change() const {
-  if (!a || !b || *a == 0) return std::nullopt;
-  return *b / *a - 1;
-}
-
 bool ComparedRow::beyond_noise() const {
-  if (!time_ns.a || !time_ns.b || !noise_ns) return true;
-  return std::abs(*time_ns.b - *time_ns.a) > *noise_ns;
+  const Maybe chance = larger(noise_ns, range.time_ns);
+  if (!time_ns.a || !time_ns.b || !chance) return true;
+  return std::abs(*time_ns.b - *time_ns.a) > *chance;
 }
 
 std::string match_name(Match match) {
@@ -289,9 +278,9 @@ std::string match_name(Match match) {
   return "same";
 }
 
-Comparison compare(const Report& a, const Report& b) {
+Comparison compare(const Report& a, const Report& b, const SideNames& names) {
   Comparison out = Comparer(a, b).run();
-  say_how_comparable(a, b, out);
+  say_how_comparable(a, b, names, out);
   return out;
 }
 

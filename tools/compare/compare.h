@@ -6,14 +6,10 @@
 #include <vector>
 
 #include "analysis/report/report.h"
+#include "tools/compare/compare_step.h"
+#include "tools/compare/compared.h"
 
 namespace gable {
-
-struct Compared {
-  Maybe a, b;
-  // b / a - 1; empty where a part is unknown or `a` is 0.
-  [[nodiscard]] Maybe change() const;
-};
 
 enum class Match {
   same,     // path, direction and device; of kernels also name, grid, block, cluster, shared memory
@@ -42,7 +38,12 @@ struct ComparedRow {
   // all of them together. It is taken from the spread within each run; what differs from run to run
   // is not in it. Empty where a kernel was timed less than twice.
   Maybe noise_ns;
-  // The difference of times is larger than the noise, or the noise is unknown.
+  // Of several runs of one side: the largest number less the smallest, of the side where that is
+  // larger. Empty where each side has one run.
+  struct {
+    Maybe time_ns, flops, dram, fraction;
+  } range;
+  // The difference of times is larger than the noise and the range, or neither is known.
   [[nodiscard]] bool beyond_noise() const;
 };
 
@@ -50,15 +51,21 @@ struct Comparison {
   // Sentences: why no conclusion may be drawn from A's and B's numbers. Empty when all is well.
   std::vector<std::string> obstacles;
   std::vector<std::string> remarks;  // what a reader should know beside
-  Compared step_wall_ns;
-  Maybe step_noise_ns;              // as ComparedRow::noise_ns
+  // How much work each did, where that differs, without a full stop; empty where it does not.
+  std::string other_work;
+  ComparedStep step;
   std::vector<ComparedRow> wholes;  // a row for each device
   std::vector<ComparedRow> trees;   // layers with those below them
   std::vector<ComparedRow> layers;  // layers by what they do themselves: no work is in two of them
   std::vector<ComparedRow> kernels;
 };
 
+// What sentences call the two.
+struct SideNames {
+  std::string a = "A", b = "B";
+};
+
 // The reports must outlive the result. Rows stand in B's order, then those that are gone.
-[[nodiscard]] Comparison compare(const Report& a, const Report& b);
+[[nodiscard]] Comparison compare(const Report& a, const Report& b, const SideNames& names = {});
 
 }  // namespace gable

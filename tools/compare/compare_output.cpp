@@ -103,11 +103,11 @@ std::string whole_line(const ComparedRow& row, const std::string& unit, bool sev
 }
 
 std::string step_line(const Comparison& comparison) {
-  const Compared& wall = comparison.step_wall_ns;
-  if (!wall.a || !wall.b) return {};
-  return "step: " + duration(wall.a) + " -> " + duration(wall.b) + " (" +
-         signed_percent(wall.change()) +
-         (comparison.step_noise_ns ? ", noise " + duration(comparison.step_noise_ns) : "") + ")";
+  const ComparedStep& step = comparison.step;
+  if (!step.wall_ns.a || !step.wall_ns.b) return {};
+  return "step: " + duration(step.wall_ns.a) + " -> " + duration(step.wall_ns.b) + " (" +
+         signed_percent(step.wall_ns.change()) +
+         (step.noise_ns ? ", noise " + duration(step.noise_ns) : "") + ")";
 }
 
 // Both names of layers that are taken for renamed: people must be able to disagree.
@@ -182,6 +182,14 @@ std::string gates_of(const GateOptions& options) {
   std::string text;
   for (const Gated what : options.what) text += (text.empty() ? "" : ", ") + gated_name(what);
   return text;
+}
+
+constexpr std::size_t kMostUnknown = 8;  // lines
+
+std::string word_of_verdict(GateVerdict verdict) {
+  return verdict == GateVerdict::worse     ? "worse"
+         : verdict == GateVerdict::unclear ? "unclear"
+                                           : "unknown";
 }
 
 std::string verdict_of(const GateResult& result) {
@@ -282,12 +290,29 @@ std::string diff_json(const ReportFiles& files, const Comparison& comparison) {
   out["b"] = side(1);
   out["obstacles"] = comparison.obstacles;
   out["remarks"] = comparison.remarks;
-  out["step_wall_ns"] = pair(comparison.step_wall_ns);
-  out["step_wall_ns"]["noise"] = number(comparison.step_noise_ns);
+  out["step_wall_ns"] = pair(comparison.step.wall_ns);
+  out["step_wall_ns"]["noise"] = number(comparison.step.noise_ns);
   out["wholes"] = rows_json(comparison.wholes, false);
   out["layers"] = rows_json(comparison.layers, false);
   out["kernels"] = rows_json(comparison.kernels, true);
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<std::string> check_lines(const GateResult& result, const GateOptions& options) {
+  std::vector<std::string> lines;
+  if (result.uniform)
+    lines.push_back(word_of_verdict(result.uniform->verdict) + ": " +
+                    result.uniform->line(options.percent));
+  std::size_t unknown = 0;
+  for (const GateFinding& finding : result.findings) {
+    if (finding.together) continue;
+    if (finding.verdict == GateVerdict::unknown && ++unknown > kMostUnknown) continue;
+    lines.push_back(word_of_verdict(finding.verdict) + ": " + finding.line(options.percent));
+  }
+  if (unknown > kMostUnknown)
+    lines.push_back("unknown: " + std::to_string(unknown - kMostUnknown) +
+                    " more numbers, known in the baseline alone");
+  return lines;
 }
 
 std::string check_summary(const GateResult& result, const GateOptions& options) {
@@ -303,27 +328,46 @@ std::string check_summary(const GateResult& result, const GateOptions& options) 
   return text + ".";
 }
 
-std::string check_markdown(const ReportFiles& files, const Comparison& comparison,
-                           const GateResult& result, const GateOptions& options) {
+std::string shown_runs(const ReportFiles& files, std::size_t first, std::size_t end) {
   const std::vector<std::string> names = file_names(files);
+  if (end - first == 1) return names[first];
+  std::string text = "the mean of " + std::to_string(end - first) + " runs (";
+  for (std::size_t i = first; i < end; ++i) text += (i > first ? ", " : "") + names[i];
+  return text + ")";
+}
+
+std::string check_markdown(const ReportFiles& files, std::size_t baselines,
+                           const Comparison& comparison, const GateResult& result,
+                           const GateOptions& options) {
   std::string out = "### " + source_mark(files.reports) + "gable check: " + verdict_of(result) +
-                    "\n\n" + markdown_cell(names[1]) + " against " + markdown_cell(names[0]) + "\n";
+                    "\n\n" + markdown_cell(shown_runs(files, baselines, files.reports.size())) +
+                    " against " + markdown_cell(shown_runs(files, 0, baselines)) + "\n";
   if (!result.obstacles.empty()) out += "\n";
   for (const std::string& text : result.obstacles) out += "- " + markdown_cell(text) + "\n";
-  if (!result.findings.empty())
-    out +=
-        "\n| | layer | direction | what | baseline | now | change |\n"
-        "|---|---|---|---|--:|--:|--:|\n";
+  if (result.uniform)
+    out += "\n" + word_of_verdict(result.uniform->verdict) + ": " +
+           result.uniform->line(options.percent) + "\n";
+  std::string rows;
+  std::size_t unknown = 0;
   for (const GateFinding& finding : result.findings) {
+    if (finding.together) continue;
+    if (finding.verdict == GateVerdict::unknown && ++unknown > kMostUnknown) continue;
     const char* verdict = finding.verdict == GateVerdict::worse     ? "worse"
                           : finding.verdict == GateVerdict::unclear ? "within the noise"
                                                                     : "no longer known";
-    out += std::string("| ") + verdict + " | " + markdown_cell(finding.name) + " | " +
-           to_string(finding.direction) + " | " + gated_name(finding.what) + " | " +
-           shown_value(finding.values.a, finding.what) + " | " +
-           shown_value(finding.values.b, finding.what) + " | " +
-           signed_percent(finding.values.change()) + " |\n";
+    rows += std::string("| ") + verdict + " | " + markdown_cell(finding.name) + " | " +
+            to_string(finding.direction) + " | " + gated_name(finding.what) + " | " +
+            shown_value(finding.values.a, finding.what) + " | " +
+            shown_value(finding.values.b, finding.what) + " | " +
+            (finding.what == Gated::idle ? signed_percent(finding.worsening()) + " of the step"
+                                         : signed_percent(finding.values.change())) +
+            " |\n";
   }
+  if (!rows.empty())
+    out +=
+        "\n| | layer | direction | what | baseline | now | change |\n"
+        "|---|---|---|---|--:|--:|--:|\n" +
+        rows;
   if (result.obstacles.empty()) out += "\n" + check_summary(result, options) + "\n";
   for (const std::string& text : comparison.remarks) out += "\n" + markdown_cell(text) + "\n";
   return out;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "tools/compare/compare.h"
 #include "tools/compare/gate.h"
@@ -34,10 +35,17 @@ struct DiffOptions {
 [[nodiscard]] std::string diff_markdown(const ReportFiles& files, const Comparison& comparison,
                                         const DiffOptions& options);
 
+// A line for each finding: "worse: Net/conv: time …". Times that grew alike are one, and so are
+// numbers that got lost beyond the first few.
+[[nodiscard]] std::vector<std::string> check_lines(const GateResult& result,
+                                                   const GateOptions& options);
 // "12 numbers compared, 1 worse by more than 5 %, 2 within the noise."
 [[nodiscard]] std::string check_summary(const GateResult& result, const GateOptions& options);
-// For a pull request.
-[[nodiscard]] std::string check_markdown(const ReportFiles& files, const Comparison& comparison,
-                                         const GateResult& result, const GateOptions& options);
+// For a pull request. The baseline's files come first; there are so many of them.
+[[nodiscard]] std::string check_markdown(const ReportFiles& files, std::size_t baselines,
+                                         const Comparison& comparison, const GateResult& result,
+                                         const GateOptions& options);
+// "new1.json", or "3 runs (new1.json, new2.json, new3.json)": files from `first` up to `end`.
+[[nodiscard]] std::string shown_runs(const ReportFiles& files, std::size_t first, std::size_t end);
 
 }  // namespace gable

@@ -61,8 +61,8 @@ TEST(CompareOf, RowsWithBothNumbers) {
   EXPECT_EQ(conv.launches.a, 2.0);
   EXPECT_DOUBLE_EQ(*conv.share, 100.0 / 160);
   EXPECT_EQ(conv.layer_row, &b.layers[2]);
-  EXPECT_EQ(all.step_wall_ns.a, 500.0);
-  EXPECT_EQ(all.step_wall_ns.b, 750.0);
+  EXPECT_EQ(all.step.wall_ns.a, 500.0);
+  EXPECT_EQ(all.step.wall_ns.b, 750.0);
 }
 
 TEST(CompareOf, NoiseIsTwiceTheStandardErrorsOfBoth) {
@@ -74,7 +74,7 @@ TEST(CompareOf, NoiseIsTwiceTheStandardErrorsOfBoth) {
   EXPECT_DOUBLE_EQ(*row_named(all.layers, "net/relu").noise_ns, 2 * std::sqrt(2.0));
   EXPECT_DOUBLE_EQ(*all.wholes[0].noise_ns, 2 * std::sqrt(18.0));
   EXPECT_DOUBLE_EQ(*row_named(all.kernels, "gemm").noise_ns, 2 * std::sqrt(8.0));
-  EXPECT_DOUBLE_EQ(*all.step_noise_ns, 2 * std::sqrt(32.0));  // 8 / sqrt(4) in each
+  EXPECT_DOUBLE_EQ(*all.step.noise_ns, 2 * std::sqrt(32.0));  // 8 / sqrt(4) in each
   EXPECT_TRUE(conv.beyond_noise());
   Report once = b;
   once.kernels[0].samples_time = 1;
@@ -84,7 +84,7 @@ TEST(CompareOf, NoiseIsTwiceTheStandardErrorsOfBoth) {
   EXPECT_TRUE(row_named(unsure.layers, "net/relu").noise_ns);
   EXPECT_TRUE(unsure.wholes[0].beyond_noise());
   once.run.steps.time = 1;
-  EXPECT_FALSE(compare(a, once).step_noise_ns);
+  EXPECT_FALSE(compare(a, once).step.noise_ns);
 }
 
 TEST(CompareOf, AChangeWithinTheNoiseIsNone) {

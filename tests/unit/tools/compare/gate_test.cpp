@@ -73,7 +73,7 @@ TEST(GateOf, WhatTheBaselineAloneKnowsIsSaid) {
   Comparison comparison;
   comparison.wholes = {row_of("w", 100, 100)};
   comparison.layers = {row_of("lost", 100, std::nullopt), row_of("new", std::nullopt, 100)};
-  const auto result = gate(comparison, {});
+  const auto result = gate(comparison, {.what = {Gated::time}});
   ASSERT_EQ(result.findings.size(), 1u);
   EXPECT_EQ(result.findings[0].verdict, GateVerdict::unknown);
   EXPECT_EQ(result.findings[0].name, "lost");
@@ -107,7 +107,8 @@ TEST(GateOf, WorseOnesFirstAndThenByChange) {
   comparison.layers = {row_of("unclear", 10, 40, 100), row_of("a", 10, 12), row_of("b", 10, 13),
                        row_of("lost", 10, std::nullopt)};
   std::vector<std::string> names;
-  for (const auto& finding : gate(comparison, {}).findings) names.push_back(finding.name);
+  for (const auto& finding : gate(comparison, {.what = {Gated::time}}).findings)
+    names.push_back(finding.name);
   EXPECT_EQ(names, (std::vector<std::string>{"b", "a", "unclear", "lost"}));
 }
 
@@ -137,6 +138,106 @@ TEST(GateOf, NamedLayersAreLookedAtWithWhatIsBelowThem) {
   EXPECT_EQ(names("model.conv"), std::vector<std::string>{"net/conv"});
   EXPECT_EQ(names("conv"), std::vector<std::string>{"net/conv"});
   EXPECT_EQ(names("other"), std::vector<std::string>{"other"});
+}
+
+Comparison with_step(Maybe wall_a, Maybe wall_b, Maybe idle_a, Maybe idle_b) {
+  Comparison comparison;
+  comparison.wholes = {row_of("w", 100, 100)};
+  comparison.step.wall_ns = {wall_a, wall_b};
+  comparison.step.idle_ns = {idle_a, idle_b};
+  return comparison;
+}
+
+std::vector<std::string> lines_of(const GateResult& result) {
+  std::vector<std::string> lines;
+  for (const GateFinding& finding : result.findings) lines.push_back(finding.line(5));
+  return lines;
+}
+
+TEST(GateOf, AStepThatTakesTwiceAsLongIsWorseThoughItsKernelsDoNot) {
+  const auto result = gate(with_step(1000, 2000, 100, 1100), {});
+  EXPECT_EQ(lines_of(result),
+            (std::vector<std::string>{
+                "whole program: step 1.00 us -> 2.00 us, +100 % (gate 5 %, noise unknown)",
+                "whole program: idle 100 ns -> 1.10 us, +100 % of the step (gate 5 %)"}));
+  EXPECT_EQ(result.count(GateVerdict::worse), 2u);
+  EXPECT_EQ(result.compared, 3u);
+  EXPECT_TRUE(gate(with_step(1000, 1049, 100, 149), {}).findings.empty());
+  // Idle time is a share of the step: from 10 to 20 ns of 1,000 is nothing.
+  EXPECT_TRUE(gate(with_step(1000, 1010, 10, 20), {}).findings.empty());
+  EXPECT_TRUE(gate(with_step(1000, 2000, 100, 1100), {.what = {Gated::time}}).findings.empty());
+}
+
+TEST(GateOf, WithoutStepsNothingIsSaidOfThemUnlessAsked) {
+  const Comparison none = with_step(std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+  EXPECT_TRUE(gate(none, {}).obstacles.empty());
+  EXPECT_EQ(gate(none, {.what = {Gated::step}, .asked = true}).obstacles,
+            std::vector<std::string>{"The step time is not known in both reports."});
+}
+
+TEST(GateOf, NumbersThatGotLostAreWorse) {
+  Comparison comparison;
+  comparison.wholes = {row_of("w", 100, 100)};
+  for (int i = 0; i < 40; ++i) {
+    ComparedRow row = row_of("layer", 10, 10);
+    row.flops = row.dram = {5, 5};
+    comparison.layers.push_back(row);
+  }
+  EXPECT_TRUE(gate(comparison, {}).findings.empty());
+  // 6 of 121 are 4.96 %, 7 are 5.8 %.
+  for (int i = 0; i < 6; ++i) comparison.layers[static_cast<std::size_t>(i)].dram.b.reset();
+  EXPECT_TRUE(gate(comparison, {}).findings.empty());
+  comparison.layers[6].flops.b.reset();
+  EXPECT_EQ(lines_of(gate(comparison, {})),
+            std::vector<std::string>{
+                "whole program: coverage 121 -> 114 numbers, -5.79 % (gate 5 %); no longer known: "
+                "6 dram, 1 flops; the first is of layer"});
+  EXPECT_TRUE(gate(comparison, {.what = {Gated::time}}).findings.empty());
+  // Of the whole program one is enough.
+  for (ComparedRow& row : comparison.layers) row.flops = row.dram = {5, 5};
+  comparison.wholes[0].dram = {5, std::nullopt};
+  EXPECT_EQ(gate(comparison, {}).findings.at(0).what, Gated::coverage);
+  EXPECT_EQ(gate(comparison, {}).findings.at(0).verdict, GateVerdict::worse);
+}
+
+TEST(GateOf, AnotherAmountOfWorkIsNoComparison) {
+  Comparison comparison = with_step(100, 50, 0, 0);
+  comparison.other_work = "B does half";
+  const auto result = gate(comparison, {});
+  ASSERT_EQ(result.obstacles.size(), 1u);
+  EXPECT_EQ(result.obstacles[0],
+            "B does half: profile the same batch and inputs, make a new baseline, or ask with "
+            "--what for what needs no equal work (flops, roof, coverage).");
+  comparison.wholes[0].flops = {100, 50};
+  comparison.wholes[0].fraction = {0.5, 0.5};
+  const GateOptions no_work{.what = {Gated::flops, Gated::roof, Gated::coverage}, .asked = true};
+  EXPECT_TRUE(gate(comparison, no_work).obstacles.empty());
+  EXPECT_EQ(gate(comparison, {.what = {Gated::flops, Gated::time}}).obstacles.size(), 1u);
+}
+
+TEST(GateOf, TimesThatGrowAlikeAreOneFinding) {
+  Comparison comparison = with_step(1000, 1090, std::nullopt, std::nullopt);
+  comparison.wholes = {row_of("w", 100, 109)};
+  for (int i = 0; i < 20; ++i) comparison.layers.push_back(row_of("l", 100, 108 + i % 4));
+  const auto all = gate(comparison, {});
+  ASSERT_TRUE(all.uniform);
+  EXPECT_EQ(all.uniform->line(5),
+            "everything takes 1.08 to 1.11 times as long: 22 numbers (gate 5 %)");
+  EXPECT_EQ(all.uniform->verdict, GateVerdict::worse);
+  for (const GateFinding& finding : all.findings) EXPECT_TRUE(finding.together) << finding.name;
+  comparison.layers[0] = row_of("worst", 100, 300);
+  comparison.layers[1] = row_of("as before", 100, 100);
+  const auto most = gate(comparison, {});
+  EXPECT_EQ(most.uniform->line(5),
+            "nearly everything takes 1.08 to 1.11 times as long: 20 of 22 numbers (gate 5 %)");
+  EXPECT_EQ(most.findings[0].name, "worst");
+  EXPECT_FALSE(most.findings[0].together);
+  for (int i = 0; i < 10; ++i)
+    comparison.layers[static_cast<std::size_t>(i)] = row_of("as before", 100, 100);
+  EXPECT_FALSE(gate(comparison, {}).uniform);
+  // Nor where everything takes as long as before.
+  for (ComparedRow& row : comparison.layers) row = row_of("as before", 100, 100);
+  EXPECT_FALSE(gate(comparison, {}).uniform);
 }
 
 TEST(GateOf, Sentences) {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/compare/compare_work.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "analysis/base/display.h"
+#include "analysis/roofline/partial_sum.h"
+
+namespace gable {
+namespace {
+
+std::string count(double value) {
+  std::array<char, 40> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.6g", value);
+  return text.data();
+}
+
+}  // namespace
+
+WorkDone work_done(const Report& report) {
+  WorkDone work;
+  bool counted = true;
+  for (const LayerRow& layer : report.layers) {
+    if (layer.model && layer.model->self.flops)
+      work.analytic = work.analytic.value_or(0) + *layer.model->self.flops;
+    if (layer.parent) continue;
+    const Maybe flops = whole_sum(layer.flops.total, layer.coverage.flops);
+    counted = counted && flops;
+    work.flops = work.flops.value_or(0) + flops.value_or(0);
+    if (layer.launches) work.launches = work.launches.value_or(0) + *layer.launches;
+  }
+  if (!counted) work.flops.reset();
+  return work;
+}
+
+std::string other_work(const WorkDone& a, const WorkDone& b, const std::string& name_a,
+                       const std::string& name_b, Unit unit) {
+  struct Kind {
+    Maybe WorkDone::*value;
+    const char* unit;
+    const char* how;
+  };
+  static constexpr std::array<Kind, 3> kKinds = {{{&WorkDone::flops, "FLOP", ""},
+                                                  {&WorkDone::analytic, "FLOP", " (by formula)"},
+                                                  {&WorkDone::launches, "launches", ""}}};
+  for (const Kind& kind : kKinds) {
+    const Maybe before = a.*kind.value, after = b.*kind.value;
+    // Programs that compute with integers alone have no FLOPs to tell them apart.
+    if (!before || !after || (*before <= 0 && *after <= 0)) continue;
+    if (std::abs(*after - *before) <= kSameWork * std::max(*before, *after)) return {};
+    const auto shown = [&](const Maybe& value) {
+      return kind.value == &WorkDone::launches ? count(*value) + " launches"
+                                               : with_prefix(value, kind.unit);
+    };
+    const Maybe change = *before > 0 ? Maybe(*after / *before - 1) : std::nullopt;
+    return name_a + " does " + shown(before) + " per " + to_string(unit) + ", " + name_b + " " +
+           shown(after) + kind.how + (change ? " (" + signed_percent(change) + ")" : "");
+  }
+  return {};
+}
+
+}  // namespace gable
