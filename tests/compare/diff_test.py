@@ -97,7 +97,7 @@ class Diff(CompareCase):
         a, b = with_spread(self.net, 3e4), with_spread(slower(self.net, "conv_kernel", 1.1), 4e4)
         conv = self.rows(a, b)[("Net/conv", "forward")]
         self.assertAlmostEqual(conv["time_ns"]["noise"], 2 * (1.5e4 ** 2 + 2e4 ** 2) ** 0.5)  # 4 samples each
-        self.assertIn("~+10.0 %", self.diff(a, b))
+        self.assertIn("~+10.0 %", self.diff(a, slower(b, "relu_kernel", 3)))
         self.assertNotIn("~+10.0 %", self.diff(with_spread(self.net, 1e3), with_spread(slower(self.net, "conv_kernel", 1.1), 1e3)))
         once = self.rows(with_spread(self.net, 3e4, samples=1), b)[("Net/conv", "forward")]
         self.assertIsNone(once["time_ns"]["noise"])
@@ -106,6 +106,41 @@ class Diff(CompareCase):
         later = copy.deepcopy(self.net)
         later["devices"][0]["name"] = "Another GPU"
         self.assertIn("Careful: A ran on Made-up GPU (100 SMs), B on Another GPU (100 SMs).", self.diff(self.net, later))
+
+    def test_less_time_of_fewer_launches_is_not_faster(self):
+        def of(launches, time):
+            out = copy.deepcopy(self.net)
+            out["kernels"][1] = made_reports.kernel(3, "conv_kernel", 1e10 / launches, 5e7 / launches, time / launches, "forward", launches=launches)
+            return out
+        before, after = of(100, 4e5), of(91, 4e5 * 0.91 * 1.03)
+        conv = self.rows(before, after)[("Net/conv", "forward")]
+        self.assertAlmostEqual(conv["time_ns"]["change"], 0.91 * 1.03 - 1)
+        self.assertAlmostEqual(conv["launches"]["change"], -0.09)
+        self.assertAlmostEqual(conv["time_per_launch_ns"]["change"], 0.03)
+        table = self.diff(before, after)
+        self.assertRegex(table, r"(?m)^layer +dir +time A +time B +change +launches +a launch +FLOP")
+        self.assertRegex(table, r"(?m)^Net/conv +for +400 us +375 us +-6.27 % +-9.00 % +\+3.00 % +0 %")
+        self.assertLessEqual(max(map(len, table.splitlines())), 100)
+        self.assertIn("No room for: saving A, saving B.\n", table)
+        self.assertNotIn("launches", self.diff(self.net, slower(self.net, "conv_kernel", 1.1)))
+
+    def test_no_difference_is_one_line(self):
+        self.assertEqual(self.diff(self.net, self.net),
+                         "[playback] No difference: 5 layers, 1.00 ms a step.\n")
+        noisy = with_spread(self.net, 3e4)
+        for report in (noisy, later := with_spread(slower(self.net, "conv_kernel", 1.01), 3e4)):
+            report["step"]["wall_ns"]["stddev"] = 1e5
+        later["step"]["wall_ns"]["mean"] *= 1.001
+        self.assertEqual(self.diff(noisy, later),
+                         "[playback] No difference beyond the noise: 5 layers, 1.00 ms a step.\n")
+        later["step"]["wall_ns"]["mean"] *= 1.2
+        self.assertIn("step: 2.00 ms -> 2.40 ms", self.diff(noisy, later))
+
+    def test_another_amount_of_work_is_said(self):
+        before, after = copy.deepcopy(self.net), slower(self.net, "conv_kernel", 0.5)
+        for report, flops in ((before, 3e10), (after, 1.5e10)):
+            report["layers"][0]["flops"]["total"], report["layers"][0]["coverage"]["flops"] = flops, 1
+        self.assertIn("Careful: A does 30.0 GFLOP per step, B 15.0 GFLOP (-50.0 %)", self.diff(before, after))
 
     def test_patterns_and_order(self):
         later = slower(slower(self.net, "conv_kernel", 1.1), "cast_kernel", 2)

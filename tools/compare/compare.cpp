@@ -126,6 +126,14 @@ void say_how_comparable(const Report& a, const Report& b, const SideNames& names
     out.other_work = other_work(work_done(a), work_done(b), names.a, names.b, a.run.unit);
 }
 
+// Windows of one program differ by less.
+bool differs(const Compared& values) {
+  constexpr double kSame = 0.005;
+  if (values.a.has_value() != values.b.has_value()) return true;
+  if (!values.a) return false;
+  return std::abs(*values.b - *values.a) > kSame * std::max(*values.a, *values.b);
+}
+
 class Comparer {
  public:
   Comparer(const Report& a, const Report& b)
@@ -256,6 +264,22 @@ class Comparer {
 
 }  // namespace
 
+Compared ComparedRow::per_launch_ns() const {
+  const auto of = [](const Maybe& time, const Maybe& count) {
+    return time && count.value_or(0) > 0 ? Maybe(*time / *count) : std::nullopt;
+  };
+  return {of(time_ns.a, launches.a), of(time_ns.b, launches.b)};
+}
+
+bool ComparedRow::launches_differ() const { return differs(launches); }
+
+bool ComparedRow::launch_beyond_noise() const {
+  const Compared each = per_launch_ns();
+  const Maybe chance = larger(noise_ns, range.time_ns);
+  if (!each.a || !each.b || !chance) return true;
+  return std::abs(*each.b - *each.a) * *launches.b > *chance;
+}
+
 bool ComparedRow::beyond_noise() const {
   const Maybe chance = larger(noise_ns, range.time_ns);
   if (!time_ns.a || !time_ns.b || !chance) return true;
@@ -276,6 +300,23 @@ std::string match_name(Match match) {
       break;
   }
   return "same";
+}
+
+bool no_difference(const Comparison& comparison, const std::vector<const ComparedRow*>& rows) {
+  const auto same = [](const ComparedRow& row) {
+    const bool time = row.time_ns.a.has_value() == row.time_ns.b.has_value() &&
+                      (row.time_ns.a == row.time_ns.b || !row.beyond_noise());
+    return row.match == Match::same && time && !row.launches_differ() && !differs(row.flops) &&
+           !differs(row.dram);
+  };
+  const ComparedStep& step = comparison.step;
+  const Maybe chance = larger(step.noise_ns, step.wall_range);
+  const bool step_same =
+      step.wall_ns.a == step.wall_ns.b || (step.wall_ns.a && step.wall_ns.b && chance &&
+                                           std::abs(*step.wall_ns.b - *step.wall_ns.a) <= *chance);
+  return step_same && comparison.other_work.empty() &&
+         std::all_of(comparison.wholes.begin(), comparison.wholes.end(), same) &&
+         std::all_of(rows.begin(), rows.end(), [&](const ComparedRow* row) { return same(*row); });
 }
 
 Comparison compare(const Report& a, const Report& b, const SideNames& names) {

@@ -43,6 +43,12 @@ struct ComparedRow {
   struct {
     Maybe time_ns, flops, dram, fraction;
   } range;
+  // Time of one launch, the mean of all kernels of the row; empty where it is not launched.
+  [[nodiscard]] Compared per_launch_ns() const;
+  // It is launched more or less often, by more than windows differ.
+  [[nodiscard]] bool launches_differ() const;
+  // The difference of times of a launch is larger than the noise, at as many launches as B has.
+  [[nodiscard]] bool launch_beyond_noise() const;
   // The difference of times is larger than the noise and the range, or neither is known.
   [[nodiscard]] bool beyond_noise() const;
 };
@@ -64,6 +70,11 @@ struct Comparison {
 struct SideNames {
   std::string a = "A", b = "B";
 };
+
+// Of these rows and the whole: nothing is new, gone or otherwise launched, no work differs, and
+// times differ within the noise at most.
+[[nodiscard]] bool no_difference(const Comparison& comparison,
+                                 const std::vector<const ComparedRow*>& rows);
 
 // The reports must outlive the result. Rows stand in B's order, then those that are gone.
 [[nodiscard]] Comparison compare(const Report& a, const Report& b, const SideNames& names = {});

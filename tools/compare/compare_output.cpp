@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/base/display.h"
+#include "analysis/roofline/partial_sum.h"
 #include "tools/export/export.h"
 #include "tools/files/report_output.h"
 #include "tools/show/columns.h"
@@ -33,10 +34,19 @@ std::string change_of(const ComparedRow& row) {
   return row.beyond_noise() || row.time_ns.change() == 0 ? text : "~" + text;
 }
 
+// "+12 %" of a launch.
+std::string launch_change_of(const ComparedRow& row) {
+  const Maybe change = row.per_launch_ns().change();
+  return (row.launch_beyond_noise() || change.value_or(0) == 0 ? "" : "~") + signed_percent(change);
+}
+
+// Faster because it is launched less often is no success, nor the other way a failure.
 const char* colour_of(const ComparedRow& row) {
   const Maybe change = row.time_ns.change();
   if (row.match == Match::added || row.match == Match::gone) return kYellow;
   if (!change || *change == 0 || !row.beyond_noise()) return nullptr;
+  const Maybe each = row.per_launch_ns().change();
+  if (row.launches_differ() && each && *each * *change <= 0) return kYellow;
   return *change > 0 ? kRed : kGreen;
 }
 
@@ -71,6 +81,11 @@ std::vector<Column> columns_of(const std::vector<const ComparedRow*>& rows, bool
   add("time B", false, [](const ComparedRow& row) { return duration(row.time_ns.b); });
   add("change", false, change_of);
   for (const ComparedRow* row : rows) columns.back().colours.push_back(colour_of(*row));
+  if (any([](const ComparedRow& row) { return row.launches.change() && row.launches_differ(); })) {
+    add("launches", false,
+        [](const ComparedRow& row) { return signed_percent(row.launches.change()); });
+    add("a launch", false, launch_change_of);
+  }
   add("FLOP", false, [](const ComparedRow& row) { return signed_percent(row.flops.change()); });
   add("DRAM", false, [](const ComparedRow& row) { return signed_percent(row.dram.change()); });
   add("roof A", false, [](const ComparedRow& row) { return percent(row.fraction.a); });
@@ -93,13 +108,45 @@ std::string take_unknown(std::vector<Column>& columns) {
   return heads;
 }
 
+// What a narrow terminal has no room for, the least important first; their heads are returned.
+std::string take_wide(std::vector<Column>& columns, std::size_t width) {
+  constexpr std::size_t kNames = 18;
+  std::string heads;
+  for (const char* word : {"saving", "roof", "DRAM", "FLOP"}) {
+    std::size_t needed = std::min(columns.front().width(), kNames);
+    for (std::size_t i = 1; i < columns.size(); ++i) needed += 2 + columns[i].width();
+    if (needed <= width) break;
+    std::erase_if(columns, [&](const Column& each) {
+      const bool gone = each.head.starts_with(word);
+      if (gone) heads += (heads.empty() ? "" : ", ") + each.head;
+      return gone;
+    });
+  }
+  return heads;
+}
+
 std::string whole_line(const ComparedRow& row, const std::string& unit, bool several) {
   std::string text = several ? "GPU " + std::to_string(row.device) + ": " : std::string();
   text += duration(row.time_ns.a) + " -> " + duration(row.time_ns.b) + " of kernels per " + unit +
           " (" + change_of(row) + (row.noise_ns ? ", noise " + duration(row.noise_ns) : "") +
           "), " + with_prefix(row.flops.a, "FLOP") + " -> " + with_prefix(row.flops.b, "FLOP") +
           ", " + with_prefix(row.dram.a, "B") + " -> " + with_prefix(row.dram.b, "B") + " DRAM";
+  if (row.launches.change() && row.launches_differ())
+    text += ", " + digits(row.launches.a) + " -> " + digits(row.launches.b) + " launches (" +
+            signed_percent(row.launches.change()) + "), " + launch_change_of(row) + " a launch";
   return text;
+}
+
+std::string no_difference_line(const ReportFiles& files, const Comparison& comparison,
+                               const std::string& counts) {
+  bool exact = comparison.step.wall_ns.a == comparison.step.wall_ns.b;
+  PartialSum time;
+  for (const ComparedRow& whole : comparison.wholes) {
+    exact = exact && whole.time_ns.a == whole.time_ns.b;
+    time.add(whole.time_ns.b, whole.time_ns.b ? 1 : 0);
+  }
+  return source_mark(files.reports) + "No difference" + (exact ? "" : " beyond the noise") + ": " +
+         counts + ", " + time.time_text() + " a " + to_string(files.reports[0].run.unit) + ".";
 }
 
 std::string step_line(const Comparison& comparison) {
@@ -164,6 +211,7 @@ Json row_json(const ComparedRow& row, bool kernel) {
   out["time_ns"] = pair(row.time_ns);
   out["time_ns"]["noise"] = number(row.noise_ns);
   out["launches"] = pair(row.launches);
+  out["time_per_launch_ns"] = pair(row.per_launch_ns());
   out["flops"] = pair(row.flops);
   out["bytes_dram"] = pair(row.dram);
   out["roof_fraction"] = pair(row.fraction);
@@ -232,9 +280,20 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
   const auto lines = [&](const std::string& text, const char* colour = nullptr) {
     for (const std::string& each : word_lines(text, options.columns)) line(each, colour);
   };
+  const auto careful = [&] {
+    for (const std::string& text : comparison.obstacles) lines("Careful: " + text, kRed);
+    if (!comparison.other_work.empty())
+      lines("Careful: " + comparison.other_work + ", so times are of different work.", kRed);
+  };
+  if (no_difference(comparison, rows)) {
+    careful();
+    lines(no_difference_line(files, comparison, counts_line(rows, kernels)));
+    for (const std::string& text : comparison.remarks) lines(text);
+    return out;
+  }
   line(source_mark(files.reports) + "A: " + files.paths[0]);
   line(source_mark(files.reports) + "B: " + files.paths[1]);
-  for (const std::string& text : comparison.obstacles) lines("Careful: " + text, kRed);
+  careful();
   for (const ComparedRow& whole : comparison.wholes)
     lines(whole_line(whole, to_string(files.reports[0].run.unit), comparison.wholes.size() > 1));
   if (const std::string step = step_line(comparison); !step.empty()) line(step);
@@ -243,11 +302,16 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
        order_name(options.order) + ":");
   std::vector<Column> columns =
       columns_of({rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count)}, kernels);
-  const std::string unknown = take_unknown(columns);
+  const std::string unknown = take_unknown(columns), wide = take_wide(columns, options.columns);
+  const bool launches = std::any_of(columns.begin(), columns.end(),
+                                    [](const Column& column) { return column.head == "a launch"; });
   out += render_columns(std::move(columns), count, options.columns, options.colours);
   line("");
   for (const std::string& text : renamed_lines(rows)) line(text);
-  lines("~: within the noise of both runs' own spread. FLOP and DRAM: change from A to B.");
+  lines(std::string("~: within the noise of both runs' own spread. FLOP") +
+        (launches ? ", DRAM, launches and the time of a launch" : " and DRAM") +
+        ": change from A to B.");
+  if (!wide.empty()) lines("No room for: " + wide + ".");
   if (!unknown.empty()) lines("Unknown in all of these rows: " + unknown + ".");
   for (const std::string& text : comparison.remarks) lines(text);
   return out;
@@ -262,6 +326,8 @@ std::string diff_markdown(const ReportFiles& files, const Comparison& comparison
                     markdown_cell(names[1]) + "**: " + counts_line(rows, kernels) + "\n\n";
   for (const std::string& text : comparison.obstacles)
     out += "Careful: " + markdown_cell(text) + "\n\n";
+  if (!comparison.other_work.empty())
+    out += "Careful: " + markdown_cell(comparison.other_work) + ".\n\n";
   if (rows.size() > options.rows) rows.resize(options.rows);
   const std::vector<Column> columns = columns_of(rows, kernels);
   std::string head = "|", rule = "|";
@@ -290,6 +356,7 @@ std::string diff_json(const ReportFiles& files, const Comparison& comparison) {
   out["b"] = side(1);
   out["obstacles"] = comparison.obstacles;
   out["remarks"] = comparison.remarks;
+  out["other_work"] = comparison.other_work.empty() ? Json(nullptr) : Json(comparison.other_work);
   out["step_wall_ns"] = pair(comparison.step.wall_ns);
   out["step_wall_ns"]["noise"] = number(comparison.step.noise_ns);
   out["wholes"] = rows_json(comparison.wholes, false);

@@ -98,6 +98,44 @@ TEST(CompareOf, AChangeWithinTheNoiseIsNone) {
   EXPECT_DOUBLE_EQ(*(Compared{4, 5}).change(), 0.25);
 }
 
+TEST(CompareOf, LaunchesAndTheTimeOfALaunchAreToldApart) {
+  ComparedRow row;
+  row.time_ns = {1000, 937.3};
+  row.launches = {100, 91};
+  EXPECT_DOUBLE_EQ(*row.per_launch_ns().a, 10);
+  EXPECT_NEAR(*row.per_launch_ns().change(), 0.03, 1e-9);
+  EXPECT_TRUE(row.launches_differ());
+  row.noise_ns = 27.2;  // 91 launches of 0.3 ns are 27.3
+  EXPECT_TRUE(row.launch_beyond_noise());
+  row.noise_ns = 27.4;
+  EXPECT_FALSE(row.launch_beyond_noise());
+  row.launches = {100, 100.4};
+  EXPECT_FALSE(row.launches_differ());
+  row.launches = {100, 0};
+  EXPECT_FALSE(row.per_launch_ns().b);
+}
+
+TEST(CompareOf, NoDifference) {
+  const Report a = report_of(50, "relu", 60);
+  const auto none = [&](const Report& b) {
+    const Comparison all = compare(a, b);
+    std::vector<const ComparedRow*> rows;
+    for (const ComparedRow& row : all.layers) rows.push_back(&row);
+    return no_difference(all, rows);
+  };
+  EXPECT_TRUE(none(a));
+  EXPECT_TRUE(none(report_of(50.5, "relu", 60)));  // 1 of 5.7 ns of noise, 5 of 11 of the step
+  EXPECT_FALSE(none(report_of(50, "relu", 30)));
+  EXPECT_FALSE(none(report_of(50, "activation", 60)));  // renamed
+  Report b = a;
+  b.step.wall_mean_ns = 600;
+  EXPECT_FALSE(none(b));
+  b = a;
+  b.layers[2].bytes.dram = 2000;
+  b.kernels[0].bytes.dram = 1000;
+  EXPECT_FALSE(none(b));
+}
+
 TEST(CompareOf, AGraphsTimeIsThatOfOthersAndHasNoShare) {
   const Report a = report_of(50, "relu", 60), b = report_of(75, "relu", 30);
   const Comparison all = compare(a, b);
