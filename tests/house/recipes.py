@@ -71,9 +71,9 @@ def metric_problems(files):
 def chip_problems(files):
     problems = []
     catalogue = re.findall(r'\.name = "([^"]+)"', files[CATALOGUE])
-    listed = re.findall("`([^`]+)`", option_row(files["docs/commands/predict.md"], "--device").split("|")[2])
-    problems += [f"docs/commands/predict.md, --device, does not list `{gpu}`, which {CATALOGUE} has" for gpu in catalogue if gpu not in listed]
-    problems += [f"docs/commands/predict.md, --device, lists `{gpu}`, which {CATALOGUE} does not have" for gpu in listed if gpu not in catalogue]
+    listed = re.findall("`([^`]+)`", option_row(files["docs/commands/predict.md"], "--gpu").split("|")[2])
+    problems += [f"docs/commands/predict.md, --gpu, does not list `{gpu}`, which {CATALOGUE} has" for gpu in catalogue if gpu not in listed]
+    problems += [f"docs/commands/predict.md, --gpu, lists `{gpu}`, which {CATALOGUE} does not have" for gpu in listed if gpu not in catalogue]
 
     rated = {f"{major}.{minor}" for major, minor in re.findall(r"\badd\((\d+), (\d+), Board::", files[RATES])}
     boards = {f"{major}.{minor}" for major, minor in re.findall(r'\{"[^"]+",\s+(\d+),\s+(\d+),\s+\d+,', between(files[BOARDS], "kBoards = {", "\n};"))}

@@ -12,6 +12,11 @@ FLOPS = {"resnet18": 3628146688, "resnet50": 8178368512, "vgg16": 30940528640, "
 
 
 class Predict(CompareCase):
+    def setUp(self):
+        super().setUp()
+        for kernel in self.net["kernels"]:  # enough blocks for every GPU
+            kernel["grid"] = [10000, 1, 1]
+
     def rows(self, *arguments):
         text = self.gable("predict", *arguments, "--csv", "-").stdout
         return [{k: float(v) if k not in ("source", "what", "gpu", "precision", "bottleneck", "fits_in_memory") and v else v
@@ -77,9 +82,9 @@ class Predict(CompareCase):
     def test_options_that_would_change_nothing_are_refused(self):
         path = self.write(self.net, "net.json")
         by_hand = ["--flops", "1e9", "--bytes", "1e6"]
-        for arguments in ([path, "--batch", "4"], [path, "--efficiency", "0.5"], [path, "--overhead", "5"], [path, "--sequence", "5"],
+        for arguments in ([path, "--batch", "4"], [path, "--efficiency", "0.5"], [path, "--overhead", "5"], [path, "--sequence", "5"], [path, "--training"],
                           [*by_hand, "--batch", "4"], [*by_hand, "--top", "4"], ["--model", "resnet50", "--sequence", "100"]):
-            self.assertRegex(self.gable("predict", *arguments, "--device", "H100", code=2).stderr, "^gable: --[a-z]+ is for .*\\.\n$")
+            self.assertRegex(self.gable("predict", *arguments, "--gpu", "H100", code=2).stderr, "^gable: --[a-z]+ is for .*\\.\n$")
 
     def test_numbers_without_an_end_are_refused(self):
         for arguments in (["--flops", "inf", "--bytes", "1"], ["--flops", "1e400", "--bytes", "1"], ["--flops", "1", "--bytes", "inf"],
@@ -127,7 +132,57 @@ class Predict(CompareCase):
         # nothing is known of its work
         self.assertEqual(rows[("Net/secret", "forward", "H100")]["time_ns"], "")
         table = self.gable("predict", path, "--device", "H100,V100").stdout
-        self.assertTrue(table.startswith("[playback] [predicted] time per step"), table)
+        self.assertTrue(table.startswith("[playback] [predicted] time per step, from Made-up GPU\n"), table)
+        self.assertEqual(text, self.gable("predict", path, "--gpu", "H100,V100", "--csv", "-").stdout)
+
+    def test_onto_its_own_gpu_nothing_changes(self):
+        self.net["devices"][0].update(name="NVIDIA H100 80GB HBM3", sm_count=132)
+        self.net["ceilings"][0]["clock"] = "measured"
+        path = self.write(self.net, "net.json")
+        text = self.gable("predict", path, "--gpu", "H100,H200", "--csv", "-").stdout
+        rows = [(row["layer"], row["direction"], row["source"], row["time_ns"]) for row in csv.DictReader(io.StringIO(text))]
+        here = [row for row in rows if row[2] == "playback"]
+        own = rows[1::3]  # here, H100, H200
+        self.assertEqual([(*row[:2], row[3]) for row in here], [(*row[:2], row[3]) for row in own])
+        table = self.gable("predict", path, "--gpu", "H100").stdout
+        self.assertIn("from NVIDIA H100 80GB HBM3 (H100)\n", table)
+        self.assertRegex(table, r"(?m)^whole program +1.00 ms +1.00 ms")
+
+    def test_half_the_blocks_do_not_use_twice_the_sms(self):
+        for kernel in self.net["kernels"]:
+            kernel["grid"] = [50, 1, 1]
+        few = self.write(self.net, "few.json")
+        text = self.gable("predict", few, "--gpu", "H100", "--csv", "-").stdout
+        conv = next(row for row in csv.DictReader(io.StringIO(text)) if row["layer"] == "Net/conv" and row["gpu"] == "H100"
+                    and row["direction"] == "forward")
+        # 50 blocks use 50 of 100 SMs here and 50 of 132 there
+        self.assertAlmostEqual(float(conv["time_ns"]), 4e5 * made_reports.COMPUTE / 67e12 * 132 / 100, places=3)
+
+    def test_a_gpu_that_a_file_describes(self):
+        mine = {"name": "Mine", "sm_count": 100, "sm_clock_hz": 1.5e9, "memory_bytes": 24e9, "bytes_per_s": {"dram": 2 * made_reports.DRAM},
+                "flops_per_s": {"fp32": 2 * made_reports.COMPUTE}}
+        path, gpu = self.write(self.net, "net.json"), self.write(mine, "gpu.json")
+        text = self.gable("predict", path, "--gpu", gpu, "--csv", "-").stdout
+        rows = {(row["layer"], row["direction"], row["gpu"]): row["time_ns"] for row in csv.DictReader(io.StringIO(text))}
+        self.assertEqual(float(rows[("Net/conv", "forward", "Mine")]), 2e5)
+        self.assertEqual(float(rows[("Net/relu", "forward", "Mine")]), 5e4)
+        del mine["sm_count"]
+        done = self.gable("predict", path, "--gpu", self.write(mine, "gpu.json"), code=2)
+        self.assertEqual(done.stderr, f"gable: {gpu} describes no GPU: \"sm_count\" is missing.\n")
+        self.assertIn("none.json", self.gable("predict", path, "--gpu", "none.json", code=2).stderr)
+
+    def test_memory_has_the_keys_and_values_of_all_layers(self):
+        few, many = self.rows("--model", "llama2-7b-decode", "--gpu", "RTX4090", "--sequence", "4096", "--batch", "1,16")
+        self.assertEqual((few["fits_in_memory"], many["fits_in_memory"]), ("yes", "no"))
+        kv = 2 * 32 * 32 * 128 * 2 * 4096
+        self.assertAlmostEqual(many["memory_bytes"] - few["memory_bytes"], 15 * kv, delta=0.001 * 15 * kv)
+        self.assertAlmostEqual(many["memory_bytes"] * 1e-9, 47.8, delta=0.1)
+        table = self.gable("predict", "--model", "llama2-7b-decode", "--gpu", "RTX4090", "--sequence", "4096", "--batch", "16").stdout
+        self.assertRegex(table, r"(?m)^RTX4090 +16\* +47.8 GB")
+        trained = self.rows("--model", "llama2-7b-prefill", "--gpu", "H200", "--training", "--sequence", "16")[0]
+        self.assertGreater(trained["memory_bytes"], 16 * 6738415616)
+        self.assertEqual(trained["fits_in_memory"], "yes")
+        self.gable("predict", "--model", "llama2-7b-decode", "--gpu", "H200", "--training", code=2)
 
     def test_a_layer_of_which_a_part_has_no_prediction_has_none(self):
         self.net["kernels"].append(made_reports.kernel(2, "relu_secret", None, 1e6, 1e5, "forward"))
@@ -144,8 +199,10 @@ class Predict(CompareCase):
         text = self.gable("predict", path, "--device", "H100", "--precision", "bf16", "--csv", "-").stdout
         conv = next(row for row in csv.DictReader(io.StringIO(text)) if row["layer"] == "Net/conv" and row["gpu"] == "H100"
                     and row["direction"] == "forward")
-        self.assertAlmostEqual(float(conv["least_ns"]), max(1e10 / 989e12, 5e7 / 3350e9) * 1e9)
-        self.assertEqual(conv["bound"], "memory" if float(conv["fraction"]) >= 0.25 else "latency")
+        self.assertAlmostEqual(float(conv["least_ns"]), max(1e10 / 989e12, 2.5e7 / 3350e9) * 1e9)  # half the bytes
+        self.assertEqual(conv["bound"], "compute")
+        relu = next(row for row in csv.DictReader(io.StringIO(text)) if row["layer"] == "Net/relu" and row["gpu"] == "H100")
+        self.assertAlmostEqual(float(relu["least_ns"]), 0.5e8 / 3350e9 * 1e9)  # no matrix: FP32 as before, half the bytes
 
     def test_pages(self):
         path = self.write(self.net, "net.json")

@@ -3,11 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
+#include <deque>
 #include <sstream>
 
 #include "tools/commands/command.h"
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
+#include "tools/gpus/gpu_file.h"
 #include "tools/page/page.h"
 #include "tools/predict/predict.h"
 #include "tools/predict/predict_output.h"
@@ -21,12 +23,15 @@ class PredictCommand final : public Command {
   void declare(CLI::App& app) override {
     app_ = &app;
     app.add_option("FILE", file_, "a report");
-    app.add_option("--device", devices_, "GPUs")->type_name("NAME")->required();
+    app.add_option("--gpu,--device", devices_, "GPUs of the catalogue, or files that describe one")
+        ->type_name("NAME")
+        ->required();
     app.add_option("--model", model_, "a described model")->type_name("NAME");
     app.add_option("--batch", batches_, "batch sizes")->type_name("N");
     app.add_option("--sequence", sequence_, "tokens of a prompt, or before the one that is made")
         ->type_name("N")
         ->check(CLI::Range(1, 10000000));
+    app.add_flag("--training", options_.training, "forward and backward of a model");
     app.add_option("--precision", precision_, "the type of the work")->type_name("TYPE");
     app.add_option("--flops", flops_, "FLOP of a described kernel")->type_name("F");
     app.add_option("--bytes", bytes_, "bytes of a described kernel")->type_name("B");
@@ -73,6 +78,8 @@ class PredictCommand final : public Command {
     only(model_.starts_with("llama"), "--sequence", "Llama models (--model)");
     only(!model_.empty() || by_hand, "--efficiency", "models (--model), --flops and --bytes");
     only(!model_.empty() || by_hand, "--overhead", "models (--model), --flops and --bytes");
+    only(!model_.empty() && !model_.ends_with("-decode"), "--training",
+         "models that read whole inputs (--model)");
     only(!file_.empty(), "--top", "reports");
   }
 
@@ -85,12 +92,19 @@ class PredictCommand final : public Command {
 
   void find_devices() {
     for (const std::string& name : words_of(devices_)) {
+      if (names_gpu_file(name)) {
+        DescribedGpu described = read_gpu_file(name);
+        if (!described.gpu) throw WrongUse(described.error);
+        gpus_.push_back(&described_.emplace_back(std::move(*described.gpu)));
+        continue;
+      }
       std::string error;
       const GpuSpec* gpu = find_gpu(name, error);
       if (gpu == nullptr) throw WrongUse(error);
       gpus_.push_back(gpu);
     }
-    if (gpus_.empty()) throw WrongUse("--device takes the names of GPUs, with commas.");
+    if (gpus_.empty())
+      throw WrongUse("--gpu takes the names of GPUs, or files that describe them, with commas.");
   }
 
   std::vector<std::uint64_t> batches() const {
@@ -115,8 +129,8 @@ class PredictCommand final : public Command {
   void print_peaks() const {
     for (const GpuSpec* gpu : gpus_) {
       if (!peak_of(*gpu, options_.precision))
-        std::printf("%s: no published %s peak: nothing can be said.\n",
-                    std::string(gpu->name).c_str(), options_.precision.c_str());
+        std::printf("%s: no published %s peak: nothing can be said.\n", gpu->name.c_str(),
+                    options_.precision.c_str());
     }
   }
 
@@ -130,14 +144,17 @@ class PredictCommand final : public Command {
     std::size_t columns = 100;
     bool colours = false;
     fit_terminal(columns, colours);
-    std::printf("[predicted] %s; %s%s\n", what.c_str(), head.c_str(),
+    std::printf("[predicted] %s; %s%s%s\n", what.c_str(), head.c_str(),
+                options_.training ? ", training" : "",
                 options_.efficiency < 1 ? "" : ", every layer at its roof");
-    std::fputs(
-        render_columns(predicted_columns(rows, sample), rows.size(), columns, colours).c_str(),
-        stdout);
+    std::vector<Column> table = predicted_columns(rows, sample);
+    fit_columns(table, columns);
+    std::fputs(render_columns(std::move(table), rows.size(), columns, colours).c_str(), stdout);
     for (const PredictedRow& row : rows) {
       if (row.prediction.fits) continue;
-      std::puts("*: weights and values exceed the GPU's memory.");
+      std::puts(options_.training
+                    ? "*: weights, gradients, Adam's state and values exceed the GPU's memory."
+                    : "*: weights, K and V, and values exceed the GPU's memory.");
       break;
     }
     print_peaks();
@@ -172,7 +189,7 @@ class PredictCommand final : public Command {
       std::vector<std::string> names;
       for (const GpuSpec* gpu : gpus_) {
         reports.push_back(model_report(model, *gpu, sizes, options_));
-        names.push_back(model.name + " on " + std::string(gpu->name));
+        names.push_back(model.name + " on " + gpu->name);
       }
       write_pages(reports, names);
     }
@@ -193,7 +210,7 @@ class PredictCommand final : public Command {
     std::vector<std::string> names = file_names(files);
     for (const GpuSpec* gpu : gpus_) {
       there.push_back(predicted_report(here, *gpu, precision_));
-      names.push_back(names.front() + " on " + std::string(gpu->name));
+      names.push_back(names.front() + " on " + gpu->name);
     }
     if (!csv_.empty()) {
       write_output(files, predicted_layers_csv(here, there), csv_);
@@ -209,11 +226,11 @@ class PredictCommand final : public Command {
     bool colours = false;
     fit_terminal(columns, colours);
     const std::string source = source_mark({here});
-    print_line(stdout, source + "[predicted] time per " + to_string(here.run.unit) +
-                           ": each kernel keeps its fraction of the roof" +
-                           (precision_.empty() ? "" : ", work in " + precision_));
+    print_line(stdout, source + "[predicted] time per " + to_string(here.run.unit) + ", from " +
+                           starting_gpu(here) +
+                           (precision_.empty() ? "" : ", matrix products in " + precision_));
     std::fputs(predicted_layers(here, there, top_, columns, colours).c_str(), stdout);
-    std::puts("Under compute and DRAM roofs from data sheets; nothing was measured there.");
+    for (const std::string& line : predicted_remarks(here, there)) print_line(stdout, line);
     return kExitGood;
   }
 
@@ -225,6 +242,7 @@ class PredictCommand final : public Command {
   PredictOptions options_;
   std::FILE* remarks_ = stdout;
   std::vector<const GpuSpec*> gpus_;
+  std::deque<GpuSpec> described_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published peaks of GPUs: what `gable predict` puts layers under. A number that a data sheet does
-// not give is 0, and unknown.
+// not give is 0, and unknown. gpu_file.h reads GPUs that are not in the catalogue.
 #pragma once
 
 #include <string>
@@ -17,16 +17,18 @@ struct TensorPeaks {
 };
 
 struct GpuSpec {
-  std::string_view name;
+  std::string name;
   double fp64 = 0, fp32 = 0, fp16 = 0;  // TFLOP/s of the CUDA cores
   TensorPeaks tensor = {};
   double dram = 0;       // GB/s
   double memory_gb = 0;  // 10^9 byte, as sold
-  std::string_view source;
+  std::string source;
   // What its name as a device has in it, with '|' between several; empty where names do not tell
   // boards apart.
   std::string_view boards = {};
   int compute_major = 0, compute_minor = 0;
+  int sm_count = 0;
+  double sm_clock_mhz = 0;  // boost: FP32's peak is at it
 };
 
 [[nodiscard]] const std::vector<GpuSpec>& gpu_catalogue();

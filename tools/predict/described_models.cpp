@@ -113,27 +113,38 @@ DescribedModel mobilenet() {
   return model;
 }
 
-// H. Touvron et al., "Llama 2", 7B: `tokens` new ones of a sequence with `context` before and among
-// them. Scores of attention stay on the chip. Logits of the last token alone.
-DescribedModel llama(const std::string& name, const std::string& sample, double tokens,
-                     double context) {
-  constexpr double kHidden = 4096, kInner = 11008, kVocabulary = 32000;
-  constexpr int kLayers = 32;
-  DescribedModel model{name, sample, {}, 6738415616};
+// H. Touvron et al., "Llama 2", and the published configurations (hidden_size, intermediate_size,
+// num_hidden_layers, num_attention_heads, num_key_value_heads, vocab_size).
+struct LlamaConfig {
+  std::string_view name;
+  double hidden, inner;
+  int layers;
+  double heads, kv_heads, vocabulary, parameters;
+};
+constexpr std::array<LlamaConfig, 2> kLlamas = {
+    {{"llama2-7b", 4096, 11008, 32, 32, 32, 32000, 6738415616},
+     {"llama2-70b", 8192, 28672, 80, 64, 8, 32000, 68976648192}}};
+
+// `tokens` new ones of a sequence with `context` before and among them. Scores of attention stay on
+// the chip. Logits of the last token alone.
+DescribedModel llama(const LlamaConfig& of, const std::string& name, const std::string& sample,
+                     double tokens, double context) {
+  DescribedModel model{name, sample, {}, of.parameters};
+  const double head = of.hidden / of.heads, kv = of.kv_heads * head;
   const auto linear = [&](const char* what, double in, double out, double rows, int repeats) {
     model.layers.push_back({what, 2 * rows * in * out, in * out, rows * (in + out), repeats});
   };
-  for (const char* what : {"q_proj", "k_proj", "v_proj"})
-    linear(what, kHidden, kHidden, tokens, kLayers);
+  linear("q_proj", of.hidden, of.hidden, tokens, of.layers);
+  for (const char* what : {"k_proj", "v_proj"}) linear(what, of.hidden, kv, tokens, of.layers);
   // Q K^T and the product with V; every token is held against the whole context, as kernels without
   // a causal mask do. Q and the result are of the new tokens, K and V of the context.
-  model.layers.push_back({"attention", 4 * tokens * context * kHidden, 0,
-                          2 * tokens * kHidden + 2 * context * kHidden, kLayers});
-  linear("o_proj", kHidden, kHidden, tokens, kLayers);
-  linear("gate_proj", kHidden, kInner, tokens, kLayers);
-  linear("up_proj", kHidden, kInner, tokens, kLayers);
-  linear("down_proj", kInner, kHidden, tokens, kLayers);
-  linear("lm_head", kHidden, kVocabulary, 1, 1);
+  model.layers.push_back({"attention", 4 * tokens * context * of.hidden, 0,
+                          2 * tokens * of.hidden + 2 * context * kv, of.layers, 2 * context * kv});
+  linear("o_proj", of.hidden, of.hidden, tokens, of.layers);
+  linear("gate_proj", of.hidden, of.inner, tokens, of.layers);
+  linear("up_proj", of.hidden, of.inner, tokens, of.layers);
+  linear("down_proj", of.inner, of.hidden, tokens, of.layers);
+  linear("lm_head", of.hidden, of.vocabulary, 1, 1);
   return model;
 }
 
@@ -150,13 +161,18 @@ DescribedModel described_model(std::string_view name, int sequence) {
   if (name == "resnet50") return resnet("resnet50", true, 25557032);
   if (name == "vgg16") return vgg16();
   if (name == "mobilenet") return mobilenet();
-  if (name == "llama2-7b-prefill") return llama("llama2-7b-prefill", "prompt", sequence, sequence);
-  if (name == "llama2-7b-decode") return llama("llama2-7b-decode", "token", 1, sequence);
+  for (const LlamaConfig& of : kLlamas) {
+    if (!name.starts_with(of.name)) continue;
+    const std::string_view kind = name.substr(of.name.size());
+    if (kind == "-prefill") return llama(of, std::string(name), "prompt", sequence, sequence);
+    if (kind == "-decode") return llama(of, std::string(name), "token", 1, sequence);
+  }
   return {};
 }
 
 std::string described_model_names() {
-  return "resnet18, resnet50, vgg16, mobilenet, llama2-7b-prefill, llama2-7b-decode";
+  return "resnet18, resnet50, vgg16, mobilenet, llama2-7b-prefill, llama2-7b-decode, "
+         "llama2-70b-prefill, llama2-70b-decode";
 }
 
 }  // namespace gable

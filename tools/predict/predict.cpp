@@ -6,50 +6,15 @@
 #include "analysis/roofline/ceilings.h"
 #include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/roofline.h"
+#include "tools/predict/scaling.h"
 
 namespace gable {
 namespace {
 
 constexpr double kNsPerSecond = 1e9, kGiga = 1e9;
 constexpr std::uint64_t kMostBatch = 65536;
-
-void change_precision(KernelRow& kernel, const std::string& precision) {
-  Flops& flops = kernel.flops;
-  if (!flops.total) return;
-  double moved = flops.fp32.value_or(0) + flops.fp16.value_or(0);
-  flops.fp32 = flops.fp16 = 0;
-  for (auto& [type, value] : flops.tensor) {
-    if (type == "fp64") continue;
-    moved += value.value_or(0);
-    value = 0;
-  }
-  if (precision == "fp32") {
-    flops.fp32 = moved;
-  } else if (precision == "fp64") {
-    flops.fp64 = flops.fp64.value_or(0) + moved;
-  } else {
-    flops.tensor[precision] = moved;
-  }
-}
-
-// DRAM and compute roofs only: of caches the catalogue has no peaks.
-std::vector<Ceiling> without_caches(const std::vector<Ceiling>& ceilings) {
-  std::vector<Ceiling> out;
-  for (const Ceiling& each : ceilings) {
-    if (each.kind == CeilingKind::compute || each.name == "dram") out.push_back(each);
-  }
-  return out;
-}
-
-void scale(KernelRow& row, const Maybe& factor) {
-  const auto times = [&](Maybe& value) {
-    value = value && factor ? Maybe(*value * *factor) : std::nullopt;
-  };
-  for (Maybe* value : {&row.time_mean_ns, &row.time_median_ns, &row.time_min_ns, &row.time_max_ns,
-                       &row.time_stddev_ns, &row.time_total_ns})
-    times(*value);
-  if (!factor) row.time_source = TimeSource::unknown;
-}
+// The backward multiplies twice where the forward does once: for the inputs and for the weights.
+constexpr double kPassesOfTraining = 3;
 
 void finish(Prediction& out) {
   out.bottleneck = !out.compute_ns || !out.memory_ns  ? "unknown"
@@ -71,64 +36,6 @@ struct Roofs {
 
 }  // namespace
 
-double element_bytes(std::string_view precision) {
-  if (precision == "fp64") return 8;
-  if (precision == "fp32" || precision == "tf32") return 4;
-  if (precision == "bf16" || precision == "fp16") return 2;
-  if (precision == "fp8" || precision == "int8") return 1;
-  return 0;
-}
-
-Report predicted_report(const Report& report, const GpuSpec& gpu, const std::string& precision) {
-  Report out = report;
-  out.run.source = Source::predicted;
-  out.ceilings.clear();
-  out.sm_clock_measured_hz.clear();
-  for (DeviceInfo& device : out.devices) {
-    DeviceInfo there;
-    there.id = device.id;
-    there.name = std::string(gpu.name);
-    device = std::move(there);
-    for (Ceiling& ceiling : ceilings_of(gpu, device.id)) out.ceilings.push_back(std::move(ceiling));
-  }
-  const Roofline here(without_caches(report.ceilings));
-  const Roofline there(out.ceilings, report.step.launch_latency_ns);
-  for (std::size_t i = 0; i < out.kernels.size(); ++i) {
-    KernelRow& row = out.kernels[i];
-    const Roof& held = report.kernels[i].roof;
-    const bool stays = is_beside_roofs(held.bound);
-    const Maybe before = here.times(report.kernels[i]).min_ns();
-    if (!precision.empty()) change_precision(row, precision);
-    const Maybe after = there.times(row).min_ns();
-    Maybe factor;
-    if (stays) {
-      factor = 1;
-    } else if (before && after && *before > 0) {
-      factor = *after / *before;
-    }
-    scale(row, factor);
-    std::erase(row.flags, "above_roof");
-    row.counters.clear();
-    there.apply(row);
-  }
-  sum_layers(out, there);
-  for (LayerRow& row : out.layers) {
-    row.time_busy_ns = row.cpu_ns = row.span_ns = row.sync_ns = std::nullopt;
-    row.model.reset();
-    row.tokens.reset();
-    row.spread.reset();
-  }
-  out.step = {};
-  out.step.launch_latency_ns = report.step.launch_latency_ns;
-  out.run.total = {};
-  out.run.total.basis = Basis::extrapolated;
-  out.run.total.basis_note =
-      "predicted for " + std::string(gpu.name) + ": every kernel keeps its fraction of the roof";
-  out.run.notes = {out.run.total.basis_note + "; nothing was measured there."};
-  for (CopyRow& copy : out.copies) copy.time_ns.reset();
-  return out;
-}
-
 Maybe ridge_point(const GpuSpec& gpu, const PredictOptions& options) {
   const Roofs roofs(gpu, options);
   return roofs.compute && roofs.memory ? Maybe(*roofs.compute / *roofs.memory) : std::nullopt;
@@ -147,17 +54,34 @@ Prediction predict(double flops, double bytes, const GpuSpec& gpu, const Predict
   return out;
 }
 
+double memory_needed(const DescribedModel& model, std::uint64_t batch,
+                     const PredictOptions& options) {
+  const double size = element_bytes(options.precision), samples = static_cast<double>(batch);
+  double cached = 0, kept = 0, largest = 0;
+  for (const ModelLayer& layer : model.layers) {
+    cached += layer.repeats * layer.cached;
+    // Each layer's output is the next one's input.
+    kept += layer.repeats * layer.values / 2;
+    largest = std::max(largest, layer.values - layer.cached);
+  }
+  // Weights and gradients of 2 byte, and weights, momentum and variance of 4.
+  constexpr double kTrainedParameter = 2 + 2 + 4 + 4 + 4;
+  return options.training ? kTrainedParameter * model.parameters + size * samples * kept
+                          : size * (model.parameters + samples * (cached + largest));
+}
+
 Prediction predict(const DescribedModel& model, const GpuSpec& gpu, std::uint64_t batch,
                    const PredictOptions& options) {
   const double size = element_bytes(options.precision), samples = static_cast<double>(batch);
+  const double passes = options.training ? kPassesOfTraining : 1;
   Prediction out;
   out.batch = batch;
-  double latency = options.overhead_ns, compute = 0, memory = 0, largest = 0, weights = 0;
+  double latency = options.overhead_ns, compute = 0, memory = 0;
   bool known = true;
   PredictOptions alone = options;
   alone.overhead_ns = 0;
   for (const ModelLayer& layer : model.layers) {
-    const double repeats = layer.repeats;
+    const double repeats = layer.repeats * passes;
     const Prediction one =
         predict(layer.flops * samples, size * (layer.weights + samples * layer.values), gpu, alone);
     known = known && one.latency_ns.has_value();
@@ -166,15 +90,14 @@ Prediction predict(const DescribedModel& model, const GpuSpec& gpu, std::uint64_
     memory += repeats * one.memory_ns.value_or(0);
     out.flops += repeats * one.flops;
     out.bytes += repeats * one.bytes;
-    weights += repeats * size * layer.weights;
-    largest = std::max(largest, size * samples * layer.values);
   }
   if (known) {
     out.latency_ns = latency;
     out.compute_ns = compute;
     out.memory_ns = memory;
   }
-  out.fits = gpu.memory_gb <= 0 || weights + largest <= gpu.memory_gb * kGiga;
+  out.memory_bytes = memory_needed(model, batch, options);
+  out.fits = gpu.memory_gb <= 0 || *out.memory_bytes <= gpu.memory_gb * kGiga;
   finish(out);
   return out;
 }
@@ -204,10 +127,10 @@ Report model_report(const DescribedModel& model, const GpuSpec& gpu,
   out.run.complete = true;
   out.run.total.basis = Basis::extrapolated;
   out.run.total.basis_note =
-      "by formula, for " + std::string(gpu.name) + " in " + options.precision + "; nothing ran";
+      "by formula, for " + gpu.name + " in " + options.precision + "; nothing ran";
   out.run.notes = {out.run.total.basis_note + "."};
   DeviceInfo device;
-  device.name = std::string(gpu.name);
+  device.name = gpu.name;
   out.devices = {device};
   out.ceilings = ceilings_of(gpu, 0);
   const Roofline roofline(out.ceilings);
@@ -231,7 +154,7 @@ Report model_report(const DescribedModel& model, const GpuSpec& gpu,
       row.layer = layer({name, of.name}, parent);
       row.direction = Direction::none;
       row.name = of.name;
-      row.launches = of.repeats;
+      row.launches = of.repeats * (options.training ? kPassesOfTraining : 1);
       row.flops.fp64 = row.flops.fp32 = row.flops.fp16 = 0;
       row.flops.total = of.flops * samples;
       if (options.precision == "fp32") {

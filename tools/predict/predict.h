@@ -13,24 +13,30 @@
 
 namespace gable {
 
-// The report as it would be on that GPU:
-//   least time there = max(FLOP / peak, DRAM bytes / bandwidth), by the rules of roofline.h
-//   time there       = time here x least time there / least time here
-// so each kernel keeps its fraction of the roof. Both least times are under compute roofs and
-// DRAM's alone. Kernels that launch latency or communication holds here keep their time. What has
-// no roof there or here is unknown. `precision` (may be empty): FP32, FP16 and tensor-core FLOPs
-// are counted as if done in that type; bytes stay as they are. The source is "predicted".
+// The report as it would be on that GPU, by the rules of scaling.h and docs/predict.md. What has no
+// roof there or here is unknown; where nothing was counted of a layer, its operators' formulas
+// stand in. Onto the GPU that it is of, by the catalogue, every time stays. `precision` (may be
+// empty): matrix kernels compute in that type, and all elements have its size. The source is
+// "predicted".
 [[nodiscard]] Report predicted_report(const Report& report, const GpuSpec& gpu,
                                       const std::string& precision);
 
+// The GPUs that a report's kernels ran on, as the driver and the catalogue name them.
+[[nodiscard]] std::string starting_gpu(const Report& report);
+
+// Size of an element in bytes; 0 where there is no such precision.
+[[nodiscard]] double element_bytes(std::string_view precision);
+
 struct PredictOptions {
   std::string precision = "fp16";
+  bool training = false;   // forward and backward, which does twice the forward's work
   double efficiency = 1;   // of compute peaks, 0 to 1
   double overhead_ns = 0;  // added once
 };
 
 // time = overhead + sum over layers of max(FLOP / (peak x efficiency), bytes / bandwidth)
 // bytes of a layer = size of an element x (weights + batch x (inputs + outputs))
+// Training takes three times both.
 struct Prediction {
   std::uint64_t batch = 1;
   Maybe latency_ns, per_second;  // samples per second
@@ -38,14 +44,17 @@ struct Prediction {
   Maybe compute_ns, memory_ns;   // sums over layers
   std::string bottleneck;        // "compute" | "memory": the larger sum; "unknown"
   Maybe flops_per_s;
-  bool fits = true;  // weights and the largest layer's values are within the memory
+  // What must lie in the GPU's memory, and whether it does. To infer: weights, K and V of all
+  // layers and all tokens, and the largest layer's values. To train: 16 byte a parameter and the
+  // values that the backward needs.
+  Maybe memory_bytes;
+  bool fits = true;
 };
-
-// Size of an element in bytes; 0 where there is no such precision.
-[[nodiscard]] double element_bytes(std::string_view precision);
 
 [[nodiscard]] Prediction predict(const DescribedModel& model, const GpuSpec& gpu,
                                  std::uint64_t batch, const PredictOptions& options);
+[[nodiscard]] double memory_needed(const DescribedModel& model, std::uint64_t batch,
+                                   const PredictOptions& options);
 // FLOP and bytes as they are given.
 [[nodiscard]] Prediction predict(double flops, double bytes, const GpuSpec& gpu,
                                  const PredictOptions& options);

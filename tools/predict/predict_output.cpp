@@ -8,6 +8,7 @@
 
 #include "analysis/base/display.h"
 #include "analysis/roofline/partial_sum.h"
+#include "analysis/roofline/roofline.h"
 #include "tools/plot/plot.h"
 
 namespace gable {
@@ -80,12 +81,15 @@ std::vector<Column> predicted_columns(const std::vector<PredictedRow>& rows,
     for (const PredictedRow& row : rows) column.cells.push_back(cell(row));
   };
   const bool batches = !rows.empty() && rows.front().has_batches;
-  add("GPU", true, [](const PredictedRow& row) { return std::string(row.gpu->name); });
+  add("GPU", true, [](const PredictedRow& row) { return row.gpu->name; });
   if (batches) {
     add("batch", false, [](const PredictedRow& row) {
       return std::to_string(row.prediction.batch) + (row.prediction.fits ? "" : "*");
     });
   }
+  if (batches)
+    add("memory", false,
+        [](const PredictedRow& row) { return with_prefix(row.prediction.memory_bytes, "B"); });
   add("bottleneck", true, [](const PredictedRow& row) { return row.prediction.bottleneck; });
   add("latency", false,
       [](const PredictedRow& row) { return duration(row.prediction.latency_ns); });
@@ -105,19 +109,28 @@ std::vector<Column> predicted_columns(const std::vector<PredictedRow>& rows,
   return columns;
 }
 
+void fit_columns(std::vector<Column>& table, std::size_t width) {
+  for (const char* head : {"ridge", "FLOP/B", "TFLOP/s"}) {
+    std::size_t needed = 0;
+    for (const Column& column : table) needed += column.width() + (needed > 0 ? 2 : 0);
+    if (needed <= width) return;
+    std::erase_if(table, [&](const Column& column) { return column.head == head; });
+  }
+}
+
 std::string predicted_csv(const std::vector<PredictedRow>& rows, const std::string& what,
                           const PredictOptions& options) {
   std::string out =
       "source,what,gpu,precision,batch,bottleneck,latency_ns,per_s,flop_per_s,flop,bytes,"
-      "flop_per_byte,ridge_flop_per_byte,changes_at_batch,fits_in_memory\n";
+      "flop_per_byte,ridge_flop_per_byte,changes_at_batch,fits_in_memory,memory_bytes\n";
   for (const PredictedRow& row : rows) {
     const Prediction& of = row.prediction;
-    out += "predicted," + quoted(what) + "," + std::string(row.gpu->name) + "," +
-           options.precision + "," + std::to_string(of.batch) + "," + of.bottleneck + "," +
-           exact(of.latency_ns) + "," + exact(of.per_second) + "," + exact(of.flops_per_s) + "," +
-           exact(of.flops) + "," + exact(of.bytes) + "," + exact(intensity(of)) + "," +
-           exact(row.ridge) + "," + (row.changes == 0 ? "" : std::to_string(row.changes)) + "," +
-           (row.has_batches ? (of.fits ? "yes" : "no") : "") + "\n";
+    out += "predicted," + quoted(what) + "," + row.gpu->name + "," + options.precision + "," +
+           std::to_string(of.batch) + "," + of.bottleneck + "," + exact(of.latency_ns) + "," +
+           exact(of.per_second) + "," + exact(of.flops_per_s) + "," + exact(of.flops) + "," +
+           exact(of.bytes) + "," + exact(intensity(of)) + "," + exact(row.ridge) + "," +
+           (row.changes == 0 ? "" : std::to_string(row.changes)) + "," +
+           (row.has_batches ? (of.fits ? "yes" : "no") : "") + "," + exact(of.memory_bytes) + "\n";
   }
   return out;
 }
@@ -142,6 +155,13 @@ std::string predicted_layers(const Report& here, const std::vector<Report>& ther
   add("here", false, duration(time_of_roots(here)),
       [](const LayerThere& row) { return duration(time_of(*row.here)); });
   add("bound", true, "", [](const LayerThere& row) { return to_string(row.here->sum.roof.bound); });
+  if (std::any_of(layers.rows().begin(), layers.rows().end(),
+                  [](const LayerThere& row) { return row.here->analytic; }))
+    add("work", true, "", [](const LayerThere& row) {
+      return std::string(row.here->analytic          ? "formula"
+                         : row.here->sum.flops.total ? "counted"
+                                                     : "-");
+    });
   for (std::size_t i = 0; i < there.size(); ++i) {
     add(device_of(there[i]), false, duration(time_of_roots(there[i])),
         [i](const LayerThere& row) { return duration(time_of(*row.there[i])); });
@@ -151,22 +171,53 @@ std::string predicted_layers(const Report& here, const std::vector<Report>& ther
   return render_columns(std::move(table), count + 1, columns, colours);
 }
 
+std::vector<std::string> predicted_remarks(const Report& here, const std::vector<Report>& there) {
+  const Layers layers(here, there);
+  std::vector<std::string> lines;
+  double all = 0;
+  for (const LayerThere& row : layers.rows()) {
+    if (!row.here->counts_again) all += row.here->sum.time_total_ns.value_or(0);
+  }
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    double before = 0, after = 0;
+    for (const LayerThere& row : layers.rows()) {
+      const Maybe now = time_of(*row.here), then = time_of(*row.there[i]);
+      if (row.here->counts_again || !now || !then) continue;
+      before += *now;
+      after += *then;
+    }
+    if (before >= kFullCoverage * all || !(all > 0)) continue;
+    lines.push_back(device_of(there[i]) + ": " +
+                    (before > 0 ? percent(before / all) + " of the time has a prediction, " +
+                                      duration(before) + " here and " + duration(after) + " there."
+                                : "no layer has a prediction: nothing is known of their work."));
+  }
+  if (std::any_of(layers.rows().begin(), layers.rows().end(),
+                  [](const LayerThere& row) { return row.here->analytic; }))
+    lines.emplace_back(
+        "formula: nothing was counted, so work is what the operators' formulas say.");
+  lines.emplace_back("Under compute and DRAM roofs from data sheets; nothing was measured there.");
+  return lines;
+}
+
 std::string predicted_layers_csv(const Report& here, const std::vector<Report>& there) {
   const Layers layers(here, there);
-  std::string out = "source,layer,direction,gpu,time_ns,bound,fraction,least_ns\n";
-  const auto line = [&](const std::string& source, const PlotRow& row, const std::string& gpu) {
+  std::string out = "source,layer,direction,gpu,time_ns,bound,fraction,least_ns,work\n";
+  const auto line = [&](const std::string& source, const PlotRow& row, const std::string& gpu,
+                        const char* work) {
     const Roof& roof = row.sum.roof;
     const Maybe least = roof.compute_ns && roof.memory_ns
                             ? Maybe(std::max(*roof.compute_ns, *roof.memory_ns))
                             : std::nullopt;
     out += source + "," + quoted(row.name) + "," + to_string(row.direction) + "," + quoted(gpu) +
            "," + exact(time_of(row)) + "," + to_string(roof.bound) + "," + exact(roof.fraction) +
-           "," + exact(least) + "\n";
+           "," + exact(least) + "," + work + "\n";
   };
   for (const LayerThere& row : layers.rows()) {
-    line(to_string(here.run.source), *row.here, device_of(here));
+    const char* work = row.here->analytic ? "formula" : row.here->sum.flops.total ? "counted" : "";
+    line(to_string(here.run.source), *row.here, device_of(here), work);
     for (std::size_t i = 0; i < there.size(); ++i)
-      line("predicted", *row.there[i], device_of(there[i]));
+      line("predicted", *row.there[i], device_of(there[i]), work);
   }
   return out;
 }

@@ -21,6 +21,8 @@ struct PredictedRow {
 
 [[nodiscard]] std::vector<Column> predicted_columns(const std::vector<PredictedRow>& rows,
                                                     const std::string& sample);
+// A narrow terminal has no room for what the CSV has too.
+void fit_columns(std::vector<Column>& table, std::size_t width);
 // All digits; what is unknown is an empty cell.
 [[nodiscard]] std::string predicted_csv(const std::vector<PredictedRow>& rows,
                                         const std::string& what, const PredictOptions& options);
@@ -28,6 +30,9 @@ struct PredictedRow {
 // A report's layers there: one report for each GPU, of the same layers.
 [[nodiscard]] std::string predicted_layers(const Report& here, const std::vector<Report>& there,
                                            std::size_t rows, std::size_t columns, bool colours);
+// What stands below it: of how much there is a prediction, and what it is made of.
+[[nodiscard]] std::vector<std::string> predicted_remarks(const Report& here,
+                                                         const std::vector<Report>& there);
 [[nodiscard]] std::string predicted_layers_csv(const Report& here,
                                                const std::vector<Report>& there);
 

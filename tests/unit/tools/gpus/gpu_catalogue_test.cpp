@@ -50,6 +50,16 @@ TEST(GpuCatalogue, PeaksOfOneGpuAreLikeItsRates) {
   }
 }
 
+// SMs and clocks are published beside the peaks: FP32's is what follows from them.
+TEST(GpuCatalogue, PeaksAreThoseOfTheSmsAtTheirClock) {
+  for (const GpuSpec& gpu : gpu_catalogue()) {
+    const ChipRates* const rates = rates_of_spec(gpu);
+    if (rates == nullptr) continue;
+    const double peak = gpu.sm_count * rates->cores.fp32 * gpu.sm_clock_mhz * 1e-6;
+    EXPECT_NEAR(peak / gpu.fp32, 1, 0.01) << gpu.name;
+  }
+}
+
 TEST(GpuCatalogue, MemoryIsThatOfGpus) {
   for (const GpuSpec& gpu : gpu_catalogue()) {
     EXPECT_GE(gpu.dram, 300) << gpu.name;

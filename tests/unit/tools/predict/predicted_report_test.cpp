@@ -60,8 +60,7 @@ TEST(PredictedReport, WhatWasMeasuredHereIsNotSaidOfThere) {
   EXPECT_EQ(there.run.source, Source::predicted);
   EXPECT_FALSE(there.run.total.flops || there.run.total.gpu_time_ns || there.run.total.bytes_dram);
   EXPECT_EQ(there.run.total.basis, Basis::extrapolated);
-  EXPECT_EQ(there.run.total.basis_note,
-            "predicted for Faster: every kernel keeps its fraction of the roof");
+  EXPECT_EQ(there.run.total.basis_note, "predicted for Faster from GPU");
   EXPECT_EQ(there.run.notes,
             std::vector<std::string>{there.run.total.basis_note + "; nothing was measured there."});
   EXPECT_FALSE(there.step.wall_mean_ns || there.step.busy_ns || there.step.mfu);
@@ -104,6 +103,183 @@ TEST(PredictedReport, WithoutARoofThereOrHereNothingIsKnown) {
   GpuSpec no_memory = faster();
   no_memory.dram = 0;
   EXPECT_FALSE(predicted_report(measured().done(), no_memory, "").kernels[1].time_mean_ns);
+}
+
+// An H100 whose counter windows ran at another clock than the catalogue's.
+MadeReport of_h100() {
+  MadeReport made = measured();
+  made.report.devices[0].name = "NVIDIA H100 80GB HBM3";
+  made.report.devices[0].sm_count = 132;
+  made.report.devices[0].sm_clock_max_hz = 1980000000;
+  made.report.ceilings = {
+      {0, CeilingKind::compute, "fp32", 59.2e12, "theoretical: measured clock", SmClock::measured},
+      {0, CeilingKind::compute, "fp32", 66.9e12, "theoretical: highest clock", SmClock::boost},
+      {0, CeilingKind::memory, "dram", 3.35e12, "theoretical: made up"}};
+  made.report.kernels[0].grid = {1000, 1, 1};
+  made.report.kernels[0].time_mean_ns = 5.5e5;
+  made.report.kernels[0].time_total_ns = 1.1e6;
+  made.report.kernels[0].flops.fp32 = made.report.kernels[0].flops.total = 2e10;
+  return made;
+}
+
+const GpuSpec& catalogue(const char* name) {
+  std::string error;
+  const GpuSpec* gpu = find_gpu(name, error);
+  EXPECT_NE(gpu, nullptr) << error;
+  return *gpu;
+}
+
+TEST(PredictedReport, OntoItsOwnGpuEveryTimeStays) {
+  const Report here = of_h100().done();
+  const Report there = predicted_report(here, catalogue("H100"), "");
+  for (std::size_t i = 0; i < here.kernels.size(); ++i) {
+    EXPECT_EQ(there.kernels[i].time_total_ns, here.kernels[i].time_total_ns);
+    EXPECT_EQ(there.kernels[i].roof.fraction, here.kernels[i].roof.fraction);
+  }
+  EXPECT_EQ(there.layers[0].time_total_ns, here.layers[0].time_total_ns);
+  EXPECT_EQ(there.run.source, Source::predicted);
+}
+
+TEST(PredictedReport, PublishedClocksAreHeldAgainstPublishedClocks) {
+  // H200: the same SMs and clock, so computing takes as long, whatever clock was measured here.
+  const Report there = predicted_report(of_h100().done(), catalogue("H200"), "");
+  EXPECT_DOUBLE_EQ(*there.kernels[0].time_total_ns, 1.1e6);
+  // A board that the catalogue lacks is held against its own highest clock.
+  MadeReport other = of_h100();
+  other.report.devices[0].name = "Some board";
+  GpuSpec same = catalogue("H100");
+  same.fp32 = 66.9;
+  EXPECT_NEAR(*predicted_report(other.done(), same, "").kernels[0].time_total_ns, 1.1e6, 1);
+}
+
+TEST(PredictedReport, LessThanAWaveOfBlocksUsesAsManySmsThere) {
+  MadeReport made = of_h100();
+  made.report.kernels[0].grid = {66, 1, 1};  // half of the H100's SMs
+  made.report.kernels[0].flops.fp32 = made.report.kernels[0].flops.total = 1.8e10;
+  const Report here = made.done();
+  GpuSpec twice = catalogue("H100");  // as many again, each as fast
+  twice.sm_count = 264;
+  twice.fp32 *= 2;
+  twice.dram *= 2;
+  EXPECT_NEAR(*predicted_report(here, twice, "").kernels[0].time_mean_ns, 5.5e5, 1);
+  made.report.kernels[0].grid = {264, 1, 1};
+  EXPECT_NEAR(*predicted_report(made.done(), twice, "").kernels[0].time_mean_ns, 5.5e5 / 2, 1);
+}
+
+TEST(PredictedReport, LatencyDoesNotShrinkWithBandwidth) {
+  MadeReport made;
+  made.add_kernel(0, "latency", 1000, 100, 1000);  // 10 of 1000 ns at the roof
+  made.add_kernel(0, "quarter", 1000, 100, 25000);
+  made.add_kernel(0, "less", 1000, 100, 24000);
+  const Report there = predicted_report(made.done(), faster(), "");
+  // Four times 10 ns scale with bandwidth, 960 ns stay.
+  EXPECT_DOUBLE_EQ(*there.kernels[0].time_mean_ns, 40 / 4.0 + 960);
+  EXPECT_DOUBLE_EQ(*there.kernels[1].time_mean_ns, 250);
+  EXPECT_DOUBLE_EQ(*there.kernels[2].time_mean_ns, 960 / 4.0 + 40);  // without a jump
+  // With clocks known, latency is in them.
+  MadeReport clocked;
+  clocked.report.devices[0].sm_clock_max_hz = 1000000000;
+  clocked.add_kernel(0, "latency", 1000, 100, 1000);
+  GpuSpec gpu = faster();
+  gpu.sm_clock_mhz = 2000;
+  EXPECT_DOUBLE_EQ(*predicted_report(clocked.done(), gpu, "").kernels[0].time_mean_ns, 10 + 480);
+}
+
+TEST(PredictedReport, NothingBecomesShorterThanItsLaunch) {
+  MadeReport made = measured();
+  made.report.step.launch_latency_ns = 20;
+  const Report there = predicted_report(made.done(), faster(), "");
+  EXPECT_DOUBLE_EQ(*there.kernels[1].time_mean_ns, 20);  // 15 by the roofs
+  EXPECT_DOUBLE_EQ(*there.kernels[0].time_mean_ns, 50);
+}
+
+TEST(PredictedReport, WhereNothingWasCountedFormulasStandIn) {
+  MadeReport made;
+  const auto linear = made.add_layer({"linear"});
+  const auto relu = made.add_layer({"relu"});
+  for (const auto layer : {linear, relu}) {
+    KernelRow& row = made.add_kernel(layer, "k", 100, 0, 0);
+    row.flops = {};
+    row.bytes = {};
+  }
+  Report here = made.done();
+  LayerModel& model = here.layers[1].model.emplace();
+  model.self.flops = 50000;  // 50 of 100 ns
+  model.self.bytes = 100;
+  model.self.types["fp32"] = 50000;
+  model.bytes_per_s = 1;
+  const Report there = predicted_report(here, faster(), "");
+  EXPECT_DOUBLE_EQ(*there.layers[1].time_total_ns, 50);
+  EXPECT_FALSE(there.kernels[1].time_mean_ns);  // nobody knows what relu does
+  ASSERT_TRUE(there.layers[1].model);
+  EXPECT_EQ(there.layers[1].model->self.flops, 50000.0);
+  // Half of the bytes, on tensor cores that the GPU lacks: unknown.
+  EXPECT_FALSE(predicted_report(here, faster(), "bf16").layers[1].model);
+  GpuSpec tensor = faster();
+  tensor.tensor.bf16 = 10;
+  EXPECT_DOUBLE_EQ(*predicted_report(here, tensor, "bf16").layers[1].time_total_ns, 10);
+}
+
+TEST(PredictedReport, PrecisionIsOfMatrixProductsAndBytes) {
+  MadeReport made;
+  made.add_kernel(0, "sgemm", 100, 50000, 400);
+  made.add_kernel(0, "elementwise_gelu", 100, 50000, 400);
+  made.add_kernel(0, "double_add", 100, 0, 400);
+  made.report.kernels[2].flops.fp32 = 0;
+  made.report.kernels[2].flops.fp64 = made.report.kernels[2].flops.total = 100;
+  const Report there = predicted_report(made.done(), faster(), "bf16");
+  EXPECT_EQ(there.kernels[0].flops.tensor.at("bf16"), 50000.0);
+  EXPECT_EQ(there.kernels[0].bytes.dram, 200.0);
+  EXPECT_EQ(there.kernels[1].flops.fp32, 50000.0);
+  EXPECT_TRUE(there.kernels[1].flops.tensor.empty());
+  EXPECT_EQ(there.kernels[1].bytes.dram, 200.0);
+  EXPECT_EQ(there.kernels[2].bytes.dram, 400.0);
+  // Elements that have 2 byte already stay as they are.
+  made.report.kernels[0].flops.fp32 = 0;
+  made.report.kernels[0].flops.tensor["fp16"] = 50000;
+  const Report again = predicted_report(made.report, faster(), "bf16");
+  EXPECT_EQ(again.kernels[0].bytes.dram, 400.0);
+  EXPECT_EQ(again.kernels[1].bytes.dram, 400.0);
+}
+
+TEST(Memory, KeysAndValuesOfAllLayers) {
+  PredictOptions fp16;
+  // 2 x layers x kv heads x head dim x byte x tokens x batch, and the weights.
+  const double kv7 = 2.0 * 32 * 32 * 128 * 2 * 4096 * 16, kv70 = 2.0 * 80 * 8 * 128 * 2 * 4096 * 16;
+  const double need7 = memory_needed(described_model("llama2-7b-decode", 4096), 16, fp16);
+  EXPECT_NEAR(need7, kv7 + 2 * 6738415616.0, 0.01 * need7);
+  EXPECT_NEAR(need7, 47.8e9, 0.1e9);
+  const double need70 = memory_needed(described_model("llama2-70b-decode", 4096), 16, fp16);
+  EXPECT_NEAR(need70, kv70 + 2 * 68976648192.0, 0.01 * need70);
+  const DescribedModel decode = described_model("llama2-7b-decode", 4096);
+  EXPECT_FALSE(predict(decode, catalogue("RTX4090"), 16, fp16).fits);
+  EXPECT_TRUE(predict(decode, catalogue("RTX4090"), 1, fp16).fits);
+  EXPECT_TRUE(predict(decode, catalogue("A6000"), 16, fp16).fits);
+}
+
+TEST(Memory, LlamasHaveTheirPublishedParameters) {
+  for (const char* name : {"llama2-7b-prefill", "llama2-70b-prefill"}) {
+    const DescribedModel model = described_model(name, 16);
+    double weights = 0;
+    for (const ModelLayer& layer : model.layers) weights += layer.repeats * layer.weights;
+    // The table of embeddings and the norms are no layers here.
+    EXPECT_NEAR(weights / model.parameters, 1, 0.025) << name;
+    EXPECT_LT(weights, model.parameters);
+  }
+}
+
+TEST(Memory, TrainingKeepsGradientsAndAdamsState) {
+  PredictOptions options;
+  options.training = true;
+  const DescribedModel model = described_model("resnet50", 1);
+  double values = 0;
+  for (const ModelLayer& layer : model.layers) values += layer.repeats * layer.values;
+  EXPECT_DOUBLE_EQ(memory_needed(model, 32, options), 16 * 25557032.0 + 32 * values);
+  const auto trains = predict(model, catalogue("H100"), 32, options);
+  options.training = false;
+  const auto infers = predict(model, catalogue("H100"), 32, options);
+  EXPECT_DOUBLE_EQ(trains.flops, 3 * infers.flops);
+  EXPECT_NEAR(*trains.latency_ns, 3 * *infers.latency_ns, 1e-3);
 }
 
 TEST(PredictedReport, FlopsAsIfDoneInAnotherType) {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/gpus/gpu_file.h"
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/base/input_file.h"
+
+namespace gable {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kTera = 1e12, kGiga = 1e9, kMega = 1e6;
+
+struct Wrong {
+  std::string sentence;
+};
+
+struct Peak {
+  const char* name;
+  double* value;
+};
+
+class Reader {
+ public:
+  explicit Reader(const Json& json) : json_(json) {
+    if (!json.is_object()) throw Wrong{"It must be a JSON object."};
+  }
+
+  GpuSpec read() {
+    gpu_.name = text("name", true);
+    gpu_.source = text("source", false);
+    if (gpu_.source.empty()) gpu_.source = "described by a file";
+    gpu_.sm_count = static_cast<int>(whole("sm_count", 1, 100000));
+    gpu_.sm_clock_mhz = number(json_, "", "sm_clock_hz", 1e6, 1e11) / kMega;
+    gpu_.memory_gb = number(json_, "", "memory_bytes", 1e6, 1e16) / kGiga;
+    const Json& bytes = object("bytes_per_s");
+    gpu_.dram = number(bytes, "bytes_per_s.", "dram", 1e6, 1e17) / kGiga;
+    only(bytes, "bytes_per_s.", {"dram"});
+    const Json& flops = object("flops_per_s");
+    TensorPeaks& tensor = gpu_.tensor;
+    const std::array<Peak, 9> peaks = {{{"fp64", &gpu_.fp64},
+                                        {"fp32", &gpu_.fp32},
+                                        {"fp16", &gpu_.fp16},
+                                        {"fp64_tensor", &tensor.fp64},
+                                        {"tf32_tensor", &tensor.tf32},
+                                        {"bf16_tensor", &tensor.bf16},
+                                        {"fp16_tensor", &tensor.fp16},
+                                        {"fp8_tensor", &tensor.fp8},
+                                        {"int8_tensor", &tensor.int8}}};
+    std::vector<std::string> known;
+    for (const Peak& peak : peaks) {
+      known.emplace_back(peak.name);
+      if (flops.contains(peak.name))
+        *peak.value = number(flops, "flops_per_s.", peak.name, 1e6, 1e20) / kTera;
+    }
+    only(flops, "flops_per_s.", known);
+    if (!(gpu_.fp32 > 0)) throw Wrong{"\"flops_per_s.fp32\" is missing."};
+    only(json_, "",
+         {"name", "source", "sm_count", "sm_clock_hz", "memory_bytes", "bytes_per_s",
+          "flops_per_s"});
+    return gpu_;
+  }
+
+ private:
+  static std::string shown(double value) {
+    std::array<char, 32> out{};
+    (void)std::snprintf(out.data(), out.size(), "%g", value);
+    return out.data();
+  }
+
+  const Json& find(const Json& of, const std::string& place, const char* name) const {
+    const auto found = of.find(name);
+    if (found == of.end()) throw Wrong{"\"" + place + name + "\" is missing."};
+    return *found;
+  }
+
+  std::string text(const char* name, bool needed) const {
+    if (!needed && !json_.contains(name)) return {};
+    const Json& value = find(json_, "", name);
+    if (!value.is_string() || value.get<std::string>().empty())
+      throw Wrong{"\"" + std::string(name) + "\" must be a text that is not empty."};
+    return value.get<std::string>();
+  }
+
+  const Json& object(const char* name) const {
+    const Json& value = find(json_, "", name);
+    if (!value.is_object())
+      throw Wrong{"\"" + std::string(name) + "\" must be an object of numbers."};
+    return value;
+  }
+
+  double number(const Json& of, const std::string& place, const char* name, double least,
+                double most) const {
+    const Json& value = find(of, place, name);
+    if (!value.is_number() || !(value.get<double>() >= least && value.get<double>() <= most))
+      throw Wrong{"\"" + place + name + "\" must be a number from " + shown(least) + " to " +
+                  shown(most) + "."};
+    return value.get<double>();
+  }
+
+  double whole(const char* name, double least, double most) const {
+    const double value = number(json_, "", name, least, most);
+    if (value != std::floor(value))
+      throw Wrong{"\"" + std::string(name) + "\" must be a whole number."};
+    return value;
+  }
+
+  // A misspelled name would leave a peak unknown without a word.
+  static void only(const Json& of, const std::string& place,
+                   const std::vector<std::string>& names) {
+    for (const auto& [name, value] : of.items()) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      std::string all;
+      for (const std::string& each : names) all += (all.empty() ? "" : ", ") + each;
+      throw Wrong{"There is no \"" + place + name + "\": " + all + "."};
+    }
+  }
+
+  const Json& json_;
+  GpuSpec gpu_;
+};
+
+}  // namespace
+
+DescribedGpu gpu_from_json(std::string_view text) {
+  try {
+    const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+    if (json.is_discarded()) return {std::nullopt, "It is no JSON."};
+    return {Reader(json).read(), {}};
+  } catch (const Wrong& wrong) {
+    return {std::nullopt, wrong.sentence};
+  }
+}
+
+DescribedGpu read_gpu_file(const std::string& path) {
+  InputFile file(path, "a description of a GPU");
+  const auto text = file.read_all();
+  if (!text) return {std::nullopt, file.error()};
+  DescribedGpu out = gpu_from_json(*text);
+  if (!out.gpu) out.error = path + " describes no GPU: " + out.error;
+  return out;
+}
+
+bool names_gpu_file(std::string_view word) {
+  return word.ends_with(".json") || word.find('/') != std::string_view::npos;
+}
+
+}  // namespace gable
