@@ -2,8 +2,9 @@
 #include "tools/advice/advice.h"
 
 #include <algorithm>
-#include <functional>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,63 +12,11 @@
 
 #include "analysis/base/display.h"
 #include "analysis/events/kernel_kind.h"
-#include "analysis/roofline/roofline.h"
-#include "tools/plot/plot.h"
+#include "tools/advice/advice_facts.h"
+#include "tools/plot/matrix_kernel.h"
 
 namespace gable {
 namespace {
-
-struct AdviceFacts {
-  const Report* report = nullptr;
-  Roofline roofline;
-  std::vector<PlotRow> kernels;  // those whose time is their own
-  double kernels_ns = 0;         // their time
-  double unit_ns = 0;            // wall time of a step; without steps the time of all kernels
-  Unit unit = Unit::run;
-
-  // Time of the kernels that `fits` holds of, and how many there are.
-  struct Part {
-    double time_ns = 0, saving_ns = 0;
-    std::size_t rows = 0;
-    double launches = 0;
-    [[nodiscard]] double share(double whole) const { return whole > 0 ? time_ns / whole : 0; }
-  };
-  // `least` is the time that would remain of a row; its saving counts where that is shorter.
-  [[nodiscard]] Part part(const std::function<bool(const PlotRow&)>& fits,
-                          const std::function<Maybe(const PlotRow&)>& least = {}) const;
-  [[nodiscard]] Maybe roof(const PlotRow& row, const std::string& ceiling) const {
-    return roofline.ceiling(row.sum.device, ceiling);
-  }
-};
-
-AdviceFacts::Part AdviceFacts::part(const std::function<bool(const PlotRow&)>& fits,
-                                    const std::function<Maybe(const PlotRow&)>& least) const {
-  Part sum;
-  for (const PlotRow& row : kernels) {
-    if (!row.sum.time_total_ns || !fits(row)) continue;
-    ++sum.rows;
-    sum.time_ns += *row.sum.time_total_ns;
-    sum.launches += row.sum.launches.value_or(0);
-    if (!least) continue;
-    const Maybe left = least(row);
-    if (left && *left < *row.sum.time_total_ns) sum.saving_ns += *row.sum.time_total_ns - *left;
-  }
-  return sum;
-}
-
-AdviceFacts advice_facts(const Report& report) {
-  AdviceFacts facts{&report, Roofline(report.ceilings, report.step.launch_latency_ns), {}, 0, 0,
-                    {}};
-  for (PlotRow& row : plot_kernels(report)) {
-    if (row.counts_again) continue;
-    facts.kernels_ns += row.sum.time_total_ns.value_or(0);
-    facts.kernels.push_back(std::move(row));
-  }
-  facts.unit = report.run.unit;
-  facts.unit_ns = report.step.wall_mean_ns && facts.unit == Unit::step ? *report.step.wall_mean_ns
-                                                                       : facts.kernels_ns;
-  return facts;
-}
 
 // --- Where computing holds the kernels.
 
@@ -124,7 +73,9 @@ void advise_on_compute(const AdviceFacts& facts, std::vector<Advice>& advice) {
     const AdviceFacts::Part part = facts.part(
         [&](const PlotRow& row) {
           const Maybe from = facts.roof(row, move.from), to = facts.roof(row, move.to);
-          return row.precision == move.from && compute_holds(row) && from && to && *to > *from;
+          // What multiplies no matrices finds nothing to do on tensor cores.
+          return row.precision == move.from && compute_holds(row) && from && to && *to > *from &&
+                 is_matrix_kernel(*row.kernel, row.layer);
         },
         [&](const PlotRow& row) { return under(facts, row, move.to); });
     if (part.saving_ns < kLeastShare * facts.unit_ns) continue;
@@ -132,17 +83,21 @@ void advise_on_compute(const AdviceFacts& facts, std::vector<Advice>& advice) {
                       percent(part.share(facts.kernels_ns)) + " of the GPU time is " + move.what +
                           " whose roof is computing, not bytes.",
                       part.saving_ns});
+    place(advice.back(), part);
   }
   const AdviceFacts::Part near = facts.part([](const PlotRow& row) {
     return compute_holds(row) && row.sum.roof.fraction.value_or(0) >= kNearCompute;
   });
   if (near.share(facts.kernels_ns) >= 0.25) {
-    advice.push_back({"fewer_operations",
-                      "Compute less (pruning, distillation, a smaller model), or take a GPU with a "
-                      "higher compute roof: the kernels themselves leave little.",
-                      percent(near.share(facts.kernels_ns)) + " of the GPU time is within " +
-                          percent(kNearCompute) + " or more of a compute roof.",
-                      std::nullopt});
+    advice.push_back(
+        {"fewer_operations",
+         "Compute less (pruning, distillation, a smaller model), or take a GPU with a "
+         "higher compute roof (gable predict REPORT --gpu H200,B200): the kernels themselves "
+         "leave little.",
+         percent(near.share(facts.kernels_ns)) + " of the GPU time is within " +
+             percent(kNearCompute) + " or more of a compute roof.",
+         std::nullopt});
+    place(advice.back(), near);
   }
 }
 
@@ -164,32 +119,44 @@ bool memory_holds(const PlotRow& row) {
 void advise_fusion(const AdviceFacts& facts, std::vector<Advice>& advice) {
   struct Layer {
     double time = 0, longest = 0, launches = 0;
+    std::vector<const PlotRow*> rows;
   };
   std::map<const LayerRow*, Layer> layers;
   for (const PlotRow& row : facts.kernels) {
-    if (!memory_holds(row) || !row.sum.time_total_ns || row.layer == nullptr) continue;
+    // Kernels without a layer have nothing in common but the program.
+    if (!memory_holds(row) || !row.sum.time_total_ns || !has_layer(row)) continue;
     if (kind_of_kernel(row.name) != KernelKind::other) continue;
+    if (is_matrix_kernel(*row.kernel, row.layer)) continue;
     Layer& layer = layers[row.layer];
     layer.time += *row.sum.time_total_ns;
     layer.longest = std::max(layer.longest, *row.sum.time_total_ns);
     layer.launches += row.sum.launches.value_or(0);
+    layer.rows.push_back(&row);
   }
   double saving = 0, time = 0;
   std::size_t count = 0;
+  AdviceFacts::Part part;
   for (const auto& [layer, sum] : layers) {
     if (sum.launches < 2 || sum.time <= sum.longest) continue;
     saving += sum.time - sum.longest;
     time += sum.time;
     ++count;
+    bool kept = false;  // one pass over the data remains
+    for (const PlotRow* row : sum.rows) {
+      const bool longest = !kept && *row->sum.time_total_ns == sum.longest;
+      kept = kept || longest;
+      part.each.emplace_back(row, longest ? 0 : *row->sum.time_total_ns);
+    }
   }
   if (saving < kLeastShare * facts.unit_ns) return;
   advice.push_back({"fuse",
-                    "Fuse kernels that are bound by memory (torch.compile, fused optimizers and "
-                    "norms), so that data is read and written once.",
+                    "Fuse kernels that are bound by memory, so that data is read and written once: "
+                    "model = torch.compile(model), torch.optim.AdamW(..., fused=True).",
                     percent(time / facts.kernels_ns) +
                         " of the GPU time is several memory-bound kernels in one layer (" +
                         std::to_string(count) + (count == 1 ? " layer)." : " layers)."),
                     saving});
+  place(advice.back(), part);
 }
 
 void advise_access(const AdviceFacts& facts, std::vector<Advice>& advice) {
@@ -216,6 +183,7 @@ void advise_access(const AdviceFacts& facts, std::vector<Advice>& advice) {
                           digits(kManySectors) + " L1 sectors for each load (" +
                           digits(kCoalescedSectors) + " when coalesced, 4 bytes a thread).",
                       strided.saving_ns});
+    place(advice.back(), strided);
   }
   const AdviceFacts::Part below = facts.part(
       [](const PlotRow& row) {
@@ -231,6 +199,7 @@ void advise_access(const AdviceFacts& facts, std::vector<Advice>& advice) {
                           " of the GPU time is bound by memory at less than " +
                           percent(kNearMemory) + " of its roof.",
                       below.saving_ns});
+    place(advice.back(), below);
   }
 }
 
@@ -239,12 +208,15 @@ void advise_bandwidth(const AdviceFacts& facts, std::vector<Advice>& advice) {
     return memory_holds(row) && row.sum.roof.fraction.value_or(0) >= kNearMemory;
   });
   if (near.share(facts.kernels_ns) < kMuch) return;
-  advice.push_back({"more_bandwidth",
-                    "Move fewer bytes (smaller types, fused kernels), or take a GPU with more "
-                    "memory bandwidth: the kernels themselves leave little.",
-                    percent(near.share(facts.kernels_ns)) + " of the GPU time is within " +
-                        percent(kNearMemory) + " or more of the memory roof.",
-                    std::nullopt});
+  advice.push_back(
+      {"more_bandwidth",
+       "Move fewer bytes (smaller types, fused kernels), or take a GPU with more "
+       "memory bandwidth (gable predict REPORT --gpu H200,B200): the kernels themselves "
+       "leave little.",
+       percent(near.share(facts.kernels_ns)) + " of the GPU time is within " +
+           percent(kNearMemory) + " or more of the memory roof.",
+       std::nullopt});
+  place(advice.back(), near);
 }
 
 // The forwards that make one token after another. Looked up, as layers and kernels may be very
@@ -288,19 +260,22 @@ void advise_on_memory(const AdviceFacts& facts, std::vector<Advice>& advice) {
         facts.part([&](const PlotRow& row) { return kind_of_kernel(row.name) == kind; },
                    [](const PlotRow&) { return Maybe(0.0); });
     if (part.time_ns < kLeastShare * facts.unit_ns) continue;
-    const char* action = kind == KernelKind::layout
-                             ? "Keep one layout (channels_last from the input on)."
-                         : kind == KernelKind::cast
-                             ? "Keep data in one type, or cast once: weights that are cast in each "
-                               "step can be kept in that type."
-                         : kind == KernelKind::padding
-                             ? "Choose sizes that need no padding, or let the convolution pad."
-                             : "Avoid copies: views instead of contiguous(), outputs written in "
-                               "place instead of concatenated.";
+    const char* action =
+        kind == KernelKind::layout
+            ? "Keep one layout from the input on: model.to(memory_format=torch.channels_last) "
+              "and the same of its inputs."
+        : kind == KernelKind::cast
+            ? "Keep data in one type, or cast once: weights that are cast in each "
+              "step can be kept in that type (model.to(torch.bfloat16))."
+        : kind == KernelKind::padding
+            ? "Choose sizes that need no padding, or let the convolution pad."
+            : "Avoid copies: views instead of contiguous(), outputs written in "
+              "place instead of concatenated.";
     advice.push_back({std::string(flag_of(kind)), action,
                       percent(part.share(facts.kernels_ns)) + " of the GPU time is " +
                           std::string(words_for(kind)) + ", which compute nothing.",
                       part.saving_ns});
+    place(advice.back(), part);
   }
 
   const AdviceFacts::Part softmax = facts.part(
@@ -316,6 +291,7 @@ void advise_on_memory(const AdviceFacts& facts, std::vector<Advice>& advice) {
                       percent(softmax.share(facts.kernels_ns)) +
                           " of the GPU time is softmax kernels of attention layers.",
                       softmax.saving_ns});
+    place(advice.back(), softmax);
   }
 
   const Decoding decoding(*facts.report);
@@ -329,6 +305,7 @@ void advise_on_memory(const AdviceFacts& facts, std::vector<Advice>& advice) {
                       percent(tokens.share(facts.kernels_ns)) +
                           " of the GPU time is decoding, held by the bytes that each token reads.",
                       tokens.saving_ns});
+    place(advice.back(), tokens);
   }
 }
 
@@ -339,6 +316,28 @@ constexpr double kMuchIdle = 0.1, kLongWait = 0.1, kMuchCopying = 0.05;  // of t
 
 Bound bound_is(const PlotRow& row) { return row.sum.roof.bound; }
 
+// Of an SM, by threads: nobody tells registers and static shared memory.
+Maybe resident_blocks(const KernelRow& kernel) {
+  constexpr double kThreads = 2048, kBlocks = 32;  // of an SM, at most
+  const double threads = static_cast<double>(kernel.block.x) * kernel.block.y * kernel.block.z;
+  if (!(threads > 0)) return std::nullopt;
+  return std::min(kBlocks, std::max(1.0, std::floor(kThreads / threads)));
+}
+
+// Fewer blocks than the GPU takes at once. Empty where its SMs or the grid are not known, and of
+// graphs and ranges.
+std::optional<bool> below_a_wave(const AdviceFacts& facts, const PlotRow& row) {
+  const KernelRow& kernel = *row.kernel;
+  const double blocks = static_cast<double>(kernel.grid.x) * kernel.grid.y * kernel.grid.z;
+  const Maybe resident = resident_blocks(kernel);
+  if (kernel.graph || kernel.ranges || !resident || !(blocks > 0)) return std::nullopt;
+  for (const DeviceInfo& device : facts.report->devices) {
+    if (device.id == kernel.device && device.sm_count > 0)
+      return blocks < device.sm_count * *resident;
+  }
+  return std::nullopt;
+}
+
 void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const Step& step = facts.report->step;
   const AdviceFacts::Part overhead =
@@ -347,30 +346,51 @@ void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
     // Graphs and fusion take the latency away, not the kernels.
     const Maybe idle = facts.unit == Unit::step ? step.idle_ns : std::nullopt;
     const double most = overhead.launches * step.launch_latency_ns.value_or(0);
-    advice.push_back({"fewer_launches",
-                      "Launch less often: CUDA graphs (torch.compile mode reduce-overhead), a "
-                      "larger batch, fused kernels.",
-                      digits(overhead.launches) + " launches a " + to_string(facts.unit) +
-                          " are shorter than the launch latency of " +
-                          duration(step.launch_latency_ns) + ".",
-                      idle ? Maybe(std::min(*idle, most)) : std::nullopt});
+    advice.push_back(
+        {"fewer_launches",
+         "Launch less often: CUDA graphs (torch.compile(model, mode=\"reduce-overhead\")), a "
+         "larger batch, fused kernels.",
+         digits(overhead.launches) + " launches a " + to_string(facts.unit) +
+             " are shorter than the launch latency of " + duration(step.launch_latency_ns) + ".",
+         idle ? Maybe(std::min(*idle, most)) : std::nullopt});
+    place(advice.back(), overhead);
   }
-  const AdviceFacts::Part latency =
-      facts.part([](const PlotRow& row) { return bound_is(row) == Bound::latency; },
-                 [](const PlotRow& row) {
-                   const Roof& roof = row.sum.roof;
-                   return roof.compute_ns && roof.memory_ns
-                              ? Maybe(std::max(*roof.compute_ns, *roof.memory_ns))
-                              : std::nullopt;
-                 });
-  if (latency.saving_ns >= kLeastShare * facts.unit_ns) {
+  // At the roofs.
+  const auto least = [](const PlotRow& row) {
+    const Roof& roof = row.sum.roof;
+    return roof.compute_ns && roof.memory_ns ? Maybe(std::max(*roof.compute_ns, *roof.memory_ns))
+                                             : std::nullopt;
+  };
+  const AdviceFacts::Part small = facts.part(
+      [&](const PlotRow& row) {
+        return bound_is(row) == Bound::latency && below_a_wave(facts, row).value_or(false);
+      },
+      least);
+  if (small.saving_ns >= kLeastShare * facts.unit_ns) {
     advice.push_back({"more_parallel_work",
                       "Give each kernel more to do at once: a larger batch, independent work on "
                       "several streams, split-K or another algorithm for small sizes.",
-                      percent(latency.share(facts.kernels_ns)) +
-                          " of the GPU time is kernels below " + percent(kLatencyFraction) +
+                      percent(small.share(facts.kernels_ns)) +
+                          " of the GPU time is small grids below " + percent(kLatencyFraction) +
                           " of both roofs.",
-                      latency.saving_ns});
+                      small.saving_ns});
+    place(advice.back(), small);
+  }
+  const AdviceFacts::Part full = facts.part(
+      [&](const PlotRow& row) {
+        return bound_is(row) == Bound::latency && !below_a_wave(facts, row).value_or(false);
+      },
+      least);
+  if (full.saving_ns >= kLeastShare * facts.unit_ns) {
+    advice.push_back({"latency",
+                      "See what their warps wait for: ncu --set full -k regex:NAME. More loads in "
+                      "flight (wider loads, unrolled loops), fewer bank conflicts and barriers, "
+                      "less shared memory or fewer registers a block.",
+                      percent(full.share(facts.kernels_ns)) +
+                          " of the GPU time is full grids below " + percent(kLatencyFraction) +
+                          " of both roofs.",
+                      full.saving_ns});
+    place(advice.back(), full);
   }
 }
 
@@ -379,17 +399,20 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const Step& step = facts.report->step;
   const bool steps = facts.unit == Unit::step && step.wall_mean_ns;
   if (steps && step.idle_ns && *step.idle_ns >= kMuchIdle * facts.unit_ns) {
-    advice.push_back({"idle",
-                      "Keep the GPU busy: more workers for loading data, prefetching, no .item() "
-                      "or print of GPU values within a step, CUDA graphs.",
-                      "The GPU idles for " + percent(*step.idle_ns / facts.unit_ns) +
-                          " of a step; fractions of roofs do not show that.",
-                      step.idle_ns});
+    advice.push_back(
+        {"idle",
+         "Keep the GPU busy: DataLoader(..., num_workers=8, pin_memory=True), no .item() or "
+         "print of GPU values within a step, CUDA graphs "
+         "(torch.compile(model, mode=\"reduce-overhead\")).",
+         "The GPU idles for " + percent(*step.idle_ns / facts.unit_ns) +
+             " of a step; fractions of roofs do not show that.",
+         step.idle_ns});
   }
   if (steps && step.copy_ns && *step.copy_ns >= kMuchCopying * facts.unit_ns) {
     advice.push_back({"copies",
-                      "Overlap copies with computing: pinned memory, non_blocking=True, a stream "
-                      "of their own; or keep the data on the GPU.",
+                      "Overlap copies with computing: DataLoader(..., pin_memory=True) and "
+                      "batch.to(device, non_blocking=True), a stream of their own; or keep the "
+                      "data on the GPU.",
                       "Copies take " + percent(*step.copy_ns / facts.unit_ns) + " of a step.",
                       step.copy_ns});
   }
@@ -399,10 +422,12 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   if (communication.share(facts.kernels_ns) >= kMuchIdle) {
     advice.push_back(
         {"communication",
-         "Hide communication behind computing: larger buckets, gradient "
-         "accumulation, or fewer bytes (BF16 gradients).",
+         "Hide communication behind computing: larger buckets "
+         "(DistributedDataParallel(..., bucket_cap_mb=100)), gradient accumulation, or fewer bytes "
+         "(bf16_compress_hook).",
          percent(communication.share(facts.kernels_ns)) + " of the GPU time is collectives.",
          communication.saving_ns});
+    place(advice.back(), communication);
   }
   // A host that waits while the GPU is busy loses nothing.
   if (!steps || step.idle_ns.value_or(0) < kMuchCopying * facts.unit_ns) return;
@@ -438,6 +463,10 @@ std::vector<Advice> advise(const Report& report) {
   advise_on_compute(facts, advice);
   advise_on_memory(facts, advice);
   advise_on_the_rest(facts, advice);
+  // Kernels that overlap take more time together than the step has.
+  for (Advice& each : advice) {
+    if (each.saving_ns) each.saving_ns = std::min(*each.saving_ns, facts.unit_ns);
+  }
   std::stable_sort(advice.begin(), advice.end(), [](const Advice& a, const Advice& b) {
     return a.saving_ns.value_or(-1) > b.saving_ns.value_or(-1);
   });

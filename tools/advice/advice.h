@@ -5,6 +5,7 @@
 // of the same kernels: they do not add up.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,22 @@ namespace gable {
 
 inline constexpr double kLeastShare = 0.02;  // of the unit's time: below it nothing is advised
 
+// A layer or a kernel that an item is about, longest saving (else time) first.
+struct AdvicePlace {
+  std::string name;  // the layer's shown path, or the kernel's function
+  Direction direction = Direction::none;
+  std::int32_t device = 0;
+  double time_ns = 0;
+  double saving_ns = 0;  // of this place, at most
+};
+
 struct Advice {
   std::string id;       // "tensor_cores", "fuse" …: stable, for scripts and tests
-  std::string action;   // what to do
+  std::string action;   // what to do and what to type for it; then where, the first three of each
   std::string trigger;  // what was measured
-  Maybe saving_ns;      // per unit of the report, at most
+  Maybe saving_ns;      // per unit of the report, at most, and never more than that takes
+  std::vector<AdvicePlace> layers = {};   // none where the kernels have no layer
+  std::vector<AdvicePlace> kernels = {};  // by function
 };
 
 // Largest saving first.

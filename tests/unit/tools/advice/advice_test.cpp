@@ -27,6 +27,9 @@ class AdviceTest : public ::testing::Test {
                        {0, CeilingKind::compute, "tf32_tensor", kTf32, "theoretical: made up"},
                        {0, CeilingKind::compute, "bf16_tensor", kBf16, "theoretical: made up"},
                        {0, CeilingKind::memory, "dram", kDram, "theoretical: made up"}};
+    DeviceInfo device;
+    device.sm_count = 100;
+    report.devices = {device};
     layer({"net"});
   }
 
@@ -47,6 +50,8 @@ class AdviceTest : public ::testing::Test {
     row.direction = Direction::none;
     row.name = name;
     row.launches = launches;
+    row.grid = {8, 1, 1};
+    row.block = {128, 1, 1};
     const double roof = type == "fp32" ? kFp32 : type == "tf32" ? kTf32 : kBf16;
     const double flops = compute_ns * 1e-9 * roof / launches;
     row.flops = {0, 0, 0, {}, flops};
@@ -100,6 +105,57 @@ TEST_F(AdviceTest, ComputeOnCudaCoresMovesToTensorCores) {
   EXPECT_EQ(given("tensor_cores"), nullptr);  // no such cores on this GPU
 }
 
+TEST_F(AdviceTest, WhatMultipliesNoMatricesHasNothingToDoOnTensorCores) {
+  kernel("integrateBodies<float, true>", 8e5, 1e3, 8.75e5);
+  EXPECT_EQ(given("tensor_cores"), nullptr);
+  kernel("LSTM_elementWise_fp<float>", 3e4, 1e3, 3e4);
+  EXPECT_EQ(given("tensor_cores"), nullptr);
+  kernel("my_own", 4e5, 1e3, 4e5);
+  EXPECT_EQ(given("tensor_cores"), nullptr);
+  // The operators of its layer say that it does.
+  report.layers[0].model.emplace().self.flops = *report.kernels.back().flops.total;
+  report.kernels.erase(report.kernels.begin(), report.kernels.begin() + 2);
+  ASSERT_NE(given("tensor_cores"), nullptr);
+  EXPECT_EQ(given("tensor_cores")->kernels.at(0).name, "my_own");
+  report.kernels[0].name = "sgemm";
+  report.layers[0].model.reset();
+  EXPECT_NE(given("tensor_cores"), nullptr);
+}
+
+TEST_F(AdviceTest, ItemsNameTheirLayersAndKernels) {
+  for (int i = 1; i <= 5; ++i) {
+    layer({"net", "fc" + std::to_string(i)});
+    kernel(i < 3 ? "sgemm_small" : "sgemm_large", i * 1e4, 1e3, i * 1e4);
+  }
+  const Advice* advice = given("tensor_cores");
+  ASSERT_NE(advice, nullptr);
+  ASSERT_EQ(advice->layers.size(), 5u);
+  EXPECT_EQ(advice->layers[0].name, "net/fc5");
+  EXPECT_NEAR(advice->layers[0].saving_ns, 5e4 * 0.75, 1);
+  EXPECT_NEAR(advice->layers[0].time_ns, 5e4, 1);
+  EXPECT_EQ(advice->kernels[0].name, "sgemm_large");
+  EXPECT_TRUE(advice->action.ends_with(
+      " Layers: net/fc5, net/fc4, net/fc3 and 2 more. Kernels: sgemm_large, sgemm_small."))
+      << advice->action;
+  double sum = 0;
+  for (const AdvicePlace& place : advice->layers) sum += place.saving_ns;
+  EXPECT_NEAR(*advice->saving_ns, sum, 1);
+}
+
+TEST_F(AdviceTest, KernelsAreNamedByTheirFunction) {
+  kernel("void at::native::(anonymous namespace)::my_gemm<float, 4>(float*, int)", 4e5, 1e3, 4e5);
+  kernel("void at::native::(anonymous namespace)::my_gemm<float, 2>(float*, int)", 4e5, 1e3, 3e5);
+  kernel("sgemm(float const*)", 2e5, 1e3, 2e5);
+  kernel("int cutlass::Kernel<Gemm>(Params)", 1e5, 1e3, 1e5);
+  EXPECT_TRUE(given("tensor_cores")->action.ends_with(" Kernels: my_gemm, sgemm, Kernel."))
+      << given("tensor_cores")->action;
+}
+
+TEST_F(AdviceTest, NoItemSavesMoreThanTheStep) {
+  for (int i = 0; i < 4; ++i) kernel("sgemm", 8e5, 1e3, 8e5);  // on streams side by side
+  EXPECT_NEAR(*given("tensor_cores")->saving_ns, 1e6, 1);
+}
+
 TEST_F(AdviceTest, MemoryIsTheLimitOfWhatTensorCoresGive) {
   kernel("sgemm", 4e5, 3.8e5, 4e5);
   EXPECT_NEAR(*given("tensor_cores")->saving_ns, 2e4, 1);  // the bytes still take 0.38 ms
@@ -121,6 +177,34 @@ TEST_F(AdviceTest, MemoryBoundKernelsOfALayerAreFused) {
   layer({"net", "other"});
   report.kernels.back().layer = report.layers.back().id;
   EXPECT_EQ(given("fuse"), nullptr);  // in layers of their own
+}
+
+TEST_F(AdviceTest, KernelsWithoutALayerAreNotFused) {
+  kernel("relu", 1e3, 1e5, 1e5);
+  kernel("add", 1e3, 2e5, 2e5);
+  ASSERT_NE(given("fuse"), nullptr);
+  EXPECT_EQ(given("fuse")->kernels.at(0).name, "relu");  // the longest remains
+  report.layers[0].path.clear();
+  report.layers[0].depth = 0;
+  EXPECT_EQ(given("fuse"), nullptr);
+}
+
+TEST_F(AdviceTest, AGridThatFillsTheGpuIsNotHelpedByALargerBatch) {
+  kernel("transpose", 1e3, 1e5, 6e5);
+  EXPECT_NE(given("more_parallel_work"), nullptr);  // 8 blocks
+  EXPECT_EQ(given("latency"), nullptr);
+  report.kernels[0].grid = {1600, 1, 1};  // 16 blocks of 128 threads on each of 100 SMs
+  EXPECT_EQ(given("more_parallel_work"), nullptr);
+  ASSERT_NE(given("latency"), nullptr);
+  EXPECT_NEAR(*given("latency")->saving_ns, 5e5, 1);
+  EXPECT_EQ(given("latency")->action.find("batch"), std::string::npos);
+  report.kernels[0].grid = {1599, 1, 1};
+  EXPECT_NE(given("more_parallel_work"), nullptr);
+  report.kernels[0].grid = {65536, 1, 1};
+  EXPECT_EQ(given("more_parallel_work"), nullptr);
+  report.kernels[0].grid = {8, 1, 1};
+  report.devices.clear();  // nobody knows how many fill it
+  EXPECT_EQ(given("more_parallel_work"), nullptr);
 }
 
 TEST_F(AdviceTest, BytesFarFromTheirRoofAreUsedBetter) {

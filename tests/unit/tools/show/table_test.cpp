@@ -97,13 +97,13 @@ What would help most (savings of one item may be in another):
 - up to 1.09 ms: 31.2 % of the GPU time is FP32 on CUDA cores whose roof is computing, not bytes.
   Let matrix products and convolutions use tensor cores: TF32
   (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32), or BF16 or FP16 by
-  automatic mixed precision.
+  automatic mixed precision. Layers: Net/conv (forward). Kernels: conv.
 - up to 1.00 ms: 50.0 % of the GPU time is bound by memory at less than 75.0 % of its roof.
   Use the bytes better: tile for cache or shared memory, wider loads; gable profile --metrics cache
-  shows hit rates and sectors per load.
-- up to 650 us: 18.8 % of the GPU time is kernels below 25.0 % of both roofs.
+  shows hit rates and sectors per load. Layers: Net/norm (forward). Kernels: norm.
+- up to 650 us: 18.8 % of the GPU time is small grids below 25.0 % of both roofs.
   Give each kernel more to do at once: a larger batch, independent work on several streams, split-K
-  or another algorithm for small sizes.
+  or another algorithm for small sizes. Layers: Net/tiny (backward). Kernels: tiny.
 Next: gable report x.json
 )");
 }

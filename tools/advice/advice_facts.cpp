@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/advice/advice_facts.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/base/display.h"
+#include "analysis/events/layer_tree.h"
+
+namespace gable {
+namespace {
+
+constexpr std::size_t kNamed = 3;
+
+std::vector<AdvicePlace> sorted(std::map<std::string, AdvicePlace> places) {
+  std::vector<AdvicePlace> out;
+  for (auto& [key, place] : places) out.push_back(std::move(place));
+  std::stable_sort(out.begin(), out.end(), [](const AdvicePlace& a, const AdvicePlace& b) {
+    return std::pair(a.saving_ns, a.time_ns) > std::pair(b.saving_ns, b.time_ns);
+  });
+  return out;
+}
+
+// The function alone, as `ncu -k` takes it: without type, namespaces, template and parameters.
+std::string function_name(std::string name) {
+  static const std::string kAnonymous = "(anonymous namespace)::";
+  for (std::size_t at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous))
+    name.erase(at, kAnonymous.size());
+  // "(other)" and graphs are in brackets as a whole.
+  const std::size_t end = name.find_first_of("<(");
+  if (end == std::string::npos || end == 0) return name;
+  const std::size_t begin = name.find_last_of(" :", end - 1);
+  std::string out = name.substr(begin == std::string::npos ? 0 : begin + 1,
+                                end - (begin == std::string::npos ? 0 : begin + 1));
+  return out.empty() ? name : out;
+}
+
+// "a, b, c and 4 more".
+std::string first_of(const std::vector<AdvicePlace>& places, bool directions) {
+  constexpr std::size_t kWidth = 40;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamed, places.size()); ++i) {
+    text += (text.empty() ? "" : ", ") + shorten_middle(one_line(places[i].name), kWidth);
+    if (directions && places[i].direction != Direction::none)
+      text += " (" + to_string(places[i].direction) + ")";
+  }
+  if (places.size() > kNamed) text += " and " + std::to_string(places.size() - kNamed) + " more";
+  return text;
+}
+
+}  // namespace
+
+AdviceFacts::Part AdviceFacts::part(const std::function<bool(const PlotRow&)>& fits,
+                                    const std::function<Maybe(const PlotRow&)>& least) const {
+  Part sum;
+  for (const PlotRow& row : kernels) {
+    if (!row.sum.time_total_ns || !fits(row)) continue;
+    ++sum.rows;
+    sum.time_ns += *row.sum.time_total_ns;
+    sum.launches += row.sum.launches.value_or(0);
+    const Maybe left = least ? least(row) : std::nullopt;
+    const double saving =
+        left && *left < *row.sum.time_total_ns ? *row.sum.time_total_ns - *left : 0;
+    sum.saving_ns += saving;
+    sum.each.emplace_back(&row, saving);
+  }
+  return sum;
+}
+
+bool has_layer(const PlotRow& row) { return row.layer != nullptr && !row.layer->path.empty(); }
+
+void place(Advice& advice, const AdviceFacts::Part& part) {
+  std::map<std::string, AdvicePlace> layers, kernels;
+  const auto add = [](std::map<std::string, AdvicePlace>& to, const std::string& key,
+                      const std::string& name, const PlotRow& row, double saving) {
+    AdvicePlace& at = to[key];
+    at.name = name;
+    at.direction = row.direction;
+    at.device = row.sum.device;
+    at.time_ns += row.sum.time_total_ns.value_or(0);
+    at.saving_ns += saving;
+  };
+  for (const auto& [row, saving] : part.each) {
+    if (has_layer(*row)) {
+      const std::string path = shown_path(row->layer->path);
+      add(layers, path + "\n" + to_string(row->layer->direction) + std::to_string(row->sum.device),
+          path, *row, saving);
+    }
+    const std::string function = function_name(row->name);
+    add(kernels, function, function, *row, saving);
+  }
+  advice.layers = sorted(std::move(layers));
+  advice.kernels = sorted(std::move(kernels));
+  if (!advice.layers.empty()) advice.action += " Layers: " + first_of(advice.layers, true) + ".";
+  if (!advice.kernels.empty())
+    advice.action += " Kernels: " + first_of(advice.kernels, false) + ".";
+}
+
+AdviceFacts advice_facts(const Report& report) {
+  AdviceFacts facts{&report, Roofline(report.ceilings, report.step.launch_latency_ns), {}, 0, 0,
+                    {}};
+  for (PlotRow& row : plot_kernels(report)) {
+    if (row.counts_again) continue;
+    facts.kernels_ns += row.sum.time_total_ns.value_or(0);
+    facts.kernels.push_back(std::move(row));
+  }
+  facts.unit = report.run.unit;
+  facts.unit_ns = report.step.wall_mean_ns && facts.unit == Unit::step ? *report.step.wall_mean_ns
+                                                                       : facts.kernels_ns;
+  return facts;
+}
+
+}  // namespace gable

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What advice is drawn from: a report's kernels under its roofs, and where an item applies.
+// Internal to this folder.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/roofline/roofline.h"
+#include "tools/advice/advice.h"
+#include "tools/plot/plot.h"
+
+namespace gable {
+
+struct AdviceFacts {
+  const Report* report = nullptr;
+  Roofline roofline;
+  std::vector<PlotRow> kernels;  // those whose time is their own
+  double kernels_ns = 0;         // their time
+  double unit_ns = 0;            // wall time of a step; without steps the time of all kernels
+  Unit unit = Unit::run;
+
+  // Time of the kernels that `fits` holds of, and how many there are.
+  struct Part {
+    double time_ns = 0, saving_ns = 0;
+    std::size_t rows = 0;
+    double launches = 0;
+    std::vector<std::pair<const PlotRow*, double>> each;  // and its saving
+    [[nodiscard]] double share(double whole) const { return whole > 0 ? time_ns / whole : 0; }
+  };
+  // `least` is the time that would remain of a row; its saving counts where that is shorter.
+  [[nodiscard]] Part part(const std::function<bool(const PlotRow&)>& fits,
+                          const std::function<Maybe(const PlotRow&)>& least = {}) const;
+  [[nodiscard]] Maybe roof(const PlotRow& row, const std::string& ceiling) const {
+    return roofline.ceiling(row.sum.device, ceiling);
+  }
+};
+
+[[nodiscard]] AdviceFacts advice_facts(const Report& report);
+
+// Not the root, in which lies whatever has no layer.
+[[nodiscard]] bool has_layer(const PlotRow& row);
+
+// What the part is of becomes places of the item, and its action ends with the first of them.
+void place(Advice& advice, const AdviceFacts::Part& part);
+
+}  // namespace gable
