@@ -415,6 +415,7 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
                       "data on the GPU.",
                       "Copies take " + percent(*step.copy_ns / facts.unit_ns) + " of a step.",
                       step.copy_ns});
+    place_copies(advice.back(), *facts.report);
   }
   const AdviceFacts::Part communication =
       facts.part([](const PlotRow& row) { return bound_is(row) == Bound::communication; },

@@ -96,6 +96,24 @@ void place(Advice& advice, const AdviceFacts::Part& part) {
     advice.action += " Kernels: " + first_of(advice.kernels, false) + ".";
 }
 
+void place_copies(Advice& advice, const Report& report) {
+  std::map<std::int64_t, const LayerRow*> rows;
+  for (const LayerRow& layer : report.layers) rows[layer.id] = &layer;
+  std::map<std::string, AdvicePlace> layers;
+  for (const CopyRow& copy : report.copies) {
+    const auto row = copy.layer ? rows.find(*copy.layer) : rows.end();
+    if (row == rows.end() || row->second->path.empty()) continue;
+    const std::string path = shown_path(row->second->path);
+    AdvicePlace& at = layers[path + "\n" + to_string(copy.direction)];
+    at.name = path;
+    at.direction = copy.direction;
+    at.device = copy.device;
+    at.time_ns += copy.time_ns.value_or(0);
+  }
+  advice.layers = sorted(std::move(layers));
+  if (!advice.layers.empty()) advice.action += " Layers: " + first_of(advice.layers, true) + ".";
+}
+
 AdviceFacts advice_facts(const Report& report) {
   AdviceFacts facts{&report, Roofline(report.ceilings, report.step.launch_latency_ns), {}, 0, 0,
                     {}};

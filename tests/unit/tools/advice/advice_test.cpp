@@ -268,6 +268,15 @@ TEST_F(AdviceTest, CopiesWaitsAndCommunication) {
   EXPECT_EQ(given("copies"), nullptr);
   report.step.copy_ns = 6e4;
   EXPECT_NEAR(*given("copies")->saving_ns, 6e4, 1);
+  EXPECT_TRUE(given("copies")->layers.empty());
+  for (const double time : {1e4, 2e4}) {
+    CopyRow& copy = report.copies.emplace_back();
+    copy.layer = 0;
+    copy.time_ns = time;
+    copy.direction = Direction::none;
+  }
+  EXPECT_TRUE(given("copies")->action.ends_with(" Layers: net.")) << given("copies")->action;
+  EXPECT_EQ(given("copies")->layers.at(0).time_ns, 3e4);
   kernel("ncclDevKernel_AllReduce", 0, 1e4, 1e5);
   EXPECT_NEAR(*given("communication")->saving_ns, 1e5, 1);
   report.layers[0].span_ns = 5e5;
