@@ -136,6 +136,18 @@ class Diff(CompareCase):
         later["step"]["wall_ns"]["mean"] *= 1.2
         self.assertIn("step: 2.00 ms -> 2.40 ms", self.diff(noisy, later))
 
+    def test_what_became_of_advice(self):
+        self.net["ceilings"].append({**self.net["ceilings"][1], "name": "tf32_tensor", "value": 2 * made_reports.COMPUTE})
+        later = copy.deepcopy(self.net)  # conv forward took the advice to use tensor cores, backward did not
+        later["kernels"][1] = made_reports.kernel(3, "conv_kernel", 1e10, 5e7, 1e5, "forward", type="tf32_tensor")
+        table = self.diff(self.net, later)
+        self.assertIn("What became of the advice of A", table)
+        self.assertRegex(table, r"(?m)^- tensor cores: predicted up to \d+ us, measured 300 us; 1 layer did not follow: Net/conv\n?.*\(backward\)")
+        scores = {each["id"]: each for each in json.loads(self.diff(self.net, later, "--json", "-"))["advice"]}
+        self.assertEqual(scores["tensor_cores"]["measured_ns"], 3e5)
+        self.assertEqual(scores["tensor_cores"]["not_followed"], ["Net/conv (backward)"])
+        self.assertNotIn("advice", self.diff(self.net, slower(self.net, "conv_kernel", 1.5)))
+
     def test_another_amount_of_work_is_said(self):
         before, after = copy.deepcopy(self.net), slower(self.net, "conv_kernel", 0.5)
         for report, flops in ((before, 3e10), (after, 1.5e10)):

@@ -7,6 +7,7 @@
 
 #include "analysis/base/display.h"
 #include "analysis/roofline/partial_sum.h"
+#include "tools/compare/advice_score.h"
 #include "tools/export/export.h"
 #include "tools/files/report_output.h"
 #include "tools/show/columns.h"
@@ -308,6 +309,12 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
   out += render_columns(std::move(columns), count, options.columns, options.colours);
   line("");
   for (const std::string& text : renamed_lines(rows)) line(text);
+  bool advised = false;
+  for (const AdviceScore& score : score_advice(files.reports[0], comparison)) {
+    if (!advised) line("What became of the advice of A (savings of one item may be in another):");
+    advised = true;
+    lines("- " + score.line());
+  }
   lines(std::string("~: within the noise of both runs' own spread. FLOP") +
         (launches ? ", DRAM, launches and the time of a launch" : " and DRAM") +
         ": change from A to B.");
@@ -359,6 +366,13 @@ std::string diff_json(const ReportFiles& files, const Comparison& comparison) {
   out["other_work"] = comparison.other_work.empty() ? Json(nullptr) : Json(comparison.other_work);
   out["step_wall_ns"] = pair(comparison.step.wall_ns);
   out["step_wall_ns"]["noise"] = number(comparison.step.noise_ns);
+  out["advice"] = Json::array();
+  for (const AdviceScore& score : score_advice(files.reports[0], comparison)) {
+    out["advice"].push_back({{"id", score.id},
+                             {"predicted_ns", score.predicted_ns},
+                             {"measured_ns", score.measured_ns},
+                             {"not_followed", score.left}});
+  }
   out["wholes"] = rows_json(comparison.wholes, false);
   out["layers"] = rows_json(comparison.layers, false);
   out["kernels"] = rows_json(comparison.kernels, true);

@@ -18,6 +18,8 @@ std::string count(double value) {
   return text.data();
 }
 
+bool same(double a, double b) { return std::abs(a - b) <= kSameWork * std::max(a, b); }
+
 }  // namespace
 
 WorkDone work_done(const Report& report) {
@@ -46,11 +48,14 @@ std::string other_work(const WorkDone& a, const WorkDone& b, const std::string& 
   static constexpr std::array<Kind, 3> kKinds = {{{&WorkDone::flops, "FLOP", ""},
                                                   {&WorkDone::analytic, "FLOP", " (by formula)"},
                                                   {&WorkDone::launches, "launches", ""}}};
+  // Another precision or algorithm does other FLOPs for the same operators: tensor cores count what
+  // fills up their tiles.
+  if (a.analytic.value_or(0) > 0 && b.analytic && same(*a.analytic, *b.analytic)) return {};
   for (const Kind& kind : kKinds) {
     const Maybe before = a.*kind.value, after = b.*kind.value;
     // Programs that compute with integers alone have no FLOPs to tell them apart.
     if (!before || !after || (*before <= 0 && *after <= 0)) continue;
-    if (std::abs(*after - *before) <= kSameWork * std::max(*before, *after)) return {};
+    if (same(*before, *after)) return {};
     const auto shown = [&](const Maybe& value) {
       return kind.value == &WorkDone::launches ? count(*value) + " launches"
                                                : with_prefix(value, kind.unit);

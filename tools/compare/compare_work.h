@@ -21,8 +21,9 @@ struct WorkDone {
 };
 [[nodiscard]] WorkDone work_done(const Report& report);
 
-// Empty where both did as much. Else what differs, without a full stop, of the first of these that
-// both know: counted FLOPs, FLOPs by formula, launches.
+// Empty where both did as much, which the operators' formulas say before all. Else what differs,
+// without a full stop, of the first of these that both know: counted FLOPs, FLOPs by formula,
+// launches.
 [[nodiscard]] std::string other_work(const WorkDone& a, const WorkDone& b,
                                      const std::string& name_a, const std::string& name_b,
                                      Unit unit);

@@ -106,6 +106,13 @@ TEST(WorkOf, CountedFlopsThenFormulasThenLaunches) {
   other.layers[2].model.emplace().self.flops = 500;
   EXPECT_EQ(other_work(work_done(formula), work_done(other), "A", "B", Unit::step),
             "A does 1.00 kFLOP per step, B 500 FLOP (by formula) (-50.0 %)");
+  // The same operators in another precision: tensor cores count what fills up their tiles.
+  Report more = run_of(50, 1000, 30000), operators = a;
+  for (Report* report : {&more, &operators}) report->layers[2].model.emplace().self.flops = 1000;
+  EXPECT_EQ(other_work(work_done(operators), work_done(more), "A", "B", Unit::step), "");
+  more.layers[2].model->self.flops = 2000;
+  EXPECT_EQ(other_work(work_done(operators), work_done(more), "A", "B", Unit::step),
+            "A does 50.0 kFLOP per step, B 60.0 kFLOP (+20.0 %)");
   EXPECT_EQ(said(Report()), "");  // nothing is known
 }
 
