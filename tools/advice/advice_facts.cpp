@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::size_t kNamed = 3;
 
-std::vector<AdvicePlace> sorted(std::map<std::string, AdvicePlace> places) {
+std::vector<AdvicePlace> sorted(const std::map<std::string, AdvicePlace>& places) {
   std::vector<AdvicePlace> out;
-  for (auto& [key, place] : places) out.push_back(std::move(place));
+  out.reserve(places.size());
+  for (const auto& [key, place] : places) out.push_back(place);
   std::stable_sort(out.begin(), out.end(), [](const AdvicePlace& a, const AdvicePlace& b) {
     return std::pair(a.saving_ns, a.time_ns) > std::pair(b.saving_ns, b.time_ns);
   });
@@ -89,8 +90,8 @@ void place(Advice& advice, const AdviceFacts::Part& part) {
     const std::string function = function_name(row->name);
     add(kernels, function, function, *row, saving);
   }
-  advice.layers = sorted(std::move(layers));
-  advice.kernels = sorted(std::move(kernels));
+  advice.layers = sorted(layers);
+  advice.kernels = sorted(kernels);
   if (!advice.layers.empty()) advice.action += " Layers: " + first_of(advice.layers, true) + ".";
   if (!advice.kernels.empty())
     advice.action += " Kernels: " + first_of(advice.kernels, false) + ".";
@@ -110,7 +111,7 @@ void place_copies(Advice& advice, const Report& report) {
     at.device = copy.device;
     at.time_ns += copy.time_ns.value_or(0);
   }
-  advice.layers = sorted(std::move(layers));
+  advice.layers = sorted(layers);
   if (!advice.layers.empty()) advice.action += " Layers: " + first_of(advice.layers, true) + ".";
 }
 

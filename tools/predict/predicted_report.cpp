@@ -193,7 +193,7 @@ std::string starting_gpu(const Report& report) {
   std::string text;
   for (const DeviceInfo& device : report.devices) {
     if (!used.contains(device.id)) continue;
-    const GpuSpec* gpu = gpu_of_device(device.name);
+    const GpuSpec* gpu = board_of(device);
     const std::string name = device.name.empty() ? "a GPU without a name" : device.name;
     const std::string one =
         name + (gpu == nullptr || gpu->name == name ? "" : " (" + gpu->name + ")");

@@ -29,8 +29,14 @@ Machine machine_of(const GpuSpec& gpu, std::int32_t device) {
           gpu.sm_clock_mhz * kMega, &gpu};
 }
 
+const GpuSpec* board_of(const DeviceInfo& device) {
+  const GpuSpec* gpu = gpu_of_device(device.name);
+  const bool other = gpu != nullptr && device.sm_count > 0 && device.sm_count != gpu->sm_count;
+  return other ? nullptr : gpu;
+}
+
 Machine machine_of(const Report& report, const DeviceInfo& device) {
-  if (const GpuSpec* gpu = gpu_of_device(device.name)) return machine_of(*gpu, device.id);
+  if (const GpuSpec* gpu = board_of(device)) return machine_of(*gpu, device.id);
   std::vector<Ceiling> roofs;
   std::set<std::string> names;
   // Published or computed ones first: those that were measured are below them on every GPU.

@@ -21,7 +21,10 @@ struct Machine {
 // Compute roofs and DRAM's: of caches there are no published peaks. Its `device` of a report is
 // `device`.
 [[nodiscard]] Machine machine_of(const GpuSpec& gpu, std::int32_t device);
-// The board of the catalogue; else what the report says of the device at its highest clock.
+// Of the catalogue; null where it lacks the board, or the device has other SMs: a part of a GPU
+// (MIG) may have the name of the whole.
+[[nodiscard]] const GpuSpec* board_of(const DeviceInfo& device);
+// By the board of the catalogue; else what the report says of the device at its highest clock.
 [[nodiscard]] Machine machine_of(const Report& report, const DeviceInfo& device);
 
 struct ScalingFacts {

@@ -152,6 +152,18 @@ TEST(PredictedReport, PublishedClocksAreHeldAgainstPublishedClocks) {
   EXPECT_NEAR(*predicted_report(other.done(), same, "").kernels[0].time_total_ns, 1.1e6, 1);
 }
 
+TEST(PredictedReport, APartOfAGpuIsNotTheWhole) {
+  MadeReport made = of_h100();
+  made.report.devices[0].sm_count = 66;  // half of it, under its name
+  made.report.ceilings[1].value /= 2;
+  made.report.ceilings[2].value /= 2;
+  const Report here = made.done();
+  EXPECT_EQ(starting_gpu(here), "NVIDIA H100 80GB HBM3");
+  const Maybe whole = predicted_report(here, catalogue("H100"), "").kernels[0].time_total_ns;
+  EXPECT_NEAR(*whole, 1.1e6 * 33.45 / 67, 1);
+  EXPECT_EQ(starting_gpu(of_h100().done()), "NVIDIA H100 80GB HBM3 (H100)");
+}
+
 TEST(PredictedReport, LessThanAWaveOfBlocksUsesAsManySmsThere) {
   MadeReport made = of_h100();
   made.report.kernels[0].grid = {66, 1, 1};  // half of the H100's SMs
