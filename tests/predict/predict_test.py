@@ -166,6 +166,13 @@ class Predict(CompareCase):
         rows = {(row["layer"], row["direction"], row["gpu"]): row["time_ns"] for row in csv.DictReader(io.StringIO(text))}
         self.assertEqual(float(rows[("Net/conv", "forward", "Mine")]), 2e5)
         self.assertEqual(float(rows[("Net/relu", "forward", "Mine")]), 5e4)
+        mine["name"] = "Mine, \x1b[31mred"  # a stranger's file: nothing of it reaches the terminal as it is
+        gpu = self.write(mine, "gpu.json")
+        for arguments in ([path], ["--model", "resnet18", "--precision", "fp64"]):
+            out = self.gable("predict", *arguments, "--gpu", gpu).stdout
+            self.assertIn("\\x1b[31mred", out)
+            self.assertNotIn("\x1b", out)
+        self.assertEqual(self.rows("--model", "resnet18", "--gpu", gpu, "--precision", "fp32")[0]["gpu"], mine["name"])
         del mine["sm_count"]
         done = self.gable("predict", path, "--gpu", self.write(mine, "gpu.json"), code=2)
         self.assertEqual(done.stderr, f"gable: {gpu} describes no GPU: \"sm_count\" is missing.\n")

@@ -129,8 +129,8 @@ class PredictCommand final : public Command {
   void print_peaks() const {
     for (const GpuSpec* gpu : gpus_) {
       if (!peak_of(*gpu, options_.precision))
-        std::printf("%s: no published %s peak: nothing can be said.\n", gpu->name.c_str(),
-                    options_.precision.c_str());
+        print_line(stdout, gpu->name + ": no published " + options_.precision +
+                               " peak: nothing can be said.");
     }
   }
 

@@ -81,7 +81,7 @@ std::vector<Column> predicted_columns(const std::vector<PredictedRow>& rows,
     for (const PredictedRow& row : rows) column.cells.push_back(cell(row));
   };
   const bool batches = !rows.empty() && rows.front().has_batches;
-  add("GPU", true, [](const PredictedRow& row) { return row.gpu->name; });
+  add("GPU", true, [](const PredictedRow& row) { return one_line(row.gpu->name); });
   if (batches) {
     add("batch", false, [](const PredictedRow& row) {
       return std::to_string(row.prediction.batch) + (row.prediction.fits ? "" : "*");
@@ -125,8 +125,8 @@ std::string predicted_csv(const std::vector<PredictedRow>& rows, const std::stri
       "flop_per_byte,ridge_flop_per_byte,changes_at_batch,fits_in_memory,memory_bytes\n";
   for (const PredictedRow& row : rows) {
     const Prediction& of = row.prediction;
-    out += "predicted," + quoted(what) + "," + row.gpu->name + "," + options.precision + "," +
-           std::to_string(of.batch) + "," + of.bottleneck + "," + exact(of.latency_ns) + "," +
+    out += "predicted," + quoted(what) + "," + quoted(row.gpu->name) + "," + options.precision +
+           "," + std::to_string(of.batch) + "," + of.bottleneck + "," + exact(of.latency_ns) + "," +
            exact(of.per_second) + "," + exact(of.flops_per_s) + "," + exact(of.flops) + "," +
            exact(of.bytes) + "," + exact(intensity(of)) + "," + exact(row.ridge) + "," +
            (row.changes == 0 ? "" : std::to_string(row.changes)) + "," +
@@ -163,7 +163,7 @@ std::string predicted_layers(const Report& here, const std::vector<Report>& ther
                                                      : "-");
     });
   for (std::size_t i = 0; i < there.size(); ++i) {
-    add(device_of(there[i]), false, duration(time_of_roots(there[i])),
+    add(one_line(device_of(there[i])), false, duration(time_of_roots(there[i])),
         [i](const LayerThere& row) { return duration(time_of(*row.there[i])); });
     add("bound", true, "",
         [i](const LayerThere& row) { return to_string(row.there[i]->sum.roof.bound); });
