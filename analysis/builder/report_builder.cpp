@@ -109,7 +109,7 @@ void fill_overhead(const Profile::State& state, RunInfo& run) {
     if (phase == "warmup" || phase == "wait" || plain == state.class_wall.end()) continue;
     const auto place = state.classes.known_place(sequence);
     const Maybe gpu_ns = place && *place < state.class_sums.size()
-                             ? state.class_sums[*place].wall.mean()
+                             ? state.class_sums[*place].length().mean()
                              : std::nullopt;
     const double plain_ns = *plain->second.median();
     if (gpu_ns && *gpu_ns > kAhead * plain_ns) ahead.insert(phase);
@@ -128,32 +128,40 @@ StepClasses::Mean mean_of(const Moments& each) {
   return {static_cast<double>(each.sum()), each.count()};
 }
 
+// `of`: the moments of a class.
+template <typename Of>
+Maybe mean_over_steps(const Profile::State& state, Of of) {
+  return state.per_step([&of](const ClassSums& sums) { return mean_of(of(sums)); });
+}
+
 // Of all steps: how the classes spread within themselves and about the mean.
-Maybe stddev_of(const Profile::State& state, Moments ClassSums::*part, Maybe mean) {
+template <typename Of>
+Maybe stddev_over_steps(const Profile::State& state, Of of, Maybe mean) {
   if (state.classes.places() == 1) {
-    return state.class_sums.empty() ? std::nullopt : (state.class_sums.front().*part).stddev();
+    return state.class_sums.empty() ? std::nullopt : of(state.class_sums.front()).stddev();
   }
-  const Maybe variance = state.per_step([mean, part](const ClassSums& sums) {
-    const Moments& of = sums.*part;
-    const auto windows = static_cast<double>(of.count());
-    const double within = of.stddev().value_or(0);
-    const double apart = mean.value_or(0) - of.mean().value_or(0);
-    return StepClasses::Mean{(within * within + apart * apart) * windows, of.count()};
+  const Maybe variance = state.per_step([&](const ClassSums& sums) {
+    const Moments& moments = of(sums);
+    const auto windows = static_cast<double>(moments.count());
+    const double within = moments.stddev().value_or(0);
+    const double apart = mean.value_or(0) - moments.mean().value_or(0);
+    return StepClasses::Mean{(within * within + apart * apart) * windows, moments.count()};
   });
   return variance ? Maybe(std::sqrt(*variance)) : std::nullopt;
 }
 
 void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
   if (!unit.step) return;
-  const auto mean = [&state](Moments ClassSums::*part) {
-    return state.per_step([part](const ClassSums& sums) { return mean_of(sums.*part); });
-  };
-  step.wall_mean_ns = mean(&ClassSums::wall);
-  step.wall_stddev_ns = stddev_of(state, &ClassSums::wall, step.wall_mean_ns);
-  step.host_mean_ns = mean(&ClassSums::host);
-  step.host_stddev_ns = stddev_of(state, &ClassSums::host, step.host_mean_ns);
-  step.busy_ns = mean(&ClassSums::busy);
-  step.idle_ns = mean(&ClassSums::idle);
+  const auto length = [](const ClassSums& sums) -> const Moments& { return sums.length(); };
+  const auto host = [](const ClassSums& sums) -> const Moments& { return sums.host; };
+  step.wall_mean_ns = mean_over_steps(state, length);
+  step.wall_stddev_ns = stddev_over_steps(state, length, step.wall_mean_ns);
+  step.host_mean_ns = mean_over_steps(state, host);
+  step.host_stddev_ns = stddev_over_steps(state, host, step.host_mean_ns);
+  step.busy_ns =
+      mean_over_steps(state, [](const ClassSums& sums) -> const Moments& { return sums.busy; });
+  step.idle_ns = mean_over_steps(
+      state, [](const ClassSums& sums) -> const Moments& { return sums.idle_time(); });
   if (state.copies_lost) return;
   step.copy_ns = state.per_step([](const ClassSums& sums) {
     std::uint64_t copy_ns = 0;

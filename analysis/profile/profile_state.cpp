@@ -49,6 +49,13 @@ std::uint64_t wall_without_changes(const WindowEnd& end) {
   return whole > end.change_ns ? whole - end.change_ns : 0;
 }
 
+// Sorted, all with times.
+bool is_drained(const Window& window) {
+  return !window.records.empty() && window.records.front().start >= window.end.start_ns &&
+         std::all_of(window.records.begin(), window.records.end(),
+                     [&](const HeldRecord& record) { return record.end <= window.end.end_ns; });
+}
+
 void sort_by_start(std::vector<HeldRecord>& records) {
   const auto earlier = [](const HeldRecord& a, const HeldRecord& b) { return a.start < b.start; };
   if (!std::is_sorted(records.begin(), records.end(), earlier))
@@ -271,7 +278,12 @@ void Profile::State::keep_times(Window& window, std::size_t place) {
   keep_host_time(window, sums);
   if (window.unions_known && range_function != 0) overlaps.add_window(window.records, keys);
   if (window.unions_known) {
-    sums.busy.add(sums.layer_stats.add_window(window.records, keys));
+    const std::uint64_t busy_ns = sums.layer_stats.add_window(window.records, keys);
+    sums.busy.add(busy_ns);
+    if (is_drained(window) && host_ns >= busy_ns) {
+      sums.drained.add(host_ns);
+      sums.drained_idle.add(host_ns - busy_ns);
+    }
     window.latency.finish(window.records, keys, launch_latency);
   }
 

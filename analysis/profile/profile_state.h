@@ -59,6 +59,10 @@ struct ClassSums {
   // of windows' kernels. On the host's, from border to border; then of those windows alone in which
   // nothing of ours was switched.
   Moments wall, idle, busy, host, plain_host;
+  // Of steps at both of whose borders the GPU had nothing to do: then the host's time is the GPU's.
+  Moments drained, drained_idle;
+  [[nodiscard]] const Moments& length() const { return wall.count() > 0 ? wall : drained; }
+  [[nodiscard]] const Moments& idle_time() const { return wall.count() > 0 ? idle : drained_idle; }
   // In time windows whose records all came.
   CopySums copies;
   std::uint64_t copy_windows = 0;

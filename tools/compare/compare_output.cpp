@@ -153,7 +153,7 @@ std::string no_difference_line(const ReportFiles& files, const Comparison& compa
 std::string step_line(const Comparison& comparison) {
   const ComparedStep& step = comparison.step;
   if (!step.wall_ns.a || !step.wall_ns.b) return {};
-  return "step: " + duration(step.wall_ns.a) + " -> " + duration(step.wall_ns.b) + " (" +
+  return (step.on_host ? "step on the host: " : "step: ") + duration(step.wall_ns.a) + " -> " + duration(step.wall_ns.b) + " (" +
          signed_percent(step.wall_ns.change()) +
          (step.noise_ns ? ", noise " + duration(step.noise_ns) : "") + ")";
 }
@@ -364,8 +364,13 @@ std::string diff_json(const ReportFiles& files, const Comparison& comparison) {
   out["obstacles"] = comparison.obstacles;
   out["remarks"] = comparison.remarks;
   out["other_work"] = comparison.other_work.empty() ? Json(nullptr) : Json(comparison.other_work);
-  out["step_wall_ns"] = pair(comparison.step.wall_ns);
-  out["step_wall_ns"]["noise"] = number(comparison.step.noise_ns);
+  const ComparedStep& step = comparison.step;
+  for (const bool host : {false, true}) {
+    Json& times = out[host ? "step_host_ns" : "step_wall_ns"];
+    const bool known = host == step.on_host;
+    times = pair(known ? step.wall_ns : Compared{});
+    times["noise"] = number(known ? step.noise_ns : std::nullopt);
+  }
   out["advice"] = Json::array();
   for (const AdviceScore& score : score_advice(files.reports[0], comparison)) {
     out["advice"].push_back({{"id", score.id},

@@ -12,15 +12,24 @@ struct Side {
   Maybe wall_ns, idle_ns, error_ns, wall_range, idle_range;
 };
 
-Side side_of(const std::vector<const Report*>& runs) {
+// On the GPU, or on the host.
+struct Timeline {
+  Maybe Step::*mean;
+  Maybe Step::*stddev;
+};
+constexpr Timeline kGpu{&Step::wall_mean_ns, &Step::wall_stddev_ns};
+constexpr Timeline kHost{&Step::host_mean_ns, &Step::host_stddev_ns};
+
+Side side_of(const std::vector<const Report*>& runs, const Timeline& on) {
   RunValues wall, idle, error;
   for (const Report* run : runs) {
     const Step& step = run->step;
     if (run->run.unit != Unit::step) continue;
-    wall.add(step.wall_mean_ns);
+    wall.add(step.*on.mean);
     idle.add(step.idle_ns);
     const auto steps = static_cast<double>(run->run.steps.time);
-    if (step.wall_stddev_ns && steps >= 2) error.add(*step.wall_stddev_ns / std::sqrt(steps));
+    const Maybe& spread = step.*on.stddev;
+    if (spread && steps >= 2) error.add(*spread / std::sqrt(steps));
   }
   return {wall.mean(), idle.mean(), error.mean(), wall.range(), idle.range()};
 }
@@ -29,8 +38,17 @@ Side side_of(const std::vector<const Report*>& runs) {
 
 ComparedStep compare_steps(const std::vector<const Report*>& a,
                            const std::vector<const Report*>& b) {
-  const Side before = side_of(a), after = side_of(b);
+  Side before = side_of(a, kGpu), after = side_of(b, kGpu);
   ComparedStep out;
+  if (!before.wall_ns || !after.wall_ns) {
+    const Side host_before = side_of(a, kHost), host_after = side_of(b, kHost);
+    // Where the second side alone has lost its time on the GPU, that is what there is to say.
+    out.on_host = !before.wall_ns && host_before.wall_ns && host_after.wall_ns;
+    if (out.on_host) {
+      before = host_before;
+      after = host_after;
+    }
+  }
   out.wall_ns = {before.wall_ns, after.wall_ns};
   out.idle_ns = {before.idle_ns, after.idle_ns};
   out.noise_ns = noise_of(before.error_ns, after.error_ns);

@@ -104,7 +104,7 @@ class Gate {
     const ComparedStep& step = comparison_.step;
     if (asks(Gated::step))
       judge({.what = Gated::step,
-             .name = "whole program",
+             .name = step.on_host ? "whole program, on the host" : "whole program",
              .values = step.wall_ns,
              .noise_ns = step.noise_ns,
              .range = step.wall_range});

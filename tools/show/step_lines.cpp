@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/show/step_lines.h"
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdint>
@@ -23,12 +22,11 @@ std::string counted(double count, const std::string& what) {
   return number + " " + what + (count == 1 ? "" : "s");
 }
 
-// The host's time is named where it is not the GPU's: it may be far ahead, and wait now and then.
+// The host may be far ahead of the GPU. Its waits are those of all threads.
 std::string host_part(const Step& step) {
   if (!step.host_mean_ns) return {};
   std::string text = "host " + duration(step.host_mean_ns);
-  if (step.sync_ns && *step.sync_ns > 0)
-    text += " (" + duration(std::min(*step.sync_ns, *step.host_mean_ns)) + " of it waiting)";
+  if (step.sync_ns && *step.sync_ns > 0) text += ", waits " + duration(step.sync_ns);
   return text;
 }
 
@@ -77,12 +75,15 @@ std::string utilisation_line(const Report& report) {
   return text;
 }
 
+// By the GPU's time where that is known; else by the host's. `tokens` has one of them.
 std::string tokens_line(const LayerRow& layer, const Tokens& tokens) {
+  const double forward_ns = tokens.wall_ns ? *tokens.wall_ns : *tokens.host_ns;
   std::string text = layer.path.back() + ": ";
   text += tokens.per_sequence == 1
-              ? duration(tokens.ns_each()) + " a token"
-              : duration(tokens.wall_ns) + " for " + counted(tokens.per_sequence, "token");
-  return text + ", " + with_prefix(*tokens.per_second(), "tokens/s") + " (" +
+              ? duration(forward_ns / tokens.per_sequence) + " a token"
+              : duration(forward_ns) + " for " + counted(tokens.per_sequence, "token");
+  if (!tokens.wall_ns) text += " on the host";
+  return text + ", " + with_prefix(tokens.per_forward / forward_ns * 1e9, "tokens/s") + " (" +
          counted(tokens.per_forward / tokens.per_sequence, "sequence") + ", " +
          counted(static_cast<double>(tokens.forwards), "forward") + " timed)";
 }
@@ -98,8 +99,8 @@ std::vector<std::string> step_lines(const Report& report) {
     lines.push_back(std::move(text));
   }
   for (const LayerRow& layer : report.layers) {
-    if (layer.tokens && layer.tokens->per_second() && !layer.path.empty())
-      lines.push_back(tokens_line(layer, *layer.tokens));
+    const bool timed = layer.tokens && (layer.tokens->wall_ns || layer.tokens->host_ns);
+    if (timed && !layer.path.empty()) lines.push_back(tokens_line(layer, *layer.tokens));
   }
   return lines;
 }

@@ -218,5 +218,23 @@ TEST(CompareOf, AMeasuredClockThatDiffersByMoreThanTwoInAHundredIsSaid) {
   }
 }
 
+// A loop may run far ahead of the GPU: the host's time of one report is no time of the other.
+TEST(CompareOf, AStepOnTheGpuIsNeverHeldAgainstOneOnTheHost) {
+  Report gpu = report_of(50, "relu", 60), host = gpu;
+  gpu.step.host_mean_ns = 100;
+  host.step.host_mean_ns = 200;
+  host.step.wall_mean_ns = host.step.wall_stddev_ns = std::nullopt;  // as of schema 1
+  const Comparison from_host = compare(host, gpu);
+  EXPECT_TRUE(from_host.step.on_host);
+  EXPECT_EQ(from_host.step.wall_ns.a, 200.0);
+  EXPECT_EQ(from_host.step.wall_ns.b, 100.0);
+  // What the second one has lost is not made up for.
+  const Comparison to_host = compare(gpu, host);
+  EXPECT_FALSE(to_host.step.on_host);
+  EXPECT_EQ(to_host.step.wall_ns.a, 500.0);
+  EXPECT_FALSE(to_host.step.wall_ns.b.has_value());
+  EXPECT_FALSE(compare(gpu, gpu).step.on_host);
+}
+
 }  // namespace
 }  // namespace gable::testing

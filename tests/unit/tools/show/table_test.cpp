@@ -117,23 +117,44 @@ TEST_F(Table, AStepsTimeIsTakenApart) {
   profile.add(CopyCall{decode.layer, 1, next_correlation});
   profile.add(CopyRecord{800000, 850000, 64, next_correlation++, 0, CopyKind::memset, 0, false, 0});
   profile.add(LayerSpan{decode.layer, 1, 0, 0, 0, 120000});
-  end(kTime, true, 1000, 1001000, {}, 1);
-  const std::string text = shown({kept(build_report(profile, info))});
-  EXPECT_EQ(
-      line(text, 2),
-      "A step: 1.00 ms, GPU busy 700 us, idle 300 us (30.0 %), copies 50.0 us, host waits 120 us");
+  end(kTime, true, 1000, 601000, {}, 1);
+  std::string text = shown({kept(build_report(profile, info))});
+  EXPECT_EQ(line(text, 2),
+            "A step: unknown on the GPU, busy 700 us, copies 50.0 us, host 600 us, waits 120 us");
+  EXPECT_EQ(line(text, 3),
+            "decode: 600 us a token on the host, 13.3 ktokens/s (8 sequences, 1 forward timed)");
+  begin(2, kTime);
+  record(launch(decode), 1001000, 1701000);
+  end(kTime, true, 1001000, 1601000, {}, 1);
+  text = shown({kept(build_report(profile, info))});
+  EXPECT_EQ(line(text, 2),
+            "A step: 1.00 ms, GPU busy 700 us, idle 300 us (30.0 %), copies 25.0 us, host 600 us, "
+            "waits 60.0 us");
   EXPECT_EQ(line(text, 3),
             "decode: 1.00 ms a token, 8.00 ktokens/s (8 sequences, 1 forward timed)");
 }
 
-TEST_F(Table, AGpuThatRunsBehindTheProgramIsNotIdle) {
+// The program waited for all of it: its time is the GPU's, although no further step was seen.
+TEST_F(Table, AStepAloneIsAsLongAsTheHostsWhereTheGpuIsDone) {
+  profile.count_step(1);
+  begin(1, kTime);
+  record(launch(key(layer({"a"}), "k")), 1200, 701000);
+  end(kTime, true, 1000, 1001000, {}, 1);
+  EXPECT_EQ(line(shown({kept(build_report(profile, info))}), 2),
+            "A step: 1.00 ms, GPU busy 700 us, idle 300 us (30.0 %), host 1.00 ms");
+}
+
+TEST_F(Table, AProgramThatRunsAheadHasTheGpusStep) {
   const LaunchKey kernel = key(layer({"a"}), "k");
   profile.count_step(1);
   begin(1, kTime);
   record(launch(kernel), 1000, 701000);
-  end(kTime, true, 1000, 501000, {}, 1);
+  end(kTime, true, 1000, 3000, {}, 1);
+  begin(2, kTime);
+  record(launch(kernel), 701000, 1401000);
+  end(kTime, true, 3000, 5000, {}, 1);
   EXPECT_EQ(line(shown({kept(build_report(profile, info))}), 2),
-            "A step: 500 us, GPU busy 700 us (it runs behind the program)");
+            "A step: 700 us, GPU busy 700 us, host 2.00 us");
 }
 
 TEST_F(Table, WhatIsUnknownIsADashAndSaidInTheLastLine) {
