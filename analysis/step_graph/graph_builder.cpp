@@ -294,10 +294,12 @@ class GraphBuilder {
     const auto is_kernel = [](const GraphNode& other) {
       return other.kind == NodeClass::kernel || other.kind == NodeClass::collective;
     };
+    if (!recorded_.calls[call].programmatic || !is_kernel(made) || stream.last == kNoIndex ||
+        !is_kernel(node(stream.last)))
+      return false;
     bool between = false;
     for_legacy(stream, [&](std::uint32_t) { between = true; });
-    return recorded_.calls[call].programmatic && is_kernel(made) && stream.last != kNoIndex &&
-           is_kernel(node(stream.last)) && !between;
+    return !between;
   }
 
   GraphNode operation_node(std::uint32_t call, std::uint32_t operation, const Stream& stream) {

@@ -13,6 +13,7 @@
 #include "analysis/step_graph/critical_path.h"
 #include "analysis/step_graph/exposed.h"
 #include "analysis/step_graph/graph_builder.h"
+#include "analysis/step_graph/step_replay.h"
 #include "tests/unit/analysis/step_graph/made_up_graphs.h"
 
 namespace gable {
@@ -220,6 +221,11 @@ TEST(StepGraphProperties, NamesOrderOfRecordsAndScaleDoNotMatter) {
     EXPECT_EQ(scaled.communication_ns, 3 * exposed.communication_ns);
     EXPECT_EQ(scaled.copies_ns, 3 * exposed.copies_ns);
     EXPECT_EQ(scaled.idle_ns, 3 * exposed.idle_ns);
+    const StepReplay replay(one, kStep), scaled_replay(other, kStep);
+    EXPECT_DOUBLE_EQ(scaled_replay.base().step_ns, 3 * replay.base().step_ns);
+    const double saving = replay.saving(replay.without(true, true, false)).high_ns;
+    EXPECT_NEAR(scaled_replay.saving(scaled_replay.without(true, true, false)).high_ns, 3 * saving,
+                1e-9 * replay.base().step_ns);
     if (HasFailure()) return;
   }
 }

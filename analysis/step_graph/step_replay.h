@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step would take if some of its operations took another time. One recorded step is laid
+// end to end with itself; a node starts when the latest of its edges allows (max-plus, O(V + E) a
+// step), and the order on every thread and stream stays as recorded. Edges across the border come
+// from the step before. The first step finds everything idle, before and after the change alike:
+// from a running state a full launch queue takes dozens of steps to drain.
+//
+// The step's length is the growth from one step to the next once it repeats. All times that the
+// next step depends on are compared: none may grow faster (it would be noticed later), and one
+// that grows so must have done so twice. A pattern of several steps counts by its mean.
+//
+// Daydream (ATC'20), dPRO (MLSys'22) and Lumos (MLSys'25) replay so, but one step.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/step_graph/step_graph.h"
+
+namespace gable {
+
+inline constexpr std::uint64_t kSameLength = ~std::uint64_t{0};
+
+struct Change {
+  // New lengths, ns, by index in RecordedSteps::operations; those behind the end keep theirs.
+  std::vector<std::uint64_t> length_ns;
+  bool keep_host_gaps = true;  // false: no time between the calls of a thread
+  bool keep_residuals = true;  // false: nodes start when their edges allow
+};
+
+struct SteadyStep {
+  double step_ns = 0;
+  std::uint32_t steps = 0;  // replayed
+  bool settled = false;     // false: the fastest growth over the second half
+};
+
+struct SavingRange {
+  // Where nothing below applies, both are the same. Never negative, never above the step.
+  double low_ns = 0, high_ns = 0;
+  bool overlapped = false;   // > 10 % of the changed time ran beside other kernels, which may have
+                             // slowed it: low changes only the part that ran alone
+  bool other_ranks = false;  // collectives wait for others: low is with others as they are, high
+                             // with all ranks changed alike
+  bool settled = false;
+};
+
+class StepReplay {
+ public:
+  // Of a step that has another before it, and a border.
+  StepReplay(const StepGraph& graph, std::size_t step);
+
+  [[nodiscard]] bool usable() const { return border_ != kNoIndex; }
+  // Waits for something of the step before that this step does not do: they are left out.
+  [[nodiscard]] std::uint32_t unmatched_edges() const { return unmatched_; }
+
+  [[nodiscard]] SteadyStep steady(const Change& change) const;
+  [[nodiscard]] const SteadyStep& base() const { return base_; }  // steady of no change
+  [[nodiscard]] SavingRange saving(const Change& change) const;
+  // (steady without residuals - measured) / measured: what the graph alone gets wrong.
+  [[nodiscard]] double replay_error() const;
+  // A change that takes all time of these operations; their launches stay.
+  [[nodiscard]] Change without(bool communication, bool copies, bool host_gaps) const;
+
+  // The starts of all nodes in `steps` steps from idle, one step after the other.
+  [[nodiscard]] std::vector<std::uint64_t> starts(const Change& change, std::uint32_t steps) const;
+
+  struct Node {
+    std::uint64_t length_ns = 0, residual_ns = 0, operation_ns = 0, overlapped_ns = 0;
+    std::uint32_t first_edge = 0;
+    std::uint32_t operation = kNoIndex;
+    NodeClass kind = NodeClass::marker;
+    std::uint8_t flags = 0;
+    bool reaches_border = false;
+  };
+  struct Edge {
+    std::uint64_t lag_ns = 0;
+    std::uint32_t from = 0;
+    std::uint32_t steps_back = 0;
+    EdgeKind kind = EdgeKind::program_order;
+  };
+  [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
+  [[nodiscard]] std::uint32_t border() const { return border_; }
+
+ private:
+  class Run;
+  void fold(const StepGraph& graph, std::size_t step);
+  void mark_reaching();
+  void measure_overlap(const StepGraph& graph, std::uint32_t first, std::uint32_t end);
+
+  std::vector<Node> nodes_;
+  std::vector<Edge> edges_;
+  std::vector<std::uint32_t> state_;  // nodes that later steps depend on, and the border
+  std::uint32_t border_ = kNoIndex, reach_ = 1, unmatched_ = 0;
+  SteadyStep base_;
+  double measured_ns_ = 0;
+};
+
+}  // namespace gable
