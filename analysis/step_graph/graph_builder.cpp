@@ -31,7 +31,7 @@ class GraphBuilder {
       add(call);
     }
     first_node_.back() = size();
-    graph_.threads = static_cast<std::uint16_t>(threads_.size());
+    graph_.threads = static_cast<std::uint16_t>(std::min<std::size_t>(threads_.size(), 0xfffe));
     graph_.queue_depth = depth_;
     for (const Join& join : joins_) graph_.refused.unlaunched += join.used ? 0 : 1;
     add_steps();
@@ -188,7 +188,6 @@ class GraphBuilder {
   void number_resources() {
     for (const RecordedCall& call : recorded_.calls)
       thread_index_.try_emplace(call.thread, static_cast<std::uint32_t>(thread_index_.size()));
-    if (thread_index_.size() > 0x7fff) graph_.refused.calls += 1;
     threads_.resize(thread_index_.size());
     for (const RecordedStream& stream : recorded_.streams)
       stream_of(stream.context, stream.stream, &stream);

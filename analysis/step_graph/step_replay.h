@@ -58,7 +58,8 @@ class StepReplay {
   [[nodiscard]] SavingRange saving(const Change& change) const;
   // (steady without residuals - measured) / measured: what the graph alone gets wrong.
   [[nodiscard]] double replay_error() const;
-  // A change that takes all time of these operations; their launches stay.
+  // A change that takes all time of these operations, and of the host between its calls. The calls
+  // themselves stay.
   [[nodiscard]] Change without(bool communication, bool copies, bool host_gaps) const;
 
   // The starts of all nodes in `steps` steps from idle, one step after the other.

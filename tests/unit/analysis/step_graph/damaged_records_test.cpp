@@ -140,6 +140,13 @@ TEST(DamagedRecords, NeverCrashAndPiecesStillTile) {
   ask_everything({});
 }
 
+TEST(DamagedRecords, TimesDoNotWrap) {
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(ns_sum(kMost - 3, 5), kMost);
+  EXPECT_EQ(ns_sum(3, 5), 8u);
+  EXPECT_EQ(ns_between(5, 3), 0u);
+}
+
 // The share of the middle steps' time that the graph explains, and of edges that are violated.
 struct Quality {
   double explained = 0;
@@ -180,6 +187,15 @@ TEST(DamagedRecords, QualitySaysSo) {
   });
   EXPECT_LT(jitter.explained, whole.explained);
   EXPECT_GT(jitter.violated, made_up::programs());
+
+  // Who knows how much the clocks differ says so.
+  RecordedSteps late = made_up::recorded(made_up::make_program(1)).recorded;
+  for (std::size_t i = 0; i < late.operations.size(); i += 2) {
+    late.operations[i].start_ns += 10000;
+    late.operations[i].end_ns += 10000;
+  }
+  EXPECT_GT(violated(build_step_graph(late)), 0u);
+  EXPECT_EQ(violated(build_step_graph(late, {20000})), 0u);
 
   // A GPU whose clock is late: operations begin before their launch.
   const Quality offset = quality_after([](RecordedSteps& recorded, Draw&) {

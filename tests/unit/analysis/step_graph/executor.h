@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a made-up program and writes the records that a profiler would: threads that go from call
-// to call, streams that are FIFO queues, and tokens. A step of time after the other it looks who
-// can go on. It shares no code with the analysis, has no graph, and takes no maximum over paths.
+// to call, streams that are FIFO queues, and tokens. At each moment at which something may happen
+// it looks who can go on. It shares no code with the analysis, has no graph, and takes no maximum
+// over paths.
 #pragma once
 
 #include <cstdint>

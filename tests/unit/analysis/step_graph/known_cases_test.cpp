@@ -16,7 +16,6 @@
 namespace gable {
 namespace {
 
-using made_up::Execution;
 using made_up::Instruction;
 using made_up::Program;
 
@@ -179,6 +178,25 @@ TEST(KnownSteps, AHostThatIsAlmostTheLimitLimitsTheSaving) {
   }
 }
 
+// Two chains of two kernels, each after the other chain of the step before: the step's length goes
+// back and forth between 200 and 300 us, and their mean counts.
+TEST(KnownSteps, StepsThatTakeTurnsCountByTheirMean) {
+  constexpr std::uint32_t kFirst = 1, kSecond = 2, kFirstHalf = 3, kSecondHalf = 4;
+  const Program program = program_of(
+      4, {100 * kUs, 150 * kUs},
+      {call(CallKind::stream_wait, 0, kSecond), call(CallKind::stream_wait, 2, kFirst),
+       launch(0, 0), call(CallKind::event_record, 0, kFirstHalf),
+       call(CallKind::stream_wait, 1, kFirstHalf), launch(1, 0),
+       call(CallKind::event_record, 1, kFirst), launch(2, 1),
+       call(CallKind::event_record, 2, kSecondHalf), call(CallKind::stream_wait, 3, kSecondHalf),
+       launch(3, 1), call(CallKind::event_record, 3, kSecond)});
+  const Looked looked(program);
+  EXPECT_NE(looked.path.end_ns - looked.path.start_ns, 250 * kUs);
+  EXPECT_EQ(looked.replay.base().step_ns, 25e4);
+  EXPECT_TRUE(looked.replay.base().settled);
+  EXPECT_EQ(looked.saving(1, 0.5).high_ns, 75e3);
+}
+
 // The second kernel begins while the first still runs, and waits for its end: it costs what it
 // takes after that.
 TEST(KnownSteps, AKernelThatBeginsEarlyCostsItsRest) {
@@ -216,7 +234,7 @@ TEST(KnownSteps, ACopyThatTheCallDidNotOutlastIsNoWait) {
 TEST(KnownSteps, AFreeThatReturnedBeforeTheGpuIsNoWait) {
   RecordedSteps recorded;
   for (std::uint32_t step = 0; step < 3; ++step) {
-    const std::uint64_t at = step * 1000;
+    const std::uint64_t at = std::uint64_t{step} * 1000;
     recorded.borders.push_back(2 * step);
     RecordedCall made{at, at + 10, 1, 0, 0, 0, 1, 1, step + 1, CallKind::launch, false};
     recorded.calls.push_back(made);

@@ -35,9 +35,12 @@ class Maker {
 
   void add_streams(std::uint32_t count) {
     const bool legacy = draw_.chance(40);
-    for (std::uint32_t i = 0; i < count; ++i)
+    for (std::uint32_t i = 0; i < count; ++i) {
+      // Streams of two contexts may have the same name.
+      const bool second = draw_.chance(10);
       program_.streams.push_back(
-          {100 + i, 1 + (draw_.chance(10) ? 1u : 0u), legacy && i == 0, draw_.chance(40)});
+          {100 + (second ? i ^ 1 : i), second ? 2u : 1u, legacy && i == 0, draw_.chance(40)});
+    }
     if (legacy) program_.streams[0].non_blocking = false;
   }
 
