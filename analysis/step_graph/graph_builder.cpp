@@ -15,8 +15,8 @@ namespace {
 
 class GraphBuilder {
  public:
-  GraphBuilder(const RecordedSteps& recorded, std::uint32_t queue_depth)
-      : recorded_(recorded), depth_(queue_depth) {}
+  GraphBuilder(const RecordedSteps& recorded, std::uint64_t jitter_ns, std::uint32_t queue_depth)
+      : recorded_(recorded), jitter_ns_(jitter_ns), depth_(queue_depth) {}
 
   StepGraph build() {
     join_operations();
@@ -379,7 +379,7 @@ class GraphBuilder {
       // The stream is synchronised first, and the call returns when the data are staged.
       const std::uint32_t before = streams_[on].last;
       const std::uint32_t issue = add_host(index, NodeClass::host_wait, on);
-      if (before != kNoIndex && node(before).end_ns <= call.exit_ns)
+      if (before != kNoIndex && outlasted(call.exit_ns, before))
         add_edge(EdgeKind::host_wait, before);
       begin_after_edges(issue);
       add_operation(index, operation, streams_[on], issue);
@@ -400,7 +400,7 @@ class GraphBuilder {
     made.end_ns = end;
     const std::uint32_t result = add_node(made);
     add_edge(EdgeKind::program_order, issue);
-    if (node(done).end_ns <= end) add_edge(EdgeKind::host_wait, done);
+    if (outlasted(end, done)) add_edge(EdgeKind::host_wait, done);
     begin_after_edges(result);
     threads_[thread_index_[call.thread]].last = last_host_[index] = result;
   }
@@ -443,6 +443,11 @@ class GraphBuilder {
     enter_stream(streams_[on], head);
   }
 
+  // Whether a call that returned then may have waited for the node.
+  bool outlasted(std::uint64_t exit_ns, std::uint32_t other) {
+    return node(other).end_ns <= ns_sum(exit_ns, jitter_ns_);
+  }
+
   // Of a node whose beginning is a wait: as soon as all it waits for has come, within its call.
   void begin_after_edges(std::uint32_t index) {
     GraphNode& made = node(index);
@@ -459,7 +464,7 @@ class GraphBuilder {
     };
     if (confirm)
       for (const std::uint32_t stream : context.streams)
-        if (is_new(streams_[stream].last) && node(streams_[stream].last).end_ns > call.exit_ns)
+        if (is_new(streams_[stream].last) && !outlasted(call.exit_ns, streams_[stream].last))
           return;
     for (const std::uint32_t stream : context.streams)
       if (is_new(streams_[stream].last)) add_edge(EdgeKind::host_wait, streams_[stream].last);
@@ -550,6 +555,7 @@ class GraphBuilder {
   static constexpr std::uint64_t kNotPolled = ~std::uint64_t{0}, kMerged = kNotPolled - 1;
 
   const RecordedSteps& recorded_;
+  const std::uint64_t jitter_ns_;
   const std::uint32_t depth_;
   StepGraph graph_;
   std::vector<Join> joins_;
@@ -571,12 +577,12 @@ class GraphBuilder {
 }  // namespace
 
 StepGraph build_step_graph(const RecordedSteps& recorded, const GraphOptions& options) {
-  GraphBuilder builder(recorded, 0);
+  GraphBuilder builder(recorded, options.jitter_ns, 0);
   StepGraph graph = builder.build();
   settle_lags(recorded, options.jitter_ns, graph);
   const std::uint32_t depth = builder.seen_depth(graph);
   if (depth == 0) return graph;
-  graph = GraphBuilder(recorded, depth).build();
+  graph = GraphBuilder(recorded, options.jitter_ns, depth).build();
   settle_lags(recorded, options.jitter_ns, graph);
   return graph;
 }

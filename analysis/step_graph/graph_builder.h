@@ -18,7 +18,9 @@
 namespace gable {
 
 struct GraphOptions {
-  std::uint64_t jitter_ns = 0;  // of the clocks: an edge may be violated by so much
+  // By so much the clocks may differ: an edge is violated by more, and a call may have waited for
+  // what seems to end so much after it.
+  std::uint64_t jitter_ns = 0;
 };
 
 // Takes time to sort the records, and then in proportion to calls and operations; of the legacy

@@ -2,6 +2,7 @@
 // Steps whose path, exposed time and savings are known without any calculation.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -228,6 +229,20 @@ TEST(KnownSteps, ACopyThatTheCallDidNotOutlastIsNoWait) {
   copy.blocks = true;
   EXPECT_EQ(Looked(program).on_path(PieceKind::wake_up), 3 * kUs);
   EXPECT_GT(Looked(program).replay.base().step_ns, 1.4e5);
+
+  // A GPU whose clock is 5 us late: the copy seems to end after its call returned, by 2 us.
+  RecordedSteps late = Looked(program).recorded;
+  for (RecordedOperation& operation : late.operations) {
+    operation.start_ns += 5 * kUs;
+    operation.end_ns += 5 * kUs;
+  }
+  const auto waits = [&](std::uint64_t jitter_ns) {
+    const StepGraph graph = build_step_graph(late, {jitter_ns});
+    return std::count_if(graph.edges.begin(), graph.edges.end(),
+                         [](const GraphEdge& edge) { return edge.kind == EdgeKind::host_wait; });
+  };
+  EXPECT_EQ(waits(1999), 0);
+  EXPECT_EQ(waits(2000), 5);
 }
 
 // cuMemFree "may" wait: it did where it outlasted all that ran.
