@@ -87,7 +87,7 @@ class LastThreads(EndsTest):
         self.check("pthread_exit_and_others_exit")
 
     def test_before_the_queue_is_complete(self):
-        self.check("pthread_exit", options="--step-range=^step --active=3 -o r.json")
+        self.check("pthread_exit", options="--step-range=^step --active=3 -o r.json", steps=3)
 
     def test_exit_of_a_thread_by_a_system_call(self):
         self.check("raw_thread_exit", "24")

@@ -21,7 +21,7 @@ class Processes(unittest.TestCase):
         self.assertIn(total, run.err)
 
     def check_two(self, run):
-        self.check(run, 2, "4.19 MFLOP")
+        self.check(run, 2, "4.72 MFLOP")
 
     def test_shell_with_two_jobs(self):
         # Tools that touch no GPU run between: they write nothing.
@@ -35,7 +35,7 @@ class Processes(unittest.TestCase):
     def test_mpirun(self):
         mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4"]
         run = run_command([*mpirun, "sh", "-c", "%s return || true" % HAZARD])
-        self.check(run, 4, "8.39 MFLOP")
+        self.check(run, 4, "9.44 MFLOP")
         self.assertEqual({report["run"]["rank"] for report in run.reports}, {0, 1, 2, 3})
         self.assertEqual(run.violations, "")
         self.assertNotIn("gable:", run.err)
