@@ -152,7 +152,11 @@ Maybe stddev_over_steps(const Profile::State& state, Of of, Maybe mean) {
 
 void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
   if (!unit.step) return;
-  const auto length = [](const ClassSums& sums) -> const Moments& { return sums.length(); };
+  // One step alone may be the program's first, of which nothing follows for others.
+  const bool alone = state.classes.steps() < 2;
+  const auto length = [alone](const ClassSums& sums) -> const Moments& {
+    return alone ? sums.wall : sums.length();
+  };
   const auto host = [](const ClassSums& sums) -> const Moments& { return sums.host; };
   step.wall_mean_ns = mean_over_steps(state, length);
   step.wall_stddev_ns = stddev_over_steps(state, length, step.wall_mean_ns);
@@ -160,8 +164,9 @@ void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
   step.host_stddev_ns = stddev_over_steps(state, host, step.host_mean_ns);
   step.busy_ns =
       mean_over_steps(state, [](const ClassSums& sums) -> const Moments& { return sums.busy; });
-  step.idle_ns = mean_over_steps(
-      state, [](const ClassSums& sums) -> const Moments& { return sums.idle_time(); });
+  step.idle_ns = mean_over_steps(state, [alone](const ClassSums& sums) -> const Moments& {
+    return alone ? sums.idle : sums.idle_time();
+  });
   if (state.copies_lost) return;
   step.copy_ns = state.per_step([](const ClassSums& sums) {
     std::uint64_t copy_ns = 0;

@@ -126,13 +126,13 @@ class Diff(CompareCase):
 
     def test_no_difference_is_one_line(self):
         self.assertEqual(self.diff(self.net, self.net),
-                         "[playback] No difference: 5 layers, 1.00 ms a step.\n")
+                         "[playback] No difference: 5 layers, 1.00 ms of kernels a step.\n")
         noisy = with_spread(self.net, 3e4)
         for report in (noisy, later := with_spread(slower(self.net, "conv_kernel", 1.01), 3e4)):
             report["step"]["wall_ns"]["stddev"] = 1e5
         later["step"]["wall_ns"]["mean"] *= 1.001
         self.assertEqual(self.diff(noisy, later),
-                         "[playback] No difference beyond the noise: 5 layers, 1.00 ms a step.\n")
+                         "[playback] No difference beyond the noise: 5 layers, 1.00 ms of kernels a step.\n")
         later["step"]["wall_ns"]["mean"] *= 1.2
         self.assertIn("step: 2.00 ms -> 2.40 ms", self.diff(noisy, later))
 

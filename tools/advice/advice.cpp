@@ -408,13 +408,16 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
              " of a step; fractions of roofs do not show that.",
          step.idle_ns});
   }
-  if (steps && step.copy_ns && *step.copy_ns >= kMuchCopying * facts.unit_ns) {
+  // While kernels run, copies cost nothing.
+  const Maybe exposed =
+      step.copy_ns && step.idle_ns ? Maybe(std::min(*step.copy_ns, *step.idle_ns)) : step.copy_ns;
+  if (steps && exposed && *exposed >= kMuchCopying * facts.unit_ns) {
     advice.push_back({"copies",
                       "Overlap copies with computing: DataLoader(..., pin_memory=True) and "
                       "batch.to(device, non_blocking=True), a stream of their own; or keep the "
                       "data on the GPU.",
                       "Copies take " + percent(*step.copy_ns / facts.unit_ns) + " of a step.",
-                      step.copy_ns});
+                      exposed});
     place_copies(advice.back(), *facts.report);
   }
   const AdviceFacts::Part communication =

@@ -322,6 +322,10 @@ bool no_difference(const Comparison& comparison, const std::vector<const Compare
 Comparison compare(const Report& a, const Report& b, const SideNames& names) {
   Comparison out = Comparer(a, b).run();
   say_how_comparable(a, b, names, out);
+  if (out.step.on_host)
+    out.remarks.push_back((out.step.gpu_ns.a ? names.b : names.a) +
+                          " does not know how long a step takes on the GPU: steps are compared by "
+                          "the host's time, which may be far less.");
   return out;
 }
 

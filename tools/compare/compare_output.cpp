@@ -147,14 +147,15 @@ std::string no_difference_line(const ReportFiles& files, const Comparison& compa
     time.add(whole.time_ns.b, whole.time_ns.b ? 1 : 0);
   }
   return source_mark(files.reports) + "No difference" + (exact ? "" : " beyond the noise") + ": " +
-         counts + ", " + time.time_text() + " a " + to_string(files.reports[0].run.unit) + ".";
+         counts + ", " + time.time_text() + " of kernels a " +
+         to_string(files.reports[0].run.unit) + ".";
 }
 
 std::string step_line(const Comparison& comparison) {
   const ComparedStep& step = comparison.step;
   if (!step.wall_ns.a || !step.wall_ns.b) return {};
-  return (step.on_host ? "step on the host: " : "step: ") + duration(step.wall_ns.a) + " -> " + duration(step.wall_ns.b) + " (" +
-         signed_percent(step.wall_ns.change()) +
+  return (step.on_host ? "step on the host: " : "step: ") + duration(step.wall_ns.a) + " -> " +
+         duration(step.wall_ns.b) + " (" + signed_percent(step.wall_ns.change()) +
          (step.noise_ns ? ", noise " + duration(step.noise_ns) : "") + ")";
 }
 

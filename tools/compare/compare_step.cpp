@@ -29,7 +29,9 @@ Side side_of(const std::vector<const Report*>& runs, const Timeline& on) {
     idle.add(step.idle_ns);
     const auto steps = static_cast<double>(run->run.steps.time);
     const Maybe& spread = step.*on.stddev;
-    if (spread && steps >= 2) error.add(*spread / std::sqrt(steps));
+    // Between kinds of steps, or between processes, it is no chance.
+    const bool alike = run->run.steps.classes <= 1 && run->run.processes.empty();
+    if (alike && spread && steps >= 2) error.add(*spread / std::sqrt(steps));
   }
   return {wall.mean(), idle.mean(), error.mean(), wall.range(), idle.range()};
 }
@@ -40,10 +42,10 @@ ComparedStep compare_steps(const std::vector<const Report*>& a,
                            const std::vector<const Report*>& b) {
   Side before = side_of(a, kGpu), after = side_of(b, kGpu);
   ComparedStep out;
+  out.gpu_ns = {before.wall_ns, after.wall_ns};
   if (!before.wall_ns || !after.wall_ns) {
     const Side host_before = side_of(a, kHost), host_after = side_of(b, kHost);
-    // Where the second side alone has lost its time on the GPU, that is what there is to say.
-    out.on_host = !before.wall_ns && host_before.wall_ns && host_after.wall_ns;
+    out.on_host = host_before.wall_ns && host_after.wall_ns;
     if (out.on_host) {
       before = host_before;
       after = host_after;

@@ -11,10 +11,11 @@ namespace gable {
 
 struct ComparedStep {
   Compared wall_ns, idle_ns;
-  // wall_ns is the host's time from border to border, because a side knows no other. One side's time
-  // on the GPU is never held against the other's on the host.
+  // wall_ns is the host's time from border to border, because a side knows no other. One side's
+  // time on the GPU is never held against the other's on the host.
   bool on_host = false;
-  Maybe noise_ns;  // of both, as ComparedRow::noise_ns; idle time has no spread of its own
+  Compared gpu_ns;  // on the GPU, whatever is compared
+  Maybe noise_ns;   // of both, as ComparedRow::noise_ns; idle time has no spread of its own
   Maybe wall_range, idle_range;  // as RunRanges
 };
 

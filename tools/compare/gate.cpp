@@ -115,7 +115,7 @@ class Gate {
              .noise_ns = step.noise_ns,
              .range = step.idle_range,
              .whole_ns = step.wall_ns.a});
-    count_lost(step.wall_ns, "step", "whole program", true);
+    count_lost(step.gpu_ns, "step", "whole program", true);
     count_lost(step.idle_ns, "idle", "whole program", true);
   }
 

@@ -7,7 +7,9 @@ function stepText(step) {
   if (wall === null && host === null) return "";
   const ofStep = share => (wall > 0 && share !== null ? ` (${percent(share / wall)})` : "");
   const utilisation = [step.mfu === null ? "" : `Model FLOP utilisation ${percent(step.mfu)}. `, step.hfu === null ? "" : `FLOP utilisation as counted ${percent(step.hfu)}. `];
-  const parts = [`A step: ${wall === null ? "unknown on the GPU" : duration(wall)}`, `GPU busy ${duration(step.busy_ns)}${ofStep(step.busy_ns)}`,
+  // Of the step itself: kernels of one step may run beside those of the next.
+  const busy = wall !== null && step.idle_ns !== null ? wall - step.idle_ns : step.busy_ns;
+  const parts = [`A step: ${wall === null ? "unknown on the GPU" : duration(wall)}`, `GPU busy ${duration(busy)}${ofStep(busy)}`,
     `idle ${duration(step.idle_ns)}${ofStep(step.idle_ns)}`, `copies ${duration(step.copy_ns)}`,
     `host ${duration(host)} (waiting ${duration(step.sync_ns)})`, `launch latency ${duration(step.launch_latency_ns)}`];
   return utilisation.join("") + parts.join(", ");

@@ -64,8 +64,12 @@ Maybe time_factor(const ScalingFacts& facts, const Machine& here, const Machine&
     return std::nullopt;
   double least_here = *facts.least_here_ns, least_there = *facts.least_there_ns;
   if (facts.blocks > 0 && here.sm_count > 0 && there.sm_count > 0) {
-    least_here /= used_share(facts.blocks, here.sm_count);
-    least_there /= used_share(facts.blocks, there.sm_count);
+    // A grid that moves more than so many SMs should is not held by their number.
+    const double used = used_share(facts.blocks, here.sm_count);
+    if (!facts.time_ns || *facts.time_ns >= least_here / used) {
+      least_here /= used;
+      least_there /= used_share(facts.blocks, there.sm_count);
+    }
   }
   if (!facts.time_ns || !(*facts.time_ns > 0)) return least_there / least_here;
   const double time = *facts.time_ns;

@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -14,6 +15,7 @@ namespace gable {
 namespace {
 
 constexpr double kWorthNaming = 0.01;  // of the GPU time
+constexpr double kMuchSpread = 0.1;    // of the mean
 
 std::string counted(double count, const std::string& what) {
   const bool whole = std::floor(count) == count && count < 1e15;
@@ -30,7 +32,7 @@ std::string host_part(const Step& step) {
   return text;
 }
 
-std::string step_line(const Step& step) {
+std::string step_line(const Step& step, std::size_t gpus) {
   std::string text = "A step: ";
   const auto add = [&text](const char* what, const Maybe& ns) {
     if (ns && *ns > 0) text += std::string(", ") + what + " " + duration(ns);
@@ -40,8 +42,13 @@ std::string step_line(const Step& step) {
     add("busy", step.busy_ns);
   } else {
     text += duration(step.wall_mean_ns);
-    add("GPU busy", step.busy_ns);
-    add("idle", step.idle_ns);
+    if (step.wall_stddev_ns && *step.wall_stddev_ns > kMuchSpread * *step.wall_mean_ns)
+      text += " (+- " + duration(step.wall_stddev_ns) + ")";
+    // Of the step itself: kernels of one step may run beside those of the next.
+    const bool known = step.idle_ns && *step.idle_ns <= *step.wall_mean_ns;
+    add(gpus > 1 ? "a GPU busy" : "GPU busy",
+        known ? Maybe(*step.wall_mean_ns - *step.idle_ns) : step.busy_ns);
+    add(gpus > 1 ? "all idle" : "idle", step.idle_ns);
     if (step.idle_ns && *step.idle_ns > 0)
       text += " (" + percent(*step.idle_ns / *step.wall_mean_ns) + ")";
   }
@@ -93,7 +100,7 @@ std::string tokens_line(const LayerRow& layer, const Tokens& tokens) {
 std::vector<std::string> step_lines(const Report& report) {
   std::vector<std::string> lines;
   if (!report.step.wall_mean_ns && !report.step.host_mean_ns) return lines;
-  lines.push_back(step_line(report.step));
+  lines.push_back(step_line(report.step, report.devices.size()));
   if (std::string text = utilisation_line(report); !text.empty()) {
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
     lines.push_back(std::move(text));

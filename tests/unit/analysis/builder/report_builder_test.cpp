@@ -87,6 +87,7 @@ TEST_F(ReportBuilder, AStepInWhichCuptiWasSwitchedIsTimedOnlyWhereNoOtherWas) {
     end.change_ns = changed ? 50 : 0;
     profile.end_window(end);
   };
+  profile.count_step(1);
   step(1, 1000, 450, true);
   Report made = report();
   EXPECT_EQ(made.step.host_mean_ns, 400);  // less what we took

@@ -269,6 +269,9 @@ TEST_F(AdviceTest, CopiesWaitsAndCommunication) {
   report.step.copy_ns = 6e4;
   EXPECT_NEAR(*given("copies")->saving_ns, 6e4, 1);
   EXPECT_TRUE(given("copies")->layers.empty());
+  report.step.idle_ns = 1e4;  // the rest runs beside kernels
+  EXPECT_EQ(given("copies"), nullptr);
+  report.step.idle_ns.reset();
   for (const double time : {1e4, 2e4}) {
     CopyRow& copy = report.copies.emplace_back();
     copy.layer = 0;

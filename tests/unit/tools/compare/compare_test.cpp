@@ -228,12 +228,26 @@ TEST(CompareOf, AStepOnTheGpuIsNeverHeldAgainstOneOnTheHost) {
   EXPECT_TRUE(from_host.step.on_host);
   EXPECT_EQ(from_host.step.wall_ns.a, 200.0);
   EXPECT_EQ(from_host.step.wall_ns.b, 100.0);
-  // What the second one has lost is not made up for.
+  EXPECT_EQ(from_host.remarks.back(),
+            "A does not know how long a step takes on the GPU: steps are compared by the host's "
+            "time, which may be far less.");
   const Comparison to_host = compare(gpu, host);
-  EXPECT_FALSE(to_host.step.on_host);
-  EXPECT_EQ(to_host.step.wall_ns.a, 500.0);
-  EXPECT_FALSE(to_host.step.wall_ns.b.has_value());
+  EXPECT_TRUE(to_host.step.on_host);
+  EXPECT_EQ(to_host.step.wall_ns.a, 100.0);
+  EXPECT_TRUE(to_host.step.gpu_ns.a && !to_host.step.gpu_ns.b);  // which is lost
   EXPECT_FALSE(compare(gpu, gpu).step.on_host);
+}
+
+// A step of 90 us and one of 210 in turn are no noise, and neither are ranks that differ.
+TEST(CompareOf, WhatSeparatesKindsOfStepsIsNoNoise) {
+  const Report a = report_of(50, "relu", 60);
+  EXPECT_TRUE(compare(a, a).step.noise_ns.has_value());
+  Report kinds = a;
+  kinds.run.steps.classes = 2;
+  EXPECT_FALSE(compare(kinds, kinds).step.noise_ns.has_value());
+  Report ranks = a;
+  ranks.run.processes.resize(2);
+  EXPECT_FALSE(compare(ranks, ranks).step.noise_ns.has_value());
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ TEST(GateOf, NamedLayersAreLookedAtWithWhatIsBelowThem) {
 Comparison with_step(Maybe wall_a, Maybe wall_b, Maybe idle_a, Maybe idle_b) {
   Comparison comparison;
   comparison.wholes = {row_of("w", 100, 100)};
-  comparison.step.wall_ns = {wall_a, wall_b};
+  comparison.step.wall_ns = comparison.step.gpu_ns = {wall_a, wall_b};
   comparison.step.idle_ns = {idle_a, idle_b};
   return comparison;
 }

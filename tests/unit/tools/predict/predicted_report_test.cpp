@@ -176,6 +176,14 @@ TEST(PredictedReport, LessThanAWaveOfBlocksUsesAsManySmsThere) {
   EXPECT_NEAR(*predicted_report(here, twice, "").kernels[0].time_mean_ns, 5.5e5, 1);
   made.report.kernels[0].grid = {264, 1, 1};
   EXPECT_NEAR(*predicted_report(made.done(), twice, "").kernels[0].time_mean_ns, 5.5e5 / 2, 1);
+
+  // Half of the SMs that reach 0.8 of the roof are not what holds it: nor are they there.
+  made.report.kernels[0].grid = {66, 1, 1};
+  made.report.kernels[0].flops.fp32 = made.report.kernels[0].flops.total = 2.9e10;
+  const Report fast = made.done();
+  const Report older = predicted_report(fast, catalogue("V100"), "");
+  EXPECT_LT(*older.kernels[0].roof.fraction, 0.9);
+  EXPECT_GT(*older.kernels[0].time_mean_ns, 1.5e6);
 }
 
 TEST(PredictedReport, LatencyDoesNotShrinkWithBandwidth) {
