@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/show/step_lines.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -32,7 +32,7 @@ std::string host_part(const Step& step) {
   return text;
 }
 
-std::string step_line(const Step& step, std::size_t gpus) {
+std::string step_line(const Step& step, bool several_gpus) {
   std::string text = "A step: ";
   const auto add = [&text](const char* what, const Maybe& ns) {
     if (ns && *ns > 0) text += std::string(", ") + what + " " + duration(ns);
@@ -46,9 +46,9 @@ std::string step_line(const Step& step, std::size_t gpus) {
       text += " (+- " + duration(step.wall_stddev_ns) + ")";
     // Of the step itself: kernels of one step may run beside those of the next.
     const bool known = step.idle_ns && *step.idle_ns <= *step.wall_mean_ns;
-    add(gpus > 1 ? "a GPU busy" : "GPU busy",
+    add(several_gpus ? "a GPU busy" : "GPU busy",
         known ? Maybe(*step.wall_mean_ns - *step.idle_ns) : step.busy_ns);
-    add(gpus > 1 ? "all idle" : "idle", step.idle_ns);
+    add(several_gpus ? "all idle" : "idle", step.idle_ns);
     if (step.idle_ns && *step.idle_ns > 0)
       text += " (" + percent(*step.idle_ns / *step.wall_mean_ns) + ")";
   }
@@ -82,9 +82,12 @@ std::string utilisation_line(const Report& report) {
   return text;
 }
 
-// By the GPU's time where that is known; else by the host's. `tokens` has one of them.
-std::string tokens_line(const LayerRow& layer, const Tokens& tokens) {
-  const double forward_ns = tokens.wall_ns ? *tokens.wall_ns : *tokens.host_ns;
+// By the GPU's time where that is known; else by the host's.
+Maybe forward_time(const Tokens& tokens) {
+  return tokens.wall_ns ? tokens.wall_ns : tokens.host_ns;
+}
+
+std::string tokens_line(const LayerRow& layer, const Tokens& tokens, double forward_ns) {
   std::string text = layer.path.back() + ": ";
   text += tokens.per_sequence == 1
               ? duration(forward_ns / tokens.per_sequence) + " a token"
@@ -100,14 +103,18 @@ std::string tokens_line(const LayerRow& layer, const Tokens& tokens) {
 std::vector<std::string> step_lines(const Report& report) {
   std::vector<std::string> lines;
   if (!report.step.wall_mean_ns && !report.step.host_mean_ns) return lines;
-  lines.push_back(step_line(report.step, report.devices.size()));
+  // Those that ran something, and no others that the process could see.
+  const auto gpus = std::count_if(report.layers.begin(), report.layers.end(),
+                                  [](const LayerRow& layer) { return !layer.parent; });
+  lines.push_back(step_line(report.step, gpus > 1));
   if (std::string text = utilisation_line(report); !text.empty()) {
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
     lines.push_back(std::move(text));
   }
   for (const LayerRow& layer : report.layers) {
-    const bool timed = layer.tokens && (layer.tokens->wall_ns || layer.tokens->host_ns);
-    if (timed && !layer.path.empty()) lines.push_back(tokens_line(layer, *layer.tokens));
+    const Maybe forward_ns = layer.tokens ? forward_time(*layer.tokens) : std::nullopt;
+    if (forward_ns.value_or(0) > 0 && !layer.path.empty())
+      lines.push_back(tokens_line(layer, *layer.tokens, *forward_ns));
   }
   return lines;
 }

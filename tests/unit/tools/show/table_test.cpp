@@ -147,6 +147,27 @@ TEST_F(Table, AStepAloneIsAsLongAsTheHostsWhereTheGpuIsDone) {
             "A step: 1.00 ms, GPU busy 700 us, idle 300 us (30.0 %), host 1.00 ms");
 }
 
+// GPUs that the process sees and does not use do not count.
+TEST_F(Table, GpusOfAStepAreThoseThatRanSomething) {
+  const LaunchKey kernel = key(layer({"a"}), "k");
+  profile.count_step(1);
+  begin(1, kTime);
+  record(launch(kernel), 1000, 701000);
+  end(kTime, true, 1000, 3000, {}, 1);
+  begin(2, kTime);
+  record(launch(kernel), 1001000, 1701000);
+  end(kTime, true, 3000, 5000, {}, 1);
+  Report report = kept(build_report(profile, info));
+  report.devices.push_back(report.devices.front());
+  report.devices.back().id = 1;
+  EXPECT_EQ(line(shown({report}), 2),
+            "A step: 1.00 ms, GPU busy 700 us, idle 300 us (30.0 %), host 2.00 us");
+  report.layers.push_back(report.layers.front());
+  report.layers.back().device = 1;
+  EXPECT_EQ(line(shown({report}), 2),
+            "A step: 1.00 ms, a GPU busy 700 us, all idle 300 us (30.0 %), host 2.00 us");
+}
+
 TEST_F(Table, AProgramThatRunsAheadHasTheGpusStep) {
   const LaunchKey kernel = key(layer({"a"}), "k");
   profile.count_step(1);
