@@ -109,8 +109,8 @@ class Walk {
 
 }  // namespace
 
-double CriticalPath::explained() const {
-  if (end_ns <= start_ns) return 0;
+Maybe CriticalPath::explained() const {
+  if (end_ns <= start_ns) return std::nullopt;
   return 1 - static_cast<double>(unexplained_ns) / static_cast<double>(end_ns - start_ns);
 }
 

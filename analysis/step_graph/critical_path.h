@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/base/maybe.h"
 #include "analysis/step_graph/step_graph.h"
 
 namespace gable {
@@ -40,8 +41,8 @@ struct CriticalPath {
   std::uint64_t start_ns = 0, end_ns = 0;  // the step
   std::vector<PathPiece> pieces;           // in order of time, each ends where the next begins
   std::uint64_t unexplained_ns = 0;
-  // 1 - unexplained / step; 0 of a step without length.
-  [[nodiscard]] double explained() const;
+  // 1 - unexplained / step; empty where the step has no length.
+  [[nodiscard]] Maybe explained() const;
 };
 
 // Of a step that has a border and one after it: no pieces where it has none.

@@ -7,7 +7,7 @@
 namespace gable {
 namespace {
 
-struct Change {
+struct Moment {
   std::uint64_t at_ns = 0;
   bool begins = false;
   std::uint8_t group = 0;
@@ -28,9 +28,9 @@ std::uint8_t group_of(NodeClass kind) {
   }
 }
 
-void sort_changes(std::vector<Change>& changes) {
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.at_ns < b.at_ns; });
+void sort_moments(std::vector<Moment>& moments) {
+  std::sort(moments.begin(), moments.end(),
+            [](const Moment& a, const Moment& b) { return a.at_ns < b.at_ns; });
 }
 
 }  // namespace
@@ -49,28 +49,28 @@ std::vector<BusyInterval> busy_intervals(const StepGraph& graph, std::uint32_t f
 }
 
 ExposedTime exposed_time(const StepGraph& graph, std::uint64_t start_ns, std::uint64_t end_ns) {
-  std::vector<Change> changes;
+  std::vector<Moment> moments;
   const auto count = static_cast<std::uint32_t>(graph.nodes.size());
   for (const BusyInterval& interval : busy_intervals(graph, 0, count)) {
     const auto begin = std::max(interval.start_ns, start_ns);
     const auto end = std::min(interval.end_ns, end_ns);
     if (begin >= end) continue;
     const std::uint8_t group = group_of(graph.nodes[interval.node].kind);
-    changes.push_back({begin, true, group});
-    changes.push_back({end, false, group});
+    moments.push_back({begin, true, group});
+    moments.push_back({end, false, group});
   }
-  sort_changes(changes);
-  changes.push_back({std::max(start_ns, end_ns), false, 3});
+  sort_moments(moments);
+  moments.push_back({std::max(start_ns, end_ns), false, 3});
 
   std::array<std::uint32_t, 4> running{};
   std::array<std::uint64_t, 4> sums{};
   std::uint64_t at = start_ns;
-  for (const Change& change : changes) {
+  for (const Moment& moment : moments) {
     const auto busy = std::find_if(running.begin(), running.end() - 1,
                                    [](std::uint32_t operations) { return operations > 0; });
-    sums[static_cast<std::size_t>(busy - running.begin())] += change.at_ns - at;
-    at = change.at_ns;
-    if (change.group < 3) running[change.group] += change.begins ? 1u : ~0u;
+    sums[static_cast<std::size_t>(busy - running.begin())] += moment.at_ns - at;
+    at = moment.at_ns;
+    if (moment.group < 3) running[moment.group] += moment.begins ? 1u : ~0u;
   }
   return {sums[0], sums[1], sums[2], sums[3]};
 }
@@ -80,27 +80,27 @@ std::vector<std::uint64_t> overlapped_ns(const StepGraph& graph,
   const auto is_kernel = [&](const BusyInterval& interval) {
     return group_of(graph.nodes[interval.node].kind) < 2 && interval.end_ns > interval.start_ns;
   };
-  std::vector<Change> changes;
+  std::vector<Moment> moments;
   for (const BusyInterval& interval : intervals) {
     if (!is_kernel(interval)) continue;
-    changes.push_back({interval.start_ns, true, 0});
-    changes.push_back({interval.end_ns, false, 0});
+    moments.push_back({interval.start_ns, true, 0});
+    moments.push_back({interval.end_ns, false, 0});
   }
-  sort_changes(changes);
+  sort_moments(moments);
   // How long at least two kernels ran until each of these moments. While a kernel runs, that is
   // the time it has company.
-  std::vector<std::uint64_t> shared(changes.size());
+  std::vector<std::uint64_t> shared(moments.size());
   std::uint64_t sum = 0;
   std::uint32_t running = 0;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (running >= 2) sum += changes[i].at_ns - changes[i - 1].at_ns;
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    if (running >= 2) sum += moments[i].at_ns - moments[i - 1].at_ns;
     shared[i] = sum;
-    running += changes[i].begins ? 1u : ~0u;
+    running += moments[i].begins ? 1u : ~0u;
   }
   const auto until = [&](std::uint64_t ns) {
     const auto found = std::partition_point(
-        changes.begin(), changes.end(), [&](const Change& change) { return change.at_ns < ns; });
-    return shared[static_cast<std::size_t>(found - changes.begin())];
+        moments.begin(), moments.end(), [&](const Moment& moment) { return moment.at_ns < ns; });
+    return shared[static_cast<std::size_t>(found - moments.begin())];
   };
   std::vector<std::uint64_t> result;
   result.reserve(intervals.size());

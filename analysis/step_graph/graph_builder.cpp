@@ -311,6 +311,8 @@ class GraphBuilder {
     if (operation == kNoIndex) return made;
     const RecordedOperation& record = recorded_.operations[operation];
     made.operation = operation;
+    static_assert(static_cast<int>(NodeClass::host_function) ==
+                  static_cast<int>(OperationKind::host_function));
     made.kind = static_cast<NodeClass>(record.kind);
     if (record.end_ns < record.start_ns) {
       ++graph_.refused.operations;

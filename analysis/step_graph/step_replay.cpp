@@ -89,13 +89,9 @@ class StepReplay::Run {
     auto& row = rows_[done_ % rows_.size()];
     const auto& nodes = replay_.nodes_;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const std::size_t end =
-          i + 1 < nodes.size() ? nodes[i + 1].first_edge : replay_.edges_.size();
       std::uint64_t start = 0;
-      for (std::size_t e = nodes[i].first_edge; e < end; ++e) {
-        const Edge& edge = replay_.edges_[e];
+      for (const Edge& edge : replay_.edges_to(i))
         if (edge.steps_back <= done_) start = std::max(start, arrival(edge));
-      }
       row[i] = change_.keep_residuals ? ns_sum(start, nodes[i].residual_ns) : start;
     }
     ++done_;
@@ -122,11 +118,15 @@ class StepReplay::Run {
   std::uint32_t done_ = 0;
 };
 
-StepReplay::StepReplay(const StepGraph& graph, std::size_t step) {
-  if (step == 0 || step >= graph.steps.size() || graph.steps[step].border == kNoIndex) return;
+std::optional<StepReplay> StepReplay::of(const StepGraph& graph, std::size_t step) {
+  if (step == 0 || step >= graph.steps.size() || graph.steps[step].border == kNoIndex) return {};
+  return StepReplay(graph, step);
+}
+
+StepReplay::StepReplay(const StepGraph& graph, std::size_t step)
+    : border_(graph.steps[step].border - graph.steps[step].first_node) {
   fold(graph, step);
   const auto& own = graph.steps[step];
-  border_ = own.border - own.first_node;
   measure_overlap(graph, own.first_node, own.end_node);
   mark_reaching();
   base_ = steady({});
@@ -220,18 +220,16 @@ void StepReplay::mark_reaching() {
     const std::uint32_t node = open.back();
     open.pop_back();
     if (nodes_[node].flags & kPdlBody) visit(node - 1);
-    const std::size_t end = node + 1 < nodes_.size() ? nodes_[node + 1].first_edge : edges_.size();
-    for (std::size_t e = nodes_[node].first_edge; e < end; ++e) visit(edges_[e].from);
+    for (const Edge& edge : edges_to(node)) visit(edge.from);
   }
   std::vector<bool> later(nodes_.size());
   later[border_] = true;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const std::size_t end = i + 1 < nodes_.size() ? nodes_[i + 1].first_edge : edges_.size();
-    for (std::size_t e = nodes_[i].first_edge; e < end; ++e) {
-      const std::uint32_t from = edges_[e].from;
-      if (!nodes_[i].reaches_border || edges_[e].steps_back == 0) continue;
-      later[from] = true;
-      if (nodes_[from].flags & kPdlBody) later[from - 1] = true;
+    if (!nodes_[i].reaches_border) continue;
+    for (const Edge& edge : edges_to(i)) {
+      if (edge.steps_back == 0) continue;
+      later[edge.from] = true;
+      if (nodes_[edge.from].flags & kPdlBody) later[edge.from - 1] = true;
     }
   }
   for (std::uint32_t i = 0; i < nodes_.size(); ++i)
@@ -240,7 +238,6 @@ void StepReplay::mark_reaching() {
 
 SteadyStep StepReplay::steady(const Change& change) const {
   SteadyStep result;
-  if (!usable()) return result;
   Run run(*this, change);
   std::vector<std::vector<std::uint64_t>> past;  // the state after each step
   const auto growth = [&](std::size_t step, std::size_t pattern, std::size_t node) {
@@ -282,7 +279,6 @@ SteadyStep StepReplay::steady(const Change& change) const {
 
 SavingRange StepReplay::saving(const Change& change) const {
   SavingRange range;
-  if (!usable()) return range;
   const SteadyStep& base = base_;
   const SteadyStep high = steady(change);
   range.settled = base.settled && high.settled;
@@ -321,11 +317,11 @@ SavingRange StepReplay::saving(const Change& change) const {
   return range;
 }
 
-double StepReplay::replay_error() const {
-  if (!usable() || !(measured_ns_ > 0)) return 0;
+Maybe StepReplay::replay_error() const {
+  if (!(measured_ns_.value_or(0) > 0)) return std::nullopt;
   Change change;
   change.keep_residuals = false;
-  return (steady(change).step_ns - measured_ns_) / measured_ns_;
+  return (steady(change).step_ns - *measured_ns_) / *measured_ns_;
 }
 
 Change StepReplay::without(bool communication, bool copies, bool host_gaps) const {
@@ -344,7 +340,6 @@ Change StepReplay::without(bool communication, bool copies, bool host_gaps) cons
 
 std::vector<std::uint64_t> StepReplay::starts(const Change& change, std::uint32_t steps) const {
   std::vector<std::uint64_t> result;
-  if (!usable()) return result;
   Run run(*this, change);
   for (std::uint32_t step = 0; step < steps; ++step) {
     const auto& row = run.next();

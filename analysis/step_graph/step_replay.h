@@ -13,8 +13,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "analysis/base/maybe.h"
 #include "analysis/step_graph/step_graph.h"
 
 namespace gable {
@@ -46,18 +49,18 @@ struct SavingRange {
 
 class StepReplay {
  public:
-  // Of a step that has another before it, and a border.
-  StepReplay(const StepGraph& graph, std::size_t step);
+  // Empty where the step has none before it, or no border.
+  [[nodiscard]] static std::optional<StepReplay> of(const StepGraph& graph, std::size_t step);
 
-  [[nodiscard]] bool usable() const { return border_ != kNoIndex; }
   // Waits for something of the step before that this step does not do: they are left out.
   [[nodiscard]] std::uint32_t unmatched_edges() const { return unmatched_; }
 
   [[nodiscard]] SteadyStep steady(const Change& change) const;
   [[nodiscard]] const SteadyStep& base() const { return base_; }  // steady of no change
   [[nodiscard]] SavingRange saving(const Change& change) const;
-  // (steady without residuals - measured) / measured: what the graph alone gets wrong.
-  [[nodiscard]] double replay_error() const;
+  // (steady without residuals - measured) / measured: what the graph alone gets wrong. Empty where
+  // no step follows that has a border.
+  [[nodiscard]] Maybe replay_error() const;
   // A change that takes all time of these operations, and of the host between its calls. The calls
   // themselves stay.
   [[nodiscard]] Change without(bool communication, bool copies, bool host_gaps) const;
@@ -80,11 +83,15 @@ class StepReplay {
     EdgeKind kind = EdgeKind::program_order;
   };
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
-  [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
+  [[nodiscard]] std::span<const Edge> edges_to(std::size_t node) const {
+    const std::size_t end = node + 1 < nodes_.size() ? nodes_[node + 1].first_edge : edges_.size();
+    return std::span(edges_).subspan(nodes_[node].first_edge, end - nodes_[node].first_edge);
+  }
   [[nodiscard]] std::uint32_t border() const { return border_; }
 
  private:
   class Run;
+  StepReplay(const StepGraph& graph, std::size_t step);
   void fold(const StepGraph& graph, std::size_t step);
   void mark_reaching();
   void measure_overlap(const StepGraph& graph, std::uint32_t first, std::uint32_t end);
@@ -92,9 +99,9 @@ class StepReplay {
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> state_;  // nodes that later steps depend on, and the border
-  std::uint32_t border_ = kNoIndex, reach_ = 1, unmatched_ = 0;
+  std::uint32_t border_, reach_ = 1, unmatched_ = 0;
   SteadyStep base_;
-  double measured_ns_ = 0;
+  Maybe measured_ns_;
 };
 
 }  // namespace gable

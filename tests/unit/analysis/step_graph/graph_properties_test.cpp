@@ -224,7 +224,8 @@ TEST(StepGraphProperties, NamesOrderOfRecordsAndScaleDoNotMatter) {
     EXPECT_EQ(scaled.communication_ns, 3 * exposed.communication_ns);
     EXPECT_EQ(scaled.copies_ns, 3 * exposed.copies_ns);
     EXPECT_EQ(scaled.idle_ns, 3 * exposed.idle_ns);
-    const StepReplay replay(one, kStep), scaled_replay(other, kStep);
+    const StepReplay replay = StepReplay::of(one, kStep).value();
+    const StepReplay scaled_replay = StepReplay::of(other, kStep).value();
     EXPECT_DOUBLE_EQ(scaled_replay.base().step_ns, 3 * replay.base().step_ns);
     const double saving = replay.saving(replay.without(true, true, false)).high_ns;
     EXPECT_NEAR(scaled_replay.saving(scaled_replay.without(true, true, false)).high_ns, 3 * saving,

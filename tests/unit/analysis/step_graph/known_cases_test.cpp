@@ -53,7 +53,7 @@ struct Looked {
   explicit Looked(const Program& program)
       : recorded(execute(program, program.lengths, 16, 10, 15).recorded),
         graph(build_step_graph(recorded)),
-        replay(graph, 2),
+        replay(StepReplay::of(graph, 2).value()),
         path(critical_path(graph, 2)) {}
 
   [[nodiscard]] Change with(std::uint32_t key, double share) const {
@@ -297,7 +297,7 @@ TEST(KnownSteps, TheStepBeforeMayBeOfAnotherKind) {
   recorded.operations.erase(recorded.operations.begin() + 3);
   for (std::size_t border = 2; border < recorded.borders.size(); ++border)
     --recorded.borders[border];
-  const StepReplay replay(build_step_graph(recorded), 2);
+  const StepReplay replay = StepReplay::of(build_step_graph(recorded), 2).value();
   // 20 us more before the first call, for that is what was seen there.
   EXPECT_EQ(replay.base().step_ns, 56e3 + 23e3);
   EXPECT_EQ(replay.unmatched_edges(), 0u);
@@ -314,7 +314,7 @@ TEST(KnownSteps, TwentyThousandLaunchesAStepFit) {
   const std::size_t bytes =
       graph.nodes.size() * sizeof(GraphNode) + graph.edges.size() * sizeof(GraphEdge);
   EXPECT_LT(bytes, 3 * 2600000u);
-  const StepReplay replay(graph, 1);
+  const StepReplay replay = StepReplay::of(graph, 1).value();
   EXPECT_TRUE(replay.saving(replay.without(true, true, true)).settled);
 }
 

@@ -23,11 +23,8 @@ using made_up::Program;
 // The longest way to the start of a node, over every path there is.
 std::uint64_t longest(const StepReplay& replay, std::uint32_t node, std::uint32_t step) {
   const auto& nodes = replay.nodes();
-  const std::size_t end =
-      node + 1 < nodes.size() ? nodes[node + 1].first_edge : replay.edges().size();
   std::uint64_t most = 0;
-  for (std::size_t e = nodes[node].first_edge; e < end; ++e) {
-    const auto& edge = replay.edges()[e];
+  for (const StepReplay::Edge& edge : replay.edges_to(node)) {
     if (edge.steps_back > step) continue;
     const bool split = (nodes[edge.from].flags & kPdlBody) != 0;
     const std::uint32_t leaves = is_from_start(edge.kind) && split ? edge.from - 1 : edge.from;
@@ -50,8 +47,7 @@ TEST(StepReplayProperties, OfSmallProgramsIsTheLongestOfAllPaths) {
     SCOPED_TRACE("program " + std::to_string(seed));
     const Execution execution = made_up::recorded(program);
     const StepGraph graph = build_step_graph(execution.recorded);
-    const StepReplay replay(graph, kStep);
-    if (!replay.usable()) continue;
+    const StepReplay replay = StepReplay::of(graph, kStep).value();
     ++small;
     const auto starts = replay.starts({}, 2);
     for (std::uint32_t node = 0; node < replay.nodes().size(); ++node)
@@ -95,8 +91,7 @@ TEST(StepReplayProperties, StepsAreAsLongAsTheExecutorsBeforeAndAfterAChange) {
     const Program program = made_up::make_program(seed);
     const Execution execution = made_up::recorded(program);
     const StepGraph graph = build_step_graph(execution.recorded);
-    const StepReplay replay(graph, kStep);
-    ASSERT_TRUE(replay.usable());
+    const StepReplay replay = StepReplay::of(graph, kStep).value();
     EXPECT_EQ(replay.unmatched_edges(), 0u);
     Draw draw(seed + 1000000);
     const Changed changed = draw_change(draw, program, execution.recorded, 3);
@@ -145,7 +140,7 @@ TEST(StepReplayProperties, SavingsAreNotNegativeAndMoreChangesSaveMore) {
     const Program program = made_up::make_program(seed);
     const Execution execution = made_up::recorded(program);
     const StepGraph graph = build_step_graph(execution.recorded);
-    const StepReplay replay(graph, kStep);
+    const StepReplay replay = StepReplay::of(graph, kStep).value();
     Draw draw(seed + 2000000);
     const Change a = draw_change(draw, program, execution.recorded, 2).change;
     const Change b = draw_change(draw, program, execution.recorded, 2).change;
@@ -177,7 +172,7 @@ TEST(StepReplayProperties, WhatHasSlackCostsWhatExceedsIt) {
     const Program program = made_up::make_program(seed);
     const Execution execution = made_up::recorded(program);
     const StepGraph graph = build_step_graph(execution.recorded);
-    const StepReplay replay(graph, kStep);
+    const StepReplay replay = StepReplay::of(graph, kStep).value();
     const auto starts = replay.starts({}, 1);
     const auto last =
         static_cast<std::size_t>(std::max_element(starts.begin(), starts.end()) - starts.begin());
