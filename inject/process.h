@@ -13,7 +13,7 @@ void watch_process();
 bool first_in_process(std::atomic_flag& flag);
 
 // Writes the report when the process ends: exit, quick_exit, and those of kEndingSignals that the
-// program left alone, where `signals_too`. A queue is then opened by SIGUSR2, too.
+// program left alone, where `signals_too`; SIGUSR2 then opens a queue, too.
 void watch_end(bool signals_too);
 
 }  // namespace gable

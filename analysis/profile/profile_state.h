@@ -94,8 +94,8 @@ struct Profile::State {
   std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
   StepTimes step_times;
   Moments launch_latency;  // of kept time windows whose kernels are all held
-  std::unordered_map<LayerId, TokenSums>
-      tokens;                // of kept time windows of one layer's tokens alone
+  // Of kept time windows of one layer's tokens alone.
+  std::unordered_map<LayerId, TokenSums> tokens;
   bool copies_lost = false;  // records could not be read: nobody knows of which copies
   std::uint64_t overhead_ns = 0;
   std::uint64_t launches = 0, launches_without_layer = 0, launches_inherited = 0;

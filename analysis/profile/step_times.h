@@ -32,8 +32,7 @@ struct TimedStep {
   std::size_t place = 0;   // of its class, as StepClasses counts them
   bool changed = false;    // CUPTI was switched when it began: the step before it is not known
   bool reach = false;      // it ends the step before it, and is no step of its own
-  bool apart =
-      false;  // it ends with its last kernel: the program does other things before the next
+  bool apart = false;      // it ends with its last kernel: other things come before the next
   std::vector<HeldRecord> records;                     // by start
   std::optional<std::pair<LayerId, TokenSum>> tokens;  // where it is one forward that makes text
 };

@@ -6,6 +6,7 @@
 
 #include "analysis/base/display.h"
 #include "analysis/events/layer_tree.h"
+#include "analysis/report/layers_by_id.h"
 
 namespace gable {
 namespace {
@@ -98,13 +99,12 @@ void place(Advice& advice, const AdviceFacts::Part& part) {
 }
 
 void place_copies(Advice& advice, const Report& report) {
-  std::map<std::int64_t, const LayerRow*> rows;
-  for (const LayerRow& layer : report.layers) rows[layer.id] = &layer;
+  const LayersById rows(report);
   std::map<std::string, AdvicePlace> layers;
   for (const CopyRow& copy : report.copies) {
-    const auto row = copy.layer ? rows.find(*copy.layer) : rows.end();
-    if (row == rows.end() || row->second->path.empty()) continue;
-    const std::string path = shown_path(row->second->path);
+    const LayerRow* row = copy.layer ? rows.find(*copy.layer) : nullptr;
+    if (row == nullptr || row->path.empty()) continue;
+    const std::string path = shown_path(row->path);
     AdvicePlace& at = layers[path + "\n" + to_string(copy.direction)];
     at.name = path;
     at.direction = copy.direction;

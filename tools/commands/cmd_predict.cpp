@@ -148,8 +148,10 @@ class PredictCommand final : public Command {
                 options_.training ? ", training" : "",
                 options_.efficiency < 1 ? "" : ", every layer at its roof");
     std::vector<Column> table = predicted_columns(rows, sample);
-    fit_columns(table, columns);
+    const std::string wide =
+        drop_columns(table, {"ridge", "FLOP/B", "TFLOP/s", "changes"}, columns);
     std::fputs(render_columns(std::move(table), rows.size(), columns, colours).c_str(), stdout);
+    if (!wide.empty()) print_line(stdout, "No room for: " + wide + ".");
     for (const PredictedRow& row : rows) {
       if (row.prediction.fits) continue;
       std::puts(options_.training

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <tuple>
 
 namespace gable {
@@ -16,12 +15,6 @@ LayerKey key_of(const LayerRow& layer) { return {layer.device, layer.direction, 
 
 std::string text(const Dim3& dim) {
   return std::to_string(dim.x) + "x" + std::to_string(dim.y) + "x" + std::to_string(dim.z);
-}
-
-std::string launches_text(double launches) {
-  char out[32];
-  (void)std::snprintf(out, sizeof out, "%.6g", launches);
-  return out;
 }
 
 // What a layer's own kernels are, by the layer's id.

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "analysis/report/layers_by_id.h"
+
 namespace gable {
 
 Maybe standard_error_ns(const KernelRow& kernel) {
@@ -22,18 +24,16 @@ void LayerErrors::Sum::add(const Maybe& error) {
 }
 
 LayerErrors::LayerErrors(const Report& report) {
-  std::map<std::int64_t, const LayerRow*> layers;
-  for (const LayerRow& layer : report.layers) layers[layer.id] = &layer;
+  const LayersById layers(report);
   for (const KernelRow& kernel : report.kernels) {
     if (kernel.counts_again()) continue;
     const Maybe error = standard_error_ns(kernel);
     own_[kernel.layer].add(error);
     // Parents come from files: a cycle in them must end.
     std::size_t left = report.layers.size();
-    for (auto at = layers.find(kernel.layer); at != layers.end() && left > 0; --left) {
-      all_[at->first].add(error);
-      if (!at->second->parent) break;
-      at = layers.find(*at->second->parent);
+    for (const LayerRow* at = layers.find(kernel.layer); at != nullptr && left > 0; --left) {
+      all_[at->id].add(error);
+      at = at->parent ? layers.find(*at->parent) : nullptr;
     }
   }
 }

@@ -109,23 +109,6 @@ std::string take_unknown(std::vector<Column>& columns) {
   return heads;
 }
 
-// What a narrow terminal has no room for, the least important first; their heads are returned.
-std::string take_wide(std::vector<Column>& columns, std::size_t width) {
-  constexpr std::size_t kNames = 18;
-  std::string heads;
-  for (const char* word : {"saving", "roof", "DRAM", "FLOP"}) {
-    std::size_t needed = std::min(columns.front().width(), kNames);
-    for (std::size_t i = 1; i < columns.size(); ++i) needed += 2 + columns[i].width();
-    if (needed <= width) break;
-    std::erase_if(columns, [&](const Column& each) {
-      const bool gone = each.head.starts_with(word);
-      if (gone) heads += (heads.empty() ? "" : ", ") + each.head;
-      return gone;
-    });
-  }
-  return heads;
-}
-
 std::string whole_line(const ComparedRow& row, const std::string& unit, bool several) {
   std::string text = several ? "GPU " + std::to_string(row.device) + ": " : std::string();
   text += duration(row.time_ns.a) + " -> " + duration(row.time_ns.b) + " of kernels per " + unit +
@@ -133,8 +116,9 @@ std::string whole_line(const ComparedRow& row, const std::string& unit, bool sev
           "), " + with_prefix(row.flops.a, "FLOP") + " -> " + with_prefix(row.flops.b, "FLOP") +
           ", " + with_prefix(row.dram.a, "B") + " -> " + with_prefix(row.dram.b, "B") + " DRAM";
   if (row.launches.change() && row.launches_differ())
-    text += ", " + digits(row.launches.a) + " -> " + digits(row.launches.b) + " launches (" +
-            signed_percent(row.launches.change()) + "), " + launch_change_of(row) + " a launch";
+    text += ", " + launches_text(*row.launches.a) + " -> " + launches_text(*row.launches.b) +
+            " launches (" + signed_percent(row.launches.change()) + "), " + launch_change_of(row) +
+            " a launch";
   return text;
 }
 
@@ -304,7 +288,9 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
        order_name(options.order) + ":");
   std::vector<Column> columns =
       columns_of({rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count)}, kernels);
-  const std::string unknown = take_unknown(columns), wide = take_wide(columns, options.columns);
+  const std::string unknown = take_unknown(columns);
+  const std::string wide =
+      drop_columns(columns, {"saving", "roof", "DRAM", "FLOP"}, options.columns);
   const bool launches = std::any_of(columns.begin(), columns.end(),
                                     [](const Column& column) { return column.head == "a launch"; });
   out += render_columns(std::move(columns), count, options.columns, options.colours);

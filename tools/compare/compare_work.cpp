@@ -4,19 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "analysis/base/display.h"
 #include "analysis/roofline/partial_sum.h"
+#include "tools/compare/compared.h"
 
 namespace gable {
 namespace {
-
-std::string count(double value) {
-  std::array<char, 40> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.6g", value);
-  return text.data();
-}
 
 bool same(double a, double b) { return std::abs(a - b) <= kSameWork * std::max(a, b); }
 
@@ -57,7 +51,7 @@ std::string other_work(const WorkDone& a, const WorkDone& b, const std::string& 
     if (!before || !after || (*before <= 0 && *after <= 0)) continue;
     if (same(*before, *after)) return {};
     const auto shown = [&](const Maybe& value) {
-      return kind.value == &WorkDone::launches ? count(*value) + " launches"
+      return kind.value == &WorkDone::launches ? launches_text(*value) + " launches"
                                                : with_prefix(value, kind.unit);
     };
     const Maybe change = *before > 0 ? Maybe(*after / *before - 1) : std::nullopt;

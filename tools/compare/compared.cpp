@@ -2,6 +2,8 @@
 #include "tools/compare/compared.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <numeric>
 
 namespace gable {
@@ -9,6 +11,12 @@ namespace gable {
 Maybe Compared::change() const {
   if (!a || !b || *a == 0) return std::nullopt;
   return *b / *a - 1;
+}
+
+std::string launches_text(double launches) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.6g", launches);
+  return text.data();
 }
 
 Maybe RunValues::mean() const {

@@ -2,6 +2,7 @@
 // A number of both sides, each of which may have several runs.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "analysis/base/maybe.h"
@@ -27,6 +28,9 @@ class RunValues {
  private:
   std::vector<double> values_;
 };
+
+// "100", or "4.25" where windows differ.
+[[nodiscard]] std::string launches_text(double launches);
 
 // The larger of both: a difference of means within it is one that runs of one side have too.
 [[nodiscard]] Maybe larger(const Maybe& a, const Maybe& b);

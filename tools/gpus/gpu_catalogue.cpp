@@ -234,15 +234,10 @@ std::vector<GpuSpec> make_catalogue() {
   };
 }
 
-double tensor_rate(const GpuSpec& gpu, std::string_view type) {
-  const TensorPeaks& tensor = gpu.tensor;
-  return type == "fp64"   ? tensor.fp64
-         : type == "tf32" ? tensor.tf32
-         : type == "bf16" ? tensor.bf16
-         : type == "fp16" ? tensor.fp16
-         : type == "fp8"  ? tensor.fp8
-         : type == "int8" ? tensor.int8
-                          : 0;
+double peak_named(const GpuSpec& gpu, const std::string& name) {
+  for (const auto& [each, peak] : named_peaks(gpu))
+    if (name == each) return *peak;
+  return 0;
 }
 
 }  // namespace
@@ -295,20 +290,15 @@ std::vector<Ceiling> ceilings_of(const GpuSpec& gpu, std::int32_t device) {
   const auto add = [&](CeilingKind kind, const std::string& name, double value) {
     if (value > 0) out.push_back({device, kind, name, value, source});
   };
-  add(CeilingKind::compute, "fp64", gpu.fp64 * kTera);
-  add(CeilingKind::compute, "fp32", gpu.fp32 * kTera);
-  add(CeilingKind::compute, "fp16", gpu.fp16 * kTera);
-  for (const char* type : {"fp64", "tf32", "bf16", "fp16", "fp8", "int8"})
-    add(CeilingKind::compute, std::string(type) + "_tensor", tensor_rate(gpu, type) * kTera);
+  for (const auto& [name, peak] : named_peaks(gpu)) add(CeilingKind::compute, name, *peak * kTera);
   add(CeilingKind::memory, "dram", gpu.dram * kGiga);
   return out;
 }
 
 Maybe peak_of(const GpuSpec& gpu, std::string_view precision) {
-  double peak = tensor_rate(gpu, precision);
-  if (peak <= 0 && precision == "fp64") peak = gpu.fp64;
-  if (precision == "fp32") peak = gpu.fp32;
-  if (peak <= 0 && precision == "fp16") peak = gpu.fp16;
+  const std::string type(precision);
+  double peak = peak_named(gpu, type + "_tensor");
+  if (peak <= 0) peak = peak_named(gpu, type);
   return peak > 0 ? Maybe(peak * kTera) : std::nullopt;
 }
 

@@ -3,8 +3,10 @@
 // not give is 0, and unknown. gpu_file.h reads GPUs that are not in the catalogue.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/report/report.h"
@@ -30,6 +32,22 @@ struct GpuSpec {
   int sm_count = 0;
   double sm_clock_mhz = 0;  // boost: FP32's peak is at it
 };
+
+// Every peak of `gpu` by the name of its ceiling: where it stands in there, TFLOP/s.
+template <typename Gpu>
+[[nodiscard]] auto named_peaks(Gpu& gpu) {
+  auto& tensor = gpu.tensor;
+  return std::to_array<std::pair<const char*, decltype(&gpu.fp64)>>(
+      {{"fp64", &gpu.fp64},
+       {"fp32", &gpu.fp32},
+       {"fp16", &gpu.fp16},
+       {"fp64_tensor", &tensor.fp64},
+       {"tf32_tensor", &tensor.tf32},
+       {"bf16_tensor", &tensor.bf16},
+       {"fp16_tensor", &tensor.fp16},
+       {"fp8_tensor", &tensor.fp8},
+       {"int8_tensor", &tensor.int8}});
+}
 
 [[nodiscard]] const std::vector<GpuSpec>& gpu_catalogue();
 

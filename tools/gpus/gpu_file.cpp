@@ -18,11 +18,6 @@ struct Wrong {
   std::string sentence;
 };
 
-struct Peak {
-  const char* name;
-  double* value;
-};
-
 class Reader {
  public:
   explicit Reader(const Json& json) : json_(json) {
@@ -40,21 +35,10 @@ class Reader {
     gpu_.dram = number(bytes, "bytes_per_s.", "dram", 1e6, 1e17) / kGiga;
     only(bytes, "bytes_per_s.", {"dram"});
     const Json& flops = object("flops_per_s");
-    TensorPeaks& tensor = gpu_.tensor;
-    const std::array<Peak, 9> peaks = {{{"fp64", &gpu_.fp64},
-                                        {"fp32", &gpu_.fp32},
-                                        {"fp16", &gpu_.fp16},
-                                        {"fp64_tensor", &tensor.fp64},
-                                        {"tf32_tensor", &tensor.tf32},
-                                        {"bf16_tensor", &tensor.bf16},
-                                        {"fp16_tensor", &tensor.fp16},
-                                        {"fp8_tensor", &tensor.fp8},
-                                        {"int8_tensor", &tensor.int8}}};
     std::vector<std::string> known;
-    for (const Peak& peak : peaks) {
-      known.emplace_back(peak.name);
-      if (flops.contains(peak.name))
-        *peak.value = number(flops, "flops_per_s.", peak.name, 1e6, 1e20) / kTera;
+    for (const auto& [name, peak] : named_peaks(gpu_)) {
+      known.emplace_back(name);
+      if (flops.contains(name)) *peak = number(flops, "flops_per_s.", name, 1e6, 1e20) / kTera;
     }
     only(flops, "flops_per_s.", known);
     if (!(gpu_.fp32 > 0)) throw Wrong{"\"flops_per_s.fp32\" is missing."};

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/report/layers_by_id.h"
 #include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/model_work.h"
 #include "analysis/roofline/roofline.h"
@@ -45,8 +46,7 @@ void take_model(const Roofline& roofline, const LayerRow& layer, OwnWork& row) {
 
 std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
   const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
-  std::map<std::int64_t, const LayerRow*> layers;
-  for (const LayerRow& layer : report.layers) layers[layer.id] = &layer;
+  const LayersById layers(report);
   std::map<Group, Collected> groups;
   std::set<Group> again;  // whose time is that of other rows
   for (KernelRow kernel : report.kernels) {
@@ -73,8 +73,7 @@ std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
     collected.sum.fill(row.sum);
     row.tensor_inferred = collected.tensor_inferred;
     row.counts_again = again.contains(group);
-    const auto layer = layers.find(layer_id);
-    if (layer != layers.end()) row.layer = layer->second;
+    row.layer = layers.find(layer_id);
     if (row.layer != nullptr && kernel.empty()) take_model(roofline, *row.layer, row);
   }
   return rows;

@@ -2,10 +2,10 @@
 #include "tools/plot/plot.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "analysis/events/layer_tree.h"
+#include "analysis/report/layers_by_id.h"
 #include "analysis/roofline/ceilings.h"
 #include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/roofline.h"
@@ -15,21 +15,6 @@ namespace gable {
 namespace {
 
 constexpr double kNsPerSecond = 1e9;
-
-std::string precision_of(const Flops& flops) {
-  std::string most;
-  double largest = 0;
-  const auto compare = [&](const Maybe& value, const std::string& name) {
-    if (!value || *value <= largest) return;
-    largest = *value;
-    most = name;
-  };
-  compare(flops.fp64, "fp64");
-  compare(flops.fp32, "fp32");
-  compare(flops.fp16, "fp16");
-  for (const auto& [type, value] : flops.tensor) compare(value, tensor_ceiling_name(type));
-  return most;
-}
 
 // What every row has, from its sum.
 void finish(const Report& report, const Roofline& roofline, PlotRow& row) {
@@ -59,6 +44,21 @@ void fill_shares(std::vector<PlotRow>& rows) {
 
 }  // namespace
 
+std::string precision_of(const Flops& flops) {
+  std::string most;
+  double largest = 0;
+  const auto compare = [&](const Maybe& value, const std::string& name) {
+    if (!value || *value <= largest) return;
+    largest = *value;
+    most = name;
+  };
+  compare(flops.fp64, "fp64");
+  compare(flops.fp32, "fp32");
+  compare(flops.fp16, "fp16");
+  for (const auto& [type, value] : flops.tensor) compare(value, tensor_ceiling_name(type));
+  return most;
+}
+
 std::vector<PlotRow> plot_layers(const Report& report) {
   const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
   std::vector<PlotRow> rows;
@@ -79,13 +79,11 @@ std::vector<PlotRow> plot_layers(const Report& report) {
 
 std::vector<PlotRow> plot_kernels(const Report& report) {
   const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
-  std::map<std::int64_t, const LayerRow*> layers;
-  for (const LayerRow& layer : report.layers) layers[layer.id] = &layer;
+  const LayersById layers(report);
   std::vector<PlotRow> rows;
   for (const KernelRow& kernel : report.kernels) {
     PlotRow& row = rows.emplace_back();
-    const auto layer = layers.find(kernel.layer);
-    row.layer = layer == layers.end() ? nullptr : layer->second;
+    row.layer = layers.find(kernel.layer);
     row.kernel = &kernel;
     row.name = kernel.name;
     row.direction = kernel.direction;

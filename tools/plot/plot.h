@@ -18,14 +18,18 @@ struct PlotRow {
   const KernelRow* kernel = nullptr;  // of the report; null in rows of layers
   std::string name;                   // the layer's shown path, or the kernel's name
   Direction direction = Direction::none;
-  LayerRow sum;               // per unit of the report
-  bool counts_again = false;  // its time is that of other rows
-  bool analytic = false;      // work by formula, not counted
-  std::string precision;  // the compute ceiling that most of its FLOPs are under; empty: no FLOP
-  Maybe share;            // of the time of all rows
+  LayerRow sum;                    // per unit of the report
+  bool counts_again = false;       // its time is that of other rows
+  bool analytic = false;           // work by formula, not counted
+  std::string precision;           // as precision_of
+  Maybe share;                     // of the time of all rows
   std::optional<TimePoint> times;  // under the compute roofs and DRAM's
   Maybe box_ns;                    // a side of its overhead box
 };
+
+// The compute ceiling that most of these FLOPs are under: "fp32", "tf32_tensor" …; empty without a
+// FLOP.
+[[nodiscard]] std::string precision_of(const Flops& flops);
 
 [[nodiscard]] std::vector<PlotRow> plot_layers(const Report& report);
 [[nodiscard]] std::vector<PlotRow> plot_kernels(const Report& report);

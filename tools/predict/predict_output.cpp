@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <map>
 
 #include "analysis/base/display.h"
 #include "analysis/roofline/partial_sum.h"
@@ -107,15 +106,6 @@ std::vector<Column> predicted_columns(const std::vector<PredictedRow>& rows,
     });
   }
   return columns;
-}
-
-void fit_columns(std::vector<Column>& table, std::size_t width) {
-  for (const char* head : {"ridge", "FLOP/B", "TFLOP/s"}) {
-    std::size_t needed = 0;
-    for (const Column& column : table) needed += column.width() + (needed > 0 ? 2 : 0);
-    if (needed <= width) return;
-    std::erase_if(table, [&](const Column& column) { return column.head == head; });
-  }
 }
 
 std::string predicted_csv(const std::vector<PredictedRow>& rows, const std::string& what,

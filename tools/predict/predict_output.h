@@ -21,8 +21,6 @@ struct PredictedRow {
 
 [[nodiscard]] std::vector<Column> predicted_columns(const std::vector<PredictedRow>& rows,
                                                     const std::string& sample);
-// A narrow terminal has no room for what the CSV has too.
-void fit_columns(std::vector<Column>& table, std::size_t width);
 // All digits; what is unknown is an empty cell.
 [[nodiscard]] std::string predicted_csv(const std::vector<PredictedRow>& rows,
                                         const std::string& what, const PredictOptions& options);

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/report/layers_by_id.h"
 #include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/model_work.h"
 #include "tools/plot/matrix_kernel.h"
@@ -32,8 +33,12 @@ struct FormulaLayer {
 class ReportPrediction {
  public:
   ReportPrediction(const Report& report, const GpuSpec& gpu, const std::string& precision)
-      : here_(report), gpu_(gpu), precision_(precision), usual_(usual_type(report)), out_(report) {
-    for (const LayerRow& layer : report.layers) layers_[layer.id] = &layer;
+      : here_(report),
+        gpu_(gpu),
+        precision_(precision),
+        usual_(usual_type(report)),
+        out_(report),
+        layers_(report) {
     for (const DeviceInfo& device : report.devices) {
       from_.emplace(device.id, machine_of(report, device));
       to_.emplace(device.id, machine_of(gpu, device.id));
@@ -70,11 +75,6 @@ class ReportPrediction {
       for (Ceiling& ceiling : ceilings_of(gpu_, device.id))
         out_.ceilings.push_back(std::move(ceiling));
     }
-  }
-
-  [[nodiscard]] const LayerRow* layer_of(std::int64_t id) const {
-    const auto found = layers_.find(id);
-    return found == layers_.end() ? nullptr : found->second;
   }
 
   void formulas() {
@@ -118,9 +118,9 @@ class ReportPrediction {
   }
 
   void kernel(const KernelRow& from, const Roofline& roofs, KernelRow& row) {
-    const LayerRow* layer = layer_of(from.layer);
     if (!precision_.empty())
-      gable::change_precision(row, is_matrix_kernel(from, layer), precision_, usual_);
+      gable::change_precision(row, is_matrix_kernel(from, layers_.find(from.layer)), precision_,
+                              usual_);
     if (own_gpu_) return;
     const auto here = from_.find(from.device), there = to_.find(from.device);
     Maybe factor;
@@ -176,7 +176,7 @@ class ReportPrediction {
   const std::string usual_;
   Report out_;
   bool own_gpu_ = false;
-  std::map<std::int64_t, const LayerRow*> layers_;
+  const LayersById layers_;
   std::map<std::int32_t, Machine> from_, to_;
   std::map<std::int64_t, FormulaLayer> formulas_;
 };

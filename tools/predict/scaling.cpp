@@ -6,8 +6,10 @@
 #include <set>
 #include <string_view>
 
+#include "analysis/report/layers_by_id.h"
 #include "analysis/roofline/ceilings.h"
 #include "tools/plot/matrix_kernel.h"
+#include "tools/plot/plot.h"
 
 namespace gable {
 namespace {
@@ -21,6 +23,12 @@ bool is_of_use(const Ceiling& ceiling, std::int32_t device) {
 
 // The share of the SMs that have a block.
 double used_share(double blocks, double sm_count) { return std::min(1.0, blocks / sm_count); }
+
+// Of most FLOPs, whichever unit does them: "fp32", "bf16" …; empty without a FLOP.
+std::string type_of(const Flops& flops) {
+  const std::string ceiling = precision_of(flops);
+  return ceiling.substr(0, ceiling.find("_tensor"));
+}
 
 }  // namespace
 
@@ -81,28 +89,11 @@ Maybe time_factor(const ScalingFacts& facts, const Machine& here, const Machine&
   return std::max(after, std::min(time, facts.launch_latency_ns.value_or(0))) / time;
 }
 
-std::string type_of(const Flops& flops) {
-  std::string type;
-  double most = 0;
-  const auto look = [&](const std::string& name, const Maybe& value) {
-    if (value.value_or(0) <= most) return;
-    most = *value;
-    type = name;
-  };
-  look("fp64", flops.fp64);
-  look("fp32", flops.fp32);
-  look("fp16", flops.fp16);
-  for (const auto& [name, value] : flops.tensor) look(name, value);
-  return type;
-}
-
 std::string usual_type(const Report& report) {
-  std::map<std::int64_t, const LayerRow*> layers;
-  for (const LayerRow& layer : report.layers) layers[layer.id] = &layer;
+  const LayersById layers(report);
   std::map<std::string, double> types;
   for (const KernelRow& kernel : report.kernels) {
-    const auto layer = layers.find(kernel.layer);
-    if (!is_matrix_kernel(kernel, layer == layers.end() ? nullptr : layer->second)) continue;
+    if (!is_matrix_kernel(kernel, layers.find(kernel.layer))) continue;
     if (const std::string type = type_of(kernel.flops); !type.empty())
       types[type] += kernel.flops.total.value_or(0) * kernel.launches;
   }

@@ -44,7 +44,5 @@ void change_precision(KernelRow& kernel, bool matrix, const std::string& precisi
                       const std::string& usual);
 // The type of most of the FLOPs of matrix kernels; "fp32" where there are none.
 [[nodiscard]] std::string usual_type(const Report& report);
-// Of a kernel: "fp32", "bf16" …; empty without a FLOP.
-[[nodiscard]] std::string type_of(const Flops& flops);
 
 }  // namespace gable

@@ -30,6 +30,23 @@ std::string coloured(const std::string& text, const char* colour) {
   return std::string("\x1b[") + colour + "m" + text + "\x1b[0m";
 }
 
+std::string drop_columns(std::vector<Column>& table, std::initializer_list<std::string_view> words,
+                         std::size_t columns) {
+  constexpr std::size_t kNames = 18;  // of the first column, which is shortened
+  std::string heads;
+  for (const std::string_view word : words) {
+    std::size_t needed = std::min(table.front().width(), kNames);
+    for (std::size_t i = 1; i < table.size(); ++i) needed += 2 + table[i].width();
+    if (needed <= columns) break;
+    std::erase_if(table, [&](const Column& each) {
+      const bool gone = each.head.starts_with(word);
+      if (gone) heads += (heads.empty() ? "" : ", ") + each.head;
+      return gone;
+    });
+  }
+  return heads;
+}
+
 std::string render_columns(std::vector<Column> table, std::size_t rows, std::size_t columns,
                            bool colours) {
   for (Column& column : table)

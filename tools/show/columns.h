@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gable {
@@ -18,6 +20,12 @@ struct Column {
 
 // The text in an ANSI colour; as it is where `colour` is null.
 [[nodiscard]] std::string coloured(const std::string& text, const char* colour);
+
+// What a narrow terminal has no room for: takes out the columns whose heads begin with a word, word
+// by word, until the table fits. Returns the heads that are gone, with commas.
+[[nodiscard]] std::string drop_columns(std::vector<Column>& table,
+                                       std::initializer_list<std::string_view> words,
+                                       std::size_t columns);
 
 // A head and `rows` lines, at most `columns` wide: names in the first column are shortened in the
 // middle, and a line that is still too long is cut.

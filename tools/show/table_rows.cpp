@@ -2,12 +2,12 @@
 #include "tools/show/table_rows.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "analysis/events/layer_tree.h"
+#include "analysis/report/layers_by_id.h"
 #include "analysis/roofline/partial_sum.h"
 #include "tools/plot/own_work.h"
 
@@ -18,11 +18,10 @@ namespace {
 bool has_layers(const std::vector<Report>& reports) {
   std::set<std::pair<std::vector<std::string>, Direction>> own;
   for (const Report& report : reports) {
-    std::map<std::int64_t, const LayerRow*> layers;
-    for (const LayerRow& layer : report.layers) layers[layer.id] = &layer;
+    const LayersById layers(report);
     for (const KernelRow& kernel : report.kernels) {
-      const auto layer = layers.find(kernel.layer);
-      if (layer != layers.end()) own.emplace(layer->second->path, layer->second->direction);
+      if (const LayerRow* layer = layers.find(kernel.layer))
+        own.emplace(layer->path, layer->direction);
     }
   }
   return own.size() > 1;
