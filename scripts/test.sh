@@ -26,6 +26,21 @@ jobs=$(($(nproc) * 3 / 2 + 1))
 
 phase() { printf 'test: %s, after %d s\n' "$1" "$SECONDS"; }
 
+# run_tests FOLDER, then options of ctest. A long run's log is often cut in its middle, so what failed is shown at the end too.
+run_tests() {
+  local log=$1/Testing/Temporary/LastTest.log status=0
+  shift
+  ctest "$@" "-j$jobs" --no-tests=error || status=$?
+  [[ $status == 0 ]] || awk '
+    / Testing: / { name = $NF; count = 0 }
+    { lines[++count] = $0 }
+    /^Test (Failed|Timeout)/ {
+      print "test: the end of what " name " printed:"
+      for (i = count > 40 ? count - 39 : 1; i <= count; ++i) print lines[i]
+    }' "$log"
+  return "$status"
+}
+
 build() {  # preset, then options of cmake --build
   local preset=$1
   shift
@@ -46,7 +61,7 @@ scripts/setup.sh --disassembler build-ci
 scripts/setup.sh --secrets build-ci
 build ci
 phase 'running the tests'
-ctest --preset "$([[ $all == yes ]] && echo nightly || echo ci)" "-j$jobs" --no-tests=error
+run_tests build-ci --preset "$([[ $all == yes ]] && echo nightly || echo ci)"
 # Gable's own gate: what is made of a recording may not get worse than its baseline. The times and counts of a playback are
 # exact, so any drift is a change of the code.
 build-ci/bin/gable profile --playback tests/data/recordings/small/layers.jsonl --active 1 --step-range '^step' -o build-ci/layers.json
@@ -56,7 +71,7 @@ grep -aE '^(failures: .* pairs of call and use|soak: |locks: |threads: |signals:
 if [[ $all == yes ]]; then
   # Reports can be read where there is no CUDA at all.
   build reader
-  ctest --preset reader "-j$jobs" --no-tests=error
+  run_tests build-reader --preset reader
 fi
 
 if [[ $sanitizers == yes ]]; then
@@ -70,7 +85,7 @@ if [[ $sanitizers == yes ]]; then
     local reports=$1 name=$2 status=0
     shift 2
     rm -f "$reports".*
-    ctest "$@" "-j$jobs" --no-tests=error || status=$?
+    run_tests "$(dirname "$reports")" "$@" || status=$?
     compgen -G "$reports.*" >/dev/null || return "$status"
     cat "$reports".*
     echo "test: $name found these" >&2
