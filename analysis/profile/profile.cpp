@@ -288,6 +288,12 @@ void Profile::finish_records() {
   }
 }
 
+void Profile::add(StepRecord record) {
+  auto& records = state_->step_records;
+  if (records.size() == kMaxStepRecords) records.erase(records.end() - 1);
+  records.push_back(std::move(record));
+}
+
 void Profile::lose_copies() { state_->copies_lost = true; }
 
 void Profile::lose_copies(WindowId window) {

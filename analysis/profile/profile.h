@@ -15,6 +15,7 @@
 #include "analysis/events/join_checks.h"
 #include "analysis/events/layer_model.h"
 #include "analysis/events/layer_tree.h"
+#include "analysis/profile/step_record.h"
 
 namespace gable {
 
@@ -92,6 +93,9 @@ class Profile {
   // Where a phase was measured before that was not measured since: what was put aside takes the
   // place of what came since, whose launches count with its own. True if so.
   bool take_back();
+
+  // Steps that were recorded call by call. The first ones and the last ones are kept, few of them.
+  void add(StepRecord record);
 
   // What the framework says of the model in one step; kept over restart(). Of steps of the same
   // launch sequence the first counts.

@@ -68,6 +68,9 @@ struct ClassSums {
   std::uint64_t copy_windows = 0;
 };
 
+// A step of 20,000 launches takes about 2 MB, and a record has three.
+inline constexpr std::size_t kMaxStepRecords = 3;
+
 struct Profile::State {
   State(LayerTree& layer_tree, FunctionTable& function_table, ProfileLimits profile_limits,
         JoinChecks join_checks);
@@ -93,6 +96,7 @@ struct Profile::State {
   std::map<std::string, Moments> window_wall;                 // kept windows by phase, and warm-up
   std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
   StepTimes step_times;
+  std::vector<StepRecord> step_records;  // at most kMaxStepRecords
   Moments launch_latency;  // of kept time windows whose kernels are all held
   // Of kept time windows of one layer's tokens alone.
   std::unordered_map<LayerId, TokenSums> tokens;

@@ -129,13 +129,13 @@ class GraphBuilder {
     for (std::uint32_t i = 0; i < calls.size(); ++i) {
       auto& row = waiting[calls[i].thread];
       const bool query =
-          calls[i].kind == CallKind::query_not_ready || calls[i].kind == CallKind::query_succeeded;
+          calls[i].kind == RecordedCallKind::query_not_ready || calls[i].kind == RecordedCallKind::query_succeeded;
       const auto target = [](const RecordedCall& call) {
         return std::tuple(call.event, call.event == 0 ? call.stream : 0, call.context);
       };
       if (!query || (!row.empty() && target(calls[row.front()]) != target(calls[i]))) row.clear();
-      if (calls[i].kind == CallKind::query_not_ready) row.push_back(i);
-      if (calls[i].kind == CallKind::query_succeeded && !row.empty()) {
+      if (calls[i].kind == RecordedCallKind::query_not_ready) row.push_back(i);
+      if (calls[i].kind == RecordedCallKind::query_succeeded && !row.empty()) {
         for (const std::uint32_t poll : row) poll_enter_[poll] = kMerged;
         poll_enter_[i] = calls[row.front()].enter_ns;
         poll_first_[i] = row.front();
@@ -305,7 +305,7 @@ class GraphBuilder {
     GraphNode made;
     made.call = call;
     made.resource = stream.resource;
-    made.kind = recorded_.calls[call].kind == CallKind::host_function ? NodeClass::host_function
+    made.kind = recorded_.calls[call].kind == RecordedCallKind::host_function ? NodeClass::host_function
                                                                       : NodeClass::kernel;
     made.flags = kTimeUnknown;
     if (operation == kNoIndex) return made;
@@ -476,14 +476,14 @@ class GraphBuilder {
   void add_wait(std::uint32_t index) {
     const RecordedCall& call = recorded_.calls[index];
     const std::uint32_t made = add_host(index, NodeClass::host_wait);
-    const bool query = call.kind == CallKind::query_succeeded;
-    if (call.kind == CallKind::event_synchronize || (query && call.event != 0)) {
+    const bool query = call.kind == RecordedCallKind::query_succeeded;
+    if (call.kind == RecordedCallKind::event_synchronize || (query && call.event != 0)) {
       if (const auto event = events_.find(call.event); event != events_.end())
         add_edge(EdgeKind::host_wait, event->second);
-    } else if (call.kind == CallKind::stream_synchronize || query) {
+    } else if (call.kind == RecordedCallKind::stream_synchronize || query) {
       add_edge(EdgeKind::host_wait, streams_[stream_of(call.context, call.stream)].last);
     } else {
-      add_context_edges(index, call.kind == CallKind::free_memory);
+      add_context_edges(index, call.kind == RecordedCallKind::free_memory);
     }
     begin_after_edges(made);
   }
@@ -492,22 +492,22 @@ class GraphBuilder {
     if (poll_enter_[index] == kMerged) return;
     const RecordedCall& call = recorded_.calls[index];
     switch (call.kind) {
-      case CallKind::launch:
+      case RecordedCallKind::launch:
         return add_launch(index);
-      case CallKind::graph_launch:
+      case RecordedCallKind::graph_launch:
         return add_graph_launch(index);
-      case CallKind::host_function: {
+      case RecordedCallKind::host_function: {
         const std::uint32_t on = stream_of(call.context, call.stream);
         const std::uint32_t issue = add_host(index, NodeClass::host_call, on);
         return add_operation(index, find_operation(call.correlation, 0), streams_[on], issue);
       }
-      case CallKind::event_record: {
+      case RecordedCallKind::event_record: {
         const std::uint32_t on = stream_of(call.context, call.stream);
         const std::uint32_t issue = add_host(index, NodeClass::host_call, on);
         events_[call.event] = add_marker(index, streams_[on], issue);
         return;
       }
-      case CallKind::stream_wait: {
+      case RecordedCallKind::stream_wait: {
         const std::uint32_t on = stream_of(call.context, call.stream);
         const std::uint32_t issue = add_host(index, NodeClass::host_call, on);
         add_marker(index, streams_[on], issue);
@@ -515,14 +515,14 @@ class GraphBuilder {
           add_edge(EdgeKind::event_wait, event->second);
         return;
       }
-      case CallKind::stream_synchronize:
-      case CallKind::event_synchronize:
-      case CallKind::context_synchronize:
-      case CallKind::query_succeeded:
-      case CallKind::free_memory:
+      case RecordedCallKind::stream_synchronize:
+      case RecordedCallKind::event_synchronize:
+      case RecordedCallKind::context_synchronize:
+      case RecordedCallKind::query_succeeded:
+      case RecordedCallKind::free_memory:
         return add_wait(index);
-      case CallKind::query_not_ready:
-      case CallKind::other:
+      case RecordedCallKind::query_not_ready:
+      case RecordedCallKind::other:
         add_host(index, NodeClass::host_call);
     }
   }

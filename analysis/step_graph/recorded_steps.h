@@ -10,7 +10,7 @@
 namespace gable {
 
 // Calls of a stream that captures are no work and are left out.
-enum class CallKind : std::uint8_t {
+enum class RecordedCallKind : std::uint8_t {
   launch,               // a kernel, a copy or a memset: one operation
   graph_launch,         // the operations of `graph`
   host_function,        // an operation on the host, in the order of the stream
@@ -33,7 +33,7 @@ struct RecordedCall {
   std::uint32_t graph = 0;   // of a graph launch: index in RecordedSteps::graphs
   std::uint32_t thread = 0, context = 0;
   std::uint32_t correlation = 0;  // joins a call to its operations; 0: none
-  CallKind kind = CallKind::other;
+  RecordedCallKind kind = RecordedCallKind::other;
   bool programmatic = false;  // launched with programmatic dependent launch
 };
 

@@ -112,7 +112,7 @@ void damage(RecordedSteps& recorded, Draw& draw) {
         std::swap(any(recorded.calls), any(recorded.calls));
         break;
       case 8:
-        any(recorded.calls).kind = static_cast<CallKind>(draw.below(12));
+        any(recorded.calls).kind = static_cast<RecordedCallKind>(draw.below(12));
         break;
       case 9:
         any(recorded.calls).thread = draw.below(5);
@@ -231,7 +231,7 @@ TEST(DamagedRecords, QualitySaysSo) {
   // Event records that nobody saw: the waits for them explain nothing.
   const Quality events = quality_after([](RecordedSteps& recorded, Draw&) {
     for (RecordedCall& call : recorded.calls)
-      if (call.kind == CallKind::event_record) call.event = 0;
+      if (call.kind == RecordedCallKind::event_record) call.event = 0;
   });
   EXPECT_LT(events.explained, whole.explained);
 }

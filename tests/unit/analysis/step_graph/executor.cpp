@@ -131,13 +131,13 @@ class Executor {
   }
   void wake(std::uint64_t at) { times_.push(at); }
 
-  static bool is_entry(CallKind kind) {
-    return kind == CallKind::launch || kind == CallKind::graph_launch ||
-           kind == CallKind::host_function || kind == CallKind::event_record ||
-           kind == CallKind::stream_wait;
+  static bool is_entry(RecordedCallKind kind) {
+    return kind == RecordedCallKind::launch || kind == RecordedCallKind::graph_launch ||
+           kind == RecordedCallKind::host_function || kind == RecordedCallKind::event_record ||
+           kind == RecordedCallKind::stream_wait;
   }
   static bool is_staged(const Instruction& doing) {
-    return doing.kind == CallKind::launch && doing.operation == OperationKind::copy &&
+    return doing.kind == RecordedCallKind::launch && doing.operation == OperationKind::copy &&
            doing.way == CopyWay::host_to_device && doing.pageable && !doing.asynchronous;
   }
 
@@ -164,7 +164,7 @@ class Executor {
       case Phase::wait:
         for (const std::uint32_t entry : thread.waits_for)
           if (!entries_[entry].done) return false;
-        if (instruction.kind == CallKind::query_succeeded && now_ > thread.entered) polled(thread);
+        if (instruction.kind == RecordedCallKind::query_succeeded && now_ > thread.entered) polled(thread);
         thread.until = now_ + instruction.cost;
         thread.phase = Phase::cost;
         wake(thread.until);
@@ -208,7 +208,7 @@ class Executor {
       handoffs_.push_back({last_record_[other], thread.record});
       const Instruction& from = program_.step[other];
       const std::uint32_t from_call = calls_[last_record_[other]].correlation - 1;
-      const bool apart = from.kind == CallKind::launch && from.operation == OperationKind::copy &&
+      const bool apart = from.kind == RecordedCallKind::launch && from.operation == OperationKind::copy &&
                          returns_apart(from);
       depend(part(from_call, apart ? kReturn : kIssue), part(call, kIssue));
     }
@@ -240,7 +240,7 @@ class Executor {
       push(thread, instruction, call);
     }
     thread.waits_for = targets(instruction);
-    const bool copy = instruction.kind == CallKind::launch &&
+    const bool copy = instruction.kind == RecordedCallKind::launch &&
                       instruction.operation == OperationKind::copy && returns_apart(instruction);
     if (copy) {
       depend(part(call, kIssue), part(call, kReturn));
@@ -262,15 +262,15 @@ class Executor {
       if (entry != kNone) result.push_back(entry);
     };
     switch (instruction.kind) {
-      case CallKind::stream_synchronize:
+      case RecordedCallKind::stream_synchronize:
         add(streams_[instruction.stream].last);
         break;
-      case CallKind::event_synchronize:
-      case CallKind::query_succeeded:
+      case RecordedCallKind::event_synchronize:
+      case RecordedCallKind::query_succeeded:
         add(token(instruction.event));
         break;
-      case CallKind::context_synchronize:
-      case CallKind::free_memory:
+      case RecordedCallKind::context_synchronize:
+      case RecordedCallKind::free_memory:
         for (std::size_t i = 0; i < streams_.size(); ++i)
           if (program_.streams[i].context == program_.streams[instruction.stream].context)
             add(streams_[i].last);
@@ -289,7 +289,7 @@ class Executor {
   void polled(Thread& thread) {
     const std::uint64_t middle = thread.entered + (now_ - thread.entered) / 2;
     RecordedCall again = calls_[thread.record];
-    calls_[thread.record].kind = CallKind::query_not_ready;
+    calls_[thread.record].kind = RecordedCallKind::query_not_ready;
     calls_[thread.record].exit_ns = middle;
     again.enter_ns = middle;
     thread.record = static_cast<std::uint32_t>(calls_.size());
@@ -305,14 +305,14 @@ class Executor {
     entry.instruction = thread.instructions[thread.at];
     entry.stream = instruction.stream;
     entry.marker =
-        instruction.kind == CallKind::event_record || instruction.kind == CallKind::stream_wait;
+        instruction.kind == RecordedCallKind::event_record || instruction.kind == RecordedCallKind::stream_wait;
     entry.handed_over = entry.marker ? now_ : now_ + program_.latency;
-    entry.kernel = instruction.kind == CallKind::launch &&
+    entry.kernel = instruction.kind == RecordedCallKind::launch &&
                    (instruction.operation == OperationKind::kernel ||
                     instruction.operation == OperationKind::collective);
     entry.after_kernel = entry.kernel && instruction.programmatic && stream.last != kNone &&
                          entries_[stream.last].kernel && !something_between(instruction.stream);
-    const bool graph = instruction.kind == CallKind::graph_launch;
+    const bool graph = instruction.kind == RecordedCallKind::graph_launch;
     const Entity first = part(call, entry.after_kernel || graph ? kHead : kWork);
     depend(part(call, kIssue), first);
     depend(work(stream.last), entry.after_kernel ? part(call, kWork) : first);
@@ -324,7 +324,7 @@ class Executor {
       if (i != instruction.stream && (other.legacy || kind.legacy) && !entry.after_kernel)
         depend(work(streams_[i].last), first);
     }
-    if (instruction.kind == CallKind::stream_wait) {
+    if (instruction.kind == RecordedCallKind::stream_wait) {
       entry.token = token(instruction.event);
       depend(work(entry.token), first);
     }
@@ -346,7 +346,7 @@ class Executor {
         if (leaf[i]) depend(part(call, kNodes + i), part(call, kWork));
       }
     }
-    if (instruction.kind == CallKind::event_record) tokens_[instruction.event] = id;
+    if (instruction.kind == RecordedCallKind::event_record) tokens_[instruction.event] = id;
     stream.last = id;
     stream.waiting.push_back(id);
     entries_.push_back(entry);
@@ -387,7 +387,7 @@ class Executor {
         if (!begin(waiting, i)) return moved;
         moved = true;
       }
-      const bool graph = program_.step[entry.instruction].kind == CallKind::graph_launch;
+      const bool graph = program_.step[entry.instruction].kind == RecordedCallKind::graph_launch;
       if (graph && entry.end == kNever) move_nodes(entry);
       if (i == 0 && entry.end == kNever && !graph) {
         // Of a kernel that began early the rest begins now.
@@ -429,7 +429,7 @@ class Executor {
     entry.start = now_;
     if (entry.marker) {
       entry.end = now_;
-    } else if (instruction.kind == CallKind::graph_launch) {
+    } else if (instruction.kind == RecordedCallKind::graph_launch) {
       for (auto& node : entry.nodes)
         if (node.missing == 0) node.ready = now_;
     } else if (!entry.after_kernel || i == 0) {
@@ -466,7 +466,7 @@ class Executor {
   void finish(Entry& entry) {
     entry.done = true;
     const Instruction& instruction = program_.step[entry.instruction];
-    if (!entry.marker && instruction.kind != CallKind::graph_launch)
+    if (!entry.marker && instruction.kind != RecordedCallKind::graph_launch)
       operation(entry, kWork, instruction.key, instruction.operation, entry.start, entry.end);
   }
 

@@ -25,14 +25,14 @@ constexpr std::uint64_t kUs = 1000, kMs = 1000 * kUs;
 Instruction launch(std::uint32_t stream, std::uint32_t key, std::uint64_t gap = kUs,
                    std::uint64_t cost = 3 * kUs) {
   Instruction made;
-  made.kind = CallKind::launch;
+  made.kind = RecordedCallKind::launch;
   made.stream = stream;
   made.key = key;
   made.gap = gap;
   made.cost = cost;
   return made;
 }
-Instruction call(CallKind kind, std::uint32_t stream, std::uint32_t event = 0) {
+Instruction call(RecordedCallKind kind, std::uint32_t stream, std::uint32_t event = 0) {
   Instruction made = launch(stream, 0);
   made.kind = kind;
   made.event = event;
@@ -99,9 +99,9 @@ TEST(KnownSteps, TwoKernelsInARowShareTheStep) {
 Program overlapped_allreduce() {
   Program program =
       program_of(2, {100 * kUs, kMs, 900 * kUs},
-                 {launch(0, 0), call(CallKind::event_record, 0, 1),
-                  call(CallKind::stream_wait, 1, 1), launch(1, 2), launch(0, 1),
-                  call(CallKind::event_record, 1, 2), call(CallKind::stream_wait, 0, 2)});
+                 {launch(0, 0), call(RecordedCallKind::event_record, 0, 1),
+                  call(RecordedCallKind::stream_wait, 1, 1), launch(1, 2), launch(0, 1),
+                  call(RecordedCallKind::event_record, 1, 2), call(RecordedCallKind::stream_wait, 0, 2)});
   program.step[3].operation = OperationKind::collective;
   return program;
 }
@@ -141,7 +141,7 @@ TEST(KnownSteps, AnAllreduceThatSticksOutIsExposed) {
 TEST(KnownSteps, AnItemInEachStepShowsTheLaunch) {
   Program program =
       program_of(1, {200 * kUs, 10 * kUs},
-                 {launch(0, 0, 20 * kUs), launch(0, 1), call(CallKind::stream_synchronize, 0)});
+                 {launch(0, 0, 20 * kUs), launch(0, 1), call(RecordedCallKind::stream_synchronize, 0)});
   program.step[1].operation = OperationKind::copy;
   program.step[1].way = CopyWay::device_to_host;
   program.step[1].asynchronous = true;
@@ -185,12 +185,12 @@ TEST(KnownSteps, StepsThatTakeTurnsCountByTheirMean) {
   constexpr std::uint32_t kFirst = 1, kSecond = 2, kFirstHalf = 3, kSecondHalf = 4;
   const Program program = program_of(
       4, {100 * kUs, 150 * kUs},
-      {call(CallKind::stream_wait, 0, kSecond), call(CallKind::stream_wait, 2, kFirst),
-       launch(0, 0), call(CallKind::event_record, 0, kFirstHalf),
-       call(CallKind::stream_wait, 1, kFirstHalf), launch(1, 0),
-       call(CallKind::event_record, 1, kFirst), launch(2, 1),
-       call(CallKind::event_record, 2, kSecondHalf), call(CallKind::stream_wait, 3, kSecondHalf),
-       launch(3, 1), call(CallKind::event_record, 3, kSecond)});
+      {call(RecordedCallKind::stream_wait, 0, kSecond), call(RecordedCallKind::stream_wait, 2, kFirst),
+       launch(0, 0), call(RecordedCallKind::event_record, 0, kFirstHalf),
+       call(RecordedCallKind::stream_wait, 1, kFirstHalf), launch(1, 0),
+       call(RecordedCallKind::event_record, 1, kFirst), launch(2, 1),
+       call(RecordedCallKind::event_record, 2, kSecondHalf), call(RecordedCallKind::stream_wait, 3, kSecondHalf),
+       launch(3, 1), call(RecordedCallKind::event_record, 3, kSecond)});
   const Looked looked(program);
   EXPECT_NE(looked.path.end_ns - looked.path.start_ns, 250 * kUs);
   EXPECT_EQ(looked.replay.base().step_ns, 25e4);
@@ -251,9 +251,9 @@ TEST(KnownSteps, AFreeThatReturnedBeforeTheGpuIsNoWait) {
   for (std::uint32_t step = 0; step < 3; ++step) {
     const std::uint64_t at = std::uint64_t{step} * 1000;
     recorded.borders.push_back(2 * step);
-    RecordedCall made{at, at + 10, 1, 0, 0, 0, 1, 1, step + 1, CallKind::launch, false};
+    RecordedCall made{at, at + 10, 1, 0, 0, 0, 1, 1, step + 1, RecordedCallKind::launch, false};
     recorded.calls.push_back(made);
-    made = {at + 20, at + 700, 0, 0, 0, 0, 1, 1, 0, CallKind::free_memory, false};
+    made = {at + 20, at + 700, 0, 0, 0, 0, 1, 1, 0, RecordedCallKind::free_memory, false};
     recorded.calls.push_back(made);
     recorded.operations.push_back({at + 50, at + (step == 1 ? 900 : 600), 0, step + 1});
   }

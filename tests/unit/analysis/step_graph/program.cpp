@@ -64,7 +64,7 @@ class Maker {
 
   Instruction kernel(std::uint32_t thread, std::uint32_t stream) {
     Instruction made = timed(thread);
-    made.kind = CallKind::launch;
+    made.kind = RecordedCallKind::launch;
     made.stream = stream;
     made.key = key();
     made.operation = draw_.chance(20) ? OperationKind::collective : OperationKind::kernel;
@@ -91,25 +91,25 @@ class Maker {
       case 0:
       case 1:
       case 2:
-        made.kind = CallKind::event_record;
+        made.kind = RecordedCallKind::event_record;
         break;
       case 3:
       case 4:
       case 5:
-        made.kind = CallKind::stream_wait;
+        made.kind = RecordedCallKind::stream_wait;
         break;
       case 6:
-        made.kind = CallKind::stream_synchronize;
+        made.kind = RecordedCallKind::stream_synchronize;
         break;
       case 7:
-        made.kind = CallKind::event_synchronize;
+        made.kind = RecordedCallKind::event_synchronize;
         break;
       case 8:
         if (!alone)
-          made.kind = draw_.chance(50) ? CallKind::context_synchronize : CallKind::free_memory;
+          made.kind = draw_.chance(50) ? RecordedCallKind::context_synchronize : RecordedCallKind::free_memory;
         break;
       case 9:
-        made.kind = CallKind::query_succeeded;
+        made.kind = RecordedCallKind::query_succeeded;
         break;
       case 10:
       case 11:
@@ -117,16 +117,16 @@ class Maker {
         break;
       case 12:
         made.operation = OperationKind::host_function;
-        made.kind = CallKind::host_function;
+        made.kind = RecordedCallKind::host_function;
         break;
       case 13:
         made.operation = OperationKind::memset;
         break;
       case 14:
-        if (!program_.graphs.empty() && !alone) made.kind = CallKind::graph_launch;
+        if (!program_.graphs.empty() && !alone) made.kind = RecordedCallKind::graph_launch;
         break;
       case 15:
-        made.kind = CallKind::other;
+        made.kind = RecordedCallKind::other;
         break;
       default:
         made.programmatic = program_.depth == 0 && draw_.chance(30);
@@ -143,8 +143,8 @@ class Maker {
       program_.step.push_back(kernel(thread, stream));
       program_.step.back().event = event;
     }
-    program_.step[program_.step.size() - 3].kind = CallKind::event_record;
-    program_.step[program_.step.size() - 2].kind = CallKind::stream_wait;
+    program_.step[program_.step.size() - 3].kind = RecordedCallKind::event_record;
+    program_.step[program_.step.size() - 2].kind = RecordedCallKind::stream_wait;
   }
 
   // One thing after the other, on whichever thread: each hands over to the next.
@@ -157,7 +157,7 @@ class Maker {
       program_.step.push_back(kernel(0, stream));
       program_.step.push_back(kernel(0, stream));
       program_.step.push_back(kernel(0, stream));
-      program_.step.back().kind = CallKind::stream_synchronize;
+      program_.step.back().kind = RecordedCallKind::stream_synchronize;
     }
     std::uint32_t thread = 0;
     program_.step.push_back(kernel(0, draw_.below(static_cast<std::uint32_t>(streams.size()))));

@@ -11,7 +11,7 @@
 namespace gable::made_up {
 
 struct Instruction {
-  CallKind kind = CallKind::other;  // query_succeeded: asks until it is so
+  RecordedCallKind kind = RecordedCallKind::other;  // query_succeeded: asks until it is so
   std::uint32_t thread = 0, stream = 0, event = 0, graph = 0, key = 0;
   std::uint64_t gap = 0, cost = 0;  // of the host, before the call and in it
   OperationKind operation = OperationKind::kernel;

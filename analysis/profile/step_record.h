@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Neighbouring steps that were recorded call by call, with what each operation is in the report.
+#pragma once
+
+#include <vector>
+
+#include "analysis/events/events.h"
+#include "analysis/step_graph/recorded_steps.h"
+
+namespace gable {
+
+// What operations of one key are. Of copies and memsets the layer and the GPU alone count.
+struct RecordedWork {
+  LaunchKey key;
+  bool kernel = true;
+};
+
+struct StepRecord {
+  RecordedSteps steps;
+  std::vector<RecordedWork> work;  // by RecordedOperation::key
+  // False: the source does not say which stream waited for what, as a trace without
+  // synchronisation records. Edges are missing then, and savings are too large.
+  bool stream_waits_known = true;
+};
+
+}  // namespace gable
