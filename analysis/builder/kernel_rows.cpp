@@ -224,7 +224,7 @@ std::vector<KernelOfLayer> kernel_rows(const Profile::State& state, const UnitSc
     if (!key.used) continue;
     if (unit.step && unit.launches_from != PhaseKind::off && !key.window_launches.any())
       continue;  // no part of a step
-    kernels.push_back({key.key.layer, key.first_seen,
+    kernels.push_back({key.key, key.key.layer, key.first_seen,
                        kernel_row(state, unit, key, index == kOtherKey, contents)});
   }
   return kernels;

@@ -13,6 +13,7 @@ namespace gable {
 
 // A kernel row and the layer it was launched in.
 struct KernelOfLayer {
+  LaunchKey key;
   LayerId layer = 0;
   std::uint64_t first_seen = 0;
   KernelRow row;

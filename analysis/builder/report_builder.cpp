@@ -11,6 +11,7 @@
 #include "analysis/builder/model_rows.h"
 #include "analysis/builder/number_notes.h"
 #include "analysis/builder/report_ceilings.h"
+#include "analysis/builder/step_answers.h"
 #include "analysis/builder/unit_scale.h"
 #include "analysis/events/lost_counts.h"
 #include "analysis/profile/profile_state.h"
@@ -231,6 +232,8 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   fill_step(state, unit, report.step);
   fill_utilisation(model_ns, report);
   if (!report.layers.empty()) report.step.sync_ns = report.layers.front().sync_ns;  // the root's
+  for (std::string& note : fill_step_answers(state, kernels, layers.ids, report))
+    report.run.notes.push_back(std::move(note));
   for (std::string& note : number_notes(state, report)) report.run.notes.push_back(std::move(note));
   for (std::string& note : ceiling_notes(report)) report.run.notes.push_back(std::move(note));
   for (const std::string& note : roofs.problems) report.run.notes.push_back(note);

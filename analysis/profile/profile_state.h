@@ -97,7 +97,7 @@ struct Profile::State {
   std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
   StepTimes step_times;
   std::vector<StepRecord> step_records;  // at most kMaxStepRecords
-  Moments launch_latency;  // of kept time windows whose kernels are all held
+  Moments launch_latency;                // of kept time windows whose kernels are all held
   // Of kept time windows of one layer's tokens alone.
   std::unordered_map<LayerId, TokenSums> tokens;
   bool copies_lost = false;  // records could not be read: nobody knows of which copies

@@ -49,10 +49,48 @@ struct Roof {
   Maybe compute_ns, memory_ns;
 };
 
+// What a step would be shorter if work was done at its roof: both are the same where one can know.
+// Low: what ran beside other kernels keeps that part of its time, and other ranks keep their pace.
+struct StepSaving {
+  double low_ns = 0, high_ns = 0;
+};
+
+// The longest chain of a step, from its first kernel to the next step's: these add up to the step.
+struct PathTimes {
+  double kernels_ns = 0, communication_ns = 0, copies_ns = 0;  // copies and memsets
+  double host_ns = 0;      // calls, the time between them, host functions, returning from waits
+  double launches_ns = 0;  // from a call to the start of its kernel; a full launch queue
+  double gaps_ns = 0;      // between operations of streams or graphs
+  double unexplained_ns = 0;
+};
+
+// What of a step nothing else hides. The first four add up to the step.
+struct ExposedTimes {
+  double compute_ns = 0, communication_ns = 0, copies_ns = 0, idle_ns = 0;
+  // What the step would be shorter if they took no time; these do not add up. Host: the time
+  // between its calls.
+  StepSaving without_compute, without_communication, without_copies, without_host;
+};
+
+// How far the graph of the recorded steps is to be believed (docs/step-graph.md).
+struct StepGraphFacts {
+  std::uint64_t steps = 0;  // looked at, each with its neighbours
+  double wall_ns = 0;       // their mean length
+  double explained = 0;     // share of the path
+  Maybe replay_error;       // what a replay by the graph alone gets wrong, as a share of wall_ns
+  double overlapped = 0;    // share of the kernels' time beside other kernels
+  std::uint64_t edges = 0, violated_edges = 0;  // violated: its end lies before its beginning
+  bool stream_waits_known = true;
+};
+
 struct Step {
   // On the GPU's timeline, from a step's first kernel to the next one's; and on the host's.
   Maybe wall_mean_ns, wall_stddev_ns, host_mean_ns, host_stddev_ns;
   Maybe busy_ns, idle_ns, copy_ns, sync_ns, launch_latency_ns, mfu, hfu;
+  // Of recorded steps; empty where none was recorded.
+  std::optional<PathTimes> critical_path;
+  std::optional<ExposedTimes> exposed;
+  std::optional<StepGraphFacts> graph;
 };
 
 struct Ceiling {
@@ -127,6 +165,8 @@ struct LayerRow {
   Maybe flops_per_s, bytes_per_s;
   Roof roof;
   Maybe saving_ns, time_share;
+  Maybe path_ns;  // of its kernels and copies, on the critical path
+  std::optional<StepSaving> step_saving, step_saving_self;
   Coverage coverage;
   std::optional<Tokens> tokens;
   Maybe flops_over_forward;  // of a backward layer: its measured FLOPs / its forward's
@@ -153,6 +193,8 @@ struct KernelRow {
   Maybe flops_per_s, bytes_per_s;
   Roof roof;
   Maybe saving_ns;  // of one launch times launches per unit
+  Maybe path_ns;    // of its launches in a step, on the critical path
+  std::optional<StepSaving> step_saving;
   std::uint64_t samples_hw = 0, samples_flops = 0, samples_time = 0;
   std::map<std::string, Maybe> counters;  // raw metrics by full name, mean of one launch
   std::vector<std::string>

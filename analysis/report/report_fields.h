@@ -121,6 +121,45 @@ void fields(auto& f, Of<RunInfo> auto& run) {
   f("notes", run.notes);
 }
 
+void fields(auto& f, Of<StepSaving> auto& saving) {
+  f("low", saving.low_ns);
+  f("high", saving.high_ns);
+}
+
+void fields(auto& f, Of<PathTimes> auto& path) {
+  f("kernels_ns", path.kernels_ns);
+  f("communication_ns", path.communication_ns);
+  f("copies_ns", path.copies_ns);
+  f("host_ns", path.host_ns);
+  f("launches_ns", path.launches_ns);
+  f("gaps_ns", path.gaps_ns);
+  f("unexplained_ns", path.unexplained_ns);
+}
+
+void fields(auto& f, Of<ExposedTimes> auto& exposed) {
+  f("compute_ns", exposed.compute_ns);
+  f("communication_ns", exposed.communication_ns);
+  f("copies_ns", exposed.copies_ns);
+  f("idle_ns", exposed.idle_ns);
+  f.inside("saving_ns", [&](auto& in) {
+    in.object("compute", exposed.without_compute);
+    in.object("communication", exposed.without_communication);
+    in.object("copies", exposed.without_copies);
+    in.object("host", exposed.without_host);
+  });
+}
+
+void fields(auto& f, Of<StepGraphFacts> auto& graph) {
+  f("steps", graph.steps);
+  f("wall_ns", graph.wall_ns);
+  f("explained", graph.explained);
+  f("replay_error", graph.replay_error);
+  f("overlapped", graph.overlapped);
+  f("edges", graph.edges);
+  f("violated_edges", graph.violated_edges);
+  f("stream_waits_known", graph.stream_waits_known);
+}
+
 void fields(auto& f, Of<Step> auto& step) {
   f.inside("wall_ns", [&](auto& in) {
     in("mean", step.wall_mean_ns);
@@ -137,6 +176,9 @@ void fields(auto& f, Of<Step> auto& step) {
   f("launch_latency_ns", step.launch_latency_ns);
   f("mfu", step.mfu);
   f("hfu", step.hfu);
+  f.object("critical_path", step.critical_path);
+  f.object("exposed", step.exposed);
+  f.object("graph", step.graph);
 }
 
 // A device, and the clock that was measured on it (Report::sm_clock_measured_hz).
@@ -193,6 +235,8 @@ void work_fields(auto& f, auto& row) {
   f("bytes_per_s", row.bytes_per_s);
   f.object("roof", row.roof);
   f("saving_ns", row.saving_ns);
+  f("path_ns", row.path_ns);
+  f.object("step_saving_ns", row.step_saving);
 }
 
 void fields(auto& f, Of<TensorShape> auto& tensor) {
@@ -278,6 +322,7 @@ void fields(auto& f, Of<LayerRow> auto& row) {
   f("span_ns", row.span_ns);
   f("sync_ns", row.sync_ns);
   work_fields(f, row);
+  f.object("step_saving_self_ns", row.step_saving_self);
   f("time_share", row.time_share);
   f.inside("coverage", [&](auto& in) {
     in("time", row.coverage.time);

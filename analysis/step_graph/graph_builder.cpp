@@ -128,8 +128,8 @@ class GraphBuilder {
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> waiting;  // by thread
     for (std::uint32_t i = 0; i < calls.size(); ++i) {
       auto& row = waiting[calls[i].thread];
-      const bool query =
-          calls[i].kind == RecordedCallKind::query_not_ready || calls[i].kind == RecordedCallKind::query_succeeded;
+      const bool query = calls[i].kind == RecordedCallKind::query_not_ready ||
+                         calls[i].kind == RecordedCallKind::query_succeeded;
       const auto target = [](const RecordedCall& call) {
         return std::tuple(call.event, call.event == 0 ? call.stream : 0, call.context);
       };
@@ -305,8 +305,9 @@ class GraphBuilder {
     GraphNode made;
     made.call = call;
     made.resource = stream.resource;
-    made.kind = recorded_.calls[call].kind == RecordedCallKind::host_function ? NodeClass::host_function
-                                                                      : NodeClass::kernel;
+    made.kind = recorded_.calls[call].kind == RecordedCallKind::host_function
+                    ? NodeClass::host_function
+                    : NodeClass::kernel;
     made.flags = kTimeUnknown;
     if (operation == kNoIndex) return made;
     const RecordedOperation& record = recorded_.operations[operation];

@@ -324,12 +324,14 @@ Maybe StepReplay::replay_error() const {
   return (steady(change).step_ns - *measured_ns_) / *measured_ns_;
 }
 
-Change StepReplay::without(bool communication, bool copies, bool host_gaps) const {
+Change StepReplay::without(const Parts& parts) const {
   Change change;
-  change.keep_host_gaps = !host_gaps;
+  change.keep_host_gaps = !parts.host_gaps;
   for (const Node& node : nodes_) {
     const bool copy = node.kind == NodeClass::copy || node.kind == NodeClass::memset;
-    const bool taken = (communication && node.kind == NodeClass::collective) || (copies && copy);
+    const bool taken = (parts.kernels && node.kind == NodeClass::kernel) ||
+                       (parts.communication && node.kind == NodeClass::collective) ||
+                       (parts.copies && copy);
     if (!taken || node.operation == kNoIndex) continue;
     if (change.length_ns.size() <= node.operation)
       change.length_ns.resize(node.operation + std::size_t{1}, kSameLength);

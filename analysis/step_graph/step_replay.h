@@ -62,8 +62,11 @@ class StepReplay {
   // no step follows that has a border.
   [[nodiscard]] Maybe replay_error() const;
   // A change that takes all time of these operations, and of the host between its calls. The calls
-  // themselves stay.
-  [[nodiscard]] Change without(bool communication, bool copies, bool host_gaps) const;
+  // themselves stay. Kernels are those that are no collectives.
+  struct Parts {
+    bool kernels = false, communication = false, copies = false, host_gaps = false;
+  };
+  [[nodiscard]] Change without(const Parts& parts) const;
 
   // The starts of all nodes in `steps` steps from idle, one step after the other.
   [[nodiscard]] std::vector<std::uint64_t> starts(const Change& change, std::uint32_t steps) const;

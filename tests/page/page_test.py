@@ -151,6 +151,31 @@ class Table(PageTest):
         page.get_by_role("button", name="layer", exact=True).click()
         self.assertEqual(leaves()[0], "cast forward")
 
+    def test_savings_are_of_a_step_where_steps_were_recorded(self):
+        report = made_reports.net()
+        report["step"].update(
+            critical_path={"kernels_ns": 1.5e6, "communication_ns": 4e5, "copies_ns": 0, "host_ns": 1e5, "launches_ns": 0, "gaps_ns": 0, "unexplained_ns": 0},
+            exposed={"compute_ns": 1.5e6, "communication_ns": 4e5, "copies_ns": 0, "idle_ns": 1e5, "saving_ns": {
+                part: {"low": low, "high": high} for part, low, high in (("compute", 0, 1e6), ("communication", 3e5, 4e5), ("copies", 0, 0), ("host", 0, 0))}},
+            graph={"steps": 3, "wall_ns": 2e6, "explained": 0.99, "replay_error": 0.02, "overlapped": 0.25, "edges": 1000, "violated_edges": 0,
+                   "stream_waits_known": True})
+        relu, conv, _, cast = report["layers"][2:6]
+        relu.update(saving_ns=9e5, path_ns=0, step_saving_ns={"low": 0, "high": 0})
+        conv.update(saving_ns=2e5, path_ns=4e5, step_saving_ns={"low": 0, "high": 1e5})
+        cast.update(saving_ns=4e4, path_ns=2e4)  # not replayed: at most what is on the path
+        page = self.open(report)
+        text = page.inner_text("#step")
+        self.assertIn("Critical path: kernels 75 %, communication 20 %, the host 5 %", text)
+        self.assertIn("Not hidden: communication 400 us (without it a step is 300-400 us shorter)", text)
+        self.assertIn("Savings are replayed: 3 recorded steps, 99 % explained, replay error 2 %, 25 % of kernels' time beside others.", text)
+        column = [head.strip() for head in page.locator("#table th").all_inner_texts()]
+        place = next(i for i, head in enumerate(column) if head.startswith("saving"))
+        shown = {(row[0].strip("▸▾ "), row[1]): row[place] for row in self.rows(page)}
+        self.assertEqual([shown["conv", "forward"], shown["cast", "forward"], shown["relu", "forward"]], ["0-100 us", "0-20 us", "0"])
+        names = [row[0].strip("▸▾ ") for row in self.rows(page)]
+        self.assertLess(names.index("conv"), names.index("cast"))
+        self.assertLess(names.index("cast"), names.index("relu"))
+
     def test_table_and_chart_mark_each_other(self):
         page = self.open(made_reports.net())
         page.locator("#table tr", has_text="relu").first.click()

@@ -398,7 +398,12 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   advise_on_launches(facts, advice);
   const Step& step = facts.report->step;
   const bool steps = facts.unit == Unit::step && step.wall_mean_ns;
-  if (steps && step.idle_ns && *step.idle_ns >= kMuchIdle * facts.unit_ns) {
+  // An idle GPU that waits for a copy or for other ranks does not wait for the host.
+  const Maybe host = step.critical_path && step.exposed
+                         ? Maybe(step.critical_path->host_ns + step.critical_path->launches_ns)
+                         : step.idle_ns;
+  const Maybe idle = host && step.idle_ns ? Maybe(std::min(*host, *step.idle_ns)) : std::nullopt;
+  if (steps && idle && *idle >= kMuchIdle * facts.unit_ns) {
     advice.push_back(
         {"idle",
          "Keep the GPU busy: DataLoader(..., num_workers=8, pin_memory=True), no .item() or "
@@ -406,11 +411,13 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
          "(torch.compile(model, mode=\"reduce-overhead\")).",
          "The GPU idles for " + percent(*step.idle_ns / facts.unit_ns) +
              " of a step; fractions of roofs do not show that.",
-         step.idle_ns});
+         idle});
   }
   // While kernels run, copies cost nothing.
-  const Maybe exposed =
-      step.copy_ns && step.idle_ns ? Maybe(std::min(*step.copy_ns, *step.idle_ns)) : step.copy_ns;
+  const Maybe exposed = step.exposed ? Maybe(step.exposed->without_copies.high_ns)
+                        : step.copy_ns && step.idle_ns
+                            ? Maybe(std::min(*step.copy_ns, *step.idle_ns))
+                            : step.copy_ns;
   if (steps && exposed && *exposed >= kMuchCopying * facts.unit_ns) {
     advice.push_back({"copies",
                       "Overlap copies with computing: DataLoader(..., pin_memory=True) and "
@@ -423,14 +430,18 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const AdviceFacts::Part communication =
       facts.part([](const PlotRow& row) { return bound_is(row) == Bound::communication; },
                  [](const PlotRow&) { return Maybe(0.0); });
-  if (communication.share(facts.kernels_ns) >= kMuchIdle) {
+  // What other kernels hide need not be hidden.
+  const double shown =
+      step.exposed ? step.exposed->without_communication.high_ns : communication.saving_ns;
+  if (communication.share(facts.kernels_ns) >= kMuchIdle &&
+      (!step.exposed || shown >= kLeastShare * facts.unit_ns)) {
     advice.push_back(
         {"communication",
          "Hide communication behind computing: larger buckets "
          "(DistributedDataParallel(..., bucket_cap_mb=100)), gradient accumulation, or fewer bytes "
          "(bf16_compress_hook).",
          percent(communication.share(facts.kernels_ns)) + " of the GPU time is collectives.",
-         communication.saving_ns});
+         shown});
     place(advice.back(), communication);
   }
   // A host that waits while the GPU is busy loses nothing.

@@ -50,21 +50,37 @@ std::string first_of(const std::vector<AdvicePlace>& places, bool directions) {
   return text;
 }
 
+// Of a row's time: off the critical path nothing can be gained. 1 where that is not known.
+double path_share(const PlotRow& row) {
+  const Maybe& path = row.sum.path_ns;
+  const double time = row.sum.time_total_ns.value_or(0);
+  return path && time > 0 ? std::min(1.0, *path / time) : 1;
+}
+
 }  // namespace
 
 AdviceFacts::Part AdviceFacts::part(const std::function<bool(const PlotRow&)>& fits,
                                     const std::function<Maybe(const PlotRow&)>& least) const {
   Part sum;
+  bool computes = false;
   for (const PlotRow& row : kernels) {
     if (!row.sum.time_total_ns || !fits(row)) continue;
     ++sum.rows;
     sum.time_ns += *row.sum.time_total_ns;
     sum.launches += row.sum.launches.value_or(0);
     const Maybe left = least ? least(row) : std::nullopt;
-    const double saving =
-        left && *left < *row.sum.time_total_ns ? *row.sum.time_total_ns - *left : 0;
+    const double saving = left && *left < *row.sum.time_total_ns
+                              ? (*row.sum.time_total_ns - *left) * path_share(row)
+                              : 0;
     sum.saving_ns += saving;
     sum.each.emplace_back(&row, saving);
+    computes = computes || row.sum.roof.bound != Bound::communication;
+  }
+  // Then communication, copies or the host are the limit.
+  if (const auto& exposed = report->step.exposed; exposed && computes) {
+    const double most = exposed->without_compute.high_ns;
+    sum.saving_ns = std::min(sum.saving_ns, most);
+    for (auto& [row, saving] : sum.each) saving = std::min(saving, most);
   }
   return sum;
 }

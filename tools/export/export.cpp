@@ -83,6 +83,9 @@ std::string csv_line(const std::string& report, const std::string& source, const
   line.add("level", to_string(sum.roof.level));
   line.add("source", sum.roof.source);
   line.add("saving_ns", sum.saving_ns);
+  line.add("path_ns", sum.path_ns);
+  line.add("step_saving_low_ns", sum.step_saving ? Maybe(sum.step_saving->low_ns) : std::nullopt);
+  line.add("step_saving_high_ns", sum.step_saving ? Maybe(sum.step_saving->high_ns) : std::nullopt);
   line.add("compute_time_ns", row.times ? Maybe(row.times->compute_ns) : std::nullopt);
   line.add("memory_time_ns", row.times ? Maybe(row.times->memory_ns) : std::nullopt);
   line.add("overhead_box_ns", row.box_ns);

@@ -78,6 +78,8 @@ KernelRow KernelMerge::result(double gpus) const {
   row.time_mean_ns = time_.over(launches_);
   row.time_total_ns = total_.over(gpus);
   if (rows_ > 1) row.time_median_ns.reset();  // medians cannot be merged
+  row.path_ns.reset();                        // each rank has a critical path of its own
+  row.step_saving.reset();
   row.time_min_ns = min_;
   row.time_max_ns = max_;
   row.time_stddev_ns.reset();

@@ -41,6 +41,7 @@ function complete(dots, latency) {
   for (const dot of dots) {
     dot.share = dot.again ? null : over(dot.time, whole);
     dot.box = latency === null || dot.launches === null ? null : dot.launches * latency;
+    completeSaving(dot);
     if (!dot.kernel) continue;
     dot.intensity = over(dot.flops, dot.dram);
     dot.intensityL2 = over(dot.flops, dot.l2);
@@ -50,6 +51,20 @@ function complete(dots, latency) {
   }
 }
 
+// What was not replayed saves at most what its kernels would be shorter, and at most what they have on the critical path.
+function completeSaving(row) {
+  if (row.savingLow === null && row.onPath !== null && row.saving !== null) {
+    row.bestLow = 0;
+    row.bestHigh = Math.min(row.onPath, row.saving);
+  } else {
+    row.bestLow = row.savingLow;
+    row.bestHigh = row.savingHigh;
+  }
+  row.rankSaving = row.bestLow === null ? row.saving : (row.bestLow + row.bestHigh) / 2;
+}
+
+const savingText = row => (row.bestLow === null ? duration(row.saving) : rangeText(row.bestLow, row.bestHigh));
+
 const reports = raw.reports.map((each, index) => {
   const { run } = each.report;
   const label = run.rank !== null ? `rank ${run.rank}` : raw.reports.length > 1 ? each.file || `process ${run.pid}` : "";
@@ -57,6 +72,7 @@ const reports = raw.reports.map((each, index) => {
   const byId = new Map(layers.map(layer => [layer.id, layer]));
   for (const layer of layers) {
     layer.report = index;
+    completeSaving(layer);
     layer.children = [];
     layer.kernels = [];
   }

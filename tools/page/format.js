@@ -17,6 +17,14 @@ function withPrefix(value, unit) {
   return `${digits(value / scale)} ${prefix}${unit}`;
 }
 
+// What a step would be shorter: "1.2 ms", "0-900 us".
+function rangeText(low, high) {
+  const [first, last] = [duration(low), duration(high)];
+  if (first === last) return last;
+  const unit = first.slice(first.lastIndexOf(" "));
+  return (low === 0 || last.endsWith(unit) ? first.slice(0, first.lastIndexOf(" ")) : first) + "-" + last;
+}
+
 function duration(ns) {
   if (ns === null || ns === undefined) return UNKNOWN;
   if (ns === 0) return "0";

@@ -12,7 +12,24 @@ function stepText(step) {
   const parts = [`A step: ${wall === null ? "unknown on the GPU" : duration(wall)}`, `GPU busy ${duration(busy)}${ofStep(busy)}`,
     `idle ${duration(step.idle_ns)}${ofStep(step.idle_ns)}`, `copies ${duration(step.copy_ns)}`,
     `host ${duration(host)} (waiting ${duration(step.sync_ns)})`, `launch latency ${duration(step.launch_latency_ns)}`];
-  return utilisation.join("") + parts.join(", ");
+  return utilisation.join("") + parts.join(", ") + pathText(step);
+}
+
+// Of recorded steps: what holds them, and what nothing hides.
+function pathText({ critical_path: path, exposed, graph }) {
+  if (path === null || graph === null) return "";
+  const names = { kernels_ns: "kernels", communication_ns: "communication", copies_ns: "copies", host_ns: "the host", launches_ns: "launching",
+    gaps_ns: "gaps between kernels", unexplained_ns: "unexplained" };
+  const pieces = Object.entries(path).filter(([, ns]) => ns >= 0.01 * graph.wall_ns).sort(([, a], [, b]) => b - a);
+  const hidden = exposed === null ? [] : ["communication", "copies"].map(part => [part, exposed[`${part}_ns`], exposed.saving_ns[part]])
+    .filter(([, ns, saving]) => Math.max(ns, saving.high) >= 0.01 * graph.wall_ns)
+    .map(([part, ns, saving]) => `${part} ${duration(ns)} (without it a step is ${rangeText(saving.low, saving.high)} shorter)`);
+  const replayed = [plural(graph.steps, "recorded step"), `${percent(graph.explained)} explained`];
+  if (graph.replay_error !== null) replayed.push(`replay error ${percent(graph.replay_error)}`);
+  if (graph.overlapped >= 0.01) replayed.push(`${percent(graph.overlapped)} of kernels' time beside others`);
+  return [`. Critical path: ${pieces.map(([name, ns]) => `${names[name]} ${percent(ns / graph.wall_ns)}`).join(", ")}`,
+    hidden.length ? `Not hidden: ${hidden.join("; ")}` : "",
+    `${exposed === null ? "Savings are of kernels' time" : "Savings are replayed"}: ${replayed.join(", ")}.`].filter(text => text).join(". ");
 }
 
 function drawHead() {

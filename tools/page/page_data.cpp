@@ -138,6 +138,9 @@ void add_work(Rows& rows, const LayerRow& row) {
   rows.add("level", to_string(row.roof.level));
   rows.add("source", row.roof.source);
   rows.add("saving", row.saving_ns);
+  rows.add("onPath", row.path_ns);
+  rows.add("savingLow", row.step_saving ? Maybe(row.step_saving->low_ns) : std::nullopt);
+  rows.add("savingHigh", row.step_saving ? Maybe(row.step_saving->high_ns) : std::nullopt);
   rows.add("coverTime", row.coverage.time);
   rows.add("coverFlops", row.coverage.flops);
   rows.add("coverBytes", row.coverage.bytes);

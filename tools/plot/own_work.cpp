@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/plot/own_work.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
@@ -20,7 +21,16 @@ struct Collected {
   explicit Collected(const Roofline& roofline) : sum(roofline) {}
   LayerSum sum;
   bool tensor_inferred = false;
+  std::vector<const KernelRow*> kernels;  // of the report, whose time is their own
 };
+
+void fill_step_saving(const Collected& collected, OwnWork& row) {
+  for (const KernelRow* kernel : collected.kernels) {
+    if (kernel->path_ns) row.sum.path_ns = row.sum.path_ns.value_or(0) + *kernel->path_ns;
+  }
+  const bool layer = row.layer != nullptr && row.kernel.empty();
+  row.sum.step_saving = layer ? row.layer->step_saving_self : saving_together(collected.kernels);
+}
 
 // Where nothing was counted of a layer, what its operators have to do by formula stands in. Its
 // rates and roof need the time of the same steps, as the report's have.
@@ -44,12 +54,26 @@ void take_model(const Roofline& roofline, const LayerRow& layer, OwnWork& row) {
 
 }  // namespace
 
+std::optional<StepSaving> saving_together(const std::vector<const KernelRow*>& kernels) {
+  StepSaving together;
+  for (const KernelRow* kernel : kernels) {
+    if (!kernel->step_saving || !kernel->path_ns || !kernel->roof.fraction) return std::nullopt;
+    together.low_ns = std::max(together.low_ns, kernel->step_saving->low_ns);
+    together.high_ns += *kernel->path_ns * std::max(0.0, 1 - *kernel->roof.fraction);
+  }
+  if (kernels.size() == 1) return kernels.front()->step_saving;
+  if (kernels.empty()) return std::nullopt;
+  together.high_ns = std::max(together.high_ns, together.low_ns);
+  return together;
+}
+
 std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
   const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
   const LayersById layers(report);
   std::map<Group, Collected> groups;
   std::set<Group> again;  // whose time is that of other rows
-  for (KernelRow kernel : report.kernels) {
+  for (const KernelRow& each : report.kernels) {
+    KernelRow kernel = each;
     // A graph has a row of its own beside those of its kernels, whose time it is. What a layer's
     // launches counted together is the layer's.
     const bool apart = by_kernel || kernel.graph;
@@ -61,6 +85,7 @@ std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
     }
     Collected& collected = groups.try_emplace(group, roofline).first->second;
     collected.sum.add(kernel, true);
+    if (!each.counts_again()) collected.kernels.push_back(&each);
     collected.tensor_inferred = collected.tensor_inferred || kernel.has_flag("tensor_inferred");
   }
   std::vector<OwnWork> rows;
@@ -74,6 +99,7 @@ std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
     row.tensor_inferred = collected.tensor_inferred;
     row.counts_again = again.contains(group);
     row.layer = layers.find(layer_id);
+    fill_step_saving(collected, row);
     if (row.layer != nullptr && kernel.empty()) take_model(roofline, *row.layer, row);
   }
   return rows;

@@ -4,6 +4,7 @@
 // be shown side by side.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,12 @@ struct OwnWork {
   bool analytic = false;         // nothing was counted: FLOPs and bytes are those of operators
   bool tensor_inferred = false;  // FLOPs unknown: on tensor cores by a kernel's name
 };
+
+// What a step would be shorter with all these rows of kernels at their roofs: of one row what was
+// worked out; of several at least what the best of them saves alone, and at most what they have on
+// the critical path. Empty where a part is not known.
+[[nodiscard]] std::optional<StepSaving> saving_together(
+    const std::vector<const KernelRow*>& kernels);
 
 // By device, layer and name. `by_kernel`: a row for every kernel's name in every layer.
 [[nodiscard]] std::vector<OwnWork> own_work(const Report& report, bool by_kernel = false);

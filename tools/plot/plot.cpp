@@ -95,6 +95,8 @@ std::vector<PlotRow> plot_kernels(const Report& report) {
     sum.add(alone, true);
     row.sum.device = kernel.device;
     sum.fill(row.sum);
+    row.sum.path_ns = kernel.path_ns;
+    row.sum.step_saving = kernel.step_saving;
     finish(report, roofline, row);
   }
   fill_shares(rows);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/base/display.h"
 #include "analysis/events/layer_tree.h"
 #include "analysis/roofline/roofline.h"
 
@@ -19,7 +20,7 @@ bool any_matches(const std::vector<Pattern>& patterns, const std::string& text) 
 Maybe value_of(SortBy sort, const LayerRow& row) {
   switch (sort) {
     case SortBy::saving:
-      return row.saving_ns;
+      return saving_of(row);
     case SortBy::time:
       return row.time_total_ns;
     case SortBy::fraction:
@@ -59,6 +60,27 @@ AtLevel at_level(const LayerRow& row, MemoryLevel level) {
   if (whole && at.bytes && row.time_total_ns && *row.time_total_ns > 0)
     at.bytes_per_s = *at.bytes / *row.time_total_ns * kNsPerSecond;
   return at;
+}
+
+std::optional<StepSaving> step_saving_of(const LayerRow& row) {
+  if (row.step_saving || !row.saving_ns) return row.step_saving;
+  return StepSaving{0, std::min(row.path_ns.value_or(*row.saving_ns), *row.saving_ns)};
+}
+
+Maybe saving_of(const LayerRow& row) {
+  if (!row.step_saving && !row.path_ns) return row.saving_ns;
+  const auto saving = step_saving_of(row);
+  return saving ? Maybe((saving->low_ns + saving->high_ns) / 2) : std::nullopt;
+}
+
+std::string saving_text(const std::optional<StepSaving>& saving) {
+  if (!saving) return duration(std::nullopt);
+  const std::string low = duration(saving->low_ns), high = duration(saving->high_ns);
+  if (low == high) return high;
+  // "0-900 us", and "900 us-1.2 ms" where the units differ.
+  const std::size_t unit = low.rfind(' ');
+  const bool same = unit != std::string::npos && high.ends_with(low.substr(unit));
+  return (same || saving->low_ns == 0 ? low.substr(0, unit) : low) + "-" + high;
 }
 
 bool stands_before(SortBy sort, const LayerRow& a, const std::string& name_a, const LayerRow& b,

@@ -3,6 +3,7 @@
 // SVG.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,14 @@ struct AtLevel {
   Maybe bytes, intensity, bytes_per_s;
 };
 [[nodiscard]] AtLevel at_level(const LayerRow& row, MemoryLevel level);
+
+// What a step would be shorter with the row at its roof. Where that was not worked out, it is at
+// most what its kernels would be shorter, and at most what they have on the critical path.
+[[nodiscard]] std::optional<StepSaving> step_saving_of(const LayerRow& row);
+// By which rows are compared: the middle of that, else the saving of kernels' time.
+[[nodiscard]] Maybe saving_of(const LayerRow& row);
+// "1.2 ms", "0-900 us", "-".
+[[nodiscard]] std::string saving_text(const std::optional<StepSaving>& saving);
 
 // Whether `a` stands before `b`: larger values first (of fractions the smaller), names by alphabet;
 // what is unknown last.

@@ -10,6 +10,7 @@
 
 #include "analysis/base/display.h"
 #include "analysis/events/kernel_kind.h"
+#include "tools/plot/row_query.h"
 
 namespace gable {
 namespace {
@@ -82,6 +83,48 @@ std::string utilisation_line(const Report& report) {
   return text;
 }
 
+// The largest parts first.
+std::string path_line(const PathTimes& path, const StepGraphFacts& graph) {
+  std::vector<std::pair<double, const char*>> parts = {
+      {path.kernels_ns, "kernels"},         {path.communication_ns, "communication"},
+      {path.copies_ns, "copies"},           {path.host_ns, "the host"},
+      {path.launches_ns, "launching"},      {path.gaps_ns, "gaps between kernels"},
+      {path.unexplained_ns, "unexplained"},
+  };
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (const auto& [ns, what] : parts) {
+    if (ns < kWorthNaming * graph.wall_ns) continue;
+    text += (text.empty() ? "Critical path: " : ", ") + std::string(what) + " " +
+            percent(ns / graph.wall_ns);
+  }
+  return text;
+}
+
+// What a step would be shorter without what nothing hides.
+std::string exposed_line(const ExposedTimes& exposed, double step_ns) {
+  std::string text;
+  const auto add = [&](const char* what, double ns, const StepSaving& saving) {
+    if (ns < kWorthNaming * step_ns && saving.high_ns < kWorthNaming * step_ns) return;
+    text += (text.empty() ? "Not hidden: " : "; ") + std::string(what) + " " + duration(ns) +
+            " (without it a step is " + saving_text(saving) + " shorter)";
+  };
+  add("communication", exposed.communication_ns, exposed.without_communication);
+  add("copies", exposed.copies_ns, exposed.without_copies);
+  return text;
+}
+
+std::string graph_line(const StepGraphFacts& graph, bool savings) {
+  std::string text = savings ? "Savings replayed from " : "Savings are of kernels' time: ";
+  text += counted(static_cast<double>(graph.steps), "recorded step") + ", " +
+          percent(graph.explained) + " explained";
+  if (graph.replay_error) text += ", replay error " + percent(graph.replay_error);
+  if (graph.overlapped >= kWorthNaming)
+    text += ", " + percent(graph.overlapped) + " of kernels' time beside others";
+  return text;
+}
+
 // By the GPU's time where that is known; else by the host's.
 Maybe forward_time(const Tokens& tokens) {
   return tokens.wall_ns ? tokens.wall_ns : tokens.host_ns;
@@ -110,6 +153,15 @@ std::vector<std::string> step_lines(const Report& report) {
   if (std::string text = utilisation_line(report); !text.empty()) {
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
     lines.push_back(std::move(text));
+  }
+  const Step& step = report.step;
+  if (step.critical_path && step.graph) {
+    lines.push_back(path_line(*step.critical_path, *step.graph));
+    if (step.exposed) {
+      std::string text = exposed_line(*step.exposed, step.graph->wall_ns);
+      if (!text.empty()) lines.push_back(std::move(text));
+    }
+    lines.push_back(graph_line(*step.graph, step.exposed.has_value()));
   }
   for (const LayerRow& layer : report.layers) {
     const Maybe forward_ns = layer.tokens ? forward_time(*layer.tokens) : std::nullopt;

@@ -9,8 +9,9 @@
 
 namespace gable {
 
-// Wall time, busy and idle time of the GPU, copies and waits; and of text generation the time a
-// token takes. Nothing where no step was timed.
+// Wall time, busy and idle time of the GPU, copies and waits; of recorded steps the critical path
+// and what is not hidden; and of text generation the time a token takes. Nothing where no step was
+// timed.
 [[nodiscard]] std::vector<std::string> step_lines(const Report& report);
 
 }  // namespace gable

@@ -97,6 +97,11 @@ std::string order_of(const TableRows& table, const RowQuery& query) {
   return "by name";
 }
 
+std::string savings_of(const TableRows& table, bool per_step) {
+  if (per_step && table.by_step) return "saving: what a step would be shorter";
+  return std::string("saving per ") + (per_step ? "step" : "run");
+}
+
 std::uint64_t overlapped(const std::vector<Report>& reports) {
   std::uint64_t count = 0;
   for (const Report& report : reports) count += report.flagged("overlapped");
@@ -198,7 +203,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   line("");
   line(std::to_string(count) + " of " +
        plural(table.rows.size(), table.kernels ? "kernel" : "layer") + ", " +
-       order_of(table, options.query) + "; saving per " + (per_step ? "step" : "run") + ":");
+       order_of(table, options.query) + "; " + savings_of(table, per_step) + ":");
   out += render_columns(table_columns(table, count, reports.size() > 1, per_step), count,
                         options.columns, options.colours);
   line("");

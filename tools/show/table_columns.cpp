@@ -57,6 +57,7 @@ std::vector<Column> table_columns(const TableRows& table, std::size_t count, boo
     columns.back().colours.push_back(colour_of(table.rows[i].sum.roof.bound));
   add("of roof", false, [](const TableRow& row) { return percent(row.sum.roof.fraction); });
   add("saving", false, [&](const TableRow& row) {
+    if (table.by_step && per_step) return saving_text(step_saving_of(row.sum));
     return duration(per_step || !row.sum.saving_ns ? row.sum.saving_ns : Maybe(row.rank_saving));
   });
   if (table.analytic) {

@@ -43,7 +43,7 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
     row.counts_again = own.counts_again;
     row.analytic = own.analytic;
     row.tensor_inferred = own.tensor_inferred;
-    row.rank_saving = row.sum.saving_ns.value_or(0) * units_of(report);
+    row.rank_saving = saving_of(row.sum).value_or(0) * units_of(report);
     row.rank_time = row.sum.time_total_ns.value_or(0) * units_of(report);
   }
 }
@@ -66,6 +66,7 @@ TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) 
   for (const TableRow& row : out.rows) {
     if (!row.counts_again) whole += row.rank_time;
     out.by_saving = out.by_saving || row.sum.saving_ns.has_value();
+    out.by_step = out.by_step || row.sum.step_saving.has_value();
     out.analytic = out.analytic || row.analytic;
     out.several_devices = out.several_devices || row.device != out.rows.front().device;
     out.several_directions = out.several_directions || row.direction != Direction::none;

@@ -87,8 +87,9 @@ TEST(EveryField, PageShowsLayers) {
              // Never another.
              "/layers/model/sources/bytes", "/layers/model/sources/flops",
              "/layers/model/sources/time",
-             // The dots have them.
+             // The dots have them, where a layer has kernels of its own.
              "/layers/roof/compute_ns", "/layers/roof/memory_ns",
+             "/layers/step_saving_self_ns/high", "/layers/step_saving_self_ns/low",
              // `gable merge` shows them.
              "/layers/spread/gpus", "/layers/spread/max_ns", "/layers/spread/mean_ns",
              "/layers/spread/min_ns", "/layers/spread/slowest", "/layers/spread/stddev_ns",
@@ -151,6 +152,21 @@ TEST(EveryField, MergedReportsHaveIt) {
              "/layers/spread/min_ns", "/layers/spread/slowest", "/layers/spread/stddev_ns",
              "/layers/time_ns/self", "/layers/time_share", "/layers/time_source",
              // What was made of one rank's time is not of all of them: unknown.
+             "/kernels/path_ns", "/kernels/step_saving_ns/high", "/kernels/step_saving_ns/low",
+             "/layers/path_ns", "/layers/step_saving_ns/high", "/layers/step_saving_ns/low",
+             "/layers/step_saving_self_ns/high", "/layers/step_saving_self_ns/low",
+             "/step/critical_path/communication_ns", "/step/critical_path/copies_ns",
+             "/step/critical_path/gaps_ns", "/step/critical_path/host_ns",
+             "/step/critical_path/kernels_ns", "/step/critical_path/launches_ns",
+             "/step/critical_path/unexplained_ns", "/step/exposed/communication_ns",
+             "/step/exposed/compute_ns", "/step/exposed/copies_ns", "/step/exposed/idle_ns",
+             "/step/exposed/saving_ns/communication/high",
+             "/step/exposed/saving_ns/communication/low", "/step/exposed/saving_ns/compute/high",
+             "/step/exposed/saving_ns/compute/low", "/step/exposed/saving_ns/copies/high",
+             "/step/exposed/saving_ns/copies/low", "/step/exposed/saving_ns/host/high",
+             "/step/exposed/saving_ns/host/low", "/step/graph/edges", "/step/graph/explained",
+             "/step/graph/overlapped", "/step/graph/replay_error", "/step/graph/steps",
+             "/step/graph/stream_waits_known", "/step/graph/violated_edges", "/step/graph/wall_ns",
              "/kernels/time_ns/median", "/layers/flops_over_forward",
              "/layers/model/allocated_bytes", "/layers/model/bytes_per_s",
              "/layers/model/bytes_ratio", "/layers/model/flops_per_s", "/layers/model/flops_ratio",

@@ -47,6 +47,9 @@ inline LayerRow full_layer(Values& v) {
   row.flops_per_s = v;
   row.bytes_per_s = v;
   row.saving_ns = v;
+  row.path_ns = v;
+  row.step_saving = {v, v};
+  row.step_saving_self = {v, v};
   row.time_share = v;
   row.coverage = {v, v, v};
   row.tokens = Tokens{v.whole(), v, v, v, v};
@@ -95,6 +98,8 @@ inline KernelRow full_kernel(Values& v) {
   row.flops_per_s = v;
   row.bytes_per_s = v;
   row.saving_ns = v;
+  row.path_ns = v;
+  row.step_saving = {v, v};
   row.samples_hw = v.whole();
   row.samples_flops = v.whole();
   row.samples_time = v.whole();
@@ -140,7 +145,10 @@ inline Report full_report() {
   run.overhead.added_percent = v;
   run.lost = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole()};
   run.notes = {"One sentence."};
-  report.step = {v, v, v, v, v, v, v, v, v, v, v};
+  report.step = {v, v, v, v, v, v, v, v, v, v, v, {}, {}, {}};
+  report.step.critical_path = {v, v, v, v, v, v, v};
+  report.step.exposed = {v, v, v, v, {v, v}, {v, v}, {v, v}, {v, v}};
+  report.step.graph = {v.whole(), v, v, v, v, v.whole(), v.whole(), true};
   DeviceInfo device;
   device.id = 1;
   device.name = "NVIDIA H200";

@@ -50,7 +50,7 @@ StepGraph ask_everything(const RecordedSteps& recorded) {
     const auto replay = StepReplay::of(graph, step);
     EXPECT_EQ(replay.has_value(), step > 0 && has_border(step));
     if (!replay) continue;
-    Change change = replay->without(true, true, true);
+    Change change = replay->without({.communication = true, .copies = true, .host_gaps = true});
     change.length_ns.resize(recorded.operations.size() / 2, 7);
     const SavingRange saving = replay->saving(change);
     EXPECT_GE(saving.low_ns, 0);

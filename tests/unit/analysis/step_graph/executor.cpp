@@ -164,7 +164,8 @@ class Executor {
       case Phase::wait:
         for (const std::uint32_t entry : thread.waits_for)
           if (!entries_[entry].done) return false;
-        if (instruction.kind == RecordedCallKind::query_succeeded && now_ > thread.entered) polled(thread);
+        if (instruction.kind == RecordedCallKind::query_succeeded && now_ > thread.entered)
+          polled(thread);
         thread.until = now_ + instruction.cost;
         thread.phase = Phase::cost;
         wake(thread.until);
@@ -208,8 +209,8 @@ class Executor {
       handoffs_.push_back({last_record_[other], thread.record});
       const Instruction& from = program_.step[other];
       const std::uint32_t from_call = calls_[last_record_[other]].correlation - 1;
-      const bool apart = from.kind == RecordedCallKind::launch && from.operation == OperationKind::copy &&
-                         returns_apart(from);
+      const bool apart = from.kind == RecordedCallKind::launch &&
+                         from.operation == OperationKind::copy && returns_apart(from);
       depend(part(from_call, apart ? kReturn : kIssue), part(call, kIssue));
     }
   }
@@ -304,8 +305,8 @@ class Executor {
     entry.step = thread.step;
     entry.instruction = thread.instructions[thread.at];
     entry.stream = instruction.stream;
-    entry.marker =
-        instruction.kind == RecordedCallKind::event_record || instruction.kind == RecordedCallKind::stream_wait;
+    entry.marker = instruction.kind == RecordedCallKind::event_record ||
+                   instruction.kind == RecordedCallKind::stream_wait;
     entry.handed_over = entry.marker ? now_ : now_ + program_.latency;
     entry.kernel = instruction.kind == RecordedCallKind::launch &&
                    (instruction.operation == OperationKind::kernel ||

@@ -227,9 +227,11 @@ TEST(StepGraphProperties, NamesOrderOfRecordsAndScaleDoNotMatter) {
     const StepReplay replay = StepReplay::of(one, kStep).value();
     const StepReplay scaled_replay = StepReplay::of(other, kStep).value();
     EXPECT_DOUBLE_EQ(scaled_replay.base().step_ns, 3 * replay.base().step_ns);
-    const double saving = replay.saving(replay.without(true, true, false)).high_ns;
-    EXPECT_NEAR(scaled_replay.saving(scaled_replay.without(true, true, false)).high_ns, 3 * saving,
-                1e-9 * replay.base().step_ns);
+    const double saving =
+        replay.saving(replay.without({.communication = true, .copies = true})).high_ns;
+    EXPECT_NEAR(scaled_replay.saving(scaled_replay.without({.communication = true, .copies = true}))
+                    .high_ns,
+                3 * saving, 1e-9 * replay.base().step_ns);
     if (HasFailure()) return;
   }
 }

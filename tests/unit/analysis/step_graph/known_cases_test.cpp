@@ -97,11 +97,11 @@ TEST(KnownSteps, TwoKernelsInARowShareTheStep) {
 
 // A matrix product of 1.0 ms, beside it an allreduce of 0.9 ms that the next step waits for.
 Program overlapped_allreduce() {
-  Program program =
-      program_of(2, {100 * kUs, kMs, 900 * kUs},
-                 {launch(0, 0), call(RecordedCallKind::event_record, 0, 1),
-                  call(RecordedCallKind::stream_wait, 1, 1), launch(1, 2), launch(0, 1),
-                  call(RecordedCallKind::event_record, 1, 2), call(RecordedCallKind::stream_wait, 0, 2)});
+  Program program = program_of(
+      2, {100 * kUs, kMs, 900 * kUs},
+      {launch(0, 0), call(RecordedCallKind::event_record, 0, 1),
+       call(RecordedCallKind::stream_wait, 1, 1), launch(1, 2), launch(0, 1),
+       call(RecordedCallKind::event_record, 1, 2), call(RecordedCallKind::stream_wait, 0, 2)});
   program.step[3].operation = OperationKind::collective;
   return program;
 }
@@ -110,7 +110,7 @@ TEST(KnownSteps, AnAllreduceThatIsHiddenSavesNothing) {
   const Looked looked(overlapped_allreduce());
   EXPECT_EQ(looked.replay.base().step_ns, 1.1e6);
   EXPECT_EQ(looked.saving(2, 0).high_ns, 0);
-  EXPECT_EQ(looked.replay.saving(looked.replay.without(true, false, false)).high_ns, 0);
+  EXPECT_EQ(looked.replay.saving(looked.replay.without({.communication = true})).high_ns, 0);
   EXPECT_EQ(looked.on_path(PieceKind::collective), 0u);
   const ExposedTime exposed = exposed_time(looked.graph, looked.path.start_ns, looked.path.end_ns);
   EXPECT_EQ(exposed.communication_ns, 0u);
@@ -128,7 +128,7 @@ TEST(KnownSteps, AnAllreduceThatSticksOutIsExposed) {
   program.lengths[2] = 1400 * kUs;
   const Looked looked(program);
   EXPECT_EQ(looked.replay.base().step_ns, 1.5e6);
-  EXPECT_EQ(looked.replay.saving(looked.replay.without(true, false, false)).high_ns, 4e5);
+  EXPECT_EQ(looked.replay.saving(looked.replay.without({.communication = true})).high_ns, 4e5);
   const ExposedTime exposed = exposed_time(looked.graph, looked.path.start_ns, looked.path.end_ns);
   EXPECT_EQ(exposed.communication_ns, 400 * kUs);
   // Of the allreduce 1.0 ms lies beside the product: half of the rest is certain.
@@ -139,9 +139,9 @@ TEST(KnownSteps, AnAllreduceThatSticksOutIsExposed) {
 
 // A value is read at the end of each step: everything is drained, and the launch shows.
 TEST(KnownSteps, AnItemInEachStepShowsTheLaunch) {
-  Program program =
-      program_of(1, {200 * kUs, 10 * kUs},
-                 {launch(0, 0, 20 * kUs), launch(0, 1), call(RecordedCallKind::stream_synchronize, 0)});
+  Program program = program_of(
+      1, {200 * kUs, 10 * kUs},
+      {launch(0, 0, 20 * kUs), launch(0, 1), call(RecordedCallKind::stream_synchronize, 0)});
   program.step[1].operation = OperationKind::copy;
   program.step[1].way = CopyWay::device_to_host;
   program.step[1].asynchronous = true;
@@ -155,7 +155,7 @@ TEST(KnownSteps, AnItemInEachStepShowsTheLaunch) {
   EXPECT_EQ(looked.on_path(PieceKind::launch_latency), 6400u);
   EXPECT_EQ(looked.path.unexplained_ns, 0u);
   EXPECT_EQ(looked.saving(0, 0.5).high_ns, 1e5);
-  EXPECT_EQ(looked.replay.saving(looked.replay.without(false, false, true)).high_ns, 2e4);
+  EXPECT_EQ(looked.replay.saving(looked.replay.without({.host_gaps = true})).high_ns, 2e4);
 }
 
 // 200 launches a step, 9.5 ms on the host and 10 ms on the GPU. Kernels that are 20 % shorter save
@@ -183,14 +183,16 @@ TEST(KnownSteps, AHostThatIsAlmostTheLimitLimitsTheSaving) {
 // back and forth between 200 and 300 us, and their mean counts.
 TEST(KnownSteps, StepsThatTakeTurnsCountByTheirMean) {
   constexpr std::uint32_t kFirst = 1, kSecond = 2, kFirstHalf = 3, kSecondHalf = 4;
-  const Program program = program_of(
-      4, {100 * kUs, 150 * kUs},
-      {call(RecordedCallKind::stream_wait, 0, kSecond), call(RecordedCallKind::stream_wait, 2, kFirst),
-       launch(0, 0), call(RecordedCallKind::event_record, 0, kFirstHalf),
-       call(RecordedCallKind::stream_wait, 1, kFirstHalf), launch(1, 0),
-       call(RecordedCallKind::event_record, 1, kFirst), launch(2, 1),
-       call(RecordedCallKind::event_record, 2, kSecondHalf), call(RecordedCallKind::stream_wait, 3, kSecondHalf),
-       launch(3, 1), call(RecordedCallKind::event_record, 3, kSecond)});
+  const Program program =
+      program_of(4, {100 * kUs, 150 * kUs},
+                 {call(RecordedCallKind::stream_wait, 0, kSecond),
+                  call(RecordedCallKind::stream_wait, 2, kFirst), launch(0, 0),
+                  call(RecordedCallKind::event_record, 0, kFirstHalf),
+                  call(RecordedCallKind::stream_wait, 1, kFirstHalf), launch(1, 0),
+                  call(RecordedCallKind::event_record, 1, kFirst), launch(2, 1),
+                  call(RecordedCallKind::event_record, 2, kSecondHalf),
+                  call(RecordedCallKind::stream_wait, 3, kSecondHalf), launch(3, 1),
+                  call(RecordedCallKind::event_record, 3, kSecond)});
   const Looked looked(program);
   EXPECT_NE(looked.path.end_ns - looked.path.start_ns, 250 * kUs);
   EXPECT_EQ(looked.replay.base().step_ns, 25e4);
@@ -315,7 +317,9 @@ TEST(KnownSteps, TwentyThousandLaunchesAStepFit) {
       graph.nodes.size() * sizeof(GraphNode) + graph.edges.size() * sizeof(GraphEdge);
   EXPECT_LT(bytes, 3 * 2600000u);
   const StepReplay replay = StepReplay::of(graph, 1).value();
-  EXPECT_TRUE(replay.saving(replay.without(true, true, true)).settled);
+  EXPECT_TRUE(
+      replay.saving(replay.without({.communication = true, .copies = true, .host_gaps = true}))
+          .settled);
 }
 
 }  // namespace

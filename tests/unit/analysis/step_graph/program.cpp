@@ -106,7 +106,8 @@ class Maker {
         break;
       case 8:
         if (!alone)
-          made.kind = draw_.chance(50) ? RecordedCallKind::context_synchronize : RecordedCallKind::free_memory;
+          made.kind = draw_.chance(50) ? RecordedCallKind::context_synchronize
+                                       : RecordedCallKind::free_memory;
         break;
       case 9:
         made.kind = RecordedCallKind::query_succeeded;

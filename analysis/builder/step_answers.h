@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What recorded steps say of the report: the critical path, exposed time, and what a step would be
+// shorter with kernels at their roof (docs/step-graph.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/builder/kernel_rows.h"
+#include "analysis/builder/layer_rows.h"
+#include "analysis/profile/profile_state.h"
+#include "analysis/report/report.h"
+
+namespace gable {
+
+inline constexpr double kEnoughExplained = 0.9;  // of the path: below it no saving is given
+
+// Edges that may be looked at for savings; about 2 ns each. Rows with the largest savings go first.
+inline constexpr std::uint64_t kMostEdgesReplayed = 300'000'000;
+
+// Fills what report.h says is of recorded steps, in the step, the layers and the kernels. `kernels`
+// are report.kernels, in their order. Returns sentences for run.notes. Does nothing where no step
+// was recorded.
+std::vector<std::string> fill_step_answers(const Profile::State& state,
+                                           const std::vector<KernelOfLayer>& kernels,
+                                           const LayerIds& ids, Report& report,
+                                           std::uint64_t most_edges = kMostEdgesReplayed);
+
+}  // namespace gable
