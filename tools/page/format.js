@@ -21,8 +21,8 @@ function withPrefix(value, unit) {
 function rangeText(low, high) {
   const [first, last] = [duration(low), duration(high)];
   if (first === last) return last;
-  const unit = first.slice(first.lastIndexOf(" "));
-  return (low === 0 || last.endsWith(unit) ? first.slice(0, first.lastIndexOf(" ")) : first) + "-" + last;
+  const [number, unit] = first.split(" ");
+  return (low === 0 || last.endsWith(` ${unit}`) ? number : first) + "-" + last;
 }
 
 function duration(ns) {
