@@ -2,6 +2,7 @@
 // Neighbouring steps that were recorded call by call, with what each operation is in the report.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "analysis/events/events.h"
@@ -21,6 +22,8 @@ struct StepRecord {
   // False: the source does not say which stream waited for what, as a trace without
   // synchronisation records. Edges are missing then, and savings are too large.
   bool stream_waits_known = true;
+  // By so much times may be off each other, as where they are rounded: GraphOptions::jitter_ns.
+  std::uint64_t jitter_ns = 0;
 };
 
 }  // namespace gable

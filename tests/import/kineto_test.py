@@ -93,6 +93,43 @@ class NewTraces(ImportTest):
                 self.assertNotIn(word, self.text)
 
 
+def call(name, start, duration, thread=10, correlation=900, **fields):
+    return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 10, "tid": thread, "ts": start, "dur": duration,
+            "args": {"correlation": correlation, **fields}}
+
+
+class Waits(ImportTest):
+    def with_calls(self, *calls):
+        trace = json.loads(NEW.read_text())
+        trace["traceEvents"] += calls
+        return self.report("--kineto", self.file("waits.json", json.dumps(trace)))
+
+    def test_time_in_synchronising_calls_by_the_layer_that_was_open(self):
+        report = self.with_calls(call("cudaStreamSynchronize", 1060, 7), call("cudaEventSynchronize", 1205, 20.5),
+                                 call("cudaDeviceSynchronize", 1350, 30, thread=12), call("cudaStreamSynchronize", 1950, 40))
+        # Of two steps; what lies between them is in none.
+        self.assertEqual(report["step"]["sync_ns"], (7000 + 20500 + 30000) / 2)
+        self.assertEqual(layer(report)["sync_ns"], (7000 + 20500 + 30000) / 2)
+        self.assertEqual(layer(report, "Net_0", direction="forward")["sync_ns"], (7000 + 20500) / 2)
+        self.assertEqual(layer(report, "Net_0", "Linear_0", "aten::linear", direction="forward")["sync_ns"], 7000 / 2)
+        self.assertEqual(layer(report, "Net_0", direction="forward")["calls"], 1)
+
+    def test_copies_and_waits_of_streams_are_none(self):
+        report = self.with_calls(call("cudaMemcpy", 1060, 7), call("cudaStreamWaitEvent", 1205, 20), call("cudaEventQuery", 1230, 5))
+        self.assertEqual(report["step"]["sync_ns"], 0)
+
+    def test_a_call_within_a_call_counts_once(self):
+        report = self.with_calls(call("cudaStreamSynchronize", 1060, 7), call("cuStreamSynchronize", 1061, 5, correlation=901))
+        self.assertEqual(report["step"]["sync_ns"], 7000 / 2)
+
+    def test_a_trace_without_calls_does_not_know(self):
+        trace = json.loads(NEW.read_text())
+        trace["traceEvents"] = [event for event in trace["traceEvents"] if not event.get("cat", "").startswith("cuda_")]
+        report = self.report("--kineto", self.file("none.json", json.dumps(trace)))
+        self.assertIsNone(report["step"]["sync_ns"])
+        self.assertEqual([row["sync_ns"] for row in report["layers"] if row["sync_ns"] is not None], [])
+
+
 class OldTraces(ImportTest):
     def test_old_names(self):
         report = self.report("--kineto", OLD)

@@ -58,6 +58,8 @@ class Assembly {
       if (counted) join = join_counters(imported_);
       for (std::string& note : join.notes) imported_.notes.push_back(std::move(note));
       add_times(join);
+      for (StepRecord& record : imported_.step_records) profile_.add(std::move(record));
+      imported_.step_records.clear();
     } else {
       add_counters();
     }
@@ -65,12 +67,6 @@ class Assembly {
   }
 
  private:
-  [[nodiscard]] LaunchKey key_of(FunctionId function, std::uint32_t shape, std::int32_t device,
-                                 LayerId layer) const {
-    const LaunchShape& of = imported_.shapes[shape];
-    return {layer, function, device, of.grid, of.block, of.cluster, of.dynamic_shared};
-  }
-
   void add_sample(const LaunchKey& key, const Imported::CounterLaunch& launch, WindowId window) {
     values_.assign(imported_.metrics.size(), NAN);
     for (const auto& [metric, value] : launch.values) values_[metric] = value;
@@ -134,7 +130,7 @@ class Assembly {
     std::uint64_t hash = 1, start = UINT64_MAX, stop = 0;
     for (std::size_t i = first; i < last; ++i) {
       const ImportedKernel& kernel = kernels[i];
-      const LaunchKey key = key_of(kernel.function, kernel.shape, kernel.device, kernel.layer);
+      const LaunchKey key = launch_key(imported_, kernel);
       LaunchEvent launch;
       launch.key = key;
       launch.window = timed;
@@ -184,6 +180,7 @@ class Assembly {
       span.layer = each->first.second;
       span.window = window;
       span.cpu_ns = each->second.cpu_ns;
+      span.wait_ns = each->second.wait_ns;
       span.calls = span.timed = each->second.calls;
       profile_.add(span);
     }
@@ -193,7 +190,12 @@ class Assembly {
     const WindowId window = 1;
     profile_.begin_window(window, kCounters);
     for (const Imported::CounterLaunch& each : imported_.counters) {
-      const LaunchKey key = key_of(each.function, each.shape, each.device, each.layer);
+      ImportedKernel kernel;
+      kernel.function = each.function;
+      kernel.shape = each.shape;
+      kernel.device = each.device;
+      kernel.layer = each.layer;
+      const LaunchKey key = launch_key(imported_, kernel);
       LaunchEvent launch;
       launch.key = key;
       launch.window = window;

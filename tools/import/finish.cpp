@@ -107,9 +107,10 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
   if (!steps) as_run(report);
   if (steps) report.run.steps.border = "range";
   report.run.overhead = {};
-  // Waits are not read from the files.
-  report.step.sync_ns.reset();
-  for (LayerRow& layer : report.layers) layer.sync_ns.reset();
+  if (!imported.has_calls) {
+    report.step.sync_ns.reset();
+    for (LayerRow& layer : report.layers) layer.sync_ns.reset();
+  }
   report.run.total.basis = Basis::measured;
   report.run.total.basis_note =
       timed ? "every launch in the files was timed" : "every launch in the files was counted";

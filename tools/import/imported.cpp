@@ -31,6 +31,12 @@ std::uint32_t ShapeTable::intern(const LaunchShape& shape) {
   return index;
 }
 
+LaunchKey launch_key(const Imported& imported, const ImportedKernel& kernel) {
+  const LaunchShape& shape = imported.shapes[kernel.shape];
+  return {kernel.layer, kernel.function, kernel.device,       shape.grid,
+          shape.block,  shape.cluster,   shape.dynamic_shared};
+}
+
 void add_device(const DeviceInfo& device, const std::string& file, Imported& imported) {
   const auto [place, fresh] = imported.devices.try_emplace(device.id, device);
   DeviceInfo& known = place->second;

@@ -17,6 +17,7 @@
 #include "analysis/events/function_table.h"
 #include "analysis/events/layer_model.h"
 #include "analysis/events/layer_tree.h"
+#include "analysis/profile/step_record.h"
 #include "analysis/report/report.h"
 
 namespace gable {
@@ -51,6 +52,7 @@ struct ImportedCopy {
   CopyRecord record;
   LayerId layer = 0;
   bool placed = false;
+  bool pageable = false;  // the host's side of it
   std::uint32_t step = 0;
 };
 
@@ -66,6 +68,7 @@ struct ImportedStep {
 
 struct ImportedSpan {
   std::uint64_t calls = 0, cpu_ns = 0;
+  std::uint64_t wait_ns = 0;  // in synchronising calls, those of layers within it excluded
 };
 
 // What all readers of one import write to.
@@ -82,6 +85,8 @@ struct Imported {
   std::map<std::pair<std::int32_t, LayerId>, Projection> projections;  // by device
   std::vector<std::pair<std::uint32_t, ModelDescription>> models;      // of steps; 0: of all
   std::uint64_t without_call = 0;  // kernels whose launch is not in the file
+  bool has_calls = false;          // a file with times has calls
+  std::vector<StepRecord> step_records;
 
   // --- counters, of launches in their order
   struct CounterLaunch {
@@ -100,6 +105,9 @@ struct Imported {
   std::vector<std::string> times_from, counters_from;  // "nsys 2025.3 (a.sqlite)"
   std::vector<std::string> notes;
 };
+
+// What a kernel's launch is in a report.
+[[nodiscard]] LaunchKey launch_key(const Imported& imported, const ImportedKernel& kernel);
 
 // What `file` says of a GPU joins what others said. Throws WrongUse where it is another GPU.
 void add_device(const DeviceInfo& device, const std::string& file, Imported& imported);

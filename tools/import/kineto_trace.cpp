@@ -14,6 +14,7 @@
 #include "tools/import/ncu_merge.h"
 #include "tools/import/ncu_metrics.h"
 #include "tools/import/range_nest.h"
+#include "tools/import/step_records.h"
 #include "tools/import/trace_event.h"
 #include "tools/streams/json_stream.h"
 
@@ -25,20 +26,24 @@ constexpr std::string_view kStep = "ProfilerStep#", kModule = "nn.Module: ";
 constexpr std::size_t kLongestName = 4096;
 constexpr std::uint32_t kNone = RangeNest::kNone;
 
-// A call of the runtime or driver, by the number that GPU work has too.
-struct Call {
-  std::uint64_t correlation = 0, start_ns = 0;
-  std::uint32_t thread = kNone;
-  bool is_launch = false;
-  friend bool operator<(const Call& a, const Call& b) {
-    return std::tie(a.correlation, a.start_ns) < std::tie(b.correlation, b.start_ns);
-  }
-};
+// Calls of the runtime or driver are found by the number that GPU work has too.
+bool by_correlation(const TracedCall& a, const TracedCall& b) {
+  return std::tie(a.correlation, a.start_ns) < std::tie(b.correlation, b.start_ns);
+}
 
 // What a kernel or copy says of where it came from.
 struct Origin {
   std::uint64_t correlation = 0, external = 0;
+  std::uint32_t stream = 0, context = 0;
 };
+
+// Of the first context, which most programs have alone.
+constexpr std::uint32_t kLegacyStream = 7;
+
+// -1 and what is no 32 bits are none.
+std::uint32_t handle(const std::optional<std::uint64_t>& number) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(number.value_or(0), UINT32_MAX));
+}
 
 CopyKind kind_of_copy(std::string_view name) {
   if (name.find("HtoD") != std::string_view::npos) return CopyKind::host_to_device;
@@ -46,11 +51,6 @@ CopyKind kind_of_copy(std::string_view name) {
   if (name.find("DtoD") != std::string_view::npos) return CopyKind::device_to_device;
   if (name.find("PtoP") != std::string_view::npos) return CopyKind::peer;
   return CopyKind::other;
-}
-
-bool is_launch(std::string_view name) {
-  return name.find("LaunchKernel") != std::string_view::npos ||
-         name.find("LaunchCooperativeKernel") != std::string_view::npos;
 }
 
 class Reader {
@@ -77,9 +77,13 @@ class Reader {
     nest_.nest();
     if (operators_.number_layers()) nest_.nest();
     operators_.link_backward(imported_.layers);
-    std::sort(calls_.begin(), calls_.end());
+    std::sort(calls_.begin(), calls_.end(), by_correlation);
     place();
     add_spans();
+    imported_.has_calls = imported_.has_calls || !calls_.empty();
+    add_waits(
+        waits(), nest_, [this](std::uint64_t when) { return step_at(when); }, imported_);
+    record_steps();
     operators_.describe(
         imported_, device_, [this](std::uint64_t when) { return step_at(when); },
         static_cast<std::uint32_t>(steps_.size()));
@@ -162,6 +166,8 @@ class Reader {
         return take_copy(event);
       case TraceCategory::call:
         return take_call(event);
+      case TraceCategory::wait:
+        return take_wait(event);
       case TraceCategory::operation:
       case TraceCategory::annotation:
       case TraceCategory::python:
@@ -195,7 +201,9 @@ class Reader {
     kernel.device = event.device;
     device_ = event.device;
     imported_.kernels.push_back(kernel);
-    origins_.push_back({event.correlation.value_or(0), event.external.value_or(0)});
+    if (event.graph_node && *event.graph_node > 0)
+      graph_nodes_.emplace(origins_.size(), *event.graph_node);
+    origins_.push_back(origin_of(event));
     ++kernels_;
   }
 
@@ -207,18 +215,40 @@ class Reader {
     copy.record.device = event.device;
     copy.record.kind =
         event.category == TraceCategory::memset ? CopyKind::memset : kind_of_copy(event.name);
+    copy.pageable = event.name.find("Pageable") != std::string::npos;
     imported_.copies.push_back(copy);
-    copy_origins_.push_back({event.correlation.value_or(0), event.external.value_or(0)});
+    copy_origins_.push_back(origin_of(event));
+  }
+
+  static Origin origin_of(const TraceEvent& event) {
+    return {event.correlation.value_or(0), event.external.value_or(0), handle(event.stream),
+            handle(event.context)};
   }
 
   void take_call(const TraceEvent& event) {
     if (!event.correlation) return;
-    Call call;
+    const NamedCall named = named_call(event.name);
+    TracedCall call;
     call.correlation = *event.correlation;
     call.start_ns = event.start_ns;
+    call.duration_ns = event.duration_ns;
     call.thread = thread_of(event);
-    call.is_launch = is_launch(event.name);
+    call.what = named.what;
+    call.asynchronous = named.asynchronous;
     calls_.push_back(call);
+  }
+
+  // Times of these are the host's, and their calls have them too.
+  void take_wait(const TraceEvent& event) {
+    if (!event.correlation) return;
+    TracedWait wait;
+    wait.correlation = *event.correlation;
+    wait.context = handle(event.context);
+    if (event.stream && *event.stream < UINT32_MAX) wait.stream = *event.stream;
+    if (event.wait_stream && *event.wait_stream < UINT32_MAX)
+      wait.record_stream = *event.wait_stream;
+    if (event.wait_record) wait.record = *event.wait_record;
+    waits_.push_back(wait);
   }
 
   void take_range(const TraceEvent& event) {
@@ -265,9 +295,9 @@ class Reader {
 
   // By the call that has the same number, else by the operator that has.
   Place place_of(const Origin& origin, std::uint64_t start_ns) const {
-    Call key;
+    TracedCall key;
     key.correlation = origin.correlation;
-    const auto call = std::lower_bound(calls_.begin(), calls_.end(), key);
+    const auto call = std::lower_bound(calls_.begin(), calls_.end(), key, by_correlation);
     if (origin.correlation != 0 && call != calls_.end() && call->correlation == origin.correlation)
       return {nest_.at(call->thread, call->start_ns), step_at(call->start_ns), true};
     const auto external = std::lower_bound(
@@ -311,14 +341,44 @@ class Reader {
     }
   }
 
+  [[nodiscard]] std::vector<TracedCall> waits() const {
+    std::vector<TracedCall> waits;
+    std::copy_if(calls_.begin(), calls_.end(), std::back_inserter(waits),
+                 [](const TracedCall& call) { return synchronises(call.what); });
+    return waits;
+  }
+
+  void record_steps() {
+    StepRecords records(imported_, first_kernel_, first_copy_);
+    for (const RecordWindow& window : records.windows(steps_)) {
+      TracedSteps steps;
+      steps.starts = window.starts;
+      std::copy_if(calls_.begin(), calls_.end(), std::back_inserter(steps.calls),
+                   [&](const TracedCall& call) { return window.holds(call.start_ns); });
+      steps.waits = waits_;
+      steps.tells_waits = !waits_.empty();
+      for (const std::vector<Origin>* origins : {&origins_, &copy_origins_})
+        for (const Origin& origin : *origins)
+          if (origin.stream == kLegacyStream) contexts_.insert(origin.context);
+      for (const std::uint32_t context : contexts_)
+        steps.streams.push_back({kLegacyStream, context, true, false});
+      records.add(std::move(steps), [this](bool kernel, std::size_t i) {
+        const Origin& origin = kernel ? origins_[i] : copy_origins_[i];
+        const auto node = kernel ? graph_nodes_.find(i) : graph_nodes_.end();
+        return WorkOrigin{origin.correlation, node != graph_nodes_.end() ? node->second : 0,
+                          origin.stream, origin.context};
+      });
+    }
+  }
+
   // Counted kernels come in the order of their launches, and say nothing else of where they were
   // launched.
   void add_counters(const std::string& name) {
     std::stable_sort(counted_.begin(), counted_.end(),
                      [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
-    std::vector<Call> called;
+    std::vector<TracedCall> called;
     std::copy_if(calls_.begin(), calls_.end(), std::back_inserter(called),
-                 [](const Call& call) { return call.is_launch; });
+                 [](const TracedCall& call) { return call.what == CallName::launch; });
     std::stable_sort(called.begin(), called.end(),
                      [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     const bool same = called.size() == counted_.size();
@@ -351,7 +411,10 @@ class Reader {
   NcuMetrics metrics_;
   std::unordered_map<std::string, std::uint32_t> threads_;
   std::unordered_map<std::string, FunctionId> functions_;
-  std::vector<Call> calls_;
+  std::vector<TracedCall> calls_;
+  std::vector<TracedWait> waits_;
+  std::unordered_map<std::size_t, std::uint64_t> graph_nodes_;  // of kernels, by their place
+  std::set<std::uint32_t> contexts_;                            // whose legacy stream has work
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> externals_;  // thread, start
   std::vector<Origin> origins_, copy_origins_;
   std::vector<ImportedStep> steps_;

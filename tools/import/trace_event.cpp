@@ -19,7 +19,7 @@ struct Word {
   std::string_view text;
   TraceCategory category;
 };
-constexpr std::array<Word, 14> kCategories = {{{"kernel", TraceCategory::kernel},
+constexpr std::array<Word, 15> kCategories = {{{"kernel", TraceCategory::kernel},
                                                {"Kernel", TraceCategory::kernel},
                                                {"gpu_memcpy", TraceCategory::memcpy},
                                                {"Memcpy", TraceCategory::memcpy},
@@ -28,6 +28,7 @@ constexpr std::array<Word, 14> kCategories = {{{"kernel", TraceCategory::kernel}
                                                {"cuda_runtime", TraceCategory::call},
                                                {"cuda_driver", TraceCategory::call},
                                                {"Runtime", TraceCategory::call},
+                                               {"cuda_sync", TraceCategory::wait},
                                                {"cpu_op", TraceCategory::operation},
                                                {"Operator", TraceCategory::operation},
                                                {"user_annotation", TraceCategory::annotation},
@@ -164,6 +165,16 @@ void read_args(JsonStream& json, TraceEvent& event) {
       event.external = whole(json, "External id");
     } else if (key == "device") {
       event.device = static_cast<std::int32_t>(whole(json, "device", 1u << 20).value_or(0));
+    } else if (key == "stream") {
+      event.stream = whole(json, "stream");
+    } else if (key == "context") {
+      event.context = whole(json, "context", UINT32_MAX);
+    } else if (key == "graph node id") {
+      event.graph_node = whole(json, "graph node id");
+    } else if (key == "wait_on_stream") {
+      event.wait_stream = whole(json, "wait_on_stream");
+    } else if (key == "wait_on_cuda_event_record_corr_id") {
+      event.wait_record = whole(json, "wait_on_cuda_event_record_corr_id");
     } else if (key == "grid") {
       event.grid = size(json);
     } else if (key == "block") {
@@ -236,6 +247,11 @@ void TraceEvent::clear() {
   external.reset();
   bytes.reset();
   sequence.reset();
+  stream.reset();
+  context.reset();
+  graph_node.reset();
+  wait_stream.reset();
+  wait_record.reset();
   python_id.reset();
   python_parent.reset();
   device = 0;

@@ -20,6 +20,7 @@ enum class TraceCategory : std::uint8_t {
   memcpy,
   memset,
   call,        // of the runtime or the driver
+  wait,        // what a synchronisation record says of a call
   operation,   // of PyTorch
   annotation,  // record_function
   python,
@@ -34,6 +35,7 @@ struct TraceEvent {
   bool has_start = false;
 
   std::optional<std::uint64_t> correlation, external, bytes, sequence, python_id, python_parent;
+  std::optional<std::uint64_t> stream, context, graph_node, wait_stream, wait_record;
   std::uint64_t forward_thread = 0;
   std::int32_t device = 0;
   std::optional<Dim3> grid, block;
