@@ -85,6 +85,54 @@ class Schemas(NsysTest):
             self.assertNotIn(word, self.text)
 
 
+class Waits(NsysTest):
+    NAMES = "INSERT INTO StringIds VALUES (8, 'cudaStreamSynchronize_v3020'), (9, 'cuStreamSynchronize'), (10, 'cudaMemcpy_v3020')"
+
+    def test_time_in_synchronising_calls_by_the_layer_that_was_open(self):
+        # The driver's call within the runtime's, one of a thread without ranges, and a copy.
+        report = self.report("--nsys", self.export(
+            self.NAMES, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (230, 240, 1, 16777217, 20, 8, 0), (231, 238, 0, 16777217, 20, 9, 0), "
+            "(255, 257, 1, 16777217, 21, 8, 0), (500, 530, 1, 16777219, 22, 8, 0), (600, 700, 1, 16777217, 23, 10, 0)"))
+        self.assertEqual(layer(report, "model", "aten::mm")["sync_ns"], 10)
+        self.assertEqual(layer(report, "model")["sync_ns"], 12)
+        self.assertEqual(layer(report)["sync_ns"], 42)
+
+    def test_without_calls_it_is_unknown(self):
+        report = self.report("--nsys", self.export("DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME"))
+        self.assertIsNone(layer(report)["sync_ns"])
+
+
+class Steps(NsysTest):
+    def test_ranges_that_the_user_names_are_steps(self):
+        report = self.report("--nsys", self.export(), "--step-range", "^aten::mm")
+        self.assertEqual((report["run"]["unit"], report["run"]["steps"]["seen"]), ("step", 2))
+        self.assertEqual(report["run"]["steps"]["border"], "range")
+        self.assertEqual(report["step"]["host_ns"]["mean"], 45)
+        self.assertEqual(layer(report, "model", "aten::mm")["time_ns"]["total"], (500 + 100) / 2)
+        self.assertIn("2 of 4 kernels ran outside of the steps", notes(report))
+
+    def test_steps_are_one_layer(self):
+        report = self.report("--nsys", self.export("UPDATE NVTX_EVENTS SET text = 'step 7' WHERE start = 105",
+                                                   "UPDATE NVTX_EVENTS SET text = 'step 8' WHERE start = 205"), "--step-range", "^step")
+        self.assertEqual(report["run"]["steps"]["seen"], 2)
+        self.assertEqual(layer(report, "model", "step #")["launches"], 1)
+
+    def test_a_range_that_never_ended_is_no_step(self):
+        said = self.refused("--nsys", self.export(), "--step-range", "^registered")
+        self.assertIn('has no range that --step-range ^registered names: take one of its ranges, such as', said)
+
+    def test_a_name_that_no_range_has(self):
+        said = self.refused("--nsys", self.export(), "--step-range", "^epoch")
+        self.assertIn('has no range that --step-range ^epoch names: take one of its ranges, such as', said)
+        self.assertIn("model", said)
+        said = self.refused("--nsys", self.export("DROP TABLE NVTX_EVENTS"), "--step-range", "^epoch")
+        self.assertIn("none at all: record ranges too", said)
+
+    def test_no_regular_expression(self):
+        self.assertIn("--step-range takes a regular expression", self.refused("--nsys", self.export(), "--step-range", "["))
+        self.assertIn("--step-range", self.refused("--nsys", self.export(), "--step-range", ""))
+
+
 class BadInput(NsysTest):
     def test_what_sqlite_says_of_several_lines_is_one_sentence(self):
         said = self.refused("--nsys", self.export("PRAGMA writable_schema = ON", "UPDATE sqlite_master SET sql = 'CREATE TABLE [t (' || "

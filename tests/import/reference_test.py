@@ -7,6 +7,7 @@ import gzip
 import json
 import pathlib
 import re
+import sqlite3
 import sys
 import unittest
 
@@ -77,6 +78,10 @@ class Nsys(Reference):
         self.projections(name, report)
         self.same(f"{name}.sqlite", "roof of memory, B/s", 320064000000,
                   next(c["value"] for c in report["ceilings"] if c["name"] == "dram"))
+        with sqlite3.connect(f"file:{DATA}/nsys-sqlite/{name}.sqlite?mode=ro", uri=True) as base:
+            [(waits, waited)] = base.execute("SELECT count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_RUNTIME AS call JOIN StringIds "
+                                             "ON id = nameId WHERE value LIKE '%Synchronize%'")
+        self.assertEqual((waits, layer(report)["sync_ns"]), (89, waited))
 
     def test_torch_on_two_h100(self):
         name = "torch_emitnvtx_h100x2_2026.2"
@@ -195,6 +200,10 @@ class Kineto(Reference):
         raw = json.loads(gzip.decompress((DATA / file).read_bytes()))["traceEvents"]
         kernels = [event for event in raw if event.get("cat") == "Kernel"]
         self.same(short, "steps", 6, report["run"]["steps"]["seen"])
+        steps = [event for event in raw if event.get("name", "").startswith("ProfilerStep#") and event["cat"] == "Operator"]
+        waited = sum(event["dur"] for event in raw if event.get("cat") == "Runtime" and event["name"].endswith("Synchronize")
+                     and any(step["ts"] <= event["ts"] < step["ts"] + step["dur"] for step in steps))
+        self.assertEqual((waited, report["step"]["sync_ns"]), (386, 386000 / 6))
         got = sum(row["launches"] for row in report["kernels"]) * 6
         outside = int((re.search(r"(\d+) of \d+ kernels ran outside", notes(report)) or [0, 0])[1])
         self.same(short, "kernels", len(kernels), round(got) + outside)

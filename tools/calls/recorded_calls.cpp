@@ -152,7 +152,7 @@ class Maker {
   void find_records() {
     for (const TracedWait& wait : in_.waits) {
       if (wait.record == 0) continue;
-      const StreamKey stream = stream_named(wait.context, wait.record_stream);
+      const StreamKey stream = stream_named(wait.record_context, wait.record_stream);
       if (stream != kNoStream) record_streams_.emplace(wait.record, stream);
     }
   }
@@ -321,7 +321,8 @@ class Maker {
     std::set<StreamKey> told;
     std::map<std::uint32_t, std::uint64_t> legacy;
     for (const TracedStream& stream : in_.streams) {
-      if (!told.emplace(stream.context, stream.stream).second) continue;
+      const StreamKey key{stream.context, stream.stream};
+      if (!work_streams_.contains(key) || !told.insert(key).second) continue;
       record_.steps.streams.push_back(
           {stream.stream, stream.context, stream.legacy, stream.non_blocking});
       if (stream.legacy) legacy.emplace(stream.context, stream.stream);
@@ -394,12 +395,13 @@ class Maker {
 std::vector<std::size_t> record_places(const std::vector<std::uint64_t>& sequences) {
   std::vector<std::size_t> alike, all;
   for (std::size_t i = 0; i + 2 < sequences.size(); ++i) {
-    if (i == 0 && sequences.size() > 3) continue;
+    const bool empty = sequences[i] == 0 || sequences[i + 1] == 0 || sequences[i + 2] == 0;
+    if (empty || (i == 0 && sequences.size() > 3)) continue;
     all.push_back(i);
     if (sequences[i] == sequences[i + 1] && sequences[i] == sequences[i + 2]) alike.push_back(i);
   }
   // The very first step is better than steps that differ.
-  if (alike.empty() && sequences.size() > 3 && sequences[0] == sequences[1] &&
+  if (alike.empty() && sequences.size() > 3 && sequences[0] != 0 && sequences[0] == sequences[1] &&
       sequences[0] == sequences[2])
     alike.push_back(0);
   const auto& places = alike.empty() ? all : alike;

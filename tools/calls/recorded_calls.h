@@ -42,7 +42,7 @@ struct TracedWait {
   std::uint64_t stream = kUnknown;  // that waits, or is waited for
   std::uint64_t record = 0;  // correlation of the event record that is waited for; 0: unknown
   std::uint64_t record_stream = kUnknown;
-  std::uint32_t context = 0;
+  std::uint32_t context = 0, record_context = 0;
 };
 
 struct TracedStream {
@@ -75,8 +75,9 @@ struct TracedSteps {
 inline constexpr std::size_t kMostTracedCalls = 1u << 18;
 
 // The first steps of up to three records of three neighbours: near the beginning, in the middle
-// and at the end. `sequences` are hashes of what the steps launch. Where any three neighbours are
-// alike, only such are taken, and the very first step is left out where there are others.
+// and at the end. `sequences` are hashes of what the steps launch, 0 of those that launch nothing:
+// they are never taken. Where any three neighbours are alike, only such are, and the very first
+// step is left out where there are others.
 [[nodiscard]] std::vector<std::size_t> record_places(const std::vector<std::uint64_t>& sequences);
 
 // Calls within calls are one, handles are joined, the GPU's clock is moved to the host's.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analysis/report/report_json.h"
+#include "collector/options/option_kinds.h"
 #include "tools/commands/command.h"
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
@@ -88,6 +89,16 @@ class ImportCommand final : public Command {
   void declare(CLI::App& app) override {
     for (std::size_t i = 0; i < files_.size(); ++i)
       app.add_option(kFormats[i].option, files_[i], kFormats[i].files)->type_name("FILE");
+    app.add_option_function<std::string>(
+           "--step-range",
+           [this](const std::string& text) {
+             check_not_empty("--step-range", "a regular expression", text);
+             check_regex("--step-range", text);
+             step_range_ = text;
+           },
+           "the range that is one step")
+        ->take_last()
+        ->type_name("REGEX");
     app.add_option("--gpu", gpu_, "the GPU, where no file names it")->type_name("NAME");
     app.add_option("-o,--output", output_, "the report")->type_name("OUT")->required();
   }
@@ -104,6 +115,7 @@ class ImportCommand final : public Command {
     Progress progress(isatty(STDERR_FILENO) == 1 &&
                       std::string_view(terminal == nullptr ? "dumb" : terminal) != "dumb");
     Imported imported;
+    imported.step_range = step_range_;
     for (const Input& input : all) input.format->read(input.path, imported, progress);
     if (gpu != nullptr) name_gpu(*gpu, imported);
     const Report report = assemble(imported, read_roofs_folder(roofs_folder()));
@@ -142,7 +154,7 @@ class ImportCommand final : public Command {
 
   std::array<std::vector<std::string>, std::size(kFormats)> files_;  // by format
   std::optional<std::string> gpu_;
-  std::string output_;
+  std::string step_range_, output_;
 };
 
 }  // namespace

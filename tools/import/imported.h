@@ -73,6 +73,7 @@ struct ImportedSpan {
 
 // What all readers of one import write to.
 struct Imported {
+  std::string step_range;  // a regular expression: the ranges that are steps; empty: the file says
   LayerTree layers;
   FunctionTable functions;
   ShapeTable shapes;

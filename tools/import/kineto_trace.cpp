@@ -60,6 +60,7 @@ class Reader {
         imported_(imported),
         nest_(imported.layers),
         operators_(nest_),
+        named_steps_(imported.step_range),
         metrics_(imported) {}
 
   void read() {
@@ -68,13 +69,15 @@ class Reader {
     read_file();
     check_parents(json_, parents_);
     parents_ = {};
+    operators_.name_layers();
+    nest_.nest();
+    if (named_steps_.asked())
+      steps_ = steps_of_ranges(named_steps_, nest_, json_.name(), imported_.step_range);
     if (!steps_.empty() && !imported_.steps.empty())
       throw WrongUse(json_.name() +
                      " has steps of its own, and so has a file before it: import each by itself.");
     std::sort(steps_.begin(), steps_.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
-    operators_.name_layers();
-    nest_.nest();
     if (operators_.number_layers()) nest_.nest();
     operators_.link_backward(imported_.layers);
     std::sort(calls_.begin(), calls_.end(), by_correlation);
@@ -243,7 +246,7 @@ class Reader {
     if (!event.correlation) return;
     TracedWait wait;
     wait.correlation = *event.correlation;
-    wait.context = handle(event.context);
+    wait.context = wait.record_context = handle(event.context);
     if (event.stream && *event.stream < UINT32_MAX) wait.stream = *event.stream;
     if (event.wait_stream && *event.wait_stream < UINT32_MAX)
       wait.record_stream = *event.wait_stream;
@@ -254,11 +257,16 @@ class Reader {
   void take_range(const TraceEvent& event) {
     if (event.category == TraceCategory::python && event.python_id)
       parents_.emplace_back(*event.python_id, event.python_parent.value_or(0));
+    const bool annotates = event.category != TraceCategory::python;
+    const auto step = annotates ? named_steps_.step_name(event.name) : std::nullopt;
+    if (step)
+      named_steps_.add(thread_of(event), event.start_ns, event.start_ns + event.duration_ns);
     if (event.name.starts_with(kStep)) {
-      steps_.push_back({event.start_ns, event.start_ns + event.duration_ns});
+      if (!named_steps_.asked())
+        steps_.push_back({event.start_ns, event.start_ns + event.duration_ns});
       return;
     }
-    std::string_view name = event.name;
+    std::string_view name = step ? *step : event.name;
     RangeNest::Range range;
     range.start_ns = event.start_ns;
     range.end_ns = event.start_ns + event.duration_ns;
@@ -408,6 +416,7 @@ class Reader {
   Imported& imported_;
   RangeNest nest_;
   KinetoOperators operators_;
+  StepRanges named_steps_;
   NcuMetrics metrics_;
   std::unordered_map<std::string, std::uint32_t> threads_;
   std::unordered_map<std::string, FunctionId> functions_;

@@ -10,8 +10,10 @@
 
 #include "analysis/base/input_file.h"
 #include "tools/base/wrong_use.h"
+#include "tools/calls/nsys_waits.h"
 #include "tools/import/nsys_texts.h"
 #include "tools/import/range_nest.h"
+#include "tools/import/step_records.h"
 #include "tools/streams/sqlite_file.h"
 
 namespace gable {
@@ -93,7 +95,8 @@ class Reader {
         imported_(imported),
         progress_(progress),
         nest_(imported.layers),
-        texts_(file_, imported.functions) {}
+        named_steps_(imported.step_range),
+        texts_(file_, imported.functions, named_steps_) {}
 
   void read() {
     check_tables();
@@ -111,6 +114,8 @@ class Reader {
     read_calls();
     read_ranges();
     place();
+    if (named_steps_.asked()) record_steps();
+    imported_.steps.insert(imported_.steps.end(), steps_.begin(), steps_.end());
     imported_.times_from.push_back("nsys" + nsys_version(file_) + " (" +
                                    std::filesystem::path(file_.path()).filename().string() + ")");
   }
@@ -155,6 +160,16 @@ class Reader {
     keys_.push_back(key_of(process_of(rows.number(process).value_or(0)), number));
   }
 
+  // Where work ran, which only records of steps need.
+  void origin(const SqliteRows& rows, int context, int stream, int node) {
+    if (!named_steps_.asked()) return;
+    const auto process = static_cast<std::uint32_t>(keys_.back() >> 32);
+    if (const auto id = rows.number(node).value_or(0); id > 0)
+      graph_nodes_.emplace(origins_.size(), id);
+    origins_.emplace_back(contexts_.of(process, rows.number(context).value_or(0)),
+                          static_cast<std::uint32_t>(rows.number(stream, kMost32).value_or(0)));
+  }
+
   // As many rows as the file can have.
   [[nodiscard]] std::uint64_t most_rows() const {
     std::error_code code;
@@ -177,9 +192,26 @@ class Reader {
 
   void read_kernels() {
     SqliteRows rows(file_, kKernels,
-                    {"start", "end", "correlationId", "globalPid", "deviceId", "demangledName",
-                     "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
-                     "clusterX", "clusterY", "clusterZ", "dynamicSharedMemory"});
+                    {"start",
+                     "end",
+                     "correlationId",
+                     "globalPid",
+                     "deviceId",
+                     "demangledName",
+                     "shortName",
+                     "gridX",
+                     "gridY",
+                     "gridZ",
+                     "blockX",
+                     "blockY",
+                     "blockZ",
+                     "clusterX",
+                     "clusterY",
+                     "clusterZ",
+                     "dynamicSharedMemory",
+                     "contextId",
+                     "streamId",
+                     "graphNodeId"});
     LaunchShape last;
     std::uint32_t last_shape = imported_.shapes.intern(last);
     while (rows.next()) {
@@ -187,6 +219,7 @@ class Reader {
       ImportedKernel kernel;
       times(rows, kernel.start_ns, kernel.end_ns);
       call(rows, 2, 3);
+      origin(rows, 17, 18, 19);
       kernel.device = static_cast<std::int32_t>(rows.number(4, 1u << 20).value_or(0));
       kernel.function = texts_.function(rows, kName);
       LaunchShape shape;
@@ -209,9 +242,11 @@ class Reader {
 
   void read_copies(const char* table, bool copy) {
     if (!file_.has(table)) return;
+    const std::uint64_t pageable = nsys_pageable(file_);
     SqliteRows rows(file_, table,
                     {"start", "end", "correlationId", "globalPid", "deviceId", "bytes",
-                     copy ? "copyKind" : "value"});
+                     copy ? "copyKind" : "value", "contextId", "streamId", "graphNodeId", "srcKind",
+                     "dstKind"});
     while (rows.next()) {
       tick();
       ImportedCopy each;
@@ -220,18 +255,23 @@ class Reader {
       each.record.device = static_cast<std::int32_t>(rows.number(4, 1u << 20).value_or(0));
       each.record.bytes = rows.number(5).value_or(0);
       each.record.kind = copy ? kind_of_copy(rows.number(6).value_or(0)) : CopyKind::memset;
+      origin(rows, 7, 8, 9);
+      const int host = each.record.kind == CopyKind::host_to_device ? 10 : 11;
+      each.pageable = copy && named_steps_.asked() && rows.number(host) == pageable;
       imported_.copies.push_back(each);
     }
   }
 
-  // Of the calls only those that GPU work came from matter.
+  // Of the calls only those that GPU work came from matter, and those that wait.
   void read_calls() {
     calls_.emplace(keys_);
     for (const char* table : kRuntime) {
       if (!file_.has(table)) continue;
-      SqliteRows rows(file_, table, {"start", "correlationId", "globalTid"});
+      SqliteRows rows(file_, table, {"start", "correlationId", "globalTid", "end", "nameId"});
       while (rows.next()) {
         tick();
+        imported_.has_calls = true;
+        if (synchronises(texts_.call(rows, 4).what)) waits_.push_back(traced(rows));
         const auto correlation = rows.number(1, kMost32);
         const auto thread = rows.number(2);
         if (!correlation || !thread) continue;
@@ -245,6 +285,22 @@ class Reader {
         call->thread = thread_of(*thread);
       }
     }
+  }
+
+  // Of the columns start, correlationId, globalTid, end and nameId.
+  TracedCall traced(const SqliteRows& rows) {
+    const NamedCall named = texts_.call(rows, 4);
+    const std::uint64_t thread = rows.number(2).value_or(0);
+    const std::uint64_t number = rows.number(1, kMost32).value_or(0);
+    TracedCall call;
+    call.start_ns = rows.needed(0);
+    const std::uint64_t end = rows.number(3).value_or(call.start_ns);
+    call.duration_ns = end > call.start_ns ? end - call.start_ns : 0;
+    call.thread = thread_of(thread);
+    if (number > 0) call.correlation = key_of(process_of(thread), number);
+    call.what = named.what;
+    call.asynchronous = named.asynchronous;
+    return call;
   }
 
   std::uint32_t thread_of(std::uint64_t global) {
@@ -271,12 +327,30 @@ class Reader {
       range.thread = thread_of(thread);
       range.name = texts_.range(rows, thread & ~kThreadPart, nest_);
       nest_.add(range);
+      // One that was open when the recording ended is no whole step.
+      if (end && texts_.is_step(range.name))
+        named_steps_.add(range.thread, range.start_ns, range.end_ns);
     }
+  }
+
+  [[nodiscard]] std::uint32_t step_at(std::uint64_t when) const {
+    const auto behind = std::upper_bound(
+        steps_.begin(), steps_.end(), when,
+        [](std::uint64_t time, const ImportedStep& step) { return time < step.start_ns; });
+    if (behind == steps_.begin() || std::prev(behind)->end_ns <= when) return 0;
+    return static_cast<std::uint32_t>(behind - steps_.begin());
   }
 
   // Layers of kernels and copies: those open on the calling thread when the call was made.
   void place() {
     nest_.nest();
+    if (named_steps_.asked()) {
+      steps_ = steps_of_ranges(named_steps_, nest_, file_.path(), imported_.step_range);
+      if (!imported_.steps.empty())
+        throw WrongUse(
+            file_.path() +
+            " has steps of its own, and so has a file before it: import each by itself.");
+    }
     for (Call& call : calls_->all()) {
       if (call.known()) call.range = nest_.at(call.thread, call.start_ns);
     }
@@ -287,21 +361,62 @@ class Reader {
       if (i < kernels) {
         ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
         kernel.layer = nest_.layer(found->range);
+        kernel.step = step_at(known ? found->start_ns : kernel.start_ns);
         if (!known) ++imported_.without_call;
         nest_.project(found->range, kernel.device, kernel.start_ns, kernel.end_ns);
       } else {
         ImportedCopy& copy = imported_.copies[first_copy_ + i - kernels];
         copy.layer = nest_.layer(found->range);
         copy.placed = known;
+        copy.step = step_at(known ? found->start_ns : copy.record.start_ns);
         nest_.project(found->range, copy.record.device, copy.record.start_ns, copy.record.end_ns);
       }
     }
     for (const RangeNest::Range& range : nest_.ranges()) {
-      ImportedSpan& span = imported_.spans[{0, range.layer}];
+      ImportedSpan& span = imported_.spans[{step_at(range.start_ns), range.layer}];
       ++span.calls;
       if (range.end_ns != UINT64_MAX) span.cpu_ns += range.end_ns - range.start_ns;
     }
+    add_waits(
+        std::move(waits_), nest_, [this](std::uint64_t when) { return step_at(when); }, imported_);
     nest_.finish(imported_);
+  }
+
+  // Only the calls of the steps that are looked at are read.
+  void record_steps() {
+    StepRecords records(imported_, first_kernel_, first_copy_);
+    const std::size_t kernels = imported_.kernels.size() - first_kernel_;
+    NsysWaits waits(file_, {[this](std::uint64_t process, std::uint64_t correlation) {
+                              return key_of(process_of(process), correlation);
+                            },
+                            [this](std::uint64_t process, std::uint64_t id) {
+                              return contexts_.of(process_of(process), id);
+                            }});
+    for (const RecordWindow& window : records.windows(steps_)) {
+      TracedSteps steps;
+      steps.starts = window.starts;
+      const std::string where = " WHERE start >= " + std::to_string(window.starts.front()) +
+                                " AND start < " + std::to_string(window.starts.back());
+      for (const char* table : kRuntime) {
+        if (!file_.has(table)) continue;
+        SqliteRows rows(file_, table, {"start", "correlationId", "globalTid", "end", "nameId"},
+                        where);
+        while (rows.next() && steps.calls.size() <= kMostTracedCalls)
+          steps.calls.push_back(traced(rows));
+      }
+      waits.read(where, steps);
+      std::vector<std::uint64_t> processes(processes_.size());
+      for (const auto& [process, index] : processes_) processes[index] = process;
+      waits.read_streams(processes, steps);
+      steps.others_block = true;
+      records.add(std::move(steps), [&](bool kernel, std::size_t i) {
+        const std::size_t at = kernel ? i : kernels + i;
+        const auto node = graph_nodes_.find(at);
+        const std::uint64_t correlation = (keys_[at] & kMost32) > 0 ? keys_[at] : 0;
+        return WorkOrigin{correlation, node != graph_nodes_.end() ? node->second : 0,
+                          origins_[at].second, origins_[at].first};
+      });
+    }
   }
 
   static constexpr int kName = 5;
@@ -309,7 +424,13 @@ class Reader {
   Imported& imported_;
   Progress& progress_;
   RangeNest nest_;
+  StepRanges named_steps_;
   NsysTexts texts_;
+  NsysContexts contexts_;
+  std::vector<ImportedStep> steps_;
+  std::vector<TracedCall> waits_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> origins_;  // context, stream; as keys_
+  std::unordered_map<std::size_t, std::uint64_t> graph_nodes_;
   std::unordered_map<std::uint64_t, std::uint32_t> processes_, threads_;
   std::vector<std::uint64_t> keys_;  // of the calls of kernels, then of copies
   std::optional<Calls> calls_;

@@ -40,6 +40,14 @@ FunctionId NsysTexts::function(const SqliteRows& rows, int first) {
   return functions_.intern("(unnamed)");
 }
 
+NamedCall NsysTexts::call(const SqliteRows& rows, int column) {
+  if (rows.is_null(column)) return {};
+  if (rows.is_text(column)) return named_call(rows.text(column));
+  const auto [known, fresh] = calls_.try_emplace(rows.needed(column));
+  if (fresh) known->second = named_call(text(rows, column));
+  return known->second;
+}
+
 void NsysTexts::read_domains(const char* table) {
   SqliteRows rows(file_, table, {"globalTid", "domainId", "text", "textId"},
                   " WHERE eventType = " + std::to_string(kDomainCreate));
@@ -63,11 +71,14 @@ std::uint32_t NsysTexts::range(const SqliteRows& rows, std::uint64_t process, Ra
   if (const auto sizes = cut.find(", sizes = ["); sizes != std::string_view::npos)
     cut = cut.substr(0, sizes);
   std::string name(cut.substr(0, RangeNaming::kMaxNameBytes));
+  const auto step = steps_.step_name(name);
+  if (step) name = *step;
   if (name.empty()) name = "(unnamed)";
   const auto found = domains_.find({process, domain});
   if (found != domains_.end() && !found->second.empty() && found->second != "gable")
     name = found->second + ":" + name;
   const std::uint32_t id = nest.name(name);
+  if (step) step_names_.insert(id);
   if (by_id) ranges_.emplace(key, id);
   return id;
 }

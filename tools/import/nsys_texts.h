@@ -5,11 +5,14 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/events/function_table.h"
+#include "tools/calls/call_names.h"
+#include "tools/calls/step_ranges.h"
 #include "tools/import/imported.h"
 #include "tools/import/range_nest.h"
 #include "tools/streams/sqlite_file.h"
@@ -18,7 +21,8 @@ namespace gable {
 
 class NsysTexts {
  public:
-  NsysTexts(SqliteFile& file, FunctionTable& functions) : file_(file), functions_(functions) {}
+  NsysTexts(SqliteFile& file, FunctionTable& functions, const StepRanges& steps)
+      : file_(file), functions_(functions), steps_(steps) {}
 
   // A kernel, whose demangled and short names are in two columns from `column` on.
   FunctionId function(const SqliteRows& rows, int column);
@@ -27,12 +31,19 @@ class NsysTexts {
   // Of the columns domainId, text and textId, which are 3 to 5. Numbers that differ from call to
   // call are cut, as `gable profile` cuts them.
   std::uint32_t range(const SqliteRows& rows, std::uint64_t process, RangeNest& nest);
+  // Whether a range of that name is a step.
+  [[nodiscard]] bool is_step(std::uint32_t range) const { return step_names_.contains(range); }
+  // What a call does, whose name is in the column.
+  NamedCall call(const SqliteRows& rows, int column);
 
  private:
   std::string text(const SqliteRows& rows, int column);
 
   SqliteFile& file_;
   FunctionTable& functions_;
+  const StepRanges& steps_;
+  std::set<std::uint32_t> step_names_;
+  std::unordered_map<std::uint64_t, NamedCall> calls_;
   std::optional<SqliteRows> strings_;
   std::unordered_map<std::uint64_t, FunctionId> known_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> domains_;  // process, domain

@@ -41,6 +41,7 @@ class RangeNest {
   void nest();
   // After nest(). Sorted by thread and start.
   [[nodiscard]] std::vector<Range>& ranges() { return ranges_; }
+  [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
   // The innermost range that was open on the thread at that time; kNone: none.
   [[nodiscard]] std::uint32_t at(std::uint32_t thread, std::uint64_t when_ns) const;
   [[nodiscard]] LayerId layer(std::uint32_t range) const {

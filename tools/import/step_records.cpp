@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analysis/roofline/work.h"
+#include "tools/base/wrong_use.h"
 
 namespace gable {
 namespace {
@@ -51,6 +52,38 @@ class Works {
   const Imported& imported_;
   std::map<Key, std::uint32_t> keys_;
 };
+
+// Numbers differ from step to step.
+std::string without_digits(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) text += c;
+    if (digit && (text.empty() || text.back() != '#')) text += '#';
+  }
+  return text;
+}
+
+// The outer ranges of a file, those that come most often first.
+std::string ranges_there(const RangeNest& nest) {
+  constexpr std::size_t kShown = 6;
+  std::map<std::string, std::uint64_t> counts;
+  for (const RangeNest::Range& range : nest.ranges()) {
+    const bool outer =
+        range.parent == RangeNest::kNone || nest.ranges()[range.parent].parent == RangeNest::kNone;
+    if (outer && range.is_layer) ++counts[without_digits(nest.text(range.name))];
+  }
+  if (counts.empty()) return ", and none at all: record ranges too.";
+  std::vector<std::pair<std::uint64_t, std::string>> names;
+  for (const auto& [name, count] : counts) names.emplace_back(count, name);
+  std::stable_sort(names.begin(), names.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i)
+    text += (i > 0 ? ", " : "") + quoted_piece(names[i].second);
+  if (names.size() > kShown) text += " and others";
+  return ": take one of its ranges, such as " + text + ".";
+}
 
 CopyWay way_of(CopyKind kind) {
   switch (kind) {
@@ -131,6 +164,16 @@ void StepRecords::add(TracedSteps steps,
   }
   steps.work = std::move(works.all);
   imported_.step_records.push_back(make_step_record(std::move(steps)));
+}
+
+std::vector<ImportedStep> steps_of_ranges(const StepRanges& ranges, const RangeNest& nest,
+                                          const std::string& file, const std::string& regex) {
+  std::vector<ImportedStep> steps;
+  for (const StepRanges::Step& step : ranges.steps()) steps.push_back({step.start_ns, step.end_ns});
+  if (steps.empty())
+    throw WrongUse(file + " has no range that --step-range " + quoted_piece(regex) + " names" +
+                   ranges_there(nest));
+  return steps;
 }
 
 void add_waits(std::vector<TracedCall> waits, const RangeNest& nest,

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "tools/calls/recorded_calls.h"
+#include "tools/calls/step_ranges.h"
 #include "tools/import/imported.h"
 #include "tools/import/range_nest.h"
 
@@ -47,6 +49,13 @@ class StepRecords {
   Imported& imported_;
   std::size_t first_kernel_, first_copy_;
 };
+
+// The steps of ranges that the user named. Throws WrongUse where there is none, and says which
+// ranges there are.
+[[nodiscard]] std::vector<ImportedStep> steps_of_ranges(const StepRanges& ranges,
+                                                        const RangeNest& nest,
+                                                        const std::string& file,
+                                                        const std::string& regex);
 
 // The time in synchronising calls, by the layer that was open on their thread. Of a call within
 // another the outer one counts. `nest` is nested.

@@ -45,7 +45,7 @@ class RecordedCalls : public testing::Test {
     TracedWait& made = steps.waits.emplace_back();
     made.correlation = correlation;
     made.stream = stream;
-    made.context = 1;
+    made.context = made.record_context = 1;
     return made;
   }
   StepRecord made() {
@@ -396,6 +396,12 @@ TEST(RecordPlaces, NeedThreeSteps) {
   EXPECT_TRUE(record_places({}).empty());
   EXPECT_TRUE(record_places({1, 1}).empty());
   EXPECT_EQ(record_places({1, 1, 1}), (std::vector<std::size_t>{0}));
+}
+
+TEST(RecordPlaces, AreOfStepsThatLaunchSomething) {
+  EXPECT_TRUE(record_places({0, 0, 0}).empty());
+  EXPECT_TRUE(record_places({0, 0, 0, 0}).empty());
+  EXPECT_EQ(record_places({1, 1, 0, 1, 2, 3}), (std::vector<std::size_t>{3}));
 }
 
 TEST(RecordPlaces, LeaveTheFirstStepOut) {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nsys's tables tell of waits: synchronisation records, event records, streams and a full
+// launch queue. Tables and columns that are not there say nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/calls/recorded_calls.h"
+#include "tools/streams/sqlite_file.h"
+
+namespace gable {
+
+// Numbers of contexts, which differ in their process only.
+class NsysContexts {
+ public:
+  std::uint32_t of(std::uint32_t process, std::uint64_t context) {
+    const auto next = static_cast<std::uint32_t>(numbers_.size()) + 1;
+    return numbers_.try_emplace({process, context}, next).first->second;
+  }
+
+ private:
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> numbers_;
+};
+
+// Of a process as the tables have it (globalPid): a correlation and a context as the records have
+// them.
+struct NsysNumbers {
+  std::function<std::uint64_t(std::uint64_t process, std::uint64_t correlation)> correlation;
+  std::function<std::uint32_t(std::uint64_t process, std::uint64_t context)> context;
+};
+
+class NsysWaits {
+ public:
+  NsysWaits(SqliteFile& file, NsysNumbers numbers);
+
+  // Adds what rows of that time say. `where` chooses them by their column start.
+  void read(const std::string& where, TracedSteps& steps);
+  // Streams of the processes (globalPid).
+  void read_streams(const std::vector<std::uint64_t>& processes, TracedSteps& steps);
+
+ private:
+  struct Record {
+    std::uint64_t process = 0, id = 0, correlation = 0;
+    std::uint64_t stream = 0;
+    std::uint32_t context = 0;
+  };
+  void read_records();
+  void read_full(const std::string& where, TracedSteps& steps);
+  static const Record* latest(const std::vector<Record>& records, std::uint64_t process,
+                              std::uint64_t id, std::uint64_t correlation);
+
+  SqliteFile& file_;
+  NsysNumbers numbers_;
+  // One event is recorded many times: by the number that each record has of its own, and by that
+  // of the event; in the order of their calls.
+  std::vector<Record> by_record_, by_event_;
+};
+
+// The number of pageable memory in the columns srcKind and dstKind; it is not CUPTI's.
+[[nodiscard]] std::uint64_t nsys_pageable(SqliteFile& file);
+
+}  // namespace gable

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ranges of another tool's file are steps: those that --step-range names, by the rule of
+// `gable profile` (docs/commands/profile.md, "What a step is").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/options/range_name.h"
+
+namespace gable {
+
+class StepRanges {
+ public:
+  // Empty: no range is a step.
+  explicit StepRanges(const std::string& regex) : asked_(!regex.empty()), naming_({}, regex) {}
+
+  [[nodiscard]] bool asked() const { return asked_; }
+  // What the layer of a step is called, so that all steps are one; empty where it is no step.
+  [[nodiscard]] std::optional<std::string> step_name(std::string_view name) const;
+
+  void add(std::uint32_t thread, std::uint64_t start_ns, std::uint64_t end_ns);
+  struct Step {
+    std::uint64_t start_ns = 0, end_ns = 0;
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+  // Where those of several threads overlap, one step lasts until all have ended, or until a thread
+  // that began its own in it begins its next.
+  [[nodiscard]] std::vector<Step> steps() const;
+
+ private:
+  struct Range {
+    std::uint64_t start_ns = 0, end_ns = 0;
+    std::uint32_t thread = 0;
+  };
+  bool asked_;
+  RangeNaming naming_;
+  std::vector<Range> ranges_;
+};
+
+}  // namespace gable
