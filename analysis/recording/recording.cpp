@@ -19,13 +19,19 @@ namespace {
 // Index of what has that id, or -1 where nothing (complete) has it yet.
 using IndexOf = std::function<int(const std::string& id)>;
 
-constexpr std::string_view kOpNames[] = {
-    "push",          "pop",          "start",         "end",
-    "launch",        "graph_launch", "copy",          "sync",
-    "idle",          "sleep",        "gable_step",    "profiler_start",
-    "profiler_stop", "load_module",  "context",       "destroy_context",
-    "capture_begin", "capture_end",  "graph_destroy", "play",
-    "print",         "exit",         "fault",         "switch"};
+constexpr std::string_view kOpNames[] = {"push",          "pop",
+                                         "start",         "end",
+                                         "launch",        "graph_launch",
+                                         "copy",          "sync",
+                                         "event_record",  "stream_wait",
+                                         "idle",          "sleep",
+                                         "gable_step",    "profiler_start",
+                                         "profiler_stop", "load_module",
+                                         "context",       "destroy_context",
+                                         "capture_begin", "capture_end",
+                                         "graph_destroy", "play",
+                                         "print",         "exit",
+                                         "fault",         "switch"};
 static_assert(std::size(kOpNames) == static_cast<std::size_t>(OpKind::set_switch) + 1);
 
 std::uint32_t index(RecordingLine& line, const IndexOf& find, const char* what,
@@ -126,7 +132,12 @@ RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel, const Inde
       op.time_ns = line.whole<std::uint64_t>("time_ns", 1000);
       break;
     case OpKind::sync:
-      op.whole_context = !line.has("stream");
+      op.id = line.whole<std::int64_t>("event", 0, false, 1);
+      op.whole_context = !line.has("stream") && op.id == 0;
+      break;
+    case OpKind::event_record:
+    case OpKind::stream_wait:
+      op.id = line.whole<std::int64_t>("event", 0, true, 1);
       break;
     case OpKind::idle:
       op.amount = line.whole<std::uint64_t>("ns", 0, true);
@@ -169,6 +180,7 @@ RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel, const Inde
   }
   const bool on_stream = op.kind == OpKind::launch || op.kind == OpKind::graph_launch ||
                          op.kind == OpKind::copy || op.kind == OpKind::sync ||
+                         op.kind == OpKind::event_record || op.kind == OpKind::stream_wait ||
                          op.kind == OpKind::capture_begin || op.kind == OpKind::capture_end;
   if (on_stream) op.stream = line.whole<std::uint32_t>("stream", 0, false, 0, 100000);
   if (on_stream || op.kind == OpKind::destroy_context || op.kind == OpKind::load_module) {

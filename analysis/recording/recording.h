@@ -76,6 +76,8 @@ enum class OpKind : std::uint8_t {
   graph_launch,
   copy,
   sync,
+  event_record,
+  stream_wait,
   idle,
   sleep,
   gable_step,
@@ -112,7 +114,9 @@ struct RecordedOp {
   std::uint32_t line = 0;
   std::uint32_t stream = 0, context = 0;
   std::int32_t device = 0;  // context
-  std::int64_t id = 0;  // start, end; capture_end, graph_launch, graph_destroy: the graph (0: none)
+  // start, end: the range; capture_end, graph_launch, graph_destroy: the graph (0: none);
+  // event_record, stream_wait, sync: the event (0: none).
+  std::int64_t id = 0;
   std::uint32_t kernel = 0;              // launch: index in Recording::kernels
   std::uint32_t index = 0;               // play: of the sequence; fault: in Recording::faults
   std::optional<std::uint64_t> time_ns;  // launch, graph_launch, copy

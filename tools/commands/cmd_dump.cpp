@@ -148,7 +148,11 @@ class Printer {
         return std::string(recorded_copy(op.copy)) + " " + std::to_string(op.amount) + " B " +
                where + time;
       case OpKind::sync:
+        if (op.id != 0) return "event " + std::to_string(op.id);
         return op.whole_context ? "context " + std::to_string(op.context) : where;
+      case OpKind::event_record:
+      case OpKind::stream_wait:
+        return "event " + std::to_string(op.id) + " " + where;
       case OpKind::idle:
         return std::to_string(op.amount) + " ns";
       case OpKind::sleep:

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kQueue = 1024;     // work that a stream takes before calls wait
 constexpr std::uint64_t kSyncNs = 1000;  // what the call itself takes
+constexpr std::uint64_t kOrderNs = 500;  // of an event that is recorded or waited for
 constexpr std::uint64_t kDefaultCopyNs = 1000;
 constexpr int kDeepest = 32;  // sequences within sequences
 
@@ -140,10 +141,25 @@ class Clock {
         const std::uint64_t begin = now_;
         now_ += kSyncNs;
         for (const auto& [id, stream] : streams_) {
-          const bool meant = id.first == op.context && (op.whole_context || id.second == op.stream);
+          const bool meant =
+              id.first == op.context && op.id == 0 && (op.whole_context || id.second == op.stream);
           if (meant) now_ = std::max(now_, stream.end);
         }
+        if (op.id != 0) now_ = std::max(now_, events_[op.id]);
         add_call(op, "synchronize", begin, 0);
+        break;
+      }
+      case OpKind::event_record:
+      case OpKind::stream_wait: {
+        const std::uint64_t begin = now_;
+        now_ += kOrderNs;
+        const bool record = op.kind == OpKind::event_record;
+        auto& end = streams_[StreamId(op.context, op.stream)].end;
+        if (record)
+          events_[op.id] = std::max(end, now_);
+        else
+          end = std::max(end, events_[op.id]);
+        add_call(op, record ? "record event" : "wait for event", begin, 0);
         break;
       }
       case OpKind::idle:
@@ -237,6 +253,7 @@ class Clock {
   std::map<StreamId, Stream> streams_;
   std::map<StreamId, std::vector<Node>> captured_;
   std::map<std::int64_t, std::vector<Node>> graphs_;
+  std::map<std::int64_t, std::uint64_t> events_;  // when each is reached
 };
 
 }  // namespace

@@ -70,6 +70,12 @@ void write_record(std::uint8_t* at, const Work& work, CUpti_ActivityKind kernel_
                        : work.copy == CopyKind::device_to_host ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH
                                                                : CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
     record->bytes = work.bytes;
+    // The host's memory is pinned: no copy is staged.
+    const auto host = static_cast<std::uint8_t>(CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
+    const auto device = static_cast<std::uint8_t>(CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
+    record->srcKind = work.copy == CopyKind::host_to_device ? host : device;
+    record->dstKind = work.copy == CopyKind::device_to_host ? host : device;
+    if (!work.blocking) record->flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
 #if CUPTI_API_VERSION >= 130000
     record->copyCount = 1;
 #endif

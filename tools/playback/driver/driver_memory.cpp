@@ -41,6 +41,7 @@ CUresult run(ApiCall& call, const Copy& copy, CUstream handle, bool per_thread) 
   work.kind = copy.kind == gable::CopyKind::memset ? Work::Kind::memset : Work::Kind::copy;
   work.copy = copy.kind;
   work.bytes = copy.bytes;
+  work.blocking = copy.blocking;
   work.duration_ns = next.time_ns.value_or(1000);
   work.correlation = call.correlation;
   gpu.advance(next.host_ns);

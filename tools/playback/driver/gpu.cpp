@@ -122,12 +122,13 @@ Context* Gpu::create_context(int device, bool is_primary) {
   return made;
 }
 
-Stream* Gpu::create_stream(Context* context) {
+Stream* Gpu::create_stream(Context* context, bool non_blocking) {
   auto stream = std::make_unique<Stream>();
   Stream* made = stream.get();
   const std::lock_guard<std::mutex> lock(mutex);
   made->context = context;
   made->id = next_stream++;
+  made->non_blocking = non_blocking;
   context->streams.push_back(std::move(stream));
   return made;
 }
@@ -167,12 +168,24 @@ void Gpu::submit(Work& work, Stream& stream) {
   const std::lock_guard<std::mutex> lock(mutex);
   std::uint64_t& slot = stream.ends[stream.submitted++ % Stream::kQueue];
   wait_until(slot);
-  work.start_ns = std::max(stream.end_ns, now());
+  work.start_ns = std::max(stream_end(stream), now());
   work.end_ns = work.start_ns + work.duration_ns;
   slot = stream.end_ns = work.end_ns;
   work.stream_id = stream.id;
   work.context = stream.context;
   work.thread = std::this_thread::get_id();
+}
+
+std::uint64_t Gpu::stream_end(Stream& stream) {
+  Context& context = *stream.context;
+  if (stream.non_blocking) return stream.end_ns;
+  if (&stream != &context.default_stream)
+    return std::max(stream.end_ns, context.default_stream.end_ns);
+  std::uint64_t end = stream.end_ns;
+  for (const auto& other : context.streams)
+    if (!other->non_blocking) end = std::max(end, other->end_ns);
+  for (const auto& [thread, other] : context.per_thread) end = std::max(end, other->end_ns);
+  return end;
 }
 
 std::uint64_t Gpu::context_end(Context& context) {

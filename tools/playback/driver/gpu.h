@@ -63,6 +63,7 @@ struct Work {
   bool cooperative = false;
   CopyKind copy = CopyKind::other;
   std::uint64_t bytes = 0;
+  bool blocking = false;  // the call of a copy waits for it
   std::uint64_t duration_ns = 1000, start_ns = 0, end_ns = 0;
   std::uint32_t correlation = 0;
   std::uint64_t graph_node = 0;
@@ -98,6 +99,7 @@ struct Stream {
   std::uint64_t submitted = 0;
   std::array<std::uint64_t, kQueue> ends{};
   bool alive = true;
+  bool non_blocking = false;  // the legacy default stream does not wait for it, nor it for that
   std::unique_ptr<Graph> capture;  // while it captures
 };
 
@@ -138,7 +140,7 @@ class Gpu {
   Context* context_of(CUcontext handle);  // null when it is none, or destroyed
   bool was_context(CUcontext handle);
   Context* create_context(int device, bool is_primary);
-  Stream* create_stream(Context* context);
+  Stream* create_stream(Context* context, bool non_blocking);
   Module* create_module(Context* context);
   bool any_context();  // one was ever made
   Function* function(Module* module, const std::string& name);
@@ -147,6 +149,9 @@ class Gpu {
   // is full.
   void submit(Work& work, Stream& stream);
   std::uint64_t context_end(Context& context);
+  // When the next work of the stream may begin, where the host is never late: after the stream's
+  // own, and after that of streams that the legacy default stream orders. Under `mutex`.
+  std::uint64_t stream_end(Stream& stream);
 
   std::atomic<bool> initialized{false};
   std::atomic<std::uint32_t> next_correlation{1};

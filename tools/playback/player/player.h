@@ -45,6 +45,7 @@ class Performer {
 
   PlayedContext& enter_context(const RecordedOp& op);  // makes it current on this thread
   CUstream stream(PlayedContext& context, std::uint32_t number);
+  CUevent event(const RecordedOp& op);
   nvtxDomainHandle_t domain(const std::string& name);
   void initialize();
   void push(const RecordedOp& op);
@@ -61,6 +62,7 @@ class Performer {
   std::map<std::uint32_t, PlayedContext> contexts_;
   std::map<std::string, nvtxDomainHandle_t> domains_;
   std::map<std::int64_t, std::pair<nvtxDomainHandle_t, nvtxRangeId_t>> started_;
+  std::map<std::int64_t, CUevent> events_;
   std::map<std::int64_t, CUgraphExec> graphs_;
   std::map<std::uint64_t, CUgraphExec> line_graphs_;
   Ending ending_;

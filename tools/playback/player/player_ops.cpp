@@ -82,9 +82,21 @@ void Performer::perform(const RecordedOp& op) {
       PlayedContext& context = enter_context(op);
       if (op.whole_context) {
         check(cuCtxSynchronize(), op, "cuCtxSynchronize");
+      } else if (op.id != 0) {
+        check(cuEventSynchronize(event(op)), op, "cuEventSynchronize");
       } else {
         check(cuStreamSynchronize(stream(context, op.stream)), op, "cuStreamSynchronize");
       }
+      break;
+    }
+    case OpKind::event_record: {
+      CUstream where = stream(enter_context(op), op.stream);
+      check(cuEventRecord(event(op), where), op, "cuEventRecord");
+      break;
+    }
+    case OpKind::stream_wait: {
+      CUstream where = stream(enter_context(op), op.stream);
+      check(cuStreamWaitEvent(where, event(op), 0), op, "cuStreamWaitEvent");
       break;
     }
     case OpKind::idle:
@@ -209,6 +221,12 @@ CUstream Performer::stream(PlayedContext& context, std::uint32_t number) {
   if (number == 0) return nullptr;
   CUstream& made = context.streams[number];
   if (made == nullptr) cuStreamCreate(&made, CU_STREAM_NON_BLOCKING);
+  return made;
+}
+
+CUevent Performer::event(const RecordedOp& op) {
+  CUevent& made = events_[op.id];
+  if (made == nullptr) check(cuEventCreate(&made, CU_EVENT_DISABLE_TIMING), op, "cuEventCreate");
   return made;
 }
 
