@@ -167,6 +167,8 @@ struct CopyRecord {
   std::uint64_t node = 0;  // of the graph that made it; 0: none
   bool placed = false;     // `layer` is that of the node
   LayerId layer = 0;
+  bool pageable = false;      // the host's side can be paged out
+  bool asynchronous = false;  // the call need not have waited for it
 };
 
 // Counter values of one launch, checked by the collector (checksum of CTAs, no dropped ranges)

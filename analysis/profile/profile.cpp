@@ -36,6 +36,7 @@ void hand_over(Profile::State& from, Profile::State& to) {
   to.graphs = from.graphs;
   to.range_function = from.range_function;
   to.models = from.models;
+  to.step_recorder.take_streams(from.step_recorder);
 }
 
 // Launches and calls, of which a run has all.
@@ -105,6 +106,7 @@ void Profile::add(const LaunchEvent& launch) {
   if (window == nullptr || !measures(window->phase.kind)) {
     if (launch.in_range) state.add_to_range(launch.key, nullptr);
     state.known.insert(launch.correlation);
+    if (window == nullptr) state.step_recorder.add_between(launch);
     return;
   }
   ++state.window_key(*window, key).launches;
@@ -135,6 +137,7 @@ void Profile::add(const KernelRecord& record) {
   if (window == nullptr) {
     if (good && !launch) {
       state.step_times.add_outside(record.start_ns, record.end_ns);
+      state.step_recorder.add_between(record);
       if (!state.known.contains(record.correlation)) ++state.lost.unattributed_launches;
     }
     return;
@@ -144,6 +147,7 @@ void Profile::add(const KernelRecord& record) {
     window->unions_known = false;
   } else if (!window->ended || window->end.keep) {
     window->latency.add_start(record);
+    state.step_recorder.add(record, state.keys.row(launch->key).key, launch->window);
     if (launch->in_range) state.add_to_range(launch->key, *window, record.end_ns - record.start_ns);
     if (window->records.size() < state.limits.max_window_records) {
       window->records.push_back({record.start_ns, record.end_ns, launch->key, stream_of(record)});
@@ -169,6 +173,10 @@ void Profile::add(const CopyRecord& record) {
   if (!usable(record.start_ns, record.end_ns)) {
     if (call) ++state.lost.zero_timestamps;  // else it belongs to no window: nothing is lost
     return;
+  }
+  if (state.step_recorder.active()) {
+    state.step_recorder.add(record, call ? call->layer : record.layer);
+    state.take_step_records();
   }
   const CopySum sum{1, record.bytes, record.end_ns - record.start_ns};
   if (!call) {
@@ -286,13 +294,30 @@ void Profile::finish_records() {
     if (window->ended) state.give_up(window);
     window = next;
   }
+  state.step_recorder.finish();
+  state.take_step_records();
 }
 
-void Profile::add(StepRecord record) {
-  auto& records = state_->step_records;
-  if (records.size() == kMaxStepRecords) records.erase(records.end() - 1);
-  records.push_back(std::move(record));
+void Profile::add(StepRecord record) { state_->keep(std::move(record)); }
+
+// --- Steps that are recorded call by call.
+
+bool Profile::records_calls(WindowId window, bool wanted) {
+  State& state = *state_;
+  auto& recorder = state.step_recorder;
+  const std::size_t begun = state.step_records.size() * StepRecorder::kSteps + recorder.steps();
+  const bool records =
+      wanted && recorder.too_large() == 0 && begun < kMaxStepRecords * StepRecorder::kSteps;
+  records ? recorder.begin(window) : recorder.end_row();
+  state.take_step_records();
+  return records;
 }
+
+bool Profile::steps_too_large() const { return state_->step_recorder.too_large() > 0; }
+
+void Profile::add(const StepCall& call) { state_->step_recorder.add(call); }
+
+void Profile::add(const StreamMade& made) { state_->step_recorder.add(made); }
 
 void Profile::lose_copies() { state_->copies_lost = true; }
 
@@ -409,6 +434,7 @@ void Profile::add(const GraphKernelRecord& kernel) {
       key.layer = shape.layer;
       ++state.unplaced_kernels;
     }
+    state.step_recorder.add(record, key, pending.window, kernel.node);
     const KeyIndex row = state.keys.find_or_add(key, state.oldest_open());
     WindowKey& in_window = state.window_key(*window, row);
     if (in_window.launches == 0) in_window.from_records = true;

@@ -15,6 +15,7 @@
 #include "analysis/events/join_checks.h"
 #include "analysis/events/layer_model.h"
 #include "analysis/events/layer_tree.h"
+#include "analysis/profile/step_call.h"
 #include "analysis/profile/step_record.h"
 
 namespace gable {
@@ -63,6 +64,8 @@ class Profile {
   void add(const TokenCount& tokens);
   void add(const LayerSpan& span);
   void add(const GraphLaunch& launch);
+  void add(const StepCall& call);
+  void add(const StreamMade& made);
   // Activity records, in any order, also after their window ended.
   void add(const KernelRecord& record);
   void add(const GraphKernelRecord& record);
@@ -70,6 +73,11 @@ class Profile {
   // Counter samples of window `window`, before its end_window.
   void add(Phase phase, WindowId window, const CounterSample& sample);
   void begin_window(WindowId window, Phase phase);
+  // Whether the calls of this time window's step, which is about to begin, are to be added. Said of
+  // every window; `wanted`: it could be.
+  [[nodiscard]] bool records_calls(WindowId window, bool wanted);
+  // Steps have more calls than are recorded: none is recorded any more.
+  [[nodiscard]] bool steps_too_large() const;
   void end_window(const WindowEnd& end);
   // No further records will come: closes the time windows that still wait for theirs.
   void finish_records();

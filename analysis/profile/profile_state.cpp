@@ -72,7 +72,13 @@ Profile::State::State(LayerTree& layer_tree, FunctionTable& function_table,
       checks(join_checks),
       keys(profile_limits.max_keys),
       step_times(profile_limits.max_window_records),
-      pending(profile_limits.max_pending) {}
+      pending(profile_limits.max_pending),
+      step_recorder(function_table) {}
+
+void Profile::State::keep(StepRecord record) {
+  if (step_records.size() == kMaxStepRecords) step_records.pop_back();
+  step_records.push_back(std::move(record));
+}
 
 std::optional<double> Profile::State::launches_per_step(const KeyRow& row, PhaseKind kind) const {
   return classes.per_step([&](std::size_t place) {
@@ -228,6 +234,10 @@ void Profile::State::close(std::list<Window>::iterator window) {
                     end.keep && measuring ? classes.place(end.sequence_hash) : 0, end.start_ns,
                     end.end_ns});
   if (closed.size() > kRememberedWindows) closed.pop_front();
+  if (step_recorder.active()) {
+    step_recorder.close(end, end.keep && window->unions_known && !window->incomplete);
+    take_step_records();
+  }
   windows.erase(window);
   keys.window_closed();
 }

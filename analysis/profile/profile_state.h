@@ -21,6 +21,7 @@
 #include "analysis/profile/profile.h"
 #include "analysis/profile/range_rows.h"
 #include "analysis/profile/step_classes.h"
+#include "analysis/profile/step_recorder.h"
 #include "analysis/profile/step_times.h"
 #include "analysis/profile/window.h"
 
@@ -116,6 +117,7 @@ struct Profile::State {
   std::unordered_map<std::uint32_t, PendingGraph> pending_graphs;  // by correlation
   RecentCorrelations known;  // launches whose records do not matter
   PendingCopies pending_copies;
+  StepRecorder step_recorder;
   std::deque<StrayCopy> stray_copies;
   struct Closed {
     WindowId id = kNoWindow;
@@ -144,6 +146,10 @@ struct Profile::State {
   WindowKey& window_key(Window& window, KeyIndex key);
   [[nodiscard]] bool is_range(const LaunchKey& key) const {
     return range_function != 0 && key.function == range_function;
+  }
+  void keep(StepRecord record);
+  void take_step_records() {
+    while (auto record = step_recorder.take()) keep(std::move(*record));
   }
   // A launch that is counted with its layer.
   void add_to_range(const LaunchKey& launch, Window* window);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes StepRecords of what comes while time windows of steps are open: the calls of three
+// neighbouring steps, and when the GPU ran what they launched. Everything may come in any order;
+// calls and times are joined by correlation id when the three steps are closed. Bounded: steps with
+// more calls or operations than that are left out and counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analysis/events/events.h"
+#include "analysis/events/function_table.h"
+#include "analysis/profile/step_call.h"
+#include "analysis/profile/step_record.h"
+
+namespace gable {
+
+class StepRecorder {
+ public:
+  static constexpr std::size_t kSteps = 3;  // of a record
+  static constexpr std::size_t kMostCalls = kSteps * 40000;
+  static constexpr std::size_t kMostStreams = 4096;  // whose flags are remembered
+
+  explicit StepRecorder(const FunctionTable& functions, std::size_t most = kMostCalls)
+      : functions_(functions), most_(most) {}
+
+  // --- windows
+  // The step of this window is recorded. One that is not ends the row of neighbours.
+  void begin(WindowId window);
+  void end_row();
+  // All kernels of the window have come, or the others never will. `good`: it counts, and all its
+  // kernels have times.
+  void close(const WindowEnd& end, bool good);
+  // No further records come.
+  void finish();
+
+  // --- what happens
+  void add(const StreamMade& made);
+  void add(const StepCall& call);
+  // A launch between two windows, to which its kernel's record is joined.
+  void add_between(const LaunchEvent& launch);
+  void add_between(const KernelRecord& record);
+  // A kernel that was launched in that window.
+  void add(const KernelRecord& record, const LaunchKey& key, WindowId window,
+           std::uint64_t node = 0);
+  void add(const CopyRecord& record, LayerId layer);
+
+  // The next record that is complete.
+  [[nodiscard]] std::optional<StepRecord> take();
+  // How often three neighbours were left out because they were too large.
+  [[nodiscard]] std::uint64_t too_large() const { return too_large_; }
+  [[nodiscard]] bool active() const { return !steps_.empty(); }
+  [[nodiscard]] std::size_t steps() const { return steps_.size(); }
+
+  // Streams live as long as the program, whatever is collected.
+  void take_streams(StepRecorder& from) { non_blocking_ = std::move(from.non_blocking_); }
+
+ private:
+  struct Step {
+    WindowId window = kNoWindow;
+    bool closed = false, good = false;
+    bool last = false;  // the next window is not recorded
+    std::uint64_t step = 0, sequence_hash = 0;
+    bool changed = false;
+    std::vector<RecordedCall> calls;
+    std::vector<std::uint32_t> copies;  // their correlation ids
+    std::unordered_set<std::uint64_t> non_blocking;
+  };
+  struct Operation {
+    RecordedOperation recorded;
+    RecordedWork work;
+    std::uint64_t size = 0;  // of a copy, bytes
+    WindowId window = kNoWindow;
+  };
+
+  Step* find(WindowId window);
+  void keep(const Operation& operation);
+  [[nodiscard]] static bool follows(const Step& before, const Step& step);
+  void drop(std::size_t steps);
+  // Leaves out steps that are part of no three neighbours, as far as that is known.
+  void settle();
+  [[nodiscard]] bool complete() const;
+  [[nodiscard]] bool copies_missing() const;
+  [[nodiscard]] std::optional<StepRecord> build();
+
+  const FunctionTable& functions_;
+  const std::size_t most_;
+  std::deque<Step> steps_;  // by window
+  std::vector<Operation> operations_;
+  std::unordered_map<std::uint32_t, LaunchKey> between_;  // by correlation
+  std::unordered_set<std::uint64_t> non_blocking_;        // streams that exist
+  std::unordered_set<std::uint32_t> copies_;              // whose records came, by correlation
+  std::size_t calls_ = 0;
+  bool urged_ = false;  // what has not come by now will not
+  std::uint64_t too_large_ = 0;
+};
+
+}  // namespace gable
