@@ -58,9 +58,17 @@ std::uint32_t size(std::int32_t value) {
 
 template <typename Record>
 CopyRecord copy_record(const Record& r, CopyKind kind) {
-  return {
-      r.start,       r.end, r.bytes, r.correlationId, static_cast<std::int32_t>(r.deviceId), kind,
-      r.graphNodeId, false, 0};
+  return {r.start,
+          r.end,
+          r.bytes,
+          r.correlationId,
+          static_cast<std::int32_t>(r.deviceId),
+          kind,
+          r.graphNodeId,
+          false,
+          0,
+          false,
+          false};
 }
 
 }  // namespace
@@ -93,7 +101,10 @@ void ActivityStream::take(const CUpti_Activity* record, ActivityBatch& batch) {
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
       const auto* m = reinterpret_cast<const CUpti_ActivityMemcpy5*>(record);
-      batch.copies.push_back(copy_record(*m, kind_of_copy(m->copyKind)));
+      auto& copy = batch.copies.emplace_back(copy_record(*m, kind_of_copy(m->copyKind)));
+      copy.pageable = m->srcKind == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE ||
+                      m->dstKind == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
+      copy.asynchronous = (m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
       break;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY2: {

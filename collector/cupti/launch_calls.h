@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/events/events.h"
+#include "analysis/profile/step_call.h"
 
 namespace gable {
 
@@ -26,6 +27,9 @@ enum class CallKind : std::uint8_t {
   profiler_stop,
   context_end,  // destroys or resets a context
   unload,       // of a module or library: function handles may be used again
+  step,         // matters where a step is recorded call by call, and nowhere else
+  stream_made,
+  stream_gone,
 };
 
 [[nodiscard]] CallKind kind_of(CUpti_CallbackId cbid);
@@ -52,6 +56,14 @@ struct LaunchArguments {
 // `params` as in CUpti_CallbackData::functionParams. False when the call is no launch of one
 // kernel.
 bool decode_launch(CUpti_CallbackId cbid, const void* params, LaunchArguments& out);
+
+// At a call's EXIT: what it did in a recorded step. `call` has the thread already; its window and
+// times are the caller's.
+void decode_step_call(CUpti_CallbackId cbid, const CUpti_CallbackData& data, StepCall& call);
+// At EXIT of a call that made a stream.
+[[nodiscard]] StreamMade decode_stream_made(CUpti_CallbackId cbid, const void* params);
+// Of a call that destroys one.
+[[nodiscard]] std::uint64_t destroyed_stream(const void* params);
 
 // At a call's EXIT: whether it succeeded; a CUPTI that does not say so is believed.
 [[nodiscard]] bool succeeded(const CUpti_CallbackData& data);

@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "analysis/events/events.h"
+#include "analysis/profile/step_call.h"
 
 namespace gable {
 
 struct Event {
-  enum class Kind : std::uint8_t { launch, copy, graph, call_after_wait, tokens };
+  enum class Kind : std::uint8_t { launch, copy, graph, call_after_wait, tokens, call, stream };
   Kind kind = Kind::launch;
   std::uint32_t step = 0;  // the step (by number) in which it happened
   union {
@@ -24,10 +25,13 @@ struct Event {
     GraphLaunch graph;
     CallAfterWait call_after_wait;
     TokenCount tokens;
+    StepCall call;
+    StreamMade stream;
   };
   Event() : launch() {}
 };
 static_assert(std::is_trivially_copyable_v<Event>);
+static_assert(sizeof(Event) == 72);
 
 class EventRing {
  public:

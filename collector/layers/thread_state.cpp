@@ -85,6 +85,8 @@ ThreadState* ThreadRegistry::acquire() {
       state->nodes.start_anew();
       state->backward = {};
       state->wait = {};
+      state->call = {};
+      state->number = ++threads_;
       state->steps = {};
       state->busy = state->in_window_launch = false;
       state->ours.store(false, std::memory_order_relaxed);
@@ -93,6 +95,7 @@ ThreadState* ThreadRegistry::acquire() {
   }
   states_.push_back(std::make_unique<ThreadState>());
   states_.back()->ranges.is_main = is_main_thread();
+  states_.back()->number = ++threads_;
   return states_.back().get();
 }
 

@@ -56,6 +56,13 @@ struct Wait {
   std::uint64_t start_ns = 0;  // 0: none
 };
 
+// A call under way in a step that is recorded call by call.
+struct OpenCall {
+  WindowId window = kNoWindow;  // none: it is not recorded
+  std::uint32_t correlation = 0;
+  std::uint64_t enter_ns = 0;
+};
+
 // A thread's own step ranges (--step-range).
 struct OwnSteps {
   std::uint32_t epoch = 0;  // of the queue that knows them
@@ -70,6 +77,8 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   SpanSums spans;
   SpanSums waits;  // in ns, not ticks
   Wait wait;
+  OpenCall call;
+  std::uint32_t number = 0;  // no other thread has or had it
   NodeLayers nodes;
   BackwardSlot backward;
   ThreadModules modules;
@@ -127,6 +136,7 @@ class ThreadRegistry {
  private:
   ThreadState* at(std::size_t index);
   Mutex mutex_;
+  std::uint32_t threads_ GABLE_GUARDED_BY(mutex_) = 0;  // so far
   std::vector<std::unique_ptr<ThreadState>> states_ GABLE_GUARDED_BY(mutex_);
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/queue/range_choice.h"
 
+#include "analysis/events/kernel_kind.h"
+
 namespace gable {
 
 RangeChoice choose_ranges(const Settings& settings, bool ranks) {
@@ -17,10 +19,6 @@ RangeChoice choose_ranges(const Settings& settings, bool ranks) {
                 "ranges are taken."};
 }
 
-bool may_wait_for_ranks(std::string_view symbol) {
-  // "ncclDevKernel_AllReduce…", or mangled.
-  return symbol.starts_with("nccl") ||
-         (symbol.starts_with("_Z") && symbol.substr(0, 12).find("nccl") != symbol.npos);
-}
+bool may_wait_for_ranks(std::string_view symbol) { return is_collective(symbol); }
 
 }  // namespace gable

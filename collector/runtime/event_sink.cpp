@@ -38,6 +38,12 @@ void EventSink::take(const Event& event) {
     case Event::Kind::tokens:
       profile_.add(event.tokens);
       break;
+    case Event::Kind::call:
+      profile_.add(event.call);
+      break;
+    case Event::Kind::stream:
+      profile_.add(event.stream);
+      break;
   }
 }
 

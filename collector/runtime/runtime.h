@@ -31,6 +31,9 @@ struct Hot {
   std::atomic<bool> counters{false};        // the window collects counters
   std::atomic<WindowId> window{kNoWindow};  // that launches belong to
   std::atomic<WindowId> span_window{kNoWindow};  // the same in time windows, else none
+  // The same in time windows of steps that are recorded call by call, and from there to the next
+  // window.
+  std::atomic<WindowId> call_window{kNoWindow};
   std::atomic<std::uint32_t> step{0};
   std::atomic<LayerId> copies{0};  // the layer of copies that are in no other
 };

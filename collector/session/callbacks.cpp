@@ -14,8 +14,9 @@ Callbacks::Callbacks(Collection& collection, MetricPlanner& planner, ReportOutpu
       planner_(planner),
       flusher_(flusher),
       waits_(collection),
-      launches_(collection, planner, output, waits_),
-      graphs_(collection, launches_) {}
+      calls_(collection),
+      launches_(collection, planner, output, waits_, calls_),
+      graphs_(collection, launches_, calls_) {}
 
 void CUPTIAPI Callbacks::entry(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                const void* data) {
@@ -53,11 +54,11 @@ void Callbacks::on_driver(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const auto kind = kind_of(id);
   const bool enter = data.callbackSite == CUPTI_API_ENTER;
   if (kind == CallKind::launch) {
-    enter ? launches_.enter(id, data) : launches_.exit(data);
+    enter ? launches_.enter(id, data) : launches_.exit(id, data);
   } else if (kind == CallKind::graph_launch) {
-    enter ? graphs_.enter(data) : launches_.exit(data);
+    enter ? graphs_.enter(data) : launches_.exit(id, data);
   } else {
-    enter ? enter_other(kind, data) : exit_other(kind, data);
+    enter ? enter_other(kind, data) : exit_other(kind, id, data);
   }
 }
 
@@ -79,9 +80,17 @@ void Callbacks::enter_other(CallKind kind, const CUpti_CallbackData& data) {
       break;
     case CallKind::copy:
       enter_copy(thread, data);
+      calls_.enter(thread, data.correlationId);
       break;
     case CallKind::wait:
       waits_.enter(thread);
+      calls_.enter(thread, data.correlationId);
+      break;
+    case CallKind::step:
+      calls_.enter(thread, data.correlationId);
+      break;
+    case CallKind::stream_gone:
+      calls_.gone(thread, data);
       break;
     case CallKind::capture_begin:
       if (!c_.activity.capturing()) c_.windows.before_capture();
@@ -98,9 +107,10 @@ void Callbacks::enter_other(CallKind kind, const CUpti_CallbackData& data) {
   }
 }
 
-void Callbacks::exit_other(CallKind kind, const CUpti_CallbackData& data) {
+void Callbacks::exit_other(CallKind kind, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   auto& thread = this_thread();
   if (thread.busy) return;
+  calls_.exit(thread, id, data);
   switch (kind) {
     case CallKind::capture_begin:
     case CallKind::capture_end:
@@ -108,6 +118,9 @@ void Callbacks::exit_other(CallKind kind, const CUpti_CallbackData& data) {
       break;
     case CallKind::wait:
       waits_.exit(thread);
+      break;
+    case CallKind::stream_made:
+      calls_.made(thread, id, data);
       break;
     case CallKind::profiler_start:
       c_.windows.profiler_start();

@@ -26,7 +26,7 @@ class Callbacks {
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
   void after_queue(CallKind kind, const CUpti_CallbackData& data);
   void enter_other(CallKind kind, const CUpti_CallbackData& data);
-  void exit_other(CallKind kind, const CUpti_CallbackData& data);
+  void exit_other(CallKind kind, CUpti_CallbackId id, const CUpti_CallbackData& data);
   void enter_copy(ThreadState& thread, const CUpti_CallbackData& data);
   void follow_capture(CallKind kind, const CUpti_CallbackData& data);
 
@@ -34,6 +34,7 @@ class Callbacks {
   MetricPlanner& planner_;
   Flusher& flusher_;
   WaitPath waits_;
+  StepCalls calls_;
   LaunchPath launches_;
   GraphPath graphs_;
 };

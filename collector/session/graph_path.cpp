@@ -152,6 +152,7 @@ void GraphPath::enter(const CUpti_CallbackData& data) {
   launch.window = in->window;
   event.step = in->step;
   c_.sink.emit(thread, event);
+  calls_.enter(thread, data.correlationId, in->window);
 }
 
 }  // namespace gable

@@ -12,7 +12,8 @@ namespace gable {
 
 class GraphPath {
  public:
-  GraphPath(Collection& collection, LaunchPath& launches) : c_(collection), launches_(launches) {}
+  GraphPath(Collection& collection, LaunchPath& launches, StepCalls& calls)
+      : c_(collection), launches_(launches), calls_(calls) {}
 
   // A graph, one of its nodes, or an executable graph came or went.
   void changed(CUpti_CallbackIdResource id, const CUpti_GraphData& data);
@@ -29,6 +30,7 @@ class GraphPath {
 
   Collection& c_;
   LaunchPath& launches_;
+  StepCalls& calls_;
 };
 
 }  // namespace gable

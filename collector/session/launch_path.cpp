@@ -99,6 +99,7 @@ void LaunchPath::enter(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   event.step = in->step;
   if (thread.waited_in != kNoWindow) waits_.launched_after(thread, launch);
   c_.sink.emit(thread, event);
+  calls_.enter(thread, data.correlationId, in->window);
   // Changes are measured by themselves, all of them.
   if (thread.stands_for != 0 && c_.windows.changes_ns() == changes)
     add_cost(thread, thread.entered_cost, entered);
@@ -117,9 +118,10 @@ void LaunchPath::enter_captured(ThreadState& thread, const LaunchEvent& launch) 
   capture.step = in.step;
 }
 
-void LaunchPath::exit(const CUpti_CallbackData& data) {
+void LaunchPath::exit(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   auto& thread = this_thread();
   if (thread.busy) return;
+  calls_.exit(thread, id, data);
   if (thread.capture.launching) {
     exit_captured(thread, data, succeeded(data));
   } else if (thread.in_window_launch) {

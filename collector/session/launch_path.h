@@ -14,19 +14,21 @@
 #include "collector/session/collection.h"
 #include "collector/session/metric_planner.h"
 #include "collector/session/report_output.h"
+#include "collector/session/step_calls.h"
 #include "collector/session/wait_path.h"
 
 namespace gable {
 
 class LaunchPath {
  public:
-  LaunchPath(Collection& collection, MetricPlanner& planner, ReportOutput& output, WaitPath& waits)
-      : c_(collection), planner_(planner), output_(output), waits_(waits) {}
+  LaunchPath(Collection& collection, MetricPlanner& planner, ReportOutput& output, WaitPath& waits,
+             StepCalls& calls)
+      : c_(collection), planner_(planner), output_(output), waits_(waits), calls_(calls) {}
 
   // Of one kernel.
   void enter(CUpti_CallbackId id, const CUpti_CallbackData& data);
   // Of a kernel, or of a graph.
-  void exit(const CUpti_CallbackData& data);
+  void exit(CUpti_CallbackId id, const CUpti_CallbackData& data);
 
   // --- what launches of kernels and of graphs have in common
   // Follows the borders that the launch makes, and tells the window it belongs to. Nothing: all
@@ -79,6 +81,7 @@ class LaunchPath {
   MetricPlanner& planner_;
   ReportOutput& output_;
   WaitPath& waits_;
+  StepCalls& calls_;
   std::atomic<FunctionId> functions_seen_{1};
   std::atomic<bool> collective_{false};  // a kernel that may wait for other ranks was launched
 };

@@ -198,7 +198,7 @@ void WindowQueue::begin_window(std::uint64_t now) {
   const auto phase = choose_keys(choose_phase());
   open_.start_ns = now;
   open_.reach = planner_.queue().reaching() && phase.kind == PhaseKind::time;
-  open_.changed = false;
+  open_.changed = open_.calls = false;
   open_.change_ns = 0;
   open_.functions_before = functions;
   if (phase.kind == PhaseKind::off) {
@@ -221,7 +221,12 @@ void WindowQueue::make_room() {
 void WindowQueue::open_window(Phase phase) {
   if (!state_.begin(phase)) return;
   const auto window = state_.window();
-  sink_.with_profile([window, phase](Profile& profile) { profile.begin_window(window, phase); });
+  // A step that ends before the next begins has none beside it.
+  const bool step = phase.kind == PhaseKind::time && by_steps() && border() != Border::profiler;
+  open_.calls = sink_.with_profile([window, phase, step](Profile& profile) {
+    profile.begin_window(window, phase);
+    return profile.records_calls(window, step);
+  });
 }
 
 // A step that has begun is none for times, whose copies ran unseen; it only counts.
@@ -384,6 +389,9 @@ void WindowQueue::tell_launches() {
   rt_.hot.window.store(state_.of_launches(), std::memory_order_release);
   rt_.hot.span_window.store(state_.times() ? state_.window() : kNoWindow,
                             std::memory_order_relaxed);
+  const bool between = state_.state() == WindowState::State::between;
+  const bool calls = open_.calls && (state_.times() || between);
+  rt_.hot.call_window.store(calls ? state_.window() : kNoWindow, std::memory_order_relaxed);
   rt_.hot.counters.store(state_.counts(), std::memory_order_release);
 }
 

@@ -206,6 +206,7 @@ class WindowQueue {
   struct Open {
     std::uint64_t start_ns = 0;
     bool reach = false, changed = false;      // as in WindowEnd
+    bool calls = false;                       // they are recorded, of what comes after it too
     std::uint64_t change_ns = 0;              // as in WindowEnd
     FunctionId functions_before = 0;          // kernels that were known
     std::shared_ptr<const KeyChoice> chosen;  // with --budget, of a counter window

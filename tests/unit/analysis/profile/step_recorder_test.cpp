@@ -131,7 +131,7 @@ class RecordedRow : public ::testing::Test {
     const auto graph = build_step_graph(record.steps, {});
     const auto replay = StepReplay::of(graph, 1);
     EXPECT_TRUE(replay);
-    return replay ? replay->saving(replay->without(true, false, false)) : SavingRange{};
+    return replay ? replay->saving(replay->without({.communication = true})) : SavingRange{};
   }
   static void expect_sound(const StepRecord& record) {
     const auto graph = build_step_graph(record.steps, {});
