@@ -116,7 +116,7 @@ class Check(CompareCase):
         out = self.check(now, code=1).stdout
         self.assertIn("worse: whole program: step 2.00 ms -> 4.00 ms, +100 % (gate 5 %, noise 0 ns)\n", out)
         self.assertIn("worse: whole program: idle 500 us -> 2.50 ms, +100 % of the step (gate 5 %)\n", out)
-        self.assertIn("(step, idle, time, coverage)", out)
+        self.assertIn("(step, idle, exposed, time, coverage)", out)
         self.assertNotIn("idle", self.check(now, "--what", "step", code=1).stdout)
         self.check(now, "--what", "time")
         self.check(now, "--layer", "Net/conv")  # these layers alone

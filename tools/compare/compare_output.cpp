@@ -138,9 +138,14 @@ std::string no_difference_line(const ReportFiles& files, const Comparison& compa
 std::string step_line(const Comparison& comparison) {
   const ComparedStep& step = comparison.step;
   if (!step.wall_ns.a || !step.wall_ns.b) return {};
+  const bool exposed = step.exposed_ns.a && step.exposed_ns.b &&
+                       std::max(*step.exposed_ns.a, *step.exposed_ns.b) > 0;
   return (step.on_host ? "step on the host: " : "step: ") + duration(step.wall_ns.a) + " -> " +
          duration(step.wall_ns.b) + " (" + signed_percent(step.wall_ns.change()) +
-         (step.noise_ns ? ", noise " + duration(step.noise_ns) : "") + ")";
+         (step.noise_ns ? ", noise " + duration(step.noise_ns) : "") + ")" +
+         (exposed ? "; communication not hidden: " + duration(step.exposed_ns.a) + " -> " +
+                        duration(step.exposed_ns.b)
+                  : "");
 }
 
 // Both names of layers that are taken for renamed: people must be able to disagree.
@@ -358,6 +363,7 @@ std::string diff_json(const ReportFiles& files, const Comparison& comparison) {
     times = pair(known ? step.wall_ns : Compared{});
     times["noise"] = number(known ? step.noise_ns : std::nullopt);
   }
+  out["step_exposed_communication_ns"] = pair(step.exposed_ns);
   out["advice"] = Json::array();
   for (const AdviceScore& score : score_advice(files.reports[0], comparison)) {
     out["advice"].push_back({{"id", score.id},
@@ -432,8 +438,8 @@ std::string check_markdown(const ReportFiles& files, std::size_t baselines,
             to_string(finding.direction) + " | " + gated_name(finding.what) + " | " +
             shown_value(finding.values.a, finding.what) + " | " +
             shown_value(finding.values.b, finding.what) + " | " +
-            (finding.what == Gated::idle ? signed_percent(finding.worsening()) + " of the step"
-                                         : signed_percent(finding.values.change())) +
+            (finding.whole_ns ? signed_percent(finding.worsening()) + " of the step"
+                              : signed_percent(finding.values.change())) +
             " |\n";
   }
   if (!rows.empty())

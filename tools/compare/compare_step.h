@@ -11,12 +11,13 @@ namespace gable {
 
 struct ComparedStep {
   Compared wall_ns, idle_ns;
+  Compared exposed_ns;  // communication that nothing hides
   // wall_ns is the host's time from border to border, because a side knows no other. One side's
   // time on the GPU is never held against the other's on the host.
   bool on_host = false;
   Compared gpu_ns;  // on the GPU, whatever is compared
   Maybe noise_ns;   // of both, as ComparedRow::noise_ns; idle time has no spread of its own
-  Maybe wall_range, idle_range;  // as RunRanges
+  Maybe wall_range, idle_range, exposed_range;  // as RunRanges
 };
 
 // Means over the runs of each side that know the number. Without steps nothing is known.

@@ -45,7 +45,8 @@ const Maybe& range_of(const ComparedRow& row, Gated what) {
 }
 
 bool is_of_rows(Gated what) {
-  return what != Gated::step && what != Gated::idle && what != Gated::coverage;
+  return what != Gated::step && what != Gated::idle && what != Gated::exposed &&
+         what != Gated::coverage;
 }
 
 bool within_chance(const GateFinding& finding) {
@@ -114,6 +115,15 @@ class Gate {
              .values = step.idle_ns,
              .noise_ns = step.noise_ns,
              .range = step.idle_range,
+             .whole_ns = step.wall_ns.a});
+    // Whether a graph explains enough differs from run to run: unknown counts where one asked.
+    const bool known = step.exposed_ns.a && step.exposed_ns.b;
+    if (asks(Gated::exposed) && step.wall_ns.a.value_or(0) > 0 && (known || options_.asked))
+      judge({.what = Gated::exposed,
+             .name = "whole program",
+             .values = step.exposed_ns,
+             .noise_ns = step.noise_ns,
+             .range = step.exposed_range,
              .whole_ns = step.wall_ns.a});
     count_lost(step.gpu_ns, "step", "whole program", true);
     count_lost(step.idle_ns, "idle", "whole program", true);
@@ -209,7 +219,7 @@ class Gate {
       ratios_.push_back(*finding.values.b / *finding.values.a);
     // From nothing to something is more than any share.
     const bool from_nothing = *finding.values.a == 0 && *finding.values.b > 0 &&
-                              finding.what != Gated::roof && finding.what != Gated::idle;
+                              finding.what != Gated::roof && !finding.whole_ns;
     if (!from_nothing && finding.worsening() <= options_.percent / 100 + kRounding) return;
     if (within_chance(finding)) finding.verdict = GateVerdict::unclear;
     out_.findings.push_back(std::move(finding));
@@ -275,6 +285,8 @@ std::string gated_name(Gated what) {
       return "step";
     case Gated::idle:
       return "idle";
+    case Gated::exposed:
+      return "exposed";
     case Gated::dram:
       return "dram";
     case Gated::flops:
@@ -290,7 +302,8 @@ std::string gated_name(Gated what) {
 }
 
 bool needs_equal_work(Gated what) {
-  return what == Gated::step || what == Gated::idle || what == Gated::time || what == Gated::dram;
+  return what == Gated::step || what == Gated::idle || what == Gated::exposed ||
+         what == Gated::time || what == Gated::dram;
 }
 
 std::string shown_value(const Maybe& value, Gated what) {
@@ -315,8 +328,7 @@ std::string gate_text(double percent_allowed) {
 }
 
 double GateFinding::worsening() const {
-  if (what == Gated::idle && values.a && values.b && whole_ns.value_or(0) > 0)
-    return (*values.b - *values.a) / *whole_ns;
+  if (values.a && values.b && whole_ns.value_or(0) > 0) return (*values.b - *values.a) / *whole_ns;
   const double change = values.change().value_or(0);
   return what == Gated::roof || what == Gated::coverage ? -change : change;
 }
@@ -324,13 +336,13 @@ double GateFinding::worsening() const {
 std::string GateFinding::line(double percent_allowed) const {
   std::string text = name;
   if (direction != Direction::none) text += " (" + to_string(direction) + ")";
-  text += ": " + gated_name(what) + " " + shown_value(values.a, what) + " -> " +
-          shown_value(values.b, what);
+  text += ": " + gated_name(what) + (what == Gated::exposed ? " communication " : " ") +
+          shown_value(values.a, what) + " -> " + shown_value(values.b, what);
   if (what == Gated::coverage)
     return text + " numbers, " + signed_percent(values.change()) + " (gate " +
            gate_text(percent_allowed) + "); no longer known: " + more;
   if (verdict == GateVerdict::unknown) return text + ": known in the baseline alone";
-  if (what == Gated::idle) {
+  if (whole_ns) {
     text += ", " + signed_percent(worsening()) + " of the step";
   } else if (const Maybe change = values.change()) {
     text += ", " + signed_percent(change);

@@ -12,10 +12,10 @@
 
 namespace gable {
 
-// What is held against the baseline: the step's time, its idle time (by a share of the step), GPU
-// time, DRAM bytes and FLOPs may not grow, the fraction of the roof may not fall, and numbers that
-// the baseline knows may not get lost.
-enum class Gated { step, idle, time, dram, flops, roof, coverage };
+// What is held against the baseline: the step's time, its idle time and the communication that
+// nothing hides (each by a share of the step), GPU time, DRAM bytes and FLOPs may not grow, the
+// fraction of the roof may not fall, and numbers that the baseline knows may not get lost.
+enum class Gated { step, idle, exposed, time, dram, flops, roof, coverage };
 [[nodiscard]] std::string gated_name(Gated what);
 // Halves with half the work: it says something only where both did as much.
 [[nodiscard]] bool needs_equal_work(Gated what);
@@ -26,7 +26,8 @@ enum class Gated { step, idle, time, dram, flops, roof, coverage };
 
 struct GateOptions {
   double percent = 5;  // the relative change that is let pass
-  std::vector<Gated> what = {Gated::step, Gated::idle, Gated::time, Gated::coverage};
+  std::vector<Gated> what = {Gated::step, Gated::idle, Gated::exposed, Gated::time,
+                             Gated::coverage};
   // Someone asked for these: a step or idle time that no report knows is then an obstacle, and is
   // looked at beside named layers too.
   bool asked = false;
@@ -52,7 +53,7 @@ struct GateFinding {
   Compared values;        // ns, byte, FLOP, fraction, or how many numbers are known
   Maybe noise_ns = {};    // of times
   Maybe range = {};       // of the runs of a side, as ComparedRow::range
-  Maybe whole_ns = {};    // of idle time: the baseline's step, of which it is a share
+  Maybe whole_ns = {};    // of idle and exposed time: the baseline's step, of which it is a share
   std::string more = {};  // of coverage: what got lost
   bool together = false;  // said by GateResult::uniform
   // How much worse, as a share of the baseline.
