@@ -232,7 +232,7 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   fill_step(state, unit, report.step);
   fill_utilisation(model_ns, report);
   if (!report.layers.empty()) report.step.sync_ns = report.layers.front().sync_ns;  // the root's
-  for (std::string& note : fill_step_answers(state, kernels, layers.ids, report))
+  for (std::string& note : fill_step_answers(state, kernels, layers.ids, roofline, report))
     report.run.notes.push_back(std::move(note));
   for (std::string& note : number_notes(state, report)) report.run.notes.push_back(std::move(note));
   for (std::string& note : ceiling_notes(report)) report.run.notes.push_back(std::move(note));

@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/roofline/layer_sum.h"
+#include "analysis/roofline/model_work.h"
 #include "analysis/step_graph/critical_path.h"
 #include "analysis/step_graph/exposed.h"
 #include "analysis/step_graph/graph_builder.h"
@@ -102,9 +104,10 @@ std::string percent_of(double share) {
 class Answers {
  public:
   Answers(const Profile::State& state, const std::vector<KernelOfLayer>& kernels,
-          const LayerIds& ids, Report& report, std::uint64_t most_edges)
+          const LayerIds& ids, const Roofline& roofline, Report& report, std::uint64_t most_edges)
       : ids_(ids), report_(report), edges_left_(most_edges) {
     for (std::size_t i = 0; i < kernels.size(); ++i) rows_.try_emplace(kernels[i].key, i);
+    find_fractions(roofline);
     for (const StepRecord& record : state.step_records) {
       if (std::optional<Replayed> step = replayed(record)) {
         steps_.push_back(*std::move(step));
@@ -146,6 +149,30 @@ class Answers {
 
   void note(std::string text) { notes_.push_back(std::move(text)); }
   [[nodiscard]] double share() const { return 1 / static_cast<double>(steps_.size()); }
+
+  // Of its roof; in layers of which nothing was counted, that of the layer by formula.
+  void find_fractions(const Roofline& roofline) {
+    std::set<std::int64_t> counted;
+    for (const KernelRow& kernel : report_.kernels)
+      if (kernel.flops.total || kernel.bytes.dram) counted.insert(kernel.layer);
+    std::map<std::int64_t, Maybe> analytic;
+    for (const KernelRow& kernel : report_.kernels) {
+      const auto [found, fresh] = analytic.try_emplace(kernel.layer);
+      const LayerRow& layer = report_.layers[static_cast<std::size_t>(kernel.layer)];
+      if (fresh && !counted.contains(kernel.layer) && layer.model && layer.model->self.bytes)
+        found->second = fraction_by_formula(roofline, layer);
+      fractions_.push_back(kernel.roof.fraction ? kernel.roof.fraction : found->second);
+    }
+  }
+
+  static Maybe fraction_by_formula(const Roofline& roofline, const LayerRow& layer) {
+    LayerSum own(roofline);
+    own.add(kernel_of_model(roofline, layer.model->self, layer), true);
+    LayerRow filled;
+    filled.device = layer.device;
+    own.fill(filled);
+    return filled.roof.fraction;
+  }
 
   void find_rows(Replayed& step) const {
     std::vector<std::uint32_t> of_key(step.record->work.size(), kNoIndex);
@@ -259,7 +286,7 @@ class Answers {
 
   // Below its roof, and in a recorded step.
   [[nodiscard]] bool can_change(std::uint32_t row) const {
-    const Maybe& fraction = report_.kernels[row].roof.fraction;
+    const Maybe& fraction = fractions_[row];
     return fraction && *fraction >= 0 && *fraction < 1 && report_.kernels[row].path_ns;
   }
 
@@ -277,7 +304,7 @@ class Answers {
       Change change;
       change.length_ns.resize(operations.size(), kSameLength);
       for (const std::uint32_t row : rows) {
-        const double fraction = *report_.kernels[row].roof.fraction;
+        const double fraction = *fractions_[row];
         for (const std::uint32_t each : step.operations[row]) {
           const auto ns =
               static_cast<double>(ns_between(operations[each].start_ns, operations[each].end_ns));
@@ -306,10 +333,12 @@ class Answers {
     std::vector<Wanted> wanted;
     for (std::uint32_t row = 0; row < report_.kernels.size(); ++row) {
       KernelRow& kernel = report_.kernels[row];
-      if (kernel.counts_again() || !kernel.roof.fraction || !kernel.path_ns) continue;
+      if (kernel.counts_again() || !fractions_[row] || !kernel.path_ns) continue;
       const bool changes = can_change(row);
-      wanted.push_back(
-          {kernel.saving_ns.value_or(0), &kernel.step_saving, changes ? Rows{row} : Rows{}});
+      // A formula is of the layer, not of one of its kernels.
+      if (kernel.roof.fraction)
+        wanted.push_back(
+            {kernel.saving_ns.value_or(0), &kernel.step_saving, changes ? Rows{row} : Rows{}});
       bool self = true;
       std::size_t left = report_.layers.size();
       for (std::int64_t id = kernel.layer; left > 0; --left, self = false) {
@@ -323,12 +352,12 @@ class Answers {
     }
     for (const auto& [at, self] : touched_) {
       LayerRow& layer = report_.layers[at];
-      wanted.push_back({layer.saving_ns.value_or(0),
-                        self ? &layer.step_saving_self : &layer.step_saving,
-                        self ? own[at] : below[at]});
+      const double most = layer.saving_ns.value_or(layer.path_ns.value_or(0));
+      wanted.push_back(
+          {most, self ? &layer.step_saving_self : &layer.step_saving, self ? own[at] : below[at]});
       // The kernels of a layer are also those of it with all below.
       if (self && !touched_.contains({at, false}))
-        wanted.push_back({layer.saving_ns.value_or(0), &layer.step_saving, below[at]});
+        wanted.push_back({most, &layer.step_saving, below[at]});
     }
     std::stable_sort(wanted.begin(), wanted.end(),
                      [](const Wanted& a, const Wanted& b) { return a.saving_ns > b.saving_ns; });
@@ -347,6 +376,7 @@ class Answers {
   const LayerIds& ids_;
   Report& report_;
   std::uint64_t edges_left_;
+  std::vector<Maybe> fractions_;  // by kernel row
   std::vector<Replayed> steps_;
   std::unordered_map<LaunchKey, std::size_t, KeyHash> rows_;
   std::map<std::size_t, double> path_;               // by kernel row
@@ -359,10 +389,10 @@ class Answers {
 
 std::vector<std::string> fill_step_answers(const Profile::State& state,
                                            const std::vector<KernelOfLayer>& kernels,
-                                           const LayerIds& ids, Report& report,
-                                           std::uint64_t most_edges) {
+                                           const LayerIds& ids, const Roofline& roofline,
+                                           Report& report, std::uint64_t most_edges) {
   if (state.step_records.empty() || report.run.unit != Unit::step) return {};
-  return Answers(state, kernels, ids, report, most_edges).fill();
+  return Answers(state, kernels, ids, roofline, report, most_edges).fill();
 }
 
 }  // namespace gable

@@ -11,6 +11,7 @@
 #include "analysis/builder/layer_rows.h"
 #include "analysis/profile/profile_state.h"
 #include "analysis/report/report.h"
+#include "analysis/roofline/roofline.h"
 
 namespace gable {
 
@@ -24,7 +25,8 @@ inline constexpr std::uint64_t kMostEdgesReplayed = 300'000'000;
 // was recorded.
 std::vector<std::string> fill_step_answers(const Profile::State& state,
                                            const std::vector<KernelOfLayer>& kernels,
-                                           const LayerIds& ids, Report& report,
+                                           const LayerIds& ids, const Roofline& roofline,
+                                           Report& report,
                                            std::uint64_t most_edges = kMostEdgesReplayed);
 
 }  // namespace gable

@@ -182,6 +182,13 @@ std::vector<std::string> predicted_remarks(const Report& here, const std::vector
                                       duration(before) + " here and " + duration(after) + " there."
                                 : "no layer has a prediction: nothing is known of their work."));
   }
+  for (const Report& report : there) {
+    if (!here.step.wall_mean_ns || !report.step.wall_mean_ns) continue;
+    lines.push_back(
+        "A step: " + duration(here.step.wall_mean_ns) + " here, at least " +
+        duration(report.step.wall_mean_ns) + " on " + one_line(device_of(report)) +
+        ": its critical path, of which the host's part, copies and communication stay.");
+  }
   if (std::any_of(layers.rows().begin(), layers.rows().end(),
                   [](const LayerThere& row) { return row.here->analytic; }))
     lines.emplace_back(

@@ -56,7 +56,9 @@ class ReportPrediction {
     for (std::size_t i = 0; i < out_.kernels.size(); ++i)
       kernel(here_.kernels[i], roofs, out_.kernels[i]);
     sum_layers(out_, roofs);
+    const Maybe step_ns = step_there();
     clean();
+    out_.step.wall_mean_ns = step_ns;
     return std::move(out_);
   }
 
@@ -144,8 +146,34 @@ class ReportPrediction {
     roofs.apply(row);
   }
 
+  // The critical path of here with the kernels' times of there; host, copies, latencies and
+  // communication stay. Another path may be longer there, the host's own for one: at least that.
+  [[nodiscard]] Maybe step_there() const {
+    const Step& step = here_.step;
+    if (!step.exposed || !step.graph || !step.wall_mean_ns) return std::nullopt;
+    if (own_gpu_) return step.wall_mean_ns;
+    double before = 0, after = 0;
+    for (std::size_t i = 0; i < here_.kernels.size(); ++i) {
+      const KernelRow &from = here_.kernels[i], &to = out_.kernels[i];
+      if (from.path_ns.value_or(0) == 0) continue;
+      if (!from.time_mean_ns || !to.time_mean_ns || !(*from.time_mean_ns > 0)) return std::nullopt;
+      before += *from.path_ns;
+      after += *from.path_ns * *to.time_mean_ns / *from.time_mean_ns;
+    }
+    const double path = *step.wall_mean_ns + (after - before);
+    const double host = step.host_mean_ns && step.sync_ns ? *step.host_mean_ns - *step.sync_ns : 0;
+    return std::max({path, host, 0.0});
+  }
+
   void clean() {
+    for (KernelRow& row : out_.kernels) {
+      row.path_ns.reset();
+      row.step_saving.reset();
+    }
     for (LayerRow& row : out_.layers) {
+      row.path_ns.reset();
+      row.step_saving.reset();
+      row.step_saving_self.reset();
       row.time_busy_ns = row.cpu_ns = row.span_ns = row.sync_ns = std::nullopt;
       row.tokens.reset();
       row.spread.reset();

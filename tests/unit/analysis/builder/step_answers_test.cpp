@@ -292,22 +292,51 @@ TEST_F(StepAnswers, WaitsBetweenStreamsThatAreNotKnownLeaveTheLowEndOpen) {
   EXPECT_TRUE(has_note(made, "Which stream waited for which is not recorded"));
 }
 
+// The parts of a report that answers are added to.
+struct Parts {
+  explicit Parts(const Profile::State& state)
+      : unit(unit_scale(state)), kernels(kernel_rows(state, unit)) {
+    made.run.unit = Unit::step;
+    rows = layer_rows(state, unit, roofline, kernels);
+    made.layers = std::move(rows.rows);
+    for (KernelOfLayer& kernel : kernels) made.kernels.push_back(kernel.row);
+  }
+  const UnitScale unit;
+  const Roofline roofline{{{0, CeilingKind::compute, "fp32", 1e13, "theoretical"},
+                           {0, CeilingKind::memory, "dram", 1e12, "theoretical"}}};
+  std::vector<KernelOfLayer> kernels;
+  LayerRows rows;
+  Report made;
+};
+
+// As in an imported trace: the formulas of a layer's operators stand in for counters.
+TEST_F(StepAnswers, AFormulaIsOfTheLayerAndNotOfItsKernels) {
+  timed_steps();
+  profile.add(recorded());
+  Parts parts(profile.state());
+  LayerRow& mm = *std::find_if(
+      parts.made.layers.begin(), parts.made.layers.end(),
+      [](const LayerRow& row) { return row.path.size() == 2 && row.path[1] == "mm"; });
+  mm.model.emplace().self = {0.95e-3 * 1e13, 32, {{"fp32", 0.95e-3 * 1e13}}};
+  fill_step_answers(profile.state(), parts.kernels, parts.rows.ids, parts.roofline, parts.made);
+  // 50 us of the product's 1.0 ms, all of it beside the allreduce or as others let it.
+  expect_saving(mm.step_saving_self, 0, 50e3);
+  expect_saving(mm.step_saving, 0, 50e3);
+  for (const KernelRow& kernel : parts.made.kernels) {
+    EXPECT_FALSE(kernel.step_saving.has_value()) << kernel.name;
+    EXPECT_TRUE(kernel.path_ns.has_value()) << kernel.name;
+  }
+}
+
 TEST_F(StepAnswers, WhatThereIsNoTimeForIsUnknown) {
   counted();
   timed_steps();
   profile.add(recorded());
-  const UnitScale unit = unit_scale(profile.state());
-  std::vector<KernelOfLayer> kernels = kernel_rows(profile.state(), unit);
-  const Roofline roofline({});
-  Report made;
-  made.run.unit = Unit::step;
-  LayerRows rows = layer_rows(profile.state(), unit, roofline, kernels);
-  made.layers = std::move(rows.rows);
-  for (KernelOfLayer& kernel : kernels) {
-    made.kernels.push_back(kernel.row);
-    made.kernels.back().roof.fraction = 0.5;
-  }
-  const auto notes = fill_step_answers(profile.state(), kernels, rows.ids, made, 0);
+  Parts parts(profile.state());
+  Report& made = parts.made;
+  for (KernelRow& kernel : made.kernels) kernel.roof.fraction = 0.5;
+  const auto notes =
+      fill_step_answers(profile.state(), parts.kernels, parts.rows.ids, parts.roofline, made, 0);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes.front().rfind("What a step would be shorter was worked out for the 0", 0), 0u);
   for (const KernelRow& kernel : made.kernels) EXPECT_FALSE(kernel.step_saving.has_value());

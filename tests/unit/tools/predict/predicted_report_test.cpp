@@ -79,6 +79,32 @@ TEST(PredictedReport, WhatWasMeasuredHereIsNotSaidOfThere) {
   EXPECT_FALSE(there.copies[0].time_ns);
 }
 
+// A step of 1,000 ns, of which 200 are kernels on the critical path that take half as long there.
+TEST(PredictedReport, AStepGetsShorterByWhatItsCriticalPathDoes) {
+  Report here = measured().done();
+  here.step.wall_mean_ns = 1000;
+  here.step.host_mean_ns = 700;
+  here.step.sync_ns = 100;
+  EXPECT_FALSE(predicted_report(here, faster(), "").step.wall_mean_ns);  // no step was recorded
+  here.step.exposed.emplace();
+  here.step.graph.emplace();
+  here.kernels[0].path_ns = 200;
+  here.kernels[1].path_ns = 0;
+  here.kernels[0].step_saving = here.layers[0].step_saving_self = StepSaving{1, 2};
+  here.layers[0].path_ns = 200;
+  const Report there = predicted_report(here, faster(), "");
+  EXPECT_EQ(there.step.wall_mean_ns, 900);
+  EXPECT_FALSE(there.kernels[0].path_ns || there.layers[0].path_ns);
+  EXPECT_FALSE(there.kernels[0].step_saving || there.layers[0].step_saving_self);
+  // The host needs so long beside waiting.
+  here.step.host_mean_ns = 1050;
+  EXPECT_EQ(predicted_report(here, faster(), "").step.wall_mean_ns, 950);
+  // A kernel on the path whose time there is unknown.
+  here.kernels[0].flops = {};
+  here.kernels[0].bytes = {};
+  EXPECT_FALSE(predicted_report(here, faster(), "").step.wall_mean_ns);
+}
+
 TEST(PredictedReport, WhatLaunchesOrOtherRanksHoldTakesAsLong) {
   for (const Bound bound : {Bound::overhead, Bound::communication}) {
     Report here = measured().done();
