@@ -138,10 +138,28 @@ def mutated_csv(chance, text):
     return "\n".join(lines)
 
 
+# A third step, and what three steps are recorded from.
+STEPS = """
+INSERT INTO NVTX_EVENTS VALUES (302, 330, 59, NULL, 'aten::mm', 16777218, NULL, NULL, 0);
+CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER, end INTEGER, correlationId INTEGER, globalPid INTEGER,
+  contextId INTEGER, streamId INTEGER, syncType INTEGER, eventId INTEGER, eventSyncId INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (222, 224, 15, 16777216, 1, 7, 2, 3, 5), (225, 226, 16, 16777216, 1, 9, 3, NULL, NULL);
+CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (correlationId INTEGER, globalPid INTEGER, contextId INTEGER, streamId INTEGER,
+  eventId INTEGER, eventSyncId INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (13, 16777216, 1, 7, 3, 5), (14, 16777216, 1, 7, 3, 6);
+CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (start INTEGER, end INTEGER, correlationId INTEGER, globalTid INTEGER, overheadType INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES (211, 213, 12, 16777217, 8);
+CREATE TABLE ENUM_CUPTI_OVERHEAD_TYPE (id INTEGER, name TEXT);
+INSERT INTO ENUM_CUPTI_OVERHEAD_TYPE VALUES (8, 'OVERHEAD_COMMAND_BUFFER_FULL');
+CREATE TABLE TARGET_INFO_CUDA_STREAM (streamId INTEGER, processId INTEGER, contextId INTEGER, flag INTEGER);
+INSERT INTO TARGET_INFO_CUDA_STREAM VALUES (7, 1, 1, 3), (9, 1, 1, 2);
+"""
+
+
 def mutated_base(chance, path):
     """An SQLite file with a field, a column or bytes changed."""
     base = sqlite3.connect(path)
-    base.executescript((DATA / "import" / "nsys_3.sql").read_text(encoding="utf-8"))
+    base.executescript((DATA / "import" / "nsys_3.sql").read_text(encoding="utf-8") + STEPS)
     tables = [row[0] for row in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     for _ in range(chance.choice((1, 2, 4))):
         table = chance.choice(tables)
@@ -270,14 +288,14 @@ class Hostile(unittest.TestCase):
             trace = (DATA / "import" / chance.choice(("kineto_new.json", "kineto_old.json", "kineto_counters.json"))).read_text(encoding="utf-8")
             data = (mutated_bytes(chance, trace.encode()) if chance.random() < 0.3 else
                     mutated_json(chance, json.loads(trace)).encode("utf-8", "surrogatepass"))
-            commands = [["import", "--kineto", path, "-o", "-"]]
+            commands = [["import", "--kineto", path, "-o", "-"], ["import", "--kineto", path, "--step-range", ".", "-o", "-"]]
         elif kind == "ncu":
             text = chance.choice(sorted((DATA / "import").glob("*.csv"))).read_text(encoding="utf-8")
             data = mutated_bytes(chance, text.encode()) if chance.random() < 0.3 else mutated_csv(chance, text).encode("utf-8", "replace")
             commands = [["import", "--ncu", path, "-o", "-"]]
         else:
             mutated_base(chance, path)
-            return path, [["import", "--nsys", path, "-o", "-"]]
+            return path, [["import", "--nsys", path, "-o", "-"], ["import", "--nsys", path, "--step-range", "^aten", "-o", "-"]]
         pathlib.Path(path).write_bytes(data)
         return path, commands
 

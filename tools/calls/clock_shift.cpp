@@ -47,14 +47,17 @@ class Clocks {
 
  private:
   using StreamKey = std::pair<std::uint32_t, std::uint64_t>;
-  using Ends = std::map<std::int32_t, std::uint64_t>;  // the latest end, by device
+  struct End {  // the latest of a stream or context; 0: none
+    std::uint64_t when = 0;
+    std::int32_t device = 0;
+  };
 
-  void wait(const RecordedCall& call, const Ends& ends) {
-    for (const auto& [device, end] : ends) bounds_[device].at_most(from_to(end, call.exit_ns));
+  void wait(const RecordedCall& call, const End& end) {
+    if (end.when > 0) bounds_[end.device].at_most(from_to(end.when, call.exit_ns));
   }
 
   void take(const RecordedCall& call) {
-    Ends& stream = streams_[{call.context, call.stream}];
+    End& stream = streams_[{call.context, call.stream}];
     switch (call.kind) {
       case RecordedCallKind::launch:
       case RecordedCallKind::graph_launch:
@@ -69,21 +72,19 @@ class Clocks {
           wait(call, event->second);
         return;
       case RecordedCallKind::context_synchronize:
-        for (const auto& [key, ends] : streams_)
-          if (key.first == call.context) wait(call, ends);
-        return;
+        return wait(call, contexts_[call.context]);
       default:
         return;
     }
   }
 
-  void launch(const RecordedCall& call, Ends& stream) {
+  void launch(const RecordedCall& call, End& stream) {
     const auto own = by_call_.find(call.correlation);
     if (own == by_call_.end()) return;
     for (const std::size_t i : own->second) {
       const RecordedOperation& operation = steps_.operations[i];
-      std::uint64_t& end = stream[devices_[i]];
-      end = std::max(end, operation.end_ns);
+      for (End* end : {&stream, &contexts_[call.context]})
+        if (operation.end_ns > end->when) *end = {operation.end_ns, devices_[i]};
       bounds_[devices_[i]].at_least(from_to(operation.start_ns, call.enter_ns));
       const bool holds_up = operation.kind == OperationKind::copy && !operation.asynchronous &&
                             operation.way == CopyWay::device_to_host;
@@ -94,8 +95,9 @@ class Clocks {
   const RecordedSteps& steps_;
   const std::vector<std::int32_t>& devices_;
   std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_call_;
-  std::map<StreamKey, Ends> streams_;
-  std::unordered_map<std::uint64_t, Ends> events_;
+  std::map<StreamKey, End> streams_;
+  std::unordered_map<std::uint32_t, End> contexts_;
+  std::unordered_map<std::uint64_t, End> events_;
   std::map<std::int32_t, Bounds> bounds_;
 };
 

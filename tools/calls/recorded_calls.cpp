@@ -59,15 +59,14 @@ class Maker {
   }
 
  private:
+  struct ByCorrelation {
+    bool operator()(const TracedOperation& a, std::uint64_t b) const { return a.correlation < b; }
+    bool operator()(std::uint64_t a, const TracedOperation& b) const { return a < b.correlation; }
+  };
   [[nodiscard]] std::span<const TracedOperation> operations_of(std::uint64_t correlation) const {
     if (correlation == 0) return {};
-    const auto smaller = [](const TracedOperation& a, std::uint64_t b) {
-      return a.correlation < b;
-    };
-    const auto first =
-        std::lower_bound(in_.operations.begin(), in_.operations.end(), correlation, smaller);
-    auto last = first;
-    while (last != in_.operations.end() && last->correlation == correlation) ++last;
+    const auto [first, last] = std::equal_range(in_.operations.begin(), in_.operations.end(),
+                                                correlation, ByCorrelation());
     return {first, last};
   }
 
@@ -133,20 +132,20 @@ class Maker {
         if (work_streams_.empty()) first_context_ = operation.context;
         work_streams_.emplace(operation.context, operation.stream);
       }
+    for (const StreamKey& key : work_streams_) {
+      const auto [known, first] = by_handle_.emplace(key.second, key);
+      if (!first) known->second = kNoStream;  // of several contexts
+    }
   }
 
   // A stream that a record names; where its context is not the one named, the only one that it is
   // of.
   [[nodiscard]] StreamKey stream_named(std::uint32_t context, std::uint64_t stream) const {
     if (stream == TracedWait::kUnknown) return kNoStream;
-    if (work_streams_.contains({context, stream})) return {context, stream};
-    StreamKey only = {context, stream};
-    for (const StreamKey& key : work_streams_) {
-      if (key.second != stream) continue;
-      if (only != StreamKey{context, stream}) return {context, stream};
-      only = key;
-    }
-    return only;
+    const StreamKey named{context, stream};
+    if (work_streams_.contains(named)) return named;
+    const auto only = by_handle_.find(stream);
+    return only != by_handle_.end() && only->second != kNoStream ? only->second : named;
   }
 
   void find_records() {
@@ -174,9 +173,11 @@ class Maker {
     call.thread = from.thread;
     call.correlation = index + 1;
     call.context = thread.context;
-    if (from.correlation != 0) number_.emplace(from.correlation, call.correlation);
+    // Of two calls of one number the first launched.
+    const bool first =
+        from.correlation != 0 && number_.emplace(from.correlation, call.correlation).second;
     const auto operations = operations_of(from.correlation);
-    if (!operations.empty()) {
+    if (first && !operations.empty()) {
       add_work(from, operations, call, thread);
     } else {
       add_order(from, call, thread);
@@ -382,6 +383,7 @@ class Maker {
   StepRecord record_;
   std::vector<std::int32_t> devices_;  // by operation of the record
   std::set<StreamKey> work_streams_;
+  std::unordered_map<std::uint64_t, StreamKey> by_handle_;       // of one context
   std::unordered_map<std::uint64_t, StreamKey> record_streams_;  // of event records
   std::unordered_map<std::uint64_t, std::uint32_t> number_;      // in the record, by correlation
   std::unordered_map<std::uint32_t, Thread> threads_;

@@ -262,8 +262,7 @@ class Reader {
     if (step)
       named_steps_.add(thread_of(event), event.start_ns, event.start_ns + event.duration_ns);
     if (event.name.starts_with(kStep)) {
-      if (!named_steps_.asked())
-        steps_.push_back({event.start_ns, event.start_ns + event.duration_ns});
+      steps_.push_back({event.start_ns, event.start_ns + event.duration_ns});
       return;
     }
     std::string_view name = step ? *step : event.name;
@@ -357,6 +356,10 @@ class Reader {
   }
 
   void record_steps() {
+    std::set<std::uint32_t> contexts;  // whose legacy stream has work
+    for (const std::vector<Origin>* origins : {&origins_, &copy_origins_})
+      for (const Origin& origin : *origins)
+        if (origin.stream == kLegacyStream) contexts.insert(origin.context);
     StepRecords records(imported_, first_kernel_, first_copy_);
     for (const RecordWindow& window : records.windows(steps_)) {
       TracedSteps steps;
@@ -365,10 +368,7 @@ class Reader {
                    [&](const TracedCall& call) { return window.holds(call.start_ns); });
       steps.waits = waits_;
       steps.tells_waits = !waits_.empty();
-      for (const std::vector<Origin>* origins : {&origins_, &copy_origins_})
-        for (const Origin& origin : *origins)
-          if (origin.stream == kLegacyStream) contexts_.insert(origin.context);
-      for (const std::uint32_t context : contexts_)
+      for (const std::uint32_t context : contexts)
         steps.streams.push_back({kLegacyStream, context, true, false});
       records.add(std::move(steps), [this](bool kernel, std::size_t i) {
         const Origin& origin = kernel ? origins_[i] : copy_origins_[i];
@@ -423,7 +423,7 @@ class Reader {
   std::vector<TracedCall> calls_;
   std::vector<TracedWait> waits_;
   std::unordered_map<std::size_t, std::uint64_t> graph_nodes_;  // of kernels, by their place
-  std::set<std::uint32_t> contexts_;                            // whose legacy stream has work
+
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> externals_;  // thread, start
   std::vector<Origin> origins_, copy_origins_;
   std::vector<ImportedStep> steps_;

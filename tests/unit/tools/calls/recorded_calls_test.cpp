@@ -104,6 +104,31 @@ TEST_F(RecordedCalls, ACallOfAnotherThreadOrOneThatBeginsAtTheEndIsNotWithin) {
   EXPECT_EQ(made().steps.calls.size(), 3u);
 }
 
+TEST_F(RecordedCalls, ACallThatEndsLaterIsNotWithin) {
+  call(CallName::other, 10, 5, 3);
+  call(CallName::other, 14, 5, 4);
+  EXPECT_EQ(made().steps.calls.size(), 2u);
+}
+
+TEST_F(RecordedCalls, OfTwoCallsOfOneNumberTheFirstLaunched) {
+  launch(10, 3, 20, 30);
+  call(CallName::launch, 40, 5, 3);
+  const StepRecord record = made();
+  EXPECT_EQ(kinds(record), (std::vector{Kind::launch, Kind::other}));
+  EXPECT_EQ(record.steps.operations.size(), 1u);
+}
+
+TEST_F(RecordedCalls, AStreamOfAnotherContextIsFoundWhereItIsTheOnlyOne) {
+  launch(10, 1, 20, 30, 7);
+  launch(16, 2, 30, 60, 9);
+  call(CallName::stream_synchronize, 25, 40, 3);
+  says(3, 9).context = 0;
+  EXPECT_EQ(made().steps.calls[2].context, 1u);
+  steps.operations[0].context = 2;
+  steps.operations[0].stream = 9;
+  EXPECT_EQ(made().steps.calls[2].context, 0u) << "there are two";
+}
+
 TEST_F(RecordedCalls, BordersAreTheFirstCallsOfTheSteps) {
   launch(10, 1, 20, 30);
   launch(110, 2, 120, 130);

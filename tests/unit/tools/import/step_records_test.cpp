@@ -139,7 +139,12 @@ TEST_F(TraceSteps, OfManyStepsThreePlaces) {
 
 TEST_F(TraceSteps, CallsBetweenStepsBelongToTheOneBefore) {
   call("cudaMalloc", 1995, 2, 999);
-  EXPECT_EQ(read(3).step_records.at(0).steps.borders, (std::vector<std::uint32_t>{0, 8, 15, 22}));
+  call("cudaMalloc", 4995, 2, 998);
+  const Imported& made = read(5);
+  ASSERT_EQ(made.step_records.size(), 2u);
+  // The steps 2 to 4, and 3 to 5.
+  EXPECT_EQ(made.step_records[0].steps.borders, (std::vector<std::uint32_t>{0, 7, 14, 22}));
+  EXPECT_EQ(made.step_records[1].steps.borders, (std::vector<std::uint32_t>{0, 7, 15, 22}));
 }
 
 TEST_F(TraceSteps, RangesThatTheUserNamesAreStepsInstead) {
