@@ -139,6 +139,8 @@ class Commands(unittest.TestCase):
         shutil.copy(data / "ncu_details.csv", self.here / "counters.csv")
         times = sqlite3.connect(self.here / "times.sqlite")
         times.executescript((data / "nsys_3.sql").read_text())
+        times.execute("UPDATE NVTX_EVENTS SET text = 'step 1' WHERE text = 'model'")
+        times.commit()
         times.close()
         for rank in range(2):
             with open(self.here / "gable-node1-4711.json", encoding="utf-8") as file:

@@ -108,6 +108,7 @@ class ImportCommand final : public Command {
     if (all.empty()) throw WrongUse(no_files());
     const GpuSpec* gpu = named_board();
     std::vector<std::string> paths;
+    paths.reserve(all.size());
     for (const Input& input : all) paths.push_back(input.path);
     check_each_once(paths, "file");
     check_output_place(output_, "--output");

@@ -75,6 +75,7 @@ std::string ranges_there(const RangeNest& nest) {
   }
   if (counts.empty()) return ", and none at all: record ranges too.";
   std::vector<std::pair<std::uint64_t, std::string>> names;
+  names.reserve(counts.size());
   for (const auto& [name, count] : counts) names.emplace_back(count, name);
   std::stable_sort(names.begin(), names.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
