@@ -20,6 +20,7 @@ PieceKind own_kind(const StepGraph& graph, const GraphNode& node, const GraphEdg
     case NodeClass::host_function:
       return PieceKind::host_function;
     case NodeClass::host_wait:
+      if ((node.flags & kStages) != 0) return PieceKind::host_call;
       return latest != nullptr && !is_host(graph.nodes[latest->from].kind) ? PieceKind::wake_up
                                                                            : PieceKind::host_call;
     case NodeClass::host_call:

@@ -382,6 +382,7 @@ class GraphBuilder {
       // The stream is synchronised first, and the call returns when the data are staged.
       const std::uint32_t before = streams_[on].last;
       const std::uint32_t issue = add_host(index, NodeClass::host_wait, on);
+      node(issue).flags |= kStages;
       if (before != kNoIndex && outlasted(call.exit_ns, before))
         add_edge(EdgeKind::host_wait, before);
       begin_after_edges(issue);

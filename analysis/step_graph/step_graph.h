@@ -34,7 +34,7 @@ enum class NodeClass : std::uint8_t {
   host_function,
   marker,     // no length: event records, stream waits, both ends of a graph launch
   host_call,  // from ENTER, or from when the launch queue had room, to EXIT
-  host_wait,  // from the later of ENTER and what it waited for, to EXIT: the wake-up
+  host_wait,  // from the later of ENTER and what it waited for, to EXIT: the wake-up, or staging
 };
 [[nodiscard]] constexpr bool is_operation(NodeClass node) { return node < NodeClass::marker; }
 [[nodiscard]] constexpr bool is_host(NodeClass node) { return node >= NodeClass::host_call; }
@@ -44,6 +44,7 @@ enum NodeFlag : std::uint8_t {
   kInGraph = 2,
   kPdlHead = 4,  // the start of a kernel that may begin before its predecessor ends; no length
   kPdlBody = 8,  // the node after its head: what of the kernel lies after its predecessor's end
+  kStages = 16,  // a wait after which the call itself copies to staging memory until it returns
 };
 
 struct GraphNode {

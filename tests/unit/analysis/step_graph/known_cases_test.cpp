@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -248,6 +249,42 @@ TEST(KnownSteps, ACopyThatTheCallDidNotOutlastIsNoWait) {
 }
 
 // cuMemFree "may" wait: it did where it outlasted all that ran.
+// A synchronous copy from pageable memory waits for its stream, then the call copies by itself.
+TEST(KnownSteps, WhatACallStagesIsNoWakeUp) {
+  RecordedSteps steps;
+  for (std::uint32_t step = 0; step < 3; ++step) {
+    const std::uint64_t at = (step + 1) * 300 * kUs;
+    const auto add = [&](std::uint64_t enter, std::uint64_t exit, std::uint64_t start,
+                         std::uint64_t end) -> RecordedOperation& {
+      RecordedCall call;
+      call.kind = RecordedCallKind::launch;
+      call.enter_ns = at + enter * kUs;
+      call.exit_ns = at + exit * kUs;
+      call.correlation = static_cast<std::uint32_t>(steps.calls.size() + 1);
+      steps.calls.push_back(call);
+      RecordedOperation operation;
+      operation.correlation = call.correlation;
+      operation.start_ns = at + start * kUs;
+      operation.end_ns = at + end * kUs;
+      steps.operations.push_back(operation);
+      return steps.operations.back();
+    };
+    steps.borders.push_back(static_cast<std::uint32_t>(steps.calls.size()));
+    add(0, 5, 10, 110);
+    RecordedOperation& copy = add(20, 180, 120, 185);
+    copy.kind = OperationKind::copy;
+    copy.way = CopyWay::host_to_device;
+    copy.pageable = true;
+  }
+  steps.borders.push_back(static_cast<std::uint32_t>(steps.calls.size()));
+  const CriticalPath path = critical_path(build_step_graph(steps), 1);
+  std::map<PieceKind, std::uint64_t> sums;
+  for (const PathPiece& piece : path.pieces) sums[piece.kind] += piece.end_ns - piece.start_ns;
+  EXPECT_EQ(sums[PieceKind::kernel], 100 * kUs);
+  EXPECT_EQ(sums[PieceKind::host_call], 70 * kUs);
+  EXPECT_EQ(sums[PieceKind::wake_up], 0u);
+}
+
 TEST(KnownSteps, AFreeThatReturnedBeforeTheGpuIsNoWait) {
   RecordedSteps recorded;
   for (std::uint32_t step = 0; step < 3; ++step) {
