@@ -3,6 +3,7 @@
 // guards the profile, and knows the launch sequence of each step.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -51,11 +52,23 @@ class EventSink {
   // Our callbacks' estimated cost on all threads since the last call.
   [[nodiscard]] std::uint64_t take_overhead_ns();
 
+  // Whether calls of the window that is open are still worth an event: not once there are too many.
+  [[nodiscard]] bool takes_calls() const { return takes_calls_.load(std::memory_order_relaxed); }
+
   // From now on everything is written down too. Before the first event.
   void record(std::unique_ptr<RunRecorder> recorder) { recorder_ = std::move(recorder); }
   // Null when nothing is written down. Within with_profile alone.
   [[nodiscard]] RunRecorder* recorder() const { return recorder_.get(); }
 
+  // A window begins. Whether its calls are recorded; `step`: they could be.
+  [[nodiscard]] bool begin_window(WindowId window, Phase phase, bool step) {
+    const MutexLock hold(mutex_);
+    drain_locked();
+    profile_.begin_window(window, phase);
+    const bool calls = profile_.records_calls(window, step);
+    takes_calls_.store(calls, std::memory_order_relaxed);
+    return calls;
+  }
   // The window ended; the profile knows it, and what is written down.
   void end_window(const WindowEnd& end) {
     const MutexLock hold(mutex_);
@@ -84,6 +97,7 @@ class EventSink {
   void take(const Event& event) GABLE_REQUIRES(mutex_);
   void count(std::uint32_t step, const LaunchKey& key) GABLE_REQUIRES(mutex_);
 
+  std::atomic<bool> takes_calls_{false};
   Mutex mutex_;
   Profile profile_ GABLE_GUARDED_BY(mutex_);
   Progress progress_ GABLE_GUARDED_BY(mutex_);

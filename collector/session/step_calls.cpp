@@ -8,7 +8,7 @@ namespace gable {
 // What a stream that captures is told is no work; CUPTI tells of the nodes that it becomes.
 void StepCalls::begin(ThreadState& thread, std::uint32_t correlation, WindowId window) {
   thread.call = {};
-  if (c_.activity.capturing()) return;
+  if (!c_.sink.takes_calls() || c_.activity.capturing()) return;
   thread.call = {window, correlation, c_.windows.timestamp()};
 }
 

@@ -223,10 +223,7 @@ void WindowQueue::open_window(Phase phase) {
   const auto window = state_.window();
   // A step that ends before the next begins has none beside it.
   const bool step = phase.kind == PhaseKind::time && by_steps() && border() != Border::profiler;
-  open_.calls = sink_.with_profile([window, phase, step](Profile& profile) {
-    profile.begin_window(window, phase);
-    return profile.records_calls(window, step);
-  });
+  open_.calls = sink_.begin_window(window, phase, step);
 }
 
 // A step that has begun is none for times, whose copies ran unseen; it only counts.

@@ -126,8 +126,8 @@ class Launches(SmallTest):
         self.assert_nothing_lost(report)
         relu = report.layer(("step", "relu"), "none")
         self.assert_work(relu, 6, RELU)
-        # Three on the default stream from 2 us, three on the thread's own from 8 us: 2 to 38.
-        self.assertEqual((relu["launches"], relu["time_ns"]["busy"]), (6, 36000))
+        # Three on the default stream from 2 us, three on the thread's own, which wait for each other: 2 to 62.
+        self.assertEqual((relu["launches"], relu["time_ns"]["busy"]), (6, 60000))
         cluster = [row for row in report.document["kernels"] if row["symbol"] == "_Z8clustersPf"][0]
         self.assertEqual((cluster["grid"], cluster["block"], cluster["time_ns"]["mean"]), ([64, 1, 1], [128, 1, 1], 7000))
         self.assertEqual(cluster["bytes"]["dram"], 320)
