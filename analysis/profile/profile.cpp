@@ -138,6 +138,7 @@ void Profile::add(const KernelRecord& record) {
     if (good && !launch) {
       state.step_times.add_outside(record.start_ns, record.end_ns);
       state.step_recorder.add_between(record);
+      state.take_step_records();
       if (!state.known.contains(record.correlation)) ++state.lost.unattributed_launches;
     }
     return;
@@ -275,6 +276,7 @@ void Profile::end_window(const WindowEnd& end) {
   if (window == state.windows.end()) return;
   window->ended = true;
   window->end = end;
+  state.step_recorder.end(end.window);
   state.overhead_ns += end.overhead_ns;
   if (!end.keep) {
     window->records = {};
@@ -312,6 +314,8 @@ bool Profile::records_calls(WindowId window, bool wanted) {
   state.take_step_records();
   return records;
 }
+
+bool Profile::takes_calls() const { return state_->step_recorder.takes_calls(); }
 
 bool Profile::steps_too_large() const { return state_->step_recorder.too_large() > 0; }
 

@@ -76,6 +76,8 @@ class Profile {
   // Whether the calls of this time window's step, which is about to begin, are to be added. Said of
   // every window; `wanted`: it could be.
   [[nodiscard]] bool records_calls(WindowId window, bool wanted);
+  // Whether calls are still of use, until the next window begins.
+  [[nodiscard]] bool takes_calls() const;
   // Steps have more calls than are recorded: none is recorded any more.
   [[nodiscard]] bool steps_too_large() const;
   void end_window(const WindowEnd& end);

@@ -110,6 +110,10 @@ void StepRecorder::begin(WindowId window) {
   steps_.emplace_back().window = window;
 }
 
+void StepRecorder::end(WindowId window) {
+  if (Step* const step = find(window); step != nullptr) step->ended = true;
+}
+
 void StepRecorder::end_row() {
   if (steps_.empty()) return;
   steps_.back().last = true;
@@ -124,6 +128,7 @@ void StepRecorder::close(const WindowEnd& end, bool good) {
   step->step = end.step;
   step->sequence_hash = end.sequence_hash;
   step->changed = end.changed;
+  step->end_ns = end.end_ns;
   settle();
 }
 
@@ -133,7 +138,7 @@ void StepRecorder::finish() {
 }
 
 bool StepRecorder::follows(const Step& before, const Step& step) {
-  return before.good && step.good && step.step == before.step + 1 && !step.changed &&
+  return before.good && step.good && !before.cut && step.step == before.step + 1 && !step.changed &&
          step.sequence_hash == before.sequence_hash;
 }
 
@@ -145,7 +150,7 @@ void StepRecorder::drop(std::size_t steps) {
   if (steps_.empty()) {
     operations_.clear();
     between_.clear();
-    copies_.clear();
+    come_.clear();
     urged_ = false;
   }
 }
@@ -183,7 +188,12 @@ void StepRecorder::add(const StreamMade& made) {
 
 void StepRecorder::add(const StepCall& call) {
   Step* const step = find(call.window);
-  if (step == nullptr || step->closed) return;
+  if (step == nullptr || step->cut) return;
+  if (calls_ >= most_ && step->ended) {
+    // Whatever a program does after a step: of the last of a record it does not matter.
+    step->cut = true;
+    return;
+  }
   if (calls_ >= most_) {
     ++too_large_;
     return drop(steps_.size());
@@ -213,8 +223,9 @@ void StepRecorder::keep(const Operation& operation) {
 }
 
 void StepRecorder::add_between(const LaunchEvent& launch) {
-  if (active() && launch.correlation != 0 && between_.size() < most_)
-    between_[launch.correlation] = launch.key;
+  if (!active() || launch.correlation == 0 || between_.size() >= most_) return;
+  between_[launch.correlation] = launch.key;
+  steps_.back().between.push_back(launch.correlation);
 }
 
 void StepRecorder::add_between(const KernelRecord& record) {
@@ -222,6 +233,7 @@ void StepRecorder::add_between(const KernelRecord& record) {
   if (found == between_.end()) return;
   const LaunchKey key = found->second;
   between_.erase(found);
+  come_.insert(record.correlation);
   add(record, key, kNoWindow);
 }
 
@@ -255,23 +267,27 @@ void StepRecorder::add(const CopyRecord& record, LayerId layer) {
   operation.work.key.layer = layer;
   operation.work.key.device = record.device;
   operation.size = record.bytes;
-  copies_.insert(record.correlation);
+  come_.insert(record.correlation);
   keep(operation);
 }
 
 // --- records
 
-bool StepRecorder::copies_missing() const {
-  return std::any_of(steps_.begin(), steps_.begin() + kSteps, [&](const Step& step) {
-    return std::any_of(step.copies.begin(), step.copies.end(),
-                       [&](std::uint32_t copy) { return !copies_.contains(copy); });
-  });
+bool StepRecorder::records_missing() const {
+  const auto missing = [this](std::uint32_t correlation) { return !come_.contains(correlation); };
+  for (std::size_t i = 0; i < kSteps; ++i) {
+    const Step& step = steps_[i];
+    if (std::any_of(step.copies.begin(), step.copies.end(), missing)) return true;
+    const bool last = i + 1 == kSteps;
+    if (!last && std::any_of(step.between.begin(), step.between.end(), missing)) return true;
+  }
+  return false;
 }
 
 std::optional<StepRecord> StepRecorder::take() {
   while (complete()) {
     // Copies of no bytes have no record: they are waited for until the next row.
-    if (!urged_ && copies_missing()) return std::nullopt;
+    if (!urged_ && records_missing()) return std::nullopt;
     auto record = build();
     drop(kSteps);
     settle();
@@ -287,6 +303,12 @@ std::optional<StepRecord> StepRecorder::build() {
   std::unordered_set<std::uint64_t> non_blocking;
   for (std::size_t i = 0; i < kSteps; ++i) {
     auto& calls = steps_[i].calls;
+    if (i + 1 == kSteps) {
+      // What follows the last step is of none, and its kernels may not have come.
+      calls_ -= std::erase_if(calls, [end = steps_[i].end_ns](const RecordedCall& call) {
+        return end != 0 && call.enter_ns >= end;
+      });
+    }
     if (calls.empty()) return std::nullopt;
     std::sort(calls.begin(), calls.end(), [](const RecordedCall& a, const RecordedCall& b) {
       return std::tie(a.enter_ns, a.correlation) < std::tie(b.enter_ns, b.correlation);

@@ -30,8 +30,10 @@ class StepRecorder {
       : functions_(functions), most_(most) {}
 
   // --- windows
-  // The step of this window is recorded. One that is not ends the row of neighbours.
+  // The step of this window is recorded, and what comes between it and the next. One that is not
+  // recorded ends the row of neighbours.
   void begin(WindowId window);
+  void end(WindowId window);
   void end_row();
   // All kernels of the window have come, or the others never will. `good`: it counts, and all its
   // kernels have times.
@@ -54,6 +56,8 @@ class StepRecorder {
   [[nodiscard]] std::optional<StepRecord> take();
   // How often three neighbours were left out because they were too large.
   [[nodiscard]] std::uint64_t too_large() const { return too_large_; }
+  // Whether calls of the newest step are still of use.
+  [[nodiscard]] bool takes_calls() const { return active() && !steps_.back().cut; }
   [[nodiscard]] bool active() const { return !steps_.empty(); }
   [[nodiscard]] std::size_t steps() const { return steps_.size(); }
 
@@ -64,11 +68,13 @@ class StepRecorder {
   struct Step {
     WindowId window = kNoWindow;
     bool closed = false, good = false;
-    bool last = false;  // the next window is not recorded
-    std::uint64_t step = 0, sequence_hash = 0;
+    bool last = false;                // the next window is not recorded
+    bool ended = false, cut = false;  // cut: not all calls after its end are here
+    std::uint64_t step = 0, sequence_hash = 0, end_ns = 0;
     bool changed = false;
     std::vector<RecordedCall> calls;
-    std::vector<std::uint32_t> copies;  // their correlation ids
+    // Correlation ids of copies and of launches after its end: no window waits for their records.
+    std::vector<std::uint32_t> copies, between;
     std::unordered_set<std::uint64_t> non_blocking;
   };
   struct Operation {
@@ -85,7 +91,7 @@ class StepRecorder {
   // Leaves out steps that are part of no three neighbours, as far as that is known.
   void settle();
   [[nodiscard]] bool complete() const;
-  [[nodiscard]] bool copies_missing() const;
+  [[nodiscard]] bool records_missing() const;
   [[nodiscard]] std::optional<StepRecord> build();
 
   const FunctionTable& functions_;
@@ -94,7 +100,7 @@ class StepRecorder {
   std::vector<Operation> operations_;
   std::unordered_map<std::uint32_t, LaunchKey> between_;  // by correlation
   std::unordered_set<std::uint64_t> non_blocking_;        // streams that exist
-  std::unordered_set<std::uint32_t> copies_;              // whose records came, by correlation
+  std::unordered_set<std::uint32_t> come_;  // records that no window waits for, by correlation
   std::size_t calls_ = 0;
   bool urged_ = false;  // what has not come by now will not
   std::uint64_t too_large_ = 0;

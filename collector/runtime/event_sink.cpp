@@ -40,7 +40,7 @@ void EventSink::take(const Event& event) {
       break;
     case Event::Kind::call:
       profile_.add(event.call);
-      takes_calls_.store(!profile_.steps_too_large(), std::memory_order_relaxed);
+      takes_calls_.store(profile_.takes_calls(), std::memory_order_relaxed);
       break;
     case Event::Kind::stream:
       profile_.add(event.stream);

@@ -246,12 +246,60 @@ TEST_F(RecordedRow, WhatComesBetweenStepsIsPartOfThem) {
     end();
     launch("between", kLegacy, 1'000'000, false);
   }
-  deliver();
+  (void)profile.records_calls(4, false);
+  auto between = std::move(records_);
+  records_.clear();
+  const auto in_window = [](const KernelRecord& record) { return record.correlation % 2 == 1; };
+  for (const auto& record : between)
+    if (in_window(record)) profile.add(record);
+  EXPECT_TRUE(recorded().empty()) << "kernels between the steps have not come";
+  for (const auto& record : between)
+    if (!in_window(record) && record.correlation < 6) profile.add(record);
   ASSERT_EQ(recorded().size(), 1u);
   const auto& record = recorded().front();
   expect_sound(record);
-  EXPECT_EQ(record.steps.borders, (std::vector<std::uint32_t>{0, 2, 4, 6}));
-  EXPECT_EQ(record.steps.operations.size(), 6u);
+  EXPECT_EQ(record.steps.borders, (std::vector<std::uint32_t>{0, 2, 4, 5}));
+  EXPECT_EQ(record.steps.operations.size(), 5u);
+}
+
+// An evaluation after the third step, say.
+TEST(StepRecorder, WhatFollowsTheLastStepDoesNotMakeItTooLarge) {
+  FunctionTable functions;
+  StepRecorder recorder(functions, 5);
+  const auto fill = [&](WindowId id, int calls) {
+    for (int i = 0; i < calls; ++i) {
+      StepCall call;
+      call.window = id;
+      call.enter_ns = call.exit_ns = id * 10;
+      recorder.add(call);
+    }
+  };
+  const auto end = [&](WindowId id) {
+    WindowEnd ended;
+    ended.window = ended.step = id;
+    ended.end_ns = id * 10 + 5;
+    recorder.close(ended, true);
+  };
+  for (WindowId id = 1; id <= 3; ++id) {
+    recorder.begin(id);
+    fill(id, 1);
+    recorder.end(id);
+  }
+  EXPECT_TRUE(recorder.takes_calls());
+  fill(3, 3);
+  EXPECT_FALSE(recorder.takes_calls());
+  for (WindowId id = 1; id <= 3; ++id) end(id);
+  EXPECT_EQ(recorder.too_large(), 0u);
+  EXPECT_TRUE(recorder.take());
+  // One that is cut has nothing after it.
+  for (WindowId id = 4; id <= 6; ++id) {
+    recorder.begin(id);
+    fill(id, 1);
+    recorder.end(id);
+    if (id == 4) fill(id, 5);
+    end(id);
+  }
+  EXPECT_FALSE(recorder.take());
 }
 
 TEST_F(RecordedRow, OnlyNeighboursOfOneSequenceAreOneRecord) {

@@ -43,6 +43,7 @@ std::string begin_run() {
     thread.followed = 0;
     thread.ranges = {};
     thread.capture = {};
+    thread.call = {};
   });
   static int runs = 0;
   return std::filesystem::temp_directory_path() /
