@@ -83,6 +83,30 @@ void launch(benchmark::State& state, bool ours) {
   if (ours && state.thread_index() == 0) nvtx_pop()();
 }
 
+// A call that only matters in a step that is recorded, outside of one.
+void event_record(benchmark::State& state, bool ours) {
+  start_collection();
+  const cuEventRecord_params params{};
+  CUresult result = CUDA_SUCCESS;
+  CUpti_CallbackData data{};
+  data.functionParams = &params;
+  data.functionReturnValue = &result;
+  data.correlationId = 1;
+  const CUpti_CallbackFunc callback = ours ? subscriber() : empty;
+  for (auto _ : state) {
+    for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
+      data.callbackSite = site;
+      callback(subscriber_data(), CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventRecord,
+               &data);
+    }
+  }
+}
+
+void event_record_empty_subscriber(benchmark::State& state) { event_record(state, false); }
+void event_record_gable(benchmark::State& state) { event_record(state, true); }
+BENCHMARK(event_record_empty_subscriber);
+BENCHMARK(event_record_gable);
+
 void launch_empty_subscriber(benchmark::State& state) { launch(state, false); }
 void launch_gable(benchmark::State& state) { launch(state, true); }
 BENCHMARK(launch_empty_subscriber)->Threads(1)->Threads(16);

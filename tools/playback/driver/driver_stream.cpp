@@ -181,9 +181,7 @@ CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent end) {
     const auto* second = reinterpret_cast<Event*>(end);
     if (ms == nullptr || first == nullptr || second == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (!first->recorded || !second->recorded) return CUDA_ERROR_INVALID_HANDLE;
-    *ms = static_cast<float>(static_cast<double>(second->time_ns) -
-                             static_cast<double>(first->time_ns)) /
-          1e6F;
+    *ms = static_cast<float>(static_cast<std::int64_t>(second->time_ns - first->time_ns)) / 1e6F;
     return CUDA_SUCCESS;
   });
 }

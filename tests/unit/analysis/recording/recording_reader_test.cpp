@@ -49,6 +49,32 @@ TEST(RecordingReader, TakesALittleRecording) {
   EXPECT_EQ(recording.devices[0].chip, "GH100");
 }
 
+TEST(RecordingReader, EventsHaveNumbersAndStreams) {
+  const RecordingResult result =
+      parse_recording(kHeader + R"({"op": "event_record", "event": 3, "stream": 5})"
+                                "\n"
+                                R"({"op": "stream_wait", "event": 3})"
+                                "\n"
+                                R"({"op": "sync", "event": 3})"
+                                "\n"
+                                R"({"op": "sync"})"
+                                "\n",
+                      "r.jsonl");
+  ASSERT_NE(result.recording, nullptr) << result.error;
+  const auto& ops = result.recording->ops;
+  ASSERT_EQ(ops.size(), 4u);
+  EXPECT_EQ(ops[0].kind, OpKind::event_record);
+  EXPECT_EQ(ops[0].id, 3);
+  EXPECT_EQ(ops[0].stream, 5u);
+  EXPECT_EQ(ops[1].kind, OpKind::stream_wait);
+  EXPECT_EQ(ops[2].id, 3);
+  EXPECT_FALSE(ops[2].whole_context);
+  EXPECT_TRUE(ops[3].whole_context);
+  EXPECT_NE(error_of(kHeader + R"({"op": "event_record"})"
+                               "\n"),
+            "");
+}
+
 TEST(RecordingReader, WhatIsNoRecording) {
   EXPECT_EQ(error_of(""), "r.jsonl: it is no recording: the header line is missing.");
   EXPECT_EQ(error_of("hello\n"), "r.jsonl:1: this is not one JSON object.");
