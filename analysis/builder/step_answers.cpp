@@ -43,7 +43,7 @@ struct Replayed {
 
 // The first step that has a neighbour on both sides.
 std::optional<Replayed> replayed(const StepRecord& record) {
-  StepGraph graph = build_step_graph(record.steps);
+  StepGraph graph = build_step_graph(record.steps, {.jitter_ns = record.jitter_ns});
   for (std::size_t step = 1; step + 1 < graph.steps.size(); ++step) {
     CriticalPath path = critical_path(graph, step);
     if (!path.explained()) continue;
