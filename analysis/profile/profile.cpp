@@ -308,8 +308,8 @@ bool Profile::records_calls(WindowId window, bool wanted) {
   State& state = *state_;
   auto& recorder = state.step_recorder;
   const std::size_t begun = state.step_records.size() * StepRecorder::kSteps + recorder.steps();
-  const bool records =
-      wanted && recorder.too_large() == 0 && begun < kMaxStepRecords * StepRecorder::kSteps;
+  const bool records = wanted && recorder.too_large() == 0 && recorder.too_far_ahead() < 3 &&
+                       begun < kMaxStepRecords * StepRecorder::kSteps;
   records ? recorder.begin(window) : recorder.end_row();
   state.take_step_records();
   return records;
@@ -318,6 +318,10 @@ bool Profile::records_calls(WindowId window, bool wanted) {
 bool Profile::takes_calls() const { return state_->step_recorder.takes_calls(); }
 
 bool Profile::steps_too_large() const { return state_->step_recorder.too_large() > 0; }
+
+bool Profile::steps_too_far_ahead() const {
+  return state_->step_records.empty() && state_->step_recorder.too_far_ahead() > 0;
+}
 
 void Profile::add(const StepCall& call) { state_->step_recorder.add(call); }
 

@@ -80,6 +80,8 @@ class Profile {
   [[nodiscard]] bool takes_calls() const;
   // Steps have more calls than are recorded: none is recorded any more.
   [[nodiscard]] bool steps_too_large() const;
+  // None is, as the launch queue was full of launches from before them.
+  [[nodiscard]] bool steps_too_far_ahead() const;
   void end_window(const WindowEnd& end);
   // No further records will come: closes the time windows that still wait for theirs.
   void finish_records();

@@ -8,6 +8,7 @@
 
 #include "analysis/events/kernel_kind.h"
 #include "analysis/profile/key_table.h"
+#include "analysis/profile/step_waits.h"
 
 namespace gable {
 namespace {
@@ -334,6 +335,8 @@ std::optional<StepRecord> StepRecorder::build() {
   }
   for (const auto& [key, stream] : streams) steps.streams.push_back(stream);
 
+  steps.handoffs = find_handoffs(steps.calls);
+
   std::unordered_map<std::uint32_t, std::size_t> call_of;
   for (std::size_t i = 0; i < steps.calls.size(); ++i)
     if (launches(steps.calls[i])) call_of[steps.calls[i].correlation] = i;
@@ -365,6 +368,13 @@ std::optional<StepRecord> StepRecorder::build() {
   }
   operations_ = std::move(others);
   if (!all_called) return std::nullopt;
+
+  auto full = find_full_queues(steps);
+  if (full.unknown) {
+    ++too_far_ahead_;
+    return std::nullopt;
+  }
+  steps.queue_full = std::move(full.found);
 
   std::unordered_map<std::uint32_t, std::vector<const RecordedOperation*>> inner;
   for (const RecordedOperation& operation : steps.operations)

@@ -56,6 +56,8 @@ class StepRecorder {
   [[nodiscard]] std::optional<StepRecord> take();
   // How often three neighbours were left out because they were too large.
   [[nodiscard]] std::uint64_t too_large() const { return too_large_; }
+  // How often the host was so far ahead that three steps do not tell how far.
+  [[nodiscard]] std::uint64_t too_far_ahead() const { return too_far_ahead_; }
   // Whether calls of the newest step are still of use.
   [[nodiscard]] bool takes_calls() const { return active() && !steps_.back().cut; }
   [[nodiscard]] bool active() const { return !steps_.empty(); }
@@ -103,7 +105,7 @@ class StepRecorder {
   std::unordered_set<std::uint32_t> come_;  // records that no window waits for, by correlation
   std::size_t calls_ = 0;
   bool urged_ = false;  // what has not come by now will not
-  std::uint64_t too_large_ = 0;
+  std::uint64_t too_large_ = 0, too_far_ahead_ = 0;
 };
 
 }  // namespace gable

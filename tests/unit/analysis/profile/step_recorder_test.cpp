@@ -53,7 +53,7 @@ class RecordedRow : public ::testing::Test {
     call.stream = stream;
     call.object = object;
     call.window = window_;
-    call.thread = 1;
+    call.thread = thread_;
     call.context = 4;
     call.correlation = ++correlation_;
     call.kind = kind;
@@ -147,7 +147,7 @@ class RecordedRow : public ::testing::Test {
   FunctionTable functions;
   Profile profile{layers, functions};
   WindowId window_ = kNoWindow, first_ = 1;
-  std::uint32_t correlation_ = 0;
+  std::uint32_t correlation_ = 0, thread_ = 1;
   std::uint64_t now_ = 1'000'000;
   std::map<std::uint64_t, std::uint64_t> streams_, events_;
   std::vector<KernelRecord> records_;
@@ -203,6 +203,102 @@ TEST_F(RecordedRow, ExposedCommunicationSavesWhatIsExposed) {
     const auto symbol = functions.symbol(record.work[operation.key].key.function);
     EXPECT_EQ(operation.kind == OperationKind::collective, symbol.starts_with("nccl")) << symbol;
   }
+}
+
+// PyTorch's backward pass: without the handoffs its thread alone would seem to take the whole step,
+// and nothing would save any time.
+TEST_F(RecordedRow, AThreadThatWaitsForAnotherIsNoLimit) {
+  three([&] {
+    launch("forward", kLegacy, 1'000'000);
+    thread_ = 2;
+    now_ += 30'000;
+    launch("backward", kLegacy, 3'000'000);
+    launch("backward", kLegacy, 3'000'000);
+    thread_ = 1;
+    now_ += 30'000;
+    call(Kind::stream_synchronize, kLegacy);
+  });
+  ASSERT_EQ(recorded().size(), 1u);
+  const auto& steps = recorded().front().steps;
+  expect_sound(recorded().front());
+  ASSERT_EQ(steps.handoffs.size(), 6u);
+  EXPECT_EQ(steps.handoffs[0].from, 0u);
+  EXPECT_EQ(steps.handoffs[0].to, 1u);
+  EXPECT_EQ(steps.handoffs[1].from, 2u);
+  EXPECT_EQ(steps.handoffs[1].to, 3u);
+  const auto replay = StepReplay::of(build_step_graph(steps, {}), 1);
+  ASSERT_TRUE(replay);
+  Change change;
+  for (const auto& operation : steps.operations) {
+    const auto symbol = functions.symbol(recorded().front().work[operation.key].key.function);
+    change.length_ns.push_back(symbol == "backward" ? 2'000'000 : kSameLength);
+  }
+  EXPECT_EQ(replay->saving(change).low_ns, 2'000'000);
+}
+
+// Two that launch beside each other wait for nobody.
+TEST_F(RecordedRow, ThreadsThatRunAtOnceDoNotWaitForEachOther) {
+  three([&] {
+    for (int i = 0; i < 6; ++i) {
+      thread_ = 1 + i % 2;
+      launch("work", thread_ == 1 ? kLegacy : kSide, 100'000);
+    }
+  });
+  ASSERT_EQ(recorded().size(), 1u);
+  EXPECT_TRUE(recorded().front().steps.handoffs.empty());
+}
+
+// The GPU is behind by as many launches as fit into its queue, whatever a step is.
+class RunAhead : public RecordedRow {
+ protected:
+  void row(int launches) {
+    const auto step = [&] {
+      for (int i = 0; i < launches; ++i) {
+        // As the playback GPU: room for 1,000, and the one that runs.
+        const std::size_t made = ends_.size();
+        const std::uint64_t room = made > 1000 ? ends_[made - 1001] : 0;
+        const std::uint64_t entered = now_;
+        if (room > now_ + kCall) now_ = room - kCall;
+        launch_from("work", entered, 100'000);
+      }
+    };
+    for (int i = 0; i < 4000 / launches; ++i) step();
+    records_.clear();
+    three(step);
+  }
+  void launch_from(const std::string& symbol, std::uint64_t entered, std::uint64_t ns) {
+    LaunchEvent event;
+    event.key = key(symbol);
+    event.window = window_;
+    event.correlation = correlation_ + 1;
+    profile.add(event);
+    auto call = made(Kind::launch, kLegacy);
+    call.enter_ns = entered;
+    profile.add(call);
+    const std::uint64_t start = run(kLegacy, entered, ns);
+    ends_.push_back(start + ns);
+    records_.push_back({start, start + ns, correlation_, 0, 4, 7});
+  }
+  std::vector<std::uint64_t> ends_;
+};
+
+TEST_F(RunAhead, AFullQueueIsNoWorkOfTheHost) {
+  row(1000);
+  ASSERT_EQ(recorded().size(), 1u);
+  const auto& steps = recorded().front().steps;
+  expect_sound(recorded().front());
+  EXPECT_GT(steps.queue_full.size(), 1000u);
+  const auto replay = StepReplay::of(build_step_graph(steps, {}), 1);
+  ASSERT_TRUE(replay);
+  Change change;
+  change.length_ns.assign(steps.operations.size(), 50'000);
+  EXPECT_NEAR(replay->saving(change).low_ns, 50'000'000, 500'000);
+}
+
+TEST_F(RunAhead, HowFarShortStepsAreAheadIsNotKnown) {
+  row(20);
+  EXPECT_TRUE(recorded().empty());
+  EXPECT_TRUE(profile.steps_too_far_ahead());
 }
 
 // loss.item(): a copy, and the host waits for it.
