@@ -108,11 +108,20 @@ StepRecorder::Step* StepRecorder::find(WindowId window) {
 
 void StepRecorder::begin(WindowId window) {
   if (steps_.size() >= kSteps && complete()) urged_ = true;
+  if (active() && steps_.back().cut) {
+    Step& before = steps_.back();
+    calls_ -= before.calls.size() - before.calls_at_end;
+    before.calls.resize(before.calls_at_end);
+    end_row();
+  }
   steps_.emplace_back().window = window;
 }
 
 void StepRecorder::end(WindowId window) {
-  if (Step* const step = find(window); step != nullptr) step->ended = true;
+  Step* const step = find(window);
+  if (step == nullptr) return;
+  step->ended = true;
+  step->calls_at_end = step->calls.size();
 }
 
 void StepRecorder::end_row() {
@@ -139,7 +148,7 @@ void StepRecorder::finish() {
 }
 
 bool StepRecorder::follows(const Step& before, const Step& step) {
-  return before.good && step.good && !before.cut && step.step == before.step + 1 && !step.changed &&
+  return before.good && step.good && step.step == before.step + 1 && !step.changed &&
          step.sequence_hash == before.sequence_hash;
 }
 

@@ -75,6 +75,7 @@ class StepRecorder {
     std::uint64_t step = 0, sequence_hash = 0, end_ns = 0;
     bool changed = false;
     std::vector<RecordedCall> calls;
+    std::size_t calls_at_end = 0;
     // Correlation ids of copies and of launches after its end: no window waits for their records.
     std::vector<std::uint32_t> copies, between;
     std::unordered_set<std::uint64_t> non_blocking;

@@ -57,13 +57,12 @@ FullQueues find_full_queues(const RecordedSteps& steps) {
     const auto start = starts.find(call.correlation);
     if (start == starts.end()) continue;
     auto& earlier = streams[{call.context, call.stream}];  // starts, in the order of the stream
-    // A launch that goes on until its own kernel has begun waits for that, not for room.
-    if (call.exit_ns >= call.enter_ns + kShortestWait && start->second > call.exit_ns) {
+    if (call.exit_ns >= call.enter_ns + kShortestWait) {
       const auto waiting =
           earlier.end() - std::upper_bound(earlier.begin(), earlier.end(), call.enter_ns);
       if (static_cast<std::size_t>(waiting) >= kFullQueue)
         full.found.push_back({call.enter_ns, call.exit_ns, call.correlation});
-      else if (waiting == earlier.end() - earlier.begin() && i >= first && i < end)
+      else if (waiting > 0 && waiting == earlier.end() - earlier.begin() && i >= first && i < end)
         unknown_ns += call.exit_ns - call.enter_ns;
     }
     earlier.push_back(start->second);
