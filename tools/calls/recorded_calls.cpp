@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/profile/step_waits.h"
 #include "tools/calls/clock_shift.h"
 
 namespace gable {
@@ -19,8 +20,6 @@ constexpr StreamKey kNoStream{~0u, TracedWait::kUnknown};
 constexpr std::uint64_t kUnnamedNode = std::uint64_t{1} << 63;
 // Calls in calls in calls: deeper ones are taken for the outermost.
 constexpr int kDeepest = 4;
-// Threads hand over to each other where each makes so many calls in a row, on the average.
-constexpr std::size_t kLeastTurn = 16;
 
 class Maker {
  public:
@@ -40,7 +39,7 @@ class Maker {
     for (std::uint32_t i = 0; i < in_.calls.size(); ++i) add(i);
     move_clocks();
     describe_streams();
-    hand_over();
+    record_.steps.handoffs = find_handoffs(record_.steps.calls);
     for (const TracedFullQueue& full : in_.full) {
       const auto call = number_.find(full.correlation);
       if (call != number_.end())
@@ -354,29 +353,6 @@ class Maker {
       if (next < others.size() && others[next]->start_ns + kRounded < each->end_ns) return true;
     }
     return false;
-  }
-
-  // Threads that launch in long turns, as forward and backward of PyTorch do, wait for each other.
-  void hand_over() {
-    const auto& calls = record_.steps.calls;
-    std::set<std::uint32_t> launching;
-    for (const RecordedCall& call : calls)
-      if (call.kind == RecordedCallKind::launch || call.kind == RecordedCallKind::graph_launch)
-        launching.insert(call.thread);
-    if (launching.size() < 2) return;
-    std::size_t made = 0, turns = 0;
-    std::uint32_t before = 0;
-    std::vector<Handoff> handoffs;
-    for (std::uint32_t i = 0; i < calls.size(); ++i) {
-      if (!launching.contains(calls[i].thread)) continue;
-      if (made > 0 && calls[i].thread != calls[before].thread) {
-        ++turns;
-        if (calls[before].exit_ns <= calls[i].enter_ns) handoffs.push_back({before, i});
-      }
-      before = i;
-      ++made;
-    }
-    if (made >= kLeastTurn * (turns + 1)) record_.steps.handoffs = std::move(handoffs);
   }
 
   TracedSteps in_;
