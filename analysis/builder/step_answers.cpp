@@ -91,7 +91,7 @@ void add_piece(const PathPiece& piece, double share, PathTimes& to) {
 bool is_operation(PieceKind kind) { return kind <= PieceKind::host_function; }
 
 void add(StepSaving& sum, const SavingRange& range, double share) {
-  sum.low_ns += range.low_ns * share;
+  if (range.settled) sum.low_ns += range.low_ns * share;
   sum.high_ns += range.high_ns * share;
 }
 
@@ -150,14 +150,17 @@ class Answers {
   void note(std::string text) { notes_.push_back(std::move(text)); }
   [[nodiscard]] double share() const { return 1 / static_cast<double>(steps_.size()); }
 
-  // Of its roof; in layers of which nothing was counted, that of the layer by formula.
+  // Of its roof. Else that of its layer's own work: as it was counted together, or, where nothing
+  // was counted, by formula.
   void find_fractions(const Roofline& roofline) {
     std::set<std::int64_t> counted;
-    for (const KernelRow& kernel : report_.kernels)
-      if (kernel.flops.total || kernel.bytes.dram) counted.insert(kernel.layer);
-    std::map<std::int64_t, Maybe> analytic;
+    std::map<std::int64_t, Maybe> of_layer;
     for (const KernelRow& kernel : report_.kernels) {
-      const auto [found, fresh] = analytic.try_emplace(kernel.layer);
+      if (kernel.flops.total || kernel.bytes.dram) counted.insert(kernel.layer);
+      if (kernel.ranges && kernel.roof.fraction) of_layer[kernel.layer] = kernel.roof.fraction;
+    }
+    for (const KernelRow& kernel : report_.kernels) {
+      const auto [found, fresh] = of_layer.try_emplace(kernel.layer);
       const LayerRow& layer = report_.layers[static_cast<std::size_t>(kernel.layer)];
       if (fresh && !counted.contains(kernel.layer) && layer.model && layer.model->self.bytes)
         found->second = fraction_by_formula(roofline, layer);
@@ -335,7 +338,7 @@ class Answers {
       KernelRow& kernel = report_.kernels[row];
       if (kernel.counts_again() || !fractions_[row] || !kernel.path_ns) continue;
       const bool changes = can_change(row);
-      // A formula is of the layer, not of one of its kernels.
+      // What is of the layer is not of one of its kernels.
       if (kernel.roof.fraction)
         wanted.push_back(
             {kernel.saving_ns.value_or(0), &kernel.step_saving, changes ? Rows{row} : Rows{}});

@@ -75,7 +75,7 @@ class StepGraph(SmallTest):
         self.assertEqual(step["exposed"]["communication_ns"], 400000)
         self.assertEqual(step["exposed"]["saving_ns"]["communication"], {"low": 400000, "high": 400000})
         self.assertEqual(self.saving(report, "mm"), (0, 0))
-        self.assertIn("Not hidden: communication 400 us (without it a step is 400 us shorter)", shown)
+        self.assertIn("Not hidden: communication 400 us (a step without is 400 us shorter)", shown)
         self.assertIn("up to 400 us", shown)
 
     def test_a_host_that_is_the_limit_leaves_kernels_nothing_to_save(self):

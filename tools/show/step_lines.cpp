@@ -108,7 +108,7 @@ std::string exposed_line(const ExposedTimes& exposed, double step_ns) {
   const auto add = [&](const char* what, double ns, const StepSaving& saving) {
     if (ns < kWorthNaming * step_ns && saving.high_ns < kWorthNaming * step_ns) return;
     text += (text.empty() ? "Not hidden: " : "; ") + std::string(what) + " " + duration(ns) +
-            " (without it a step is " + saving_text(saving) + " shorter)";
+            " (a step without is " + saving_text(saving) + " shorter)";
   };
   add("communication", exposed.communication_ns, exposed.without_communication);
   add("copies", exposed.copies_ns, exposed.without_copies);

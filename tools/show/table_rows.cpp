@@ -61,12 +61,14 @@ TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) 
   out.level = query.level;
   out.time = time_of_shares(reports);
   out.kernels = query.kernels || !has_layers(reports);
-  for (const Report& report : reports) add_rows(report, out.kernels, out.rows);
+  for (const Report& report : reports) {
+    add_rows(report, out.kernels, out.rows);
+    out.by_step = out.by_step || report.step.exposed.has_value();
+  }
   double whole = 0;
   for (const TableRow& row : out.rows) {
     if (!row.counts_again) whole += row.rank_time;
     out.by_saving = out.by_saving || row.sum.saving_ns.has_value();
-    out.by_step = out.by_step || row.sum.step_saving.has_value();
     out.analytic = out.analytic || row.analytic;
     out.several_devices = out.several_devices || row.device != out.rows.front().device;
     out.several_directions = out.several_directions || row.direction != Direction::none;

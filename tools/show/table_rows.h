@@ -28,7 +28,7 @@ struct TableRows {
   std::vector<TableRow> rows;  // as the query sorts them
   bool kernels = false;        // rows are kernels, for want of layers
   bool by_saving = false;
-  bool by_step = false;  // savings are of a step's time, replayed
+  bool by_step = false;  // savings are of a step's time: steps were recorded
   bool several_devices = false, several_directions = false;
   bool analytic = false;                  // some row is
   MemoryLevel level = MemoryLevel::dram;  // of intensity and bandwidth

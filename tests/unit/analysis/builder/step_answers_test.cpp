@@ -194,7 +194,7 @@ TEST_F(StepAnswers, WhatNothingHidesIsSaidAndAdvised) {
   const std::string table = render_table({made}, {});
   EXPECT_NE(table.find("Critical path: communication 93.3 %, kernels 6.67 %\n"), std::string::npos)
       << table;
-  EXPECT_NE(table.find("Not hidden: communication 400 us (without it a step is 400 us shorter)\n"),
+  EXPECT_NE(table.find("Not hidden: communication 400 us (a step without is 400 us shorter)\n"),
             std::string::npos)
       << table;
   const std::vector<Advice> advice = advise(made);
@@ -301,6 +301,11 @@ struct Parts {
     made.layers = std::move(rows.rows);
     for (KernelOfLayer& kernel : kernels) made.kernels.push_back(kernel.row);
   }
+  LayerRow& layer(const std::string& name) {
+    return *std::find_if(made.layers.begin(), made.layers.end(), [&](const LayerRow& row) {
+      return row.path.size() == 2 && row.path[1] == name;
+    });
+  }
   const UnitScale unit;
   const Roofline roofline{{{0, CeilingKind::compute, "fp32", 1e13, "theoretical"},
                            {0, CeilingKind::memory, "dram", 1e12, "theoretical"}}};
@@ -314,9 +319,7 @@ TEST_F(StepAnswers, AFormulaIsOfTheLayerAndNotOfItsKernels) {
   timed_steps();
   profile.add(recorded());
   Parts parts(profile.state());
-  LayerRow& mm = *std::find_if(
-      parts.made.layers.begin(), parts.made.layers.end(),
-      [](const LayerRow& row) { return row.path.size() == 2 && row.path[1] == "mm"; });
+  LayerRow& mm = parts.layer("mm");
   mm.model.emplace().self = {0.95e-3 * 1e13, 32, {{"fp32", 0.95e-3 * 1e13}}};
   fill_step_answers(profile.state(), parts.kernels, parts.rows.ids, parts.roofline, parts.made);
   // 50 us of the product's 1.0 ms, all of it beside the allreduce or as others let it.
@@ -326,6 +329,22 @@ TEST_F(StepAnswers, AFormulaIsOfTheLayerAndNotOfItsKernels) {
     EXPECT_FALSE(kernel.step_saving.has_value()) << kernel.name;
     EXPECT_TRUE(kernel.path_ns.has_value()) << kernel.name;
   }
+}
+
+// A layer whose launches were counted together: its row has the roof, its kernels have none.
+TEST_F(StepAnswers, WhatWasCountedTogetherIsOfTheLayer) {
+  timed_steps();
+  profile.add(recorded());
+  Parts parts(profile.state());
+  LayerRow& mm = parts.layer("mm");
+  KernelRow& range = parts.made.kernels.emplace_back();
+  range.layer = mm.id;
+  range.ranges = 3;
+  range.roof.fraction = 0.95;
+  fill_step_answers(profile.state(), parts.kernels, parts.rows.ids, parts.roofline, parts.made);
+  expect_saving(mm.step_saving_self, 0, 50e3);
+  EXPECT_FALSE(parts.layer("ddp").step_saving_self.has_value());
+  for (const KernelRow& kernel : parts.made.kernels) EXPECT_FALSE(kernel.step_saving.has_value());
 }
 
 TEST_F(StepAnswers, WhatThereIsNoTimeForIsUnknown) {
