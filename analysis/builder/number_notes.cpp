@@ -240,6 +240,20 @@ void step_note(const Profile::State& state, const Report& report, std::vector<st
                                              : "Let the program run for one more step."));
 }
 
+void recorded_steps_note(const Profile::State& state, std::vector<std::string>& notes) {
+  const StepRecorder& recorder = state.step_recorder;
+  if (recorder.too_large() > 0) {
+    notes.emplace_back(
+        "Steps of this program have more calls or operations than are recorded one by one: what "
+        "a step waits for is not told.");
+  }
+  if (state.step_records.empty() && recorder.too_far_ahead() + state.step_records_ahead > 0) {
+    notes.emplace_back(
+        "The program is ahead of the GPU by more launches than three of its steps have, so that "
+        "its launches wait for room: what a step waits for is not told.");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> number_notes(const Profile::State& state, const Report& report) {
@@ -262,6 +276,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
         "saw them, and a counter range may last longer than its kernel.");
   }
   step_note(state, report, notes);
+  recorded_steps_note(state, notes);
   flag_notes(report, notes);
   if (!imported) once_note(report, notes);
   device_notes(report, notes);

@@ -8,6 +8,7 @@
 #include "analysis/events/lost_counts.h"
 #include "analysis/events/quantities.h"
 #include "analysis/profile/profile_state.h"
+#include "analysis/profile/step_waits.h"
 
 namespace gable {
 namespace {
@@ -300,7 +301,15 @@ void Profile::finish_records() {
   state.take_step_records();
 }
 
-void Profile::add(StepRecord record) { state_->keep(std::move(record)); }
+void Profile::add(StepRecord record) {
+  FullQueues full = find_full_queues(record.steps);
+  if (full.unknown) {
+    ++state_->step_records_ahead;
+    return;
+  }
+  if (record.steps.queue_full.empty()) record.steps.queue_full = std::move(full.found);
+  state_->keep(std::move(record));
+}
 
 // --- Steps that are recorded call by call.
 
@@ -316,12 +325,6 @@ bool Profile::records_calls(WindowId window, bool wanted) {
 }
 
 bool Profile::takes_calls() const { return state_->step_recorder.takes_calls(); }
-
-bool Profile::steps_too_large() const { return state_->step_recorder.too_large() > 0; }
-
-bool Profile::steps_too_far_ahead() const {
-  return state_->step_records.empty() && state_->step_recorder.too_far_ahead() > 0;
-}
 
 void Profile::add(const StepCall& call) { state_->step_recorder.add(call); }
 

@@ -78,10 +78,6 @@ class Profile {
   [[nodiscard]] bool records_calls(WindowId window, bool wanted);
   // Whether calls are still of use, until the next window begins.
   [[nodiscard]] bool takes_calls() const;
-  // Steps have more calls than are recorded: none is recorded any more.
-  [[nodiscard]] bool steps_too_large() const;
-  // None is, as the launch queue was full of launches from before them.
-  [[nodiscard]] bool steps_too_far_ahead() const;
   void end_window(const WindowEnd& end);
   // No further records will come: closes the time windows that still wait for theirs.
   void finish_records();
@@ -106,7 +102,8 @@ class Profile {
   // place of what came since, whose launches count with its own. True if so.
   bool take_back();
 
-  // Steps that were recorded call by call. The first ones and the last ones are kept, few of them.
+  // Steps that were recorded call by call; few of them are kept. Not those whose launches waited
+  // for room in a queue that was full of launches from before them.
   void add(StepRecord record);
 
   // What the framework says of the model in one step; kept over restart(). Of steps of the same

@@ -98,6 +98,7 @@ struct Profile::State {
   std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
   StepTimes step_times;
   std::vector<StepRecord> step_records;  // at most kMaxStepRecords
+  std::uint64_t step_records_ahead = 0;  // left out: the launch queue was full all the time
   Moments launch_latency;                // of kept time windows whose kernels are all held
   // Of kept time windows of one layer's tokens alone.
   std::unordered_map<LayerId, TokenSums> tokens;

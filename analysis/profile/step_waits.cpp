@@ -49,6 +49,7 @@ FullQueues find_full_queues(const RecordedSteps& steps) {
     if (!added) known->second = std::min(known->second, operation.start_ns);
   }
   FullQueues full;
+  if (steps.borders.size() < 3) return full;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint64_t>> streams;
   std::uint64_t unknown_ns = 0;
   const std::uint32_t first = steps.borders[1], end = steps.borders[2];

@@ -231,14 +231,6 @@ bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& coun
   const StoredRoofs roofs = read_roofs_folder(here.roofs);
   std::optional<Report> report;
   sink.with_profile([&](Profile& profile) {
-    if (profile.steps_too_large())
-      run.notes.emplace_back(
-          "Steps of this program have more calls or operations than are recorded one by one: what "
-          "a step waits for is not told.");
-    if (profile.steps_too_far_ahead())
-      run.notes.emplace_back(
-          "The program is ahead of the GPU by more launches than three of its steps have, so that "
-          "its launches wait for room: what a step waits for is not told.");
     if (has_launches(profile)) report = build_report(profile, run, roofs);
   });
   if (!report) return false;

@@ -35,6 +35,10 @@ class Predict(CompareCase):
             self.assertEqual(row["source"], "predicted")
             self.assertEqual(row["changes_at_batch"], "")  # there is no batch
 
+    def test_two_names_of_one_gpu_are_one(self):
+        rows = self.rows("--flops", "1e12", "--bytes", "1e9", "--gpu", "H100,A100-40GB,h100")
+        self.assertEqual(len(rows), 2, rows)
+
     def test_ridge_points(self):
         for device, precision, ridge in (("GTX1080Ti", "fp32", 23.347), ("A100-40GB", "fp32", 12.540), ("A100-80GB", "fp16", 153.016),
                                          ("A100-40GB", "fp16", 200.643), ("H100", "fp16", 295.224), ("H200", "fp16", 206.042),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gable predict: layers of a report, or a described model, under other GPUs' roofs.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <deque>
@@ -101,7 +102,8 @@ class PredictCommand final : public Command {
       std::string error;
       const GpuSpec* gpu = find_gpu(name, error);
       if (gpu == nullptr) throw WrongUse(error);
-      gpus_.push_back(gpu);
+      // Two names of one board are one column.
+      if (std::find(gpus_.begin(), gpus_.end(), gpu) == gpus_.end()) gpus_.push_back(gpu);
     }
     if (gpus_.empty())
       throw WrongUse("--gpu takes the names of GPUs, or files that describe them, with commas.");

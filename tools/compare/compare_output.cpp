@@ -395,8 +395,9 @@ std::vector<std::string> check_lines(const GateResult& result, const GateOptions
 }
 
 std::string check_summary(const GateResult& result, const GateOptions& options) {
-  std::string text = std::to_string(result.compared) + " numbers compared (" + gates_of(options) +
-                     "), " + std::to_string(result.count(GateVerdict::worse)) +
+  std::string text = std::to_string(result.compared) +
+                     (result.compared == 1 ? " number" : " numbers") + " compared (" +
+                     gates_of(options) + "), " + std::to_string(result.count(GateVerdict::worse)) +
                      " worse by more than " + gate_text(options.percent);
   if (const auto unclear = result.count(GateVerdict::unclear); unclear > 0)
     text += ", " + std::to_string(unclear) + " beyond it but within the noise";

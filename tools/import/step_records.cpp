@@ -7,7 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/roofline/work.h"
+#include "analysis/events/kernel_kind.h"
 #include "tools/base/wrong_use.h"
 
 namespace gable {
@@ -151,7 +151,7 @@ void StepRecords::add(TracedSteps steps,
                                  kernel.end_ns, kernel.device);
     if (made == nullptr) continue;
     const auto [known, fresh] = collective.try_emplace(kernel.function, false);
-    if (fresh) known->second = names_communication(imported_.functions.name(kernel.function));
+    if (fresh) known->second = is_collective(imported_.functions.name(kernel.function));
     made->kind = known->second ? OperationKind::collective : OperationKind::kernel;
   }
   for (std::size_t i = first_copy_; i < imported_.copies.size(); ++i) {

@@ -25,6 +25,7 @@ class StepAnswers : public ProfileTest {
   LaunchKey first = key(layer({"net", "in"}), "first"), product = key(layer({"net", "mm"}), "gemm"),
             reduce = key(layer({"net", "ddp"}), "ncclDevKernel_AllReduce"),
             copied = key(layer({"net", "in"}), "");
+  std::uint64_t call_us = 3;  // of the host
   std::uint64_t idle_us = 0;  // in which nothing of what the step does runs
   bool unexplained = false;   // the calls do not say why the kernel after idle_us waits
 
@@ -70,12 +71,12 @@ class StepAnswers : public ProfileTest {
     const auto call = [&](RecordedCallKind kind, std::uint64_t stream, std::uint64_t event = 0) {
       RecordedCall& made = to.calls.emplace_back();
       made.enter_ns = now;
-      made.exit_ns = now + 3 * kUs;
+      made.exit_ns = now + call_us * kUs;
       made.stream = stream;
       made.event = event;
       made.context = 1;
       made.kind = kind;
-      now += 4 * kUs;
+      now += (call_us + 1) * kUs;
     };
     const auto launch = [&](std::uint64_t stream, std::uint32_t key, std::uint64_t start_us,
                             std::uint64_t length_us) {
@@ -290,6 +291,18 @@ TEST_F(StepAnswers, WaitsBetweenStreamsThatAreNotKnownLeaveTheLowEndOpen) {
   const Report made = report();
   expect_saving(kernel_named(made, "ncclDevKernel_AllReduce").step_saving, 0, 400e3);
   EXPECT_TRUE(has_note(made, "Which stream waited for which is not recorded"));
+}
+
+// Launches take long while nothing of what was launched before them has begun: how many wait in
+// the launch queue is not known, and so not what the host would do if it had room.
+TEST_F(StepAnswers, AQueueThatIsAlwaysFullLeavesTheStepUnknown) {
+  counted();
+  timed_steps();
+  call_us = 30;
+  profile.add(recorded());
+  const Report made = report();
+  EXPECT_FALSE(made.step.graph.has_value());
+  EXPECT_TRUE(has_note(made, "ahead of the GPU by more launches than three of its steps have"));
 }
 
 // The parts of a report that answers are added to.

@@ -217,7 +217,8 @@ TEST(StepCallPath, StepsThatAreTooLargeAreSaidAndCostNoMore) {
   calls.record(0xe000);
   run.c.sink.drain();
   EXPECT_EQ(run.c.sink.progress().events, before);
-  EXPECT_TRUE(run.c.sink.with_profile([](Profile& profile) { return profile.steps_too_large(); }));
+  EXPECT_TRUE(run.c.sink.with_profile(
+      [](Profile& profile) { return profile.state().step_recorder.too_large() > 0; }));
 }
 
 }  // namespace
