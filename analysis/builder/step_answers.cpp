@@ -2,15 +2,14 @@
 #include "analysis/builder/step_answers.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/base/display.h"
 #include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/model_work.h"
 #include "analysis/step_graph/critical_path.h"
@@ -95,12 +94,6 @@ void add(StepSaving& sum, const SavingRange& range, double share) {
   sum.high_ns += range.high_ns * share;
 }
 
-std::string percent_of(double share) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.0f %%", 100 * share);
-  return text.data();
-}
-
 class Answers {
  public:
   Answers(const Profile::State& state, const std::vector<KernelOfLayer>& kernels,
@@ -126,8 +119,8 @@ class Answers {
       fill_exposed();
       fill_savings();
     } else {
-      note("The graph of the recorded steps explains " + percent_of(graph.explained) +
-           " of their time, less than " + percent_of(kEnoughExplained) +
+      note("The graph of the recorded steps explains " + percent(graph.explained) +
+           " of their time, less than " + percent(kEnoughExplained) +
            ": savings are of kernels' time, and a step may gain less.");
     }
     if (!graph.stream_waits_known) {

@@ -10,6 +10,22 @@
 
 namespace gable {
 
+[[nodiscard]] constexpr CopyWay copy_way(CopyKind kind) {
+  switch (kind) {
+    case CopyKind::host_to_device:
+      return CopyWay::host_to_device;
+    case CopyKind::device_to_host:
+      return CopyWay::device_to_host;
+    case CopyKind::device_to_device:
+    case CopyKind::peer:
+      return CopyWay::device_to_device;
+    case CopyKind::memset:
+    case CopyKind::other:
+      break;
+  }
+  return CopyWay::none;
+}
+
 // What operations of one key are. Of copies and memsets the layer and the GPU alone count.
 struct RecordedWork {
   LaunchKey key;

@@ -22,22 +22,6 @@ bool launches(const RecordedCall& call) {
   return call.kind == RecordedCallKind::launch || call.kind == RecordedCallKind::graph_launch;
 }
 
-CopyWay way_of(CopyKind kind) {
-  switch (kind) {
-    case CopyKind::host_to_device:
-      return CopyWay::host_to_device;
-    case CopyKind::device_to_host:
-      return CopyWay::device_to_host;
-    case CopyKind::device_to_device:
-    case CopyKind::peer:
-      return CopyWay::device_to_device;
-    case CopyKind::memset:
-    case CopyKind::other:
-      break;
-  }
-  return CopyWay::none;
-}
-
 // What a graph looks like from outside: nodes in the order of their start. The driver's own edges
 // are not known, so a node follows all that had ended by then and that no other node follows yet;
 // where all of these run on, the one that ended last.
@@ -270,7 +254,7 @@ void StepRecorder::add(const CopyRecord& record, LayerId layer) {
   recorded.correlation = record.correlation;
   const bool memset = record.kind == CopyKind::memset;
   recorded.kind = memset ? OperationKind::memset : OperationKind::copy;
-  recorded.way = way_of(record.kind);
+  recorded.way = copy_way(record.kind);
   recorded.pageable = record.pageable;
   recorded.asynchronous = record.asynchronous;
   operation.work.kernel = false;

@@ -86,20 +86,6 @@ std::string ranges_there(const RangeNest& nest) {
   return ": take one of its ranges, such as " + text + ".";
 }
 
-CopyWay way_of(CopyKind kind) {
-  switch (kind) {
-    case CopyKind::host_to_device:
-      return CopyWay::host_to_device;
-    case CopyKind::device_to_host:
-      return CopyWay::device_to_host;
-    case CopyKind::device_to_device:
-    case CopyKind::peer:
-      return CopyWay::device_to_device;
-    default:
-      return CopyWay::none;
-  }
-}
-
 }  // namespace
 
 std::vector<RecordWindow> StepRecords::windows(const std::vector<ImportedStep>& steps) const {
@@ -160,7 +146,7 @@ void StepRecords::add(TracedSteps steps,
                                  copy.record.end_ns, copy.record.device);
     if (made == nullptr) continue;
     made->kind = copy.record.kind == CopyKind::memset ? OperationKind::memset : OperationKind::copy;
-    made->way = way_of(copy.record.kind);
+    made->way = copy_way(copy.record.kind);
     made->pageable = copy.pageable;
   }
   steps.work = std::move(works.all);
