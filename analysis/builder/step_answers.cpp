@@ -273,10 +273,10 @@ class Answers {
       const auto without = [&](StepSaving& to, const StepReplay::Parts& parts) {
         add(to, step.replay.saving(step.replay.without(parts)), share());
       };
-      without(exposed.without_compute, {.kernels = true});
-      without(exposed.without_communication, {.communication = true});
-      without(exposed.without_copies, {.copies = true});
-      without(exposed.without_host, {.host_gaps = true});
+      without(exposed.without.compute, {.kernels = true});
+      without(exposed.without.communication, {.communication = true});
+      without(exposed.without.copies, {.copies = true});
+      without(exposed.without.host, {.host_gaps = true});
     }
   }
 

@@ -69,7 +69,10 @@ struct ExposedTimes {
   double compute_ns = 0, communication_ns = 0, copies_ns = 0, idle_ns = 0;
   // What the step would be shorter if they took no time; these do not add up. Host: the time
   // between its calls.
-  StepSaving without_compute, without_communication, without_copies, without_host;
+  struct Without {
+    StepSaving compute, communication, copies, host;
+  };
+  Without without;
 };
 
 // How far the graph of the recorded steps is to be believed (docs/step-graph.md).

@@ -4,6 +4,8 @@
 //
 // `f` is one of those three. It has
 //   f(name, member)           any value; std::nullopt is null in the file
+//   f.needed(name, member)    a number or struct without which its struct says nothing: a file that has the one
+//                             and not the other is damaged
 //   f.known(name, member)     of which empty, or 0, means unknown: null
 //   f.word(name, member)      an enum with words; null where its value has none: unknown
 //   f.count(name, member)     how often something was, in a unit: 0.5 of a launch is possible
@@ -122,41 +124,43 @@ void fields(auto& f, Of<RunInfo> auto& run) {
 }
 
 void fields(auto& f, Of<StepSaving> auto& saving) {
-  f("low", saving.low_ns);
-  f("high", saving.high_ns);
+  f.needed("low", saving.low_ns);
+  f.needed("high", saving.high_ns);
 }
 
 void fields(auto& f, Of<PathTimes> auto& path) {
-  f("kernels_ns", path.kernels_ns);
-  f("communication_ns", path.communication_ns);
-  f("copies_ns", path.copies_ns);
-  f("host_ns", path.host_ns);
-  f("launches_ns", path.launches_ns);
-  f("gaps_ns", path.gaps_ns);
-  f("unexplained_ns", path.unexplained_ns);
+  f.needed("kernels_ns", path.kernels_ns);
+  f.needed("communication_ns", path.communication_ns);
+  f.needed("copies_ns", path.copies_ns);
+  f.needed("host_ns", path.host_ns);
+  f.needed("launches_ns", path.launches_ns);
+  f.needed("gaps_ns", path.gaps_ns);
+  f.needed("unexplained_ns", path.unexplained_ns);
+}
+
+void fields(auto& f, Of<ExposedTimes::Without> auto& without) {
+  f.needed("compute", without.compute);
+  f.needed("communication", without.communication);
+  f.needed("copies", without.copies);
+  f.needed("host", without.host);
 }
 
 void fields(auto& f, Of<ExposedTimes> auto& exposed) {
-  f("compute_ns", exposed.compute_ns);
-  f("communication_ns", exposed.communication_ns);
-  f("copies_ns", exposed.copies_ns);
-  f("idle_ns", exposed.idle_ns);
-  f.inside("saving_ns", [&](auto& in) {
-    in.object("compute", exposed.without_compute);
-    in.object("communication", exposed.without_communication);
-    in.object("copies", exposed.without_copies);
-    in.object("host", exposed.without_host);
-  });
+  f.needed("compute_ns", exposed.compute_ns);
+  f.needed("communication_ns", exposed.communication_ns);
+  f.needed("copies_ns", exposed.copies_ns);
+  f.needed("idle_ns", exposed.idle_ns);
+  f.needed("saving_ns", exposed.without);
 }
 
 void fields(auto& f, Of<StepGraphFacts> auto& graph) {
-  f("steps", graph.steps);
-  f("wall_ns", graph.wall_ns);
-  f("explained", graph.explained);
+  f.needed("steps", graph.steps);
+  f.needed("wall_ns", graph.wall_ns);
+  f.needed("explained", graph.explained);
   f("replay_error", graph.replay_error);
-  f("overlapped", graph.overlapped);
-  f("edges", graph.edges);
-  f("violated_edges", graph.violated_edges);
+  f.needed("overlapped", graph.overlapped);
+  f.needed("edges", graph.edges);
+  f.needed("violated_edges", graph.violated_edges);
   f("stream_waits_known", graph.stream_waits_known);
 }
 

@@ -49,6 +49,13 @@ class Writer {
   explicit Writer(Json& out) : out_(out) { out_ = Json::object(); }
 
   void operator()(const char* name, const auto& value) { out_[name] = json_of(value); }
+  template <typename T>
+  void needed(const char* name, const T& value) {
+    if constexpr (std::is_class_v<T>)
+      object(name, value);
+    else
+      out_[name] = json_of(value);
+  }
   void known(const char* name, const auto& value) {
     out_[name] = is_known(value) ? json_of(value) : Json(nullptr);
   }

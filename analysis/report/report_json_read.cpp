@@ -21,6 +21,14 @@ class Reader {
   explicit Reader(const Object& in) : in_(in) {}
 
   void operator()(const char* name, auto& out) { in_.read(name, out); }
+  template <typename T>
+  void needed(const char* name, T& out) {
+    if (in_.find(name) == nullptr) throw WrongField(in_.at(name).text() + " is missing");
+    if constexpr (std::is_class_v<T>)
+      object(name, out);
+    else
+      in_.read(name, out);
+  }
   void known(const char* name, auto& out) { in_.read(name, out); }
   void known(const char* name, Dim3& out) {
     out = {0, 0, 0};

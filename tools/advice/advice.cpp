@@ -414,7 +414,7 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
          idle});
   }
   // While kernels run, copies cost nothing.
-  const Maybe exposed = step.exposed ? Maybe(step.exposed->without_copies.high_ns)
+  const Maybe exposed = step.exposed ? Maybe(step.exposed->without.copies.high_ns)
                         : step.copy_ns && step.idle_ns
                             ? Maybe(std::min(*step.copy_ns, *step.idle_ns))
                             : step.copy_ns;
@@ -432,7 +432,7 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
                  [](const PlotRow&) { return Maybe(0.0); });
   // What other kernels hide need not be hidden.
   const double shown =
-      step.exposed ? step.exposed->without_communication.high_ns : communication.saving_ns;
+      step.exposed ? step.exposed->without.communication.high_ns : communication.saving_ns;
   if (communication.share(facts.kernels_ns) >= kMuchIdle &&
       (!step.exposed || shown >= kLeastShare * facts.unit_ns)) {
     advice.push_back(

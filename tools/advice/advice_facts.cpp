@@ -78,7 +78,7 @@ AdviceFacts::Part AdviceFacts::part(const std::function<bool(const PlotRow&)>& f
   }
   // Then communication, copies or the host are the limit.
   if (const auto& exposed = report->step.exposed; exposed && computes) {
-    const double most = exposed->without_compute.high_ns;
+    const double most = exposed->without.compute.high_ns;
     sum.saving_ns = std::min(sum.saving_ns, most);
     for (auto& [row, saving] : sum.each) saving = std::min(saving, most);
   }

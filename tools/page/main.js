@@ -17,7 +17,7 @@ function stepText(step) {
 
 // Of recorded steps: what holds them, and what nothing hides.
 function pathText({ critical_path: path, exposed, graph }) {
-  if (path === null || graph === null) return "";
+  if (path === null || graph === null || !(graph.wall_ns > 0)) return "";
   const names = { kernels_ns: "kernels", communication_ns: "communication", copies_ns: "copies", host_ns: "the host", launches_ns: "launching",
     gaps_ns: "gaps between kernels", unexplained_ns: "unexplained" };
   const pieces = Object.entries(path).filter(([, ns]) => ns >= 0.01 * graph.wall_ns).sort(([, a], [, b]) => b - a);

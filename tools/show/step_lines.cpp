@@ -110,8 +110,8 @@ std::string exposed_line(const ExposedTimes& exposed, double step_ns) {
     text += (text.empty() ? "Not hidden: " : "; ") + std::string(what) + " " + duration(ns) +
             " (a step without is " + saving_text(saving) + " shorter)";
   };
-  add("communication", exposed.communication_ns, exposed.without_communication);
-  add("copies", exposed.copies_ns, exposed.without_copies);
+  add("communication", exposed.communication_ns, exposed.without.communication);
+  add("copies", exposed.copies_ns, exposed.without.copies);
   return text;
 }
 
@@ -155,7 +155,7 @@ std::vector<std::string> step_lines(const Report& report) {
     lines.push_back(std::move(text));
   }
   const Step& step = report.step;
-  if (step.critical_path && step.graph) {
+  if (step.critical_path && step.graph && step.graph->wall_ns > 0) {
     lines.push_back(path_line(*step.critical_path, *step.graph));
     if (step.exposed) {
       std::string text = exposed_line(*step.exposed, step.graph->wall_ns);

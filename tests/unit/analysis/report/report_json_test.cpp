@@ -166,6 +166,13 @@ TEST(ReportJson, ADamagedFieldIsNamed) {
     const auto name = damaged(field, -1);
     EXPECT_TRUE(name.ends_with(" is negative.") || name.ends_with(" is out of range.")) << name;
   }
+  // Without these the rest of their object would be told as if they were 0.
+  EXPECT_EQ(damaged("/step/graph/wall_ns", nullptr),
+            "This report is damaged: step.graph.wall_ns is missing.");
+  EXPECT_EQ(damaged("/step/exposed/saving_ns", nlohmann::json::object()),
+            "This report is damaged: step.exposed.saving_ns.compute is missing.");
+  EXPECT_EQ(damaged("/kernels/0/step_saving_ns/high", nullptr),
+            "This report is damaged: kernels[0].step_saving_ns.high is missing.");
   EXPECT_EQ(damaged("/kernels/0/launches", -0.5),
             "This report is damaged: kernels[0].launches is negative.");
   const double more_than_64_bits = 18446744073709551617.0;
