@@ -89,11 +89,6 @@ void add_piece(const PathPiece& piece, double share, PathTimes& to) {
 
 bool is_operation(PieceKind kind) { return kind <= PieceKind::host_function; }
 
-void add(StepSaving& sum, const SavingRange& range, double share) {
-  if (range.settled) sum.low_ns += range.low_ns * share;
-  sum.high_ns += range.high_ns * share;
-}
-
 class Answers {
  public:
   Answers(const Profile::State& state, const std::vector<KernelOfLayer>& kernels,
@@ -131,7 +126,7 @@ class Answers {
     const double violated = static_cast<double>(graph.violated_edges);
     if (violated > kManyViolated * static_cast<double>(graph.edges)) {
       note(std::to_string(graph.violated_edges) + " of " + std::to_string(graph.edges) +
-           " things that the recorded steps seem to wait for end too late for that: the critical "
+           " waits that were found in the recorded steps contradict the times there: the critical "
            "path may be wrong.");
     }
     return std::move(notes_);
@@ -259,6 +254,14 @@ class Answers {
     if (kernels_ns > 0) facts.overlapped = beside_ns / kernels_ns;
   }
 
+  // One step's part of a mean. Waits that are not known, and a replay that does not settle, leave
+  // the low end open.
+  void add(StepSaving& sum, const SavingRange& range) const {
+    if (range.settled && report_.step.graph->stream_waits_known)
+      sum.low_ns += range.low_ns * share();
+    sum.high_ns += range.high_ns * share();
+  }
+
   void fill_exposed() {
     ExposedTimes& exposed = report_.step.exposed.emplace();
     for (const Replayed& step : steps_) {
@@ -271,7 +274,7 @@ class Answers {
       add_ns(exposed.copies_ns, times.copies_ns);
       add_ns(exposed.idle_ns, times.idle_ns);
       const auto without = [&](StepSaving& to, const StepReplay::Parts& parts) {
-        add(to, step.replay.saving(step.replay.without(parts)), share());
+        add(to, step.replay.saving(step.replay.without(parts)));
       };
       without(exposed.without.compute, {.kernels = true});
       without(exposed.without.communication, {.communication = true});
@@ -286,7 +289,8 @@ class Answers {
     return fraction && *fraction >= 0 && *fraction < 1 && report_.kernels[row].path_ns;
   }
 
-  // The saving of kernels at their roofs. Empty where there is no time left to work it out.
+  // The saving of kernels at their roofs. Empty where there is no time left to work it out, or the
+  // replay does not settle.
   std::optional<StepSaving> saving(const Rows& rows) {
     const auto [found, fresh] = known_.try_emplace(rows);
     if (!fresh) return found->second;
@@ -309,9 +313,8 @@ class Answers {
       }
       const SavingRange range = step.replay.saving(change);
       if (!range.settled) return std::nullopt;
-      add(sum, range, share());
+      add(sum, range);
     }
-    if (!report_.step.graph->stream_waits_known) sum.low_ns = 0;
     const double step_ns = report_.step.wall_mean_ns.value_or(report_.step.graph->wall_ns);
     sum.low_ns = std::min(sum.low_ns, step_ns);
     sum.high_ns = std::min(sum.high_ns, step_ns);
@@ -326,6 +329,7 @@ class Answers {
 
   void fill_savings() {
     std::vector<Rows> below(report_.layers.size()), own(report_.layers.size());
+    std::set<std::size_t> with_below, with_own;  // layers of which kernels are known
     std::vector<Wanted> wanted;
     for (std::uint32_t row = 0; row < report_.kernels.size(); ++row) {
       KernelRow& kernel = report_.kernels[row];
@@ -341,20 +345,19 @@ class Answers {
         const auto at = static_cast<std::size_t>(id);
         if (changes) below[at].push_back(row);
         if (changes && self) own[at].push_back(row);
-        touched_.insert({at, self});
+        with_below.insert(at);
+        if (self) with_own.insert(at);
         if (!report_.layers[at].parent) break;
         id = *report_.layers[at].parent;
       }
     }
-    for (const auto& [at, self] : touched_) {
+    const auto want = [&](std::size_t at, std::optional<StepSaving> LayerRow::*to, Rows& rows) {
       LayerRow& layer = report_.layers[at];
       const double most = layer.saving_ns.value_or(layer.path_ns.value_or(0));
-      wanted.push_back(
-          {most, self ? &layer.step_saving_self : &layer.step_saving, self ? own[at] : below[at]});
-      // The kernels of a layer are also those of it with all below.
-      if (self && !touched_.contains({at, false}))
-        wanted.push_back({most, &layer.step_saving, below[at]});
-    }
+      wanted.push_back({most, &(layer.*to), std::move(rows)});
+    };
+    for (const std::size_t at : with_below) want(at, &LayerRow::step_saving, below[at]);
+    for (const std::size_t at : with_own) want(at, &LayerRow::step_saving_self, own[at]);
     std::stable_sort(wanted.begin(), wanted.end(),
                      [](const Wanted& a, const Wanted& b) { return a.saving_ns > b.saving_ns; });
     std::size_t left_out = 0;
@@ -363,7 +366,7 @@ class Answers {
       if (!*each.to) ++left_out;
     }
     if (left_out > 0) {
-      note("What a step would be shorter was worked out for the " +
+      note("How much shorter a step would be was worked out for the " +
            std::to_string(wanted.size() - left_out) + " layers and kernels with most to save; of " +
            std::to_string(left_out) + " others it is unknown.");
     }
@@ -376,7 +379,6 @@ class Answers {
   std::vector<Replayed> steps_;
   std::unordered_map<LaunchKey, std::size_t, KeyHash> rows_;
   std::map<std::size_t, double> path_;               // by kernel row
-  std::set<std::pair<std::size_t, bool>> touched_;   // layers with known kernels, below or own
   std::map<Rows, std::optional<StepSaving>> known_;  // layers in a row often have the same kernels
   std::vector<std::string> notes_;
 };

@@ -49,8 +49,9 @@ struct Roof {
   Maybe compute_ns, memory_ns;
 };
 
-// What a step would be shorter if work was done at its roof: both are the same where one can know.
-// Low: what ran beside other kernels keeps that part of its time, and other ranks keep their pace.
+// How much shorter a step would be if work was done at its roof: both are the same where one can
+// know. Low: what ran beside other kernels keeps that part of its time, and other ranks keep their
+// pace.
 struct StepSaving {
   double low_ns = 0, high_ns = 0;
 };
@@ -67,7 +68,7 @@ struct PathTimes {
 // What of a step nothing else hides. The first four add up to the step.
 struct ExposedTimes {
   double compute_ns = 0, communication_ns = 0, copies_ns = 0, idle_ns = 0;
-  // What the step would be shorter if they took no time; these do not add up. Host: the time
+  // How much shorter the step would be if they took no time; these do not add up. Host: the time
   // between its calls.
   struct Without {
     StepSaving compute, communication, copies, host;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a step's time divides by what the GPU was busy with, as sets of intervals. Every ns of the
-// step is in one of the four, so they add up. (What the step would be shorter without
+// step is in one of the four, so they add up. (How much shorter the step would be without
 // communication or copies is another number: StepReplay::saving_ns.)
 //   compute        any kernel that is no collective ran
 //   communication  a collective ran, and none of these

@@ -166,7 +166,7 @@ class Table(PageTest):
         page = self.open(report)
         text = page.inner_text("#step")
         self.assertIn("Critical path: kernels 75 %, communication 20 %, the host 5 %", text)
-        self.assertIn("Not hidden: communication 400 us (a step without is 300-400 us shorter)", text)
+        self.assertIn("Not hidden: communication 400 us (without it a step would be 300-400 us shorter)", text)
         self.assertIn("Savings are replayed: 3 recorded steps, 99 % explained, replay error 2 %, 25 % of kernels' time beside others.", text)
         column = [head.strip() for head in page.locator("#table th").all_inner_texts()]
         place = next(i for i, head in enumerate(column) if head.startswith("saving"))

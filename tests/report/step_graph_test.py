@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a step would be shorter, on a playback GPU with two streams that wait for each other, as data-parallel training has: every
+"""How much shorter a step would be, on a playback GPU with two streams that wait for each other, as data-parallel training has: every
 number is exact."""
 import json
 import os
@@ -65,7 +65,7 @@ class StepGraph(SmallTest):
         # At its roof the product takes half as long; then the allreduce is the limit, if the other ranks follow.
         self.assertEqual(self.saving(report, "mm")[0], 0)
         self.assertAlmostEqual(self.saving(report, "mm")[1], 100000, delta=2)
-        self.assertIn("what a step would be shorter", shown)
+        self.assertIn("how much shorter a step would be", shown)
         self.assertNotIn("collectives", shown, "no advice on what is hidden")
 
     def test_communication_that_sticks_out_is_exposed(self):
@@ -75,7 +75,7 @@ class StepGraph(SmallTest):
         self.assertEqual(step["exposed"]["communication_ns"], 400000)
         self.assertEqual(step["exposed"]["saving_ns"]["communication"], {"low": 400000, "high": 400000})
         self.assertEqual(self.saving(report, "mm"), (0, 0))
-        self.assertIn("Not hidden: communication 400 us (a step without is 400 us shorter)", shown)
+        self.assertIn("Not hidden: communication 400 us (without it a step would be 400 us shorter)", shown)
         self.assertIn("up to 400 us", shown)
 
     def test_a_host_that_is_the_limit_leaves_kernels_nothing_to_save(self):

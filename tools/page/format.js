@@ -17,7 +17,7 @@ function withPrefix(value, unit) {
   return `${digits(value / scale)} ${prefix}${unit}`;
 }
 
-// What a step would be shorter: "1.2 ms", "0-900 us".
+// How much shorter a step would be: "1.2 ms", "0-900 us".
 function rangeText(low, high) {
   const [first, last] = [duration(low), duration(high)];
   if (first === last) return last;

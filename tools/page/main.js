@@ -23,7 +23,7 @@ function pathText({ critical_path: path, exposed, graph }) {
   const pieces = Object.entries(path).filter(([, ns]) => ns >= 0.01 * graph.wall_ns).sort(([, a], [, b]) => b - a);
   const hidden = exposed === null ? [] : ["communication", "copies"].map(part => [part, exposed[`${part}_ns`], exposed.saving_ns[part]])
     .filter(([, ns, saving]) => Math.max(ns, saving.high) >= 0.01 * graph.wall_ns)
-    .map(([part, ns, saving]) => `${part} ${duration(ns)} (a step without is ${rangeText(saving.low, saving.high)} shorter)`);
+    .map(([part, ns, saving]) => `${part} ${duration(ns)} (without ${part === "copies" ? "them" : "it"} a step would be ${rangeText(saving.low, saving.high)} shorter)`);
   const replayed = [plural(graph.steps, "recorded step"), `${percent(graph.explained)} explained`];
   if (graph.replay_error !== null) replayed.push(`replay error ${percent(graph.replay_error)}`);
   if (graph.overlapped >= 0.01) replayed.push(`${percent(graph.overlapped)} of kernels' time beside others`);

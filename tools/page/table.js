@@ -19,7 +19,7 @@ const COLUMNS = [
   { id: "fraction", head: "of roof", of: row => row.fraction, show: percent },
   { id: "bound", head: "bound", text: true, of: row => row.bound },
   { id: "saving", head: "saving", of: row => row.rankSaving, show: (_, row) => savingText(row),
-    hint: "what a step would be shorter at the roof, from low to high; where no step was recorded, what kernels would be" },
+    hint: "how much shorter a step would be at the roof, from low to high; where no step was recorded, how much shorter its kernels" },
   { id: "flags", head: "flags", text: true, of: row => (row.kernel ? (row.flags || "").split(" ").join(", ") : row.wait > 0.1 * row.span ? "waits" : ""),
     hint: "of kernels as the report flags them; waits: the host waits for more than a tenth of the layer's span" },
 ];

@@ -21,9 +21,9 @@ struct OwnWork {
   bool tensor_inferred = false;  // FLOPs unknown: on tensor cores by a kernel's name
 };
 
-// What a step would be shorter with all these rows of kernels at their roofs: of one row what was
-// worked out; of several at least what the best of them saves alone, and at most what they have on
-// the critical path. Empty where a part is not known.
+// How much shorter a step would be with all these rows of kernels at their roofs: of one row what
+// was worked out; of several at least what the best of them saves alone, and at most what they have
+// on the critical path. Empty where a part is not known.
 [[nodiscard]] std::optional<StepSaving> saving_together(
     const std::vector<const KernelRow*>& kernels);
 

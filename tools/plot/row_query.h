@@ -31,8 +31,8 @@ struct AtLevel {
 };
 [[nodiscard]] AtLevel at_level(const LayerRow& row, MemoryLevel level);
 
-// What a step would be shorter with the row at its roof. Where that was not worked out, it is at
-// most what its kernels would be shorter, and at most what they have on the critical path.
+// How much shorter a step would be with the row at its roof. Where that was not worked out, it is
+// at most what its kernels would be shorter, and at most what they have on the critical path.
 [[nodiscard]] std::optional<StepSaving> step_saving_of(const LayerRow& row);
 // By which rows are compared: the middle of that, else the saving of kernels' time.
 [[nodiscard]] Maybe saving_of(const LayerRow& row);

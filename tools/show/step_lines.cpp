@@ -102,16 +102,16 @@ std::string path_line(const PathTimes& path, const StepGraphFacts& graph) {
   return text;
 }
 
-// What a step would be shorter without what nothing hides.
+// How much shorter a step would be without what nothing hides.
 std::string exposed_line(const ExposedTimes& exposed, double step_ns) {
   std::string text;
-  const auto add = [&](const char* what, double ns, const StepSaving& saving) {
+  const auto add = [&](const char* what, const char* it, double ns, const StepSaving& saving) {
     if (ns < kWorthNaming * step_ns && saving.high_ns < kWorthNaming * step_ns) return;
     text += (text.empty() ? "Not hidden: " : "; ") + std::string(what) + " " + duration(ns) +
-            " (a step without is " + saving_text(saving) + " shorter)";
+            " (without " + it + " a step would be " + saving_text(saving) + " shorter)";
   };
-  add("communication", exposed.communication_ns, exposed.without.communication);
-  add("copies", exposed.copies_ns, exposed.without.copies);
+  add("communication", "it", exposed.communication_ns, exposed.without.communication);
+  add("copies", "them", exposed.copies_ns, exposed.without.copies);
   return text;
 }
 

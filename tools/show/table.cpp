@@ -98,7 +98,7 @@ std::string order_of(const TableRows& table, const RowQuery& query) {
 }
 
 std::string savings_of(const TableRows& table, bool per_step) {
-  if (per_step && table.by_step) return "saving: what a step would be shorter";
+  if (per_step && table.by_step) return "saving: how much shorter a step would be";
   return std::string("saving per ") + (per_step ? "step" : "run");
 }
 

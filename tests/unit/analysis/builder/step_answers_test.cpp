@@ -170,7 +170,7 @@ TEST_F(StepAnswers, TheTableShowsWhatAStepWouldBeShorter) {
                        "90.0 % of kernels' time"),
             std::string::npos)
       << table;
-  EXPECT_NE(table.find("largest saving first; saving: what a step would be shorter:"),
+  EXPECT_NE(table.find("largest saving first; saving: how much shorter a step would be:"),
             std::string::npos)
       << table;
   const auto mm = table.find("net/mm "), ddp = table.find("net/ddp ");
@@ -195,8 +195,9 @@ TEST_F(StepAnswers, WhatNothingHidesIsSaidAndAdvised) {
   const std::string table = render_table({made}, {});
   EXPECT_NE(table.find("Critical path: communication 93.3 %, kernels 6.67 %\n"), std::string::npos)
       << table;
-  EXPECT_NE(table.find("Not hidden: communication 400 us (a step without is 400 us shorter)\n"),
-            std::string::npos)
+  EXPECT_NE(
+      table.find("Not hidden: communication 400 us (without it a step would be 400 us shorter)\n"),
+      std::string::npos)
       << table;
   const std::vector<Advice> advice = advise(made);
   const auto found = std::find_if(advice.begin(), advice.end(),
@@ -290,6 +291,8 @@ TEST_F(StepAnswers, WaitsBetweenStreamsThatAreNotKnownLeaveTheLowEndOpen) {
   profile.add(std::move(record));
   const Report made = report();
   expect_saving(kernel_named(made, "ncclDevKernel_AllReduce").step_saving, 0, 400e3);
+  EXPECT_EQ(made.step.exposed->without.communication.low_ns, 0);
+  EXPECT_EQ(made.step.exposed->without.communication.high_ns, 400e3);
   EXPECT_TRUE(has_note(made, "Which stream waited for which is not recorded"));
 }
 
@@ -370,7 +373,8 @@ TEST_F(StepAnswers, WhatThereIsNoTimeForIsUnknown) {
   const auto notes =
       fill_step_answers(profile.state(), parts.kernels, parts.rows.ids, parts.roofline, made, 0);
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_EQ(notes.front().rfind("What a step would be shorter was worked out for the 0", 0), 0u);
+  EXPECT_EQ(notes.front().rfind("How much shorter a step would be was worked out for the 0", 0),
+            0u);
   for (const KernelRow& kernel : made.kernels) EXPECT_FALSE(kernel.step_saving.has_value());
 }
 
