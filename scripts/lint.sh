@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The linters: clang-format on every C++ file, shellcheck on every script, and clang's check of locks on the product's sources.
 #   scripts/lint.sh
+#   scripts/lint.sh --format   only clang-format and shellcheck, which take seconds and need no build
 #   scripts/lint.sh --tidy   and clang-tidy on the product's sources, which takes long
 #   scripts/lint.sh --tidy --tests   and on the tests' sources
 #   scripts/lint.sh --fix    formats in place first
@@ -9,14 +10,15 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-folders=(inject collector analysis tools) fix=no tidy=no
+folders=(inject collector analysis tools) fix=no tidy=no format_only=no
 while [[ $# -gt 0 ]]; do
   case $1 in
     --tidy) tidy=yes ;;
     --tests) folders+=(tests) ;;
     --fix) fix=yes ;;
+    --format) format_only=yes ;;
     *)
-      printf "lint: there is no option '%s'; there are --tidy, --tests and --fix\n" "$1" >&2
+      printf "lint: there is no option '%s'; there are --format, --tidy, --tests and --fix\n" "$1" >&2
       exit 2
       ;;
   esac
@@ -39,6 +41,7 @@ clang-format-14 --dry-run -Werror "${cpp[@]}"
 printf 'lint: clang-format: %d files are formatted\n' "${#cpp[@]}"
 shellcheck "${shell[@]}"
 printf 'lint: shellcheck: %d scripts are clean\n' "${#shell[@]}"
+[[ $format_only == no ]] || exit 0
 
 scripts/setup.sh --cuda "$build"
 cmake --preset ci -B "$build" -DGABLE_PRECOMPILED=OFF -DCMAKE_CXX_COMPILER_LAUNCHER= >/dev/null

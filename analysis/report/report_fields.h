@@ -4,8 +4,8 @@
 //
 // `f` is one of those three. It has
 //   f(name, member)           any value; std::nullopt is null in the file
-//   f.needed(name, member)    a number or struct without which its struct says nothing: a file that has the one
-//                             and not the other is damaged
+//   f.needed(name, member)    a number or struct without which its struct says nothing: a file
+//                             that has the struct and not this is damaged
 //   f.known(name, member)     of which empty, or 0, means unknown: null
 //   f.word(name, member)      an enum with words; null where its value has none: unknown
 //   f.count(name, member)     how often something was, in a unit: 0.5 of a launch is possible
