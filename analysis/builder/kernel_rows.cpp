@@ -170,6 +170,10 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   row.block = key.key.block;
   row.cluster = key.key.cluster;
   row.dynamic_shared = key.key.dynamic_shared;
+  if (!folded && key.resources.registers > 0) {
+    row.registers = key.resources.registers;
+    row.shared_bytes = key.resources.shared_bytes;
+  }
   const UnitScale::Launches launches = unit.launches(state, key);
   row.launches = launches.per_unit();
   for (std::size_t phase = 0; phase < key.counters.size(); ++phase) {

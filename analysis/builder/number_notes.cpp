@@ -254,6 +254,23 @@ void recorded_steps_note(const Profile::State& state, std::vector<std::string>& 
   }
 }
 
+constexpr double kLongLaunch = 10'000;  // ns
+
+// Where kernels are so short that a launch may hold them, it matters.
+void latency_note(const Profile::State& state, const Report& report,
+                  std::vector<std::string>& notes) {
+  const bool matters =
+      std::any_of(report.kernels.begin(), report.kernels.end(), [](const auto& row) {
+        return row.time_source == TimeSource::time && *row.time_mean_ns < kLongLaunch;
+      });
+  if (report.step.launch_latency_ns || !matters) return;
+  const bool unseen = report.run.source == Source::imported && state.step_records.empty();
+  notes.push_back(std::string("The launch latency is unknown, and which short kernels it holds: ") +
+                  (unseen ? "it takes three neighbouring steps with their calls (gable import "
+                            "--step-range names steps)."
+                          : "no launch found its GPU idle while times were taken."));
+}
+
 }  // namespace
 
 std::vector<std::string> number_notes(const Profile::State& state, const Report& report) {
@@ -297,6 +314,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
   }
   if (!imported && report.run.unit == Unit::run && !report.copies.empty())
     notes.emplace_back("Copies are those of the time windows only.");
+  latency_note(state, report, notes);
   return notes;
 }
 

@@ -14,7 +14,9 @@
 #include "analysis/builder/step_answers.h"
 #include "analysis/builder/unit_scale.h"
 #include "analysis/events/lost_counts.h"
+#include "analysis/profile/launch_latency.h"
 #include "analysis/profile/profile_state.h"
+#include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/roofline.h"
 
 namespace gable {
@@ -176,6 +178,14 @@ void fill_step(const Profile::State& state, const UnitScale& unit, Step& step) {
   });
 }
 
+// Where nothing was launched right after a wait, recorded steps may tell.
+Maybe launch_latency(const Profile::State& state) {
+  if (const Maybe after_waits = state.launch_latency.median()) return after_waits;
+  Moments recorded;
+  for (const StepRecord& record : state.step_records) add_launch_latencies(record, recorded);
+  return recorded.median();
+}
+
 // How much of a step the compute roofs would need for its FLOPs: by formula, and as counted. The
 // GPUs of a process share its step.
 void fill_utilisation(const std::map<std::int32_t, Maybe>& model_ns, Report& report) {
@@ -216,11 +226,15 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   if (state.ranges_only) steps.border.clear();
   report.run.lost = lost_counts(state, base.lost);
   for (const auto& [id, device] : state.devices) report.devices.push_back(device);
-  report.step.launch_latency_ns = state.launch_latency.median();
+  report.step.launch_latency_ns = launch_latency(state);
   std::vector<KernelOfLayer> kernels = kernel_rows(state, unit);
   fill_ceilings(state, kernels, roofs, report);
   const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
-  for (KernelOfLayer& kernel : kernels) roofline.apply(kernel.row);
+  for (KernelOfLayer& kernel : kernels) {
+    const auto device = state.devices.find(kernel.row.device);
+    if (device != state.devices.end()) fill_waves(device->second, kernel.row);
+    roofline.apply(kernel.row);
+  }
   LayerRows layers = layer_rows(state, unit, roofline, kernels);
   const auto model_ns = fill_models(state, unit, roofline, layers);
   report.layers = std::move(layers.rows);

@@ -127,11 +127,19 @@ struct GraphLaunch {
 };
 
 // One kernel's activity record. start = end = 0: no time could be taken.
+// What a block of a kernel takes of an SM.
+struct KernelResources {
+  std::uint32_t registers = 0;     // of a thread; 0: neither is known
+  std::uint32_t shared_bytes = 0;  // static and dynamic
+  friend bool operator==(const KernelResources&, const KernelResources&) = default;
+};
+
 struct KernelRecord {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::uint32_t correlation = 0;
   std::int32_t device = 0;
   std::uint32_t context = 0, stream = 0;
+  KernelResources resources = {};
 };
 
 // The record of a kernel that a graph launched.
@@ -177,6 +185,7 @@ struct CounterSample {
   LaunchKey key;                   // of ranges: range_key()
   const double* values = nullptr;  // one per metric of the phase's metric list; NaN is unknown
   std::uint64_t launches = 1;      // that the values are a sum over
+  KernelResources resources = {};  // where what counted tells them
 };
 
 // How a window ended. One that is not kept contributes no sample, and its launches only to the

@@ -63,8 +63,13 @@ struct alignas(64) KeyRow {
   std::uint64_t in_graphs = 0;                  // of those, by CUDA graphs: without counters
   WindowLaunches window_launches;
   Moments time;
+  KernelResources resources;          // of its last record that tells them
   std::vector<CounterSums> counters;  // by phase index
   KeySpreads spreads;                 // not of row 0, whose launches are of many kinds
+
+  void take(const KernelResources& of_record) {
+    if (of_record.registers > 0) resources = of_record;
+  }
 };
 
 class KeyTable {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace gable {
 
@@ -43,6 +45,55 @@ void LaunchLatency::finish(const std::vector<HeldRecord>& records, const KeyTabl
              copy.end_ns > launch.entered_ns;
     });
     if (!copied && std::max(busy_until[launch.device], anywhere) <= launch.entered_ns)
+      latency.add(launch.start_ns - launch.entered_ns);
+  }
+}
+
+void add_launch_latencies(const StepRecord& record, Moments& latency) {
+  const RecordedSteps& steps = record.steps;
+  if (steps.borders.size() < 2) return;
+  struct Running {
+    std::uint64_t start_ns = 0, end_ns = 0;
+    std::int32_t device = 0;
+  };
+  std::vector<Running> running;
+  std::unordered_map<std::uint32_t, const RecordedOperation*> of_call;
+  for (const RecordedOperation& operation : steps.operations) {
+    running.push_back(
+        {operation.start_ns, operation.end_ns, record.work[operation.key].key.device});
+    if (operation.kind == OperationKind::kernel && operation.graph_node == 0)
+      of_call.emplace(operation.correlation, &operation);
+  }
+  struct Found {
+    std::uint64_t entered_ns = 0, start_ns = 0;
+    std::int32_t device = 0;
+  };
+  std::vector<Found> found;
+  std::set<std::pair<std::uint32_t, std::uint64_t>> waiting;  // streams, for more than the launch
+  for (std::size_t i = 0; i < steps.calls.size(); ++i) {
+    const RecordedCall& call = steps.calls[i];
+    const std::pair stream(call.context, call.stream);
+    if (call.kind == RecordedCallKind::stream_wait || call.kind == RecordedCallKind::host_function)
+      waiting.insert(stream);
+    if (call.kind != RecordedCallKind::launch) continue;
+    const bool waits = waiting.erase(stream) > 0;
+    const auto operation = of_call.find(call.correlation);
+    if (waits || i < steps.borders[1] || operation == of_call.end()) continue;
+    const RecordedOperation& kernel = *operation->second;
+    if (kernel.start_ns >= call.enter_ns)
+      found.push_back({call.enter_ns, kernel.start_ns, record.work[kernel.key].key.device});
+  }
+  const auto by_start = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
+  std::sort(running.begin(), running.end(), by_start);
+  std::sort(found.begin(), found.end(), by_start);
+  std::map<std::int32_t, std::uint64_t> busy_until;
+  auto before = running.begin();
+  for (const Found& launch : found) {
+    for (; before != running.end() && before->start_ns < launch.start_ns; ++before) {
+      std::uint64_t& until = busy_until[before->device];
+      until = std::max(until, before->end_ns);
+    }
+    if (busy_until[launch.device] <= launch.entered_ns)
       latency.add(launch.start_ns - launch.entered_ns);
   }
 }

@@ -13,6 +13,7 @@
 #include "analysis/events/events.h"
 #include "analysis/profile/key_table.h"
 #include "analysis/profile/layer_stats.h"
+#include "analysis/profile/step_record.h"
 
 namespace gable {
 
@@ -48,5 +49,9 @@ class LaunchLatency {
   std::vector<Launch> launches_;
   std::vector<Copy> copies_;
 };
+
+// The same of recorded steps, after their first: of every launch of a kernel that found its GPU
+// idle and its stream waiting for nothing, whatever its thread did before.
+void add_launch_latencies(const StepRecord& record, Moments& latency);
 
 }  // namespace gable

@@ -148,6 +148,7 @@ void Profile::add(const KernelRecord& record) {
   if (!good) {
     window->unions_known = false;
   } else if (!window->ended || window->end.keep) {
+    state.keys.row(launch->key).take(record.resources);
     window->latency.add_start(record);
     state.step_recorder.add(record, state.keys.row(launch->key).key, launch->window);
     if (launch->in_range) state.add_to_range(launch->key, *window, record.end_ns - record.start_ns);
@@ -239,6 +240,7 @@ void Profile::add(Phase phase, WindowId window_id, const CounterSample& sample) 
   const MetricList& metrics = state.metrics[phase_index(state.metrics, phase)];
   const std::size_t count = metrics.names.size();
   const KeyIndex key = state.keys.find_or_add(sample.key, state.oldest_open());
+  state.keys.row(key).take(sample.resources);
   WindowKey& place = state.window_key(*window, key);
   if (phase.kind == PhaseKind::flops && !metrics.flops.empty()) {
     const double flops =
@@ -447,6 +449,7 @@ void Profile::add(const GraphKernelRecord& kernel) {
     }
     state.step_recorder.add(record, key, pending.window, kernel.node);
     const KeyIndex row = state.keys.find_or_add(key, state.oldest_open());
+    state.keys.row(row).take(record.resources);
     WindowKey& in_window = state.window_key(*window, row);
     if (in_window.launches == 0) in_window.from_records = true;
     if (in_window.from_records) {

@@ -9,6 +9,7 @@
 #include "analysis/events/kernel_kind.h"
 #include "analysis/profile/key_table.h"
 #include "analysis/profile/step_waits.h"
+#include "analysis/step_graph/clock_shift.h"
 
 namespace gable {
 namespace {
@@ -336,6 +337,7 @@ std::optional<StepRecord> StepRecorder::build() {
   Works works(record.work);
   std::unordered_map<FunctionId, bool> collective;
   std::vector<Operation> others;
+  std::vector<std::int32_t> devices;  // of the record's operations
   bool all_called = true;
   for (const Operation& each : operations_) {
     const auto call = call_of.find(each.recorded.correlation);
@@ -358,9 +360,11 @@ std::optional<StepRecord> StepRecorder::build() {
       if (known->second) operation.kind = OperationKind::collective;
     }
     steps.operations.push_back(operation);
+    devices.push_back(each.work.key.device);
   }
   operations_ = std::move(others);
   if (!all_called) return std::nullopt;
+  record.jitter_ns = shift_clocks(steps, devices);
 
   auto full = find_full_queues(steps);
   if (full.unknown) {

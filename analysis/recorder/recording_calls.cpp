@@ -375,6 +375,11 @@ std::string RecordingCalls::kernel(std::uint32_t kind, const std::string& id,
                      dim("grid", key.grid) + dim("block", key.block);
   if (key.cluster.count() != 1) text += dim("cluster", key.cluster);
   if (key.dynamic_shared != 0) text += ",\"dynamic_shared\":" + std::to_string(key.dynamic_shared);
+  if (const KernelResources& takes = run_.kinds()[kind].resources; takes.registers > 0) {
+    text += ",\"registers\":" + std::to_string(takes.registers);
+    if (takes.shared_bytes > key.dynamic_shared)
+      text += ",\"static_shared\":" + std::to_string(takes.shared_bytes - key.dynamic_shared);
+  }
   if (const auto ns = time_of(kind); ns != 0) text += ",\"time_ns\":" + std::to_string(ns);
   std::string counters, unknown;
   std::size_t unknowns = 0;

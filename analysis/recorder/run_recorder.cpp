@@ -135,6 +135,7 @@ void RunRecorder::add(const KernelRecord& record) {
   kind.time_ns += record.end_ns - record.start_ns;
   kind.context = record.context;
   kind.stream = record.stream;
+  kind.resources = record.resources;
   awaiting_.erase(record.correlation);
 }
 
@@ -155,6 +156,7 @@ void RunRecorder::add(const GraphKernelRecord& kernel) {
   Kind& kind = kinds_[index];
   ++kind.timed;
   kind.time_ns += record.end_ns - record.start_ns;
+  kind.resources = record.resources;
   const auto sampled = sampled_graphs_.find(call->what);
   if (sampled == sampled_graphs_.end() || sampled->second != record.correlation) return;
   if (graph_kernels_.size() >= limits_.max_records) return;

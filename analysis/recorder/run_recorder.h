@@ -59,7 +59,8 @@ class RunRecorder {
     LaunchKey key;
     std::uint64_t launches = 0, timed = 0, time_ns = 0;
     std::uint32_t context = 0, stream = 0;  // of its last record
-    std::map<std::string, Value> values;    // by metric
+    KernelResources resources;
+    std::map<std::string, Value> values;  // by metric
   };
   // The values of one launch, by the metrics of its phase.
   struct Sample {

@@ -344,6 +344,8 @@ class Parser {
     kernel.block = line.dim("block");
     kernel.cluster = line.dim("cluster");
     kernel.dynamic_shared = line.whole<std::uint32_t>("dynamic_shared");
+    kernel.registers = line.whole<std::uint16_t>("registers");
+    kernel.static_shared = line.whole<std::uint32_t>("static_shared");
     kernel.time_ns = line.whole<std::uint64_t>("time_ns", kernel.time_ns);
     kernel.counters = line.counters("counters");
     kernel.unknown = line.texts("unknown");

@@ -27,6 +27,8 @@ struct RecordedKernel {
   std::string id, name;
   Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared = 0;
+  std::uint32_t registers = 0;  // of a thread; 0: CUPTI does not tell
+  std::uint32_t static_shared = 0;
   std::uint64_t time_ns = 1000;
   CounterValues counters;
   std::vector<std::string> unknown;  // metrics whose value is NaN; "*": all without a value

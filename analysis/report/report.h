@@ -187,6 +187,9 @@ struct KernelRow {
   Dim3 grid, block;
   Dim3 cluster;
   std::uint32_t dynamic_shared = 0;
+  // Registers of a thread, shared memory of a block (static and dynamic), and what follows from
+  // them: occupancy.h.
+  Maybe registers, shared_bytes, blocks_per_sm, waves;
   double launches = 0;  // per unit, may be fractional
   Maybe time_mean_ns, time_median_ns, time_min_ns, time_max_ns, time_stddev_ns, time_total_ns;
   TimeSource time_source = TimeSource::unknown;
@@ -268,7 +271,8 @@ struct RunInfo {
     Maybe counter_image_bytes;  // memory of the host that CUPTI's counter images take
     Maybe gpu_memory_bytes;
     std::map<std::string, Maybe> slowdown;  // by phase, against warm-up windows
-    Maybe budget_percent, added_percent;    // --budget: asked for, and what measuring added
+    Maybe budget_percent;                   // --budget
+    Maybe added_ns, added_percent;          // what measuring added, at most
   } overhead;
   LostCounts lost;
   std::vector<std::string> notes;

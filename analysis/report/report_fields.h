@@ -117,6 +117,7 @@ void fields(auto& f, Of<RunInfo> auto& run) {
     in("gpu_memory_bytes", run.overhead.gpu_memory_bytes);
     in("slowdown", run.overhead.slowdown);
     in("budget_percent", run.overhead.budget_percent);
+    in("added_ns", run.overhead.added_ns);
     in("added_percent", run.overhead.added_percent);
   });
   f.object("lost", run.lost);
@@ -350,6 +351,10 @@ void fields(auto& f, Of<KernelRow> auto& row) {
   f.known("block", row.block);
   f("cluster", row.cluster);
   f("dynamic_shared", row.dynamic_shared);
+  f("registers", row.registers);
+  f("shared_bytes", row.shared_bytes);
+  f("blocks_per_sm", row.blocks_per_sm);
+  f("waves", row.waves);
   f.count("launches", row.launches);
   f.inside("time_ns", [&](auto& in) {
     in("mean", row.time_mean_ns);

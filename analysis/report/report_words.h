@@ -90,6 +90,7 @@ enum class Bound : std::uint8_t {
   memory,
   compute,
   latency,        // neither roof: far below both
+  small,          // the same, of grids that do not fill the GPU
   overhead,       // kernels shorter than the time to launch them
   communication,  // kernels that wait for other ranks
 };
@@ -98,6 +99,7 @@ inline constexpr auto kWordsOf<Bound> = std::to_array<Word<Bound>>({
     {Bound::memory, "memory"},
     {Bound::compute, "compute"},
     {Bound::latency, "latency"},
+    {Bound::small, "small"},
     {Bound::overhead, "overhead"},
     {Bound::communication, "communication"},
     {Bound::unknown, "unknown"},

@@ -5,6 +5,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/work.h"
 
 namespace gable {
@@ -90,6 +91,7 @@ void LayerSum::add_time_again(const KernelRow& whole, bool self) {
 
 void LayerSum::add_roof(const KernelRow& kernel, double time) {
   if (names_communication(kernel.name)) communication_ += time;
+  if (kernel.has_flag(kSmallGrid)) small_ += time;
   const RoofTimes times = roofline_.times(kernel);
   const Maybe least = times.min_ns();
   if (!least || !kernel.time_mean_ns) return;
@@ -152,6 +154,7 @@ void LayerSum::fill_roof(LayerRow& row) const {
                          .launch_ns = launch,
                          .latency_ns = roofline_.launch_latency_ns(),
                          .fraction = roof.fraction,
+                         .small = time_ && small_ > *time_ / 2,
                          .memory = memory});
 }
 

@@ -43,7 +43,7 @@ class LayerSum {
   double timed_launches_ = 0, all_launches_ = 0;
   double flops_time_ = 0, bytes_time_ = 0;
   Ratio dram_, l2_, l1_, flops_rate_, bytes_rate_, roof_;
-  double roof_compute_ = 0, roof_memory_ = 0, communication_ = 0;
+  double roof_compute_ = 0, roof_memory_ = 0, communication_ = 0, small_ = 0;
   std::map<std::string, double> compute_ceilings_, memory_ceilings_;  // time they ask for
   std::map<std::string, MemoryLevel> levels_;
   Maybe saving_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/roofline/ceilings.h"
+#include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/work.h"
 
 namespace gable {
@@ -117,7 +118,7 @@ Bound bound_of(const BoundFacts& facts) {
   if (facts.launch_ns && facts.latency_ns && *facts.launch_ns < *facts.latency_ns)
     return Bound::overhead;
   if (!facts.fraction) return Bound::unknown;
-  if (*facts.fraction < kLatencyFraction) return Bound::latency;
+  if (*facts.fraction < kLatencyFraction) return facts.small ? Bound::small : Bound::latency;
   return facts.memory ? Bound::memory : Bound::compute;
 }
 
@@ -146,7 +147,10 @@ void Roofline::apply(KernelRow& kernel) const {
                          .launch_ns = time,
                          .latency_ns = launch_latency_ns_,
                          .fraction = roof.fraction,
+                         .small = kernel.has_flag(kSmallGrid),
                          .memory = memory});
+  std::erase(kernel.flags, kTail);
+  if (tail_share(kernel).value_or(0) > kWorthTail) kernel.flags.emplace_back(kTail);
   if (least && time) kernel.saving_ns = std::max(0.0, *time - *least) * kernel.launches;
   if (roof.fraction && *roof.fraction > 1) kernel.flags.emplace_back("above_roof");
 }

@@ -19,6 +19,7 @@ namespace gable {
 
 inline constexpr double kFullCoverage = 0.95;     // ratios of layers need this share of their time
 inline constexpr double kLatencyFraction = 0.25;  // below it neither roof explains the time
+inline constexpr double kWorthTail = 0.1;         // of the time: less is not flagged
 
 // What is known of the time of a kernel, or of a layer whose kernels are taken together.
 struct BoundFacts {
@@ -26,6 +27,7 @@ struct BoundFacts {
   Maybe launch_ns;            // of one launch
   Maybe latency_ns;           // from the call of a launch to its begin
   Maybe fraction;             // of the roof that binds
+  bool small = false;         // its grid does not fill the GPU
   bool memory = false;        // which is memory's
 };
 [[nodiscard]] Bound bound_of(const BoundFacts& facts);
@@ -43,8 +45,8 @@ class Roofline {
   explicit Roofline(const std::vector<Ceiling>& ceilings, Maybe launch_latency_ns = std::nullopt);
 
   [[nodiscard]] RoofTimes times(const KernelRow& kernel) const;
-  // Fills intensity, flops_per_s, bytes_per_s, roof, saving_ns and the flag "above_roof" from time,
-  // work and launches.
+  // Fills intensity, flops_per_s, bytes_per_s, roof, saving_ns and the flags "above_roof" and
+  // "tail" from time, work, launches and waves.
   void apply(KernelRow& kernel) const;
 
   [[nodiscard]] Maybe launch_latency_ns() const { return launch_latency_ns_; }

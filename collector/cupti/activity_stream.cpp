@@ -56,6 +56,11 @@ std::uint32_t size(std::int32_t value) {
   return value > 0 ? static_cast<std::uint32_t>(value) : 1u;
 }
 
+std::uint32_t shared_bytes(const CUpti_ActivityKernel9& kernel) {
+  return static_cast<std::uint32_t>(std::max(kernel.staticSharedMemory, 0)) +
+         static_cast<std::uint32_t>(std::max(kernel.dynamicSharedMemory, 0));
+}
+
 template <typename Record>
 CopyRecord copy_record(const Record& r, CopyKind kind) {
   return {r.start,
@@ -79,9 +84,13 @@ void ActivityStream::take(const CUpti_Activity* record, ActivityBatch& batch) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
     case CUPTI_ACTIVITY_KIND_KERNEL: {
       const auto* k = reinterpret_cast<const CUpti_ActivityKernel9*>(record);
-      const KernelRecord kernel{k->start,         k->end,
-                                k->correlationId, static_cast<std::int32_t>(k->deviceId),
-                                k->contextId,     k->streamId};
+      const KernelRecord kernel{k->start,
+                                k->end,
+                                k->correlationId,
+                                static_cast<std::int32_t>(k->deviceId),
+                                k->contextId,
+                                k->streamId,
+                                {k->registersPerThread, shared_bytes(*k)}};
       if (k->graphNodeId == 0) {
         batch.kernels.push_back(kernel);
         break;

@@ -29,6 +29,29 @@ class NewTraces(ImportTest):
         self.assertEqual(linear["span_ns"], 10500)
         self.assertEqual(layer(report, "Net_0", "aten::relu")["time_ns"]["total"], 1250)
 
+    def test_what_blocks_take(self):
+        trace = json.loads(NEW.read_text())
+        for event in trace["traceEvents"]:
+            if event.get("cat") == "kernel" and event["name"] == "gemm(float*)":
+                event["args"].update({"grid": [216, 1, 1], "block": [256, 1, 1], "registers per thread": 64, "shared memory": 50000})
+        row = kernel(self.report("--kineto", self.file("blocks.json", json.dumps(trace))), "gemm(float*)")
+        # An A100: 4 blocks by registers, 167,936 / 51,072 = 3 by shared memory.
+        self.assertEqual([row[key] for key in ("registers", "shared_bytes", "blocks_per_sm", "waves")], [64, 50000, 3, 216 / 324])
+
+        def told(*registers):
+            """Of the gemm's launches, one after the other."""
+            values = iter(registers)
+            for event in trace["traceEvents"]:
+                if event.get("cat") == "kernel" and event["name"] == "gemm(float*)":
+                    event["args"]["registers per thread"] = next(values)
+            return self.file("told.json", json.dumps(trace))
+        count = sum(event.get("cat") == "kernel" and event["name"] == "gemm(float*)" for event in trace["traceEvents"])
+        self.assertGreater(count, 1)
+        for unknown in ([-1] * count, ["x"] * count, [64] * (count - 1) + [65]):  # the last: two functions of one name
+            row = kernel(self.report("--kineto", told(*unknown)), "gemm(float*)")
+            self.assertEqual([row[key] for key in ("registers", "shared_bytes", "blocks_per_sm", "waves")], [None] * 4, unknown)
+        self.refused("--kineto", told(*[70000] * count))
+
     def test_backward_has_the_layer_of_its_forward(self):
         report = self.report("--kineto", NEW)
         back = layer(report, "Net_0", "Linear_0", "aten::linear", direction="backward")

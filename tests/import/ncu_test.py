@@ -45,6 +45,32 @@ class Pages(ImportTest):
         self.assertEqual(report["devices"][0]["clocks_hz"]["sm_measured"], 1_000_000_000)
         self.assertNotIn("several lines", self.text)
 
+    TAKES = (("launch__registers_per_thread", "register/thread", "128"), ("launch__shared_mem_per_block_static", "Kbyte/block", "20"),
+             ("launch__shared_mem_per_block_dynamic", "byte/block", "1,000"))
+    TITLES = ("Registers Per Thread", "Static Shared Memory Per Block", "Dynamic Shared Memory Per Block")
+
+    def blocks(self, text):
+        row = kernel(self.report("--ncu", self.file("blocks.csv", text)), "k")
+        return [row[key] for key in ("registers", "shared_bytes", "blocks_per_sm")]
+
+    def test_what_blocks_take(self):
+        # 32 threads of 128 registers on 8.0: 16 blocks by registers, 167,936 / 22,144 = 7 by shared memory.
+        wanted = [128, 21000, 7]
+        self.assertEqual(self.blocks(HEAD + row(0) + "".join(row(0, metric=m, unit=u, value=v) for m, u, v in self.TAKES)), wanted)
+        self.assertEqual(self.blocks(HEAD + row(0) + "".join(row(0, metric=t, unit=u, value=v) for t, (_, u, v) in zip(self.TITLES, self.TAKES))), wanted)
+        raw = HEAD.split('"Section Name"')[0] + ",".join(f'"{name}"' for name in (NAME, *(m for m, _, _ in self.TAKES))) + "\n"
+        raw += '"",' * 11 + ",".join(f'"{unit}"' for unit in ("ns", *(u for _, u, _ in self.TAKES))) + "\n"
+        raw += row(0).split('"Command line')[0] + ",".join(f'"{value}"' for value in ("10", *(v for _, _, v in self.TAKES))) + "\n"
+        self.assertEqual(self.blocks(raw), wanted)
+
+    def test_what_blocks_take_is_unknown_unless_all_of_it_is_known(self):
+        for left_out in range(3):
+            takes = [each for i, each in enumerate(self.TAKES) if i != left_out]
+            self.assertEqual(self.blocks(HEAD + row(0) + "".join(row(0, metric=m, unit=u, value=v) for m, u, v in takes)), [None] * 3)
+        # That of the launch before is not this one's.
+        text = HEAD + row(0, name="other") + "".join(row(0, name="other", metric=m, unit=u, value=v) for m, u, v in self.TAKES)
+        self.assertEqual(self.blocks(text + row(1) + row(1, metric="launch__registers_per_thread", unit="", value="n/a")), [None] * 3)
+
     def test_columns_of_2020(self):
         row = kernel(self.report("--ncu", DATA / "ncu_2020.csv"), "step_kernel")
         self.assertEqual(row["launches"], 2)

@@ -43,6 +43,18 @@ class Schemas(NsysTest):
         self.assertEqual(layer(report, "model")["span_ns"], 5040 - 2000)
         self.assertEqual(layer(report, "model")["time_ns"]["total"], 600)
 
+    def test_what_blocks_take(self):
+        for row in self.report("--nsys", self.export())["kernels"]:
+            self.assertEqual([row[key] for key in ("registers", "shared_bytes", "blocks_per_sm", "waves")], [None] * 4)
+            self.assertIn("small_grid", row["flags"])  # 4 and 8 blocks for 40 SMs
+        report = self.report("--nsys", self.export(
+            "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD registersPerThread INTEGER", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD staticSharedMemory INTEGER",
+            "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = 128, staticSharedMemory = 20000"))
+        # A T4: 65,536 / (128 x 128) = 4 blocks by registers, 65,536 / 20,224 = 3 by shared memory; of 256 threads 2 by registers.
+        wanted = {"gemm(float *, int)": [128, 20000, 3, 4 / 120], "relu(float *)": [128, 20064, 2, 8 / 80]}
+        for row in report["kernels"]:
+            self.assertEqual([row[key] for key in ("registers", "shared_bytes", "blocks_per_sm", "waves")], wanted[row["name"]])
+
     def test_names_of_domains_and_registered_strings(self):
         report = self.report("--nsys", self.export())
         row = layer(report, "mylib:registered")  # never closed

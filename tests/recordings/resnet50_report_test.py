@@ -121,7 +121,7 @@ class Resnet50Report(ReportTest):
     def test_bounds(self):
         # 28 blocks for 132 multiprocessors: too little work in flight.
         row = self.report.layer(path_of("layer4.1.conv1"))
-        self.assertEqual(row["roof"]["bound"], "latency")
+        self.assertEqual(row["roof"]["bound"], "small")
         self.assertLess(row["roof"]["fraction"], 0.25)
         row = self.report.layer(path_of("layer1.0.conv2"))
         self.assertEqual((row["roof"]["bound"], row["roof"]["ceiling"]), ("compute", "fp32"))

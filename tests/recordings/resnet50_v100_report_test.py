@@ -79,7 +79,7 @@ class Resnet50V100(ReportTest):
         for row in self.report.document["kernels"] + self.report.document["layers"]:
             self.assertIsNone(row["flops"]["total"])
             self.assertIsNone(row["bytes"]["dram"])
-            self.assertEqual(row["roof"]["bound"], "unknown")
+            self.assertIn(row["roof"]["bound"], ("unknown", "overhead"))  # one that is shorter than its launch needs no counter
             self.assertIsNone(row["roof"]["fraction"])
         self.assertIsNone(self.report.run["total"]["flops"])
 

@@ -28,7 +28,7 @@ class Streams(SmallTest):
         self.assertEqual(conv["time_share"], 40000 / 50000)
         relu = report.layer(("step", "relu"), "none")
         self.assertEqual(relu["bytes_per_s"], RELU["dram"] * 1000000000 / 10000)
-        self.assertEqual(relu["roof"]["bound"], "latency")
+        self.assertEqual(relu["roof"]["bound"], "small")  # 128 blocks for 132 SMs
         # L2 has no known ceiling here and L1's is far above: DRAM holds the relu, the FMA pipe the conv.
         self.assert_close(relu["roof"]["fraction"], RELU["dram"] / PEAK_DRAM / 10e-6, "the relu's share of its roof", 1e-9)
         self.assert_close(conv["roof"]["fraction"], CONV["fp32"] / PEAK_FP32 / 40e-6, "the conv's share of its roof", 1e-9)
@@ -63,7 +63,24 @@ class DoneBySamples(SmallTest):
         self.assert_steps(report, hw=12, flops=2, time=3)
         for row in report.document["kernels"]:
             self.assertEqual(row["samples"], {"hw": 12, "flops": 2, "time": 3})
-            self.assertEqual(row["flags"], [])
+            self.assertEqual(row["flags"], ["small_grid"] if row["name"].startswith("relu") else [])  # 128 blocks for 132 SMs
+
+
+class Waves(SmallTest):
+    def test_what_a_block_takes_says_how_many_waves_a_grid_is(self):
+        report = self.report("waves")
+        self.assert_nothing_lost(report)
+        rows = {row["name"].partition("(")[0]: row for row in report.document["kernels"]}
+        told = {name: tuple(row[key] for key in ("registers", "shared_bytes", "blocks_per_sm", "waves")) for name, row in rows.items()}
+        self.assertEqual(told, {"little": (64, 0, 4, 256 / 528), "full": (64, 0, 4, 10), "tail": (64, 0, 4, 594 / 528),
+                                "shared": (32, 50000, 4, 1), "untold": (None, None, None, None)})
+        self.assertEqual({row["flags"][0] for row in rows.values()}, {"flops_unchecked"})  # one flops window
+        bounds = {name: (row["roof"]["bound"], row["flags"][1:]) for name, row in rows.items()}
+        self.assertEqual(bounds, {"little": ("small", ["small_grid"]), "full": ("latency", []), "tail": ("latency", ["tail"]),
+                                  "shared": ("latency", []), "untold": ("latency", [])})
+        self.assertEqual(report.layer(("step", "little"), "none")["roof"]["bound"], "small")
+        self.assertEqual(report.layer(("step", "rest"), "none")["roof"]["bound"], "latency")
+        self.assertEqual(report.layer(("step",), "none")["roof"]["bound"], "latency")  # 40 of 200 us are in a small grid
 
 
 class Contexts(SmallTest):

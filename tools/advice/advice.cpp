@@ -12,6 +12,7 @@
 
 #include "analysis/base/display.h"
 #include "analysis/events/kernel_kind.h"
+#include "analysis/roofline/occupancy.h"
 #include "tools/advice/advice_facts.h"
 #include "tools/plot/matrix_kernel.h"
 
@@ -316,28 +317,6 @@ constexpr double kMuchIdle = 0.1, kLongWait = 0.1, kMuchCopying = 0.05;  // of t
 
 Bound bound_is(const PlotRow& row) { return row.sum.roof.bound; }
 
-// Of an SM, by threads: nobody tells registers and static shared memory.
-Maybe resident_blocks(const KernelRow& kernel) {
-  constexpr double kThreads = 2048, kBlocks = 32;  // of an SM, at most
-  const double threads = static_cast<double>(kernel.block.x) * kernel.block.y * kernel.block.z;
-  if (!(threads > 0)) return std::nullopt;
-  return std::min(kBlocks, std::max(1.0, std::floor(kThreads / threads)));
-}
-
-// Fewer blocks than the GPU takes at once. Empty where its SMs or the grid are not known, and of
-// graphs and ranges.
-std::optional<bool> below_a_wave(const AdviceFacts& facts, const PlotRow& row) {
-  const KernelRow& kernel = *row.kernel;
-  const double blocks = static_cast<double>(kernel.grid.x) * kernel.grid.y * kernel.grid.z;
-  const Maybe resident = resident_blocks(kernel);
-  if (kernel.graph || kernel.ranges || !resident || !(blocks > 0)) return std::nullopt;
-  for (const DeviceInfo& device : facts.report->devices) {
-    if (device.id == kernel.device && device.sm_count > 0)
-      return blocks < device.sm_count * *resident;
-  }
-  return std::nullopt;
-}
-
 void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const Step& step = facts.report->step;
   const AdviceFacts::Part overhead =
@@ -361,11 +340,8 @@ void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
     return roof.compute_ns && roof.memory_ns ? Maybe(std::max(*roof.compute_ns, *roof.memory_ns))
                                              : std::nullopt;
   };
-  const AdviceFacts::Part small = facts.part(
-      [&](const PlotRow& row) {
-        return bound_is(row) == Bound::latency && below_a_wave(facts, row).value_or(false);
-      },
-      least);
+  const AdviceFacts::Part small =
+      facts.part([](const PlotRow& row) { return bound_is(row) == Bound::small; }, least);
   if (small.saving_ns >= kLeastShare * facts.unit_ns) {
     advice.push_back({"more_parallel_work",
                       "Give each kernel more to do at once: a larger batch, independent work on "
@@ -376,21 +352,35 @@ void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
                       small.saving_ns});
     place(advice.back(), small);
   }
-  const AdviceFacts::Part full = facts.part(
-      [&](const PlotRow& row) {
-        return bound_is(row) == Bound::latency && !below_a_wave(facts, row).value_or(false);
-      },
-      least);
+  const AdviceFacts::Part full =
+      facts.part([](const PlotRow& row) { return bound_is(row) == Bound::latency; }, least);
   if (full.saving_ns >= kLeastShare * facts.unit_ns) {
     advice.push_back({"latency",
                       "See what their warps wait for: ncu --set full -k regex:NAME. More loads in "
                       "flight (wider loads, unrolled loops), fewer bank conflicts and barriers, "
                       "less shared memory or fewer registers a block.",
-                      percent(full.share(facts.kernels_ns)) +
-                          " of the GPU time is full grids below " + percent(kLatencyFraction) +
-                          " of both roofs.",
+                      percent(full.share(facts.kernels_ns)) + " of the GPU time is below " +
+                          percent(kLatencyFraction) +
+                          " of both roofs, and its grids are not known to be small.",
                       full.saving_ns});
     place(advice.back(), full);
+  }
+  const AdviceFacts::Part tail = facts.part(
+      [](const PlotRow& row) {
+        return row.kernel->has_flag(kTail) && !is_beside_roofs(bound_is(row));
+      },
+      [](const PlotRow& row) {
+        return Maybe(*row.sum.time_total_ns * (1 - tail_share(*row.kernel).value_or(0)));
+      });
+  if (tail.saving_ns >= kLeastShare * facts.unit_ns) {
+    advice.push_back({"tail",
+                      "Fill the last wave of blocks: a grid that is a multiple of what the GPU "
+                      "holds at once (another tile or batch size), or blocks that take the next "
+                      "piece of work themselves (a persistent kernel, stream-K).",
+                      percent(tail.share(facts.kernels_ns)) +
+                          " of the GPU time is kernels whose last wave leaves SMs without work.",
+                      tail.saving_ns});
+    place(advice.back(), tail);
   }
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "analysis/profile/step_waits.h"
-#include "tools/calls/clock_shift.h"
+#include "analysis/step_graph/clock_shift.h"
 
 namespace gable {
 namespace {
@@ -301,20 +301,8 @@ class Maker {
   }
 
   void move_clocks() {
-    const auto shifts = clock_shifts(record_.steps, devices_);
-    record_.jitter_ns = rounding_error_ns(record_.steps);
-    for (const auto& [device, shift] : shifts)
-      record_.jitter_ns = std::max(record_.jitter_ns, shift.error_ns);
-    for (std::size_t i = 0; i < devices_.size(); ++i) {
-      const std::int64_t shift = shifts.at(devices_[i]).add_ns;
-      for (std::uint64_t* time :
-           {&record_.steps.operations[i].start_ns, &record_.steps.operations[i].end_ns}) {
-        if (shift >= 0)
-          *time += static_cast<std::uint64_t>(shift);
-        else
-          *time -= std::min(*time, static_cast<std::uint64_t>(-shift));
-      }
-    }
+    const std::uint64_t rounding = rounding_error_ns(record_.steps);
+    record_.jitter_ns = std::max(rounding, shift_clocks(record_.steps, devices_));
   }
 
   void describe_streams() {

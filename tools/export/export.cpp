@@ -92,6 +92,10 @@ std::string csv_line(const std::string& report, const std::string& source, const
   line.add("precision", row.precision);
   line.add("work", std::string(row.analytic ? "analytic" : "counted"));
   line.add("counts_again", std::string(row.counts_again ? "yes" : "no"));
+  line.add("registers", kernel.registers);
+  line.add("shared_bytes", kernel.shared_bytes);
+  line.add("blocks_per_sm", kernel.blocks_per_sm);
+  line.add("waves", kernel.waves);
   line.add("flags", joined(kernel.flags));
   // The share of the row that its sums are of.
   line.add("time_coverage", sum.coverage.time);

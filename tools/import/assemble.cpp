@@ -73,6 +73,7 @@ class Assembly {
     CounterSample sample;
     sample.key = key;
     sample.values = values_.data();
+    sample.resources = imported_.resources.find(launch.function, launch.shape);
     profile_.add(kCounters, window, sample);
   }
 
@@ -142,6 +143,7 @@ class Assembly {
       record.end_ns = kernel.end_ns;
       record.correlation = correlation_;
       record.device = kernel.device;
+      record.resources = imported_.resources.find(kernel.function, kernel.shape);
       profile_.add(record);
       hash = (hash ^ key.function) * 0x9E3779B97F4A7C15ull + key.grid.x;
       start = std::min(start, kernel.start_ns);

@@ -39,6 +39,26 @@ class ShapeTable {
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
 };
 
+// What blocks take, by kernel and shape, where a file tells it.
+class ResourceTable {
+ public:
+  // Where a file tells both this and that of a kernel, there are two of its name: neither counts.
+  void tell(FunctionId function, std::uint32_t shape, const KernelResources& resources) {
+    const auto [known, fresh] = by_kernel_.try_emplace(key(function, shape), resources);
+    if (!fresh && !(known->second == resources)) known->second = {};
+  }
+  [[nodiscard]] KernelResources find(FunctionId function, std::uint32_t shape) const {
+    const auto found = by_kernel_.find(key(function, shape));
+    return found == by_kernel_.end() ? KernelResources{} : found->second;
+  }
+
+ private:
+  static std::uint64_t key(FunctionId function, std::uint32_t shape) {
+    return (std::uint64_t{function} << 32) | shape;
+  }
+  std::unordered_map<std::uint64_t, KernelResources> by_kernel_;
+};
+
 struct ImportedKernel {
   std::uint64_t start_ns = 0, end_ns = 0;
   FunctionId function = 0;
@@ -77,6 +97,7 @@ struct Imported {
   LayerTree layers;
   FunctionTable functions;
   ShapeTable shapes;
+  ResourceTable resources;
 
   // --- times
   std::vector<ImportedKernel> kernels;

@@ -201,6 +201,7 @@ class Reader {
       shape.block = *event.block;
     }
     kernel.shape = imported_.shapes.intern(shape);
+    imported_.resources.tell(kernel.function, kernel.shape, event.resources);
     kernel.device = event.device;
     device_ = event.device;
     imported_.kernels.push_back(kernel);

@@ -10,6 +10,7 @@
 #include "tools/import/ncu_device.h"
 #include "tools/import/ncu_merge.h"
 #include "tools/import/ncu_metrics.h"
+#include "tools/import/ncu_resources.h"
 #include "tools/import/ncu_values.h"
 #include "tools/streams/csv_rows.h"
 
@@ -24,15 +25,18 @@ struct Columns {
   std::size_t id = kNone, process = kNone, kernel = kNone, context = kNone, stream = kNone;
   std::size_t block = kNone, grid = kNone, device = kNone, cc = kNone;
   std::size_t metric = kNone, unit = kNone, value = kNone;  // of the long form
-  // Of the wide form: columns with their metrics, and with attributes of the GPU.
+  // Of the wide form: columns with their metrics, with attributes of the GPU, and with what blocks
+  // take.
   std::vector<std::pair<std::size_t, std::uint32_t>> wide;
-  std::vector<std::pair<std::size_t, std::string>> attributes;
+  std::vector<std::pair<std::size_t, std::string>> attributes, resources;
   [[nodiscard]] bool is_wide() const { return metric == kNone; }
   // The last one that every row has.
   [[nodiscard]] std::size_t needed() const {
     if (!is_wide()) return std::max(kernel, value);
-    return std::max(wide.empty() ? 0 : wide.back().first,
-                    attributes.empty() ? 0 : attributes.back().first);
+    std::size_t last = wide.empty() ? 0 : wide.back().first;
+    for (const auto* each : {&attributes, &resources})
+      if (!each->empty()) last = std::max(last, each->back().first);
+    return last;
   }
 };
 
@@ -124,12 +128,14 @@ class Reader {
     for (std::size_t i = columns_.kernel + 1; i < fields.size(); ++i) {
       if (fields[i].find("__") == std::string_view::npos) continue;
       if (is_device_attribute(fields[i])) columns_.attributes.emplace_back(i, fields[i]);
+      if (NcuResources::is_one(fields[i])) columns_.resources.emplace_back(i, fields[i]);
       if (const auto metric = metrics_.add(fields[i])) columns_.wide.emplace_back(i, *metric);
     }
     if (columns_.wide.empty() && columns_.attributes.empty())
       broken("the head has neither \"Metric Name\" nor a metric.");
     units_.assign(fields.size(), 1.0);
     attribute_units_.assign(columns_.attributes.size(), {});
+    resource_units_.assign(columns_.resources.size(), {});
   }
 
   void read_row(const std::vector<std::string_view>& fields) {
@@ -141,6 +147,8 @@ class Reader {
       for (const auto& [column, metric] : columns_.wide) units_[column] = ncu_unit(fields[column]);
       for (std::size_t i = 0; i < columns_.attributes.size(); ++i)
         attribute_units_[i] = fields[columns_.attributes[i].first];
+      for (std::size_t i = 0; i < columns_.resources.size(); ++i)
+        resource_units_[i] = fields[columns_.resources[i].first];
       return;
     }
     find_launch(fields);
@@ -150,6 +158,9 @@ class Reader {
       for (std::size_t i = 0; i < columns_.attributes.size() && !told; ++i)
         attribute(columns_.attributes[i].second, attribute_units_[i],
                   fields[columns_.attributes[i].first]);
+      for (std::size_t i = 0; i < columns_.resources.size(); ++i)
+        resource(columns_.resources[i].second, resource_units_[i],
+                 fields[columns_.resources[i].first]);
       for (const auto& [column, metric] : columns_.wide)
         add_value(metric, fields[column], units_[column]);
       return;
@@ -159,6 +170,8 @@ class Reader {
         columns_.unit == kNone ? std::string_view() : fields[columns_.unit];
     if (is_device_attribute(fields[columns_.metric]))
       return attribute(fields[columns_.metric], unit, fields[columns_.value]);
+    if (NcuResources::is_one(fields[columns_.metric]))
+      return resource(fields[columns_.metric], unit, fields[columns_.value]);
     if (const auto metric = metrics_.find(fields[columns_.metric], unit))
       add_value(*metric, fields[columns_.value], ncu_unit(unit));
     if (imported_.metrics.size() > kMostMetrics) broken("these are too many different metrics.");
@@ -192,6 +205,7 @@ class Reader {
     if (columns_.block != kNone) shape.block = size(fields[columns_.block]);
     launch.shape = imported_.shapes.intern(shape);
     launch.device = device(fields);
+    resources_.begin();
     launch.values.reserve(columns_.is_wide() ? columns_.wide.size() : last_values_);
     if (launches_.size() > 1) last_values_ = launches_[launches_.size() - 2].values.size();
   }
@@ -240,6 +254,13 @@ class Reader {
              ".");
   }
 
+  void resource(std::string_view metric, std::string_view unit, std::string_view value) {
+    resources_.take(metric, unit, value);
+    const Imported::CounterLaunch& launch = launches_.back();
+    if (const auto known = resources_.known())
+      imported_.resources.tell(launch.function, launch.shape, *known);
+  }
+
   void add_value(std::uint32_t metric, std::string_view text, double unit) {
     const auto number = ncu_number(text);
     if (!number) {
@@ -270,7 +291,8 @@ class Reader {
   NcuMetrics metrics_;
   Columns columns_;
   std::vector<double> units_;
-  std::vector<std::string> attribute_units_;
+  std::vector<std::string> attribute_units_, resource_units_;
+  NcuResources resources_;
   NcuGpus gpus_;
   std::vector<Imported::CounterLaunch> launches_;
   std::size_t last_values_ = 0;

@@ -211,8 +211,11 @@ class Reader {
                      "dynamicSharedMemory",
                      "contextId",
                      "streamId",
-                     "graphNodeId"});
+                     "graphNodeId",
+                     "registersPerThread",
+                     "staticSharedMemory"});
     LaunchShape last;
+    FunctionId last_function = 0;
     std::uint32_t last_shape = imported_.shapes.intern(last);
     while (rows.next()) {
       tick();
@@ -231,11 +234,20 @@ class Reader {
         }
       }
       shape.dynamic_shared = static_cast<std::uint32_t>(rows.number(column, kMost32).value_or(0));
-      if (!(shape == last)) {
+      const bool fresh = !(shape == last);
+      if (fresh) {
         last = shape;
         last_shape = imported_.shapes.intern(shape);
       }
       kernel.shape = last_shape;
+      if (fresh || kernel.function != last_function) {
+        last_function = kernel.function;
+        const auto of_column = [&rows](int at) {
+          return static_cast<std::uint32_t>(rows.number(at, kMost32).value_or(0));
+        };
+        imported_.resources.tell(kernel.function, kernel.shape,
+                                 {of_column(20), of_column(21) + shape.dynamic_shared});
+      }
       imported_.kernels.push_back(kernel);
     }
   }

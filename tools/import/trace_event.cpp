@@ -179,6 +179,12 @@ void read_args(JsonStream& json, TraceEvent& event) {
       event.grid = size(json);
     } else if (key == "block") {
       event.block = size(json);
+    } else if (key == "registers per thread") {
+      event.resources.registers =
+          static_cast<std::uint32_t>(whole(json, "registers per thread", UINT16_MAX).value_or(0));
+    } else if (key == "shared memory") {  // static and dynamic
+      event.resources.shared_bytes =
+          static_cast<std::uint32_t>(whole(json, "shared memory", INT32_MAX).value_or(0));
     } else if (key == "bytes") {
       event.bytes = whole(json, "bytes");
     } else if (key == "Input Dims" || key == "Input dims") {
@@ -257,6 +263,7 @@ void TraceEvent::clear() {
   device = 0;
   grid.reset();
   block.reset();
+  resources = {};
   dims.clear();
   types.clear();
   values.clear();

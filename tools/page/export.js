@@ -30,11 +30,11 @@ function saveSvg() {
 
 const CSV_COLUMNS = ["path", "name", "direction", "device", "launches", "time", "share", "flops", "dram", "l2", "l1", "intensity", "intensityL2", "intensityL1",
   "rate", "bandwidth", "fraction", "bound", "ceiling", "level", "source", "saving", "onPath", "savingLow", "savingHigh",
-  "computeTime", "memoryTime", "analytic", "flags"];
+  "computeTime", "memoryTime", "analytic", "registers", "shared", "perSm", "waves", "flags"];
 const CSV_HEADS = { time: "time_ns", dram: "dram_bytes", l2: "l2_bytes", l1: "l1_bytes", intensity: "flop_per_byte_dram", intensityL2: "flop_per_byte_l2",
   intensityL1: "flop_per_byte_l1", rate: "flop_per_s", bandwidth: "dram_bytes_per_s", fraction: "roof_fraction", saving: "saving_ns",
   onPath: "path_ns", savingLow: "step_saving_low_ns", savingHigh: "step_saving_high_ns",
-  computeTime: "compute_time_ns", memoryTime: "memory_time_ns" };
+  computeTime: "compute_time_ns", memoryTime: "memory_time_ns", shared: "shared_bytes", perSm: "blocks_per_sm" };
 
 // A text that a spreadsheet would take for a formula gets an apostrophe.
 function csvCell(value) {

@@ -234,6 +234,10 @@ Json dots(const std::vector<PlotRow>& plot, Strings& strings) {
       return std::to_string(dim.x) + "x" + std::to_string(dim.y) + "x" + std::to_string(dim.z);
     };
     rows.add("shape", size(row.kernel->grid) + " blocks of " + size(row.kernel->block));
+    rows.add("registers", row.kernel->registers);
+    rows.add("shared", row.kernel->shared_bytes);
+    rows.add("perSm", row.kernel->blocks_per_sm);
+    rows.add("waves", row.kernel->waves);
     rows.add("median", row.kernel->time_median_ns);
     rows.add("deviation", row.kernel->time_stddev_ns);
     rows.add("samplesHw", row.kernel->samples_hw);

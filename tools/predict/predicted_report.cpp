@@ -6,6 +6,7 @@
 #include "analysis/report/layers_by_id.h"
 #include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/model_work.h"
+#include "analysis/roofline/occupancy.h"
 #include "tools/plot/matrix_kernel.h"
 #include "tools/plot/own_work.h"
 #include "tools/predict/predict.h"
@@ -73,6 +74,8 @@ class ReportPrediction {
       there.id = device.id;
       there.name = gpu_.name;
       there.sm_count = gpu_.sm_count;
+      there.compute_major = gpu_.compute_major;
+      there.compute_minor = gpu_.compute_minor;
       device = std::move(there);
       for (Ceiling& ceiling : ceilings_of(gpu_, device.id))
         out_.ceilings.push_back(std::move(ceiling));
@@ -143,6 +146,9 @@ class ReportPrediction {
     scale(row, factor);
     std::erase(row.flags, "above_roof");
     row.counters.clear();
+    for (const DeviceInfo& device : out_.devices) {
+      if (device.id == row.device) fill_waves(device, row);
+    }
     roofs.apply(row);
   }
 

@@ -16,7 +16,7 @@ Maybe scaled(const Maybe& value, double unit) {
 const char* colour_of(Bound bound) {
   if (bound == Bound::memory) return "34";
   if (bound == Bound::compute) return "32";
-  if (bound == Bound::latency || bound == Bound::overhead) return "33";
+  if (bound == Bound::latency || bound == Bound::small || bound == Bound::overhead) return "33";
   if (bound == Bound::communication) return "36";
   return nullptr;
 }

@@ -98,6 +98,10 @@ void write_record(std::uint8_t* at, const Work& work, CUpti_ActivityKind kernel_
     record->clusterY = work.cluster.y;
     record->clusterZ = work.cluster.z;
     record->dynamicSharedMemory = static_cast<std::int32_t>(work.dynamic_shared);
+    if (work.kernel != nullptr) {
+      record->registersPerThread = static_cast<std::uint16_t>(work.kernel->registers);
+      record->staticSharedMemory = static_cast<std::int32_t>(work.kernel->static_shared);
+    }
     record->name = work.function->name.c_str();
     record->launchType = static_cast<std::uint8_t>(
         work.cooperative ? CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE

@@ -107,5 +107,88 @@ TEST_F(Latency, WithTooManyCopiesNothingIsKnown) {
   EXPECT_EQ(finish().count(), 0U);
 }
 
+// --- of recorded steps
+
+using Kind = RecordedCallKind;
+
+class RecordedLatencies : public ::testing::Test {
+ protected:
+  RecordedLatencies() { record_.work.resize(2); }
+  void call(Kind kind, std::uint64_t enter_ns, std::uint64_t stream = 7) {
+    RecordedCall made;
+    made.kind = kind;
+    made.enter_ns = enter_ns;
+    made.exit_ns = enter_ns + 1000;
+    made.stream = stream;
+    made.correlation = kind == Kind::launch ? ++correlation_ : 0;
+    record_.steps.calls.push_back(made);
+  }
+  void launch(std::uint64_t enter_ns, std::uint64_t start_ns, std::uint64_t end_ns,
+              std::uint32_t work = 0, OperationKind kind = OperationKind::kernel) {
+    call(Kind::launch, enter_ns);
+    RecordedOperation made;
+    made.correlation = correlation_;
+    made.start_ns = start_ns;
+    made.end_ns = end_ns;
+    made.key = work;
+    made.kind = kind;
+    record_.steps.operations.push_back(made);
+  }
+  void border() {
+    record_.steps.borders.push_back(static_cast<std::uint32_t>(record_.steps.calls.size()));
+  }
+  std::optional<double> median() {
+    Moments latency;
+    add_launch_latencies(record_, latency);
+    return latency.median();
+  }
+
+  StepRecord record_;
+  std::uint32_t correlation_ = 0;
+};
+
+TEST_F(RecordedLatencies, AreOfLaunchesThatFindTheGpuIdle) {
+  border();
+  launch(1000, 9000, 10000);  // what ran before the first step is not known
+  border();
+  launch(20000, 24000, 30000);  // 4 us
+  launch(26000, 31000, 32000);  // into a busy GPU
+  launch(40000, 45000, 46000);  // 5 us
+  launch(50000, 56000, 57000);  // 6 us
+  EXPECT_EQ(median(), 5000.0);
+}
+
+TEST_F(RecordedLatencies, AnotherGpuMayBeBusy) {
+  record_.work[1].key.device = 1;
+  border();
+  border();
+  launch(20000, 21000, 90000, 1);
+  launch(40000, 45000, 46000);
+  launch(60000, 100000, 110000, 1);
+  EXPECT_EQ(median(), (1000.0 + 5000.0) / 2);
+}
+
+TEST_F(RecordedLatencies, WhatWaitsForAnEventOrTheHostTellsNothing) {
+  border();
+  border();
+  call(Kind::stream_wait, 10000);
+  launch(20000, 29000, 30000);
+  call(Kind::host_function, 31000);
+  launch(40000, 49000, 50000);
+  call(Kind::stream_wait, 51000, 8);  // of another stream
+  launch(60000, 63000, 64000);
+  EXPECT_EQ(median(), 3000.0);
+}
+
+TEST_F(RecordedLatencies, CopiesKeepTheGpuBusyAndAreNoKernels) {
+  border();
+  border();
+  launch(20000, 21000, 60000, 0, OperationKind::copy);
+  launch(40000, 61000, 62000);
+  EXPECT_EQ(median(), std::nullopt);
+  record_ = StepRecord();
+  EXPECT_EQ(median(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace gable

@@ -180,7 +180,8 @@ TEST(EveryField, MergedReportsHaveIt) {
              "/layers/model/sources/bytes", "/layers/model/sources/flops",
              "/layers/model/sources/time",
              // Each process keeps to its own budget.
-             "/run/overhead/added_percent", "/run/overhead/budget_percent"}));
+             "/run/overhead/added_ns", "/run/overhead/added_percent",
+             "/run/overhead/budget_percent"}));
 }
 
 }  // namespace

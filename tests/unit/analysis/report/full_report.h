@@ -86,6 +86,10 @@ inline KernelRow full_kernel(Values& v) {
   row.block = {5, 6, 7};
   row.cluster = {8, 9, 10};
   row.dynamic_shared = 11;
+  row.registers = v;
+  row.shared_bytes = v;
+  row.blocks_per_sm = v;
+  row.waves = v;
   row.launches = v;
   row.time_mean_ns = v;
   row.time_median_ns = v;
@@ -142,6 +146,7 @@ inline Report full_report() {
   run.overhead.gpu_memory_bytes = v;
   run.overhead.slowdown = {{"time", v}};
   run.overhead.budget_percent = v;
+  run.overhead.added_ns = v;
   run.overhead.added_percent = v;
   run.lost = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole()};
   run.notes = {"One sentence."};

@@ -4,6 +4,7 @@
 #include "analysis/roofline/layer_sum.h"
 
 #include "analysis/roofline/ceilings.h"
+#include "analysis/roofline/occupancy.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
 namespace gable::testing {
@@ -96,6 +97,16 @@ TEST_F(LayerSums, WhereAKernelsWorkIsUnknownRatiosAreUnlessItIsShort) {
   EXPECT_TRUE(report.layers[1].bytes_per_s);
   EXPECT_FALSE(report.layers[1].roof.fraction);
   EXPECT_EQ(report.layers[1].roof.bound, Bound::unknown);
+}
+
+TEST_F(LayerSums, ALayerIsSmallWhereMostOfItsTimeIsOfSmallGrids) {
+  kernel(1, 0.1, 0.1, 1).flags = {std::string(kSmallGrid)};
+  kernel(1, 0.1, 0.1, 0.9);
+  sum();
+  EXPECT_EQ(report.layers[1].roof.bound, Bound::small);
+  kernel(1, 0.01, 0.01, 0.2);
+  sum();
+  EXPECT_EQ(report.layers[1].roof.bound, Bound::latency);
 }
 
 TEST_F(LayerSums, ALayerThatOnlyCopiedKeepsItsZero) {

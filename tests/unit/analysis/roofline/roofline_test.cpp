@@ -5,6 +5,7 @@
 
 #include "analysis/roofline/ceilings.h"
 #include "analysis/roofline/layer_sum.h"
+#include "analysis/roofline/occupancy.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
 namespace gable::testing {
@@ -68,6 +69,16 @@ TEST(Roofline, RatesAndIntensities) {
 TEST(Roofline, BelowAQuarterNeitherRoofExplainsTheTime) {
   EXPECT_EQ(under_roofs(kernel(0.249, 0.1, 1)).roof.bound, Bound::latency);
   EXPECT_EQ(under_roofs(kernel(0.251, 0.1, 1)).roof.bound, Bound::compute);
+}
+
+TEST(Roofline, AGridThatDoesNotFillTheGpuIsSmallWhereNoRoofExplainsTheTime) {
+  KernelRow row = kernel(0.249, 0.1, 1);
+  row.flags = {std::string(kSmallGrid)};
+  EXPECT_EQ(under_roofs(row).roof.bound, Bound::small);
+  EXPECT_EQ(under_roofs(row, 2e6).roof.bound, Bound::overhead);
+  row = kernel(0.251, 0.1, 1);
+  row.flags = {std::string(kSmallGrid)};
+  EXPECT_EQ(under_roofs(row).roof.bound, Bound::compute);
 }
 
 TEST(Roofline, ShorterThanALaunchIsOverheadAndCollectivesAreCommunication) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/events/kernel_kind.h"
+#include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/roofline.h"
 #include "tools/advice/advice.h"
 
@@ -64,6 +65,7 @@ class AdviceTest : public ::testing::Test {
     row.time_mean_ns = time / launches;
     row.time_total_ns = time;
     row.time_source = TimeSource::time;
+    fill_waves(report.devices[0], row);
     Roofline(report.ceilings, kLatency).apply(row);
     return row;
   }
@@ -190,21 +192,44 @@ TEST_F(AdviceTest, KernelsWithoutALayerAreNotFused) {
 }
 
 TEST_F(AdviceTest, AGridThatFillsTheGpuIsNotHelpedByALargerBatch) {
-  kernel("transpose", 1e3, 1e5, 6e5);
-  EXPECT_NE(given("more_parallel_work"), nullptr);  // 8 blocks
+  KernelRow& row = kernel("transpose", 1e3, 1e5, 6e5);
+  const auto of_blocks = [&](std::uint32_t blocks) {
+    row.grid = {blocks, 1, 1};
+    fill_waves(report.devices[0], row);
+    Roofline(report.ceilings, kLatency).apply(row);
+  };
+  report.devices[0].compute_major = 9;
+  row.registers = 32;  // 16 blocks of 128 threads on each of 100 SMs
+  row.shared_bytes = 0;
+  of_blocks(1599);
+  EXPECT_NE(given("more_parallel_work"), nullptr);
   EXPECT_EQ(given("latency"), nullptr);
-  report.kernels[0].grid = {1600, 1, 1};  // 16 blocks of 128 threads on each of 100 SMs
+  of_blocks(1600);
   EXPECT_EQ(given("more_parallel_work"), nullptr);
   ASSERT_NE(given("latency"), nullptr);
   EXPECT_NEAR(*given("latency")->saving_ns, 5e5, 1);
   EXPECT_EQ(given("latency")->action.find("batch"), std::string::npos);
-  report.kernels[0].grid = {1599, 1, 1};
+  of_blocks(65536);
+  EXPECT_EQ(given("more_parallel_work"), nullptr);
+  row.registers.reset();  // a block on each SM may be all that fits
+  of_blocks(100);
+  EXPECT_EQ(given("more_parallel_work"), nullptr);
+  EXPECT_NE(given("latency"), nullptr);
+  of_blocks(99);
   EXPECT_NE(given("more_parallel_work"), nullptr);
-  report.kernels[0].grid = {65536, 1, 1};
-  EXPECT_EQ(given("more_parallel_work"), nullptr);
-  report.kernels[0].grid = {8, 1, 1};
-  report.devices.clear();  // nobody knows how many fill it
-  EXPECT_EQ(given("more_parallel_work"), nullptr);
+}
+
+TEST_F(AdviceTest, AFullLastWaveSavesItsIdleShare) {
+  KernelRow& row = kernel("sgemm", 4e5, 1e5, 8e5);
+  row.waves = 1.25;  // 0.75 of two waves are idle: 37.5 %
+  Roofline(report.ceilings, kLatency).apply(row);
+  ASSERT_NE(given("tail"), nullptr);
+  EXPECT_NEAR(*given("tail")->saving_ns, 3e5, 1);
+  EXPECT_EQ(given("tail")->trigger,
+            "100 % of the GPU time is kernels whose last wave leaves SMs without work.");
+  row.waves = 1.95;
+  Roofline(report.ceilings, kLatency).apply(row);
+  EXPECT_EQ(given("tail"), nullptr);
 }
 
 TEST_F(AdviceTest, BytesFarFromTheirRoofAreUsedBetter) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/calls/clock_shift.h"
+#include "analysis/step_graph/clock_shift.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -50,10 +50,13 @@ class Clocks {
   struct End {  // the latest of a stream or context; 0: none
     std::uint64_t when = 0;
     std::int32_t device = 0;
+    std::uint64_t called = 0;  // when the call had returned that launched it
   };
 
+  // What another thread was still launching by then was not waited for.
   void wait(const RecordedCall& call, const End& end) {
-    if (end.when > 0) bounds_[end.device].at_most(from_to(end.when, call.exit_ns));
+    if (end.when > 0 && end.called <= call.enter_ns)
+      bounds_[end.device].at_most(from_to(end.when, call.exit_ns));
   }
 
   void take(const RecordedCall& call) {
@@ -64,6 +67,7 @@ class Clocks {
         return launch(call, stream);
       case RecordedCallKind::event_record:
         events_[call.event] = stream;
+        events_[call.event].called = std::max(stream.called, call.exit_ns);
         return;
       case RecordedCallKind::stream_synchronize:
         return wait(call, stream);
@@ -84,7 +88,7 @@ class Clocks {
     for (const std::size_t i : own->second) {
       const RecordedOperation& operation = steps_.operations[i];
       for (End* end : {&stream, &contexts_[call.context]})
-        if (operation.end_ns > end->when) *end = {operation.end_ns, devices_[i]};
+        if (operation.end_ns > end->when) *end = {operation.end_ns, devices_[i], call.exit_ns};
       bounds_[devices_[i]].at_least(from_to(operation.start_ns, call.enter_ns));
       const bool holds_up = operation.kind == OperationKind::copy && !operation.asynchronous &&
                             operation.way == CopyWay::device_to_host;
@@ -106,6 +110,24 @@ class Clocks {
 std::map<std::int32_t, ClockShift> clock_shifts(const RecordedSteps& steps,
                                                 const std::vector<std::int32_t>& devices) {
   return Clocks(steps, devices).shifts();
+}
+
+std::uint64_t shift_clocks(RecordedSteps& steps, const std::vector<std::int32_t>& devices) {
+  const auto shifts = clock_shifts(steps, devices);
+  std::uint64_t error = 0;
+  for (const auto& [device, shift] : shifts) error = std::max(error, shift.error_ns);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    RecordedOperation& operation = steps.operations[i];
+    if (operation.end_ns == 0) continue;
+    const std::int64_t shift = shifts.at(devices[i]).add_ns;
+    for (std::uint64_t* time : {&operation.start_ns, &operation.end_ns}) {
+      if (shift >= 0)
+        *time += static_cast<std::uint64_t>(shift);
+      else
+        *time -= std::min(*time, static_cast<std::uint64_t>(-shift));
+    }
+  }
+  return error;
 }
 
 std::uint64_t rounding_error_ns(const RecordedSteps& steps) {

@@ -22,6 +22,9 @@ struct ClockShift {
 [[nodiscard]] std::map<std::int32_t, ClockShift> clock_shifts(
     const RecordedSteps& steps, const std::vector<std::int32_t>& devices);
 
+// Moves the operations' times by these shifts. Returns the largest error.
+std::uint64_t shift_clocks(RecordedSteps& steps, const std::vector<std::int32_t>& devices);
+
 // What times may be off by because they are whole us, starts and durations: 2 us, else 0.
 [[nodiscard]] std::uint64_t rounding_error_ns(const RecordedSteps& steps);
 
