@@ -43,6 +43,7 @@ class Budget {
   [[nodiscard]] bool hopeless() const;
   // Of the time the run would have taken, percent; unknown before the first window.
   [[nodiscard]] std::optional<double> added_percent() const;
+  [[nodiscard]] double added_ns() const { return added_ns_; }
   [[nodiscard]] std::optional<double> percent() const { return percent_; }
 
  private:

@@ -148,6 +148,7 @@ RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environm
   if (counts.needed) run.steps.needed = *counts.needed;
   run.overhead.budget_percent = counts.budget;
   run.overhead.added_percent = counts.added;
+  run.overhead.added_ns = counts.added_ns;
   run.notes = rt_.notes.all();
   if (const auto interval = snapshot_interval_ns_.load(); !complete && interval > 0) {
     run.notes.push_back("This report of a running program is written every " +

@@ -400,7 +400,7 @@ void WindowQueue::ask_for_change() {
 // Only now may other launches pass; a border that came meanwhile asks for another turn.
 void WindowQueue::settled(std::uint64_t asked, bool changed, std::uint64_t began,
                           std::uint64_t ended) {
-  if (limited()) planner_.budget().settled(ended - began);
+  planner_.budget().settled(ended - began);
   if (changed) {
     open_.changed = true;
     const auto within = std::max(began, open_.start_ns);  // the window may have begun meanwhile
@@ -430,7 +430,8 @@ WindowQueue::Counts WindowQueue::counts() {
   auto counts = counts_;
   counts.classes = planner_.queue().classes();
   counts.budget = planner_.budget().percent();
-  if (limited()) counts.added = planner_.budget().added_percent();
+  counts.added = planner_.budget().added_percent();
+  if (counts.added) counts.added_ns = planner_.budget().added_ns();
   // Where everything was given up, no number of steps helps.
   if (measured() || !planner_.queue().complete()) counts.needed = steps_needed();
   return counts;

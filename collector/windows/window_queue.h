@@ -153,7 +153,8 @@ class WindowQueue {
 
   struct Counts {
     std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;
-    std::optional<double> budget, added;  // percent; with --budget
+    std::optional<double> budget, added;  // percent; budget: with --budget
+    std::optional<double> added_ns;
     std::optional<std::uint32_t> needed;  // as RunInfo's
   };
   [[nodiscard]] Counts counts() GABLE_REQUIRES(mutex_);

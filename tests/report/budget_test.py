@@ -45,7 +45,8 @@ class Budget(SmallTest):
         report = self.report("budget", *STEPS, environment=COST)
         self.assertGreater(self.added(report), 30)
         self.assertIsNone(report.run["overhead"]["budget_percent"])
-        self.assertIsNone(report.run["overhead"]["added_percent"])
+        self.assertGreater(report.run["overhead"]["added_percent"], 30)
+        self.assertGreater(report.run["overhead"]["added_ns"], 0)
 
     def test_windows_of_launches(self):
         # More room than it takes: callbacks take real time, which a busy machine makes longer, and nothing here but they does.

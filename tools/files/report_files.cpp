@@ -108,6 +108,7 @@ std::string table_of(const ReportFiles& files, After after, const RowQuery& quer
   options.rows = rows;
   fit_terminal(options.columns, options.colours, after == After::profile);
   options.next_command = next_command(files, after);
+  if (after == After::profile) options.notes = 0;  // said while it ran
   return render_table(files.reports, options);
 }
 

@@ -19,6 +19,8 @@ namespace {
 constexpr const char* kBold = "1";
 constexpr const char* kMagenta = "35";
 constexpr const char* kRed = "31";
+// As the collector's note begins.
+constexpr std::string_view kTooShort = "The program ended before anything was measured";
 
 std::string plural(std::uint64_t count, const std::string& one) {
   const char* many = one.ends_with("h") ? "es" : "s";
@@ -63,6 +65,14 @@ std::string basis_line(const std::vector<Report>& reports) {
   std::string text;
   if (reports.size() > 1) text = std::to_string(reports.size()) + " processes; ";
   return text + reports.front().run.total.basis_note;
+}
+
+// On the playback GPU nothing costs what it costs on one.
+std::string added_line(const RunInfo& run) {
+  const auto& overhead = run.overhead;
+  if (run.source != Source::cupti || !overhead.added_ns || !overhead.added_percent) return {};
+  return "Measuring added at most " + duration(overhead.added_ns) + " (" +
+         percent(*overhead.added_percent / 100) + " of the time up to its last window)";
 }
 
 // Where steps come from when nobody named them.
@@ -164,7 +174,7 @@ std::string what_to_do(const std::vector<Report>& reports) {
     if (run.source == Source::imported || !run.ranks.empty()) continue;
     if (nothing ? !steps.needed : steps.hw == 0 || (steps.flops > 0 && steps.time > 0)) continue;
     const std::string longer =
-        nothing ? "The program ended before anything was measured. Let it run longer"
+        nothing ? std::string(kTooShort) + ". Let it run longer"
                 : "Not every phase had a window. Unless --phases left it out, let the program run "
                   "longer";
     const std::string enough = steps_that_are_enough(run);
@@ -177,6 +187,27 @@ std::string what_to_do(const std::vector<Report>& reports) {
            (enough.empty() ? "." : ": " + enough + ".") + " --active 1 alone does not help.";
   }
   return {};
+}
+
+// The first of a report's notes, which tell what went wrong while it was collected, and how many
+// more there are. `said`: another line has the remedy of a run that was too short.
+std::vector<std::string> note_lines(const Report& report, const TableOptions& options, bool said) {
+  std::vector<std::string> lines;
+  if (options.notes == 0) return lines;
+  std::size_t shown = 0, more = 0;
+  for (const std::string& note : report.run.notes) {
+    if (said && note.starts_with(kTooShort)) continue;
+    if (shown == options.notes) {
+      ++more;
+      continue;
+    }
+    ++shown;
+    for (std::string& part : word_lines("Note: " + one_line(note), options.columns))
+      lines.push_back(std::move(part));
+  }
+  if (more > 0)
+    lines.push_back("And " + plural(more, "more note") + ": on the page, and in the report.");
+  return lines;
 }
 
 }  // namespace
@@ -196,6 +227,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   if (const auto steps = found_steps(reports); !steps.empty()) line(steps);
   if (reports.size() == 1) {
     for (const std::string& text : step_lines(reports.front())) line(text);
+    if (const auto added = added_line(reports.front().run); !added.empty()) line(added);
   }
 
   const bool per_step = std::all_of(reports.begin(), reports.end(),
@@ -212,7 +244,8 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   const std::string lost = lost_line(reports);
   for (const std::string& part : word_lines(lost, options.columns))
     line(part, lost.starts_with("Nothing") ? nullptr : kRed);
-  if (const auto remedy = what_to_do(reports); !remedy.empty()) {
+  const auto remedy = what_to_do(reports);
+  if (!remedy.empty()) {
     for (const std::string& part : word_lines(remedy, options.columns)) line(part);
   }
   if (table.analytic) {
@@ -232,6 +265,10 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
       for (const std::string& part : word_lines(each.action, options.columns - 2))
         line("  " + part);
     }
+  }
+  if (reports.size() == 1) {
+    for (const std::string& part : note_lines(reports.front(), options, !remedy.empty()))
+      line(part);
   }
   if (!options.next_command.empty())
     out += "Next: " + one_line(options.next_command) + "\n";  // cut off it would not run

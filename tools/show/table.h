@@ -17,6 +17,7 @@ struct TableOptions {
   std::string next_command;  // shown last; empty: no such line
   bool colours = false;      // ANSI codes, for terminals
   std::size_t advice = 3;    // items of advice, of a single report
+  std::size_t notes = 3;     // of a single report; 0: nothing is said of them
   RowQuery query;
 };
 

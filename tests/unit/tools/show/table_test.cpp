@@ -89,7 +89,7 @@ TEST_F(Table, ASmallReport) {
 3 of 3 layers, largest saving first; saving per step:
 layer     direction    time  TFLOP/s  GB/s  FLOP/B  bound    of roof   saving
 Net/norm  forward    50.0 %    0.050   778   0.064  memory    50.0 %  1.00 ms
-Net/tiny  backward   18.8 %        0   207       0  latency   13.3 %   650 us
+Net/tiny  backward   18.8 %        0   207       0  small     13.3 %   650 us
 Net/conv  forward    31.2 %     15.6   124     125  compute   80.0 %   250 us
 
 Nothing was lost.
@@ -104,6 +104,10 @@ What would help most (savings of one item may be in another):
 - up to 650 us: 18.8 % of the GPU time is small grids below 25.0 % of both roofs.
   Give each kernel more to do at once: a larger batch, independent work on several streams, split-K
   or another algorithm for small sizes. Layers: Net/tiny (backward). Kernels: tiny.
+Note: How long a step takes on the GPU is unknown: it lasts until the next step's first kernel, and
+no step was timed whose next one was timed too. Let the program run for one more step.
+Note: Tensor cores were not fully counted for 3 kernels: their FLOPs are those of the CUDA cores and
+what was counted.
 Next: gable report x.json
 )");
 }
@@ -135,6 +139,22 @@ TEST_F(Table, AStepsTimeIsTakenApart) {
 }
 
 // The program waited for all of it: its time is the GPU's, although no further step was seen.
+TEST_F(Table, SaysWhatMeasuringAddedToARunOnAGpu) {
+  measured(key(layer({"Net", "conv"}, Direction::forward), "conv"), 19.49184e9, 0.15552e9,
+           1'250'000);
+  Report report = made();
+  report.run.overhead.added_ns = 1.25e9;
+  report.run.overhead.added_percent = 3;
+  EXPECT_EQ(shown({report}).find("Measuring added"), std::string::npos);  // from playback
+  report.run.source = Source::cupti;
+  EXPECT_NE(shown({report}).find("\nMeasuring added at most 1.25 s (3.00 % of the time up to its "
+                                 "last window)\n"),
+            std::string::npos)
+      << shown({report});
+  report.run.overhead.added_ns.reset();
+  EXPECT_EQ(shown({report}).find("Measuring added"), std::string::npos);
+}
+
 TEST_F(Table, AStepAloneIsAsLongAsTheHostsWhereTheGpuIsDone) {
   profile.count_step(1);
   begin(1, kTime);
@@ -181,7 +201,7 @@ TEST_F(Table, AProgramThatRunsAheadHasTheGpusStep) {
             "A step: 700 us, GPU busy 700 us, host 2.00 us");
 }
 
-TEST_F(Table, WhatIsUnknownIsADashAndSaidInTheLastLine) {
+TEST_F(Table, WhatIsUnknownIsADashAndSaidBelow) {
   begin(1, kTime);
   timed(key(layer({"a"}), "k"), 100, 1100);
   timed(key(layer({"b"}), "k"), 2000, 5000);
@@ -198,7 +218,24 @@ b      75.0 %        -     -       -  unknown        -       -
 a      25.0 %        -     -       -  unknown        -       -
 
 Nothing was lost; unknown: FLOPs of 100 % of the time, bytes of 100 % of the time.
+Note: The launch latency is unknown, and which short kernels it holds: no launch found its GPU idle
+while times were taken.
 )");
+}
+
+TEST_F(Table, TheFirstThreeNotesAreSaid) {
+  measured(key(layer({"a"}), "k"), 1e9, 1e9, 1'000'000);
+  Report report = made();
+  report.run.notes = {"One.", "Two.", "Three."};
+  EXPECT_NE(shown({report}).find("\nNote: One.\nNote: Two.\nNote: Three.\n"), std::string::npos);
+  EXPECT_EQ(shown({report}).find("more note"), std::string::npos);
+  report.run.notes.emplace_back("Four.");
+  EXPECT_NE(shown({report}).find("\nAnd 1 more note: on the page, and in the report.\n"),
+            std::string::npos);
+  EXPECT_EQ(shown({report}).find("Four."), std::string::npos);
+  report.run.notes.emplace_back("Five.");
+  EXPECT_NE(shown({report}).find("\nAnd 2 more notes: "), std::string::npos);
+  EXPECT_EQ(shown({report, report}).find("Note:"), std::string::npos);
 }
 
 TEST_F(Table, TensorCoreWorkIsInferredAndNeverAnIdleLayer) {
