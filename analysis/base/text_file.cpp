@@ -124,8 +124,16 @@ NewFile open_beside(const std::string& folder, mode_t mode) {
   return made;
 }
 
+// The file gets `path` for its name. An errno; EEXIST where there is something.
+int link_to_new(int file, const std::string& path) {
+  std::array<char, 32> own{};
+  std::snprintf(own.data(), own.size(), "/proc/self/fd/%d", file);
+  return ::linkat(AT_FDCWD, own.data(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
 // What is written beside `path` and on the disk, to be renamed; `over`: also where there is
-// something.
+// something. Where nothing may be there, a file without a name gets its own at once: a program that
+// ends meanwhile leaves nothing behind.
 NewFile write_beside(const std::string& path, const std::string& text, std::optional<mode_t> mode,
                      bool over, bool unnamed = true) {
   const auto folder = folder_of(path);
@@ -141,6 +149,15 @@ NewFile write_beside(const std::string& path, const std::string& text, std::opti
   // Else the rename could reach the disk before what is renamed. Some file systems know no such
   // thing.
   if (error == 0 && ::fsync(made.file) != 0 && errno != EINVAL && errno != ENOTSUP) error = errno;
+  if (error == 0 && unnamed && !over) {
+    const int linked = link_to_new(made.file, path);
+    if (linked == 0) made.path = path;
+    if (linked == 0 || linked == EEXIST) {
+      made.error = close_file(made.file, linked);
+      if (made.error != 0 && linked == 0) ::unlink(path.c_str());
+      return made;
+    }
+  }
   const bool named = !unnamed || (error == 0 && made.unfinished->give_name());
   if (error == 0 && !named) {  // for instance without /proc
     ::close(made.file);
@@ -173,7 +190,7 @@ int rename_to_new(const std::string& from, const std::string& to) {
 
 int write_to_new(const std::string& path, const std::string& text) {
   const auto made = write_beside(path, text, std::nullopt, false);
-  if (made.error != 0) return made.error;
+  if (made.error != 0 || made.path == path) return made.error;
   int error = rename_to_new(made.path, path);
   if (error == EPERM || error == ENOTSUP || error == ENOSYS) {  // nor links
     struct stat info {};
