@@ -58,6 +58,11 @@ class Exports(unittest.TestCase):
         self.assertEqual(self.table("--layer", "regex:^Net/[rs]"), ["Net/relu forward", "Net/secret forward"])
         self.assertEqual(self.table("--kernels", "--layer", "Net")[:2], ["conv_kernel forward", "conv_grad_kernel backward"])
 
+    def test_layers_of_a_depth_have_all_below_them(self):
+        self.assertEqual(self.table("--depth", "1"), ["Net/*"])
+        self.assertEqual(self.table("--depth", "2"), self.table())
+        self.assertEqual(self.table("--depth", "2", "--layer", "conv"), ["Net/conv forward", "Net/conv backward"])
+
     def test_a_level_has_its_own_rates(self):
         line = next(line for line in self.report(self.path, "--level", "l2").splitlines() if line.startswith("Net/relu"))
         self.assertEqual(line.split()[5:7], ["2000", "0.500"])  # 2e8 bytes in 100 us; 1e8 FLOP
@@ -66,7 +71,8 @@ class Exports(unittest.TestCase):
 
     def test_wrong_use_says_what_is_right(self):
         for arguments, said in ((("--sort", "size"), "takes saving, time, fraction, flops, bytes or name"), (("--level", "l3"), "takes dram, l2 or l1"),
-                                (("--layer", "nothing"), "'nothing' matches no layer"), (("--layer", "regex:("), "--layer: "), (("--top", "0"), "--top")):
+                                (("--layer", "nothing"), "'nothing' matches no layer"), (("--layer", "regex:("), "--layer: "), (("--top", "0"), "--top"),
+                                (("--depth", "1", "--csv", "-"), "--depth is of the table's layers"), (("--depth", "1", "--kernels"), "leave out --kernels")):
             said_then = self.report(self.path, *arguments, code=2)
             self.assertIn(said, said_then)
             self.assertEqual(said_then.count("\n"), 1)
@@ -86,6 +92,15 @@ class Exports(unittest.TestCase):
             os.close(mine)
             self.assertEqual(b"\x1b[35m[playback]" in text, coloured)
             self.assertEqual(re.search(rb"\x1b\[34mmemory", text) is not None, coloured)
+
+    def test_columns_say_how_wide_lines_may_be(self):
+        def longest(columns):
+            done = subprocess.run([GABLE, "report", self.path], capture_output=True, text=True, timeout=60, check=True, env={**os.environ, "COLUMNS": columns})
+            return max(len(line) for line in done.stdout.splitlines() if not line.startswith("Next: "))
+        self.assertLessEqual(longest("60"), 60)
+        self.assertGreater(longest("150"), 100)
+        for wrong in ("", "x", "-5", "3", "99999999999999999999"):
+            self.assertIn(longest(wrong), range(80, 101), wrong)
 
     def test_csv_has_every_digit_and_leaves_unknown_empty(self):
         text = self.report(self.path, "--kernels", "--csv", "-")

@@ -34,6 +34,9 @@ class ReportCommand final : public Command {
     app.add_option("--layer", layers_, "rows within these layers")
         ->type_name("PATTERN")
         ->allow_extra_args(false);
+    app.add_option("--depth", query_.depth, "layers with all below them")
+        ->type_name("N")
+        ->check(CLI::Range(0, 1000));
     app.add_flag("--kernels", query_.kernels, "rows are kernels");
     app.add_option("--level", level_, "the memory level")->type_name("dram|l2|l1");
     app.add_option("--html", html_, "write the page")->type_name("OUT");
@@ -77,6 +80,9 @@ class ReportCommand final : public Command {
     if (!level) throw WrongUse("--level takes dram, l2 or l1, not '" + level_ + "'.");
     query_.level = *level;
     query_.layers = layer_patterns(layers_);
+    const bool files = !html_.empty() || !csv_.empty() || !svg_.empty() || !markdown_.empty();
+    if (query_.depth && (files || query_.kernels))
+      throw WrongUse("--depth is of the table's layers: leave out --kernels and files to write.");
   }
 
   void check_layers(const ReportFiles& files) const {

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <thread>
@@ -97,8 +99,11 @@ void fit_terminal(std::size_t& columns, bool& colours, bool standard_error) {
   const int file = standard_error ? STDERR_FILENO : STDOUT_FILENO;
   const char* plain = std::getenv("NO_COLOR");
   colours = isatty(file) == 1 && (plain == nullptr || *plain == '\0');
-  if (ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col >= kNarrowest)
-    columns = std::min<std::size_t>(size.ws_col, kWidest);
+  std::size_t wanted = 0;
+  if (const char* given = std::getenv("COLUMNS"); given != nullptr)
+    (void)std::from_chars(given, given + std::strlen(given), wanted);
+  if (wanted < kNarrowest && ioctl(file, TIOCGWINSZ, &size) == 0) wanted = size.ws_col;
+  if (wanted >= kNarrowest) columns = std::min<std::size_t>(wanted, kWidest);
 }
 
 std::string table_of(const ReportFiles& files, After after, const RowQuery& query,

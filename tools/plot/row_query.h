@@ -16,6 +16,7 @@ enum class SortBy { saving, time, fraction, flops, bytes, name };
 
 struct RowQuery {
   bool kernels = false;         // rows are kernels, not layers
+  std::optional<int> depth;     // of the table: layers that deep count with all below them
   std::vector<Pattern> layers;  // rows within a layer that one of these matches; none: all
   SortBy sort = SortBy::saving;
   MemoryLevel level = MemoryLevel::dram;  // of intensity and bandwidth

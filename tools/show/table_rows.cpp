@@ -30,8 +30,6 @@ bool has_layers(const std::vector<Report>& reports) {
 void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows) {
   for (OwnWork& own : own_work(report, by_kernel)) {
     TableRow& row = rows.emplace_back();
-    row.process = report.run.rank ? "rank " + std::to_string(*report.run.rank)
-                                  : std::to_string(report.run.pid);
     row.device = own.sum.device;
     row.name =
         by_kernel ? own.kernel
@@ -43,9 +41,63 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
     row.counts_again = own.counts_again;
     row.analytic = own.analytic;
     row.tensor_inferred = own.tensor_inferred;
-    row.rank_saving = saving_of(row.sum).value_or(0) * units_of(report);
-    row.rank_time = row.sum.time_total_ns.value_or(0) * units_of(report);
   }
+}
+
+bool is_within(const Report& report, const LayersById& layers, const LayerRow* layer,
+               std::int64_t id) {
+  // Parents come from files: a cycle must end.
+  for (std::size_t left = report.layers.size(); layer != nullptr && left > 0; --left) {
+    if (layer->id == id) return true;
+    layer = layer->parent ? layers.find(*layer->parent) : nullptr;
+  }
+  return false;
+}
+
+// A layer with all below it. Where nothing was counted, its operators' work stands in.
+TableRow whole_layer(const Report& report, const LayersById& layers, const LayerRow& layer) {
+  TableRow row;
+  row.device = layer.device;
+  row.layer = &layer;
+  row.direction = layer.direction;
+  row.sum = layer;
+  const bool parts = std::any_of(report.layers.begin(), report.layers.end(),
+                                 [&](const LayerRow& other) { return other.parent == layer.id; });
+  row.name = shown_path(layer.path) + (parts ? "/*" : "");
+  if (layer.model && !layer.flops.total && !layer.bytes.dram && layer.model->bytes_per_s) {
+    row.analytic = true;
+    row.sum.intensity.dram = layer.model->intensity;
+    row.sum.flops_per_s = layer.model->flops_per_s;
+    row.sum.bytes_per_s = layer.model->bytes_per_s;
+    row.sum.roof = layer.model->roof;
+    row.sum.saving_ns = layer.model->saving_ns;
+  }
+  row.tensor_inferred =
+      !row.analytic &&
+      std::any_of(report.kernels.begin(), report.kernels.end(), [&](const KernelRow& kernel) {
+        return kernel.has_flag("tensor_inferred") &&
+               is_within(report, layers, layers.find(kernel.layer), layer.id);
+      });
+  return row;
+}
+
+// What lies deeper is in the rows of that depth; what lies above has its own work alone.
+void fold(const Report& report, int depth, std::vector<TableRow>& rows) {
+  const LayersById layers(report);
+  std::erase_if(
+      rows, [&](const TableRow& row) { return row.layer != nullptr && row.layer->depth >= depth; });
+  for (const LayerRow& layer : report.layers)
+    if (layer.depth == depth &&
+        (layer.launches.value_or(0) > 0 || layer.time_total_ns.value_or(0) > 0))
+      rows.push_back(whole_layer(report, layers, layer));
+}
+
+// For the whole run, which is what several reports have in common.
+void rank(const Report& report, TableRow& row) {
+  row.process =
+      report.run.rank ? "rank " + std::to_string(*report.run.rank) : std::to_string(report.run.pid);
+  row.rank_saving = saving_of(row.sum).value_or(0) * units_of(report);
+  row.rank_time = row.sum.time_total_ns.value_or(0) * units_of(report);
 }
 
 }  // namespace
@@ -62,7 +114,13 @@ TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) 
   out.time = time_of_shares(reports);
   out.kernels = query.kernels || !has_layers(reports);
   for (const Report& report : reports) {
-    add_rows(report, out.kernels, out.rows);
+    std::vector<TableRow> rows;
+    add_rows(report, out.kernels, rows);
+    if (query.depth && !out.kernels) fold(report, *query.depth, rows);
+    for (TableRow& row : rows) {
+      rank(report, row);
+      out.rows.push_back(std::move(row));
+    }
     out.by_step = out.by_step || report.step.exposed.has_value();
   }
   double whole = 0;

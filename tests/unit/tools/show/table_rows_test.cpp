@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/roofline/layer_sum.h"
+
 namespace gable {
 namespace {
 
@@ -109,6 +111,63 @@ TEST(TableRowsOf, DevicesAndDirectionsAreColumnsWhereThereAreSeveral) {
   const auto rows = table_rows({one, other}, {});
   EXPECT_TRUE(rows.several_devices);
   EXPECT_TRUE(rows.several_directions);
+}
+
+// net > block > conv, and kernels in all three.
+Report nested() {
+  Report report = report_of("net", 0, 10, 100, 30);
+  for (const char* name : {"block", "conv"}) {
+    LayerRow row = report.layers.back();
+    row.path.emplace_back(name);
+    row.parent = row.id++;
+    ++row.depth;
+    report.layers.push_back(row);
+    KernelRow kernel = report.kernels.back();
+    kernel.layer = row.id;
+    kernel.flags = {"tensor_inferred"};
+    report.kernels.push_back(kernel);
+  }
+  sum_layers(report, Roofline(report.ceilings));
+  return report;
+}
+
+TEST(TableRowsOf, OfADepthHaveAllThatIsBelowThem) {
+  RowQuery query;
+  query.depth = 2;
+  const std::vector<Report> reports = {nested()};
+  TableRows rows = table_rows(reports, query);
+  EXPECT_EQ(names(rows), (std::vector<std::string>{"net/block/*", "net"}));
+  EXPECT_EQ(rows.rows[0].sum.time_total_ns, 200);
+  EXPECT_DOUBLE_EQ(*rows.rows[0].share, 2.0 / 3);
+  EXPECT_EQ(rows.rows[0].rank_saving, 10 * 60);
+  EXPECT_TRUE(rows.rows[0].tensor_inferred);
+  EXPECT_FALSE(rows.rows[1].tensor_inferred);
+  EXPECT_EQ(rows.rows[1].sum.time_total_ns, 100);
+  query.depth = 3;
+  EXPECT_EQ(names(table_rows(reports, query)),
+            (std::vector<std::string>{"net", "net/block", "net/block/conv"}));
+  query.depth = 1;
+  EXPECT_EQ(names(table_rows(reports, query)), (std::vector<std::string>{"net/*"}));
+}
+
+TEST(TableRowsOf, OfADepthAreByFormulaWhereNothingWasCounted) {
+  Report report = nested();
+  for (KernelRow& kernel : report.kernels) {
+    kernel.flops = {};
+    kernel.bytes = {};
+  }
+  sum_layers(report, Roofline(report.ceilings));
+  LayerModel& model = report.layers[2].model.emplace();
+  model.bytes_per_s = 5;
+  model.flops_per_s = 7;
+  model.saving_ns = 40;
+  RowQuery query;
+  query.depth = 2;
+  const TableRows rows = table_rows({report}, query);
+  ASSERT_EQ(rows.rows[0].name, "net/block/*");
+  EXPECT_TRUE(rows.rows[0].analytic);
+  EXPECT_EQ(rows.rows[0].sum.flops_per_s, 7);
+  EXPECT_EQ(rows.rows[0].rank_saving, 400);
 }
 
 }  // namespace
