@@ -89,6 +89,24 @@ void add_piece(const PathPiece& piece, double share, PathTimes& to) {
 
 bool is_operation(PieceKind kind) { return kind <= PieceKind::host_function; }
 
+bool is_of_calls(PieceKind kind) {
+  return kind == PieceKind::host_call || kind == PieceKind::wake_up || kind == PieceKind::host_gap;
+}
+
+// By call, the operation that its thread launches there or next; kNoIndex where there is none.
+std::vector<std::uint32_t> next_operations(const RecordedSteps& steps, const StepGraph& graph) {
+  std::vector<std::uint32_t> next(steps.calls.size(), kNoIndex);
+  for (const GraphNode& node : graph.nodes)
+    if (node.operation != kNoIndex && next[node.call] == kNoIndex) next[node.call] = node.operation;
+  std::unordered_map<std::uint32_t, std::uint32_t> of_thread;
+  for (std::size_t i = next.size(); i-- > 0;) {
+    const auto [later, fresh] = of_thread.try_emplace(steps.calls[i].thread, kNoIndex);
+    if (next[i] == kNoIndex) next[i] = later->second;
+    later->second = next[i];
+  }
+  return next;
+}
+
 class Answers {
  public:
   Answers(const Profile::State& state, const std::vector<KernelOfLayer>& kernels,
@@ -182,10 +200,10 @@ class Answers {
   }
 
   // Its row and those above.
-  void add_to_layers(std::int64_t id, double ns) {
+  void add_to_layers(std::int64_t id, Maybe LayerRow::*sum, double ns) {
     for (std::size_t left = report_.layers.size(); left > 0; --left) {
       LayerRow& row = report_.layers[static_cast<std::size_t>(id)];
-      row.path_ns = row.path_ns.value_or(0) + ns;
+      row.*sum = (row.*sum).value_or(0) + ns;
       if (!row.parent) return;
       id = *row.parent;
     }
@@ -201,11 +219,14 @@ class Answers {
     for (const Replayed& step : steps_) {
       for (std::size_t row = 0; row < step.operations.size(); ++row)
         if (!step.operations[row].empty()) report_.kernels[row].path_ns.emplace();
+      const auto next = next_operations(step.record->steps, step.graph);
       for (const PathPiece& piece : step.path.pieces) {
-        const std::uint32_t operation = step.graph.nodes[piece.node].operation;
-        if (!is_operation(piece.kind) || operation == kNoIndex) continue;
+        const GraphNode& node = step.graph.nodes[piece.node];
         const double ns = static_cast<double>(piece.end_ns - piece.start_ns) * share();
-        add_operation(step, operation, ns);
+        if (is_operation(piece.kind) && node.operation != kNoIndex)
+          add_operation(step, node.operation, ns);
+        else if (is_of_calls(piece.kind) && next[node.call] != kNoIndex)
+          add_host(step, next[node.call], ns);
       }
     }
     fill_zeros();
@@ -218,7 +239,15 @@ class Answers {
     if (const auto row = rows_.find(work.key); work.kernel && row != rows_.end())
       path_[row->second] += ns;
     const auto id = ids_.find({work.key.device, work.key.layer});
-    if (id != ids_.end()) add_to_layers(id->second, ns);
+    if (id != ids_.end()) add_to_layers(id->second, &LayerRow::path_ns, ns);
+  }
+
+  void add_host(const Replayed& step, std::uint32_t operation, double ns) {
+    const std::uint32_t key = step.record->steps.operations[operation].key;
+    if (key >= step.record->work.size()) return;
+    const LaunchKey& work = step.record->work[key].key;
+    const auto id = ids_.find({work.device, work.layer});
+    if (id != ids_.end()) add_to_layers(id->second, &LayerRow::host_path_ns, ns);
   }
 
   // What ran in a recorded step and is on no path has 0 there; what did not run is unknown.
@@ -227,7 +256,8 @@ class Answers {
       KernelRow& kernel = report_.kernels[row];
       if (!kernel.path_ns) continue;
       kernel.path_ns = path_[row];
-      add_to_layers(kernel.layer, 0);
+      for (Maybe LayerRow::*sum : {&LayerRow::path_ns, &LayerRow::host_path_ns})
+        add_to_layers(kernel.layer, sum, 0);
     }
   }
 

@@ -169,7 +169,8 @@ struct LayerRow {
   Maybe flops_per_s, bytes_per_s;
   Roof roof;
   Maybe saving_ns, time_share;
-  Maybe path_ns;  // of its kernels and copies, on the critical path
+  Maybe path_ns;       // of its kernels and copies, on the critical path
+  Maybe host_path_ns;  // the host's time on that path until it launches them
   std::optional<StepSaving> step_saving, step_saving_self;
   Coverage coverage;
   std::optional<Tokens> tokens;

@@ -328,6 +328,7 @@ void fields(auto& f, Of<LayerRow> auto& row) {
   f("sync_ns", row.sync_ns);
   work_fields(f, row);
   f.object("step_saving_self_ns", row.step_saving_self);
+  f("host_path_ns", row.host_path_ns);
   f("time_share", row.time_share);
   f.inside("coverage", [&](auto& in) {
     in("time", row.coverage.time);

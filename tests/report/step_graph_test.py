@@ -59,6 +59,8 @@ class StepGraph(SmallTest):
         self.assertEqual(step["wall_ns"]["mean"], 1100000)
         self.assertEqual((step["exposed"]["communication_ns"], step["exposed"]["saving_ns"]["communication"]), (0, {"low": 0, "high": 0}))
         self.assertEqual((step["critical_path"]["kernels_ns"], step["critical_path"]["communication_ns"]), (1100000, 0))
+        self.assertEqual({row["host_path_ns"] for row in report.document["layers"]}, {0})
+        self.assertNotIn("The host's part", shown)
         self.assertEqual(self.saving(report, "ddp"), (0, 0))
         (reduce,) = [row for row in report.document["kernels"] if row["name"] == REDUCE]
         self.assertGreater(reduce["saving_ns"], 800000, "of kernels' time")
@@ -79,8 +81,14 @@ class StepGraph(SmallTest):
         self.assertIn("up to 400 us", shown)
 
     def test_a_host_that_is_the_limit_leaves_kernels_nothing_to_save(self):
-        report, _ = self.run_steps(900, 40, host_us=3000)
+        report, shown = self.run_steps(900, 40, host_us=3000)
         step = report.document["step"]
+        # What the program does until it launches the first layer, and all of the host's part has a layer.
+        host = {tuple(row["path"]): row["host_path_ns"] for row in report.document["layers"]}
+        self.assertAlmostEqual(host["step", "in"], 3000000, delta=10000)
+        self.assertEqual(host[()], step["critical_path"]["host_ns"])
+        self.assertEqual(host["step",], sum(ns for path, ns in host.items() if len(path) == 2))
+        self.assertRegex(shown, r"\nThe host's part, by what it launches next: step/in 3\.\d\d ms")
         self.assertGreater(step["wall_ns"]["mean"], 3000000)
         self.assertEqual(self.saving(report, "mm"), (0, 0))
         self.assertGreater(step["critical_path"]["host_ns"], 0.95 * step["wall_ns"]["mean"])

@@ -402,6 +402,7 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
          "The GPU idles for " + percent(*step.idle_ns / facts.unit_ns) +
              " of a step; fractions of roofs do not show that.",
          idle});
+    place_host(advice.back(), *facts.report);
   }
   // While kernels run, copies cost nothing.
   const Maybe exposed = step.exposed ? Maybe(step.exposed->without.copies.high_ns)

@@ -7,6 +7,7 @@
 #include "analysis/base/display.h"
 #include "analysis/events/layer_tree.h"
 #include "analysis/report/layers_by_id.h"
+#include "tools/plot/own_work.h"
 
 namespace gable {
 namespace {
@@ -112,6 +113,18 @@ void place(Advice& advice, const AdviceFacts::Part& part) {
   if (!advice.layers.empty()) advice.action += " Layers: " + first_of(advice.layers, true) + ".";
   if (!advice.kernels.empty())
     advice.action += " Kernels: " + first_of(advice.kernels, false) + ".";
+}
+
+void place_host(Advice& advice, const Report& report) {
+  constexpr double kWorthNaming = 0.01;  // of the step
+  if (!report.step.graph) return;
+  for (const HostPart& part : own_host_parts(report, kWorthNaming * report.step.graph->wall_ns)) {
+    if (part.layer->path.empty()) continue;
+    advice.layers.push_back({shown_path(part.layer->path), part.layer->direction,
+                             part.layer->device, part.ns, part.ns});
+  }
+  if (!advice.layers.empty())
+    advice.action += " The host is busy before: " + first_of(advice.layers, true) + ".";
 }
 
 void place_copies(Advice& advice, const Report& report) {

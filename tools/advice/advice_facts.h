@@ -46,6 +46,9 @@ struct AdviceFacts {
 // What the part is of becomes places of the item, and its action ends with the first of them.
 void place(Advice& advice, const AdviceFacts::Part& part);
 
+// The same of the host's part of the critical path, by what it launches next.
+void place_host(Advice& advice, const Report& report);
+
 // The same of the report's copies, by the layers that make them.
 void place_copies(Advice& advice, const Report& report);
 

@@ -200,6 +200,7 @@ Json tree(const Report& report, Strings& strings) {
     rows.add("span", row.span_ns);
     rows.add("wait", row.sync_ns);
     rows.add("share", row.time_share);
+    rows.add("hostPath", row.host_path_ns);
     rows.add("overForward", row.flops_over_forward);
     rows.add("tokenNs", row.tokens ? row.tokens->ns_each() : std::nullopt);
     add_work(rows, row);

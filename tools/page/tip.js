@@ -26,6 +26,7 @@ function known(dot) {
     ["bound", dot.bound],
     ["saving", `${savingText(dot)} a ${unit}${dot.bestLow === null ? "" : `, of kernels' time ${duration(dot.saving)}`}`],
     dot.onPath !== null && ["critical path", duration(dot.onPath)],
+    layer && layer.hostPath > 0 && !dot.kernel && ["the host before it", `${duration(layer.hostPath)} of the critical path (layers below included)`],
     dot.analytic && ["source", "analytic: FLOPs and bytes by formula, time measured"],
     dot.computeTime !== null && ["time-based", `computing takes ${duration(dot.computeTime)}, memory ${duration(dot.memoryTime)}`],
     dot.box !== null && ["overhead box", `launches cost ${duration(dot.box)}`],

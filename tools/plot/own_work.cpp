@@ -67,6 +67,23 @@ std::optional<StepSaving> saving_together(const std::vector<const KernelRow*>& k
   return together;
 }
 
+std::vector<HostPart> own_host_parts(const Report& report, double least_ns) {
+  std::map<std::int64_t, double> own;
+  for (const LayerRow& layer : report.layers) {
+    if (!layer.host_path_ns) continue;
+    own[layer.id] += *layer.host_path_ns;
+    if (layer.parent) own[*layer.parent] -= *layer.host_path_ns;
+  }
+  std::vector<HostPart> parts;
+  for (const LayerRow& layer : report.layers) {
+    const auto found = own.find(layer.id);
+    if (found != own.end() && found->second >= least_ns) parts.push_back({&layer, found->second});
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const HostPart& a, const HostPart& b) { return a.ns > b.ns; });
+  return parts;
+}
+
 std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
   const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
   const LayersById layers(report);

@@ -27,6 +27,14 @@ struct OwnWork {
 [[nodiscard]] std::optional<StepSaving> saving_together(
     const std::vector<const KernelRow*>& kernels);
 
+// The host's part of the critical path until it launches a layer's own work, layers below excluded:
+// the largest first, and no part below `least_ns`. Empty where no step was recorded.
+struct HostPart {
+  const LayerRow* layer = nullptr;
+  double ns = 0;
+};
+[[nodiscard]] std::vector<HostPart> own_host_parts(const Report& report, double least_ns);
+
 // By device, layer and name. `by_kernel`: a row for every kernel's name in every layer.
 [[nodiscard]] std::vector<OwnWork> own_work(const Report& report, bool by_kernel = false);
 

@@ -178,6 +178,7 @@ class ReportPrediction {
     }
     for (LayerRow& row : out_.layers) {
       row.path_ns.reset();
+      row.host_path_ns.reset();
       row.step_saving.reset();
       row.step_saving_self.reset();
       row.time_busy_ns = row.cpu_ns = row.span_ns = row.sync_ns = std::nullopt;

@@ -10,6 +10,8 @@
 
 #include "analysis/base/display.h"
 #include "analysis/events/kernel_kind.h"
+#include "analysis/events/layer_tree.h"
+#include "tools/plot/own_work.h"
 #include "tools/plot/row_query.h"
 
 namespace gable {
@@ -17,6 +19,7 @@ namespace {
 
 constexpr double kWorthNaming = 0.01;  // of the GPU time
 constexpr double kMuchSpread = 0.1;    // of the mean
+constexpr double kMuchHost = 0.1;      // of the critical path
 
 std::string counted(double count, const std::string& what) {
   const bool whole = std::floor(count) == count && count < 1e15;
@@ -102,6 +105,22 @@ std::string path_line(const PathTimes& path, const StepGraphFacts& graph) {
   return text;
 }
 
+// Before whose launches the host's part of the path is: the layers with most of it, their own.
+std::string host_line(const Report& report) {
+  constexpr std::size_t kNamed = 3;
+  const auto parts = own_host_parts(report, kWorthNaming * report.step.graph->wall_ns);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamed, parts.size()); ++i) {
+    const LayerRow& layer = *parts[i].layer;
+    text += (text.empty() ? "The host's part, by what it launches next: " : ", ") +
+            (layer.path.empty() ? "outside of layers" : shown_path(layer.path));
+    if (layer.direction != Direction::none) text += " (" + to_string(layer.direction) + ")";
+    text += " " + duration(parts[i].ns);
+  }
+  if (parts.size() > kNamed) text += " and " + std::to_string(parts.size() - kNamed) + " more";
+  return text;
+}
+
 // How much shorter a step would be without what nothing hides.
 std::string exposed_line(const ExposedTimes& exposed, double step_ns) {
   std::string text;
@@ -157,6 +176,9 @@ std::vector<std::string> step_lines(const Report& report) {
   const Step& step = report.step;
   if (step.critical_path && step.graph && step.graph->wall_ns > 0) {
     lines.push_back(path_line(*step.critical_path, *step.graph));
+    if (step.critical_path->host_ns >= kMuchHost * step.graph->wall_ns) {
+      if (std::string text = host_line(report); !text.empty()) lines.push_back(std::move(text));
+    }
     if (step.exposed) {
       std::string text = exposed_line(*step.exposed, step.graph->wall_ns);
       if (!text.empty()) lines.push_back(std::move(text));

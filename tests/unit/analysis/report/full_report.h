@@ -50,6 +50,7 @@ inline LayerRow full_layer(Values& v) {
   row.path_ns = v;
   row.step_saving = {v, v};
   row.step_saving_self = {v, v};
+  row.host_path_ns = v;
   row.time_share = v;
   row.coverage = {v, v, v};
   row.tokens = Tokens{v.whole(), v, v, v, v};

@@ -285,6 +285,23 @@ TEST_F(AdviceTest, LatencyOverheadAndIdleTime) {
   EXPECT_NEAR(*given("fewer_launches")->saving_ns, 30 * kLatency, 1);
   EXPECT_NEAR(*given("idle")->saving_ns, 3e5, 1);
   EXPECT_EQ(ids().front(), "idle");  // the largest first
+  EXPECT_TRUE(given("idle")->layers.empty());
+}
+
+TEST_F(AdviceTest, AnIdleGpuIsNamedAfterWhatTheHostIsBusyBefore) {
+  kernel("work", 4e5, 1e5, 5e5);
+  layer({"net", "in"});
+  layer({"net", "out"});
+  report.layers[1].parent = report.layers[2].parent = 0;
+  report.layers[0].host_path_ns = 2.6e5;
+  report.layers[1].host_path_ns = 0.5e5;
+  report.layers[2].host_path_ns = 2e5;
+  report.step.idle_ns = 3e5;
+  report.step.graph.emplace().wall_ns = 1e6;
+  ASSERT_NE(given("idle"), nullptr);
+  EXPECT_TRUE(given("idle")->action.ends_with(" The host is busy before: net/out, net/in, net."))
+      << given("idle")->action;
+  EXPECT_NEAR(given("idle")->layers.at(2).time_ns, 1e4, 1);  // its own
 }
 
 TEST_F(AdviceTest, CopiesWaitsAndCommunication) {
