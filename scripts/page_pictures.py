@@ -20,7 +20,7 @@ RECORDING = "tests/data/recordings/resnet50-train.jsonl"
 
 def page_of(gable, folder):
     page = pathlib.Path(folder) / "page.html"
-    subprocess.run([os.path.abspath(gable), "profile", "-q", "--step-range", "^step$", "--active", "1", "-o", f"{folder}/report.json", "--html", page,
+    subprocess.run([os.path.abspath(gable), "profile", "-q", "--step-range", "^step$", "-o", f"{folder}/report.json", "--html", page,
                     "--playback", str(ROOT / RECORDING)], check=True, timeout=120, stderr=subprocess.DEVNULL)
     # A host's name and a date are no part of the picture.
     text = page.read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ if has_gpu; then
   "$gable" profile --step-range '^step$' --output "$report" -- "$build/bin/gable-sample"
 else
   say "no GPU here: playing the recording of a ResNet-50 training step on the playback GPU"
-  "$gable" profile --step-range '^step$' --active 1 --output "$report" --playback "$recording"
+  "$gable" profile --step-range '^step$' --output "$report" --playback "$recording"
 fi
 [[ -s $report ]] || {
   say "no report was written"

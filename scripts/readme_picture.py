@@ -13,7 +13,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDING = "tests/data/recordings/resnet50-train.jsonl"
-OPTIONS = ["--step-range", "^step$", "--active", "1"]
+OPTIONS = ["--step-range", "^step$"]
 COLUMN, LINE, MARGIN, TITLE = 8.4, 19, 16, 30
 STYLE = """
   .page { fill: #14171c } .bar { fill: #232830 }
@@ -42,7 +42,7 @@ def kind_of(line, before):
 
 
 def svg(lines):
-    prompt = f"$ gable profile --step-range '^step$' --active 1 --playback …/{RECORDING.rsplit('/', 1)[1]}"
+    prompt = f"$ gable profile --step-range '^step$' --playback …/{RECORDING.rsplit('/', 1)[1]}"
     rows = [("prompt", prompt), ("", "")]
     rows += [(kind_of(line, lines[i - 1] if i else ""), line) for i, line in enumerate(lines)]
     width = max(len(text) for _, text in rows) * COLUMN + 2 * MARGIN

@@ -132,7 +132,7 @@ class Trace(unittest.TestCase):
             measured = json.load(file)["step"]
         trace = self.trace(RESNET)
         borders = [round(event["ts"] * 1000) for event in trace["traceEvents"] if event["name"] == "step" and event["ph"] in "be"]
-        self.assertEqual(len(borders), 20)
+        self.assertEqual(len(borders), 80)
         start, end = borders[8:10]  # the first steps differ
         busy, last = 0, 0
         for _, _, begin, stop in self.slices(trace, "kernel"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/data/recordings/resnet50-train.jsonl: ten steps of training ResNet-50 (torchvision's, batch 32) on an
+"""Writes tests/data/recordings/resnet50-train.jsonl: forty steps of training ResNet-50 (torchvision's, batch 32) on an
 H200 with TF32 off. Generated from the layer table in resnet50_model.py and the formulas in resnet50_kernels.py; no GPU
 was involved.
 
@@ -14,7 +14,7 @@ from resnet50_kernels import (DEVICE, SYMBOLS, backward_kernels, conv_kernel, el
                               loss_kernels, make, multi_tensor_kernels)
 from resnet50_model import BATCH, CLASSES, IMAGE, forward_ops, parameters
 
-STEPS = 10
+STEPS = 40
 AUTOGRAD = 1  # the thread that runs backward
 HEADER = {
     "gable_recording": 1, "origin": "generated",

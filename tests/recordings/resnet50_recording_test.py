@@ -48,9 +48,9 @@ class Resnet50Recording(unittest.TestCase):
         self.assertLess(os.path.getsize(RECORDING), 600 * 1024)
         self.assertEqual(self.recording.header["origin"], "generated")
 
-    def test_ten_steps_of_which_the_first_two_differ(self):
+    def test_forty_steps_of_which_the_first_two_differ(self):
         sequences = [step.sequence for step in self.recording.steps]
-        self.assertEqual(len(sequences), 10)
+        self.assertEqual(len(sequences), 40)
         self.assertNotEqual(sequences[0], sequences[1])
         self.assertNotIn(sequences[9], sequences[:2])
         self.assertTrue(all(sequence == sequences[9] for sequence in sequences[2:]))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The report of resnet50-train: ten steps, one window for each phase. All steps that are measured are alike, so every
+"""The report of resnet50-train with --active 1: one window for each phase. All steps that are measured are alike, so every
 number must be the recording's own; convolutions and fc are also compared with the published ones."""
 
 import os
