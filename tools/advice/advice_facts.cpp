@@ -121,7 +121,8 @@ void place_host(Advice& advice, const Report& report) {
   for (const HostPart& part : own_host_parts(report, kWorthNaming * report.step.graph->wall_ns)) {
     if (part.layer->path.empty()) continue;
     advice.layers.push_back({shown_path(part.layer->path), part.layer->direction,
-                             part.layer->device, part.ns, part.ns});
+                             part.layer->device, part.ns,
+                             std::min(part.ns, advice.saving_ns.value_or(part.ns))});
   }
   if (!advice.layers.empty())
     advice.action += " The host is busy before: " + first_of(advice.layers, true) + ".";

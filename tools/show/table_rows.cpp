@@ -63,7 +63,7 @@ TableRow whole_layer(const Report& report, const LayersById& layers, const Layer
   row.sum = layer;
   const bool parts = std::any_of(report.layers.begin(), report.layers.end(),
                                  [&](const LayerRow& other) { return other.parent == layer.id; });
-  row.name = shown_path(layer.path) + (parts ? "/*" : "");
+  row.name = layer.path.empty() ? "(all)" : shown_path(layer.path) + (parts ? "/*" : "");
   if (layer.model && !layer.flops.total && !layer.bytes.dram && layer.model->bytes_per_s) {
     row.analytic = true;
     row.sum.intensity.dram = layer.model->intensity;

@@ -302,6 +302,9 @@ TEST_F(AdviceTest, AnIdleGpuIsNamedAfterWhatTheHostIsBusyBefore) {
   EXPECT_TRUE(given("idle")->action.ends_with(" The host is busy before: net/out, net/in, net."))
       << given("idle")->action;
   EXPECT_NEAR(given("idle")->layers.at(2).time_ns, 1e4, 1);  // its own
+  report.step.idle_ns = 1.5e5;
+  EXPECT_NEAR(given("idle")->layers.at(0).time_ns, 2e5, 1);
+  EXPECT_NEAR(given("idle")->layers.at(0).saving_ns, 1.5e5, 1);  // no more than the item's
 }
 
 TEST_F(AdviceTest, CopiesWaitsAndCommunication) {

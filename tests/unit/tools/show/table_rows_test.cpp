@@ -148,6 +148,8 @@ TEST(TableRowsOf, OfADepthHaveAllThatIsBelowThem) {
             (std::vector<std::string>{"net", "net/block", "net/block/conv"}));
   query.depth = 1;
   EXPECT_EQ(names(table_rows(reports, query)), (std::vector<std::string>{"net/*"}));
+  query.depth = 0;
+  EXPECT_EQ(names(table_rows(reports, query)), (std::vector<std::string>{"(all)"}));
 }
 
 TEST(TableRowsOf, OfADepthAreByFormulaWhereNothingWasCounted) {
