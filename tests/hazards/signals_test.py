@@ -43,7 +43,7 @@ class Signals(unittest.TestCase):
 
     def check(self, program, number, codes, longest_wait):
         chance = random.Random(f"{program} {number}")
-        ended = {}
+        ended, unfinished = {}, 0
         for moment in range(MOMENTS):
             with self.subTest(moment=moment), tempfile.TemporaryDirectory() as folder:
                 env = plain_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "GABLE_OPTIONS": "--step-range=^step --active=1 -o r.json"}
@@ -51,7 +51,9 @@ class Signals(unittest.TestCase):
                                       restore_signals=True) as process:
                     self.assertEqual(process.stdout.readline(), "launched\n")
                     time.sleep(chance.uniform(0, longest_wait))
+                    sent = time.monotonic()
                     err = self.end_by(process, number)
+                    took = time.monotonic() - sent
                 ended[process.returncode] = ended.get(process.returncode, 0) + 1
                 self.assertIn(process.returncode, codes, err)
                 self.assertEqual(err, "")
@@ -59,8 +61,11 @@ class Signals(unittest.TestCase):
                 with open(os.path.join(folder, "r.json"), encoding="utf-8") as file:
                     complete = json.load(file)["run"]["complete"]
                 # The address sanitizer has locks for the whole process, in malloc and when a thread starts. A thread that the signal
-                # interrupts there keeps them; then the report is the one of before.
-                self.assertTrue(complete or os.environ["GABLE_SANITIZE"])
+                # interrupts there keeps them: Gable then gives up after its two seconds, with the report of before.
+                gave_up = bool(os.environ["GABLE_SANITIZE"]) and took > 1.9
+                self.assertTrue(complete or gave_up, took)
+                unfinished += not complete
+        self.assertLessEqual(unfinished, 1)
         print(f"signals: {program}, signal {number}: {MOMENTS} moments, 0 reports lost, exit codes {ended}")
 
     def test_while_it_launches(self):

@@ -51,6 +51,11 @@ class NewTraces(ImportTest):
             row = kernel(self.report("--kineto", told(*unknown)), "gemm(float*)")
             self.assertEqual([row[key] for key in ("registers", "shared_bytes", "blocks_per_sm", "waves")], [None] * 4, unknown)
         self.refused("--kineto", told(*[70000] * count))
+        told(*[64] * count)
+        for event in trace["traceEvents"]:
+            event.get("args", {}).pop("shared memory", None)
+        row = kernel(self.report("--kineto", self.file("unshared.json", json.dumps(trace))), "gemm(float*)")
+        self.assertEqual([row[key] for key in ("registers", "shared_bytes", "blocks_per_sm", "waves")], [None] * 4)
 
     def test_backward_has_the_layer_of_its_forward(self):
         report = self.report("--kineto", NEW)

@@ -50,6 +50,14 @@ class Schemas(NsysTest):
         report = self.report("--nsys", self.export(
             "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD registersPerThread INTEGER", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD staticSharedMemory INTEGER",
             "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = 128, staticSharedMemory = 20000"))
+        # Where one of the columns is missing, nothing is made up of the others.
+        for left_out in ("registersPerThread", "staticSharedMemory", "dynamicSharedMemory"):
+            partly = self.report("--nsys", self.export(
+                "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD registersPerThread INTEGER", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD staticSharedMemory INTEGER",
+                "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = 128, staticSharedMemory = 20000",
+                f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET {left_out} = NULL"))
+            for row in partly["kernels"]:
+                self.assertEqual([row[key] for key in ("registers", "shared_bytes", "blocks_per_sm", "waves")], [None] * 4, left_out)
         # A T4: 65,536 / (128 x 128) = 4 blocks by registers, 65,536 / 20,224 = 3 by shared memory; of 256 threads 2 by registers.
         wanted = {"gemm(float *, int)": [128, 20000, 3, 4 / 120], "relu(float *)": [128, 20064, 2, 8 / 80]}
         for row in report["kernels"]:

@@ -201,7 +201,10 @@ class Reader {
       shape.block = *event.block;
     }
     kernel.shape = imported_.shapes.intern(shape);
-    imported_.resources.tell(kernel.function, kernel.shape, event.resources);
+    if (event.registers && event.shared_bytes)
+      imported_.resources.tell(kernel.function, kernel.shape,
+                               {static_cast<std::uint32_t>(*event.registers),
+                                static_cast<std::uint32_t>(*event.shared_bytes)});
     kernel.device = event.device;
     device_ = event.device;
     imported_.kernels.push_back(kernel);

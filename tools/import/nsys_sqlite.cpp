@@ -242,11 +242,11 @@ class Reader {
       kernel.shape = last_shape;
       if (fresh || kernel.function != last_function) {
         last_function = kernel.function;
-        const auto of_column = [&rows](int at) {
-          return static_cast<std::uint32_t>(rows.number(at, kMost32).value_or(0));
-        };
-        imported_.resources.tell(kernel.function, kernel.shape,
-                                 {of_column(20), of_column(21) + shape.dynamic_shared});
+        const auto registers = rows.number(20, kMost32), fixed = rows.number(21, kMost32);
+        if (registers && fixed && !rows.is_null(column))
+          imported_.resources.tell(kernel.function, kernel.shape,
+                                   {static_cast<std::uint32_t>(*registers),
+                                    static_cast<std::uint32_t>(*fixed) + shape.dynamic_shared});
       }
       imported_.kernels.push_back(kernel);
     }

@@ -180,11 +180,9 @@ void read_args(JsonStream& json, TraceEvent& event) {
     } else if (key == "block") {
       event.block = size(json);
     } else if (key == "registers per thread") {
-      event.resources.registers =
-          static_cast<std::uint32_t>(whole(json, "registers per thread", UINT16_MAX).value_or(0));
-    } else if (key == "shared memory") {  // static and dynamic
-      event.resources.shared_bytes =
-          static_cast<std::uint32_t>(whole(json, "shared memory", INT32_MAX).value_or(0));
+      event.registers = whole(json, "registers per thread", UINT16_MAX);
+    } else if (key == "shared memory") {
+      event.shared_bytes = whole(json, "shared memory", INT32_MAX);
     } else if (key == "bytes") {
       event.bytes = whole(json, "bytes");
     } else if (key == "Input Dims" || key == "Input dims") {
@@ -263,7 +261,8 @@ void TraceEvent::clear() {
   device = 0;
   grid.reset();
   block.reset();
-  resources = {};
+  registers.reset();
+  shared_bytes.reset();
   dims.clear();
   types.clear();
   values.clear();

@@ -39,7 +39,7 @@ struct TraceEvent {
   std::uint64_t forward_thread = 0;
   std::int32_t device = 0;
   std::optional<Dim3> grid, block;
-  KernelResources resources;
+  std::optional<std::uint64_t> registers, shared_bytes;  // static and dynamic
   // Sizes of the operator's inputs; a list of tensors is one without sizes.
   std::vector<std::vector<std::int64_t>> dims;
   bool has_dims = false;

@@ -19,8 +19,6 @@ namespace {
 constexpr const char* kBold = "1";
 constexpr const char* kMagenta = "35";
 constexpr const char* kRed = "31";
-// As the collector's note begins.
-constexpr std::string_view kTooShort = "The program ended before anything was measured";
 
 std::string plural(std::uint64_t count, const std::string& one) {
   const char* many = one.ends_with("h") ? "es" : "s";
@@ -174,7 +172,7 @@ std::string what_to_do(const std::vector<Report>& reports) {
     if (run.source == Source::imported || !run.ranks.empty()) continue;
     if (nothing ? !steps.needed : steps.hw == 0 || (steps.flops > 0 && steps.time > 0)) continue;
     const std::string longer =
-        nothing ? std::string(kTooShort) + ". Let it run longer"
+        nothing ? "The program ended before anything was measured. Let it run longer"
                 : "Not every phase had a window. Unless --phases left it out, let the program run "
                   "longer";
     const std::string enough = steps_that_are_enough(run);
@@ -190,13 +188,12 @@ std::string what_to_do(const std::vector<Report>& reports) {
 }
 
 // The first of a report's notes, which tell what went wrong while it was collected, and how many
-// more there are. `said`: another line has the remedy of a run that was too short.
-std::vector<std::string> note_lines(const Report& report, const TableOptions& options, bool said) {
+// more there are.
+std::vector<std::string> note_lines(const Report& report, const TableOptions& options) {
   std::vector<std::string> lines;
   if (options.notes == 0) return lines;
   std::size_t shown = 0, more = 0;
   for (const std::string& note : report.run.notes) {
-    if (said && note.starts_with(kTooShort)) continue;
     if (shown == options.notes) {
       ++more;
       continue;
@@ -244,8 +241,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   const std::string lost = lost_line(reports);
   for (const std::string& part : word_lines(lost, options.columns))
     line(part, lost.starts_with("Nothing") ? nullptr : kRed);
-  const auto remedy = what_to_do(reports);
-  if (!remedy.empty()) {
+  if (const auto remedy = what_to_do(reports); !remedy.empty()) {
     for (const std::string& part : word_lines(remedy, options.columns)) line(part);
   }
   if (table.analytic) {
@@ -267,8 +263,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
     }
   }
   if (reports.size() == 1) {
-    for (const std::string& part : note_lines(reports.front(), options, !remedy.empty()))
-      line(part);
+    for (const std::string& part : note_lines(reports.front(), options)) line(part);
   }
   if (!options.next_command.empty())
     out += "Next: " + one_line(options.next_command) + "\n";  // cut off it would not run
