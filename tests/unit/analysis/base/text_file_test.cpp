@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -56,7 +57,9 @@ TEST_F(TextFile, ANewOneHasNoOtherNameBefore) {
   EXPECT_EQ(file.write("one"), "");
   EXPECT_EQ(names(), std::set<std::string>{"r.json"});
   EXPECT_EQ(read_plain_file(folder_ + "/r.json"), "one");
-  // Another's is left alone.
+  // Another's is left alone. When this process began is known to a tick, and it has just begun.
+  std::filesystem::last_write_time(
+      folder_ + "/r.json", std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
   OwnFile other(folder_ + "/r.json", numbered);
   EXPECT_EQ(other.write("two"), "");
   EXPECT_EQ(names(), std::set<std::string>{"r.json1"});
