@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry points. CUDA's driver calls InitializeInjection inside cuInit; every shared object that
-// uses NVTX calls one of the other two once. Either may come first, several times, on several
-// threads, or never.
+// uses NVTX calls one of the other two once, and the third before its first payload. Either may
+// come first, several times, on several threads, or never.
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -57,6 +57,15 @@ GABLE_ENTRY int InitializeInjection(void) {
 
 GABLE_ENTRY int InitializeInjectionNvtx2(GetExportTable get_export_table) {
   return attach(get_export_table);
+}
+
+GABLE_ENTRY int InitializeInjectionNvtxExtension(void* module_info) {
+  try {
+    gable::watch_process();
+    return gable::attach_nvtx_payloads(module_info) ? 1 : 0;
+  } catch (const std::exception&) {
+    return 0;
+  }
 }
 
 GABLE_ENTRY int InitializeInjectionNvtx(GetExportTable get_export_table) {

@@ -159,6 +159,21 @@ std::string fill_range(const Profile::State& state, const KeyRow& key,
   return content->second.name;
 }
 
+// Sizes only where every launch told its own.
+std::optional<CollectiveRow> collective_row(const KeyRow& key) {
+  const CollectiveSums& sums = key.messages;
+  if (sums.calls == 0) return std::nullopt;
+  CollectiveRow row;
+  row.kind = sums.kind;
+  if (sums.ranks > 0) row.ranks = sums.ranks;
+  row.one_node = sums.one_node;
+  if (sums.sized && sums.calls == key.launches) {
+    row.bytes = sums.bytes / static_cast<double>(sums.calls);
+    row.bus_bytes = sums.bus_bytes / static_cast<double>(sums.calls);
+  }
+  return row;
+}
+
 KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const KeyRow& key,
                      bool folded, const RangeContents& contents) {
   KernelRow row;
@@ -174,6 +189,7 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
     row.registers = key.resources.registers;
     row.shared_bytes = key.resources.shared_bytes;
   }
+  if (!folded) row.collective = collective_row(key);
   const UnitScale::Launches launches = unit.launches(state, key);
   row.launches = launches.per_unit();
   for (std::size_t phase = 0; phase < key.counters.size(); ++phase) {

@@ -225,7 +225,8 @@ LayerRows layer_rows(const Profile::State& state, const UnitScale& unit, const R
 std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& unit,
                                const LayerIds& ids) {
   if (state.copies_lost) return {};
-  using Group = std::tuple<CopyKind, std::int32_t, std::optional<std::int64_t>, Direction>;
+  using Group =
+      std::tuple<CopyKind, std::int32_t, std::optional<std::int64_t>, Direction, HostMemory>;
   std::map<Group, std::map<const ClassSums*, CopySum>> sums;
   for (const ClassSums& of_class : state.class_sums) {
     for (const auto& [group, sum] : of_class.copies) {
@@ -235,7 +236,7 @@ std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& uni
         direction = state.layers.node(*group.layer).direction;
         id = ids.at({group.device, *group.layer});
       }
-      sums[{group.kind, group.device, id, direction}][&of_class].add(sum);
+      sums[{group.kind, group.device, id, direction, group.host}][&of_class].add(sum);
     }
   }
   std::vector<CopyRow> rows;
@@ -245,6 +246,7 @@ std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& uni
     row.device = std::get<std::int32_t>(group);
     row.layer = std::get<std::optional<std::int64_t>>(group);
     row.direction = std::get<Direction>(group);
+    row.host_memory = std::get<HostMemory>(group);
     const auto amount = [&state, &unit, &of = by_class](std::uint64_t CopySum::*part) {
       return state.per_step([&](const ClassSums& each) {
         const auto found = of.find(&each);
@@ -254,7 +256,10 @@ std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& uni
       });
     };
     row.count = amount(&CopySum::count).value_or(0);
-    row.bytes = amount(&CopySum::bytes);
+    const bool sized = std::all_of(by_class.begin(), by_class.end(), [](const auto& of_class) {
+      return of_class.second.sized == of_class.second.count;
+    });
+    if (sized) row.bytes = amount(&CopySum::bytes);
     row.time_ns = amount(&CopySum::time_ns);
   }
   return rows;

@@ -16,6 +16,7 @@
 #include "analysis/events/lost_counts.h"
 #include "analysis/profile/launch_latency.h"
 #include "analysis/profile/profile_state.h"
+#include "analysis/roofline/link_roofs.h"
 #include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/roofline.h"
 
@@ -241,6 +242,7 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   report.kernels.reserve(kernels.size());
   for (KernelOfLayer& kernel : kernels) report.kernels.push_back(std::move(kernel.row));
   report.copies = copy_rows(state, unit, layers.ids);
+  fill_link_roofs(report);
   fill_total(state, unit, report);
   fill_overhead(state, report.run);
   fill_step(state, unit, report.step);

@@ -9,6 +9,7 @@
 
 #include "analysis/events/quantities.h"
 #include "analysis/roofline/ceilings.h"
+#include "analysis/roofline/link_roofs.h"
 #include "analysis/roofline/work.h"
 
 namespace gable {
@@ -134,6 +135,7 @@ void fill_ceilings(const Profile::State& state, const std::vector<KernelOfLayer>
     }
     for (Ceiling& ceiling : theoretical_ceilings(device, measured, sparse[device.id]))
       report.ceilings.push_back(std::move(ceiling));
+    for (Ceiling& ceiling : link_ceilings(device)) report.ceilings.push_back(std::move(ceiling));
     add_stated(roofs.stated, device.id, report);
     const MeasuredRoofs* stored = roofs_for(roofs, device, report.run.source == Source::playback);
     if (stored == nullptr) continue;

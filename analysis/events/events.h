@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -167,16 +168,25 @@ inline constexpr auto kWordsOf<CopyKind> = std::to_array<Word<CopyKind>>({
     {CopyKind::memset, "memset"},
     {CopyKind::other, "other"},
 });
+// What the host's side of a copy is. From pageable memory the driver copies to memory of its own
+// first.
+enum class HostMemory : std::uint8_t { unknown, pinned, pageable, managed };
+template <>
+inline constexpr auto kWordsOf<HostMemory> =
+    std::to_array<Word<HostMemory>>({{HostMemory::pinned, "pinned"},
+                                     {HostMemory::pageable, "pageable"},
+                                     {HostMemory::managed, "managed"}});
 struct CopyRecord {
-  std::uint64_t start_ns = 0, end_ns = 0, bytes = 0;
+  std::uint64_t start_ns = 0, end_ns = 0;
+  std::optional<std::uint64_t> bytes;
   std::uint32_t correlation = 0;
   std::int32_t device = 0;
   CopyKind kind = CopyKind::other;
   std::uint64_t node = 0;  // of the graph that made it; 0: none
   bool placed = false;     // `layer` is that of the node
   LayerId layer = 0;
-  bool pageable = false;      // the host's side can be paged out
-  bool asynchronous = false;  // the call need not have waited for it
+  HostMemory host = HostMemory::unknown;  // of copies from and to the host
+  bool asynchronous = false;              // the call need not have waited for it
 };
 
 // Counter values of one launch, checked by the collector (checksum of CTAs, no dropped ranges)
@@ -210,6 +220,19 @@ struct WindowEnd {
   std::uint64_t launches = 0;
 };
 
+// What connects a device to others, as NVML tells it.
+struct DeviceLinks {
+  struct Pcie {
+    int generation = 0, width = 0;  // width in lanes; 0 is unknown
+    friend bool operator==(const Pcie&, const Pcie&) = default;
+  };
+  // As the link runs while the GPU works, and the most that the GPU and its slot are capable of.
+  Pcie pcie, pcie_max;
+  std::optional<std::int64_t> nvlinks;  // active ones, 0: it has none
+  int nvlink_version = 0;               // 4 of NVLink 4.0; 0 is unknown
+  friend bool operator==(const DeviceLinks&, const DeviceLinks&) = default;
+};
+
 struct DeviceInfo {
   std::int32_t id = 0;
   std::string name, chip;  // chip as CUPTI names it: "GH100"
@@ -218,6 +241,7 @@ struct DeviceInfo {
   std::uint64_t sm_clock_max_hz = 0, memory_clock_max_hz = 0;  // 0 is unknown
   std::uint32_t memory_bus_bits = 0;
   std::uint64_t memory_bytes = 0, l2_bytes = 0;
+  DeviceLinks links;
 };
 
 // What was lost, by kind; every field is shown in the report.

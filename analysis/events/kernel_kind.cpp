@@ -85,10 +85,4 @@ std::string_view words_for(KernelKind kind) {
   return {};
 }
 
-bool is_collective(std::string_view symbol) {
-  // "ncclDevKernel_AllReduce…", or mangled.
-  return symbol.starts_with("nccl") ||
-         (symbol.starts_with("_Z") && symbol.substr(0, 12).find("nccl") != symbol.npos);
-}
-
 }  // namespace gable

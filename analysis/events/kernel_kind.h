@@ -16,7 +16,4 @@ enum class KernelKind { other, layout, cast, padding, copy };
 // "layout conversions" …, for people.
 [[nodiscard]] std::string_view words_for(KernelKind kind);
 
-// A kernel of NCCL, which may wait for other ranks; `symbol` as the driver has it.
-[[nodiscard]] bool is_collective(std::string_view symbol);
-
 }  // namespace gable

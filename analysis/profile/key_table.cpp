@@ -32,6 +32,34 @@ std::uint32_t hash_of(const LaunchKey& key) {
   return static_cast<std::uint32_t>(mixed(hash, 0x9E3779B97F4A7C15ull) >> 32);
 }
 
+void CollectiveSums::add(const CollectiveCall& call) {
+  const auto bus = gable::bus_bytes(call);
+  CollectiveSums one;
+  one.calls = 1;
+  one.bytes = static_cast<double>(call.bytes.value_or(0));
+  one.bus_bytes = bus.value_or(0);
+  one.sized = call.bytes && bus;
+  one.kind = call.kind;
+  one.ranks = call.ranks;
+  one.one_node = call.one_node;
+  merge(one);
+}
+
+void CollectiveSums::merge(const CollectiveSums& other) {
+  if (other.calls == 0) return;
+  if (calls == 0) {
+    *this = other;
+    return;
+  }
+  calls += other.calls;
+  bytes += other.bytes;
+  bus_bytes += other.bus_bytes;
+  sized = sized && other.sized;
+  if (kind != other.kind) kind = Collective::unknown;
+  if (ranks != other.ranks) ranks = 0;
+  one_node = one_node && other.one_node;
+}
+
 void CounterSums::merge(const CounterSums& other) {
   if (sum.size() < other.sum.size()) {
     sum.resize(other.sum.size(), 0.0);

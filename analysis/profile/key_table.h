@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/base/moments.h"
+#include "analysis/events/collective.h"
 #include "analysis/events/events.h"
 #include "analysis/profile/spread.h"
 
@@ -28,6 +29,19 @@ struct CounterSums {
   std::uint64_t windows = 0;  // kept ones with samples
 
   void merge(const CounterSums& other);
+};
+
+// Messages of the launches of a key, of which each may have another size.
+struct CollectiveSums {
+  std::uint64_t calls = 0;
+  double bytes = 0, bus_bytes = 0;
+  bool sized = true;  // both are known of all calls
+  Collective kind = Collective::unknown;
+  std::uint32_t ranks = 0;  // 0: unknown, or not always the same
+  bool one_node = true;
+
+  void add(const CollectiveCall& call);
+  void merge(const CollectiveSums& other);
 };
 
 // Phases that measure; the place of a phase kind in arrays.
@@ -66,6 +80,7 @@ struct alignas(64) KeyRow {
   KernelResources resources;          // of its last record that tells them
   std::vector<CounterSums> counters;  // by phase index
   KeySpreads spreads;                 // not of row 0, whose launches are of many kinds
+  CollectiveSums messages;
 
   void take(const KernelResources& of_record) {
     if (of_record.registers > 0) resources = of_record;

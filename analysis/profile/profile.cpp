@@ -49,6 +49,7 @@ void count_in(const Profile::State& from, Profile::State& to) {
                                                  : to.keys.find_or_add(row.key, to.oldest_open()));
     own.launches += row.launches;
     own.in_graphs += row.in_graphs;
+    if (index != kOtherKey) own.messages.merge(row.messages);
   }
   to.launches += from.launches;
   to.launches_without_layer += from.launches_without_layer;
@@ -181,11 +182,16 @@ void Profile::add(const CopyRecord& record) {
     state.step_recorder.add(record, call ? call->layer : record.layer);
     state.take_step_records();
   }
-  const CopySum sum{1, record.bytes, record.end_ns - record.start_ns};
+  const CopySum sum{
+      .count = 1,
+      .bytes = record.bytes.value_or(0),
+      .time_ns = record.end_ns - record.start_ns,
+      .sized = record.bytes ? 1u : 0u,
+  };
   if (!call) {
     const std::optional<LayerId> layer =
         record.placed ? std::optional<LayerId>(record.layer) : std::nullopt;
-    const CopyGroup group{record.kind, record.device, layer};
+    const CopyGroup group{record.kind, record.device, layer, record.host};
     if (const auto* window = state.time_closed_at(record.start_ns); window != nullptr) {
       state.class_sums[window->place].copies[group].add(sum);
       return;
@@ -197,7 +203,7 @@ void Profile::add(const CopyRecord& record) {
     state.stray_copies.push_back({group, sum, record.start_ns});
     return;
   }
-  const CopyGroup group{record.kind, record.device, call->layer};
+  const CopyGroup group{record.kind, record.device, call->layer, record.host};
   if (Window* window = state.find(call->window); window != nullptr) {
     if (window->phase.kind != PhaseKind::time) return;
     window->copies[group].add(sum);
@@ -206,6 +212,12 @@ void Profile::add(const CopyRecord& record) {
              closed.kept_time && closed.complete) {
     state.class_sums[closed.place].copies[group].add(sum);
   }
+}
+
+void Profile::add(const CollectiveCall& call) {
+  State& state = *state_;
+  const KeyIndex key = state.keys.find_or_add(call.key, state.oldest_open());
+  if (key != kOtherKey) state.keys.row(key).messages.add(call);
 }
 
 void Profile::add(const TokenCount& tokens) {

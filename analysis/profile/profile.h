@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/events/collective.h"
 #include "analysis/events/events.h"
 #include "analysis/events/function_table.h"
 #include "analysis/events/join_checks.h"
@@ -70,6 +71,8 @@ class Profile {
   void add(const KernelRecord& record);
   void add(const GraphKernelRecord& record);
   void add(const CopyRecord& record);
+  // After the launch itself.
+  void add(const CollectiveCall& call);
   // Counter samples of window `window`, before its end_window.
   void add(Phase phase, WindowId window, const CounterSample& sample);
   void begin_window(WindowId window, Phase phase);

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/events/kernel_kind.h"
+#include "analysis/events/collective.h"
 #include "analysis/profile/key_table.h"
 #include "analysis/profile/step_waits.h"
 #include "analysis/step_graph/clock_shift.h"
@@ -256,12 +256,12 @@ void StepRecorder::add(const CopyRecord& record, LayerId layer) {
   const bool memset = record.kind == CopyKind::memset;
   recorded.kind = memset ? OperationKind::memset : OperationKind::copy;
   recorded.way = copy_way(record.kind);
-  recorded.pageable = record.pageable;
+  recorded.pageable = record.host == HostMemory::pageable;
   recorded.asynchronous = record.asynchronous;
   operation.work.kernel = false;
   operation.work.key.layer = layer;
   operation.work.key.device = record.device;
-  operation.size = record.bytes;
+  operation.size = record.bytes.value_or(0);
   come_.insert(record.correlation);
   keep(operation);
 }

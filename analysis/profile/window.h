@@ -33,13 +33,16 @@ struct CopyGroup {
   CopyKind kind = CopyKind::other;
   std::int32_t device = 0;
   std::optional<LayerId> layer;  // empty: the call was not seen
+  HostMemory host = HostMemory::unknown;
   // NOLINTNEXTLINE(modernize-use-nullptr): the check takes <=> for a null
   friend auto operator<=>(const CopyGroup&, const CopyGroup&) = default;
 };
 struct CopySum {
   std::uint64_t count = 0, bytes = 0, time_ns = 0;
+  std::uint64_t sized = 0;  // of `count`, those whose bytes are known
   void add(const CopySum& other) {
     count += other.count;
+    sized += other.sized;
     bytes += other.bytes;
     time_ns += other.time_ns;
   }

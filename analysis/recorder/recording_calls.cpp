@@ -19,6 +19,15 @@ std::string thread_text(std::uint16_t thread) {
   return thread == 0 ? std::string() : ",\"thread\":" + std::to_string(thread);
 }
 
+// Where nothing is said, a recording means pinned memory.
+std::string host_text(const RunRecorder::Call& call) {
+  const bool with_host =
+      call.copy == CopyKind::host_to_device || call.copy == CopyKind::device_to_host;
+  if (!with_host || call.host == HostMemory::pinned) return {};
+  const auto word = word_of(call.host);
+  return ",\"host\":\"" + std::string(word.empty() ? "unknown" : word) + "\"";
+}
+
 constexpr std::string_view kCtas = "sm__ctas_launched.sum";
 
 }  // namespace
@@ -213,7 +222,7 @@ std::string RecordingCalls::step(std::span<const Call> calls, bool times, bool c
       case RunRecorder::CallKind::copy:
         enter(open, call.thread, call.what, text);
         what = "{\"op\":\"copy\",\"kind\":\"" + std::string(recorded_copy(call.copy)) +
-               "\",\"bytes\":" + std::to_string(call.bytes);
+               "\",\"bytes\":" + std::to_string(call.bytes.value_or(0)) + host_text(call);
         break;
     }
     const Place at = place(call);

@@ -175,6 +175,7 @@ void RunRecorder::add(const CopyRecord& record) {
   call->end_ns = record.end_ns;
   call->bytes = record.bytes;
   call->copy = record.kind;
+  call->host = record.host;
   call->context = static_cast<std::uint32_t>(record.device);
   awaiting_.erase(record.correlation);
 }

@@ -35,7 +35,7 @@ class RunRecorder {
   struct Call {
     std::uint64_t order = 0;  // correlation ids count up over all threads; here they do not wrap
     std::uint64_t start_ns = 0, end_ns = 0;  // 0: no record
-    std::uint64_t bytes = 0;                 // copy
+    std::optional<std::uint64_t> bytes;      // copy
     std::uint32_t step = 0;
     WindowId window = kNoWindow;
     std::uint32_t what = 0;  // launch: the kind; graph: its id; copy: the layer
@@ -44,6 +44,7 @@ class RunRecorder {
     bool inherited = false;  // the thread had no range open: the layer is the main thread's
     CallKind kind = CallKind::launch;
     CopyKind copy = CopyKind::other;
+    HostMemory host = HostMemory::unknown;
   };
   // Of one metric over all launches of a kind.
   struct Value {

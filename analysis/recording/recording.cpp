@@ -70,6 +70,13 @@ CopyKind copy_of(RecordingLine& line) {
   return CopyKind::other;
 }
 
+HostMemory host_memory(RecordingLine& line) {
+  const std::string text = line.text("host", "pinned");
+  const auto memory = text == "unknown" ? HostMemory::unknown : value_of<HostMemory>(text);
+  if (!memory) line.fail("\"host\" must be pinned, pageable, managed or unknown");
+  return memory.value_or(HostMemory::pinned);
+}
+
 void read_launch(RecordingLine& line, RecordedOp& op, const IndexOf& kernel) {
   if (op.kind == OpKind::launch) {
     op.kernel = index(line, kernel, "kernel", line.text("kernel", {}, true));
@@ -128,6 +135,7 @@ RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel, const Inde
       break;
     case OpKind::copy:
       op.copy = copy_of(line);
+      op.host = host_memory(line);
       op.amount = line.whole<std::uint64_t>("bytes", 0, true);
       op.time_ns = line.whole<std::uint64_t>("time_ns", 1000);
       break;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/base/maybe.h"
+#include "analysis/events/collective.h"
 #include "analysis/events/events.h"
 #include "analysis/events/layer_model.h"
 #include "analysis/report/report_words.h"
@@ -180,6 +181,22 @@ struct LayerRow {
   std::optional<RankSpread> spread;        // of a merged report
 };
 
+// How much of its link's roof something reaches.
+struct LinkUse {
+  Maybe fraction;
+  std::string ceiling, source;  // empty where the link is not known
+};
+
+// What the launches of a collective's kernel exchange: means of one launch.
+struct CollectiveRow {
+  Collective kind = Collective::unknown;  // or not always the same
+  std::optional<std::int64_t> ranks;      // empty: unknown, or not always the same
+  bool one_node = false;                  // known to be: no network is in between
+  Maybe bytes, bus_bytes;                 // see CollectiveCall and bus_bytes()
+  Maybe bus_bytes_per_s;  // over the kernel's time, which has waiting for other ranks in it
+  LinkUse roof;
+};
+
 struct KernelRow {
   std::int64_t layer = 0;
   Direction direction = Direction::none;
@@ -214,6 +231,7 @@ struct KernelRow {
   // time other layers' kernels ran too. `ranges` is empty for kernels and graphs.
   std::optional<std::int64_t> ranges;
   Maybe overlap;
+  std::optional<CollectiveRow> collective;
   // Its time is that of other rows.
   [[nodiscard]] bool counts_again() const { return graph || ranges; }
   [[nodiscard]] bool has_flag(std::string_view flag) const {
@@ -226,8 +244,13 @@ struct CopyRow {
   Direction direction = Direction::none;
   std::int32_t device = 0;
   std::optional<std::int64_t> layer;
+  HostMemory host_memory = HostMemory::unknown;  // of copies from and to the host
   double count = 0;
   Maybe bytes, time_ns;
+  LinkUse roof;
+  [[nodiscard]] Maybe bytes_per_s() const {
+    return bytes && time_ns && *time_ns > 0 ? Maybe(*bytes / *time_ns * 1e9) : std::nullopt;
+  }
 };
 
 // A process of a merged report.

@@ -342,6 +342,22 @@ void fields(auto& f, Of<LayerRow> auto& row) {
   f.object("spread", row.spread);
 }
 
+void fields(auto& f, Of<LinkUse> auto& use) {
+  f("fraction", use.fraction);
+  f.known("ceiling", use.ceiling);
+  f.known("source", use.source);
+}
+
+void fields(auto& f, Of<CollectiveRow> auto& row) {
+  f.word("kind", row.kind);
+  f("ranks", row.ranks);
+  f("one_node", row.one_node);
+  f("bytes", row.bytes);
+  f("bus_bytes", row.bus_bytes);
+  f("bus_bytes_per_s", row.bus_bytes_per_s);
+  f.object("roof", row.roof);
+}
+
 void fields(auto& f, Of<KernelRow> auto& row) {
   f("layer", row.layer);
   f.word("direction", row.direction);
@@ -378,6 +394,7 @@ void fields(auto& f, Of<KernelRow> auto& row) {
   f("nodes", row.nodes);
   f("ranges", row.ranges);
   f("overlap", row.overlap);
+  f.object("collective", row.collective);
 }
 
 void fields(auto& f, Of<CopyRow> auto& row) {
@@ -385,9 +402,12 @@ void fields(auto& f, Of<CopyRow> auto& row) {
   f.word("direction", row.direction);
   f("device", row.device);
   f("layer", row.layer);
+  f.word("host_memory", row.host_memory);
   f.count("count", row.count);
   f("bytes", row.bytes);
   f("time_ns", row.time_ns);
+  f.derived("bytes_per_s", row.bytes_per_s());
+  f.object("roof", row.roof);
 }
 
 // The devices of a report with their clocks. A device's number is only known once it is read.

@@ -64,12 +64,13 @@ inline constexpr auto kWordsOf<MemoryLevel> = std::to_array<Word<MemoryLevel>>({
     {MemoryLevel::l1, "l1"},
 });
 
-// What a ceiling bounds: FLOP/s or byte/s.
-enum class CeilingKind : std::uint8_t { compute, memory };
+// What a ceiling bounds: FLOP/s, or byte/s of a memory, or of a link to host or other GPUs.
+enum class CeilingKind : std::uint8_t { compute, memory, link };
 template <>
 inline constexpr auto kWordsOf<CeilingKind> = std::to_array<Word<CeilingKind>>({
     {CeilingKind::compute, "compute"},
     {CeilingKind::memory, "memory"},
+    {CeilingKind::link, "link"},
 });
 
 // The clock of the SMs behind a ceiling.

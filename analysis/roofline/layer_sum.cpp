@@ -5,6 +5,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "analysis/events/collective.h"
 #include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/work.h"
 
@@ -90,7 +91,7 @@ void LayerSum::add_time_again(const KernelRow& whole, bool self) {
 }
 
 void LayerSum::add_roof(const KernelRow& kernel, double time) {
-  if (names_communication(kernel.name)) communication_ += time;
+  if (is_collective(kernel.name)) communication_ += time;
   if (kernel.has_flag(kSmallGrid)) small_ += time;
   const RoofTimes times = roofline_.times(kernel);
   const Maybe least = times.min_ns();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/events/collective.h"
 #include "analysis/roofline/ceilings.h"
 #include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/work.h"
@@ -143,7 +144,7 @@ void Roofline::apply(KernelRow& kernel) const {
     roof.level = memory ? times.memory_level : MemoryLevel::none;
     roof.source = source(kernel.device, roof.ceiling);
   }
-  roof.bound = bound_of({.communicates = names_communication(kernel.name),
+  roof.bound = bound_of({.communicates = is_collective(kernel.name),
                          .launch_ns = time,
                          .latency_ns = launch_latency_ns_,
                          .fraction = roof.fraction,

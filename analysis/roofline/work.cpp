@@ -173,8 +173,6 @@ bool names_tensor_cores(std::string_view name) {
   return matrix && (has("tf32") || has("bf16") || has("bfloat16") || has("e4m3") || has("e5m2"));
 }
 
-bool names_communication(std::string_view name) { return lower(name.substr(0, 4)) == "nccl"; }
-
 Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads,
              std::string_view name) {
   const Sums sums = sums_of(counters);

@@ -44,7 +44,4 @@ struct Work {
 // gemm" …).
 [[nodiscard]] bool names_tensor_cores(std::string_view name);
 
-// Whether a kernel is a collective operation of NCCL.
-[[nodiscard]] bool names_communication(std::string_view name);
-
 }  // namespace gable

@@ -52,6 +52,20 @@ CopyKind kind_of_copy(std::uint8_t kind) {
   }
 }
 
+HostMemory host_memory(std::uint8_t kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE:
+      return HostMemory::pageable;
+    case CUPTI_ACTIVITY_MEMORY_KIND_PINNED:
+      return HostMemory::pinned;
+    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
+    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC:
+      return HostMemory::managed;
+    default:
+      return HostMemory::unknown;
+  }
+}
+
 std::uint32_t size(std::int32_t value) {
   return value > 0 ? static_cast<std::uint32_t>(value) : 1u;
 }
@@ -72,7 +86,7 @@ CopyRecord copy_record(const Record& r, CopyKind kind) {
           r.graphNodeId,
           false,
           0,
-          false,
+          HostMemory::unknown,
           false};
 }
 
@@ -111,8 +125,8 @@ void ActivityStream::take(const CUpti_Activity* record, ActivityBatch& batch) {
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
       const auto* m = reinterpret_cast<const CUpti_ActivityMemcpy5*>(record);
       auto& copy = batch.copies.emplace_back(copy_record(*m, kind_of_copy(m->copyKind)));
-      copy.pageable = m->srcKind == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE ||
-                      m->dstKind == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
+      if (copy.kind == CopyKind::host_to_device) copy.host = host_memory(m->srcKind);
+      if (copy.kind == CopyKind::device_to_host) copy.host = host_memory(m->dstKind);
       copy.asynchronous = (m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
       break;
     }

@@ -12,11 +12,21 @@
 
 #include "analysis/events/events.h"
 #include "analysis/profile/step_call.h"
+#include "collector/layers/collective_messages.h"
 
 namespace gable {
 
 struct Event {
-  enum class Kind : std::uint8_t { launch, copy, graph, call_after_wait, tokens, call, stream };
+  enum class Kind : std::uint8_t {
+    launch,
+    copy,
+    graph,
+    call_after_wait,
+    tokens,
+    call,
+    stream,
+    message
+  };
   Kind kind = Kind::launch;
   std::uint32_t step = 0;  // the step (by number) in which it happened
   union {
@@ -27,6 +37,7 @@ struct Event {
     TokenCount tokens;
     StepCall call;
     StreamMade stream;
+    CollectiveMessage message;
   };
   Event() : launch() {}
 };

@@ -168,6 +168,7 @@ void RangeTracker::rebase(ThreadRanges& thread) {
   if (const auto epoch = epoch_.load(std::memory_order_relaxed); thread.epoch != epoch) {
     thread.epoch = epoch;
     thread.open.clear();
+    thread.collectives.forget();
     std::fill(thread.depth.begin(), thread.depth.end(), 0);
   }
   LayerId before = 0;

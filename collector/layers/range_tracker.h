@@ -17,6 +17,7 @@
 #include "analysis/base/mutex.h"
 #include "analysis/events/events.h"
 #include "analysis/events/layer_tree.h"
+#include "collector/layers/collective_messages.h"
 #include "collector/options/range_name.h"
 #include "collector/process/ranks.h"
 
@@ -58,6 +59,7 @@ class ThreadRanges {
   std::uint64_t base_version = 0;    // of the process ranges that `current` was made with
   std::uint32_t epoch = 0;           // since when `open` is known
   bool is_main = false;
+  CollectiveMessages collectives;
 
   struct Known {
     std::uint64_t hash = 0;

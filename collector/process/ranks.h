@@ -16,6 +16,9 @@ enum class Ranks : std::uint8_t { unknown, one, several };
 // window, and no launch may be waited for.
 [[nodiscard]] inline bool many_ranks() { return told_ranks() == Ranks::several; }
 
+// Whether the launcher's variables say that all ranks are on this machine.
+[[nodiscard]] bool told_one_node();
+
 // What a range says that is NCCL's around a call which makes a communicator: of this process's GPUs
 // alone, or with other processes (how many, it does not say).
 enum class Communicator : std::uint8_t { none, own_gpus, processes };

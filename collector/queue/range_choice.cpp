@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/queue/range_choice.h"
 
-#include "analysis/events/kernel_kind.h"
+#include "analysis/events/collective.h"
 
 namespace gable {
 

@@ -22,6 +22,8 @@ void EventSink::take(const Event& event) {
       count(event.step, event.launch.key);
       if (recorder_ != nullptr) recorder_->add(event.step, event.launch);
       profile_.add(event.launch);
+      last_launch_ = event.launch.key;
+      last_correlation_ = event.launch.correlation;
       break;
     case Event::Kind::copy:
       if (recorder_ != nullptr) recorder_->add(event.step, event.copy);
@@ -45,7 +47,22 @@ void EventSink::take(const Event& event) {
     case Event::Kind::stream:
       profile_.add(event.stream);
       break;
+    case Event::Kind::message:
+      take(event.message);
+      break;
   }
+}
+
+// It comes right behind its launch, unless the ring was emptied in between.
+void EventSink::take(const CollectiveMessage& message) {
+  if (message.correlation != last_correlation_) return;
+  CollectiveCall call;
+  call.key = last_launch_;
+  call.kind = message.kind;
+  call.ranks = message.ranks;
+  if (message.sized) call.bytes = message.bytes;
+  call.one_node = message.one_node;
+  profile_.add(call);
 }
 
 void EventSink::drain_locked() {

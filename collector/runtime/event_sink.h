@@ -95,12 +95,15 @@ class EventSink {
   void drain_locked() GABLE_REQUIRES(mutex_);
   void take_spans_locked(WindowId window) GABLE_REQUIRES(mutex_);
   void take(const Event& event) GABLE_REQUIRES(mutex_);
+  void take(const CollectiveMessage& message) GABLE_REQUIRES(mutex_);
   void count(std::uint32_t step, const LaunchKey& key) GABLE_REQUIRES(mutex_);
 
   std::atomic<bool> takes_calls_{false};
   Mutex mutex_;
   Profile profile_ GABLE_GUARDED_BY(mutex_);
   Progress progress_ GABLE_GUARDED_BY(mutex_);
+  LaunchKey last_launch_ GABLE_GUARDED_BY(mutex_);
+  std::uint32_t last_correlation_ GABLE_GUARDED_BY(mutex_) = 0;
   std::unique_ptr<RunRecorder> recorder_;
   const TickScale tick_scale_;
   struct Numbered {

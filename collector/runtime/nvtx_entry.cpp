@@ -10,10 +10,14 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "analysis/base/mutex.h"
+#include "collector/process/ranks.h"
+#include "collector/runtime/nvtx_schemas.h"
 #include "collector/runtime/range_calls.h"
 #include "collector/runtime/runtime.h"
 #include "collector/runtime/wide_text.h"
@@ -30,15 +34,22 @@ struct Strings {
 };
 std::atomic<Strings*> g_strings{nullptr};
 
+std::atomic<NvtxSchemas*> g_schemas{nullptr};
+std::atomic<DomainId> g_nccl{0};      // the domain of NCCL's ranges; 0: it has none yet
+std::atomic<bool> g_one_node{false};  // all ranks are on this machine
+
 // No static of the function's: a process may be forked while one is being made.
-Strings& strings() {
-  auto* existing = g_strings.load(std::memory_order_acquire);
+template <typename T>
+T& made_once(std::atomic<T*>& made) {
+  auto* existing = made.load(std::memory_order_acquire);
   if (existing != nullptr) return *existing;
-  auto* fresh = new Strings;
-  if (g_strings.compare_exchange_strong(existing, fresh, std::memory_order_acq_rel)) return *fresh;
+  auto* fresh = new T;
+  if (made.compare_exchange_strong(existing, fresh, std::memory_order_acq_rel)) return *fresh;
   delete fresh;
   return *existing;
 }
+Strings& strings() { return made_once(g_strings); }
+NvtxSchemas& schemas() { return made_once(g_schemas); }
 
 DomainId domain_of(nvtxDomainHandle_t handle) {
   return static_cast<DomainId>(reinterpret_cast<std::uintptr_t>(handle) >> 4);
@@ -111,6 +122,25 @@ nvtxRangeId_t start(DomainId domain, std::string_view name, Direction direction)
 
 std::string utf8(const wchar_t* text) { return utf8_of(text, RangeNaming::kMaxNameBytes); }
 
+// --- NCCL's ranges, whose payloads tell of messages
+bool is_nccl(DomainId domain) {
+  return domain != 0 && domain == g_nccl.load(std::memory_order_relaxed);
+}
+
+void opened_by_nccl(DomainId domain, std::string_view name,
+                    const nvtxEventAttributes_t* attributes) {
+  constexpr auto kExtended = static_cast<std::int32_t>(0xDFBD0009);  // NVTX_PAYLOAD_TYPE_EXT
+  std::optional<CollectiveMessage> message;
+  // The structure that it points to is the first of `reserved0`.
+  if (attributes != nullptr && attributes->payloadType == kExtended && attributes->reserved0 > 0 &&
+      attributes->payload.ullValue != 0) {
+    const auto& payload = *reinterpret_cast<const NvtxPayload*>(attributes->payload.ullValue);
+    message = schemas().message(domain, name, payload, g_one_node.load(std::memory_order_relaxed));
+    if (!message) schemas().learn_communicator(domain, payload);
+  }
+  this_thread().ranges.collectives.opened(name, message);
+}
+
 // --- the functions of the tables
 constexpr int kOff = NVTX_NO_PUSH_POP_TRACKING, kLost = -1;
 
@@ -133,11 +163,18 @@ int NVTX_API domain_push_ex(nvtxDomainHandle_t handle, const nvtxEventAttributes
   return when_active(kOff, kLost, [&] {
     std::string buffer;
     const DomainId domain = domain_of(handle);
-    return push_range(domain, message_of(attributes, buffer), direction_of(domain, attributes));
+    const std::string_view name = message_of(attributes, buffer);
+    const int depth = push_range(domain, name, direction_of(domain, attributes));
+    if (is_nccl(domain)) opened_by_nccl(domain, name, attributes);
+    return depth;
   });
 }
+int pop(DomainId domain) {
+  if (is_nccl(domain)) this_thread().ranges.collectives.closed();
+  return pop_range(domain);
+}
 int NVTX_API domain_pop(nvtxDomainHandle_t handle) {
-  return when_active(kOff, kLost, [&] { return pop_range(domain_of(handle)); });
+  return when_active(kOff, kLost, [&] { return pop(domain_of(handle)); });
 }
 
 constexpr nvtxRangeId_t kNoRange = 0;
@@ -173,7 +210,12 @@ void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) { range_end(id); 
 
 // Domains and strings are kept also while nobody looks: their handles outlive that.
 nvtxDomainHandle_t create_domain(std::string_view name) {
-  return handle_of(runtime().ranges.domain(name));
+  const DomainId id = runtime().ranges.domain(name);
+  if (name == "NCCL") {
+    g_one_node.store(told_one_node(), std::memory_order_relaxed);
+    g_nccl.store(id, std::memory_order_relaxed);
+  }
+  return handle_of(id);
 }
 
 nvtxDomainHandle_t NVTX_API domain_create_a(const char* name) {
@@ -205,6 +247,47 @@ nvtxStringHandle_t NVTX_API register_string_w(nvtxDomainHandle_t, const wchar_t*
   }
 }
 
+// --- payloads
+// Also while nobody looks: programs register a schema once.
+std::uint64_t NVTX_API register_schema(nvtxDomainHandle_t handle, const NvtxPayloadSchema* schema) {
+  try {
+    return schema != nullptr ? schemas().add(domain_of(handle), *schema) : 0;
+  } catch (...) {
+    return 0;
+  }
+}
+int NVTX_API push_payload(nvtxDomainHandle_t handle, const NvtxPayload*, std::size_t) {
+  return when_active(kOff, kLost,
+                     [&] { return push_range(domain_of(handle), {}, Direction::none); });
+}
+// A range may end so that had no payload when it began.
+int NVTX_API pop_payload(nvtxDomainHandle_t handle, const NvtxPayload* payload, std::size_t count) {
+  return when_active(kOff, kLost, [&] {
+    const DomainId domain = domain_of(handle);
+    if (is_nccl(domain) && payload != nullptr && count > 0)
+      schemas().learn_communicator(domain, *payload);
+    return pop(domain);
+  });
+}
+nvtxRangeId_t NVTX_API start_payload(nvtxDomainHandle_t handle, const NvtxPayload*, std::size_t) {
+  return when_active(kNoRange, kNoRange,
+                     [&] { return start(domain_of(handle), {}, Direction::none); });
+}
+void NVTX_API end_payload(nvtxDomainHandle_t, nvtxRangeId_t id, const NvtxPayload*, std::size_t) {
+  range_end(id);
+}
+
+// nvtxExtModuleInfo_t, as nvtxExtTypes.h has it.
+struct ExtensionSegment {
+  std::size_t id, slot_count;
+  std::intptr_t* slots;
+};
+struct ExtensionModule {
+  std::uint16_t nvtx_version, struct_size, module, compatibility;
+  std::size_t segment_count;
+  ExtensionSegment* segments;
+};
+
 template <typename Function>
 void fill(NvtxFunctionTable table, unsigned size, unsigned id, Function function) {
   if (id < size && table[id] != nullptr)
@@ -213,7 +296,31 @@ void fill(NvtxFunctionTable table, unsigned size, unsigned id, Function function
 
 }  // namespace
 
-void forget_strings_in_child() { g_strings.store(nullptr, std::memory_order_release); }
+bool attach_nvtx_payloads(void* module_info) {
+  constexpr std::uint16_t kPayloads = 2;  // NVTX_EXT_PAYLOAD_MODULEID
+  // Their places: NVTX3EXT_CBID_….
+  const std::pair<std::size_t, std::intptr_t> functions[] = {
+      {0, reinterpret_cast<std::intptr_t>(register_schema)},
+      {3, reinterpret_cast<std::intptr_t>(push_payload)},
+      {4, reinterpret_cast<std::intptr_t>(pop_payload)},
+      {5, reinterpret_cast<std::intptr_t>(start_payload)},
+      {6, reinterpret_cast<std::intptr_t>(end_payload)},
+  };
+  const auto* module = static_cast<const ExtensionModule*>(module_info);
+  if (module == nullptr || module->struct_size < sizeof *module || module->module != kPayloads ||
+      module->segment_count == 0 || module->segments == nullptr)
+    return false;
+  const ExtensionSegment& segment = module->segments[0];
+  if (segment.slots == nullptr) return false;
+  for (const auto& [place, function] : functions)
+    if (place < segment.slot_count) segment.slots[place] = function;
+  return true;
+}
+
+void forget_strings_in_child() {
+  g_strings.store(nullptr, std::memory_order_release);
+  g_schemas.store(nullptr, std::memory_order_release);
+}
 
 bool attach_nvtx(const void* (*get_export_table)(std::uint32_t)) {
   if (get_export_table == nullptr) return false;

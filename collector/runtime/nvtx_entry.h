@@ -10,6 +10,10 @@ namespace gable {
 // `get_export_table` is NVTX's NvtxGetExportTableFunc_t. False when NVTX offers no tables we know.
 bool attach_nvtx(const void* (*get_export_table)(std::uint32_t));
 
+// What an object that uses NVTX's payloads hands over: an nvtxExtModuleInfo_t. False where it is of
+// another extension.
+bool attach_nvtx_payloads(void* module_info);
+
 // In a forked child: strings are registered anew; a thread of the parent may hold the old ones'
 // lock. Handles that the program has stay good.
 void forget_strings_in_child();

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "analysis/events/collective.h"
 #include "collector/cupti/helpers.h"
 #include "collector/process/clock.h"
 #include "collector/queue/range_choice.h"
@@ -99,10 +100,24 @@ void LaunchPath::enter(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   event.step = in->step;
   if (thread.waited_in != kNoWindow) waits_.launched_after(thread, launch);
   c_.sink.emit(thread, event);
+  if (thread.ranges.collectives.any()) tell_message(thread, event, data.symbolName);
   calls_.enter(thread, data.correlationId, in->window);
   // Changes are measured by themselves, all of them.
   if (thread.stands_for != 0 && c_.windows.changes_ns() == changes)
     add_cost(thread, thread.entered_cost, entered);
+}
+
+// What NCCL's call says of the kernel that it launches.
+void LaunchPath::tell_message(ThreadState& thread, const Event& launch, const char* symbol) {
+  if (symbol == nullptr || !is_collective(symbol)) return;
+  const auto message = thread.ranges.collectives.take();
+  if (!message) return;
+  Event event;
+  event.kind = Event::Kind::message;
+  event.step = launch.step;
+  event.message = *message;
+  event.message.correlation = launch.launch.correlation;
+  c_.sink.emit(thread, event);
 }
 
 // It becomes a graph's node, most likely: then CUPTI tells of the node before the call returns.

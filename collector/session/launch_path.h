@@ -73,6 +73,7 @@ class LaunchPath {
   [[nodiscard]] bool may_wait_for_ranks() const {
     return collective_.load(std::memory_order_relaxed) || c_.windows.communicator_seen();
   }
+  void tell_message(ThreadState& thread, const Event& launch, const char* symbol);
   void enter_captured(ThreadState& thread, const LaunchEvent& launch);
   void exit_captured(ThreadState& thread, const CUpti_CallbackData& data, bool launched);
   void exit_ranged(ThreadState& thread, const CUpti_CallbackData& data, bool launched);

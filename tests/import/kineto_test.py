@@ -99,6 +99,25 @@ class NewTraces(ImportTest):
         copies = self.report("--kineto", NEW)["copies"]
         self.assertEqual([(c["kind"], c["bytes"], c["time_ns"], c["count"]) for c in copies], [("host_to_device", 4096, 4500, 1)])
 
+    def test_the_hosts_memory_and_the_rate_of_copies(self):
+        def copies(name):
+            trace = json.loads(NEW.read_text())
+            for event in trace["traceEvents"]:
+                if event.get("cat") == "gpu_memcpy":
+                    event["name"] = name
+            return [(c["host_memory"], c["bytes_per_s"]) for c in self.report("--kineto", self.file("m.json", json.dumps(trace)))["copies"]]
+        self.assertEqual(copies("Memcpy HtoD (Pageable -> Device)"), [("pageable", 4096 / 4500 * 1e9)])
+        self.assertEqual(copies("Memcpy HtoD (Pinned -> Device)"), [("pinned", 4096 / 4500 * 1e9)])
+        self.assertEqual(copies("Memcpy HtoD (Managed -> Device)"), [(None, 4096 / 4500 * 1e9)])
+
+    def test_copies_of_which_one_has_no_size_have_none(self):
+        trace = json.loads(NEW.read_text())
+        for event in trace["traceEvents"]:
+            if event.get("cat") == "gpu_memcpy":
+                del event["args"]["bytes"]
+        copies = self.report("--kineto", self.file("m.json", json.dumps(trace)))["copies"]
+        self.assertEqual([(c["bytes"], c["bytes_per_s"], c["time_ns"]) for c in copies], [(None, None, 4500)])
+
     def test_a_kernel_outside_of_steps_is_told(self):
         report = self.report("--kineto", NEW)
         self.assertNotIn("outside(float*)", [row["name"] for row in report["kernels"]])
@@ -124,6 +143,54 @@ class NewTraces(ImportTest):
 def call(name, start, duration, thread=10, correlation=900, **fields):
     return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 10, "tid": thread, "ts": start, "dur": duration,
             "args": {"correlation": correlation, **fields}}
+
+
+class Collectives(ImportTest):
+    """What PyTorch writes beside NCCL's kernels."""
+
+    def message(self, world=2, devices=2, **fields):
+        trace = json.loads(NEW.read_text())
+        said = {"Collective name": "allreduce", "In msg nelems": 1000, "Out msg nelems": 1000, "Group size": 2, "dtype": "Float",
+                "In split size": "[]", "Out split size": "[]"} | fields
+        for event in trace["traceEvents"]:
+            if event.get("cat") == "kernel" and event["name"] == "gemm(float*)":
+                event["name"] = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+                event["args"] |= {name: value for name, value in said.items() if value is not None}
+        trace["deviceProperties"] = [trace["deviceProperties"][0] | {"id": i} for i in range(devices)]
+        trace["distributedInfo"] = {"backend": "nccl", "rank": 0, "world_size": world}
+        report = self.report("--kineto", self.file("m.json", json.dumps(trace)))
+        row = next(row for row in report["kernels"] if row["name"].startswith("nccl"))
+        self.assertEqual(row["roof"]["bound"], "communication")
+        return row
+
+    def test_bytes_on_the_bus(self):
+        row = self.message()
+        self.assertEqual({name: row["collective"][name] for name in ("kind", "ranks", "one_node", "bytes", "bus_bytes")},
+                         {"kind": "all_reduce", "ranks": 2, "one_node": True, "bytes": 4000, "bus_bytes": 4000})
+        self.assertAlmostEqual(row["collective"]["bus_bytes_per_s"], 4000 / row["time_ns"]["mean"] * 1e9, delta=1)
+        self.assertEqual(self.message(**{"Group size": 8})["collective"]["bus_bytes"], 7000)
+        self.assertEqual(self.message(dtype="BFloat16")["collective"]["bytes"], 2000)
+
+    def test_a_gather_is_what_comes_out(self):
+        gather = self.message(**{"Collective name": "_allgather_base", "Group size": 8, "Out msg nelems": 8000, "dtype": "Half"})
+        self.assertEqual((gather["collective"]["kind"], gather["collective"]["bytes"], gather["collective"]["bus_bytes"]),
+                         ("all_gather", 16000, 14000))
+        scatter = self.message(**{"Collective name": "_reduce_scatter_base", "Group size": 8, "In msg nelems": 8000})
+        self.assertEqual((scatter["collective"]["bytes"], scatter["collective"]["bus_bytes"]), (32000, 28000))
+
+    def test_what_is_not_known(self):
+        for unknown in ({"dtype": "Float9"}, {"dtype": None}, {"In msg nelems": None}, {"In split size": "[300, 700]"}):
+            collective = self.message(**unknown)["collective"]
+            self.assertEqual((collective["kind"], collective["bytes"], collective["bus_bytes"], collective["bus_bytes_per_s"]),
+                             ("all_reduce", None, None, None), unknown)
+        self.assertEqual(self.message(**{"In split size": "[500, 500]"})["collective"]["bytes"], 4000)
+        self.assertIsNone(self.message(**{"Group size": None})["collective"]["ranks"])
+        self.assertIsNone(self.message(**{"Collective name": "barrier"})["collective"]["kind"])
+        self.assertIsNone(self.message(**{"Collective name": None})["collective"])
+
+    def test_ranks_on_other_machines_are_behind_a_network(self):
+        self.assertFalse(self.message(world=16, devices=8)["collective"]["one_node"])
+        self.assertTrue(self.message(world=8, devices=8)["collective"]["one_node"])
 
 
 class Waits(ImportTest):

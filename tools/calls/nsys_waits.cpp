@@ -159,8 +159,27 @@ void NsysWaits::read_streams(const std::vector<std::uint64_t>& processes, Traced
   read(kStreams, "streamId", true);
 }
 
-std::uint64_t nsys_pageable(SqliteFile& file) {
-  return enumerated(file, "ENUM_CUDA_MEM_KIND", "PAGEABLE").value_or(0);
+std::map<std::uint64_t, HostMemory> nsys_host_memory(SqliteFile& file) {
+  constexpr const char* kTable = "ENUM_CUDA_MEM_KIND";
+  if (!file.has(kTable))
+    return {{0, HostMemory::pageable},
+            {1, HostMemory::pinned},
+            {4, HostMemory::managed},
+            {6, HostMemory::managed}};
+  std::map<std::uint64_t, HostMemory> kinds;
+  SqliteRows rows(file, kTable, {"id", "name"});
+  while (rows.next()) {
+    if (!rows.is_text(1)) continue;
+    const auto has = [name = rows.text(1)](std::string_view word) {
+      return name.find(word) != std::string_view::npos;
+    };
+    const HostMemory kind = has("PAGEABLE")  ? HostMemory::pageable
+                            : has("PINNED")  ? HostMemory::pinned
+                            : has("MANAGED") ? HostMemory::managed
+                                             : HostMemory::unknown;
+    if (const auto number = some(rows, 0)) kinds[*number] = kind;
+  }
+  return kinds;
 }
 
 }  // namespace gable

@@ -61,7 +61,8 @@ class NsysWaits {
   std::vector<Record> by_record_, by_event_;
 };
 
-// The number of pageable memory in the columns srcKind and dstKind; it is not CUPTI's.
-[[nodiscard]] std::uint64_t nsys_pageable(SqliteFile& file);
+// What the numbers in the columns srcKind and dstKind mean; they are not CUPTI's. A file without a
+// table of them has those of nsys's documentation.
+[[nodiscard]] std::map<std::uint64_t, HostMemory> nsys_host_memory(SqliteFile& file);
 
 }  // namespace gable

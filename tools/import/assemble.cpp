@@ -138,6 +138,11 @@ class Assembly {
       if (++correlation_ == 0) ++correlation_;
       launch.correlation = correlation_;
       profile_.add(launch);
+      if (kernel.message > 0) {
+        CollectiveCall& call = imported_.messages[kernel.message - 1];
+        call.key = key;
+        profile_.add(call);
+      }
       KernelRecord record;
       record.start_ns = kernel.start_ns;
       record.end_ns = kernel.end_ns;

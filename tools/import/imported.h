@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/events/collective.h"
 #include "analysis/events/events.h"
 #include "analysis/events/function_table.h"
 #include "analysis/events/layer_model.h"
@@ -65,14 +66,14 @@ struct ImportedKernel {
   std::uint32_t shape = 0;
   LayerId layer = 0;
   std::int32_t device = 0;
-  std::uint32_t step = 0;  // 0: in none
+  std::uint32_t step = 0;     // 0: in none
+  std::uint32_t message = 0;  // place in Imported::messages + 1; 0: none
 };
 
 struct ImportedCopy {
   CopyRecord record;
   LayerId layer = 0;
   bool placed = false;
-  bool pageable = false;  // the host's side of it
   std::uint32_t step = 0;
 };
 
@@ -102,7 +103,8 @@ struct Imported {
   // --- times
   std::vector<ImportedKernel> kernels;
   std::vector<ImportedCopy> copies;
-  std::vector<ImportedStep> steps;                                     // place 0 is step 1
+  std::vector<CollectiveCall> messages;  // of collectives' kernels, without keys
+  std::vector<ImportedStep> steps;       // place 0 is step 1
   std::map<std::pair<std::uint32_t, LayerId>, ImportedSpan> spans;     // by step
   std::map<std::pair<std::int32_t, LayerId>, Projection> projections;  // by device
   std::vector<std::pair<std::uint32_t, ModelDescription>> models;      // of steps; 0: of all

@@ -45,6 +45,13 @@ std::uint32_t handle(const std::optional<std::uint64_t>& number) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(number.value_or(0), UINT32_MAX));
 }
 
+// "Memcpy HtoD (Pageable -> Device)". The device's side is never one of these words.
+HostMemory host_memory(std::string_view name) {
+  if (name.find("Pageable") != std::string_view::npos) return HostMemory::pageable;
+  if (name.find("Pinned") != std::string_view::npos) return HostMemory::pinned;
+  return HostMemory::unknown;
+}
+
 CopyKind kind_of_copy(std::string_view name) {
   if (name.find("HtoD") != std::string_view::npos) return CopyKind::host_to_device;
   if (name.find("DtoH") != std::string_view::npos) return CopyKind::device_to_host;
@@ -66,6 +73,7 @@ class Reader {
   void read() {
     first_kernel_ = imported_.kernels.size();
     first_copy_ = imported_.copies.size();
+    first_message_ = imported_.messages.size();
     read_file();
     check_parents(json_, parents_);
     parents_ = {};
@@ -81,6 +89,10 @@ class Reader {
     if (operators_.number_layers()) nest_.nest();
     operators_.link_backward(imported_.layers);
     std::sort(calls_.begin(), calls_.end(), by_correlation);
+    // As many GPUs in this machine as the job has ranks: they are all here.
+    const bool one_node = ranks_ && *ranks_ <= devices_.size();
+    for (std::size_t i = first_message_; i < imported_.messages.size(); ++i)
+      imported_.messages[i].one_node = one_node;
     place();
     add_spans();
     imported_.has_calls = imported_.has_calls || !calls_.empty();
@@ -120,6 +132,8 @@ class Reader {
           events = true;
         } else if (json_.key_text() == "deviceProperties") {
           read_trace_devices(json_, devices_);
+        } else if (json_.key_text() == "distributedInfo") {
+          read_ranks();
         } else {
           json_.skip();
         }
@@ -131,6 +145,18 @@ class Reader {
       json_.broken("this is no trace of PyTorch's profiler");
     }
     if (json_.next() != Token::end) json_.broken("something follows the trace");
+  }
+
+  void read_ranks() {
+    const Token token = json_.next();
+    if (token != Token::object) return json_.skip_rest(token);
+    while (json_.key()) {
+      if (json_.key_text() == "world_size") {
+        ranks_ = trace_whole(json_, "world_size");
+      } else {
+        json_.skip();
+      }
+    }
   }
 
   void read_events() {
@@ -207,6 +233,10 @@ class Reader {
                                 static_cast<std::uint32_t>(*event.shared_bytes)});
     kernel.device = event.device;
     device_ = event.device;
+    if (const auto message = collective_of(event.message)) {
+      imported_.messages.push_back(*message);
+      kernel.message = static_cast<std::uint32_t>(imported_.messages.size());
+    }
     imported_.kernels.push_back(kernel);
     if (event.graph_node && *event.graph_node > 0)
       graph_nodes_.emplace(origins_.size(), *event.graph_node);
@@ -218,11 +248,11 @@ class Reader {
     ImportedCopy copy;
     copy.record.start_ns = event.start_ns;
     copy.record.end_ns = event.start_ns + event.duration_ns;
-    copy.record.bytes = event.bytes.value_or(0);
+    copy.record.bytes = event.bytes;
     copy.record.device = event.device;
     copy.record.kind =
         event.category == TraceCategory::memset ? CopyKind::memset : kind_of_copy(event.name);
-    copy.pageable = event.name.find("Pageable") != std::string::npos;
+    copy.record.host = host_memory(event.name);
     imported_.copies.push_back(copy);
     copy_origins_.push_back(origin_of(event));
   }
@@ -435,7 +465,8 @@ class Reader {
   std::vector<Counted> counted_;
   std::map<std::int32_t, DeviceInfo> devices_;
   std::set<std::int32_t> used_;
-  std::size_t first_kernel_ = 0, first_copy_ = 0, kernels_ = 0;
+  std::optional<std::uint64_t> ranks_;  // of the job
+  std::size_t first_kernel_ = 0, first_copy_ = 0, first_message_ = 0, kernels_ = 0;
   std::int32_t device_ = 0;
 };
 

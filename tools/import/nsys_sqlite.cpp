@@ -254,7 +254,7 @@ class Reader {
 
   void read_copies(const char* table, bool copy) {
     if (!file_.has(table)) return;
-    const std::uint64_t pageable = nsys_pageable(file_);
+    const auto memory = nsys_host_memory(file_);
     SqliteRows rows(file_, table,
                     {"start", "end", "correlationId", "globalPid", "deviceId", "bytes",
                      copy ? "copyKind" : "value", "contextId", "streamId", "graphNodeId", "srcKind",
@@ -265,11 +265,14 @@ class Reader {
       times(rows, each.record.start_ns, each.record.end_ns);
       call(rows, 2, 3);
       each.record.device = static_cast<std::int32_t>(rows.number(4, 1u << 20).value_or(0));
-      each.record.bytes = rows.number(5).value_or(0);
+      each.record.bytes = rows.number(5);
       each.record.kind = copy ? kind_of_copy(rows.number(6).value_or(0)) : CopyKind::memset;
       origin(rows, 7, 8, 9);
-      const int host = each.record.kind == CopyKind::host_to_device ? 10 : 11;
-      each.pageable = copy && named_steps_.asked() && rows.number(host) == pageable;
+      const bool to_device = each.record.kind == CopyKind::host_to_device;
+      if (to_device || each.record.kind == CopyKind::device_to_host) {
+        const auto found = memory.find(rows.number(to_device ? 10 : 11).value_or(~0ull));
+        if (found != memory.end()) each.record.host = found->second;
+      }
       imported_.copies.push_back(each);
     }
   }

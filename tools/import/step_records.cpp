@@ -7,7 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/events/kernel_kind.h"
+#include "analysis/events/collective.h"
 #include "tools/base/wrong_use.h"
 
 namespace gable {
@@ -38,7 +38,7 @@ class Works {
     work.key.device = copy.record.device;
     work.kernel = false;
     const auto kind = ~static_cast<std::uint32_t>(copy.record.kind);
-    return intern({kind, 0, copy.layer, copy.record.device, copy.record.bytes}, work);
+    return intern({kind, 0, copy.layer, copy.record.device, copy.record.bytes.value_or(0)}, work);
   }
   std::vector<RecordedWork> all;
 
@@ -147,7 +147,7 @@ void StepRecords::add(TracedSteps steps,
     if (made == nullptr) continue;
     made->kind = copy.record.kind == CopyKind::memset ? OperationKind::memset : OperationKind::copy;
     made->way = copy_way(copy.record.kind);
-    made->pageable = copy.pageable;
+    made->pageable = copy.record.host == HostMemory::pageable;
   }
   steps.work = std::move(works.all);
   imported_.step_records.push_back(make_step_record(std::move(steps)));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/events/collective.h"
 #include "analysis/events/events.h"
 #include "tools/streams/json_stream.h"
 
@@ -25,6 +26,13 @@ enum class TraceCategory : std::uint8_t {
   annotation,  // record_function
   python,
   counters,  // CUPTI's, of one kernel
+};
+
+// What PyTorch says of a collective beside its kernel.
+struct TraceMessage {
+  std::string collective, type;                 // "allreduce", "BFloat16"
+  std::optional<std::uint64_t> in, out, ranks;  // elements; ranks of the group
+  bool uneven = false;                          // ranks get parts of different sizes
 };
 
 struct TraceEvent {
@@ -45,12 +53,20 @@ struct TraceEvent {
   bool has_dims = false;
   std::vector<std::string> types, values;
   std::vector<std::pair<std::string, double>> counters;
+  TraceMessage message;
 
   void clear();
 };
 
 // Behind the event's bracket. Throws WrongUse, with file and line.
 void read_trace_event(JsonStream& json, TraceEvent& event);
+
+// The collective that a kernel is of, without its key; nothing where the trace names none.
+[[nodiscard]] std::optional<CollectiveCall> collective_of(const TraceMessage& message);
+
+// A number that is not negative, maybe written as a text; nothing where it is none.
+[[nodiscard]] std::optional<std::uint64_t> trace_whole(JsonStream& json, const char* what,
+                                                       std::uint64_t most = INT64_MAX);
 
 // Microseconds as a trace has them, in whole ns.
 [[nodiscard]] std::optional<std::uint64_t> trace_time(std::string_view text);

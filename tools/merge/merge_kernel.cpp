@@ -30,8 +30,19 @@ void KernelMerge::read(const Means& means, std::map<std::string, Maybe>& out) co
     out[name] = mean.second == rows_ ? mean.first.over(launches_) : std::nullopt;
 }
 
+void KernelMerge::add_message(const std::optional<CollectiveRow>& message, double launches) {
+  message_bytes_.add(message ? message->bytes : std::nullopt, launches);
+  bus_bytes_.add(message ? message->bus_bytes : std::nullopt, launches);
+  if (!message) return;
+  if (!message_) message_ = message;
+  if (message_->kind != message->kind) message_->kind = Collective::unknown;
+  if (message_->ranks != message->ranks) message_->ranks.reset();
+  message_->one_node = message_->one_node && message->one_node;
+}
+
 void KernelMerge::add(const KernelRow& row) {
   if (rows_++ == 0) first_ = row;
+  add_message(row.collective, row.launches);
   const double n = row.launches;
   launches_ += n;
   time_.add(row.time_mean_ns, n);
@@ -97,6 +108,11 @@ KernelRow KernelMerge::result(double gpus) const {
   row.bytes = {dram_.over(launches_), read_.over(launches_), write_.over(launches_),
                l2_.over(launches_), l1_.over(launches_)};
   read(counters_, row.counters);
+  row.collective = message_;
+  if (row.collective) {
+    row.collective->bytes = message_bytes_.over(launches_);
+    row.collective->bus_bytes = bus_bytes_.over(launches_);
+  }
   row.samples_hw = hw_;
   row.samples_flops = flops_samples_;
   row.samples_time = time_samples_;

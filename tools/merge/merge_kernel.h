@@ -29,6 +29,7 @@ class KernelMerge {
     [[nodiscard]] Maybe over(double weight) const;
   };
   using Means = std::map<std::string, std::pair<Mean, std::size_t>>;  // and how many rows have it
+  void add_message(const std::optional<CollectiveRow>& message, double launches);
   static void add_all(Means& means, const std::map<std::string, Maybe>& values, double weight);
   void read(const Means& means, std::map<std::string, Maybe>& out) const;
 
@@ -43,6 +44,8 @@ class KernelMerge {
   bool spread_known_ = true;
   std::uint64_t hw_ = 0, flops_samples_ = 0, time_samples_ = 0;
   std::vector<std::string> flags_;
+  std::optional<CollectiveRow> message_;  // kind, ranks and node, as far as all rows agree
+  Mean message_bytes_, bus_bytes_;
 };
 
 }  // namespace gable

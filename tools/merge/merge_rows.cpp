@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "analysis/roofline/layer_sum.h"
+#include "analysis/roofline/link_roofs.h"
 #include "analysis/roofline/roofline.h"
 #include "tools/merge/merge_kernel.h"
 
@@ -109,6 +110,7 @@ class Rows {
     write_layers();
     write_kernels();
     write_copies();
+    fill_link_roofs(out_);
   }
 
  private:
@@ -162,7 +164,8 @@ class Rows {
       const auto layer = copy.layer ? places.find(*copy.layer) : places.end();
       const std::int64_t place =
           layer == places.end() ? -1 : static_cast<std::int64_t>(layer->second);
-      CopySum& sum = copies_[{copy.kind, copy.direction, devices_.of(i, copy.device), place}];
+      CopySum& sum = copies_[{copy.kind, copy.direction, devices_.of(i, copy.device), place,
+                              copy.host_memory}];
       sum.count += copy.count;
       sum.bytes.add(copy.bytes);
       sum.time.add(copy.time_ns);
@@ -212,12 +215,13 @@ class Rows {
 
   void write_copies() {
     for (const auto& [key, sum] : copies_) {
-      const auto& [kind, direction, device, layer] = key;
+      const auto& [kind, direction, device, layer, host_memory] = key;
       const double gpus = devices_.gpus.at(device);
       CopyRow& row = out_.copies.emplace_back();
       row.kind = kind;
       row.direction = direction;
       row.device = device;
+      row.host_memory = host_memory;
       if (layer >= 0) row.layer = ids_[static_cast<std::size_t>(layer)];
       row.count = sum.count / gpus;
       row.bytes = sum.bytes.over(gpus);
@@ -240,7 +244,8 @@ class Rows {
   std::map<Key, std::size_t> layer_places_;
   std::vector<KernelOfLayer> kernels_;
   std::unordered_map<std::string, std::size_t> kernel_places_;
-  std::map<std::tuple<CopyKind, Direction, std::int32_t, std::int64_t>, CopySum> copies_;
+  std::map<std::tuple<CopyKind, Direction, std::int32_t, std::int64_t, HostMemory>, CopySum>
+      copies_;
   std::vector<std::int64_t> ids_;  // of layers_ in the result
 };
 

@@ -5,6 +5,7 @@
 
 #include "analysis/report/layers_by_id.h"
 #include "analysis/roofline/layer_sum.h"
+#include "analysis/roofline/link_roofs.h"
 #include "analysis/roofline/model_work.h"
 #include "analysis/roofline/occupancy.h"
 #include "tools/plot/matrix_kernel.h"
@@ -203,6 +204,7 @@ class ReportPrediction {
     out_.run.total.basis_note = "predicted for " + gpu_.name + " from " + starting_gpu(here_);
     out_.run.notes = {out_.run.total.basis_note + "; nothing was measured there."};
     for (CopyRow& copy : out_.copies) copy.time_ns.reset();
+    fill_link_roofs(out_);
   }
 
   const Report& here_;

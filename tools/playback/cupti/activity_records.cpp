@@ -15,6 +15,20 @@ using CopyRecord = CUpti_ActivityMemcpy5;
 #endif
 using MemsetRecord = CUpti_ActivityMemset4;
 
+std::uint8_t memory_kind(HostMemory host) {
+  switch (host) {
+    case HostMemory::pinned:
+      return CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
+    case HostMemory::pageable:
+      return CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
+    case HostMemory::managed:
+      return CUPTI_ACTIVITY_MEMORY_KIND_MANAGED;
+    case HostMemory::unknown:
+      break;
+  }
+  return CUPTI_ACTIVITY_MEMORY_KIND_UNKNOWN;
+}
+
 }  // namespace
 
 std::size_t size_of(const CUpti_Activity* record) {
@@ -70,8 +84,7 @@ void write_record(std::uint8_t* at, const Work& work, CUpti_ActivityKind kernel_
                        : work.copy == CopyKind::device_to_host ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH
                                                                : CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
     record->bytes = work.bytes;
-    // The host's memory is pinned: no copy is staged.
-    const auto host = static_cast<std::uint8_t>(CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
+    const auto host = memory_kind(work.host);
     const auto device = static_cast<std::uint8_t>(CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
     record->srcKind = work.copy == CopyKind::host_to_device ? host : device;
     record->dstKind = work.copy == CopyKind::device_to_host ? host : device;

@@ -40,6 +40,7 @@ CUresult run(ApiCall& call, const Copy& copy, CUstream handle, bool per_thread) 
   Work work;
   work.kind = copy.kind == gable::CopyKind::memset ? Work::Kind::memset : Work::Kind::copy;
   work.copy = copy.kind;
+  work.host = next.host;
   work.bytes = copy.bytes;
   work.blocking = copy.blocking;
   work.duration_ns = next.time_ns.value_or(1000);

@@ -35,6 +35,7 @@ struct NextLaunch {
   std::optional<std::uint64_t> time_ns;
   double scale = 1;
   std::uint64_t host_ns = 2000;
+  HostMemory host = HostMemory::pinned;  // of a copy
 };
 
 struct Function {
@@ -62,6 +63,7 @@ struct Work {
   std::uint32_t dynamic_shared = 0;
   bool cooperative = false;
   CopyKind copy = CopyKind::other;
+  HostMemory host = HostMemory::pinned;
   std::uint64_t bytes = 0;
   bool blocking = false;  // the call of a copy waits for it
   std::uint64_t duration_ns = 1000, start_ns = 0, end_ns = 0;

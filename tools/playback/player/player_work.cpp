@@ -81,6 +81,7 @@ void Performer::copy(const RecordedOp& op) {
   NextLaunch next;
   next.time_ns = op.time_ns;
   next.host_ns = op.host_ns;
+  next.host = op.host;
   gable_playback_next_launch(&next);
   const std::size_t bytes = op.amount;
   CUresult result = CUDA_SUCCESS;

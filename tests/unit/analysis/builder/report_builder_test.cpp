@@ -268,7 +268,8 @@ TEST_F(ReportBuilder, ClassesOfStepsWeighAsOftenAsTheyCame) {
   record(launch(seldom), 2000, 2400);
   CopyCall call{seldom.layer, 2, next_correlation};
   profile.add(call);
-  profile.add(CopyRecord{2500, 2580, 4096, next_correlation++, 0, CopyKind::memset, 0, false, 0});
+  profile.add(CopyRecord{
+      2500, 2580, 4096, next_correlation++, 0, CopyKind::memset, 0, false, 0, {}, false});
   end(kTime, true, 2000, 4000, {}, 2);
   const Report made = report();
   EXPECT_EQ(made.run.steps.classes, 2U);

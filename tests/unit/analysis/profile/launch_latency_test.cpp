@@ -103,7 +103,7 @@ TEST_F(Latency, WithTooManyCopiesNothingIsKnown) {
   calls_.add_call(1, 1000);
   kernel(1, 4000, 9000);
   for (std::size_t i = 0; i <= LaunchLatency::kMaxCopies; ++i)
-    calls_.add_copy({20000, 21000, 1, 1, 0, CopyKind::peer, 0, false, 0});
+    calls_.add_copy({20000, 21000, 1, 1, 0, CopyKind::peer, 0, false, 0, {}, false});
   EXPECT_EQ(finish().count(), 0U);
 }
 

@@ -114,6 +114,7 @@ inline KernelRow full_kernel(Values& v) {
   row.nodes = 13;
   row.ranges = 14;
   row.overlap = v;
+  row.collective = {Collective::all_to_all, 15, true, v, v, v, {v, "nvlink", "theoretical"}};
   return row;
 }
 
@@ -180,9 +181,11 @@ inline Report full_report() {
   copy.direction = Direction::backward;
   copy.device = 1;
   copy.layer = 1;
+  copy.host_memory = HostMemory::pageable;
   copy.count = v;
   copy.bytes = v;
   copy.time_ns = v;
+  copy.roof = {v, "pcie", "theoretical"};
   report.copies = {copy};
   return report;
 }

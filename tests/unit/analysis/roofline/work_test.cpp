@@ -218,12 +218,5 @@ TEST(Work, NamesOfTensorCoreKernels) {
     EXPECT_FALSE(names_tensor_cores(name)) << name;
 }
 
-TEST(Work, NamesOfCollectives) {
-  EXPECT_TRUE(names_communication("ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
-  EXPECT_TRUE(names_communication("ncclKernel_Broadcast"));
-  EXPECT_FALSE(names_communication("my_nccl_wrapper"));
-  EXPECT_FALSE(names_communication("ncc"));
-}
-
 }  // namespace
 }  // namespace gable::testing

@@ -29,7 +29,7 @@ class NsysWaitsOf : public testing::Test {
         << (error != nullptr ? error : "");
     sqlite3_close(base);
     SqliteFile file(path_);
-    pageable = nsys_pageable(file);
+    memory = nsys_host_memory(file);
     NsysWaits waits(file,
                     {[](std::uint64_t, std::uint64_t correlation) { return 1000 + correlation; },
                      [](std::uint64_t, std::uint64_t context) {
@@ -54,7 +54,7 @@ class NsysWaitsOf : public testing::Test {
            "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES " +
            rows + ";";
   }
-  std::uint64_t pageable = 99;
+  std::map<std::uint64_t, HostMemory> memory;
 
  private:
   std::string path_;
@@ -64,7 +64,9 @@ TEST_F(NsysWaitsOf, WithoutTablesNothingIsSaid) {
   const TracedSteps steps = read("CREATE TABLE StringIds (id INT)");
   EXPECT_FALSE(steps.tells_waits);
   EXPECT_TRUE(steps.waits.empty());
-  EXPECT_EQ(pageable, 0u);
+  EXPECT_EQ(memory.at(0), HostMemory::pageable);
+  EXPECT_EQ(memory.at(1), HostMemory::pinned);
+  EXPECT_FALSE(memory.contains(2)) << "the GPU's";
 }
 
 TEST_F(NsysWaitsOf, AWaitMeansTheLastRecordBeforeIt) {
@@ -146,12 +148,15 @@ TEST_F(NsysWaitsOf, OverheadOfAFullQueueAlone) {
   EXPECT_EQ(steps.full[0].correlation, 1020u);
 }
 
-TEST_F(NsysWaitsOf, PageableMemoryHasTheNumberThatTheFileSays) {
+TEST_F(NsysWaitsOf, MemoryHasTheNumbersThatTheFileSays) {
   read(
       "CREATE TABLE ENUM_CUDA_MEM_KIND (id INT, name TEXT);"
       "INSERT INTO ENUM_CUDA_MEM_KIND VALUES (0, 'CUDA_MEMOPR_MEMORY_KIND_UNKNOWN'),"
-      "(1, 'CUDA_MEMOPR_MEMORY_KIND_PAGEABLE')");
-  EXPECT_EQ(pageable, 1u);
+      "(1, 'CUDA_MEMOPR_MEMORY_KIND_PAGEABLE'), (3, 'CUDA_MEMOPR_MEMORY_KIND_PINNED'),"
+      "(5, 'CUDA_MEMOPR_MEMORY_KIND_MANAGED_STATIC')");
+  using enum HostMemory;
+  EXPECT_EQ(memory, (std::map<std::uint64_t, HostMemory>{
+                        {0, unknown}, {1, pageable}, {3, pinned}, {5, managed}}));
 }
 
 }  // namespace

@@ -89,6 +89,36 @@ TEST(MergeOf, ACopyThatOnlyOneRankMakesCountsForItsShare) {
   EXPECT_DOUBLE_EQ(*all.copies[0].bytes, 1000);
 }
 
+TEST(MergeOf, CopiesFromAnotherKindOfMemoryStayApart) {
+  Report second = rank_of(1, 10, 5);
+  second.copies[0].host_memory = HostMemory::pageable;
+  const Report all = merged({rank_of(0, 10, 3), second});
+  ASSERT_EQ(all.copies.size(), 2u);
+  EXPECT_EQ(all.copies[0].host_memory, HostMemory::unknown);
+  EXPECT_EQ(all.copies[1].host_memory, HostMemory::pageable);
+  EXPECT_DOUBLE_EQ(*all.copies[1].bytes, 2500);
+}
+
+TEST(MergeOf, MessagesAreMeansAndKeepWhatAllAgreeOn) {
+  Report first = rank_of(0, 10, 3), second = rank_of(1, 30, 5);
+  first.kernels[0].collective = {Collective::all_reduce, 2, true, 100, 100, {}, {}};
+  second.kernels[0].collective = {Collective::all_reduce, 4, true, 200, 300, {}, {}};
+  const Report all = merged({first, second});
+  ASSERT_TRUE(all.kernels.at(0).collective);
+  const CollectiveRow& both = *all.kernels[0].collective;
+  EXPECT_EQ(both.kind, Collective::all_reduce);
+  EXPECT_FALSE(both.ranks);
+  EXPECT_TRUE(both.one_node);
+  EXPECT_EQ(both.bytes, 150);
+  EXPECT_EQ(both.bus_bytes, 200);
+  EXPECT_EQ(both.bus_bytes_per_s, 200 / 20.0 * 1e9) << "over the mean time";
+  second.kernels[0].collective.reset();
+  const Report half = merged({first, second});
+  ASSERT_TRUE(half.kernels.at(0).collective);
+  EXPECT_FALSE(half.kernels[0].collective->bytes) << "nobody knows those of the second";
+  EXPECT_FALSE(half.kernels[0].collective->bus_bytes_per_s);
+}
+
 TEST(MergeOf, LayersAreMeansAndSpreads) {
   const Report all = merged({rank_of(0, 10, 3), rank_of(1, 30, 5)});
   ASSERT_EQ(all.layers.size(), 2u);

@@ -119,7 +119,8 @@ TEST_F(Table, AStepsTimeIsTakenApart) {
   record(launch(decode), 1000, 701000);
   profile.add(TokenCount{decode.layer, 1, 8, 1});
   profile.add(CopyCall{decode.layer, 1, next_correlation});
-  profile.add(CopyRecord{800000, 850000, 64, next_correlation++, 0, CopyKind::memset, 0, false, 0});
+  profile.add(CopyRecord{
+      800000, 850000, 64, next_correlation++, 0, CopyKind::memset, 0, false, 0, {}, false});
   profile.add(LayerSpan{decode.layer, 1, 0, 0, 0, 120000});
   end(kTime, true, 1000, 601000, {}, 1);
   std::string text = shown({kept(build_report(profile, info))});

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/roofline/link_roofs.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace gable {
+namespace {
+
+// byte/s of one lane, or of one link, in one direction.
+struct Generation {
+  int number = 0;
+  double bytes_per_s = 0;
+};
+
+constexpr double kGiga = 1e9, kPerSecond = 1e9;
+
+// 2.5 and 5 GT/s with 8b/10b; 8, 16 and 32 GT/s with 128b/130b; 64 GT/s with 242 of the 256 byte of
+// a flit.
+constexpr std::array<Generation, 6> kPcieLane = {{
+    {1, 2.5 * kGiga / 8 * 8 / 10},
+    {2, 5 * kGiga / 8 * 8 / 10},
+    {3, 8 * kGiga / 8 * 128 / 130},
+    {4, 16 * kGiga / 8 * 128 / 130},
+    {5, 32 * kGiga / 8 * 128 / 130},
+    {6, 64 * kGiga / 8 * 242 / 256},
+}};
+
+// P100 (4 links: 80 GB/s each way), V100 (6: 150), A100 (12: 300), H100 (18: 450), B200 (18: 900).
+constexpr std::array<Generation, 5> kNvlink = {{
+    {1, 20 * kGiga},
+    {2, 25 * kGiga},
+    {3, 25 * kGiga},
+    {4, 25 * kGiga},
+    {5, 50 * kGiga},
+}};
+
+template <std::size_t kCount>
+double rate_of(const std::array<Generation, kCount>& table, int number) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const Generation& each) { return each.number == number; });
+  return found == table.end() ? 0 : found->bytes_per_s;
+}
+
+Ceiling link(const DeviceInfo& device, const char* name, double bytes_per_s,
+             const std::string& of) {
+  return {device.id,    CeilingKind::link, name, bytes_per_s, "theoretical: " + of + ", each way",
+          SmClock::none};
+}
+
+LinkUse use_of(const std::optional<Ceiling>& roof, const Maybe& bytes_per_s) {
+  if (!roof || !bytes_per_s) return {};
+  return {*bytes_per_s / roof->value, roof->name, "theoretical"};
+}
+
+}  // namespace
+
+std::optional<Ceiling> host_link(const DeviceInfo& device) {
+  const auto& [generation, width] = device.links.pcie;
+  const double lane = rate_of(kPcieLane, generation);
+  if (lane <= 0 || width <= 0) return std::nullopt;
+  return link(device, "pcie", lane * width,
+              "PCIe " + std::to_string(generation) + ".0 x" + std::to_string(width));
+}
+
+std::optional<Ceiling> peer_link(const DeviceInfo& device) {
+  const auto& links = device.links.nvlinks;
+  if (!links) return std::nullopt;
+  if (*links == 0) return host_link(device);
+  const double one = rate_of(kNvlink, device.links.nvlink_version);
+  if (one <= 0) return std::nullopt;
+  return link(device, "nvlink", one * static_cast<double>(*links),
+              "NVLink " + std::to_string(device.links.nvlink_version) + ", " +
+                  std::to_string(*links) + " links");
+}
+
+std::vector<Ceiling> link_ceilings(const DeviceInfo& device) {
+  std::vector<Ceiling> roofs;
+  for (std::optional<Ceiling>& roof : std::array{host_link(device), peer_link(device)})
+    if (roof && (roofs.empty() || roofs.front().name != roof->name))
+      roofs.push_back(std::move(*roof));
+  return roofs;
+}
+
+void fill_link_roofs(Report& report) {
+  const auto device_of = [&report](std::int32_t id) -> const DeviceInfo* {
+    const auto found = std::find_if(report.devices.begin(), report.devices.end(),
+                                    [&](const DeviceInfo& each) { return each.id == id; });
+    return found == report.devices.end() ? nullptr : &*found;
+  };
+  for (CopyRow& copy : report.copies) {
+    copy.roof = {};
+    const DeviceInfo* device = device_of(copy.device);
+    if (device == nullptr) continue;
+    if (copy.kind == CopyKind::host_to_device || copy.kind == CopyKind::device_to_host)
+      copy.roof = use_of(host_link(*device), copy.bytes_per_s());
+    if (copy.kind == CopyKind::peer) copy.roof = use_of(peer_link(*device), copy.bytes_per_s());
+  }
+  for (KernelRow& kernel : report.kernels) {
+    if (!kernel.collective) continue;
+    CollectiveRow& collective = *kernel.collective;
+    collective.roof = {};
+    collective.bus_bytes_per_s.reset();
+    if (collective.bus_bytes && kernel.time_mean_ns && *kernel.time_mean_ns > 0)
+      collective.bus_bytes_per_s = *collective.bus_bytes / *kernel.time_mean_ns * kPerSecond;
+    const DeviceInfo* device = device_of(kernel.device);
+    if (device != nullptr && collective.one_node)
+      collective.roof = use_of(peer_link(*device), collective.bus_bytes_per_s);
+  }
+}
+
+}  // namespace gable
