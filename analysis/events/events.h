@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/base/words.h"
+#include "analysis/events/gpu_state.h"
 
 namespace gable {
 
@@ -242,6 +243,7 @@ struct DeviceInfo {
   std::uint32_t memory_bus_bits = 0;
   std::uint64_t memory_bytes = 0, l2_bytes = 0;
   DeviceLinks links;
+  std::optional<GpuState> state;  // while windows were collected
 };
 
 // What was lost, by kind; every field is shown in the report.

@@ -66,6 +66,20 @@ Profile::~Profile() = default;
 
 void Profile::add_device(const DeviceInfo& device) { state_->devices[device.id] = device; }
 
+void Profile::set_links(const std::vector<DeviceLinks>& links) {
+  for (auto& [id, device] : state_->devices) {
+    const auto place = static_cast<std::size_t>(id);
+    if (id >= 0 && place < links.size()) device.links = links[place];
+  }
+}
+
+void Profile::set_states(const std::vector<std::optional<GpuState>>& states) {
+  for (auto& [id, device] : state_->devices) {
+    const auto place = static_cast<std::size_t>(id);
+    if (id >= 0 && place < states.size()) device.state = states[place];
+  }
+}
+
 void Profile::set_metrics(Phase phase, std::vector<std::string> metric_names) {
   State& state = *state_;
   MetricList list;

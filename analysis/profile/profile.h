@@ -43,6 +43,10 @@ class Profile {
 
   // --- the run's set-up
   void add_device(const DeviceInfo& device);  // a second call with the same id replaces it
+  // How the devices are connected, by id from 0.
+  void set_links(const std::vector<DeviceLinks>& links);
+  // What they did meanwhile, by id from 0; only of those that the program launches on.
+  void set_states(const std::vector<std::optional<GpuState>>& states);
   // Metric names of a counter phase, in the order of CounterSample::values. Said once per phase
   // before its samples.
   void set_metrics(Phase phase, std::vector<std::string> metric_names);

@@ -349,6 +349,11 @@ std::string RecordingCalls::devices() const {
     line["memory_bus_bits"] = device.memory_bus_bits;
     line["memory_bytes"] = device.memory_bytes;
     line["l2_bytes"] = device.l2_bytes;
+    const auto& links = device.links;
+    if (links.pcie != DeviceLinks::Pcie{}) line["pcie"] = {links.pcie.generation, links.pcie.width};
+    if (links.pcie_max != links.pcie)
+      line["pcie_max"] = {links.pcie_max.generation, links.pcie_max.width};
+    if (links.nvlinks) line["nvlink"] = {*links.nvlinks, links.nvlink_version};
     text += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
   return text;

@@ -200,6 +200,56 @@ RecordedOp read_operation(RecordingLine& line, const IndexOf& kernel, const Inde
   return op;
 }
 
+// What NVML would tell; it does not tell what the line does not say.
+void read_recorded_links(RecordingLine& line, DeviceLinks& links) {
+  const auto pcie = [&](const char* key) {
+    const auto pair = line.pair(key);
+    return DeviceLinks::Pcie{pair.first, pair.second};
+  };
+  if (line.has("pcie")) links.pcie = links.pcie_max = pcie("pcie");
+  if (line.has("pcie_max")) links.pcie_max = pcie("pcie_max");
+  if (!line.has("nvlink")) return;
+  const auto nvlink = line.pair("nvlink");
+  links.nvlinks = nvlink.first;
+  links.nvlink_version = nvlink.second;
+}
+
+constexpr auto kReasons = std::to_array<std::pair<std::string_view, GpuReading::Reason>>({
+    {"idle", GpuReading::kIdle},
+    {"clocks_set", GpuReading::kSetByUser},
+    {"power_cap", GpuReading::kPowerCap},
+    {"hw_slowdown", GpuReading::kHwSlowdown},
+    {"sync_boost", GpuReading::kSyncBoost},
+    {"sw_thermal", GpuReading::kSwThermal},
+    {"hw_thermal", GpuReading::kHwThermal},
+    {"power_brake", GpuReading::kPowerBrake},
+    {"display", GpuReading::kDisplay},
+});
+
+GpuReading read_recorded_reading(RecordingLine& line) {
+  const auto amount = [&line](const char* key) {
+    return line.has(key) ? Maybe(line.number(key, 0)) : std::nullopt;
+  };
+  GpuReading reading;
+  reading.sm_clock_hz = amount("sm_clock_hz");
+  reading.memory_clock_hz = amount("memory_clock_hz");
+  reading.power_w = amount("power_w");
+  reading.power_limit_w = amount("power_limit_w");
+  reading.temperature_c = amount("temperature_c");
+  if (!line.has("reasons")) return reading;
+  reading.reasons = 0;
+  for (const auto& word : line.texts("reasons")) {
+    const auto known = std::find_if(kReasons.begin(), kReasons.end(),
+                                    [&](const auto& each) { return each.first == word; });
+    if (known == kReasons.end()) {
+      line.fail("there is no reason \"" + word + "\"");
+    } else {
+      *reading.reasons |= known->second;
+    }
+  }
+  return reading;
+}
+
 // A line with "device"; what it does not say is the default device's.
 DeviceInfo read_recorded_device(RecordingLine& line) {
   DeviceInfo device = default_device();
@@ -218,6 +268,7 @@ DeviceInfo read_recorded_device(RecordingLine& line) {
   device.memory_bus_bits = line.whole<std::uint32_t>("memory_bus_bits", device.memory_bus_bits);
   device.memory_bytes = line.whole<std::uint64_t>("memory_bytes", device.memory_bytes);
   device.l2_bytes = line.whole<std::uint64_t>("l2_bytes", device.l2_bytes);
+  read_recorded_links(line, device.links);
   return device;
 }
 
@@ -341,6 +392,9 @@ class Parser {
       if (other.id == device.id)
         line.fail("device " + std::to_string(device.id) + " is defined twice");
     }
+    line.each("readings", [&](RecordingLine& reading) {
+      recording_->readings[device.id].push_back(read_recorded_reading(reading));
+    });
     recording_->devices.push_back(device);
   }
 

@@ -145,6 +145,8 @@ struct Recording {
   // Those that were collected: the others are unknown. None: not said.
   std::optional<std::set<std::string, std::less<>>> metrics;
   std::vector<DeviceInfo> devices;  // by id, without holes; one H200 where the file has none
+  // What NVML tells of a device, one after the other; the last holds for good.
+  std::map<std::int32_t, std::vector<GpuReading>> readings;
   std::vector<RecordedKernel> kernels;
   std::vector<RecordedSequence> sequences;
   std::vector<RecordedOp> ops;        // the main sequence

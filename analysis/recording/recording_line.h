@@ -80,6 +80,21 @@ class RecordingLine {
             whole_value<int>((*field)[1], key, 0, 0, 99)};
   }
 
+  // What stands in a list of objects. `read` gets each as a line.
+  template <typename Read>
+  void each(const char* key, Read read) {
+    const nlohmann::json* field = find(key, false);
+    if (field == nullptr) return;
+    if (!field->is_array()) return fail(quoted(key) + " must be a list");
+    for (const auto& item : *field) {
+      if (!item.is_object()) return fail(quoted(key) + " must be a list of objects");
+      RecordingLine line(item, where_);
+      read(line);
+      line.no_other_fields();
+      if (error_.empty()) error_ = line.error();
+    }
+  }
+
   CounterValues counters(const char* key) {
     CounterValues values;
     const nlohmann::json* field = find(key, false);

@@ -186,6 +186,38 @@ void fields(auto& f, Of<Step> auto& step) {
   f.object("graph", step.graph);
 }
 
+void fields(auto& f, Of<GpuState::Throttled> auto& throttled) {
+  f.needed("any", throttled.any);
+  f.needed("power_cap", throttled.power_cap);
+  f.needed("sw_thermal", throttled.sw_thermal);
+  f.needed("hw_thermal", throttled.hw_thermal);
+  f.needed("hw_slowdown", throttled.hw_slowdown);
+  f.needed("power_brake", throttled.power_brake);
+  f.needed("sync_boost", throttled.sync_boost);
+}
+
+void fields(auto& f, Of<GpuState> auto& state) {
+  const auto clock = [&f](const char* name, auto& values) {
+    f.inside(name, [&values](auto& in) {
+      in("mean", values.mean);
+      in("min", values.min);
+      in("max", values.max);
+    });
+  };
+  f.needed("samples", state.samples);
+  f("idle_samples", state.idle_samples);
+  clock("sm_clock_hz", state.sm_clock);
+  clock("memory_clock_hz", state.memory_clock);
+  f.inside("power_w", [&](auto& in) {
+    in("mean", state.power_mean_w);
+    in("max", state.power_max_w);
+    in("limit", state.power_limit_w);
+  });
+  f("temperature_max_c", state.temperature_max_c);
+  f.object("throttled", state.throttled);
+  f("clocks_set", state.clocks_set);
+}
+
 // A device, and the clock that was measured on it (Report::sm_clock_measured_hz).
 template <typename Device, typename Clock>
 struct MeasuredDevice {
@@ -219,6 +251,17 @@ void fields(auto& f, MeasuredDevice<Device, Clock>& of) {
   f.known("memory_bus_bits", device.memory_bus_bits);
   f.known("memory_bytes", device.memory_bytes);
   f.known("l2_bytes", device.l2_bytes);
+  f.inside("pcie", [&](auto& in) {
+    in.known("generation", device.links.pcie.generation);
+    in.known("width", device.links.pcie.width);
+    in.known("generation_max", device.links.pcie_max.generation);
+    in.known("width_max", device.links.pcie_max.width);
+  });
+  f.inside("nvlink", [&](auto& in) {
+    in("links", device.links.nvlinks);
+    in.known("version", device.links.nvlink_version);
+  });
+  f.object("state", device.state);
 }
 
 void fields(auto& f, Of<Ceiling> auto& ceiling) {

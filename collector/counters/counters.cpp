@@ -54,7 +54,7 @@ CuptiFailure Counters::begin(const Place& place, WindowId window, Phase phase,
 // enabled again after every window of times; what is free by then says nothing about counters.
 CuptiFailure Counters::begin_on(Context& context, Phase phase, std::size_t max_ranges) {
   const bool first = !context.had;
-  const auto before = memory_.free_bytes(context.place.device);
+  const auto before = gpus_.free_bytes(context.place.device);
   if (first && before && *before < kLeastMemory) {
     return {CUPTI_ERROR_OUT_OF_MEMORY,
             "Only " + std::to_string(*before >> 20) +
@@ -68,7 +68,7 @@ CuptiFailure Counters::begin_on(Context& context, Phase phase, std::size_t max_r
       failure = context.window.begin(pass, max_ranges, mode());
   if (!failure.failed()) context.had = true;
   if (!first || !before || failure.failed()) return failure;
-  const auto after = memory_.free_bytes(context.place.device);
+  const auto after = gpus_.free_bytes(context.place.device);
   const MutexLock hold(mutex_);
   if (after) context.gpu_bytes = *before > *after ? *before - *after : 0;
   return failure;

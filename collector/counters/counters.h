@@ -11,16 +11,18 @@
 
 #include "analysis/base/mutex.h"
 #include "collector/counters/counter_window.h"
-#include "collector/cupti/gpu_memory.h"
+#include "collector/cupti/gpu_watch.h"
 #include "collector/metrics/plan.h"
 
 namespace gable {
 
 class Counters {
  public:
-  // `range_function`: of range_key(), where ranges are layers.
-  Counters(const CuptiApi& api, RangeMode mode, FunctionId range_function = 0)
+  // `gpus`: tell what counters take of their memory. `range_function`: of range_key(), where ranges
+  // are layers.
+  Counters(const CuptiApi& api, GpuWatch& gpus, RangeMode mode, FunctionId range_function = 0)
       : engine_(api),
+        gpus_(gpus),
         mode_(mode),
         by_layers_(mode == RangeMode::layer),
         range_function_(range_function) {}
@@ -87,7 +89,6 @@ class Counters {
   // Memory of the GPUs that was taken while the profilers were enabled for the first time; empty
   // when nobody knows. Whatever else took memory meanwhile is in it.
   [[nodiscard]] std::optional<std::uint64_t> gpu_bytes();
-  [[nodiscard]] GpuMemory& memory() { return memory_; }
 
  private:
   struct Context {
@@ -107,7 +108,7 @@ class Counters {
   CuptiFailure begin_on(Context& context, Phase phase, std::size_t max_ranges);
 
   ProfilerEngine engine_;
-  GpuMemory memory_;
+  GpuWatch& gpus_;
   std::atomic<RangeMode> mode_;
   std::atomic<bool> by_layers_;
   const FunctionId range_function_;

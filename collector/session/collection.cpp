@@ -32,12 +32,16 @@ Collection::Collection(Runtime& runtime, CuptiApi calls, Windows::Hooks hooks)
                  return graph_nodes.function_of(node);
                }),
       range_choice(choose_ranges(rt.settings, rt.ranks)),
-      counters(api, range_choice.mode, rt.functions.intern(kRangeSymbol)),
+      counters(api, gpus, range_choice.mode, rt.functions.intern(kRangeSymbol)),
       windows(rt, api, sink, counters, activity, std::move(hooks)) {
-  counters.memory().find();
+  gpus.find();
   if (range_choice.mode == RangeMode::layer)
     sink.with_profile([](Profile& profile) { profile.count_ranges(); });
   if (!range_choice.sentence.empty()) rt.notes.say(range_choice.sentence);
+}
+
+void Collection::watch_gpus() {
+  gpus.watch([&hot = rt.hot] { return hot.window.load(std::memory_order_relaxed) != kNoWindow; });
 }
 
 }  // namespace gable

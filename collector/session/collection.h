@@ -8,6 +8,7 @@
 #include "collector/counters/counters.h"
 #include "collector/cupti/activity_stream.h"
 #include "collector/cupti/cupti_api.h"
+#include "collector/cupti/gpu_watch.h"
 #include "collector/layers/graph_nodes.h"
 #include "collector/layers/launch_filter.h"
 #include "collector/queue/range_choice.h"
@@ -25,6 +26,8 @@ struct Collection {
   [[nodiscard]] bool wants_counters() const {
     return rt.settings.phase_hw || rt.settings.phase_flops;
   }
+  // NVML is asked what the GPUs do while a window is open.
+  void watch_gpus();
   // A handle of a function, or a name in a module, may mean another one from here on.
   void forget_handles() { unload_epoch.fetch_add(1, std::memory_order_relaxed); }
 
@@ -36,6 +39,7 @@ struct Collection {
   std::atomic<std::uint32_t> unload_epoch{1};  // modules were unloaded so often; 1: never
   ActivityStream activity;
   const RangeChoice range_choice;
+  GpuWatch gpus;
   Counters counters;
   Windows windows;
   // CUPTI cannot be had: NVTX ranges alone are collected.

@@ -87,6 +87,7 @@ bool Ending::await_last_records() {
 }
 
 void Ending::with_queue() {
+  c_.gpus.rest();
   subscription_.silence();
   const auto stop = [this] { return begun() || hooks_.dying(); };
   const auto since = Clock::now();
@@ -117,6 +118,7 @@ bool Ending::claim() {
 void Ending::with_program() {
   if (!claim()) return;
   try {
+    c_.gpus.rest();
     reports_.output().look_at_environment();
     if (!c_.ranges_only) c_.windows.shut_down("The program ended within it.");
     write_last();
@@ -131,6 +133,7 @@ void Ending::for_tool(const std::string& tool) {
   if (!complete_.load() && claim()) {
     c_.rt.notes.say(tool +
                     " uses CUPTI from here on, so Gable stops; its report has what came before.");
+    c_.gpus.rest();
     c_.windows.shut_down("Another CUPTI tool began within it.");
     set_ranges_active(false);
     (void)c_.counters.close();
@@ -157,6 +160,7 @@ void Ending::write_last() {
 void Ending::for_signal() {
   if (!claim()) return;
   c_.rt.hot.watching.store(false, std::memory_order_release);
+  c_.gpus.rest();
   if (c_.activity.enabled()) flusher_.flush(false, kSignalFlushPatience);
   records_.collect();
   c_.sink.with_profile([](Profile& profile) { profile.finish_records(); });

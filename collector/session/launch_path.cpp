@@ -54,6 +54,7 @@ void LaunchPath::look_up_device(ThreadState& thread, const CUpti_CallbackData& d
     c_.rt.notes.record(
         "CUPTI did not tell which GPU a context is of; its kernels are shown as GPU 0's.");
   thread.context = {data.context, data.contextUid, static_cast<std::int32_t>(id.value_or(0))};
+  c_.gpus.use(thread.context.device);
 }
 
 // False: it is no launch of one kernel.

@@ -60,7 +60,7 @@ void MetricPlanner::make() {
     devices_known_ = true;
     made_.notify_all();
   }
-  c_.counters.memory().open();
+  c_.gpus.start();
   auto plan = plan_for(devices);
   tell(plan);
   const MutexLock hold(mutex_);

@@ -59,6 +59,7 @@ std::string OnDemand::open(const Schedule& schedule) {
     return "The queue before did not come to an end.";
   }
   ending_.queue_opened();
+  c_.watch_gpus();
   set_ranges_active(true);
   c_.rt.hot.watching.store(true, std::memory_order_release);
   watch_for_other_tools();

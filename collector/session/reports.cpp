@@ -39,7 +39,17 @@ Reports::Reports(Collection& collection, Records& records)
   c_.counters.keep_images(&recording_.images());
 }
 
+void Reports::ask_gpus() {
+  const auto links = c_.gpus.links();
+  const auto states = c_.gpus.states();
+  c_.sink.with_profile([&](Profile& profile) {
+    profile.set_links(links);
+    profile.set_states(states);
+  });
+}
+
 bool Reports::write(bool complete, bool last) {
+  ask_gpus();
   if (c_.ranges_only) c_.sink.take_spans(kWholeRun);
   if (complete) {
     if (!c_.ranges_only) c_.windows.keep_what_was_measured();

@@ -28,6 +28,8 @@ class Reports {
 
  private:
   [[nodiscard]] SnapshotContent content_so_far();
+  // What NVML told until now is for the profile.
+  void ask_gpus();
 
   Collection& c_;
   Records& records_;

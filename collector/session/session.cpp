@@ -160,6 +160,7 @@ void Session::collect() {
   rt.ranges.set_listener(&c_.windows);
   if (const auto block = rt.early_block.take()) begin_block(*block);
   rt.hot.watching.store(true, std::memory_order_release);
+  c_.watch_gpus();
   watch_for_other_tools();
 }
 

@@ -60,7 +60,7 @@ class Record(small.SmallTest):
         return first, recording, report
 
     def test_small_runs(self):
-        for name in ("layers", "copies", "two_devices", "two_threads", "two_streams", "graph", "graph_layers", "varying_work",
+        for name in ("layers", "copies", "two_devices", "gpu_links", "two_threads", "two_streams", "graph", "graph_layers", "varying_work",
                      "launch_kinds", "start_end", "waits", "unknown_metric", "more_metrics", "two_contexts", "waves"):
             with self.subTest(name):
                 self.both(name, *small.STEPS)

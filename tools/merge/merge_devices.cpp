@@ -12,6 +12,23 @@ std::int32_t MergedDevices::of(std::size_t report, std::int32_t device) const {
   return kind.at({report, device});
 }
 
+namespace {
+
+// What GPUs of one kind have in common: the slots of a machine may differ.
+void keep_common(const DeviceLinks& one, DeviceLinks& all) {
+  const auto keep = [](const auto& a, auto& b) {
+    if (a != b) b = {};
+  };
+  keep(one.pcie.generation, all.pcie.generation);
+  keep(one.pcie.width, all.pcie.width);
+  keep(one.pcie_max.generation, all.pcie_max.generation);
+  keep(one.pcie_max.width, all.pcie_max.width);
+  keep(one.nvlinks, all.nvlinks);
+  keep(one.nvlink_version, all.nvlink_version);
+}
+
+}  // namespace
+
 MergedDevices merge_devices(const std::vector<Report>& reports, Report& out) {
   MergedDevices merged;
   std::map<std::pair<std::string, int>, std::int32_t> kinds;
@@ -39,6 +56,11 @@ MergedDevices merge_devices(const std::vector<Report>& reports, Report& out) {
       if (fresh) {
         device.id = kind;
         out.devices.push_back(device);
+      } else {
+        DeviceInfo& all = out.devices[static_cast<std::size_t>(kind)];
+        keep_common(device.links, all.links);
+        all.state = all.state && device.state ? std::optional(together(*all.state, *device.state))
+                                              : std::nullopt;
       }
       merged.kind[{i, id}] = kind;
       merged.gpus[kind] += 1;

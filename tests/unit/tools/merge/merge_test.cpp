@@ -163,5 +163,16 @@ TEST(MergeOf, WhereARankIsSilentTheSumIsUnknown) {
   EXPECT_TRUE(all.layers[0].calls);
 }
 
+TEST(Merge, OfLinksOnlyWhatAllGpusOfAKindHaveInCommon) {
+  Report one = rank_of(0, 100, 1), other = rank_of(1, 100, 1);
+  one.devices[0].links = {{5, 16}, {5, 16}, 18, 4};
+  other.devices[0].links = {{4, 16}, {5, 16}, 18, 4};
+  const Report both = merged({one, other});
+  ASSERT_EQ(both.devices.size(), 1u);
+  EXPECT_EQ(both.devices[0].links, (DeviceLinks{{0, 16}, {5, 16}, 18, 4}));
+  other.devices[0].links.nvlinks.reset();
+  EXPECT_EQ(merged({one, other}).devices[0].links.nvlinks, std::nullopt);
+}
+
 }  // namespace
 }  // namespace gable

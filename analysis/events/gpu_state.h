@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a GPU did while it was profiled, made of readings taken now and then: its clocks, its power,
+// and what held its clocks down.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "analysis/base/maybe.h"
+
+namespace gable {
+
+// One reading. What could not be read is unknown.
+struct GpuReading {
+  // Why clocks are not higher: nvmlClocksEventReasons, as bits.
+  enum Reason : std::uint64_t {
+    kIdle = 0x1,
+    kSetByUser = 0x2,  // application clocks
+    kPowerCap = 0x4,
+    kHwSlowdown = 0x8,
+    kSyncBoost = 0x10,
+    kSwThermal = 0x20,
+    kHwThermal = 0x40,
+    kPowerBrake = 0x80,
+    kDisplay = 0x100,  // clocks that a display needs
+  };
+  Maybe sm_clock_hz, memory_clock_hz, power_w, power_limit_w, temperature_c;
+  std::optional<std::uint64_t> reasons;
+
+  [[nodiscard]] bool idle() const { return reasons && (*reasons & kIdle) != 0; }
+};
+
+// A summary of readings. Only those at which the GPU worked count, as far as NVML tells which.
+struct GpuState {
+  struct Clock {
+    Maybe mean, min, max;  // Hz
+    friend bool operator==(const Clock&, const Clock&) = default;
+  };
+  // Shares of the samples at which this held the clocks down.
+  struct Throttled {
+    double any = 0;
+    double power_cap = 0, sw_thermal = 0, hw_thermal = 0, hw_slowdown = 0, power_brake = 0;
+    double sync_boost = 0;
+    friend bool operator==(const Throttled&, const Throttled&) = default;
+  };
+  std::uint64_t samples = 0, idle_samples = 0;  // at which the GPU worked, and others
+  Clock sm_clock, memory_clock;
+  Maybe power_mean_w, power_max_w, power_limit_w;
+  Maybe temperature_max_c;
+  std::optional<Throttled> throttled;
+  Maybe clocks_set;  // share at which a setting of the user's held the clocks
+  friend bool operator==(const GpuState&, const GpuState&) = default;
+};
+
+// Readings on their way to a summary.
+class GpuStateSum {
+ public:
+  void add(const GpuReading& reading);
+  // Nothing: there was no reading.
+  [[nodiscard]] std::optional<GpuState> state() const;
+
+ private:
+  struct Values {
+    double sum = 0, min = 0, max = 0;
+    std::uint64_t count = 0;
+    void add(const Maybe& value);
+    [[nodiscard]] Maybe mean() const;
+    [[nodiscard]] Maybe least() const;
+    [[nodiscard]] Maybe most() const;
+  };
+  std::uint64_t samples_ = 0, idle_ = 0;
+  Values sm_clock_, memory_clock_, power_, temperature_;
+  Maybe power_limit_w_;             // the last
+  std::uint64_t with_reasons_ = 0;  // samples of which they are known
+  std::uint64_t set_by_user_ = 0;   // and of these, those with this reason
+  std::uint64_t any_ = 0, power_cap_ = 0, sw_thermal_ = 0, hw_thermal_ = 0, hw_slowdown_ = 0;
+  std::uint64_t power_brake_ = 0, sync_boost_ = 0;
+};
+
+// Of two GPUs of a kind. What one does not know is unknown; means count samples alike.
+[[nodiscard]] GpuState together(const GpuState& one, const GpuState& other);
+
+}  // namespace gable

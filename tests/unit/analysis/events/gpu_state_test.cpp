@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What readings of a GPU come to.
+#include "analysis/events/gpu_state.h"
+
+#include <gtest/gtest.h>
+
+namespace gable {
+namespace {
+
+using R = GpuReading;
+
+GpuReading reading(double mhz, std::uint64_t reasons, double watts = 300) {
+  return {.sm_clock_hz = mhz * 1e6,
+          .memory_clock_hz = 3201e6,
+          .power_w = watts,
+          .power_limit_w = 700,
+          .temperature_c = 60,
+          .reasons = reasons};
+}
+
+GpuState state_of(const std::vector<GpuReading>& readings) {
+  GpuStateSum sum;
+  for (const auto& each : readings) sum.add(each);
+  return sum.state().value_or(GpuState());
+}
+
+TEST(GpuState, IsNothingWithoutAReading) { EXPECT_EQ(GpuStateSum().state(), std::nullopt); }
+
+TEST(GpuState, HasClocksAndPower) {
+  const auto state = state_of({reading(1000, 0, 200), reading(1400, 0, 600), reading(1200, 0)});
+  EXPECT_EQ(state.samples, 3u);
+  EXPECT_EQ(state.sm_clock, (GpuState::Clock{1200e6, 1000e6, 1400e6}));
+  EXPECT_EQ(state.memory_clock, (GpuState::Clock{3201e6, 3201e6, 3201e6}));
+  EXPECT_NEAR(*state.power_mean_w, 1100.0 / 3, 1e-9);
+  EXPECT_EQ(state.power_max_w, 600);
+  EXPECT_EQ(state.power_limit_w, 700);
+  EXPECT_EQ(state.temperature_max_c, 60);
+  EXPECT_EQ(state.throttled, GpuState::Throttled());
+  EXPECT_EQ(state.clocks_set, 0);
+}
+
+TEST(GpuState, AnIdleGpuHasNoPartInClocksPowerAndShares) {
+  auto idle = reading(210, R::kIdle, 70);
+  idle.temperature_c = 65;
+  const auto state = state_of({idle, reading(1400, R::kPowerCap, 600), idle});
+  EXPECT_EQ(state.samples, 1u);
+  EXPECT_EQ(state.idle_samples, 2u);
+  EXPECT_EQ(state.sm_clock.min, 1400e6);
+  EXPECT_EQ(state.power_mean_w, 600);
+  EXPECT_EQ(state.throttled->power_cap, 1);
+  EXPECT_EQ(state.temperature_max_c, 65);
+  const auto never = state_of({idle});
+  EXPECT_EQ(never.samples, 0u);
+  EXPECT_EQ(never.sm_clock, GpuState::Clock());
+  EXPECT_EQ(never.throttled, std::nullopt);
+}
+
+TEST(GpuState, EachReasonHasItsShare) {
+  const auto state = state_of({reading(1, R::kPowerCap), reading(1, R::kPowerCap | R::kSwThermal),
+                               reading(1, R::kHwThermal | R::kHwSlowdown),
+                               reading(1, R::kPowerBrake), reading(1, R::kSyncBoost),
+                               reading(1, R::kSetByUser), reading(1, R::kDisplay), reading(1, 0)});
+  ASSERT_TRUE(state.throttled);
+  const auto& throttled = *state.throttled;
+  EXPECT_EQ(throttled.power_cap, 0.25);
+  EXPECT_EQ(throttled.sw_thermal, 0.125);
+  EXPECT_EQ(throttled.hw_thermal, 0.125);
+  EXPECT_EQ(throttled.hw_slowdown, 0.125);
+  EXPECT_EQ(throttled.power_brake, 0.125);
+  EXPECT_EQ(throttled.sync_boost, 0.125);
+  // A clock that the user or a display set is not throttled.
+  EXPECT_EQ(throttled.any, 0.625);
+  EXPECT_EQ(state.clocks_set, 0.125);
+}
+
+TEST(GpuState, WhatIsNotReadIsUnknown) {
+  const auto state = state_of({GpuReading()});
+  EXPECT_EQ(state.samples, 1u);
+  EXPECT_EQ(state.sm_clock, GpuState::Clock());
+  EXPECT_EQ(state.power_mean_w, std::nullopt);
+  EXPECT_EQ(state.temperature_max_c, std::nullopt);
+  EXPECT_EQ(state.throttled, std::nullopt);
+  EXPECT_EQ(state.clocks_set, std::nullopt);
+  // Shares are of the samples that tell.
+  EXPECT_EQ(state_of({GpuReading(), reading(1, R::kPowerCap)}).throttled->power_cap, 1);
+}
+
+TEST(GpuState, OfTwoGpusCountsTheirSamplesAlike) {
+  const auto one = state_of({reading(1000, R::kPowerCap, 100)});
+  const auto other =
+      state_of({reading(1400, 0, 500), reading(1400, 0, 500), reading(1400, 0, 500)});
+  const auto both = together(one, other);
+  EXPECT_EQ(both.samples, 4u);
+  EXPECT_EQ(both.sm_clock, (GpuState::Clock{1300e6, 1000e6, 1400e6}));
+  EXPECT_EQ(both.power_mean_w, 400);
+  EXPECT_EQ(both.power_max_w, 500);
+  EXPECT_EQ(both.throttled->power_cap, 0.25);
+  EXPECT_EQ(both.power_limit_w, 700);
+  const auto part = together(one, state_of({GpuReading()}));
+  EXPECT_EQ(part.sm_clock.mean, std::nullopt);
+  EXPECT_EQ(part.power_limit_w, std::nullopt);
+  EXPECT_EQ(part.throttled, std::nullopt);
+}
+
+}  // namespace
+}  // namespace gable
