@@ -167,10 +167,9 @@ std::optional<CollectiveRow> collective_row(const KeyRow& key) {
   row.kind = sums.kind;
   if (sums.ranks > 0) row.ranks = sums.ranks;
   row.one_node = sums.one_node;
-  if (sums.sized && sums.calls == key.launches) {
-    row.bytes = sums.bytes / static_cast<double>(sums.calls);
-    row.bus_bytes = sums.bus_bytes / static_cast<double>(sums.calls);
-  }
+  if (sums.calls != key.launches) return row;
+  if (sums.sized) row.bytes = sums.bytes / static_cast<double>(sums.calls);
+  if (sums.on_bus) row.bus_bytes = sums.bus_bytes / static_cast<double>(sums.calls);
   return row;
 }
 

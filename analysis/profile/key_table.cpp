@@ -38,7 +38,8 @@ void CollectiveSums::add(const CollectiveCall& call) {
   one.calls = 1;
   one.bytes = static_cast<double>(call.bytes.value_or(0));
   one.bus_bytes = bus.value_or(0);
-  one.sized = call.bytes && bus;
+  one.sized = call.bytes.has_value();
+  one.on_bus = bus.has_value();
   one.kind = call.kind;
   one.ranks = call.ranks;
   one.one_node = call.one_node;
@@ -55,6 +56,7 @@ void CollectiveSums::merge(const CollectiveSums& other) {
   bytes += other.bytes;
   bus_bytes += other.bus_bytes;
   sized = sized && other.sized;
+  on_bus = on_bus && other.on_bus;
   if (kind != other.kind) kind = Collective::unknown;
   if (ranks != other.ranks) ranks = 0;
   one_node = one_node && other.one_node;

@@ -35,7 +35,7 @@ struct CounterSums {
 struct CollectiveSums {
   std::uint64_t calls = 0;
   double bytes = 0, bus_bytes = 0;
-  bool sized = true;  // both are known of all calls
+  bool sized = true, on_bus = true;  // `bytes`, `bus_bytes` are known of all calls
   Collective kind = Collective::unknown;
   std::uint32_t ranks = 0;  // 0: unknown, or not always the same
   bool one_node = true;

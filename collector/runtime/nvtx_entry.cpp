@@ -211,10 +211,7 @@ void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) { range_end(id); 
 // Domains and strings are kept also while nobody looks: their handles outlive that.
 nvtxDomainHandle_t create_domain(std::string_view name) {
   const DomainId id = runtime().ranges.domain(name);
-  if (name == "NCCL") {
-    g_one_node.store(told_one_node(), std::memory_order_relaxed);
-    g_nccl.store(id, std::memory_order_relaxed);
-  }
+  if (name == "NCCL") g_nccl.store(id, std::memory_order_relaxed);
   return handle_of(id);
 }
 
@@ -312,6 +309,8 @@ bool attach_nvtx_payloads(void* module_info) {
     return false;
   const ExtensionSegment& segment = module->segments[0];
   if (segment.slots == nullptr) return false;
+  // NVTX has just read the environment on this thread, too.
+  g_one_node.store(told_one_node(), std::memory_order_relaxed);
   for (const auto& [place, function] : functions)
     if (place < segment.slot_count) segment.slots[place] = function;
   return true;

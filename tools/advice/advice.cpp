@@ -14,6 +14,7 @@
 #include "analysis/events/kernel_kind.h"
 #include "analysis/roofline/occupancy.h"
 #include "tools/advice/advice_facts.h"
+#include "tools/advice/link_facts.h"
 #include "tools/plot/matrix_kernel.h"
 
 namespace gable {
@@ -410,12 +411,24 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
                             ? Maybe(std::min(*step.copy_ns, *step.idle_ns))
                             : step.copy_ns;
   if (steps && exposed && *exposed >= kMuchCopying * facts.unit_ns) {
-    advice.push_back({"copies",
-                      "Overlap copies with computing: DataLoader(..., pin_memory=True) and "
-                      "batch.to(device, non_blocking=True), a stream of their own; or keep the "
-                      "data on the GPU.",
-                      "Copies take " + percent(*step.copy_ns / facts.unit_ns) + " of a step.",
-                      exposed});
+    const HostCopies copies = host_copies(*facts.report);
+    std::string action =
+        "Overlap copies with computing: DataLoader(..., pin_memory=True) and "
+        "batch.to(device, non_blocking=True), a stream of their own; or keep the data on the GPU.";
+    if (copies.mostly_pageable())
+      action =
+          "Copy from pinned memory, and beside computing: DataLoader(..., pin_memory=True) and "
+          "batch.to(device, non_blocking=True). From pageable memory a copy goes through a "
+          "buffer of the driver, and its call waits for that.";
+    else if (copies.time_ns > 0 && copies.none_pageable())
+      action =
+          "Overlap copies with computing: batch.to(device, non_blocking=True) in a stream of their "
+          "own, a batch ahead; or keep the data on the GPU. The host's memory is pinned already.";
+    std::string trigger = "Copies take " + percent(*step.copy_ns / facts.unit_ns) + " of a step";
+    if (copies.mostly_pageable())
+      trigger += ", " + percent(copies.pageable_ns / copies.time_ns) +
+                 " of that between host and GPU from or to pageable memory";
+    advice.push_back({"copies", action, trigger + "." + rate_of_copies(*facts.report), exposed});
     place_copies(advice.back(), *facts.report);
   }
   const AdviceFacts::Part communication =
@@ -431,7 +444,8 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
          "Hide communication behind computing: larger buckets "
          "(DistributedDataParallel(..., bucket_cap_mb=100)), gradient accumulation, or fewer bytes "
          "(bf16_compress_hook).",
-         percent(communication.share(facts.kernels_ns)) + " of the GPU time is collectives.",
+         percent(communication.share(facts.kernels_ns)) + " of the GPU time is collectives." +
+             rate_of_collectives(*facts.report),
          shown});
     place(advice.back(), communication);
   }

@@ -67,7 +67,7 @@ TEST(LinkRoofs, GpusWithoutNvlinkTalkOverPcie) {
   const auto both = link_ceilings(with_links(5, 16, 18, 4));
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0].source, "theoretical: PCIe 5.0 x16, each way");
-  EXPECT_EQ(both[1].source, "theoretical: NVLink 4.0, 18 links, each way");
+  EXPECT_EQ(both[1].source, "theoretical: NVLink 4, 18 links, each way");
   EXPECT_EQ(both[1].kind, CeilingKind::link);
   EXPECT_EQ(both[1].device, 3);
 }

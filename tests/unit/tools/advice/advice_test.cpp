@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/events/kernel_kind.h"
+#include "analysis/roofline/link_roofs.h"
 #include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/roofline.h"
 #include "tools/advice/advice.h"
@@ -334,6 +335,59 @@ TEST_F(AdviceTest, CopiesWaitsAndCommunication) {
   EXPECT_EQ(given("waits"), nullptr);  // the GPU is busy meanwhile
   report.step.idle_ns = 2e5;
   EXPECT_EQ(given("waits")->trigger, "The host waits for 100 us in net, 20.0 % of its span.");
+}
+
+TEST_F(AdviceTest, CopiesSayWhatMemoryAndWhichLink) {
+  kernel("work", 4e5, 1e5, 5e5);
+  report.step.idle_ns = 8e4;
+  report.step.copy_ns = 6e4;
+  DeviceInfo device;
+  device.links.pcie = {4, 16};
+  report.devices = {device};
+  const auto copy = [&](CopyKind kind, HostMemory memory, Maybe bytes, double time) {
+    CopyRow& row = report.copies.emplace_back();
+    row.kind = kind;
+    row.host_memory = memory;
+    row.bytes = bytes;
+    row.time_ns = time;
+    row.direction = Direction::none;
+    fill_link_roofs(report);
+  };
+  copy(CopyKind::host_to_device, HostMemory::pageable, 3.1508e5, 2e4);  // half of the roof
+  copy(CopyKind::device_to_device, HostMemory::unknown, 1e9, 1e4);
+  const auto pageable = *given("copies");
+  EXPECT_TRUE(pageable.action.starts_with("Copy from pinned memory")) << pageable.action;
+  EXPECT_EQ(pageable.trigger,
+            "Copies take 6.0 % of a step, 100.0 % of that between host and GPU from or to pageable "
+            "memory. They reach 15.8 GB/s, 50.0 % of PCIe's 31.5 GB/s.");
+  report.copies[0].host_memory = HostMemory::pinned;
+  EXPECT_TRUE(given("copies")->action.ends_with("is pinned already.")) << given("copies")->action;
+  EXPECT_EQ(given("copies")->trigger,
+            "Copies take 6.0 % of a step. They reach 15.8 GB/s, 50.0 % of PCIe's 31.5 GB/s.");
+  report.copies[0].host_memory = HostMemory::unknown;
+  EXPECT_TRUE(given("copies")->action.starts_with("Overlap copies with computing: DataLoader"));
+  report.devices[0].links = {};
+  fill_link_roofs(report);
+  EXPECT_EQ(given("copies")->trigger, "Copies take 6.0 % of a step. They reach 15.8 GB/s.");
+  copy(CopyKind::device_to_host, HostMemory::pinned, {}, 1e3);
+  EXPECT_EQ(given("copies")->trigger, "Copies take 6.0 % of a step.") << "of one nobody knows";
+}
+
+TEST_F(AdviceTest, CollectivesSayHowMuchOfTheirLinkTheyReach) {
+  kernel("work", 4e5, 1e5, 5e5);
+  kernel("ncclDevKernel_AllReduce", 0, 1e4, 1e5);
+  DeviceInfo device;
+  device.links.nvlinks = 18;
+  device.links.nvlink_version = 4;
+  report.devices = {device};
+  EXPECT_EQ(given("communication")->trigger, "16.7 % of the GPU time is collectives.");
+  CollectiveRow& message = report.kernels.back().collective.emplace();
+  message.one_node = true;
+  message.bus_bytes = 4.5e6 * *report.kernels.back().time_mean_ns / 1e5;  // 45 GB/s
+  fill_link_roofs(report);
+  EXPECT_EQ(given("communication")->trigger,
+            "16.7 % of the GPU time is collectives. They reach 45.0 GB/s on the bus, waiting for "
+            "other ranks included, 10.0 % of NVLink's 450 GB/s.");
 }
 
 TEST(KernelKind, NamesOfPyTorchAndCudnn) {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/advice/link_facts.h"
+
+#include <algorithm>
+
+#include "analysis/base/display.h"
+#include "analysis/roofline/link_roofs.h"
+
+namespace gable {
+namespace {
+
+// Of several rows together: bytes over time, and the time at their roofs over time.
+class Rate {
+ public:
+  void add(const Maybe& bytes, const Maybe& time_ns, const LinkUse& roof, double times = 1) {
+    known_ = known_ && bytes && time_ns;
+    bytes_ += bytes.value_or(0) * times;
+    time_ns_ += time_ns.value_or(0) * times;
+    bounded_ = bounded_ && roof.fraction && (link_.empty() || link_ == roof.ceiling);
+    link_ = roof.ceiling;
+    least_ns_ += roof.fraction.value_or(0) * time_ns.value_or(0) * times;
+  }
+  [[nodiscard]] std::string text(const std::string& what) const {
+    if (!known_ || bytes_ <= 0 || time_ns_ <= 0) return {};
+    const double rate = bytes_ / time_ns_ * 1e9;
+    std::string said = " They reach " + with_prefix(rate, "B/s") + what;
+    if (bounded_ && least_ns_ > 0) {
+      const double fraction = least_ns_ / time_ns_;
+      said += ", " + percent(fraction) + " of " + (link_ == "nvlink" ? "NVLink" : "PCIe") + "'s " +
+              with_prefix(rate / fraction, "B/s");
+    }
+    return said + ".";
+  }
+
+ private:
+  double bytes_ = 0, time_ns_ = 0, least_ns_ = 0;
+  bool known_ = true, bounded_ = true;
+  std::string link_;
+};
+
+bool with_host(const CopyRow& copy) {
+  return copy.kind == CopyKind::host_to_device || copy.kind == CopyKind::device_to_host;
+}
+
+}  // namespace
+
+HostCopies host_copies(const Report& report) {
+  HostCopies sums;
+  for (const CopyRow& copy : report.copies) {
+    if (!with_host(copy)) continue;
+    const double time = copy.time_ns.value_or(0);
+    sums.time_ns += time;
+    if (copy.host_memory != HostMemory::unknown) sums.known_ns += time;
+    if (copy.host_memory == HostMemory::pageable) sums.pageable_ns += time;
+  }
+  return sums;
+}
+
+std::string rate_of_copies(const Report& report) {
+  Rate rate;
+  for (const CopyRow& copy : report.copies)
+    if (with_host(copy)) rate.add(copy.bytes, copy.time_ns, copy.roof);
+  return rate.text("");
+}
+
+std::string rate_of_collectives(const Report& report) {
+  Rate rate;
+  bool any = false;
+  for (const KernelRow& kernel : report.kernels) {
+    if (kernel.roof.bound != Bound::communication || kernel.counts_again()) continue;
+    any = true;
+    const CollectiveRow none;
+    const CollectiveRow& row = kernel.collective ? *kernel.collective : none;
+    rate.add(row.bus_bytes, kernel.time_mean_ns, row.roof, kernel.launches);
+  }
+  return any ? rate.text(" on the bus, waiting for other ranks included") : std::string();
+}
+
+}  // namespace gable

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a report's copies and collectives are, and what memory of the host copies use.
+// Internal to this folder.
+#pragma once
+
+#include <string>
+
+#include "analysis/report/report.h"
+
+namespace gable {
+
+// Copies between host and GPU.
+struct HostCopies {
+  double time_ns = 0, pageable_ns = 0, known_ns = 0;  // known: of what kind the host's memory is
+  [[nodiscard]] bool mostly_pageable() const { return 2 * pageable_ns > time_ns; }
+  [[nodiscard]] bool none_pageable() const { return pageable_ns <= 0 && known_ns >= time_ns; }
+};
+[[nodiscard]] HostCopies host_copies(const Report& report);
+
+// " They reach 9.24 GB/s, 29.3 % of PCIe's 31.5 GB/s." Of copies between host and GPU, and of what
+// collectives have to send; empty where bytes or times are not known of all, and without the share
+// where the link is not.
+[[nodiscard]] std::string rate_of_copies(const Report& report);
+[[nodiscard]] std::string rate_of_collectives(const Report& report);
+
+}  // namespace gable
