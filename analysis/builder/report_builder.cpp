@@ -16,6 +16,7 @@
 #include "analysis/events/lost_counts.h"
 #include "analysis/profile/launch_latency.h"
 #include "analysis/profile/profile_state.h"
+#include "analysis/report/gpu_words.h"
 #include "analysis/roofline/link_roofs.h"
 #include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/roofline.h"
@@ -252,6 +253,7 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
     report.run.notes.push_back(std::move(note));
   for (std::string& note : number_notes(state, report)) report.run.notes.push_back(std::move(note));
   for (std::string& note : ceiling_notes(report)) report.run.notes.push_back(std::move(note));
+  for (std::string& note : gpu_notes(report)) report.run.notes.push_back(std::move(note));
   for (const std::string& note : roofs.problems) report.run.notes.push_back(note);
   return report;
 }

@@ -30,6 +30,9 @@ Maybe GpuStateSum::Values::least() const { return count == 0 ? std::nullopt : Ma
 Maybe GpuStateSum::Values::most() const { return count == 0 ? std::nullopt : Maybe(max); }
 
 void GpuStateSum::add(const GpuReading& reading) {
+  if (!reading.reasons && !reading.sm_clock_hz && !reading.memory_clock_hz && !reading.power_w &&
+      !reading.power_limit_w && !reading.temperature_c)
+    return;
   temperature_.add(reading.temperature_c);
   if (reading.power_limit_w) power_limit_w_ = reading.power_limit_w;
   if (reading.idle()) {

@@ -51,7 +51,8 @@ struct GpuWatch::Shared {
 
   void run();
   bool open_nvml();
-  void answer(UniqueLock& hold) GABLE_REQUIRES(mutex);
+  // False: there is no reading of that device yet.
+  bool answer(UniqueLock& hold) GABLE_REQUIRES(mutex);
   void read_gpus(UniqueLock& hold) GABLE_REQUIRES(mutex);
 };
 
@@ -144,7 +145,6 @@ void GpuWatch::Shared::run() {
   open = opened;
   answered.notify_all();
   auto last = std::chrono::steady_clock::time_point();
-  std::uint64_t last_queue = 0;
   while (open) {
     const auto has_question = [this]() GABLE_REQUIRES(mutex) { return !questions.empty(); };
     if (when) {
@@ -152,14 +152,12 @@ void GpuWatch::Shared::run() {
     } else {
       asked.wait(hold, [this]() GABLE_REQUIRES(mutex) { return when || !questions.empty(); });
     }
-    // Who asks for memory is about to count: from the first window on there is a reading.
-    const bool asks = !questions.empty();
-    if (asks) answer(hold);
+    // Who asks for memory is about to count: of each window's GPU there is a reading.
+    const bool wanted = !questions.empty() && !answer(hold);
     const auto now = std::chrono::steady_clock::now();
-    const bool first = last_queue != queue;
-    if (when && ((asks && first) || (when() && (first || now - last >= kEvery)))) {
+    if (when && used.load(std::memory_order_relaxed) != 0 &&
+        (wanted || (when() && now - last >= kEvery))) {
       last = now;
-      last_queue = queue;
       read_gpus(hold);
     }
     reading = false;
@@ -167,7 +165,7 @@ void GpuWatch::Shared::run() {
   }
 }
 
-void GpuWatch::Shared::answer(UniqueLock& hold) {
+bool GpuWatch::Shared::answer(UniqueLock& hold) {
   const auto question = questions.front();
   questions.pop_front();
   hold.unlock();
@@ -177,6 +175,8 @@ void GpuWatch::Shared::answer(UniqueLock& hold) {
   question->answered = true;
   reading = true;  // may follow: whoever wants to know waits for it
   answered.notify_all();
+  const auto place = static_cast<std::size_t>(question->device);
+  return question->device < 0 || place >= sums.size() || sums[place].state();
 }
 
 void GpuWatch::Shared::read_gpus(UniqueLock& hold) {
@@ -192,7 +192,7 @@ void GpuWatch::Shared::read_gpus(UniqueLock& hold) {
     if (queue != of_queue) return;
     const auto place = static_cast<std::size_t>(device);
     sums[place].add(found);
-    if (found.idle()) continue;
+    if (!found.reasons || found.idle()) continue;  // the link may be lowered
     at_work[place].generation = std::max(at_work[place].generation, pcie.generation);
     at_work[place].width = std::max(at_work[place].width, pcie.width);
   }

@@ -4,7 +4,7 @@ import copy
 import unittest
 
 import made_reports
-from compare_case import CompareCase, slower, with_spread
+from compare_case import CompareCase, slower, with_spread, with_state
 
 
 class Check(CompareCase):
@@ -183,6 +183,25 @@ class Check(CompareCase):
         self.assertIn("### [playback] gable check: 2 worse", done.stdout)
         self.assertIn("| worse | Net/conv | forward | time | 400 us | 600 us | +50.0 % |", done.stdout)
         self.assertIn("worse: Net/conv", done.stderr)
+
+    def test_times_of_a_throttled_run_are_not_compared(self):
+        now = with_state(slower(self.net, "conv_kernel", 1.5), throttled=0.62)
+        sentence = "throttled (power cap, 62 % of samples); its times are not compared"
+        self.assertIn(f"no comparison: now.json {sentence}", self.check(now, code=3).stdout)
+        self.assertIn(f"no comparison: base.json {sentence}", self.check(self.net, baseline=now, code=3).stdout)
+        self.assertIn("worse: Net/conv", self.check(with_state(slower(self.net, "conv_kernel", 1.5), throttled=0.05), code=1).stdout)
+        # Bytes and numbers that are known are no times.
+        self.assertIn("0 worse", self.check(now, "--what", "dram,coverage").stdout)
+        # Of several runs of a side each is looked at.
+        news = [self.write(self.net, "new0.json"), self.write(now, "new1.json")]
+        out = self.gable("check", *news, "--baseline", self.write(self.net, "base.json"), code=3).stdout
+        self.assertIn(f"no comparison: new1.json {sentence}", out)
+
+    def test_another_clock_is_said(self):
+        before = with_state(self.net, mhz=1900)
+        self.assertIn("note: The mean SM clock of device 0 was 1900 MHz in base.json and 1860 MHz in now.json: times move with it.",
+                      self.check(with_state(self.net, mhz=1860), baseline=before).stdout)
+        self.assertNotIn("clock", self.check(with_state(self.net, mhz=1863), baseline=before).stdout)
 
     def test_wrong_use(self):
         for arguments in (["--gate", "-1"], ["--gate", "much"], ["--what", "speed"], ["--what", ""], ["--layer", "regex:("]):

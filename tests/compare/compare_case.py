@@ -38,6 +38,17 @@ def with_spread(report, stddev, samples=4):
     return out
 
 
+def with_state(report, throttled=0.0, mhz=1900):
+    """The report as of a GPU whose power limit held it down at that share of the samples."""
+    out = copy.deepcopy(report)
+    clock = {"mean": mhz * 1e6, "min": mhz * 1e6 - 1, "max": mhz * 1e6 + 1}
+    reasons = dict.fromkeys(("sw_thermal", "hw_thermal", "hw_slowdown", "power_brake", "sync_boost"), 0)
+    out["devices"][0]["state"] = {
+        "samples": 100, "idle_samples": 0, "sm_clock_hz": clock, "memory_clock_hz": clock, "power_w": {"mean": 1, "max": 1, "limit": 1},
+        "temperature_max_c": 60, "throttled": {"any": throttled, "power_cap": throttled, **reasons}, "clocks_set": 0}
+    return out
+
+
 class CompareCase(unittest.TestCase):
     def setUp(self):
         os.makedirs(os.environ["GABLE_WORK"], exist_ok=True)

@@ -5,7 +5,7 @@ import json
 import unittest
 
 import made_reports
-from compare_case import CompareCase, slower, with_spread
+from compare_case import CompareCase, slower, with_spread, with_state
 
 
 class Diff(CompareCase):
@@ -153,6 +153,15 @@ class Diff(CompareCase):
         for report, flops in ((before, 3e10), (after, 1.5e10)):
             report["layers"][0]["flops"]["total"], report["layers"][0]["coverage"]["flops"] = flops, 1
         self.assertIn("Careful: A does 30.0 GFLOP per step, B 15.0 GFLOP (-50.0 %)", self.diff(before, after))
+
+    def test_a_throttled_run_is_said(self):
+        free, held = with_state(self.net), with_state(self.net, throttled=0.62)
+        sentence = "Careful: B throttled (power cap, 62 % of samples), so its times are those of a slower clock."
+        self.assertIn(sentence, self.diff(free, held).replace("\n", " "))
+        self.assertIn(sentence.replace("B ", "A "), self.diff(held, slower(self.net, "conv_kernel", 1.5)).replace("\n", " "))
+        self.assertIn("Careful: B throttled", self.diff(free, held, "--markdown", "-"))
+        self.assertEqual(json.loads(self.diff(free, held, "--json", "-"))["throttled"], ["B throttled (power cap, 62 % of samples)"])
+        self.assertNotIn("Careful", self.diff(free, with_state(self.net, throttled=0.05)))
 
     def test_patterns_and_order(self):
         later = slower(slower(self.net, "conv_kernel", 1.1), "cast_kernel", 2)

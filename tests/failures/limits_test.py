@@ -59,6 +59,38 @@ class Memory(Limits):
         self.assertEqual(ended.report["kernels"][0]["flops"]["fp32"], 2 * 32768)
 
 
+class NoNvml(Limits):
+    """NVML that is missing, refuses or hangs costs what it would have told: the counters are the same."""
+
+    def check_all_but_nvml(self, ended):
+        self.assertEqual((ended.code, ended.out, ended.err, ended.broken), (3, "worked\n", "", ""))
+        report = ended.report
+        self.assertEqual((report["run"]["steps"]["flops"], report["run"]["steps"]["time"]), (2, 2))
+        kernel = report["kernels"][0]
+        self.assertEqual((kernel["time_ns"]["mean"], kernel["flops"]["fp32"]), (5000, 2 * 32768))
+        self.assertIsNone(report["run"]["overhead"]["gpu_memory_bytes"])
+        self.assertIsNone(report["devices"][0]["state"])
+
+    def test_missing(self):
+        with tempfile.TemporaryDirectory() as libraries:
+            for name in os.listdir(playback_program.PLAYBACK):
+                if "nvidia-ml" not in name:
+                    os.symlink(os.path.join(playback_program.PLAYBACK, name), os.path.join(libraries, name))
+            self.check_all_but_nvml(run(environment={"LD_LIBRARY_PATH": libraries}))
+
+    def test_refuses_and_hangs(self):
+        memory = {"GABLE_PLAYBACK_FREE_MEMORY": str(8 << 30)}
+        for kind in ("call", "hang"):
+            for call in ("nvmlInit_v2", "nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetMemoryInfo"):
+                with self.subTest(f"{kind} {call}"):
+                    fault = playback_program.fault(kind, call, 1, times=-1)
+                    self.check_all_but_nvml(run(faults=fault, environment=memory))
+
+    def test_hangs_in_a_reading_after_the_last_window(self):
+        # The program ends as it would without NVML, with what was read before.
+        self.assertEqual(run(faults=playback_program.fault("hang", "nvmlDeviceGetClockInfo", 2)).code, 3)
+
+
 class Waiting(Limits):
     SENTENCE = "No kernel was launched for 1 s while counters were taken; that window was ended."
     PATIENCE = {"GABLE_PLAYBACK_STALL_MS": "1000"}

@@ -37,5 +37,77 @@ class Links(SmallTest):
                 self.assertEqual(found[0], expected)
 
 
+class State(SmallTest):
+    """How many readings there are is a matter of time: at least one, as counters are taken."""
+    LINE = "GPU 0 throttled: power cap, 100 % of samples; mean SM clock 1.41 GHz of 1.98 GHz"
+
+    def test_a_gpu_at_its_power_limit(self):
+        run = self.gable("gpu_state")
+        device = run.report.document["devices"][0]
+        state = device["state"]
+        self.assertGreater(state.pop("samples"), 0)
+        self.assertEqual(state, {
+            "idle_samples": 0,
+            "sm_clock_hz": {"mean": 1410e6, "min": 1410e6, "max": 1410e6},
+            "memory_clock_hz": {"mean": 3201e6, "min": 3201e6, "max": 3201e6},
+            "power_w": {"mean": 690.5, "max": 690.5, "limit": 700},
+            "temperature_max_c": 71,
+            "throttled": {"any": 1, "power_cap": 1, "sw_thermal": 0, "hw_thermal": 0, "hw_slowdown": 0, "power_brake": 0,
+                          "sync_boost": 0},
+            "clocks_set": 0,
+        })
+        self.assertIn(self.LINE, run.err.splitlines())
+        self.assert_noted(run.report, "The clocks of device 0 were throttled (power cap, 100 % of samples), its mean SM clock was 1.41 "
+                                      "GHz of 1.98 GHz: a higher power limit helps (nvidia-smi -pl)")
+
+    def test_the_link_is_the_one_at_work(self):
+        devices = self.report("gpu_state").document["devices"]
+        self.assertEqual(devices[0]["pcie"], {"generation": 4, "width": 16, "generation_max": 5, "width_max": 16})
+        # An idle GPU's link sleeps.
+        self.assertEqual(devices[1]["pcie"], {"generation": 5, "width": 16, "generation_max": 5, "width_max": 16})
+
+    def test_an_idle_gpu_has_no_clocks(self):
+        state = self.report("gpu_state").document["devices"][1]["state"]
+        self.assertEqual(state["samples"], 0)
+        self.assertGreater(state["idle_samples"], 0)
+        self.assertEqual(state["sm_clock_hz"], {"mean": None, "min": None, "max": None})
+        self.assertEqual(state["power_w"], {"mean": None, "max": None, "limit": 700})
+        self.assertEqual((state["throttled"], state["temperature_max_c"]), (None, 40))
+
+    def test_a_gpu_that_is_not_used_is_not_asked(self):
+        self.assertIsNone(self.report("gpu_state").document["devices"][2]["state"])
+
+    def test_where_nvml_tells_nothing(self):
+        run = self.gable("two_devices")
+        self.assertEqual([device["state"] for device in run.report.document["devices"]], [None, None])
+        self.assertNotIn("throttled", run.err)
+
+    def test_calls_that_refuse(self):
+        for call, unknown in (("nvmlDeviceGetCurrentClocksEventReasons", ("throttled", "clocks_set")),
+                              ("nvmlDeviceGetTemperature", ("temperature_max_c",))):
+            with self.subTest(call):
+                fault = '{"fault":"call","call":"%s","code":3,"after":0,"times":-1}' % call
+                state = self.report("gpu_state", environment={"GABLE_PLAYBACK_FAULTS": fault}).document["devices"][0]["state"]
+                self.assertEqual([state[name] for name in unknown], [None] * len(unknown))
+                self.assertEqual(state["power_w"]["limit"], 700)
+
+
+class Hang(SmallTest):
+    """A call of NVML that never returns costs what it would have told, and nothing else."""
+    CALLS = ("nvmlInit_v2", "nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetMaxPcieLinkWidth", "nvmlDeviceGetNvLinkState",
+             "nvmlDeviceGetMemoryInfo", "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetClockInfo", "nvmlDeviceGetPowerUsage")
+
+    def test_every_number_but_these_is_there(self):
+        whole = self.report("gpu_state")
+        for call in self.CALLS:
+            with self.subTest(call):
+                fault = '{"fault":"hang","call":"%s","after":0,"times":1}' % call
+                run = self.gable("gpu_state", environment={"GABLE_PLAYBACK_FAULTS": fault})
+                for part in ("kernels", "copies", "step", "ceilings"):
+                    self.assertEqual(run.report.document[part], whole.document[part])
+                self.assertEqual(run.report.run["overhead"]["gpu_memory_bytes"], None)
+                self.assertIsNone(run.report.document["devices"][0]["state"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/events/layer_tree.h"
+#include "analysis/report/gpu_words.h"
 #include "analysis/roofline/partial_sum.h"
 #include "tools/compare/compare_match.h"
 #include "tools/compare/compare_noise.h"
@@ -78,10 +79,45 @@ void compare_devices(const Report& a, const Report& b, const SideNames& names, C
   }
 }
 
+// GPUs that the program used: of others nothing is known.
+void find_throttled(const Report& report, const std::string& name, Comparison& out) {
+  const auto used = used_devices(report);
+  std::string text;
+  for (const auto& [id, device] : used) {
+    const std::string by = throttled_by(*device);
+    if (by.empty()) continue;
+    text += text.empty() ? "" : "; ";
+    text += (used.size() > 1 ? "GPU " + std::to_string(id) + ": " : std::string()) + by;
+  }
+  if (!text.empty()) out.throttled.push_back(name + " throttled (" + text + ")");
+}
+
+// What NVML read while windows were collected, of counters and of times. Says which devices differ.
+std::set<std::int32_t> compare_mean_clocks(const Report& a, const Report& b, const SideNames& names,
+                                           Comparison& out) {
+  constexpr double kSame = 0.02;
+  std::set<std::int32_t> differ;
+  const auto of_a = used_devices(a), of_b = used_devices(b);
+  for (const auto& [id, device] : of_a) {
+    const auto other = of_b.find(id);
+    if (other == of_b.end() || !device->state || !other->second->state) continue;
+    const Maybe before = device->state->sm_clock.mean, after = other->second->state->sm_clock.mean;
+    if (!before || !after || std::abs(*after - *before) <= kSame * *before) continue;
+    differ.insert(id);
+    out.remarks.push_back("The mean SM clock of device " + std::to_string(id) + " was " +
+                          std::to_string(std::llround(*before * 1e-6)) + " MHz in " + names.a +
+                          " and " + std::to_string(std::llround(*after * 1e-6)) + " MHz in " +
+                          names.b + ": times move with it.");
+  }
+  return differ;
+}
+
 // A clock measured in the counter windows that differs explains times that do.
 void compare_clocks(const Report& a, const Report& b, const SideNames& names, Comparison& out) {
   constexpr double kSame = 0.02;
+  const auto said = compare_mean_clocks(a, b, names, out);
   for (const auto& [id, clock] : a.sm_clock_measured_hz) {
+    if (said.contains(id)) continue;
     const auto other = b.sm_clock_measured_hz.find(id);
     if (!clock || other == b.sm_clock_measured_hz.end() || !other->second || *clock <= 0) continue;
     const double ratio = *other->second / *clock;
@@ -108,6 +144,8 @@ void say_how_comparable(const Report& a, const Report& b, const SideNames& names
   }
   compare_devices(a, b, names, out);
   compare_clocks(a, b, names, out);
+  find_throttled(a, names.a, out);
+  find_throttled(b, names.b, out);
   const bool common = std::any_of(out.layers.begin(), out.layers.end(), [](const ComparedRow& row) {
     return row.match == Match::same || row.match == Match::renamed;
   });

@@ -57,6 +57,9 @@ struct Comparison {
   // Sentences: why no conclusion may be drawn from A's and B's numbers. Empty when all is well.
   std::vector<std::string> obstacles;
   std::vector<std::string> remarks;  // what a reader should know beside
+  // Who was throttled and by what, without a full stop: their times are not those of the program
+  // alone. Empty where nobody was.
+  std::vector<std::string> throttled;
   // How much work each did, where that differs, without a full stop; empty where it does not.
   std::string other_work;
   ComparedStep step;

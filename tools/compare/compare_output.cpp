@@ -275,6 +275,8 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
     for (const std::string& text : comparison.obstacles) lines("Careful: " + text, kRed);
     if (!comparison.other_work.empty())
       lines("Careful: " + comparison.other_work + ", so times are of different work.", kRed);
+    for (const std::string& text : comparison.throttled)
+      lines("Careful: " + text + ", so its times are those of a slower clock.", kRed);
   };
   if (no_difference(comparison, rows)) {
     careful();
@@ -327,6 +329,8 @@ std::string diff_markdown(const ReportFiles& files, const Comparison& comparison
     out += "Careful: " + markdown_cell(text) + "\n\n";
   if (!comparison.other_work.empty())
     out += "Careful: " + markdown_cell(comparison.other_work) + ".\n\n";
+  for (const std::string& text : comparison.throttled)
+    out += "Careful: " + markdown_cell(text) + ".\n\n";
   if (rows.size() > options.rows) rows.resize(options.rows);
   const std::vector<Column> columns = columns_of(rows, kernels);
   std::string head = "|", rule = "|";
@@ -355,6 +359,7 @@ std::string diff_json(const ReportFiles& files, const Comparison& comparison) {
   out["b"] = side(1);
   out["obstacles"] = comparison.obstacles;
   out["remarks"] = comparison.remarks;
+  out["throttled"] = comparison.throttled;
   out["other_work"] = comparison.other_work.empty() ? Json(nullptr) : Json(comparison.other_work);
   const ComparedStep& step = comparison.step;
   for (const bool host : {false, true}) {

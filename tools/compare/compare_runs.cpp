@@ -41,6 +41,7 @@ class Side {
           compare(*runs.reports[i], *runs.reports[0], {runs.names[i], runs.names[0]});
       add_each_once(out.obstacles, one.obstacles);
       add_each_once(out.remarks, one.remarks);
+      add_each_once(out.throttled, one.throttled);
       if (out.other_work.empty()) out.other_work = one.other_work;
       add(one.wholes, wholes);
       add(one.trees, trees);

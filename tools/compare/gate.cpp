@@ -67,6 +67,14 @@ class Gate {
       out_.obstacles.push_back(comparison_.other_work +
                                ": profile the same batch and inputs, make a new baseline, or ask "
                                "with --what for what needs no equal work (flops, roof, coverage).");
+    if (std::any_of(options_.what.begin(), options_.what.end(), needs_equal_clock)) {
+      for (const std::string& text : comparison_.throttled)
+        out_.obstacles.push_back(
+            text +
+            "; its times are not compared: profile again with an SM clock that "
+            "holds (nvidia-smi -lgc), or ask with --what for what is no time "
+            "(dram, flops, coverage).");
+    }
     if (!out_.obstacles.empty()) return std::move(out_);
     if (options_.layers.empty() || options_.asked) look_at_step();
     if (options_.layers.empty()) {
@@ -304,6 +312,10 @@ std::string gated_name(Gated what) {
 bool needs_equal_work(Gated what) {
   return what == Gated::step || what == Gated::idle || what == Gated::exposed ||
          what == Gated::time || what == Gated::dram;
+}
+
+bool needs_equal_clock(Gated what) {
+  return what != Gated::dram && what != Gated::flops && what != Gated::coverage;
 }
 
 std::string shown_value(const Maybe& value, Gated what) {

@@ -19,6 +19,8 @@ enum class Gated { step, idle, exposed, time, dram, flops, roof, coverage };
 [[nodiscard]] std::string gated_name(Gated what);
 // Halves with half the work: it says something only where both did as much.
 [[nodiscard]] bool needs_equal_work(Gated what);
+// A time, or made of times: it says something only where no GPU was throttled.
+[[nodiscard]] bool needs_equal_clock(Gated what);
 // With its unit, for people.
 [[nodiscard]] std::string shown_value(const Maybe& value, Gated what);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/base/display.h"
+#include "analysis/report/gpu_words.h"
 #include "analysis/roofline/partial_sum.h"
 #include "tools/advice/advice.h"
 #include "tools/merge/merge.h"
@@ -226,6 +227,10 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
     for (const std::string& text : step_lines(reports.front())) line(text);
     if (const auto added = added_line(reports.front().run); !added.empty()) line(added);
   }
+
+  for (const Report& report : reports)
+    for (const std::string& text : gpu_lines(report))
+      line((reports.size() > 1 ? std::to_string(report.run.pid) + ": " : "") + text, kRed);
 
   const bool per_step = std::all_of(reports.begin(), reports.end(),
                                     [](const Report& each) { return each.run.unit == Unit::step; });

@@ -24,7 +24,12 @@ GpuState state_of(const std::vector<GpuReading>& readings) {
   return sum.state().value_or(GpuState());
 }
 
-TEST(GpuState, IsNothingWithoutAReading) { EXPECT_EQ(GpuStateSum().state(), std::nullopt); }
+TEST(GpuState, IsNothingWithoutAReading) {
+  GpuStateSum sum;
+  EXPECT_EQ(sum.state(), std::nullopt);
+  sum.add(GpuReading());
+  EXPECT_EQ(sum.state(), std::nullopt);
+}
 
 TEST(GpuState, HasClocksAndPower) {
   const auto state = state_of({reading(1000, 0, 200), reading(1400, 0, 600), reading(1200, 0)});
@@ -74,15 +79,17 @@ TEST(GpuState, EachReasonHasItsShare) {
 }
 
 TEST(GpuState, WhatIsNotReadIsUnknown) {
-  const auto state = state_of({GpuReading()});
+  GpuReading cold;
+  cold.temperature_c = 30;
+  const auto state = state_of({cold});
   EXPECT_EQ(state.samples, 1u);
   EXPECT_EQ(state.sm_clock, GpuState::Clock());
   EXPECT_EQ(state.power_mean_w, std::nullopt);
-  EXPECT_EQ(state.temperature_max_c, std::nullopt);
+  EXPECT_EQ(state.temperature_max_c, 30);
   EXPECT_EQ(state.throttled, std::nullopt);
   EXPECT_EQ(state.clocks_set, std::nullopt);
   // Shares are of the samples that tell.
-  EXPECT_EQ(state_of({GpuReading(), reading(1, R::kPowerCap)}).throttled->power_cap, 1);
+  EXPECT_EQ(state_of({cold, reading(1, R::kPowerCap)}).throttled->power_cap, 1);
 }
 
 TEST(GpuState, OfTwoGpusCountsTheirSamplesAlike) {
@@ -96,7 +103,9 @@ TEST(GpuState, OfTwoGpusCountsTheirSamplesAlike) {
   EXPECT_EQ(both.power_max_w, 500);
   EXPECT_EQ(both.throttled->power_cap, 0.25);
   EXPECT_EQ(both.power_limit_w, 700);
-  const auto part = together(one, state_of({GpuReading()}));
+  GpuReading cold;
+  cold.temperature_c = 30;
+  const auto part = together(one, state_of({cold}));
   EXPECT_EQ(part.sm_clock.mean, std::nullopt);
   EXPECT_EQ(part.power_limit_w, std::nullopt);
   EXPECT_EQ(part.throttled, std::nullopt);

@@ -276,5 +276,27 @@ TEST(GateOf, Sentences) {
   EXPECT_TRUE(finding.line(5).ends_with(": known in the baseline alone"));
 }
 
+TEST(GateOf, TimesOfAThrottledRunAreNotCompared) {
+  Comparison comparison;
+  comparison.wholes = {row_of("w", 100, 200)};
+  comparison.wholes[0].dram = comparison.wholes[0].flops = {100, 200};
+  comparison.throttled = {"now.json throttled (power cap, 62 % of samples)"};
+  for (const Gated what : {Gated::step, Gated::idle, Gated::exposed, Gated::time, Gated::roof}) {
+    GateOptions options;
+    options.what = {what};
+    const auto result = gate(comparison, options);
+    ASSERT_EQ(result.obstacles.size(), 1u) << gated_name(what);
+    EXPECT_TRUE(result.obstacles[0].starts_with(
+        "now.json throttled (power cap, 62 % of samples); its times are not compared"));
+    EXPECT_TRUE(result.findings.empty());
+  }
+  for (const Gated what : {Gated::dram, Gated::flops}) {
+    GateOptions options;
+    options.what = {what};
+    EXPECT_TRUE(gate(comparison, options).obstacles.empty()) << gated_name(what);
+    EXPECT_EQ(gate(comparison, options).findings.size(), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace gable
