@@ -13,6 +13,8 @@
 namespace gable {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::chrono::milliseconds kEvery{100};
 constexpr std::int32_t kMostDevices = 64;
 
@@ -51,9 +53,11 @@ struct GpuWatch::Shared {
 
   void run();
   bool open_nvml();
-  // False: there is no reading of that device yet.
-  bool answer(UniqueLock& hold) GABLE_REQUIRES(mutex);
-  void read_gpus(UniqueLock& hold) GABLE_REQUIRES(mutex);
+  std::shared_ptr<Question> next_question();
+  // True: there is no reading of that device yet, and one is wanted.
+  bool answer(Question& question);
+  [[nodiscard]] bool wants_reading();
+  void read_gpus();
 };
 
 GpuWatch::GpuWatch() : shared_(std::make_shared<Shared>()) {}
@@ -141,53 +145,69 @@ bool GpuWatch::Shared::open_nvml() {
 void GpuWatch::Shared::run() {
   be_own_thread();
   const bool opened = open_nvml();
-  UniqueLock hold(mutex);
-  open = opened;
-  answered.notify_all();
-  auto last = std::chrono::steady_clock::time_point();
-  while (open) {
-    const auto has_question = [this]() GABLE_REQUIRES(mutex) { return !questions.empty(); };
-    if (when) {
-      asked.wait_for(hold, kEvery, has_question);
-    } else {
-      asked.wait(hold, [this]() GABLE_REQUIRES(mutex) { return when || !questions.empty(); });
-    }
-    // Who asks for memory is about to count: of each window's GPU there is a reading.
-    const bool wanted = !questions.empty() && !answer(hold);
-    const auto now = std::chrono::steady_clock::now();
-    if (when && used.load(std::memory_order_relaxed) != 0 &&
-        (wanted || (when() && now - last >= kEvery))) {
+  {
+    const MutexLock hold(mutex);
+    open = opened;
+    answered.notify_all();
+  }
+  auto last = Clock::time_point();
+  while (opened) {
+    const auto question = next_question();
+    const bool wanted = question != nullptr && answer(*question);
+    if (const auto now = Clock::now(); wanted || (now - last >= kEvery && wants_reading())) {
       last = now;
-      read_gpus(hold);
+      read_gpus();
     }
+    const MutexLock hold(mutex);
     reading = false;
     answered.notify_all();
   }
 }
 
-bool GpuWatch::Shared::answer(UniqueLock& hold) {
+// Waits for one, but not beyond the time of the next reading. From here on whoever ends the
+// readings waits for the one that may follow.
+std::shared_ptr<Question> GpuWatch::Shared::next_question() {
+  UniqueLock hold(mutex);
+  const auto asks = [this]() GABLE_REQUIRES(mutex) { return !questions.empty(); };
+  if (when) {
+    asked.wait_for(hold, kEvery, asks);
+  } else {
+    asked.wait(hold, [this]() GABLE_REQUIRES(mutex) { return when || !questions.empty(); });
+  }
+  reading = true;
+  if (questions.empty()) return nullptr;
   const auto question = questions.front();
   questions.pop_front();
-  hold.unlock();
-  const auto bytes = nvml.free_bytes(question->device);
-  hold.lock();
-  question->free_bytes = bytes;
-  question->answered = true;
-  reading = true;  // may follow: whoever wants to know waits for it
-  answered.notify_all();
-  const auto place = static_cast<std::size_t>(question->device);
-  return question->device < 0 || place >= sums.size() || sums[place].state();
+  return question;
 }
 
-void GpuWatch::Shared::read_gpus(UniqueLock& hold) {
-  reading = true;
-  const auto of_queue = queue;
+// Who asks for memory is about to count: of each window's GPU there is a reading.
+bool GpuWatch::Shared::answer(Question& question) {
+  const auto bytes = nvml.free_bytes(question.device);
+  const MutexLock hold(mutex);
+  question.free_bytes = bytes;
+  question.answered = true;
+  answered.notify_all();
+  const auto place = static_cast<std::size_t>(question.device);
+  return when && question.device >= 0 && place < sums.size() && !sums[place].state();
+}
+
+bool GpuWatch::Shared::wants_reading() {
+  const MutexLock hold(mutex);
+  return when && when();
+}
+
+void GpuWatch::Shared::read_gpus() {
+  std::uint64_t of_queue = 0;
+  {
+    const MutexLock hold(mutex);
+    of_queue = queue;
+  }
   for (std::int32_t device = 0; device < nvml.devices() && device < kMostDevices; ++device) {
     if ((used.load(std::memory_order_relaxed) >> device & 1) == 0) continue;
-    hold.unlock();
     const auto found = nvml.read(device);
     const auto pcie = nvml.pcie(device);
-    hold.lock();
+    const MutexLock hold(mutex);
     // Another queue may have begun meanwhile.
     if (queue != of_queue) return;
     const auto place = static_cast<std::size_t>(device);
