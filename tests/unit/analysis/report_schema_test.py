@@ -85,7 +85,8 @@ class Schema(unittest.TestCase):
                  "direction", "depth", "launches", "bound", "cluster", "dynamic_shared", "flags", "count",
                  "symbol"}
         for path, value in places(self.full):
-            if not path or not isinstance(path[-1], str) or path[-1] not in known or path[-2:] == ("roof", "source"):
+            if not path or not isinstance(path[-1], str) or path[-1] not in known or path[-2:] in (
+                    ("roof", "source"), ("nvlink", "version")):
                 continue
             if path[0] == "layers" and path[-1] == "launches":
                 continue  # unknown where only ranges were collected
