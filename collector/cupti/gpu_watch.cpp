@@ -41,6 +41,7 @@ struct GpuWatch::Shared {
   Condition asked, answered;
   bool begun GABLE_GUARDED_BY(mutex) = false;
   bool open GABLE_GUARDED_BY(mutex) = true;  // false: nothing can be asked
+  bool opened GABLE_GUARDED_BY(mutex) = false;
   bool given_up GABLE_GUARDED_BY(mutex) = false;
   std::deque<std::shared_ptr<Question>> questions GABLE_GUARDED_BY(mutex);
   std::vector<DeviceLinks> links GABLE_GUARDED_BY(mutex);          // by device, as the next two
@@ -83,9 +84,12 @@ std::optional<std::uint64_t> GpuWatch::free_bytes(std::int32_t device) {
   if (!s.begun || !s.open || s.given_up) return std::nullopt;
   s.questions.push_back(question);
   s.asked.notify_one();
-  if (!s.answered.wait_for(hold, kPatience, [&]() GABLE_REQUIRES(s.mutex) {
-        return question->answered || !s.open || s.given_up;
-      })) {
+  const auto over = [&]() GABLE_REQUIRES(s.mutex) {
+    return question->answered || !s.open || s.given_up;
+  };
+  const auto opened = [&]() GABLE_REQUIRES(s.mutex) { return s.opened || over(); };
+  if (!s.answered.wait_for(hold, kOpenPatience, opened) ||
+      !s.answered.wait_for(hold, kPatience, over)) {
     s.given_up = true;
     s.answered.notify_all();
   }
@@ -144,14 +148,14 @@ bool GpuWatch::Shared::open_nvml() {
 
 void GpuWatch::Shared::run() {
   be_own_thread();
-  const bool opened = open_nvml();
+  const bool can_ask = open_nvml();
   {
     const MutexLock hold(mutex);
-    open = opened;
+    open = opened = can_ask;
     answered.notify_all();
   }
   auto last = Clock::time_point();
-  while (opened) {
+  while (can_ask) {
     const auto question = next_question();
     const bool wanted = question != nullptr && answer(*question);
     if (const auto now = Clock::now(); wanted || (now - last >= kEvery && wants_reading())) {

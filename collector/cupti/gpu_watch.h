@@ -16,8 +16,9 @@ namespace gable {
 
 class GpuWatch {
  public:
-  // How long the program's threads wait for NVML, over all questions. Afterwards nobody does.
-  static constexpr std::chrono::milliseconds kPatience{2000};
+  // How long the program's threads wait until NVML is open, and then for an answer, which takes
+  // microseconds. After one that did not come in time nobody waits any more.
+  static constexpr std::chrono::milliseconds kOpenPatience{2000}, kPatience{500};
 
   GpuWatch();
 

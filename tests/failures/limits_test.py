@@ -86,10 +86,6 @@ class NoNvml(Limits):
                     fault = playback_program.fault(kind, call, 1, times=-1)
                     self.check_all_but_nvml(run(faults=fault, environment=memory))
 
-    def test_hangs_in_a_reading_after_the_last_window(self):
-        # The program ends as it would without NVML, with what was read before.
-        self.assertEqual(run(faults=playback_program.fault("hang", "nvmlDeviceGetClockInfo", 2)).code, 3)
-
 
 class Waiting(Limits):
     SENTENCE = "No kernel was launched for 1 s while counters were taken; that window was ended."
