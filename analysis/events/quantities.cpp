@@ -178,6 +178,12 @@ bool is_one_of(Quantity quantity) {
   }
 }
 
+bool is_ratio(std::string_view metric) {
+  for (const std::string_view part : {".pct", ".ratio", ".max_rate", ".per_cycle_", ".per_second"})
+    if (metric.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
 const MetricRole* role_of(std::string_view metric) {
   const auto found = table().by_name.find(metric);
   return found == table().by_name.end() ? nullptr : found->second;

@@ -43,6 +43,10 @@ struct MetricRole {
 // are added.
 [[nodiscard]] bool is_one_of(Quantity quantity);
 
+// Whether a metric is a ratio, a percentage or a rate by its roll-up: values of several launches
+// have a mean and no sum.
+[[nodiscard]] bool is_ratio(std::string_view metric);
+
 // nullptr for a metric without a role. Knows names that only other tools' files have, too.
 [[nodiscard]] const MetricRole* role_of(std::string_view metric);
 

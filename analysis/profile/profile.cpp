@@ -85,6 +85,7 @@ void Profile::set_metrics(Phase phase, std::vector<std::string> metric_names) {
   MetricList list;
   list.phase = phase;
   for (std::size_t i = 0; i < metric_names.size(); ++i) {
+    list.ratios.push_back(is_ratio(metric_names[i]));
     const MetricRole* role = role_of(metric_names[i]);
     if (role == nullptr) continue;
     switch (role->quantity) {
@@ -284,7 +285,9 @@ void Profile::add(Phase phase, WindowId window_id, const CounterSample& sample) 
   ++sums.ranges;
   for (std::size_t i = 0; i < count; ++i) {
     if (!std::isfinite(sample.values[i])) continue;
-    sums.sum[i] += sample.values[i];
+    // A range counts sums of its launches; a ratio of it stands for each of them.
+    const auto times = metrics.ratios[i] ? static_cast<double>(sample.launches) : 1.0;
+    sums.sum[i] += times * sample.values[i];
     sums.known[i] += sample.launches;
   }
 }

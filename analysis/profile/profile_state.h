@@ -32,6 +32,7 @@ struct MetricList {
   std::vector<std::string> names;
   // Places of the metrics that windows are compared by, with their weights.
   std::vector<std::pair<std::size_t, double>> flops, bytes;
+  std::vector<bool> ratios;  // of each: no sum of its launches
   std::optional<std::size_t> duration;
   // Weighted sum; `of` has a value or a mean for each metric.
   template <typename Of>

@@ -122,6 +122,21 @@ TEST_F(ProfileWindows, WhatIsCollectedForItsOwnSakeIsNoPartOfTheWork) {
   EXPECT_EQ(row.counters.at("l1tex__t_sector_hit_rate.pct"), 60);  // the mean of the launches
 }
 
+// Of launches that were counted together: sums are of all of them, and a percentage is of each.
+TEST_F(ProfileWindows, APercentageOfARangeIsThatOfItsLaunches) {
+  profile.set_metrics(kHw1, {"dram__sectors_read.sum", "l1tex__t_sector_hit_rate.pct"});
+  const LaunchKey k = key(0, "k");
+  begin(1, kHw1);
+  for (int i = 0; i < 4; ++i) launch(k);
+  const std::vector<double> three = {300, 80}, one = {500, 40};
+  profile.add(kHw1, window, CounterSample{k, three.data(), 3});
+  profile.add(kHw1, window, CounterSample{k, one.data(), 1});
+  end(kHw1);
+  const KernelRow row = kernel_named(report(), "k");
+  EXPECT_EQ(row.counters.at("dram__sectors_read.sum"), 200);
+  EXPECT_EQ(row.counters.at("l1tex__t_sector_hit_rate.pct"), 70);
+}
+
 TEST_F(ProfileWindows, CountersAreMeansOverKeptWindowsAndGroups) {
   profile.set_metrics(kHw1, {"dram__sectors_read.sum", "dram__sectors_write.sum"});
   profile.set_metrics(kHw2, {"dram__sectors_read.sum", "l1tex__t_bytes.sum"});
