@@ -8,6 +8,7 @@
 
 #include "analysis/events/kernel_kind.h"
 #include "analysis/profile/key_progress.h"
+#include "analysis/roofline/set_metrics.h"
 #include "analysis/roofline/work.h"
 
 namespace gable {
@@ -54,6 +55,21 @@ std::map<std::string, Maybe> counter_means(const Profile::State& state, const Ke
         sum.second > 0 ? Maybe(sum.first / static_cast<double>(sum.second)) : std::nullopt;
   }
   return means;
+}
+
+// What the sets of --metrics tell. Means of windows that saw different work are not divided.
+std::optional<SetMetrics> set_metrics(const Profile::State& state, const KeyRow& key, bool folded,
+                                      const KernelRow& row) {
+  std::vector<CountedTogether> phases(key.counters.size());
+  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
+    const CounterSums& counters = key.counters[phase];
+    const std::vector<std::string>& names = state.metrics[phase].names;
+    for (std::size_t i = 0; i < names.size() && i < counters.sum.size(); ++i)
+      phases[phase][names[i]] = {counters.sum[i], counters.known[i]};
+  }
+  const bool differs =
+      row.has_flag("launches_differ") || row.has_flag("work_varies") || row.has_flag("mixed_work");
+  return set_metrics_of(phases, !folded && !differs);
 }
 
 // Metrics that some other kernel of the same run has but whose group never saw this one: asked for,
@@ -220,7 +236,10 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   row.flags.insert(row.flags.end(), work.flags.begin(), work.flags.end());
   if (const auto flag = flag_of(kind_of_kernel(row.name)); !flag.empty())
     row.flags.emplace_back(flag);
-  if (folded) return row;
+  if (folded) {
+    row.metrics = set_metrics(state, key, folded, row);
+    return row;
+  }
   if (unit.step && state.checks.launches_agree && launches_differ(state, key))
     row.flags.emplace_back("launches_differ");
   flag_spread(state, key.spreads, row);
@@ -229,6 +248,7 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
         (key.counters[phase].windows == 1 || key.spreads.takes_turns()))
       row.flags.emplace_back("flops_unchecked");
   }
+  row.metrics = set_metrics(state, key, folded, row);
   return row;
 }
 

@@ -50,6 +50,19 @@ struct Roof {
   Maybe compute_ns, memory_ns;
 };
 
+// What --metrics mix, warps and cache tell of how a kernel or a layer uses the GPU. Shares are 0 to
+// 1; a sector is 32 bytes. analysis/roofline/set_metrics.h says how each follows from counters.
+struct SetMetrics {
+  Maybe occupancy;  // of the warps that an SM holds, while it is active
+  Maybe warp_efficiency, warp_efficiency_predicated;  // of 32 threads, those that are active
+  Maybe branch_uniformity;                            // branch targets without divergence
+  Maybe l1_hit_rate, l2_hit_rate;                     // of sectors
+  Maybe sectors_per_load, sectors_per_store;          // of L1, by a warp's access to global memory
+  Maybe l2_sectors_per_request;                       // of the SMs
+  std::map<std::string, Maybe> mix;         // of thread instructions: "fp32", "integer" …
+  std::map<std::string, Maybe> memory_mix;  // of warp instructions: "global", "local" …
+};
+
 // How much shorter a step would be if work was done at its roof: both are the same where one can
 // know. Low: what ran beside other kernels keeps that part of its time, and other ranks keep their
 // pace.
@@ -174,6 +187,7 @@ struct LayerRow {
   Maybe host_path_ns;  // the host's time on that path until it launches them
   std::optional<StepSaving> step_saving, step_saving_self;
   Coverage coverage;
+  std::optional<SetMetrics> metrics;  // empty where none of them is known
   std::optional<Tokens> tokens;
   Maybe flops_over_forward;  // of a backward layer: its measured FLOPs / its forward's
   std::optional<LayerModel> model;
@@ -222,6 +236,7 @@ struct KernelRow {
   std::optional<StepSaving> step_saving;
   std::uint64_t samples_hw = 0, samples_flops = 0, samples_time = 0;
   std::map<std::string, Maybe> counters;  // raw metrics by full name, mean of one launch
+  std::optional<SetMetrics> metrics;      // what follows from them; empty where nothing does
   std::vector<std::string>
       flags;  // "above_roof", "tensor_inferred", "hfma_moves", "launches_differ" …
   // A CUDA graph as a whole: its counters, and the sum of the times of its kernels, which have rows

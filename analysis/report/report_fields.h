@@ -60,6 +60,20 @@ void fields(auto& f, Of<Roof> auto& roof) {
   f("memory_ns", roof.memory_ns);
 }
 
+void fields(auto& f, Of<SetMetrics> auto& metrics) {
+  f("occupancy", metrics.occupancy);
+  f("warp_efficiency", metrics.warp_efficiency);
+  f("warp_efficiency_predicated", metrics.warp_efficiency_predicated);
+  f("branch_uniformity", metrics.branch_uniformity);
+  f("l1_hit_rate", metrics.l1_hit_rate);
+  f("l2_hit_rate", metrics.l2_hit_rate);
+  f("sectors_per_load", metrics.sectors_per_load);
+  f("sectors_per_store", metrics.sectors_per_store);
+  f("l2_sectors_per_request", metrics.l2_sectors_per_request);
+  f("mix", metrics.mix);
+  f("memory_mix", metrics.memory_mix);
+}
+
 void fields(auto& f, Of<LostCounts> auto& lost) {
   f("records", lost.records);
   f("ranges", lost.ranges);
@@ -378,6 +392,7 @@ void fields(auto& f, Of<LayerRow> auto& row) {
     in("flops", row.coverage.flops);
     in("bytes", row.coverage.bytes);
   });
+  f.object("metrics", row.metrics);
   f.object("tokens", row.tokens);
   f("flops_over_forward", row.flops_over_forward);
   f.object("model", row.model);
@@ -432,6 +447,7 @@ void fields(auto& f, Of<KernelRow> auto& row) {
     in("time", row.samples_time);
   });
   f("counters", row.counters);
+  f.object("metrics", row.metrics);
   f("flags", row.flags);
   f("graph", row.graph);
   f("nodes", row.nodes);

@@ -73,6 +73,7 @@ void LayerSum::add(const KernelRow& kernel, bool self) {
   both(flops_rate_, kernel.flops.total, kernel.time_mean_ns);
   both(bytes_rate_, kernel.bytes.dram, kernel.time_mean_ns);
   add_roof(kernel, time);
+  metrics_.add(kernel);
 }
 
 void LayerSum::add_time(const KernelRow& kernel, bool self) {
@@ -108,10 +109,13 @@ void LayerSum::add_roof(const KernelRow& kernel, double time) {
   saving_ = saving_.value_or(0) + std::max(0.0, *kernel.time_mean_ns - *least) * kernel.launches;
 }
 
+bool LayerSum::is_timed() const {
+  return time_ && timed_launches_ >= kFullCoverage * all_launches_;
+}
+
 Maybe LayerSum::ratio(const Ratio& ratio, double scale) const {
-  if (!ratio.any || ratio.bottom <= 0 || !time_) return std::nullopt;
-  if (timed_launches_ < kFullCoverage * all_launches_ || ratio.weight < kFullCoverage * *time_)
-    return std::nullopt;
+  if (!ratio.any || ratio.bottom <= 0 || !is_timed()) return std::nullopt;
+  if (ratio.weight < kFullCoverage * *time_) return std::nullopt;
   return ratio.top / ratio.bottom * scale;
 }
 
@@ -134,6 +138,7 @@ void LayerSum::fill(LayerRow& row) const {
     row.coverage.bytes = bytes_time_ / *time_;
   }
   row.saving_ns = saving_;
+  row.metrics = is_timed() ? metrics_.of_time(kFullCoverage * *time_) : std::nullopt;
   fill_roof(row);
 }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/report/report.h"
 #include "analysis/roofline/roofline.h"
+#include "analysis/roofline/set_metrics.h"
 
 namespace gable {
 
@@ -25,6 +26,7 @@ class LayerSum {
     double top = 0, bottom = 0, weight = 0;
     bool any = false;
   };
+  [[nodiscard]] bool is_timed() const;  // nearly all of it
   [[nodiscard]] Maybe ratio(const Ratio& ratio, double scale = 1) const;
   void add_time(const KernelRow& kernel, bool self);
   void add_time_again(const KernelRow& whole, bool self);
@@ -47,6 +49,7 @@ class LayerSum {
   std::map<std::string, double> compute_ceilings_, memory_ceilings_;  // time they ask for
   std::map<std::string, MemoryLevel> levels_;
   Maybe saving_;
+  SetMetricsSum metrics_;
 };
 
 // Kernels into their layers and those above: every field of report.layers that follows from

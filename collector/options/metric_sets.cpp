@@ -54,10 +54,13 @@ std::vector<SetQuantity> warps() {
           {"divergent branch targets", "", {"smsp__sass_branch_targets_threads_divergent.sum"}}};
 }
 
-// The hit rate of L2 as a metric takes two passes on every chip, that of L1 one.
+// The hit rate of L2 as a metric takes two passes on every chip. That of L1 takes one, and its
+// parts do too: of these there are sums over launches.
 std::vector<SetQuantity> cache() {
   return {
-      {"L1 hit rate", "percent of sectors", {"l1tex__t_sector_hit_rate.pct"}},
+      {"L1 hit rate",
+       "hits / sectors",
+       {"l1tex__t_sectors_lookup_hit.sum", "l1tex__t_sectors.sum"}},
       {"L2 hit rate", "hits / sectors", {"lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum"}},
       {"L1 sectors per load",
        "sectors / warp instructions",

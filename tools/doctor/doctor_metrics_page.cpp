@@ -121,9 +121,11 @@ void add_sets(std::ostringstream& page) {
   paragraph(
       page,
       "`--metrics roofline,cache,smsp__inst_executed.sum` collects sets and single metrics "
-      "together; without the option it is `roofline`, which is the tables above. Raw "
-      "values, means of one launch, are under `counters` of each kernel in the report; two metrics "
-      "of a ratio are for the reader to divide. What a chip does not have is left out. A metric "
+      "together; without the option it is `roofline`, which is the tables above. The "
+      "report has the quantities below as `metrics` of each kernel and layer ([how they are "
+      "computed](report.md#metrics)), and table, CSV and page show them. Raw values, means of one "
+      "launch, are under `counters` of each kernel, also of metrics that belong to no set. What a "
+      "chip does not have is left out. A metric "
       "named without a roll-up gets `.sum`; a ratio `.ratio`, or `.pct` when its name ends in "
       "`_rate`; a throughput `.avg.pct_of_peak_sustained_elapsed`. A hit rate or a number of "
       "sectors per request that needs more than one pass is replaced by its two parts, any other "

@@ -60,6 +60,7 @@ void KernelMerge::add(const KernelRow& row) {
   add_all(tensor_, row.flops.tensor, n);
   add_all(ops_, row.ops, n);
   add_all(counters_, row.counters, n);
+  metrics_.add(row);
   min_ = rows_ == 1                ? row.time_min_ns
          : min_ && row.time_min_ns ? Maybe(std::min(*min_, *row.time_min_ns))
                                    : std::nullopt;
@@ -108,6 +109,7 @@ KernelRow KernelMerge::result(double gpus) const {
   row.bytes = {dram_.over(launches_), read_.over(launches_), write_.over(launches_),
                l2_.over(launches_), l1_.over(launches_)};
   read(counters_, row.counters);
+  row.metrics = metrics_.of_all();
   row.collective = message_;
   if (row.collective) {
     row.collective->bytes = message_bytes_.over(launches_);

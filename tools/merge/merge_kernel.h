@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/report/report.h"
+#include "analysis/roofline/set_metrics.h"
 
 namespace gable {
 
@@ -39,6 +40,7 @@ class KernelMerge {
   Mean time_, total_, overlap_;
   Mean fp64_, fp32_, fp16_, flops_, dram_, read_, write_, l2_, l1_;
   Means tensor_, ops_, counters_;
+  SetMetricsSum metrics_;
   Maybe min_, max_;
   double samples_ = 0, sample_sum_ = 0, sample_squares_ = 0;  // of durations
   bool spread_known_ = true;

@@ -95,6 +95,7 @@ std::vector<PlotRow> plot_kernels(const Report& report) {
     sum.add(alone, true);
     row.sum.device = kernel.device;
     sum.fill(row.sum);
+    row.sum.metrics = kernel.metrics;  // also where its time is not known
     row.sum.path_ns = kernel.path_ns;
     row.sum.step_saving = kernel.step_saving;
     finish(report, roofline, row);

@@ -147,6 +147,7 @@ class ReportPrediction {
     scale(row, factor);
     std::erase(row.flags, "above_roof");
     row.counters.clear();
+    row.metrics.reset();
     for (const DeviceInfo& device : out_.devices) {
       if (device.id == row.device) fill_waves(device, row);
     }

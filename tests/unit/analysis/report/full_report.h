@@ -25,6 +25,10 @@ inline void fill(Values& v, Flops& flops, std::map<std::string, Maybe>& ops, Byt
   roof = {v, Bound::memory, "dram", MemoryLevel::dram, "theoretical", v, v};
 }
 
+inline SetMetrics full_metrics(Values& v) {
+  return {v, v, v, v, v, v, v, v, v, {{"fp32", v}, {"integer", v}}, {{"global", v}}};
+}
+
 inline LayerRow full_layer(Values& v) {
   LayerRow row;
   row.id = 1;
@@ -53,6 +57,7 @@ inline LayerRow full_layer(Values& v) {
   row.host_path_ns = v;
   row.time_share = v;
   row.coverage = {v, v, v};
+  row.metrics = full_metrics(v);
   row.tokens = Tokens{v.whole(), v, v, v, v};
   row.flops_over_forward = v;
   LayerModel& model = row.model.emplace();
@@ -109,6 +114,7 @@ inline KernelRow full_kernel(Values& v) {
   row.samples_flops = v.whole();
   row.samples_time = v.whole();
   row.counters = {{"dram__sectors_read.sum", v}};
+  row.metrics = full_metrics(v);
   row.flags = {"above_roof", "launches_differ"};
   row.graph = 12;
   row.nodes = 13;

@@ -129,7 +129,7 @@ TEST_F(Asked, SetsAndMetricsMixAndEachIsCollectedOnce) {
   auto once = all;
   std::sort(once.begin(), once.end());
   EXPECT_EQ(std::adjacent_find(once.begin(), once.end()), once.end());
-  EXPECT_TRUE(has(plan.raw, "l1tex__t_sector_hit_rate.pct"));
+  EXPECT_TRUE(has(plan.raw, "l1tex__t_sectors_lookup_hit.sum"));
   EXPECT_TRUE(has(plan.raw, "dram__bytes_read.sum"));
   // What the roofline collects anyway keeps its part in it.
   EXPECT_FALSE(has(plan.raw, "dram__sectors_read.sum"));

@@ -21,7 +21,7 @@ Ran real_doctor(const std::string& options) {
 TEST(DoctorMetrics, PlansWhatARunWouldCollect) {
   const Ran ran = real_doctor("GH100 --metrics cache,smsp__inst_executed");
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_NE(ran.out.find("l1tex__t_sector_hit_rate.pct "), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("l1tex__t_sectors_lookup_hit.sum "), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("smsp__inst_executed.sum "), std::string::npos);
   EXPECT_EQ(ran.out.find("_op_ffma_"), std::string::npos);
 }

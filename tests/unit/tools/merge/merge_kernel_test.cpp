@@ -130,5 +130,22 @@ TEST(MergeOfKernels, EveryFlagOnceAndThoseOfRoofsNot) {
             (std::vector<std::string>{"launches_differ", "tensor_inferred"}));
 }
 
+TEST(KernelMerge, SharesAreOfTheSumsOfBothRanks) {
+  const char* const sectors = "lts__t_sectors.sum";
+  const auto row = [&](double scale, double launches, double hit_rate) {
+    KernelRow made = row_of(scale, launches);
+    made.counters[sectors] = 100 * scale;
+    made.metrics.emplace().l2_hit_rate = hit_rate;
+    return made;
+  };
+  // 3 launches of 100 sectors, and one of 200.
+  const KernelRow both = merged(row(1, 3, 0.5), row(2, 1, 1));
+  ASSERT_TRUE(both.metrics);
+  EXPECT_DOUBLE_EQ(*both.metrics->l2_hit_rate, (150 + 200) / 500.0);
+  KernelRow without = row(2, 1, 1);
+  without.metrics.reset();
+  EXPECT_FALSE(merged(row(1, 3, 0.5), without).metrics);
+}
+
 }  // namespace
 }  // namespace gable
