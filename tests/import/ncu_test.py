@@ -71,6 +71,26 @@ class Pages(ImportTest):
         text = HEAD + row(0, name="other") + "".join(row(0, name="other", metric=m, unit=u, value=v) for m, u, v in self.TAKES)
         self.assertEqual(self.blocks(text + row(1) + row(1, metric="launch__registers_per_thread", unit="", value="n/a")), [None] * 3)
 
+    def test_how_kernels_use_the_gpu(self):
+        """By full names and by the titles of the details page; launches of other sizes weigh in a layer, where their parts are known."""
+        full = (("sm__warps_active.avg.pct_of_peak_sustained_active", "%", "40"), ("lts__t_sectors_lookup_hit.sum", "sector", "1,500"),
+                ("lts__t_sectors.sum", "sector", "2,000"), ("smsp__thread_inst_executed_per_inst_executed.ratio", "", "24"))
+        titles = (("Achieved Occupancy", "%", "80"), ("L2 Hit Rate", "%", "25"), ("Avg. Active Threads Per Warp", "", "16"))
+        report = self.report("--ncu", self.file("use.csv", HEAD + row(0, "a", value="30") + row(1, "b", value="10")
+                                                + "".join(row(2, "a2", metric=m, unit=u, value=v) for m, u, v in full)
+                                                + "".join(row(3, "b2", metric=m, unit=u, value=v) for m, u, v in titles)))
+        self.assertEqual([kernel(report, name)["metrics"] for name in "ab"], [None, None])
+        a, b = (kernel(report, name)["metrics"] for name in ("a2", "b2"))
+        self.assertEqual((a["occupancy"], a["l2_hit_rate"], a["warp_efficiency"], a["l1_hit_rate"]), (0.4, 0.75, 0.75, None))
+        self.assertEqual((b["occupancy"], b["l2_hit_rate"], b["warp_efficiency"]), (0.8, 0.25, 0.5))
+        both = HEAD + "".join(row(0, "a", metric=m, unit=u, value=v) for m, u, v in ((NAME, "ns", "30"), *full))
+        both += "".join(row(1, "b", metric=m, unit=u, value=v) for m, u, v in ((NAME, "ns", "10"), *titles))
+        root = self.report("--ncu", self.file("both.csv", both))["layers"][0]["metrics"]
+        self.assertAlmostEqual(root["occupancy"], (30 * 0.4 + 10 * 0.8) / 40)
+        self.assertIsNone(root["l2_hit_rate"])  # b's sectors are not known
+        root = self.report("--ncu", self.file("both.csv", both + row(1, "b", metric="lts__t_sectors.sum", unit="sector", value="6,000")))
+        self.assertAlmostEqual(root["layers"][0]["metrics"]["l2_hit_rate"], (1500 + 0.25 * 6000) / 8000)
+
     def test_columns_of_2020(self):
         row = kernel(self.report("--ncu", DATA / "ncu_2020.csv"), "step_kernel")
         self.assertEqual(row["launches"], 2)

@@ -103,6 +103,29 @@ class Ncu(Reference):
         self.assertEqual(len(report["kernels"]), len(files))
         return report
 
+    def used(self, file, report, figures, more=()):
+        """What the tool itself printed of how the kernel used the GPU; what it did not print is unknown."""
+        with open(DATA / "ncu-csv" / file, newline="", encoding="utf-8-sig") as text:
+            lines = text.read().splitlines(keepends=True)
+        first = next(i for i, line in enumerate(lines) if line.startswith('"ID",'))
+        printed = {row["Metric Name"]: row["Metric Value"] for row in csv.DictReader(lines[first:])}
+        metrics = report["kernels"][0]["metrics"]
+        for title, (field, unit) in figures.items():
+            self.near(file, title, float(printed[title.split(", ")[0]]), unit * metrics[field], 2)
+        told = {field for field, _ in figures.values()} | set(more)
+        self.assertEqual({field for field, value in metrics.items() if value not in (None, {})}, told)
+        self.assertEqual(report["layers"][0]["metrics"], metrics)  # its only kernel
+
+    def asked(self, file, sectors):
+        """Ratios that were asked for by name, and parts of which the ratio follows from the kernels' source."""
+        report = self.only(file)
+        self.used(file, report, {"sm__warps_active.avg.pct_of_peak_sustained_active": ("occupancy", 100),
+                                 "smsp__thread_inst_executed_per_inst_executed.ratio": ("warp_efficiency", 32),
+                                 "lts__t_sector_hit_rate.pct": ("l2_hit_rate", 100)}, ("sectors_per_load", "sectors_per_store"))
+        metrics = report["kernels"][0]["metrics"]
+        self.same(file, "L1 sectors for each load", sectors, metrics["sectors_per_load"])
+        self.same(file, "L1 sectors for each store", 4, metrics["sectors_per_store"])
+
     def test_gemm_of_an_rtx_5070(self):
         file = "olajide_rtx5070/gemm_naive.csv"
         row = self.only(file)["kernels"][0]
@@ -110,12 +133,14 @@ class Ncu(Reference):
         self.same(file, "duration, ns", 9589248, row["time_ns"]["mean"])
         self.same(file, "FLOPs (not counted there)", None, row["flops"]["total"])
         self.near(file, "2 x 2048^3 FLOP / DRAM bytes, FLOP/B", 212.6, 2 * 2048 ** 3 / row["bytes"]["dram"], 1)
+        self.asked(file, 2.5)  # of its two loads one is of a single address, the other of 32 side by side
 
     def test_saxpy_of_an_rtx_5070(self):
         file = "olajide_rtx5070/saxpy.csv"
         row = self.only(file)["kernels"][0]
         self.same(file, "DRAM bytes", 134221568 + 43631104, row["bytes"]["dram"])
         self.same(file, "duration, ns", 292928, row["time_ns"]["mean"])
+        self.asked(file, 4)
         # Two files of one run, each with a kernel of its own.
         self.only(file, "olajide_rtx5070/gemm_naive.csv")
 
@@ -128,6 +153,10 @@ class Ncu(Reference):
         self.same(file, "SM clock, Hz", round(12319469 / 21058944e-9), report["devices"][0]["clocks_hz"]["sm_measured"])
         self.same(file, "least of ncu's block limits", 4, row["blocks_per_sm"])
         self.near(file, "waves", 6.4, row["waves"], 2)
+        self.used(file, report, {"Achieved Occupancy, %": ("occupancy", 100), "L1/TEX Hit Rate, %": ("l1_hit_rate", 100),
+                                 "L2 Hit Rate, %": ("l2_hit_rate", 100), "Avg. Active Threads Per Warp": ("warp_efficiency", 32),
+                                 "Avg. Not Predicated Off Threads Per Warp": ("warp_efficiency_predicated", 32),
+                                 "Branch Efficiency, %": ("branch_uniformity", 100)})
 
     def test_details_of_a_gb200(self):
         file = "superbench_gb200/cublaslt_ncu.log"
@@ -137,6 +166,7 @@ class Ncu(Reference):
         self.same(file, "grid", str([9, 32, 1]), str(row["grid"]))
         self.same(file, "least of ncu's block limits", 1, row["blocks_per_sm"])
         self.near(file, "waves", 1.89, row["waves"], 2)
+        self.used(file, report, {"Achieved Occupancy, %": ("occupancy", 100)})
         self.same(file, "FLOPs (not counted there)", None, row["flops"]["total"])
         self.near(file, "2 x 2208 x 2048 x 5608 FLOP / duration, TFLOP/s", 124.849, 2 * 2208 * 2048 * 5608 / row["time_ns"]["mean"] * 1e-3, 3)
 

@@ -91,13 +91,20 @@ std::optional<Dim3> ncu_size(std::string_view text) {
 }
 
 std::string_view ncu_metric_of_title(std::string_view title, std::string_view unit) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTitles = {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kTitles = {
       {{"Duration", "gpu__time_duration.sum"},
        {"Elapsed Cycles", "sm__cycles_elapsed.max"},
        {"SM Frequency", "smsp__cycles_elapsed.avg.per_second"},
        {"DRAM Frequency", "dram__cycles_elapsed.avg.per_second"},
        {"SOL DRAM", "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
-       {"DRAM Throughput", "dram__throughput.avg.pct_of_peak_sustained_elapsed"}}};
+       {"DRAM Throughput", "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
+       {"Achieved Occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active"},
+       {"L1/TEX Hit Rate", "l1tex__t_sector_hit_rate.pct"},
+       {"L2 Hit Rate", "lts__t_sector_hit_rate.pct"},
+       {"Avg. Active Threads Per Warp", "smsp__thread_inst_executed_per_inst_executed.ratio"},
+       {"Avg. Not Predicated Off Threads Per Warp",
+        "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"},
+       {"Branch Efficiency", "smsp__sass_average_branch_targets_threads_uniform.pct"}}};
   for (const auto& [name, metric] : kTitles) {
     if (title == name) return metric;
   }
