@@ -190,6 +190,34 @@ class Table(PageTest):
         for part in ("Net/conv", "25 TFLOP/s", "25 % of FP32, theoretical", "200 FLOP/byte", "L1 unknown"):
             self.assertIn(part, tip)
 
+    def test_what_metrics_collected_has_columns_and_lines(self):
+        heads = "[...document.querySelectorAll('#table th')].map(each => each.textContent)"
+        self.assertNotIn("occupancy", self.open(made_reports.net()).evaluate(heads))
+        report = made_reports.net()
+        unknown = dict.fromkeys(("occupancy", "warp_efficiency", "warp_efficiency_predicated", "branch_uniformity", "l1_hit_rate", "l2_hit_rate",
+                                 "sectors_per_load", "sectors_per_store", "l2_sectors_per_request"))
+        for row in (report["kernels"][0], report["layers"][2]):
+            row["metrics"] = {**unknown, "occupancy": 0.25, "warp_efficiency": 0.75, "l2_hit_rate": 0.125, "sectors_per_load": 12,
+                              "mix": {"integer": 0.2, "fp32": 0.5, "fp64": 0}, "memory_mix": {"local": 0.03}}
+        report["kernels"][1]["metrics"] = {**unknown, "occupancy": 0.5, "mix": {}, "memory_mix": {}}
+        page = self.open(report)
+        shown = page.evaluate(heads)
+        self.assertNotIn("L1 hits", shown)  # nobody knows them
+        page.get_by_role("button", name="Open relu").click()
+        rows = {row[0].strip("▸▾ "): row for row in self.rows(page)}
+        for name in ("relu", "relu_kernel"):
+            self.assertEqual([rows[name][shown.index(head)] for head in ("occupancy", "warp eff.", "L2 hits", "sectors/load")],
+                             ["25 %", "75 %", "12.5 %", "12"])
+        self.assertEqual(rows["cast"][shown.index("occupancy")], "unknown")
+        page.get_by_role("button", name="occupancy").click()
+        names = [row[0].strip("▸▾ ") for row in self.rows(page)]
+        self.assertLess(names.index("relu"), names.index("cast"))  # unknown last
+        page.locator(".dot[data-name='Net/relu']").first.hover(force=True)
+        tip = " ".join(page.inner_text("#tip").split())
+        for text in ("25 % of the warps that an SM holds", "warps 24 of 32 threads active", "cache hits L2 12.5 %", "sectors 12 for each load",
+                     "thread instructions fp32 50 %, integer 20 %", "warp instructions local 3 %"):
+            self.assertIn(text, tip)
+
     def test_a_compiled_region_names_its_modules(self):
         report = made_reports.net()
         modules = [{"name": f"block.{i}", "class": "Linear"} for i in range(14)]

@@ -8,6 +8,7 @@
 #include "analysis/base/display.h"
 #include "analysis/events/layer_tree.h"
 #include "analysis/roofline/partial_sum.h"
+#include "analysis/roofline/set_metrics.h"
 #include "tools/plot/plot.h"
 #include "tools/show/sources.h"
 
@@ -42,8 +43,8 @@ class Line {
  public:
   explicit Line(bool head) : head_(head) {}
   template <typename Value>
-  void add(const char* name, const Value& value) {
-    text_ += (text_.empty() ? "" : ",") + (head_ ? std::string(name) : cell(value));
+  void add(const std::string& name, const Value& value) {
+    text_ += (text_.empty() ? "" : ",") + (head_ ? name : cell(value));
   }
   [[nodiscard]] std::string text() const { return text_ + "\n"; }
 
@@ -51,6 +52,22 @@ class Line {
   bool head_;
   std::string text_;
 };
+
+// All of them, whatever was collected: the columns of a file are always the same.
+void add_metrics(const std::optional<SetMetrics>& row, Line& line) {
+  static const SetMetrics kNone;
+  const SetMetrics& metrics = row ? *row : kNone;
+  for (const NamedMetric& each : kSetMetrics) line.add(each.name, metrics.*each.value);
+  const auto add = [&](const std::string& mix, const std::vector<std::string>& kinds,
+                       const std::map<std::string, Maybe>& shares) {
+    for (const std::string& kind : kinds) {
+      const auto found = shares.find(kind);
+      line.add(mix + kind, found == shares.end() ? std::nullopt : found->second);
+    }
+  };
+  add("mix_", mix_kinds(), metrics.mix);
+  add("memory_mix_", memory_mix_kinds(), metrics.memory_mix);
+}
 
 std::string csv_line(const std::string& report, const std::string& source, const PlotRow& row,
                      bool head) {
@@ -101,6 +118,7 @@ std::string csv_line(const std::string& report, const std::string& source, const
   line.add("time_coverage", sum.coverage.time);
   line.add("flops_coverage", sum.coverage.flops);
   line.add("dram_coverage", sum.coverage.bytes);
+  add_metrics(sum.metrics, line);
   return line.text();
 }
 

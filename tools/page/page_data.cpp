@@ -12,6 +12,7 @@
 
 #include "analysis/base/text.h"
 #include "analysis/report/report_json.h"
+#include "analysis/roofline/set_metrics.h"
 #include "tools/advice/advice.h"
 #include "tools/plot/plot.h"
 
@@ -122,6 +123,16 @@ std::string shapes_text(const std::optional<std::vector<TensorShape>>& shapes) {
   return text;
 }
 
+void add_metrics(Rows& rows, const std::optional<SetMetrics>& of_row) {
+  static const SetMetrics kNone;
+  const SetMetrics& metrics = of_row ? *of_row : kNone;
+  for (const NamedMetric& each : kSetMetrics) rows.add(each.name, metrics.*each.value);
+  rows.add("mix",
+           std::vector<std::pair<std::string, Maybe>>{metrics.mix.begin(), metrics.mix.end()});
+  rows.add("memory_mix", std::vector<std::pair<std::string, Maybe>>{metrics.memory_mix.begin(),
+                                                                    metrics.memory_mix.end()});
+}
+
 // What rows of the tree and of the chart share.
 void add_work(Rows& rows, const LayerRow& row) {
   rows.add("launches", row.launches);
@@ -144,6 +155,7 @@ void add_work(Rows& rows, const LayerRow& row) {
   rows.add("coverTime", row.coverage.time);
   rows.add("coverFlops", row.coverage.flops);
   rows.add("coverBytes", row.coverage.bytes);
+  add_metrics(rows, row.metrics);
 }
 
 // What follows from a kernel's numbers, and not from a layer's: its parts may be known in part.

@@ -4,6 +4,17 @@ const MOST_ROWS = 300;
 let rowsShown = MOST_ROWS;
 
 const unknownSpan = () => element("span", { class: "unknown" }, UNKNOWN);
+const anyRow = of => reports.some(report => report.layers.concat(report.dots.kernels).some(row => of(row) !== null));
+// What --metrics collects, where some report has it.
+const METRIC_COLUMNS = [
+  { id: "occupancy", head: "occupancy", show: percent, hint: "warps on an active SM, of those that it can hold" },
+  { id: "warp_efficiency", head: "warp eff.", show: percent, hint: "threads of a warp's instruction that are active, of 32" },
+  { id: "branch_uniformity", head: "uniform branches", show: percent, hint: "branch targets that all active threads of a warp take together" },
+  { id: "l1_hit_rate", head: "L1 hits", show: percent, hint: "of sectors" },
+  { id: "l2_hit_rate", head: "L2 hits", show: percent, hint: "of sectors" },
+  { id: "sectors_per_load", head: "sectors/load", show: digits, hint: "L1 sectors for each warp's load: 4 when coalesced at 4 bytes a thread, 16 at 16 bytes" },
+  { id: "sectors_per_store", head: "sectors/store", show: digits, hint: "L1 sectors for each warp's store" },
+].map(column => ({ ...column, of: row => row[column.id] })).filter(column => anyRow(column.of));
 const COLUMNS = [
   { id: "name", head: "layer", text: true, of: row => (row.kernel ? row.name : row.path) },
   { id: "direction", head: "direction", text: true, of: row => row.direction },
@@ -20,6 +31,7 @@ const COLUMNS = [
   { id: "bound", head: "bound", text: true, of: row => row.bound },
   { id: "saving", head: "saving", of: row => row.rankSaving, show: (_, row) => savingText(row),
     hint: "how much shorter a step would be at the roof, from low to high; where no step was recorded, how much shorter its kernels" },
+  ...METRIC_COLUMNS,
   { id: "flags", head: "flags", text: true, of: row => (row.kernel ? (row.flags || "").split(" ").join(", ") : row.wait > 0.1 * row.span ? "waits" : ""),
     hint: "of kernels as the report flags them; waits: the host waits for more than a tenth of the layer's span" },
 ];

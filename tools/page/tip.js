@@ -2,6 +2,26 @@
 // What is known of a point, beside it.
 const tip = document.getElementById("tip");
 
+// What --metrics collected: only what is known.
+function metricLines(dot) {
+  const lines = [];
+  const add = (name, ...parts) => {
+    const texts = parts.filter(([value]) => value !== null).map(([value, text]) => text(value));
+    if (texts.length) lines.push([name, texts.join(", ")]);
+  };
+  const kinds = mix => mix.slice().sort((a, b) => b[1] - a[1]).map(([kind, share]) => `${kind.replace(/_/g, " ")} ${percent(share)}`).join(", ");
+  add("occupancy", [dot.occupancy, value => `${percent(value)} of the warps that an SM holds`]);
+  add("warps", [dot.warp_efficiency, value => `${digits(32 * value)} of 32 threads active`],
+    [dot.warp_efficiency_predicated, value => `${digits(32 * value)} with their predicate true`],
+    [dot.branch_uniformity, value => `${percent(value)} of branch targets uniform`]);
+  add("cache hits", [dot.l1_hit_rate, value => `L1 ${percent(value)}`], [dot.l2_hit_rate, value => `L2 ${percent(value)}`]);
+  add("sectors", [dot.sectors_per_load, value => `${digits(value)} for each load`], [dot.sectors_per_store, value => `${digits(value)} for each store`],
+    [dot.l2_sectors_per_request, value => `${digits(value)} for each request to L2`]);
+  if (dot.mix.length) lines.push(["thread instructions", kinds(dot.mix)]);
+  if (dot.memory_mix.length) lines.push(["warp instructions", kinds(dot.memory_mix)]);
+  return lines;
+}
+
 function known(dot) {
   const unit = unitOf(reports[dot.report]);
   const layer = reports[dot.report].byId.get(dot.layer);
@@ -25,6 +45,7 @@ function known(dot) {
     ["of the roof", `${percent(dot.fraction)}${dot.ceiling ? ` of ${roofName(dot.ceiling)}, ${dot.source}` : ""}`],
     ["bound", dot.bound],
     ["saving", `${savingText(dot)} a ${unit}${dot.bestLow === null ? "" : `, of kernels' time ${duration(dot.saving)}`}`],
+    ...metricLines(dot),
     dot.onPath !== null && ["critical path", duration(dot.onPath)],
     layer && layer.hostPath > 0 && !dot.kernel && ["the host before it", `${duration(layer.hostPath)} of the critical path (layers below included)`],
     dot.analytic && ["source", "analytic: FLOPs and bytes by formula, time measured"],

@@ -238,8 +238,12 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   line(std::to_string(count) + " of " +
        plural(table.rows.size(), table.kernels ? "kernel" : "layer") + ", " +
        order_of(table, options.query) + "; " + savings_of(table, per_step) + ":");
-  out += render_columns(table_columns(table, count, reports.size() > 1, per_step), count,
-                        options.columns, options.colours);
+  std::vector<Column> columns = table_columns(table, count, reports.size() > 1, per_step);
+  const auto& heads = kMetricHeads;
+  const std::string wide =
+      drop_columns(columns, {heads[1], heads[3], heads[2], heads[4], heads[0]}, options.columns);
+  out += render_columns(std::move(columns), count, options.columns, options.colours);
+  if (!wide.empty()) line("No room for: " + wide + ". Wider: COLUMNS=160, --csv -, --html FILE.");
   line("");
   const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
                                     [](const TableRow& row) { return row.tensor_inferred; });

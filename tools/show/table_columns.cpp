@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/show/table_columns.h"
 
+#include <algorithm>
+
 #include "analysis/base/display.h"
 
 namespace gable {
@@ -19,6 +21,33 @@ const char* colour_of(Bound bound) {
   if (bound == Bound::latency || bound == Bound::small || bound == Bound::overhead) return "33";
   if (bound == Bound::communication) return "36";
   return nullptr;
+}
+
+// Where some row has them. Shares in percent; sectors as they are.
+void add_metrics(const TableRows& table, std::size_t count, std::vector<Column>& columns) {
+  struct Shown {
+    const char* head;
+    Maybe SetMetrics::*value;
+    bool share;
+  };
+  static constexpr Shown kShown[] = {{kMetricHeads[0], &SetMetrics::occupancy, true},
+                                     {kMetricHeads[1], &SetMetrics::warp_efficiency, true},
+                                     {kMetricHeads[2], &SetMetrics::l1_hit_rate, true},
+                                     {kMetricHeads[3], &SetMetrics::l2_hit_rate, true},
+                                     {kMetricHeads[4], &SetMetrics::sectors_per_load, false}};
+  for (const Shown& shown : kShown) {
+    const auto value = [&](const TableRow& row) {
+      return row.sum.metrics ? (*row.sum.metrics).*shown.value : std::nullopt;
+    };
+    if (std::none_of(table.rows.begin(), table.rows.end(),
+                     [&](const TableRow& row) { return value(row).has_value(); }))
+      continue;
+    Column& column = columns.emplace_back(Column{shown.head, false, {}, {}});
+    for (std::size_t i = 0; i < count; ++i) {
+      const Maybe each = value(table.rows[i]);
+      column.cells.push_back(shown.share ? percent(each) : digits(each));
+    }
+  }
 }
 
 }  // namespace
@@ -60,6 +89,7 @@ std::vector<Column> table_columns(const TableRows& table, std::size_t count, boo
     if (table.by_step && per_step) return saving_text(step_saving_of(row.sum));
     return duration(per_step || !row.sum.saving_ns ? row.sum.saving_ns : Maybe(row.rank_saving));
   });
+  add_metrics(table, count, columns);
   if (table.analytic) {
     add("work", true, [](const TableRow& row) {
       const bool unknown = !row.sum.flops_per_s && !row.sum.bytes_per_s;
