@@ -24,7 +24,14 @@ constexpr SmLimits kLimits[] = {
 
 double up_to(double value, double unit) { return std::ceil(value / unit) * unit; }
 
-Maybe blocks_per_sm(const DeviceInfo& device, const KernelRow& kernel) {
+struct Limit {
+  double blocks = 0;  // at once
+  double warps = 0;   // of a block
+  double of_sm = 0;   // warps that an SM can hold
+  const char* by = "";
+};
+
+std::optional<Limit> limit_of(const DeviceInfo& device, const KernelRow& kernel) {
   const auto* sm = std::find_if(std::begin(kLimits), std::end(kLimits), [&](const SmLimits& each) {
     return each.major == device.compute_major && each.minor == device.compute_minor;
   });
@@ -32,18 +39,24 @@ Maybe blocks_per_sm(const DeviceInfo& device, const KernelRow& kernel) {
   if (sm == std::end(kLimits) || !kernel.registers || !kernel.shared_bytes || !(threads > 0))
     return std::nullopt;
   const double warps = std::ceil(threads / kWarp);
-  double most = std::min(sm->blocks, std::floor(sm->warps / warps));
+  Limit least{sm->blocks, warps, sm->warps, "blocks"};
+  const auto at_most = [&least](double blocks, const char* by) {
+    if (blocks >= least.blocks) return;
+    least.blocks = blocks;
+    least.by = by;
+  };
+  at_most(std::floor(sm->warps / warps), "warps");
   if (*kernel.registers > 0) {
     const double parts = sm->major == 6 && sm->minor == 0 ? 2 : 4;
     const double of_a_warp = up_to(*kernel.registers * kWarp, kWarpRegisters);
-    most = std::min(most, std::floor(parts * std::floor(kRegisters / parts / of_a_warp) / warps));
+    at_most(std::floor(parts * std::floor(kRegisters / parts / of_a_warp) / warps), "registers");
   }
   const bool old = sm->major < 8;
   const double shared =
       old ? up_to(*kernel.shared_bytes, 256) : up_to(*kernel.shared_bytes + kKiB, 128);
-  if (shared > 0) most = std::min(most, std::floor(sm->shared_kib * kKiB / shared));
+  if (shared > 0) at_most(std::floor(sm->shared_kib * kKiB / shared), "shared memory");
   // It ran: what says otherwise is not of this kernel or not of this GPU.
-  return most >= 1 ? Maybe(most) : std::nullopt;
+  return least.blocks >= 1 ? std::optional(least) : std::nullopt;
 }
 
 }  // namespace
@@ -53,13 +66,20 @@ void fill_waves(const DeviceInfo& device, KernelRow& kernel) {
   std::erase(kernel.flags, kSmallGrid);
   const double blocks = static_cast<double>(kernel.grid.count());
   if (kernel.counts_again() || !(blocks > 0)) return;
-  kernel.blocks_per_sm = blocks_per_sm(device, kernel);
+  if (const auto limit = limit_of(device, kernel)) kernel.blocks_per_sm = limit->blocks;
   if (device.sm_count <= 0) return;
   // Fewer clusters fit than their blocks would, as all blocks of one share a part of the GPU.
   if (kernel.blocks_per_sm && kernel.cluster.count() <= 1)
     kernel.waves = blocks / (device.sm_count * *kernel.blocks_per_sm);
   if (kernel.waves ? *kernel.waves < 1 : blocks < device.sm_count)
     kernel.flags.emplace_back(kSmallGrid);
+}
+
+std::optional<OccupancyLimit> occupancy_limit(const DeviceInfo& device, const KernelRow& kernel) {
+  if (kernel.counts_again()) return std::nullopt;
+  const auto limit = limit_of(device, kernel);
+  if (!limit) return std::nullopt;
+  return OccupancyLimit{limit->blocks * limit->warps / limit->of_sm, limit->by};
 }
 
 Maybe tail_share(const KernelRow& kernel) {

@@ -14,6 +14,9 @@
 // the driver's choice: here it can all be shared memory, so blocks_per_sm is the most there can be.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "analysis/events/events.h"
 #include "analysis/report/report.h"
 
@@ -27,6 +30,16 @@ inline constexpr std::string_view kTail = "tail";  // the last wave leaves SMs w
 // and what a block takes; what cannot be known stays empty. Without registers it is only certain
 // that a grid with fewer blocks than SMs is small.
 void fill_waves(const DeviceInfo& device, KernelRow& kernel);
+
+// The share of an SM's warps that a kernel's blocks can be, and which part of an SM is then full:
+// "registers", "shared memory", "warps" or "blocks".
+struct OccupancyLimit {
+  double occupancy = 0;
+  std::string by;
+};
+// Empty where blocks_per_sm would be.
+[[nodiscard]] std::optional<OccupancyLimit> occupancy_limit(const DeviceInfo& device,
+                                                            const KernelRow& kernel);
 
 // The share of the time that a full last wave could save, if all blocks take the same time: the
 // idle share of the waves, and no more than what the roof leaves. 0 where there is one wave or

@@ -14,6 +14,7 @@
 #include "analysis/events/kernel_kind.h"
 #include "analysis/roofline/occupancy.h"
 #include "tools/advice/advice_facts.h"
+#include "tools/advice/advice_on_use.h"
 #include "tools/advice/link_facts.h"
 #include "tools/plot/matrix_kernel.h"
 
@@ -105,16 +106,8 @@ void advise_on_compute(const AdviceFacts& facts, std::vector<Advice>& advice) {
 
 // --- Where bytes hold the kernels.
 
-constexpr double kNearMemory = 0.75;     // of the memory roof: the accesses themselves are good
-constexpr double kMuch = 0.25;           // of the GPU time
-constexpr double kCoalescedSectors = 4;  // a warp's 32 loads of 4 bytes next to each other
-constexpr double kManySectors = 2 * kCoalescedSectors;
-
-bool memory_holds(const PlotRow& row) {
-  const Roof& roof = row.sum.roof;
-  return roof.compute_ns && roof.memory_ns && *roof.memory_ns >= *roof.compute_ns &&
-         *roof.memory_ns > 0 && !is_beside_roofs(roof.bound);
-}
+constexpr double kNearMemory = 0.75;  // of the memory roof: the accesses themselves are good
+constexpr double kMuch = 0.25;        // of the GPU time
 
 // In each layer, memory-bound kernels that follow each other could read and write once: what all
 // but the one with the most bytes take.
@@ -162,31 +155,6 @@ void advise_fusion(const AdviceFacts& facts, std::vector<Advice>& advice) {
 }
 
 void advise_access(const AdviceFacts& facts, std::vector<Advice>& advice) {
-  const auto sectors = [](const PlotRow& row) -> Maybe {
-    const auto& counters = row.kernel->counters;
-    const auto found = counters.find("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum");
-    const auto loads = counters.find("smsp__sass_inst_executed_op_global_ld.sum");
-    if (found == counters.end() || loads == counters.end() || !found->second || !loads->second ||
-        *loads->second <= 0)
-      return std::nullopt;
-    return *found->second / *loads->second;
-  };
-  const AdviceFacts::Part strided = facts.part(
-      [&](const PlotRow& row) {
-        return memory_holds(row) && sectors(row).value_or(0) > kManySectors;
-      },
-      [](const PlotRow& row) { return row.sum.roof.memory_ns; });
-  if (strided.saving_ns >= kLeastShare * facts.unit_ns) {
-    advice.push_back({"strided_access",
-                      "Let the threads of a warp read neighbouring addresses: change the layout, "
-                      "or stage through shared memory.",
-                      percent(strided.share(facts.kernels_ns)) +
-                          " of the GPU time is memory-bound kernels with more than " +
-                          digits(kManySectors) + " L1 sectors for each load (" +
-                          digits(kCoalescedSectors) + " when coalesced, 4 bytes a thread).",
-                      strided.saving_ns});
-    place(advice.back(), strided);
-  }
   const AdviceFacts::Part below = facts.part(
       [](const PlotRow& row) {
         return memory_holds(row) && row.sum.roof.bound == Bound::memory &&
@@ -482,6 +450,7 @@ std::vector<Advice> advise(const Report& report) {
   if (!(facts.unit_ns > 0)) return advice;
   advise_on_compute(facts, advice);
   advise_on_memory(facts, advice);
+  advise_on_use(facts, advice);
   advise_on_the_rest(facts, advice);
   // Kernels that overlap take more time together than the step has.
   for (Advice& each : advice) {

@@ -86,6 +86,19 @@ AdviceFacts::Part AdviceFacts::part(const std::function<bool(const PlotRow&)>& f
   return sum;
 }
 
+std::optional<OccupancyLimit> AdviceFacts::occupancy_limit(const PlotRow& row) const {
+  for (const DeviceInfo& device : report->devices) {
+    if (device.id == row.kernel->device) return gable::occupancy_limit(device, *row.kernel);
+  }
+  return std::nullopt;
+}
+
+bool memory_holds(const PlotRow& row) {
+  const Roof& roof = row.sum.roof;
+  return roof.compute_ns && roof.memory_ns && *roof.memory_ns >= *roof.compute_ns &&
+         *roof.memory_ns > 0 && !is_beside_roofs(roof.bound);
+}
+
 bool has_layer(const PlotRow& row) { return row.layer != nullptr && !row.layer->path.empty(); }
 
 void place(Advice& advice, const AdviceFacts::Part& part) {

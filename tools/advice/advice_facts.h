@@ -4,10 +4,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/roofline.h"
 #include "tools/advice/advice.h"
 #include "tools/plot/plot.h"
@@ -36,7 +38,12 @@ struct AdviceFacts {
   [[nodiscard]] Maybe roof(const PlotRow& row, const std::string& ceiling) const {
     return roofline.ceiling(row.sum.device, ceiling);
   }
+  // How many warps of the row's kernel an SM can hold at once, and why not more.
+  [[nodiscard]] std::optional<OccupancyLimit> occupancy_limit(const PlotRow& row) const;
 };
+
+// Bytes decide over these kernels' roofs, whether they reach them or not.
+[[nodiscard]] bool memory_holds(const PlotRow& row);
 
 [[nodiscard]] AdviceFacts advice_facts(const Report& report);
 

@@ -172,5 +172,19 @@ TEST(Tail, IsFlaggedAboveATenthOfTheTime) {
   EXPECT_TRUE(again.flags.empty());
 }
 
+// On 8.0 an SM has 64 warps, 32 blocks, 65,536 registers and 164 KiB.
+TEST(OccupancyLimit, NamesWhatIsFull) {
+  const DeviceInfo a100 = device(8, 0, 108);
+  const auto limit = [&](std::uint32_t threads, double registers, double shared) {
+    const auto found = occupancy_limit(a100, kernel(1000, threads, registers, shared));
+    return found ? std::pair(found->by, found->occupancy) : std::pair(std::string("unknown"), 0.0);
+  };
+  EXPECT_EQ(limit(256, 128, 0), std::pair(std::string("registers"), 0.25));
+  EXPECT_EQ(limit(256, 32, 80 * 1024), std::pair(std::string("shared memory"), 0.25));
+  EXPECT_EQ(limit(32, 16, 0), std::pair(std::string("blocks"), 0.5));
+  EXPECT_EQ(limit(768, 16, 0), std::pair(std::string("warps"), 0.75));
+  EXPECT_FALSE(occupancy_limit(a100, KernelRow()));
+}
+
 }  // namespace
 }  // namespace gable::testing

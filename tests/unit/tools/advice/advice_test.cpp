@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "analysis/events/kernel_kind.h"
 #include "analysis/roofline/link_roofs.h"
@@ -237,12 +238,79 @@ TEST_F(AdviceTest, BytesFarFromTheirRoofAreUsedBetter) {
   kernel("gather", 1e3, 1e5, 3e5);
   EXPECT_NEAR(*given("tile")->saving_ns, 2e5, 1);
   EXPECT_EQ(given("strided_access"), nullptr);  // nobody counted sectors
-  auto& counters = report.kernels[0].counters;
-  counters["smsp__sass_inst_executed_op_global_ld.sum"] = 100;
-  counters["smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum"] = 400;
-  EXPECT_EQ(given("strided_access"), nullptr);  // coalesced
-  counters["smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum"] = 3200;
+  SetMetrics& metrics = report.kernels[0].metrics.emplace();
+  metrics.sectors_per_load = 16;
+  EXPECT_EQ(given("strided_access"), nullptr);  // coalesced, 16 bytes a thread
+  metrics.sectors_per_load = 32;
   EXPECT_NEAR(*given("strided_access")->saving_ns, 2e5, 1);
+  metrics.sectors_per_load = 4;
+  metrics.sectors_per_store = 17;
+  ASSERT_NE(given("strided_access"), nullptr);
+  EXPECT_EQ(given("strided_access")->trigger,
+            "100 % of the GPU time is memory-bound kernels with more than 16.0 L1 sectors for each "
+            "load or store (coalesced 4.00 at 4 bytes a thread, 16.0 at 16).");
+  EXPECT_EQ(given("strided_access")->kernels[0].name, "gather");
+}
+
+// Each item by the figure that calls for it, at its threshold, and only where the bound says that
+// it can matter.
+TEST_F(AdviceTest, HowKernelsUseTheGpuCallsForAdviceWhereItCanMatter) {
+  struct Case {
+    const char* id;
+    std::function<void(SetMetrics&)> just_not, just;
+    bool waits, computes, memory;  // bounds for which it is given
+  };
+  const Case cases[] = {{"divergence", [](SetMetrics& m) { m.warp_efficiency = 0.75; },
+                         [](SetMetrics& m) { m.warp_efficiency = 0.7; }, true, true, false},
+                        {"index_arithmetic", [](SetMetrics& m) { m.mix["integer"] = 0.49; },
+                         [](SetMetrics& m) { m.mix["integer"] = 0.5; }, true, true, false},
+                        {"local_memory", [](SetMetrics& m) { m.memory_mix["local"] = 0.019; },
+                         [](SetMetrics& m) { m.memory_mix["local"] = 0.02; }, true, false, true},
+                        {"shared_memory", [](SetMetrics& m) { m.memory_mix["shared"] = 0.24; },
+                         [](SetMetrics& m) { m.memory_mix["shared"] = 0.25; }, true, false, false},
+                        {"occupancy", [](SetMetrics& m) { m.occupancy = 0.5; },
+                         [](SetMetrics& m) { m.occupancy = 0.49; }, true, false, false}};
+  for (const Case& each : cases) {
+    const auto advised = [&](double compute_ns, double memory_ns, const auto& change) {
+      report.kernels.clear();
+      KernelRow& row = kernel("k", compute_ns, memory_ns, 1e5);
+      row.flags.clear();  // its grid is not small
+      Roofline(report.ceilings, kLatency).apply(row);
+      change(row.metrics.emplace());
+      return given(each.id) != nullptr;
+    };
+    EXPECT_EQ(advised(1e4, 1e3, each.just), each.waits) << each.id;
+    EXPECT_EQ(advised(9e4, 1e3, each.just), each.computes) << each.id;
+    EXPECT_EQ(advised(1e3, 9e4, each.just), each.memory) << each.id;
+    EXPECT_FALSE(advised(1e4, 1e3, each.just_not)) << each.id;
+    EXPECT_FALSE(advised(1e4, 1e3, [](SetMetrics&) {})) << each.id;  // not counted
+    EXPECT_TRUE(advised(1e4, 1e3, each.just));
+    const Advice& item = *given(each.id);
+    EXPECT_FALSE(item.saving_ns) << each.id;  // nobody can tell
+    EXPECT_NE(item.trigger.find("100 % of the GPU time is kernels"), std::string::npos) << each.id;
+    ASSERT_EQ(item.kernels.size(), 1u);
+    EXPECT_EQ(item.kernels[0].name, "k");
+  }
+}
+
+TEST_F(AdviceTest, WhatLimitsOccupancyIsNamed) {
+  report.devices[0].compute_major = 8;
+  KernelRow& row = kernel("k", 1e4, 1e3, 1e5);
+  row.grid = {100000, 1, 1};
+  row.block = {256, 1, 1};
+  row.registers = 128;  // 2 of 8 blocks
+  row.shared_bytes = 0;
+  fill_waves(report.devices[0], row);
+  Roofline(report.ceilings, kLatency).apply(row);
+  row.metrics.emplace().occupancy = 0.24;
+  ASSERT_NE(given("occupancy"), nullptr);
+  EXPECT_NE(given("occupancy")->trigger.find("What limits them: registers (100 % of it)."),
+            std::string::npos)
+      << given("occupancy")->trigger;
+  EXPECT_EQ(given("uneven_blocks"), nullptr);
+  row.registers = 32;  // all 8 blocks have room, and are not there
+  EXPECT_EQ(given("occupancy"), nullptr);
+  ASSERT_NE(given("uneven_blocks"), nullptr);
 }
 
 TEST_F(AdviceTest, KernelsAtTheMemoryRoofLeaveBandwidthAlone) {

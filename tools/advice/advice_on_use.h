@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice drawn from what --metrics mix, warps and cache tell of how kernels use the GPU. Internal
+// to this folder.
+#pragma once
+
+#include <vector>
+
+#include "tools/advice/advice_facts.h"
+
+namespace gable {
+
+// Only of kernels for which it can matter by their bound.
+void advise_on_use(const AdviceFacts& facts, std::vector<Advice>& advice);
+
+}  // namespace gable
