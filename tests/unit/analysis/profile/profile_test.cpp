@@ -137,6 +137,32 @@ TEST_F(ProfileWindows, APercentageOfARangeIsThatOfItsLaunches) {
   EXPECT_EQ(row.counters.at("l1tex__t_sector_hit_rate.pct"), 70);
 }
 
+// Hits of L2 and its sectors are never in one pass: their means are of the same work, or not
+// divided.
+TEST_F(ProfileWindows, HitsAndSectorsOfOtherWorkAreNotDivided) {
+  profile.set_metrics(kHw1, {"lts__t_sectors.sum"});
+  profile.set_metrics(kHw2, {"lts__t_sectors_lookup_hit.sum"});
+  profile.set_metrics(kFlops, kFlopsMetrics);
+  const LaunchKey same = key(0, "same"), other = key(0, "other");
+  begin(1, kHw1);
+  for (const LaunchKey& each : {same, other}) sample(kHw1, each, {80});
+  end(kHw1);
+  begin(2, kHw2);
+  for (const LaunchKey& each : {same, other}) sample(kHw2, each, {60});
+  end(kHw2);
+  for (const double work : {100.0, 200.0}) {
+    begin(window + 1, kFlops);
+    sample(kFlops, same, {0, 0, 100});
+    sample(kFlops, other, {0, 0, work});
+    end(kFlops);
+  }
+  const Report made = report();
+  ASSERT_TRUE(kernel_named(made, "other").has_flag("work_varies"));
+  EXPECT_FALSE(kernel_named(made, "other").metrics);
+  ASSERT_TRUE(kernel_named(made, "same").metrics);
+  EXPECT_EQ(kernel_named(made, "same").metrics->l2_hit_rate, 0.75);
+}
+
 TEST_F(ProfileWindows, CountersAreMeansOverKeptWindowsAndGroups) {
   profile.set_metrics(kHw1, {"dram__sectors_read.sum", "dram__sectors_write.sum"});
   profile.set_metrics(kHw2, {"dram__sectors_read.sum", "l1tex__t_bytes.sum"});

@@ -127,5 +127,25 @@ TEST_F(LayerSums, ParentsOfAFileThatGoInACircleEnd) {
   EXPECT_GE(*report.layers[2].time_total_ns, 3e6);
 }
 
+TEST_F(LayerSums, MetricsAreOfNearlyAllOfTheTime) {
+  const auto sectors = [this](double known_ms, double unknown_ms) {
+    report.kernels.clear();
+    kernel(1, 0.5, 1, known_ms).metrics.emplace().sectors_per_load = 8;
+    kernel(2, 0.5, 1, unknown_ms);
+    sum();
+    const auto& metrics = report.layers[1].metrics;
+    return metrics ? metrics->sectors_per_load : std::nullopt;
+  };
+  EXPECT_EQ(sectors(95, 5), 8);
+  EXPECT_EQ(sectors(94, 6), std::nullopt);
+  EXPECT_FALSE(report.layers[2].metrics);
+  // The time of most launches is not known.
+  KernelRow& untimed = kernel(2, 0.5, 1, 1, 10);
+  untimed.time_mean_ns = untimed.time_total_ns = std::nullopt;
+  report.kernels.erase(report.kernels.begin() + 1);
+  sum();
+  EXPECT_FALSE(report.layers[1].metrics);
+}
+
 }  // namespace
 }  // namespace gable::testing

@@ -184,6 +184,9 @@ TEST(OccupancyLimit, NamesWhatIsFull) {
   EXPECT_EQ(limit(32, 16, 0), std::pair(std::string("blocks"), 0.5));
   EXPECT_EQ(limit(768, 16, 0), std::pair(std::string("warps"), 0.75));
   EXPECT_FALSE(occupancy_limit(a100, KernelRow()));
+  // Two kernels of which ncu printed "Theoretical Occupancy": 100 % on a T4, 18.75 % on a GB200.
+  EXPECT_EQ(occupancy_limit(device(7, 5, 40), kernel(1024, 256, 32, 0))->occupancy, 1);
+  EXPECT_EQ(occupancy_limit(device(10, 0, 152), kernel(288, 384, 168, 205696))->occupancy, 0.1875);
 }
 
 }  // namespace

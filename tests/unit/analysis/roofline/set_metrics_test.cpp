@@ -197,6 +197,8 @@ TEST(SetMetricsSums, NeedWhatIsBelowTheLine) {
                                           kernel(1, 10, {{kL1Rate, 60}})};
   EXPECT_EQ(sum_of(kernels).l1_hit_rate, std::nullopt);
   EXPECT_EQ(sum_of({kernels[0]}).l1_hit_rate, 0.2);
+  EXPECT_EQ(sum_of({kernels[0], kernel(1, 10, {{kL1Rate, 60}, {kL1, 300}})}).l1_hit_rate,
+            std::nullopt);
   EXPECT_EQ(sum_of({kernels[0], kernels[0]}).l1_hit_rate, 0.2);
   EXPECT_DOUBLE_EQ(*sum_of({kernel(1, 10, {{kL1Rate, 20}, {kL1, 100}}),
                             kernel(1, 10, {{kL1Rate, 60}, {kL1, 300}})})
