@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 namespace gable {
 namespace {
@@ -54,9 +55,19 @@ LinkUse use_of(const std::optional<Ceiling>& roof, const Maybe& bytes_per_s) {
   return {*bytes_per_s / roof->value, roof->name, "theoretical"};
 }
 
+// GPUs that share a package or a board with their host's CPU reach it over NVLink-C2C, and PCIe is
+// for other things.
+bool beside_its_host(const DeviceInfo& device) {
+  constexpr std::array<std::string_view, 5> kNames = {"GH200", "GB200", "GB300", "GB10", "Thor"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view part) {
+    return device.name.find(part) != std::string::npos;
+  });
+}
+
 }  // namespace
 
 std::optional<Ceiling> host_link(const DeviceInfo& device) {
+  if (beside_its_host(device)) return std::nullopt;
   const auto& [generation, width] = device.links.pcie;
   const double lane = rate_of(kPcieLane, generation);
   if (lane <= 0 || width <= 0) return std::nullopt;

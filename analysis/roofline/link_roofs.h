@@ -10,7 +10,8 @@
 namespace gable {
 
 // byte/s in each direction, of the link by which a device reaches its host ("pcie") and other GPUs
-// of its node ("nvlink"; "pcie" where it has no NVLink). Nothing where NVML did not tell.
+// of its node ("nvlink"; "pcie" where it has no NVLink). Nothing where NVML did not tell, and for
+// the host of GPUs that are not behind PCIe (GH200, GB200 …).
 //   pcie    lanes x transfers per second / 8 x share of the bits that are data (128b/130b …), as
 //           PCI-SIG's specifications have them; headers of packets take more
 //   nvlink  links x byte/s of one, as NVIDIA's whitepapers of each generation have it

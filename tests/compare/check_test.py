@@ -190,6 +190,10 @@ class Check(CompareCase):
         self.assertIn(f"no comparison: now.json {sentence}", self.check(now, code=3).stdout)
         self.assertIn(f"no comparison: base.json {sentence}", self.check(self.net, baseline=now, code=3).stdout)
         self.assertIn("worse: Net/conv", self.check(with_state(slower(self.net, "conv_kernel", 1.5), throttled=0.05), code=1).stdout)
+        # GPUs at their power limit are compared with each other, at one clock.
+        base = with_state(self.net, throttled=0.7)
+        self.assertIn("worse: Net/conv", self.check(now, baseline=base, code=1).stdout)
+        self.assertIn(sentence, self.check(now, baseline=with_state(self.net, throttled=0.7, mhz=1800), code=3).stdout)
         # Bytes and numbers that are known are no times.
         self.assertIn("0 worse", self.check(now, "--what", "dram,coverage").stdout)
         # Of several runs of a side each is looked at.

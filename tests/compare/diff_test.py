@@ -155,13 +155,14 @@ class Diff(CompareCase):
         self.assertIn("Careful: A does 30.0 GFLOP per step, B 15.0 GFLOP (-50.0 %)", self.diff(before, after))
 
     def test_a_throttled_run_is_said(self):
-        free, held = with_state(self.net), with_state(self.net, throttled=0.62)
+        free, held = with_state(self.net), with_state(self.net, throttled=0.62, mhz=1400)
         sentence = "Careful: B throttled (power cap, 62 % of samples), so its times are those of a slower clock."
         self.assertIn(sentence, self.diff(free, held).replace("\n", " "))
         self.assertIn(sentence.replace("B ", "A "), self.diff(held, slower(self.net, "conv_kernel", 1.5)).replace("\n", " "))
         self.assertIn("Careful: B throttled", self.diff(free, held, "--markdown", "-"))
         self.assertEqual(json.loads(self.diff(free, held, "--json", "-"))["throttled"], ["B throttled (power cap, 62 % of samples)"])
         self.assertNotIn("Careful", self.diff(free, with_state(self.net, throttled=0.05)))
+        self.assertIn("but the mean SM clocks of both agree.", self.diff(held, held))
 
     def test_patterns_and_order(self):
         later = slower(slower(self.net, "conv_kernel", 1.1), "cast_kernel", 2)

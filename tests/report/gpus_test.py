@@ -18,6 +18,21 @@ class Links(SmallTest):
             ({"generation": 5, "width": 8, "generation_max": 5, "width_max": 8}, {"links": 0, "version": None}),
         ])
 
+    def test_copies_under_their_links_roof(self):
+        document = self.report("gpu_links").document
+        copies = {copy["kind"]: (copy["host_memory"], copy["bytes_per_s"], copy["roof"]) for copy in document["copies"]}
+        # PCIe 5.0: 32 GT/s, 128 of 130 bits, 16 lanes and 8.
+        lane = 32e9 / 8 * 128 / 130
+        memory, rate, roof = copies["host_to_device"]
+        self.assertEqual((memory, rate, roof["ceiling"]), ("pageable", 31508000000, "pcie"))
+        self.assertAlmostEqual(roof["fraction"], 31.508e9 / (16 * lane), places=9)
+        memory, rate, roof = copies["device_to_host"]
+        self.assertEqual((memory, rate), ("pinned", 15754000000))
+        self.assertAlmostEqual(roof["fraction"], 15.754e9 / (8 * lane), places=9)
+        links = {(c["device"], c["name"]): (c["value"], c["source"]) for c in document["ceilings"] if c["kind"] == "link"}
+        self.assertEqual(set(links), {(0, "pcie"), (0, "nvlink"), (1, "pcie")})
+        self.assertEqual(links[0, "nvlink"], (450e9, "theoretical: NVLink 4, 18 links, each way"))
+
     def test_what_it_does_not_tell(self):
         unknown = (UNKNOWN_PCIE, {"links": None, "version": None})
         self.assertEqual(self.links("two_devices"), [unknown, unknown])

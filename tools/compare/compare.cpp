@@ -98,11 +98,15 @@ std::set<std::int32_t> compare_mean_clocks(const Report& a, const Report& b, con
   constexpr double kSame = 0.02;
   std::set<std::int32_t> differ;
   const auto of_a = used_devices(a), of_b = used_devices(b);
+  out.clocks_agree = !of_a.empty() && of_a.size() == of_b.size();
   for (const auto& [id, device] : of_a) {
     const auto other = of_b.find(id);
-    if (other == of_b.end() || !device->state || !other->second->state) continue;
-    const Maybe before = device->state->sm_clock.mean, after = other->second->state->sm_clock.mean;
-    if (!before || !after || std::abs(*after - *before) <= kSame * *before) continue;
+    const bool known = other != of_b.end() && device->state && other->second->state;
+    const Maybe before = known ? device->state->sm_clock.mean : std::nullopt;
+    const Maybe after = known ? other->second->state->sm_clock.mean : std::nullopt;
+    const bool same = before && after && std::abs(*after - *before) <= kSame * *before;
+    out.clocks_agree = out.clocks_agree && same;
+    if (!before || !after || same) continue;
     differ.insert(id);
     out.remarks.push_back("The mean SM clock of device " + std::to_string(id) + " was " +
                           std::to_string(std::llround(*before * 1e-6)) + " MHz in " + names.a +

@@ -60,6 +60,9 @@ struct Comparison {
   // Who was throttled and by what, without a full stop: their times are not those of the program
   // alone. Empty where nobody was.
   std::vector<std::string> throttled;
+  // The mean SM clocks of all GPUs are known of both and agree to 2 %: what held them down did so
+  // on both sides alike.
+  bool clocks_agree = false;
   // How much work each did, where that differs, without a full stop; empty where it does not.
   std::string other_work;
   ComparedStep step;

@@ -276,7 +276,10 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
     if (!comparison.other_work.empty())
       lines("Careful: " + comparison.other_work + ", so times are of different work.", kRed);
     for (const std::string& text : comparison.throttled)
-      lines("Careful: " + text + ", so its times are those of a slower clock.", kRed);
+      lines("Careful: " + text +
+                (comparison.clocks_agree ? ", but the mean SM clocks of both agree."
+                                         : ", so its times are those of a slower clock."),
+            kRed);
   };
   if (no_difference(comparison, rows)) {
     careful();

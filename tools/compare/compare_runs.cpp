@@ -42,6 +42,7 @@ class Side {
       add_each_once(out.obstacles, one.obstacles);
       add_each_once(out.remarks, one.remarks);
       add_each_once(out.throttled, one.throttled);
+      out.clocks_agree = out.clocks_agree && one.clocks_agree;
       if (out.other_work.empty()) out.other_work = one.other_work;
       add(one.wholes, wholes);
       add(one.trees, trees);

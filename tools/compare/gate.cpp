@@ -67,7 +67,8 @@ class Gate {
       out_.obstacles.push_back(comparison_.other_work +
                                ": profile the same batch and inputs, make a new baseline, or ask "
                                "with --what for what needs no equal work (flops, roof, coverage).");
-    if (std::any_of(options_.what.begin(), options_.what.end(), needs_equal_clock)) {
+    if (!comparison_.clocks_agree &&
+        std::any_of(options_.what.begin(), options_.what.end(), needs_equal_clock)) {
       for (const std::string& text : comparison_.throttled)
         out_.obstacles.push_back(
             text +

@@ -113,6 +113,12 @@ std::string csv_line(const std::string& report, const std::string& source, const
   line.add("shared_bytes", kernel.shared_bytes);
   line.add("blocks_per_sm", kernel.blocks_per_sm);
   line.add("waves", kernel.waves);
+  const CollectiveRow exchange = kernel.collective.value_or(CollectiveRow{});
+  line.add("collective", to_string(exchange.kind));
+  line.add("ranks", exchange.ranks ? Maybe(static_cast<double>(*exchange.ranks)) : std::nullopt);
+  line.add("message_bytes", exchange.bytes);
+  line.add("bus_bytes_per_s", exchange.bus_bytes_per_s);
+  line.add("link_fraction", exchange.roof.fraction);
   line.add("flags", joined(kernel.flags));
   // The share of the row that its sums are of.
   line.add("time_coverage", sum.coverage.time);

@@ -38,6 +38,7 @@ function known(dot) {
     dot.kernel && ["launch", dot.shape],
     dot.kernel && dot.registers !== null && ["a block takes", `${digits(dot.registers)} registers a thread, ${size(dot.shared)} of shared memory; an SM holds ${dot.perSm === null ? "an unknown number" : `at most ${digits(dot.perSm)}`}`],
     dot.kernel && dot.waves !== null && ["waves", digits(dot.waves)],
+    dot.kernel && dot.exchange && ["exchanges", dot.exchange],
     ["work", `${rowSum(dot.flops, dot.coverFlops, each => withPrefix(each, "FLOP"))}${dot.types.length ? ": " + dot.types.map(([type, value]) => `${type} ${withPrefix(value, type.endsWith("operations") ? "" : "FLOP")}`).join(", ") : ""}`],
     ["bytes", `DRAM ${rowSum(dot.dram, dot.coverBytes, size)}, ${LEVELS.slice(1).map(level => `${level.name} ${bytes(level)}`).join(", ")}`],
     ["intensity", `${digits(dot.intensity)} FLOP/byte at DRAM`],

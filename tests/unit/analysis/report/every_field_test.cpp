@@ -110,7 +110,9 @@ TEST(EveryField, PageShowsKernels) {
                    "/kernels/bytes/dram_read", "/kernels/bytes/dram_write", "/kernels/cluster",
                    "/kernels/counters/dram__sectors_read.sum", "/kernels/dynamic_shared",
                    "/kernels/graph", "/kernels/nodes", "/kernels/overlap", "/kernels/ranges",
-                   "/kernels/symbol", "/kernels/time_ns/max", "/kernels/time_ns/min"}));
+                   "/kernels/symbol", "/kernels/time_ns/max", "/kernels/time_ns/min",
+                   // The rate on the bus and the share of the roof say it.
+                   "/kernels/collective/bus_bytes", "/kernels/collective/roof/source"}));
 }
 
 // Of two ranks.
@@ -139,16 +141,19 @@ TEST(EveryField, MergedReportsHaveIt) {
              "/kernels/intensity/l1", "/kernels/intensity/l2", "/kernels/roof/bound",
              "/kernels/roof/ceiling", "/kernels/roof/compute_ns", "/kernels/roof/fraction",
              "/kernels/roof/level", "/kernels/roof/memory_ns", "/kernels/roof/source",
-             "/layers/bytes/dram", "/layers/bytes/dram_read", "/layers/bytes/dram_write",
-             "/layers/bytes/l1", "/layers/bytes/l2", "/layers/bytes_per_s",
-             "/layers/coverage/bytes", "/layers/coverage/flops", "/layers/flops/fp16",
-             "/layers/flops/fp32", "/layers/flops/fp64", "/layers/flops/tensor/bf16",
-             "/layers/flops/tensor/tf32", "/layers/flops/total", "/layers/flops_per_s",
-             "/layers/intensity/dram", "/layers/intensity/l1", "/layers/intensity/l2",
-             "/layers/launches", "/layers/metrics/branch_uniformity", "/layers/metrics/l1_hit_rate",
-             "/layers/metrics/l2_hit_rate", "/layers/metrics/l2_sectors_per_request",
-             "/layers/metrics/memory_mix/global", "/layers/metrics/mix/fp32",
-             "/layers/metrics/mix/integer", "/layers/metrics/occupancy",
+             "/copies/bytes_per_s", "/copies/roof/ceiling", "/copies/roof/fraction",
+             "/copies/roof/source", "/kernels/collective/bus_bytes_per_s",
+             "/kernels/collective/roof/ceiling", "/kernels/collective/roof/fraction",
+             "/kernels/collective/roof/source", "/layers/bytes/dram", "/layers/bytes/dram_read",
+             "/layers/bytes/dram_write", "/layers/bytes/l1", "/layers/bytes/l2",
+             "/layers/bytes_per_s", "/layers/coverage/bytes", "/layers/coverage/flops",
+             "/layers/flops/fp16", "/layers/flops/fp32", "/layers/flops/fp64",
+             "/layers/flops/tensor/bf16", "/layers/flops/tensor/tf32", "/layers/flops/total",
+             "/layers/flops_per_s", "/layers/intensity/dram", "/layers/intensity/l1",
+             "/layers/intensity/l2", "/layers/launches", "/layers/metrics/branch_uniformity",
+             "/layers/metrics/l1_hit_rate", "/layers/metrics/l2_hit_rate",
+             "/layers/metrics/l2_sectors_per_request", "/layers/metrics/memory_mix/global",
+             "/layers/metrics/mix/fp32", "/layers/metrics/mix/integer", "/layers/metrics/occupancy",
              "/layers/metrics/sectors_per_load", "/layers/metrics/sectors_per_store",
              "/layers/metrics/warp_efficiency", "/layers/metrics/warp_efficiency_predicated",
              "/layers/ops/int8", "/layers/roof/bound", "/layers/roof/ceiling",

@@ -57,6 +57,10 @@ TEST(LinkRoofs, WhatIsNotToldIsNoRoof) {
   EXPECT_FALSE(peer_link(with_links(4, 16, 12, 0)));
   EXPECT_FALSE(peer_link(with_links(4, 16, 12, 9)));
   EXPECT_TRUE(link_ceilings(DeviceInfo{}).empty());
+  DeviceInfo grace = with_links(5, 16, 18, 4);
+  grace.name = "NVIDIA GH200 480GB";
+  EXPECT_FALSE(host_link(grace)) << "its host is behind NVLink-C2C";
+  EXPECT_TRUE(peer_link(grace));
 }
 
 TEST(LinkRoofs, GpusWithoutNvlinkTalkOverPcie) {

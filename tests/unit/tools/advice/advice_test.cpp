@@ -426,19 +426,19 @@ TEST_F(AdviceTest, CopiesSayWhatMemoryAndWhichLink) {
   const auto pageable = *given("copies");
   EXPECT_TRUE(pageable.action.starts_with("Copy from pinned memory")) << pageable.action;
   EXPECT_EQ(pageable.trigger,
-            "Copies take 6.0 % of a step, 100.0 % of that between host and GPU from or to pageable "
+            "Copies take 6.00 % of a step, 100 % of that between host and GPU from or to pageable "
             "memory. They reach 15.8 GB/s, 50.0 % of PCIe's 31.5 GB/s.");
   report.copies[0].host_memory = HostMemory::pinned;
   EXPECT_TRUE(given("copies")->action.ends_with("is pinned already.")) << given("copies")->action;
   EXPECT_EQ(given("copies")->trigger,
-            "Copies take 6.0 % of a step. They reach 15.8 GB/s, 50.0 % of PCIe's 31.5 GB/s.");
+            "Copies take 6.00 % of a step. They reach 15.8 GB/s, 50.0 % of PCIe's 31.5 GB/s.");
   report.copies[0].host_memory = HostMemory::unknown;
   EXPECT_TRUE(given("copies")->action.starts_with("Overlap copies with computing: DataLoader"));
   report.devices[0].links = {};
   fill_link_roofs(report);
-  EXPECT_EQ(given("copies")->trigger, "Copies take 6.0 % of a step. They reach 15.8 GB/s.");
+  EXPECT_EQ(given("copies")->trigger, "Copies take 6.00 % of a step. They reach 15.8 GB/s.");
   copy(CopyKind::device_to_host, HostMemory::pinned, {}, 1e3);
-  EXPECT_EQ(given("copies")->trigger, "Copies take 6.0 % of a step.") << "of one nobody knows";
+  EXPECT_EQ(given("copies")->trigger, "Copies take 6.00 % of a step.") << "of one nobody knows";
 }
 
 TEST_F(AdviceTest, CollectivesSayHowMuchOfTheirLinkTheyReach) {
