@@ -271,8 +271,8 @@ void SetMetricsSum::add(std::map<std::string, Ratio>& ratios,
 }
 
 void SetMetricsSum::add(const KernelRow& kernel) {
-  static const SetMetrics kNone;
-  const SetMetrics& metrics = kernel.metrics ? *kernel.metrics : kNone;
+  const SetMetrics none;
+  const SetMetrics& metrics = kernel.metrics ? *kernel.metrics : none;
   const double launches = kernel.launches, time_ns = kernel.time_total_ns.value_or(0);
   ++rows_;
   ratios_.resize(std::size(kEntries));

@@ -16,7 +16,7 @@
 
 namespace gable {
 
-// Its calls may hang: open() and what asks a device are for NvmlThread alone.
+// Its calls may hang: open() and what asks a device are for the thread of GpuWatch alone.
 class Nvml {
  public:
   Nvml();

@@ -388,7 +388,7 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
           "Copy from pinned memory, and beside computing: DataLoader(..., pin_memory=True) and "
           "batch.to(device, non_blocking=True). From pageable memory a copy goes through a "
           "buffer of the driver, and its call waits for that.";
-    else if (copies.time_ns > 0 && copies.none_pageable())
+    else if (copies.all_pinned())
       action =
           "Overlap copies with computing: batch.to(device, non_blocking=True) in a stream of their "
           "own, a batch ahead; or keep the data on the GPU. The host's memory is pinned already.";

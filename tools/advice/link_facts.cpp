@@ -50,7 +50,7 @@ HostCopies host_copies(const Report& report) {
     if (!with_host(copy)) continue;
     const double time = copy.time_ns.value_or(0);
     sums.time_ns += time;
-    if (copy.host_memory != HostMemory::unknown) sums.known_ns += time;
+    if (copy.host_memory == HostMemory::pinned) sums.pinned_ns += time;
     if (copy.host_memory == HostMemory::pageable) sums.pageable_ns += time;
   }
   return sums;

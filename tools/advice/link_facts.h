@@ -11,9 +11,9 @@ namespace gable {
 
 // Copies between host and GPU.
 struct HostCopies {
-  double time_ns = 0, pageable_ns = 0, known_ns = 0;  // known: of what kind the host's memory is
+  double time_ns = 0, pageable_ns = 0, pinned_ns = 0;
   [[nodiscard]] bool mostly_pageable() const { return 2 * pageable_ns > time_ns; }
-  [[nodiscard]] bool none_pageable() const { return pageable_ns <= 0 && known_ns >= time_ns; }
+  [[nodiscard]] bool all_pinned() const { return time_ns > 0 && pinned_ns >= time_ns; }
 };
 [[nodiscard]] HostCopies host_copies(const Report& report);
 

@@ -432,8 +432,10 @@ TEST_F(AdviceTest, CopiesSayWhatMemoryAndWhichLink) {
   EXPECT_TRUE(given("copies")->action.ends_with("is pinned already.")) << given("copies")->action;
   EXPECT_EQ(given("copies")->trigger,
             "Copies take 6.00 % of a step. They reach 15.8 GB/s, 50.0 % of PCIe's 31.5 GB/s.");
-  report.copies[0].host_memory = HostMemory::unknown;
-  EXPECT_TRUE(given("copies")->action.starts_with("Overlap copies with computing: DataLoader"));
+  for (const HostMemory other : {HostMemory::unknown, HostMemory::managed}) {
+    report.copies[0].host_memory = other;
+    EXPECT_TRUE(given("copies")->action.starts_with("Overlap copies with computing: DataLoader"));
+  }
   report.devices[0].links = {};
   fill_link_roofs(report);
   EXPECT_EQ(given("copies")->trigger, "Copies take 6.00 % of a step. They reach 15.8 GB/s.");
