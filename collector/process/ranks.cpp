@@ -24,13 +24,14 @@ bool told_one_node() {
     const char* text = std::getenv(name);
     return text != nullptr ? std::strtoll(text, nullptr, 10) : 0;
   };
-  if (told_ranks() == Ranks::one || number("SLURM_STEP_NUM_NODES") == 1) return true;
+  if (told_ranks() == Ranks::one) return true;
   for (const auto& [here, all] : {std::pair("LOCAL_WORLD_SIZE", "WORLD_SIZE"),
                                   std::pair("OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"),
                                   std::pair("MPI_LOCALNRANKS", "PMI_SIZE"),
                                   std::pair("MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_SIZE")})
     if (number(all) > 0) return number(here) == number(all);
-  return false;
+  // A job may be several steps: what counts all of its ranks comes first.
+  return number("SLURM_STEP_NUM_NODES") == 1;
 }
 
 }  // namespace gable

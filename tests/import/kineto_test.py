@@ -108,7 +108,8 @@ class NewTraces(ImportTest):
             return [(c["host_memory"], c["bytes_per_s"]) for c in self.report("--kineto", self.file("m.json", json.dumps(trace)))["copies"]]
         self.assertEqual(copies("Memcpy HtoD (Pageable -> Device)"), [("pageable", 4096 / 4500 * 1e9)])
         self.assertEqual(copies("Memcpy HtoD (Pinned -> Device)"), [("pinned", 4096 / 4500 * 1e9)])
-        self.assertEqual(copies("Memcpy HtoD (Managed -> Device)"), [(None, 4096 / 4500 * 1e9)])
+        self.assertEqual(copies("Memcpy HtoD (Managed -> Device)"), [("managed", 4096 / 4500 * 1e9)])
+        self.assertEqual(copies("Memcpy HtoD"), [(None, 4096 / 4500 * 1e9)])
 
     def test_copies_of_which_one_has_no_size_have_none(self):
         trace = json.loads(NEW.read_text())

@@ -48,6 +48,8 @@ class Nccl(unittest.TestCase):
             return {row["collective"]["one_node"] for row in self.report(**variables)["kernels"] if row["collective"]}
         self.assertEqual(on_one(WORLD_SIZE="8", LOCAL_WORLD_SIZE="8"), {True})
         self.assertEqual(on_one(WORLD_SIZE="16", LOCAL_WORLD_SIZE="8"), {False})
+        self.assertEqual(on_one(WORLD_SIZE="16", LOCAL_WORLD_SIZE="8", SLURM_STEP_NUM_NODES="1"), {False})
+        self.assertEqual(on_one(SLURM_STEP_NUM_NODES="1"), {True})
         self.assertEqual(on_one(), {False})
 
 

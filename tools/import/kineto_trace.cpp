@@ -49,6 +49,7 @@ std::uint32_t handle(const std::optional<std::uint64_t>& number) {
 HostMemory host_memory(std::string_view name) {
   if (name.find("Pageable") != std::string_view::npos) return HostMemory::pageable;
   if (name.find("Pinned") != std::string_view::npos) return HostMemory::pinned;
+  if (name.find("Managed") != std::string_view::npos) return HostMemory::managed;
   return HostMemory::unknown;
 }
 

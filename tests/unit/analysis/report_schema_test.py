@@ -86,7 +86,7 @@ class Schema(unittest.TestCase):
                  "symbol"}
         for path, value in places(self.full):
             if not path or not isinstance(path[-1], str) or path[-1] not in known or path[-2:] in (
-                    ("roof", "source"), ("nvlink", "version")):
+                    ("roof", "source"), ("nvlink", "version"), ("collective", "kind"), ("collective", "ranks")):
                 continue
             if path[0] == "layers" and path[-1] == "launches":
                 continue  # unknown where only ranges were collected
