@@ -30,19 +30,21 @@ struct GpuReading {
   [[nodiscard]] bool idle() const { return reasons && (*reasons & kIdle) != 0; }
 };
 
+// Shares of the samples at which this held the clocks down.
+struct GpuThrottling {
+  double any = 0;
+  double power_cap = 0, sw_thermal = 0, hw_thermal = 0, hw_slowdown = 0, power_brake = 0;
+  double sync_boost = 0;
+  friend bool operator==(const GpuThrottling&, const GpuThrottling&) = default;
+};
+
 // A summary of readings. Only those at which the GPU worked count, as far as NVML tells which.
 struct GpuState {
   struct Clock {
     Maybe mean, min, max;  // Hz
     friend bool operator==(const Clock&, const Clock&) = default;
   };
-  // Shares of the samples at which this held the clocks down.
-  struct Throttled {
-    double any = 0;
-    double power_cap = 0, sw_thermal = 0, hw_thermal = 0, hw_slowdown = 0, power_brake = 0;
-    double sync_boost = 0;
-    friend bool operator==(const Throttled&, const Throttled&) = default;
-  };
+  using Throttled = GpuThrottling;
   std::uint64_t samples = 0, idle_samples = 0;  // at which the GPU worked, and others
   Clock sm_clock, memory_clock;
   Maybe power_mean_w, power_max_w, power_limit_w;
