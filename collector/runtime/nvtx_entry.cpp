@@ -131,7 +131,7 @@ void opened_by_nccl(DomainId domain, std::string_view name,
                     const nvtxEventAttributes_t* attributes) {
   constexpr auto kExtended = static_cast<std::int32_t>(0xDFBD0009);  // NVTX_PAYLOAD_TYPE_EXT
   std::optional<CollectiveMessage> message;
-  // The structure that it points to is the first of `reserved0`.
+  // `reserved0` counts the structures that the payload points to; NCCL has one.
   if (attributes != nullptr && attributes->payloadType == kExtended && attributes->reserved0 > 0 &&
       attributes->payload.ullValue != 0) {
     const auto& payload = *reinterpret_cast<const NvtxPayload*>(attributes->payload.ullValue);
@@ -257,7 +257,7 @@ int NVTX_API push_payload(nvtxDomainHandle_t handle, const NvtxPayload*, std::si
   return when_active(kOff, kLost,
                      [&] { return push_range(domain_of(handle), {}, Direction::none); });
 }
-// A range may end so that had no payload when it began.
+// Also of ranges that began without a payload.
 int NVTX_API pop_payload(nvtxDomainHandle_t handle, const NvtxPayload* payload, std::size_t count) {
   return when_active(kOff, kLost, [&] {
     const DomainId domain = domain_of(handle);

@@ -74,7 +74,6 @@ class Reader {
   void read() {
     first_kernel_ = imported_.kernels.size();
     first_copy_ = imported_.copies.size();
-    first_message_ = imported_.messages.size();
     read_file();
     check_parents(json_, parents_);
     parents_ = {};
@@ -90,10 +89,6 @@ class Reader {
     if (operators_.number_layers()) nest_.nest();
     operators_.link_backward(imported_.layers);
     std::sort(calls_.begin(), calls_.end(), by_correlation);
-    // As many GPUs in this machine as the job has ranks: they are all here.
-    const bool one_node = ranks_ && *ranks_ <= devices_.size();
-    for (std::size_t i = first_message_; i < imported_.messages.size(); ++i)
-      imported_.messages[i].one_node = one_node;
     place();
     add_spans();
     imported_.has_calls = imported_.has_calls || !calls_.empty();
@@ -133,8 +128,6 @@ class Reader {
           events = true;
         } else if (json_.key_text() == "deviceProperties") {
           read_trace_devices(json_, devices_);
-        } else if (json_.key_text() == "distributedInfo") {
-          read_ranks();
         } else {
           json_.skip();
         }
@@ -146,18 +139,6 @@ class Reader {
       json_.broken("this is no trace of PyTorch's profiler");
     }
     if (json_.next() != Token::end) json_.broken("something follows the trace");
-  }
-
-  void read_ranks() {
-    const Token token = json_.next();
-    if (token != Token::object) return json_.skip_rest(token);
-    while (json_.key()) {
-      if (json_.key_text() == "world_size") {
-        ranks_ = trace_whole(json_, "world_size");
-      } else {
-        json_.skip();
-      }
-    }
   }
 
   void read_events() {
@@ -466,8 +447,7 @@ class Reader {
   std::vector<Counted> counted_;
   std::map<std::int32_t, DeviceInfo> devices_;
   std::set<std::int32_t> used_;
-  std::optional<std::uint64_t> ranks_;  // of the job
-  std::size_t first_kernel_ = 0, first_copy_ = 0, first_message_ = 0, kernels_ = 0;
+  std::size_t first_kernel_ = 0, first_copy_ = 0, kernels_ = 0;
   std::int32_t device_ = 0;
 };
 

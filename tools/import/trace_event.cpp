@@ -43,6 +43,26 @@ TraceCategory category_of(std::string_view text) {
   return TraceCategory::other;
 }
 
+std::optional<std::uint64_t> whole(JsonStream& json, const char* what,
+                                   std::uint64_t most = INT64_MAX) {
+  const Token token = json.next();
+  if (token == Token::literal) return std::nullopt;
+  // Some numbers are written as texts.
+  if (token != Token::number && token != Token::text) {
+    json.skip_rest(token);
+    return std::nullopt;
+  }
+  std::int64_t value = 0;
+  const std::string_view text = json.text();
+  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code == std::errc::result_out_of_range ||
+      (code == std::errc() && value >= 0 && static_cast<std::uint64_t>(value) > most))
+    json.broken(std::string(what) + " is out of range");
+  // -1 stands for none.
+  if (code != std::errc() || stop != text.data() + text.size() || value < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(value);
+}
+
 std::uint64_t time(JsonStream& json, const char* what) {
   const Token token = json.next();
   if (token != Token::number && token != Token::text) {
@@ -73,7 +93,7 @@ std::optional<Dim3> size(JsonStream& json) {
   std::size_t place = 0;
   std::array<std::uint32_t*, 3> parts{&size.x, &size.y, &size.z};
   while (json.element()) {
-    const auto value = trace_whole(json, "a size of grid or block", UINT32_MAX);
+    const auto value = whole(json, "a size of grid or block", UINT32_MAX);
     if (!value || *value == 0) json.broken("a size of grid or block is out of range");
     if (place < 3) *parts[place] = static_cast<std::uint32_t>(*value);
     ++place;
@@ -180,31 +200,31 @@ void read_args(JsonStream& json, TraceEvent& event) {
   while (json.key()) {
     const std::string_view key = json.key_text();
     if (key == "correlation") {
-      event.correlation = trace_whole(json, "correlation");
+      event.correlation = whole(json, "correlation");
     } else if (key == "External id" || key == "external id") {
-      event.external = trace_whole(json, "External id");
+      event.external = whole(json, "External id");
     } else if (key == "device") {
-      event.device = static_cast<std::int32_t>(trace_whole(json, "device", 1u << 20).value_or(0));
+      event.device = static_cast<std::int32_t>(whole(json, "device", 1u << 20).value_or(0));
     } else if (key == "stream") {
-      event.stream = trace_whole(json, "stream");
+      event.stream = whole(json, "stream");
     } else if (key == "context") {
-      event.context = trace_whole(json, "context", UINT32_MAX);
+      event.context = whole(json, "context", UINT32_MAX);
     } else if (key == "graph node id") {
-      event.graph_node = trace_whole(json, "graph node id");
+      event.graph_node = whole(json, "graph node id");
     } else if (key == "wait_on_stream") {
-      event.wait_stream = trace_whole(json, "wait_on_stream");
+      event.wait_stream = whole(json, "wait_on_stream");
     } else if (key == "wait_on_cuda_event_record_corr_id") {
-      event.wait_record = trace_whole(json, "wait_on_cuda_event_record_corr_id");
+      event.wait_record = whole(json, "wait_on_cuda_event_record_corr_id");
     } else if (key == "grid") {
       event.grid = size(json);
     } else if (key == "block") {
       event.block = size(json);
     } else if (key == "registers per thread") {
-      event.registers = trace_whole(json, "registers per thread", UINT16_MAX);
+      event.registers = whole(json, "registers per thread", UINT16_MAX);
     } else if (key == "shared memory") {
-      event.shared_bytes = trace_whole(json, "shared memory", INT32_MAX);
+      event.shared_bytes = whole(json, "shared memory", INT32_MAX);
     } else if (key == "bytes") {
-      event.bytes = trace_whole(json, "bytes");
+      event.bytes = whole(json, "bytes");
     } else if (key == "Input Dims" || key == "Input dims") {
       dims(json, event);
     } else if (key == "Input type") {
@@ -216,21 +236,21 @@ void read_args(JsonStream& json, TraceEvent& event) {
     } else if (key == "dtype") {
       text(json, event.message.type);
     } else if (key == "In msg nelems") {
-      event.message.in = trace_whole(json, "In msg nelems");
+      event.message.in = whole(json, "In msg nelems");
     } else if (key == "Out msg nelems") {
-      event.message.out = trace_whole(json, "Out msg nelems");
+      event.message.out = whole(json, "Out msg nelems");
     } else if (key == "Group size") {
-      event.message.ranks = trace_whole(json, "Group size", UINT32_MAX);
+      event.message.ranks = whole(json, "Group size", UINT32_MAX);
     } else if (key == "In split size" || key == "Out split size") {
       event.message.uneven = splits_differ(json) || event.message.uneven;
     } else if (key == "Sequence number") {
-      event.sequence = trace_whole(json, "Sequence number");
+      event.sequence = whole(json, "Sequence number");
     } else if (key == "Fwd thread id") {
-      event.forward_thread = trace_whole(json, "Fwd thread id").value_or(0);
+      event.forward_thread = whole(json, "Fwd thread id").value_or(0);
     } else if (key == "Python id") {
-      event.python_id = trace_whole(json, "Python id");
+      event.python_id = whole(json, "Python id");
     } else if (key == "Python parent id") {
-      event.python_parent = trace_whole(json, "Python parent id");
+      event.python_parent = whole(json, "Python parent id");
     } else if (key.find("__") != std::string_view::npos &&
                key.find('.') != std::string_view::npos) {
       counter(json, std::string(key), event);
@@ -241,25 +261,6 @@ void read_args(JsonStream& json, TraceEvent& event) {
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> trace_whole(JsonStream& json, const char* what, std::uint64_t most) {
-  const Token token = json.next();
-  if (token == Token::literal) return std::nullopt;
-  // Some numbers are written as texts.
-  if (token != Token::number && token != Token::text) {
-    json.skip_rest(token);
-    return std::nullopt;
-  }
-  std::int64_t value = 0;
-  const std::string_view text = json.text();
-  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code == std::errc::result_out_of_range ||
-      (code == std::errc() && value >= 0 && static_cast<std::uint64_t>(value) > most))
-    json.broken(std::string(what) + " is out of range");
-  // -1 stands for none.
-  if (code != std::errc() || stop != text.data() + text.size() || value < 0) return std::nullopt;
-  return static_cast<std::uint64_t>(value);
-}
 
 std::optional<CollectiveCall> collective_of(const TraceMessage& message) {
   if (message.collective.empty()) return std::nullopt;

@@ -61,12 +61,9 @@ struct TraceEvent {
 // Behind the event's bracket. Throws WrongUse, with file and line.
 void read_trace_event(JsonStream& json, TraceEvent& event);
 
-// The collective that a kernel is of, without its key; nothing where the trace names none.
+// The collective that a kernel is of, without its key; nothing where the trace names none. No trace
+// says whether all ranks are on one machine.
 [[nodiscard]] std::optional<CollectiveCall> collective_of(const TraceMessage& message);
-
-// A number that is not negative, maybe written as a text; nothing where it is none.
-[[nodiscard]] std::optional<std::uint64_t> trace_whole(JsonStream& json, const char* what,
-                                                       std::uint64_t most = INT64_MAX);
 
 // Microseconds as a trace has them, in whole ns.
 [[nodiscard]] std::optional<std::uint64_t> trace_time(std::string_view text);
