@@ -8,7 +8,7 @@
 #include "analysis/report/report_json_read.h"
 #include "tests/fuzz/fuzz.h"
 #include "tools/commands/command.h"
-#include "tools/import/assemble.h"
+#include "tools/import/report/assemble.h"
 
 namespace gable::fuzz {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces of PyTorch's profiler.
 #include "tests/fuzz/fuzz_import.h"
-#include "tools/import/kineto_trace.h"
+#include "tools/import/kineto/kineto_trace.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace gable;

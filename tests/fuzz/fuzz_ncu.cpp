@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output of ncu --csv.
 #include "tests/fuzz/fuzz_import.h"
-#include "tools/import/ncu_csv.h"
+#include "tools/import/ncu/ncu_csv.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace gable;

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "tests/fuzz/fuzz_import.h"
-#include "tools/import/nsys_sqlite.h"
+#include "tools/import/nsys/nsys_sqlite.h"
 
 namespace {
 

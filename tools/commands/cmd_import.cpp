@@ -20,11 +20,11 @@
 #include "tools/commands/command.h"
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
-#include "tools/import/assemble.h"
-#include "tools/import/kineto_trace.h"
-#include "tools/import/named_gpu.h"
-#include "tools/import/ncu_csv.h"
-#include "tools/import/nsys_sqlite.h"
+#include "tools/import/kineto/kineto_trace.h"
+#include "tools/import/ncu/ncu_csv.h"
+#include "tools/import/nsys/nsys_sqlite.h"
+#include "tools/import/report/assemble.h"
+#include "tools/import/report/named_gpu.h"
 #include "tools/streams/byte_source.h"
 
 namespace gable {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of PyTorch in a trace: the layers that they name, what they have to do by formula, and
+// which forward a backward belongs to.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/import/kineto/operator_work.h"
+#include "tools/import/kineto/trace_event.h"
+#include "tools/import/records/range_nest.h"
+
+namespace gable {
+
+class KinetoOperators {
+ public:
+  explicit KinetoOperators(RangeNest& nest) : nest_(nest) {}
+
+  // The tag of the operator's range.
+  std::uint32_t add(const TraceEvent& event);
+  // The trace names modules: operators need not be told apart by their sizes.
+  void see_module() { modules_ = true; }
+  // Before the ranges are nested: where no module is named, matrix products, convolutions and
+  // attention of different sizes are different layers.
+  void name_layers();
+  // After it: where neither modules nor sizes tell matrix products, convolutions and attention
+  // apart, their order within the range around them does. True: nest the ranges again.
+  bool number_layers();
+  // Then: operators of backward get the layer of the forward whose sequence number they have.
+  void link_backward(LayerTree& layers);
+  // What the operators of each step have to do, by layer.
+  void describe(Imported& imported, std::int32_t device,
+                const std::function<std::uint32_t(std::uint64_t)>& step_at, std::uint32_t steps);
+
+ private:
+  static constexpr std::uint32_t kNone = RangeNest::kNone;
+  struct Facts {
+    std::uint64_t sequence = 0;
+    std::uint32_t sizes = kNone;   // of the first input
+    std::uint32_t result = kNone;  // of its formula
+    std::uint32_t label = kNone;   // sizes, as a name
+    bool has_sequence = false, backward = false, known = true;
+  };
+  std::uint32_t intern_sizes(const std::vector<std::int64_t>& sizes);
+  std::uint32_t keep(OperatorResult result, std::uint32_t label);
+  LayerId backward_of(LayerTree& layers, LayerId forward);
+  void finish_convolutions();
+
+  RangeNest& nest_;
+  std::vector<Facts> facts_;
+  std::vector<OperatorResult> results_;
+  std::map<std::vector<std::int64_t>, std::uint32_t> sizes_;
+  std::vector<const std::vector<std::int64_t>*> sizes_by_id_;
+  std::unordered_map<std::uint32_t, std::uint32_t> same_;  // the last result, by label
+  std::unordered_map<LayerId, LayerId> backward_;
+  bool modules_ = false, shapes_ = false, by_next_ = false;
+};
+
+}  // namespace gable

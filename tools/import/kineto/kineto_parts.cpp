@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/import/kineto/kineto_parts.h"
+
+#include <cstdlib>
+#include <string>
+#include <unordered_map>
+
+#include "tools/base/wrong_use.h"
+
+namespace gable {
+namespace {
+
+using Token = JsonStream::Token;
+constexpr std::size_t kLongestName = 4096;
+
+}  // namespace
+
+void read_trace_devices(JsonStream& json, std::map<std::int32_t, DeviceInfo>& devices) {
+  const Token token = json.next();
+  if (token != Token::array) return json.skip_rest(token);
+  while (json.element()) {
+    const Token begun = json.next();
+    if (begun != Token::object) {
+      json.skip_rest(begun);
+      continue;
+    }
+    DeviceInfo device;
+    const auto number = [&] {
+      const Token value = json.next();
+      json.skip_rest(value);
+      return value == Token::number ? std::strtod(std::string(json.text()).c_str(), nullptr) : 0;
+    };
+    const auto small = [&] {
+      const double value = number();
+      if (!(value >= 0) || value > 1e6) json.broken("a property of a GPU is out of range");
+      return static_cast<int>(value);
+    };
+    while (json.key()) {
+      const std::string_view key = json.key_text();
+      if (key == "id") {
+        device.id = small();
+      } else if (key == "name") {
+        const Token value = json.next();
+        if (value == Token::text) device.name = json.text().substr(0, kLongestName);
+        json.skip_rest(value);
+      } else if (key == "computeMajor") {
+        device.compute_major = small();
+      } else if (key == "computeMinor") {
+        device.compute_minor = small();
+      } else if (key == "numSms") {
+        device.sm_count = small();
+      } else if (key == "totalGlobalMem") {
+        const double bytes = number();
+        if (bytes > 0 && bytes < 1e18) device.memory_bytes = static_cast<std::uint64_t>(bytes);
+      } else {
+        json.skip();
+      }
+    }
+    devices[device.id] = device;
+  }
+}
+
+// Each function's parent is another, up to one that has none.
+void check_parents(const JsonStream& json,
+                   const std::vector<std::pair<std::uint64_t, std::uint64_t>>& parents) {
+  std::unordered_map<std::uint64_t, std::uint64_t> parent(parents.begin(), parents.end());
+  std::unordered_map<std::uint64_t, std::uint64_t> seen;  // in the walk from that function
+  for (const auto& [id, above] : parents) {
+    for (std::uint64_t at = id; at != 0;) {
+      const auto [place, fresh] = seen.try_emplace(at, id);
+      if (!fresh) {
+        if (place->second == id)
+          throw WrongUse(json.name() + ": the parents of Python function " + std::to_string(id) +
+                         " form a circle: the trace is damaged.");
+        break;
+      }
+      const auto next = parent.find(at);
+      at = next == parent.end() ? 0 : next->second;
+    }
+  }
+}
+
+}  // namespace gable

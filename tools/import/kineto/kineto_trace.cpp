@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/import/kineto/kineto_trace.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "tools/base/wrong_use.h"
+#include "tools/import/counters/ncu_merge.h"
+#include "tools/import/counters/ncu_metrics.h"
+#include "tools/import/kineto/kineto_operators.h"
+#include "tools/import/kineto/kineto_parts.h"
+#include "tools/import/kineto/trace_event.h"
+#include "tools/import/records/range_nest.h"
+#include "tools/import/records/step_records.h"
+#include "tools/streams/json_stream.h"
+
+namespace gable {
+namespace {
+
+using Token = JsonStream::Token;
+constexpr std::string_view kStep = "ProfilerStep#", kModule = "nn.Module: ";
+constexpr std::size_t kLongestName = 4096;
+constexpr std::uint32_t kNone = RangeNest::kNone;
+
+// Calls of the runtime or driver are found by the number that GPU work has too.
+bool by_correlation(const TracedCall& a, const TracedCall& b) {
+  return std::tie(a.correlation, a.start_ns) < std::tie(b.correlation, b.start_ns);
+}
+
+// What a kernel or copy says of where it came from.
+struct Origin {
+  std::uint64_t correlation = 0, external = 0;
+  std::uint32_t stream = 0, context = 0;
+};
+
+// Of the first context, which most programs have alone.
+constexpr std::uint32_t kLegacyStream = 7;
+
+// -1 and what is no 32 bits are none.
+std::uint32_t handle(const std::optional<std::uint64_t>& number) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(number.value_or(0), UINT32_MAX));
+}
+
+// "Memcpy HtoD (Pageable -> Device)". The device's side is never one of these words.
+HostMemory host_memory(std::string_view name) {
+  if (name.find("Pageable") != std::string_view::npos) return HostMemory::pageable;
+  if (name.find("Pinned") != std::string_view::npos) return HostMemory::pinned;
+  if (name.find("Managed") != std::string_view::npos) return HostMemory::managed;
+  return HostMemory::unknown;
+}
+
+CopyKind kind_of_copy(std::string_view name) {
+  if (name.find("HtoD") != std::string_view::npos) return CopyKind::host_to_device;
+  if (name.find("DtoH") != std::string_view::npos) return CopyKind::device_to_host;
+  if (name.find("DtoD") != std::string_view::npos) return CopyKind::device_to_device;
+  if (name.find("PtoP") != std::string_view::npos) return CopyKind::peer;
+  return CopyKind::other;
+}
+
+class Reader {
+ public:
+  Reader(ByteSource& source, Imported& imported)
+      : json_(source),
+        imported_(imported),
+        nest_(imported.layers),
+        operators_(nest_),
+        named_steps_(imported.step_range),
+        metrics_(imported) {}
+
+  void read() {
+    first_kernel_ = imported_.kernels.size();
+    first_copy_ = imported_.copies.size();
+    read_file();
+    check_parents(json_, parents_);
+    parents_ = {};
+    operators_.name_layers();
+    nest_.nest();
+    if (named_steps_.asked())
+      steps_ = steps_of_ranges(named_steps_, nest_, json_.name(), imported_.step_range);
+    if (!steps_.empty() && !imported_.steps.empty())
+      throw WrongUse(json_.name() +
+                     " has steps of its own, and so has a file before it: import each by itself.");
+    std::sort(steps_.begin(), steps_.end(),
+              [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    if (operators_.number_layers()) nest_.nest();
+    operators_.link_backward(imported_.layers);
+    std::sort(calls_.begin(), calls_.end(), by_correlation);
+    place();
+    add_spans();
+    imported_.has_calls = imported_.has_calls || !calls_.empty();
+    add_waits(
+        waits(), nest_, [this](std::uint64_t when) { return step_at(when); }, imported_);
+    record_steps();
+    operators_.describe(
+        imported_, device_, [this](std::uint64_t when) { return step_at(when); },
+        static_cast<std::uint32_t>(steps_.size()));
+    nest_.finish(imported_);
+    imported_.steps.insert(imported_.steps.end(), steps_.begin(), steps_.end());
+    const std::string name = std::filesystem::path(json_.name()).filename().string();
+    if (kernels_ > 0) imported_.times_from.push_back("PyTorch's profiler (" + name + ")");
+    if (!counted_.empty()) add_counters(name);
+    for (const std::int32_t id : used_) {
+      if (const auto device = devices_.find(id); device != devices_.end())
+        add_device(device->second, json_.name(), imported_);
+    }
+    if (kernels_ == 0 && counted_.empty())
+      throw WrongUse(json_.name() +
+                     " has no kernel: nothing ran on a GPU while it was recorded, or "
+                     "ProfilerActivity.CUDA was not asked for.");
+  }
+
+ private:
+  void read_file() {
+    const Token token = json_.next();
+    if (token == Token::array) {
+      read_events();
+    } else if (token == Token::object) {
+      bool events = false;
+      while (json_.key()) {
+        if (json_.key_text() == "traceEvents") {
+          const Token begun = json_.next();
+          if (begun != Token::array) json_.broken("traceEvents is no list");
+          read_events();
+          events = true;
+        } else if (json_.key_text() == "deviceProperties") {
+          read_trace_devices(json_, devices_);
+        } else {
+          json_.skip();
+        }
+      }
+      if (!events)
+        throw WrongUse(json_.name() +
+                       " has no traceEvents: it is JSON, and no trace of PyTorch's profiler.");
+    } else {
+      json_.broken("this is no trace of PyTorch's profiler");
+    }
+    if (json_.next() != Token::end) json_.broken("something follows the trace");
+  }
+
+  void read_events() {
+    TraceEvent event;
+    while (json_.element()) {
+      const Token token = json_.next();
+      if (token != Token::object) {
+        json_.skip_rest(token);
+        continue;
+      }
+      read_trace_event(json_, event);
+      if (event.complete) take(event);
+    }
+  }
+
+  std::uint32_t thread_of(const TraceEvent& event) {
+    std::string key = event.pid + '\n' + event.tid;
+    return threads_.try_emplace(std::move(key), static_cast<std::uint32_t>(threads_.size()))
+        .first->second;
+  }
+
+  FunctionId function_of(const std::string& name) {
+    const auto known = functions_.find(name);
+    if (known != functions_.end()) return known->second;
+    const FunctionId function = imported_.functions.intern(name.empty() ? "(unnamed)" : name);
+    functions_.emplace(name, function);
+    return function;
+  }
+
+  void take(const TraceEvent& event) {
+    switch (event.category) {
+      case TraceCategory::kernel:
+        return take_kernel(event);
+      case TraceCategory::memcpy:
+      case TraceCategory::memset:
+        return take_copy(event);
+      case TraceCategory::call:
+        return take_call(event);
+      case TraceCategory::wait:
+        return take_wait(event);
+      case TraceCategory::operation:
+      case TraceCategory::annotation:
+      case TraceCategory::python:
+        return take_range(event);
+      case TraceCategory::counters: {
+        Counted& counted = counted_.emplace_back();
+        counted.start_ns = event.start_ns;
+        counted.launch.function = function_of(event.name);
+        for (const auto& [name, value] : event.counters) {
+          if (const auto metric = metrics_.add(name))
+            counted.launch.values.emplace_back(*metric, value);
+        }
+        return;
+      }
+      case TraceCategory::other:
+        return;
+    }
+  }
+
+  void take_kernel(const TraceEvent& event) {
+    ImportedKernel kernel;
+    kernel.start_ns = event.start_ns;
+    kernel.end_ns = event.start_ns + event.duration_ns;
+    kernel.function = function_of(event.name);
+    LaunchShape shape;
+    if (event.grid && event.block) {
+      shape.grid = *event.grid;
+      shape.block = *event.block;
+    }
+    kernel.shape = imported_.shapes.intern(shape);
+    if (event.registers && event.shared_bytes)
+      imported_.resources.tell(kernel.function, kernel.shape,
+                               {static_cast<std::uint32_t>(*event.registers),
+                                static_cast<std::uint32_t>(*event.shared_bytes)});
+    kernel.device = event.device;
+    device_ = event.device;
+    if (const auto message = collective_of(event.message)) {
+      imported_.messages.push_back(*message);
+      kernel.message = static_cast<std::uint32_t>(imported_.messages.size());
+    }
+    imported_.kernels.push_back(kernel);
+    if (event.graph_node && *event.graph_node > 0)
+      graph_nodes_.emplace(origins_.size(), *event.graph_node);
+    origins_.push_back(origin_of(event));
+    ++kernels_;
+  }
+
+  void take_copy(const TraceEvent& event) {
+    ImportedCopy copy;
+    copy.record.start_ns = event.start_ns;
+    copy.record.end_ns = event.start_ns + event.duration_ns;
+    copy.record.bytes = event.bytes;
+    copy.record.device = event.device;
+    copy.record.kind =
+        event.category == TraceCategory::memset ? CopyKind::memset : kind_of_copy(event.name);
+    copy.record.host = host_memory(event.name);
+    imported_.copies.push_back(copy);
+    copy_origins_.push_back(origin_of(event));
+  }
+
+  static Origin origin_of(const TraceEvent& event) {
+    return {event.correlation.value_or(0), event.external.value_or(0), handle(event.stream),
+            handle(event.context)};
+  }
+
+  void take_call(const TraceEvent& event) {
+    if (!event.correlation) return;
+    const NamedCall named = named_call(event.name);
+    TracedCall call;
+    call.correlation = *event.correlation;
+    call.start_ns = event.start_ns;
+    call.duration_ns = event.duration_ns;
+    call.thread = thread_of(event);
+    call.what = named.what;
+    call.asynchronous = named.asynchronous;
+    calls_.push_back(call);
+  }
+
+  // Times of these are the host's, and their calls have them too.
+  void take_wait(const TraceEvent& event) {
+    if (!event.correlation) return;
+    TracedWait wait;
+    wait.correlation = *event.correlation;
+    wait.context = wait.record_context = handle(event.context);
+    if (event.stream && *event.stream < UINT32_MAX) wait.stream = *event.stream;
+    if (event.wait_stream && *event.wait_stream < UINT32_MAX)
+      wait.record_stream = *event.wait_stream;
+    if (event.wait_record) wait.record = *event.wait_record;
+    waits_.push_back(wait);
+  }
+
+  void take_range(const TraceEvent& event) {
+    if (event.category == TraceCategory::python && event.python_id)
+      parents_.emplace_back(*event.python_id, event.python_parent.value_or(0));
+    const bool annotates = event.category != TraceCategory::python;
+    const auto step = annotates ? named_steps_.step_name(event.name) : std::nullopt;
+    if (step)
+      named_steps_.add(thread_of(event), event.start_ns, event.start_ns + event.duration_ns);
+    if (event.name.starts_with(kStep)) {
+      steps_.push_back({event.start_ns, event.start_ns + event.duration_ns});
+      return;
+    }
+    std::string_view name = step ? *step : event.name;
+    RangeNest::Range range;
+    range.start_ns = event.start_ns;
+    range.end_ns = event.start_ns + event.duration_ns;
+    range.thread = thread_of(event);
+    if (event.category == TraceCategory::python) {
+      if (!name.starts_with(kModule)) return;
+      name.remove_prefix(kModule.size());
+      range.direction = Direction::forward;
+      operators_.see_module();
+    }
+    range.neutral = name.starts_with("Optimizer.");
+    range.name = nest_.name(name.substr(0, kLongestName));
+    if (event.category == TraceCategory::operation && !range.neutral) {
+      range.grouped = true;
+      range.direction = Direction::forward;
+      range.tag = operators_.add(event);
+      if (event.external) externals_.emplace_back(*event.external, range.thread, range.start_ns);
+    }
+    nest_.add(range);
+  }
+
+  std::uint32_t step_at(std::uint64_t when) const {
+    const auto behind = std::upper_bound(
+        steps_.begin(), steps_.end(), when,
+        [](std::uint64_t time, const ImportedStep& step) { return time < step.start_ns; });
+    if (behind == steps_.begin() || std::prev(behind)->end_ns <= when) return 0;
+    return static_cast<std::uint32_t>(behind - steps_.begin());
+  }
+
+  struct Place {
+    std::uint32_t range = kNone, step = 0;
+    bool known = false;
+  };
+
+  // By the call that has the same number, else by the operator that has.
+  Place place_of(const Origin& origin, std::uint64_t start_ns) const {
+    TracedCall key;
+    key.correlation = origin.correlation;
+    const auto call = std::lower_bound(calls_.begin(), calls_.end(), key, by_correlation);
+    if (origin.correlation != 0 && call != calls_.end() && call->correlation == origin.correlation)
+      return {nest_.at(call->thread, call->start_ns), step_at(call->start_ns), true};
+    const auto external = std::lower_bound(
+        externals_.begin(), externals_.end(),
+        std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>(origin.external, 0, 0));
+    if (origin.external != 0 && external != externals_.end() &&
+        std::get<0>(*external) == origin.external) {
+      const auto& [id, thread, start] = *external;
+      return {nest_.at(thread, start), step_at(start), true};
+    }
+    return {kNone, step_at(start_ns), false};
+  }
+
+  void place() {
+    std::sort(externals_.begin(), externals_.end());
+    for (std::size_t i = 0; i < origins_.size(); ++i) {
+      ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
+      const Place place = place_of(origins_[i], kernel.start_ns);
+      kernel.layer = nest_.layer(place.range);
+      kernel.step = place.step;
+      if (!place.known) ++imported_.without_call;
+      nest_.project(place.range, kernel.device, kernel.start_ns, kernel.end_ns);
+      used_.insert(kernel.device);
+    }
+    for (std::size_t i = 0; i < copy_origins_.size(); ++i) {
+      ImportedCopy& copy = imported_.copies[first_copy_ + i];
+      const Place place = place_of(copy_origins_[i], copy.record.start_ns);
+      copy.layer = nest_.layer(place.range);
+      copy.placed = place.known;
+      copy.step = place.step;
+      nest_.project(place.range, copy.record.device, copy.record.start_ns, copy.record.end_ns);
+    }
+  }
+
+  void add_spans() {
+    for (const RangeNest::Range& range : nest_.ranges()) {
+      if (!range.is_layer) continue;
+      ImportedSpan& span = imported_.spans[{step_at(range.start_ns), range.layer}];
+      ++span.calls;
+      span.cpu_ns += range.end_ns - range.start_ns;
+    }
+  }
+
+  [[nodiscard]] std::vector<TracedCall> waits() const {
+    std::vector<TracedCall> waits;
+    std::copy_if(calls_.begin(), calls_.end(), std::back_inserter(waits),
+                 [](const TracedCall& call) { return synchronises(call.what); });
+    return waits;
+  }
+
+  void record_steps() {
+    std::set<std::uint32_t> contexts;  // whose legacy stream has work
+    for (const std::vector<Origin>* origins : {&origins_, &copy_origins_})
+      for (const Origin& origin : *origins)
+        if (origin.stream == kLegacyStream) contexts.insert(origin.context);
+    StepRecords records(imported_, first_kernel_, first_copy_);
+    for (const RecordWindow& window : records.windows(steps_)) {
+      TracedSteps steps;
+      steps.starts = window.starts;
+      std::copy_if(calls_.begin(), calls_.end(), std::back_inserter(steps.calls),
+                   [&](const TracedCall& call) { return window.holds(call.start_ns); });
+      steps.waits = waits_;
+      steps.tells_waits = !waits_.empty();
+      for (const std::uint32_t context : contexts)
+        steps.streams.push_back({kLegacyStream, context, true, false});
+      records.add(std::move(steps), [this](bool kernel, std::size_t i) {
+        const Origin& origin = kernel ? origins_[i] : copy_origins_[i];
+        const auto node = kernel ? graph_nodes_.find(i) : graph_nodes_.end();
+        return WorkOrigin{origin.correlation, node != graph_nodes_.end() ? node->second : 0,
+                          origin.stream, origin.context};
+      });
+    }
+  }
+
+  // Counted kernels come in the order of their launches, and say nothing else of where they were
+  // launched.
+  void add_counters(const std::string& name) {
+    std::stable_sort(counted_.begin(), counted_.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    std::vector<TracedCall> called;
+    std::copy_if(calls_.begin(), calls_.end(), std::back_inserter(called),
+                 [](const TracedCall& call) { return call.what == CallName::launch; });
+    std::stable_sort(called.begin(), called.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    const bool same = called.size() == counted_.size();
+    std::vector<Imported::CounterLaunch> launches;
+    const std::uint32_t unknown = imported_.shapes.intern({});
+    for (std::size_t i = 0; i < counted_.size(); ++i) {
+      Imported::CounterLaunch& launch = launches.emplace_back(std::move(counted_[i].launch));
+      launch.shape = unknown;
+      if (same) launch.layer = nest_.layer(nest_.at(called[i].thread, called[i].start_ns));
+      metrics_.derive(launch);
+    }
+    used_.insert(0);
+    if (!same)
+      imported_.notes.push_back(name + " has counters of " + std::to_string(counted_.size()) +
+                                " kernels and " + std::to_string(called.size()) +
+                                " launches: which layers they belong to is unknown.");
+    merge_counters(std::move(launches), json_.name(), imported_);
+    imported_.counters_from.push_back("CUPTI through PyTorch's profiler (" + name + ")");
+  }
+
+  struct Counted {
+    std::uint64_t start_ns = 0;
+    Imported::CounterLaunch launch;
+  };
+
+  JsonStream json_;
+  Imported& imported_;
+  RangeNest nest_;
+  KinetoOperators operators_;
+  StepRanges named_steps_;
+  NcuMetrics metrics_;
+  std::unordered_map<std::string, std::uint32_t> threads_;
+  std::unordered_map<std::string, FunctionId> functions_;
+  std::vector<TracedCall> calls_;
+  std::vector<TracedWait> waits_;
+  std::unordered_map<std::size_t, std::uint64_t> graph_nodes_;  // of kernels, by their place
+
+  std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> externals_;  // thread, start
+  std::vector<Origin> origins_, copy_origins_;
+  std::vector<ImportedStep> steps_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> parents_;
+  std::vector<Counted> counted_;
+  std::map<std::int32_t, DeviceInfo> devices_;
+  std::set<std::int32_t> used_;
+  std::size_t first_kernel_ = 0, first_copy_ = 0, kernels_ = 0;
+  std::int32_t device_ = 0;
+};
+
+}  // namespace
+
+void read_kineto_trace(ByteSource& source, Imported& imported) { Reader(source, imported).read(); }
+
+}  // namespace gable

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/import/ncu/ncu_csv.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include "tools/base/wrong_use.h"
+#include "tools/import/counters/ncu_merge.h"
+#include "tools/import/counters/ncu_metrics.h"
+#include "tools/import/counters/ncu_values.h"
+#include "tools/import/ncu/ncu_device.h"
+#include "tools/import/ncu/ncu_resources.h"
+#include "tools/streams/csv_rows.h"
+
+namespace gable {
+namespace {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kMostMetrics = 20000;
+
+struct Columns {
+  std::size_t count = 0;
+  std::size_t id = kNone, process = kNone, kernel = kNone, context = kNone, stream = kNone;
+  std::size_t block = kNone, grid = kNone, device = kNone, cc = kNone;
+  std::size_t metric = kNone, unit = kNone, value = kNone;  // of the long form
+  // Of the wide form: columns with their metrics, with attributes of the GPU, and with what blocks
+  // take.
+  std::vector<std::pair<std::size_t, std::uint32_t>> wide;
+  std::vector<std::pair<std::size_t, std::string>> attributes, resources;
+  [[nodiscard]] bool is_wide() const { return metric == kNone; }
+  // The last one that every row has.
+  [[nodiscard]] std::size_t needed() const {
+    if (!is_wide()) return std::max(kernel, value);
+    std::size_t last = wide.empty() ? 0 : wide.back().first;
+    for (const auto* each : {&attributes, &resources})
+      if (!each->empty()) last = std::max(last, each->back().first);
+    return last;
+  }
+};
+
+class Reader {
+ public:
+  Reader(ByteSource& source, Imported& imported)
+      : source_(source), imported_(imported), rows_(source), metrics_(imported), gpus_(imported) {}
+
+  void read() {
+    while (rows_.next()) {
+      if (!rows_.is_row()) {
+        look_at(rows_.text());
+        continue;
+      }
+      const auto& fields = rows_.fields();
+      if (fields.front() == "ID" && fields.size() > 4) {
+        finish_file();
+        read_head(fields);
+      } else if (columns_.count > 0) {
+        read_row(fields);
+      }  // else a program's output that begins with a quote
+    }
+    if (columns_.count == 0) refuse();
+    finish_file();
+    if (imported_.counters.empty())
+      throw WrongUse(source_.name() + " has a head and no launch: ncu profiled no kernel" +
+                     (ncu_error_.empty() ? "." : " (" + ncu_error_ + ")."));
+  }
+
+ private:
+  [[noreturn]] void broken(const std::string& what) const {
+    throw WrongUse(source_.name() + ":" + std::to_string(rows_.line()) + ": " + what);
+  }
+
+  // ncu's own lines, of which errors say why there is nothing.
+  void look_at(std::string_view text) {
+    if (ncu_error_.empty() && text.starts_with("==ERROR==")) ncu_error_ = quoted_piece(text);
+    if (rows_.line() == 1) first_ = text.substr(0, 64);
+  }
+
+  [[noreturn]] void refuse() const {
+    const std::string& name = source_.name();
+    if (!ncu_error_.empty())
+      throw WrongUse(name + " has no launches (ncu says: " + ncu_error_ + ").");
+    if (first_.starts_with("NVR")) throw WrongUse(ncu_rep_sentence(name));
+    if (first_.starts_with("SQLite format 3"))
+      throw WrongUse(name + " is an SQLite file, as nsys exports it: give it with --nsys.");
+    if (first_.starts_with("{") || first_.starts_with("["))
+      throw WrongUse(name + " looks like a trace of PyTorch's profiler: give it with --kineto.");
+    if (first_.find('\0') != std::string::npos)
+      throw WrongUse(name + " is a binary file, and --ncu takes what `ncu --csv` prints.");
+    throw WrongUse(name +
+                   " has no line that begins with \"ID\", so it is no output of ncu --csv: run ncu "
+                   "with --csv --page raw --print-units base --log-file " +
+                   std::filesystem::path(name).filename().string() + ".");
+  }
+
+  void read_head(const std::vector<std::string_view>& fields) {
+    columns_ = {};
+    rows_.expect_repeats(0);
+    columns_.count = fields.size();
+    struct Known {
+      std::string_view name;
+      std::size_t Columns::*place;
+    };
+    static constexpr std::array<Known, 12> kKnown = {{{"ID", &Columns::id},
+                                                      {"Process ID", &Columns::process},
+                                                      {"Kernel Name", &Columns::kernel},
+                                                      {"Context", &Columns::context},
+                                                      {"Stream", &Columns::stream},
+                                                      {"Block Size", &Columns::block},
+                                                      {"Grid Size", &Columns::grid},
+                                                      {"Device", &Columns::device},
+                                                      {"CC", &Columns::cc},
+                                                      {"Metric Name", &Columns::metric},
+                                                      {"Metric Unit", &Columns::unit},
+                                                      {"Metric Value", &Columns::value}}};
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      for (const Known& known : kKnown) {
+        if (fields[i] == known.name && columns_.*known.place == kNone) columns_.*known.place = i;
+      }
+    }
+    if (columns_.kernel == kNone) broken("the head has no column \"Kernel Name\".");
+    if (!columns_.is_wide()) {
+      if (columns_.value == kNone) broken("the head has no column \"Metric Value\".");
+      rows_.expect_repeats(std::min(columns_.metric, columns_.value));
+      return;
+    }
+    for (std::size_t i = columns_.kernel + 1; i < fields.size(); ++i) {
+      if (fields[i].find("__") == std::string_view::npos) continue;
+      if (is_device_attribute(fields[i])) columns_.attributes.emplace_back(i, fields[i]);
+      if (NcuResources::is_one(fields[i])) columns_.resources.emplace_back(i, fields[i]);
+      if (const auto metric = metrics_.add(fields[i])) columns_.wide.emplace_back(i, *metric);
+    }
+    if (columns_.wide.empty() && columns_.attributes.empty())
+      broken("the head has neither \"Metric Name\" nor a metric.");
+    units_.assign(fields.size(), 1.0);
+    attribute_units_.assign(columns_.attributes.size(), {});
+    resource_units_.assign(columns_.resources.size(), {});
+  }
+
+  void read_row(const std::vector<std::string_view>& fields) {
+    // Rows of the details page end after the metric where there is no rule; rules have no metric.
+    if (fields.size() <= columns_.needed() || fields.size() > columns_.count)
+      broken("the row has " + std::to_string(fields.size()) + " fields, and the head " +
+             std::to_string(columns_.count) + ": the file is cut off or damaged.");
+    if (columns_.is_wide() && fields[columns_.id].empty()) {
+      for (const auto& [column, metric] : columns_.wide) units_[column] = ncu_unit(fields[column]);
+      for (std::size_t i = 0; i < columns_.attributes.size(); ++i)
+        attribute_units_[i] = fields[columns_.attributes[i].first];
+      for (std::size_t i = 0; i < columns_.resources.size(); ++i)
+        resource_units_[i] = fields[columns_.resources[i].first];
+      return;
+    }
+    find_launch(fields);
+    if (columns_.is_wide()) {
+      // Every row repeats them.
+      const bool told = gpus_.has(launches_.back().device);
+      for (std::size_t i = 0; i < columns_.attributes.size() && !told; ++i)
+        attribute(columns_.attributes[i].second, attribute_units_[i],
+                  fields[columns_.attributes[i].first]);
+      for (std::size_t i = 0; i < columns_.resources.size(); ++i)
+        resource(columns_.resources[i].second, resource_units_[i],
+                 fields[columns_.resources[i].first]);
+      for (const auto& [column, metric] : columns_.wide)
+        add_value(metric, fields[column], units_[column]);
+      return;
+    }
+    if (fields[columns_.metric].empty()) return;  // a rule
+    const std::string_view unit =
+        columns_.unit == kNone ? std::string_view() : fields[columns_.unit];
+    if (is_device_attribute(fields[columns_.metric]))
+      return attribute(fields[columns_.metric], unit, fields[columns_.value]);
+    if (NcuResources::is_one(fields[columns_.metric]))
+      return resource(fields[columns_.metric], unit, fields[columns_.value]);
+    if (const auto metric = metrics_.find(fields[columns_.metric], unit))
+      add_value(*metric, fields[columns_.value], ncu_unit(unit));
+    if (imported_.metrics.size() > kMostMetrics) broken("these are too many different metrics.");
+  }
+
+  // The launch that the row is of: rows of one launch follow each other.
+  void find_launch(const std::vector<std::string_view>& fields) {
+    if (rows_.is_repeat() && !launches_.empty()) return;
+    const auto is_same = [&](std::size_t column, const std::string& last) {
+      return column == kNone || fields[column] == last;
+    };
+    if (!launches_.empty() && !columns_.is_wide() && is_same(columns_.id, id_) &&
+        is_same(columns_.process, process_) && is_same(columns_.kernel, kernel_) &&
+        is_same(columns_.grid, grid_))
+      return;
+    const auto keep = [&](std::size_t column, std::string& last) {
+      if (column != kNone) last = fields[column];
+    };
+    keep(columns_.id, id_);
+    keep(columns_.process, process_);
+    keep(columns_.grid, grid_);
+    if (kernel_ != fields[columns_.kernel] || launches_.empty()) {
+      kernel_ = fields[columns_.kernel];
+      if (kernel_.empty()) broken("the row has no kernel name.");
+      function_ = imported_.functions.intern(kernel_);
+    }
+    Imported::CounterLaunch& launch = launches_.emplace_back();
+    launch.function = function_;
+    LaunchShape shape;
+    if (columns_.grid != kNone) shape.grid = size(fields[columns_.grid]);
+    if (columns_.block != kNone) shape.block = size(fields[columns_.block]);
+    launch.shape = imported_.shapes.intern(shape);
+    launch.device = device(fields);
+    resources_.begin();
+    launch.values.reserve(columns_.is_wide() ? columns_.wide.size() : last_values_);
+    if (launches_.size() > 1) last_values_ = launches_[launches_.size() - 2].values.size();
+  }
+
+  Dim3 size(std::string_view text) const {
+    const auto found = ncu_size(text);
+    if (!found) broken("'" + quoted_piece(text.substr(0, 40)) + "' is no size of a grid or block.");
+    return *found;
+  }
+
+  // The device of the row, with its compute capability.
+  std::int32_t device(const std::vector<std::string_view>& fields) {
+    std::int32_t id = 0;
+    if (columns_.device != kNone) {
+      const auto number = ncu_number(fields[columns_.device]);
+      if (!number || *number < 0 || *number > 1e6 || *number != std::floor(*number))
+        broken("'" + quoted_piece(fields[columns_.device].substr(0, 40)) + "' is no device.");
+      id = static_cast<std::int32_t>(*number);
+    }
+    DeviceInfo& device = imported_.devices[id];
+    device.id = id;
+    if (columns_.cc == kNone) return id;
+    const std::string_view text = fields[columns_.cc];
+    if (text == cc_ && id == cc_device_) return id;
+    int major = 0, minor = 0;
+    char behind = 0;
+    if (std::sscanf(std::string(text).c_str(), "%4d.%4d%c", &major, &minor, &behind) != 2 ||
+        major < 1 || minor < 0)
+      broken("'" + quoted_piece(text.substr(0, 40)) + "' is no compute capability.");
+    if (device.compute_major != 0 &&
+        (device.compute_major != major || device.compute_minor != minor))
+      broken("device " + std::to_string(id) + " has compute capability " + quoted_piece(text) +
+             " here and " + std::to_string(device.compute_major) + "." +
+             std::to_string(device.compute_minor) +
+             " elsewhere: these are runs on different GPUs; import each by itself.");
+    device.compute_major = major;
+    device.compute_minor = minor;
+    cc_ = text;
+    cc_device_ = id;
+    return id;
+  }
+
+  void attribute(std::string_view metric, std::string_view unit, std::string_view value) {
+    if (!gpus_.take(launches_.back().device, metric, unit, value))
+      broken("'" + quoted_piece(value.substr(0, 40)) + "' is no value of " + std::string(metric) +
+             ".");
+  }
+
+  void resource(std::string_view metric, std::string_view unit, std::string_view value) {
+    resources_.take(metric, unit, value);
+    const Imported::CounterLaunch& launch = launches_.back();
+    if (const auto known = resources_.known())
+      imported_.resources.tell(launch.function, launch.shape, *known);
+  }
+
+  void add_value(std::uint32_t metric, std::string_view text, double unit) {
+    const auto number = ncu_number(text);
+    if (!number) {
+      // Asked for, and not answered: unknown, not 0.
+      launches_.back().values.emplace_back(metric, NAN);
+      return;
+    }
+    if (!std::isfinite(*number) || std::abs(*number) > 1e30 ||
+        (*number < 0 && metrics_.counts(metric)))
+      broken("the value " + quoted_piece(text.substr(0, 40)) + " of " + metrics_.name(metric) +
+             " is out of range.");
+    launches_.back().values.emplace_back(metric, *number * unit);
+  }
+
+  // What was read since the last head belongs together.
+  void finish_file() {
+    if (launches_.empty()) return;
+    for (auto& launch : launches_) metrics_.derive(launch);
+    merge_counters(std::move(launches_), source_.name(), imported_);
+    launches_ = {};
+    gpus_.finish(source_.name());
+    id_.clear();
+  }
+
+  ByteSource& source_;
+  Imported& imported_;
+  CsvRows rows_;
+  NcuMetrics metrics_;
+  Columns columns_;
+  std::vector<double> units_;
+  std::vector<std::string> attribute_units_, resource_units_;
+  NcuResources resources_;
+  NcuGpus gpus_;
+  std::vector<Imported::CounterLaunch> launches_;
+  std::size_t last_values_ = 0;
+  std::string id_, process_, kernel_, grid_, cc_, first_, ncu_error_;
+  std::int32_t cc_device_ = -1;
+  FunctionId function_ = 0;
+};
+
+}  // namespace
+
+std::string ncu_rep_sentence(const std::string& path) {
+  return path + " is a report of Nsight Compute: export it with `ncu --import " + path +
+         " --csv --page raw --print-units base > " + std::filesystem::path(path).stem().string() +
+         ".csv` and give that file with --ncu.";
+}
+
+void read_ncu_csv(ByteSource& source, Imported& imported) { Reader(source, imported).read(); }
+
+}  // namespace gable

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ncu says a block takes of an SM: launch__registers_per_thread and its likes of the raw page,
+// or the details page's "Registers Per Thread".
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "analysis/events/events.h"
+#include "tools/import/counters/ncu_values.h"
+
+namespace gable {
+
+// Of one launch.
+class NcuResources {
+ public:
+  [[nodiscard]] static bool is_one(std::string_view metric) {
+    return kRegisters.is(metric) || kStatic.is(metric) || kDynamic.is(metric);
+  }
+  void begin() { *this = {}; }
+  // A value that is no number says nothing.
+  void take(std::string_view metric, std::string_view unit, std::string_view value) {
+    const auto number = ncu_number(value);
+    const double scaled = number ? std::round(*number * ncu_unit(unit)) : -1;
+    if (!(scaled >= 0) || scaled > kMost) return;
+    (kRegisters.is(metric) ? registers_ : kStatic.is(metric) ? static_ : dynamic_) = scaled;
+  }
+  // Empty until registers, static and dynamic shared memory are all known.
+  [[nodiscard]] std::optional<KernelResources> known() const {
+    if (!registers_ || !static_ || !dynamic_) return std::nullopt;
+    return KernelResources{static_cast<std::uint32_t>(*registers_),
+                           static_cast<std::uint32_t>(*static_ + *dynamic_)};
+  }
+
+ private:
+  struct Name {
+    std::string_view metric, title;
+    [[nodiscard]] bool is(std::string_view name) const { return name == metric || name == title; }
+  };
+  static constexpr Name kRegisters{"launch__registers_per_thread", "Registers Per Thread"};
+  static constexpr Name kStatic{"launch__shared_mem_per_block_static",
+                                "Static Shared Memory Per Block"};
+  static constexpr Name kDynamic{"launch__shared_mem_per_block_dynamic",
+                                 "Dynamic Shared Memory Per Block"};
+  static constexpr double kMost = 1u << 24;  // of any
+
+  std::optional<double> registers_, static_, dynamic_;
+};
+
+}  // namespace gable

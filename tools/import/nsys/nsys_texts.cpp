@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/import/nsys/nsys_texts.h"
+
+#include "collector/options/range_name.h"
+
+namespace gable {
+namespace {
+
+constexpr std::uint64_t kThreadPart = 0xffffff;  // of a globalTid; the rest is the process
+constexpr int kDomainCreate = 75;
+
+}  // namespace
+
+// The text of StringIds, or of the column itself.
+std::string NsysTexts::text(const SqliteRows& rows, int column) {
+  if (rows.is_null(column)) return {};
+  if (rows.is_text(column)) return std::string(rows.text(column));
+  if (!file_.has("StringIds")) return {};
+  if (!strings_)
+    strings_.emplace(file_, "StringIds", std::vector<std::string>{"value"}, " WHERE id = ?1");
+  strings_->again(static_cast<std::int64_t>(rows.needed(column)));
+  return strings_->next() ? std::string(strings_->text(0)) : std::string();
+}
+
+FunctionId NsysTexts::function(const SqliteRows& rows, int first) {
+  for (const int column : {first, first + 1}) {
+    if (rows.is_null(column)) continue;
+    const bool by_id = !rows.is_text(column);
+    const std::uint64_t id = by_id ? rows.needed(column) : 0;
+    if (by_id) {
+      const auto known = known_.find(id);
+      if (known != known_.end()) return known->second;
+    }
+    const std::string name = text(rows, column);
+    if (name.empty()) continue;
+    const FunctionId function = functions_.intern(name);
+    if (by_id) known_.emplace(id, function);
+    return function;
+  }
+  return functions_.intern("(unnamed)");
+}
+
+NamedCall NsysTexts::call(const SqliteRows& rows, int column) {
+  if (rows.is_null(column)) return {};
+  if (rows.is_text(column)) return named_call(rows.text(column));
+  const auto [known, fresh] = calls_.try_emplace(rows.needed(column));
+  if (fresh) known->second = named_call(text(rows, column));
+  return known->second;
+}
+
+void NsysTexts::read_domains(const char* table) {
+  SqliteRows rows(file_, table, {"globalTid", "domainId", "text", "textId"},
+                  " WHERE eventType = " + std::to_string(kDomainCreate));
+  while (rows.next()) {
+    std::string name = text(rows, 2);
+    if (name.empty()) name = text(rows, 3);
+    domains_[{rows.number(0).value_or(0) & ~kThreadPart, rows.number(1).value_or(0)}] = name;
+  }
+}
+
+std::uint32_t NsysTexts::range(const SqliteRows& rows, std::uint64_t process, RangeNest& nest) {
+  const std::uint64_t domain = rows.number(3).value_or(0);
+  const bool by_id = rows.is_null(4) && !rows.is_null(5);
+  const std::pair<std::uint64_t, std::uint64_t> key{by_id ? rows.needed(5) : 0, process ^ domain};
+  if (by_id) {
+    const auto known = ranges_.find(key);
+    if (known != ranges_.end()) return known->second;
+  }
+  const std::string raw = text(rows, by_id ? 5 : 4);
+  std::string_view cut = RangeNaming::cut_sequence_numbers(raw, buffer_);
+  if (const auto sizes = cut.find(", sizes = ["); sizes != std::string_view::npos)
+    cut = cut.substr(0, sizes);
+  std::string name(cut.substr(0, RangeNaming::kMaxNameBytes));
+  const auto step = steps_.step_name(name);
+  if (step) name = *step;
+  if (name.empty()) name = "(unnamed)";
+  const auto found = domains_.find({process, domain});
+  if (found != domains_.end() && !found->second.empty() && found->second != "gable")
+    name = found->second + ":" + name;
+  const std::uint32_t id = nest.name(name);
+  if (step) step_names_.insert(id);
+  if (by_id) ranges_.emplace(key, id);
+  return id;
+}
+
+void read_nsys_devices(SqliteFile& file, Imported& imported) {
+  if (!file.has("TARGET_INFO_GPU")) return;
+  SqliteRows rows(file, "TARGET_INFO_GPU",
+                  {"id", "cuDevice", "name", "chipName", "smCount", "clockRate", "memoryBandwidth",
+                   "l2CacheSize", "totalMemory", "computeMajor", "computeMinor"});
+  while (rows.next()) {
+    const auto id = rows.number(1, 1u << 20);
+    const auto place = static_cast<std::int32_t>(id ? *id : rows.number(0, 1u << 20).value_or(0));
+    DeviceInfo device;
+    device.id = place;
+    device.name = rows.text(2);
+    device.chip = rows.text(3);
+    device.sm_count = static_cast<int>(rows.number(4, 1u << 20).value_or(0));
+    device.sm_clock_max_hz = rows.number(5).value_or(0);
+    device.l2_bytes = rows.number(7).value_or(0);
+    device.memory_bytes = rows.number(8).value_or(0);
+    device.compute_major = static_cast<int>(rows.number(9, 1000).value_or(0));
+    device.compute_minor = static_cast<int>(rows.number(10, 1000).value_or(0));
+    add_device(device, file.path(), imported);
+    if (const auto bandwidth = rows.number(6).value_or(0); bandwidth > 0)
+      imported.stated.push_back({place, CeilingKind::memory, "dram", static_cast<double>(bandwidth),
+                                 "theoretical: memoryBandwidth in nsys's TARGET_INFO_GPU"});
+  }
+}
+
+std::string nsys_version(SqliteFile& file) {
+  for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
+    if (!file.has(table)) continue;
+    SqliteRows rows(file, table, {"value"}, " WHERE name = 'EXPORT_PRODUCT_VERSION'");
+    if (rows.next()) return " " + std::string(rows.text(0).substr(0, 32));
+  }
+  return {};
+}
+
+}  // namespace gable

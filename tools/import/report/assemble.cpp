@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/import/report/assemble.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "analysis/builder/report_builder.h"
+#include "analysis/profile/profile.h"
+#include "tools/base/wrong_use.h"
+#include "tools/import/counters/ncu_metrics.h"
+#include "tools/import/report/finish.h"
+#include "tools/import/report/join.h"
+
+namespace gable {
+namespace {
+
+constexpr Phase kTime{PhaseKind::time, 0}, kCounters{PhaseKind::hw, 0};
+
+ProfileLimits limits() {
+  ProfileLimits limits;
+  limits.max_keys = 1u << 18;
+  limits.max_window_records = 1u << 23;
+  return limits;
+}
+
+// What one file says was measured together: nothing is there to be compared between windows.
+JoinChecks checks() {
+  JoinChecks checks;
+  checks.launches_agree = false;
+  checks.flops_agree = false;
+  checks.spread = false;
+  return checks;
+}
+
+class Assembly {
+ public:
+  explicit Assembly(Imported& imported)
+      : imported_(imported), profile_(imported.layers, imported.functions, limits(), checks()) {}
+
+  Report report(const StoredRoofs& roofs) {
+    if (imported_.kernels.empty() && imported_.counters.empty())
+      throw WrongUse(
+          "There is no kernel in these files: nothing ran on a GPU while they were "
+          "recorded, or kernels were not traced.");
+    const bool counted = !imported_.counters.empty(), timed = !imported_.kernels.empty();
+    for (const auto& [id, device] : imported_.devices) profile_.add_device(device);
+    if (counted) profile_.set_metrics(kCounters, imported_.metrics);
+    if (counted) profile_.set_raw_metrics(parts_of_sums(imported_.metrics));
+    const auto earlier = [](const ImportedKernel& a, const ImportedKernel& b) {
+      return std::tie(a.step, a.start_ns) < std::tie(b.step, b.start_ns);
+    };
+    // Most files have them in their order.
+    if (!std::is_sorted(imported_.kernels.begin(), imported_.kernels.end(), earlier))
+      std::stable_sort(imported_.kernels.begin(), imported_.kernels.end(), earlier);
+    if (timed) {
+      Join join;
+      if (counted) join = join_counters(imported_);
+      for (std::string& note : join.notes) imported_.notes.push_back(std::move(note));
+      add_times(join);
+      for (StepRecord& record : imported_.step_records) profile_.add(std::move(record));
+      imported_.step_records.clear();
+    } else {
+      add_counters();
+    }
+    return finish_report(imported_, profile_, roofs, counted, timed);
+  }
+
+ private:
+  void add_sample(const LaunchKey& key, const Imported::CounterLaunch& launch, WindowId window) {
+    values_.assign(imported_.metrics.size(), NAN);
+    for (const auto& [metric, value] : launch.values) values_[metric] = value;
+    CounterSample sample;
+    sample.key = key;
+    sample.values = values_.data();
+    sample.resources = imported_.resources.find(launch.function, launch.shape);
+    profile_.add(kCounters, window, sample);
+  }
+
+  void end(WindowId window, Phase phase, std::uint64_t sequence, std::uint64_t start,
+           std::uint64_t stop, std::uint64_t step = 0) {
+    WindowEnd end;
+    end.window = window;
+    end.phase = phase;
+    end.sequence_hash = sequence;
+    end.start_ns = start;
+    end.end_ns = stop;
+    end.step = step;
+    profile_.end_window(end);
+  }
+
+  // Each step is a window of its own; without steps all that ran is one.
+  void add_times(const Join& join) {
+    const auto& kernels = imported_.kernels;
+    const auto steps = static_cast<std::uint32_t>(imported_.steps.size());
+    std::size_t next = 0, copy = 0;
+    std::stable_sort(imported_.copies.begin(), imported_.copies.end(),
+                     [](const auto& a, const auto& b) { return a.step < b.step; });
+    WindowId window = kNoWindow;
+    for (std::uint32_t step = 0; step <= steps; ++step) {
+      const std::size_t first = next;
+      while (next < kernels.size() && kernels[next].step == step) ++next;
+      const std::size_t first_copy = copy;
+      while (copy < imported_.copies.size() && imported_.copies[copy].step == step) ++copy;
+      if (step == 0 && steps > 0) {
+        if (next == kernels.size())
+          throw WrongUse(
+              "No kernel in these files was launched within a step: record whole steps, or "
+              "without steps.");
+        tell_outside(next - first);
+        continue;
+      }
+      add_window(join, first, next, first_copy, copy, step, window);
+    }
+  }
+
+  void tell_outside(std::size_t kernels) {
+    if (kernels == 0) return;
+    imported_.notes.push_back(std::to_string(kernels) + " of " +
+                              std::to_string(imported_.kernels.size()) +
+                              " kernels ran outside of the steps, and are left out.");
+  }
+
+  void add_window(const Join& join, std::size_t first, std::size_t last, std::size_t first_copy,
+                  std::size_t last_copy, std::uint32_t step, WindowId& window) {
+    const auto& kernels = imported_.kernels;
+    const WindowId timed = ++window;
+    const WindowId counted = join.counters.empty() ? kNoWindow : ++window;
+    profile_.begin_window(timed, kTime);
+    if (counted != kNoWindow) profile_.begin_window(counted, kCounters);
+    std::uint64_t hash = 1, start = UINT64_MAX, stop = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      const ImportedKernel& kernel = kernels[i];
+      const LaunchKey key = launch_key(imported_, kernel);
+      LaunchEvent launch;
+      launch.key = key;
+      launch.window = timed;
+      if (++correlation_ == 0) ++correlation_;
+      launch.correlation = correlation_;
+      profile_.add(launch);
+      if (kernel.message > 0) {
+        CollectiveCall& call = imported_.messages[kernel.message - 1];
+        call.key = key;
+        profile_.add(call);
+      }
+      KernelRecord record;
+      record.start_ns = kernel.start_ns;
+      record.end_ns = kernel.end_ns;
+      record.correlation = correlation_;
+      record.device = kernel.device;
+      record.resources = imported_.resources.find(kernel.function, kernel.shape);
+      profile_.add(record);
+      hash = (hash ^ key.function) * 0x9E3779B97F4A7C15ull + key.grid.x;
+      start = std::min(start, kernel.start_ns);
+      stop = std::max(stop, kernel.end_ns);
+      if (counted == kNoWindow || join.of_kernel[i] == Join::kNone) continue;
+      add_sample(key, join.counters[join.of_kernel[i]], counted);
+    }
+    for (std::size_t i = first_copy; i < last_copy; ++i) add_copy(imported_.copies[i], timed);
+    add_spans(step, timed);
+    if (step > 0) {
+      start = imported_.steps[step - 1].start_ns;
+      stop = imported_.steps[step - 1].end_ns;
+    }
+    if (stop == 0) start = 0;
+    for (auto& [of, model] : imported_.models) {
+      if (of != step) continue;
+      model.sequence_hash = hash;
+      profile_.describe(std::move(model));
+    }
+    profile_.count_step(hash);
+    end(timed, kTime, hash, start, stop, step);
+    if (counted != kNoWindow) end(counted, kCounters, hash, 0, 0);
+  }
+
+  void add_copy(ImportedCopy& copy, WindowId window) {
+    if (++correlation_ == 0) ++correlation_;
+    copy.record.correlation = correlation_;
+    profile_.add(CopyCall{copy.layer, window, correlation_});
+    profile_.add(copy.record);
+  }
+
+  void add_spans(std::uint32_t step, WindowId window) {
+    const auto first = imported_.spans.lower_bound({step, 0});
+    for (auto each = first; each != imported_.spans.end() && each->first.first == step; ++each) {
+      LayerSpan span;
+      span.layer = each->first.second;
+      span.window = window;
+      span.cpu_ns = each->second.cpu_ns;
+      span.wait_ns = each->second.wait_ns;
+      span.calls = span.timed = each->second.calls;
+      profile_.add(span);
+    }
+  }
+
+  void add_counters() {
+    const WindowId window = 1;
+    profile_.begin_window(window, kCounters);
+    for (const Imported::CounterLaunch& each : imported_.counters) {
+      ImportedKernel kernel;
+      kernel.function = each.function;
+      kernel.shape = each.shape;
+      kernel.device = each.device;
+      kernel.layer = each.layer;
+      const LaunchKey key = launch_key(imported_, kernel);
+      LaunchEvent launch;
+      launch.key = key;
+      launch.window = window;
+      profile_.add(launch);
+      add_sample(key, each, window);
+    }
+    profile_.count_step(1);
+    end(window, kCounters, 1, 0, 0);
+  }
+
+  Imported& imported_;
+  Profile profile_;
+  std::vector<double> values_;
+  std::uint32_t correlation_ = 0;
+};
+
+}  // namespace
+
+Report assemble(Imported& imported, const StoredRoofs& roofs) {
+  return Assembly(imported).report(roofs);
+}
+
+}  // namespace gable
