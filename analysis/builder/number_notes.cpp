@@ -37,7 +37,15 @@ constexpr FlagNote kFlagNotes[] = {
      .after = " were not counted."},
     {.flag = "hfma_moves",
      .before = "",
-     .after = " used HFMA2 only to move constants: FP16 is left out there."},
+     .after = " executed HFMA2 and no other 16-bit arithmetic, as moves of constants do: FP16 is "
+              "unknown there and left out."},
+    {.flag = "integer_unknown",
+     .before = "",
+     .after = " used tensor cores on integers, whose operations were not counted: they are "
+              "unknown, not 0."},
+    {.flag = "narrow_together",
+     .before = "FP8, FP6 and FP4 share a counter on this chip: the tensor work of ",
+     .after = " may be of any of them."},
     {.flag = "l1_partial",
      .before = "",
      .after = " used shared memory or bulk copies, which the counter of L1 bytes misses: L1 "
@@ -46,6 +54,9 @@ constexpr FlagNote kFlagNotes[] = {
      .before = "L1 bytes of ",
      .after = " are unknown: no flops window counted whether shared memory or bulk copies "
               "were used, which the counter of L1 bytes misses."},
+    {.flag = "l2_all",
+     .before = "L2 bytes of ",
+     .after = " are all that L2 moved, its traffic with other units than the SMs included."},
     {.flag = "launches_differ",
      .before = "Launches per window differ between the phases for ",
      .after = ": their counters and times are means of different launches."},

@@ -78,6 +78,11 @@ constexpr MetricRole kImported[] = {
     {"dram__bytes.sum", Quantity::bytes_dram, "", 1, kBytes},
     {"dram__sectors.sum", Quantity::bytes_dram, "", 32, kSector},
     {"lts__t_bytes_srcunit_tex.sum", Quantity::bytes_l2, "", 1, kBytes},
+    {"lts__t_bytes.sum", Quantity::bytes_l2, "", 1, kBytes, true},
+    {"sm__inst_executed_pipe_tensor_op_imma.sum", Quantity::integer_tensor_instructions, "", 1,
+     kUnit},
+    {"smsp__inst_executed_pipe_tensor_op_imma.sum", Quantity::integer_tensor_instructions, "", 1,
+     kUnit},
 };
 
 // What follows sm__ops_path_tensor_. Each name also has _sparsity_off and _sparsity_on variants,

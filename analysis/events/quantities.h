@@ -25,6 +25,7 @@ enum class Quantity : std::uint8_t {
   ctas,  // thread blocks launched: must equal the grid, the checksum of joins
   sm_cycles,
   tensor_instructions,
+  integer_tensor_instructions,
 };
 
 struct MetricRole {
@@ -33,6 +34,7 @@ struct MetricRole {
   std::string_view type;    // "bf16", "int8" … for tensor quantities, else empty
   double weight;            // quantity = sum of weight x value over the metrics collected for it
   std::string_view source;  // where the weight comes from
+  bool coarse = false;      // counts more than the quantity: only where nothing else is known of it
 };
 
 // Every metric that has a role, parents before their children. A parent and its children are never

@@ -12,14 +12,16 @@
 namespace gable {
 namespace {
 
-// HFMA2 also moves constants: the compiler needs about one a thread for it, in kernels that do
-// nothing else in half precision. The limit leaves room for several; work in half precision that is
-// as little is called unknown, which is no wrong number, where a move taken for work would be one.
+// HFMA2 also moves constants: the compiler needs about one a thread for it, and in an unrolled loop
+// of FP32 work a thousand. Beside FP32 or FP64 work HFMA2 alone is therefore unknown, and alone
+// where it is as little as this. Work in half precision that is called unknown is no wrong number,
+// where a move taken for work would be one.
 constexpr double kMovesPerThread = 8;
 
 struct Sum {
   bool collected = false;  // some metric was asked for
   bool known = true;       // and every one of them has a value
+  bool coarse = false;     // it has more than the quantity in it
   double value = 0;
   void add(const Maybe& counter, double weight) {
     collected = true;
@@ -53,13 +55,15 @@ Maybe counter(const std::map<std::string, Maybe>& counters, const std::string& m
   return found == counters.end() ? std::nullopt : found->second;
 }
 
-bool only_moves(const std::map<std::string, Maybe>& counters, std::uint64_t threads) {
+bool may_be_moves(const std::map<std::string, Maybe>& counters, const Flops& flops,
+                  std::uint64_t threads) {
   const Maybe add = counter(counters, "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum");
   const Maybe mul = counter(counters, "smsp__sass_thread_inst_executed_op_hmul_pred_on.sum");
   const Maybe fma = counter(counters, "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum");
+  if (add != 0.0 || mul != 0.0 || !fma || *fma <= 0) return false;
   // How many threads there were may be unknown: then so is the work.
-  return add == 0.0 && mul == 0.0 && fma && *fma > 0 &&
-         (threads == 0 || *fma <= kMovesPerThread * static_cast<double>(threads));
+  return flops.fp32.value_or(0) > 0 || flops.fp64.value_or(0) > 0 || threads == 0 ||
+         *fma <= kMovesPerThread * static_cast<double>(threads);
 }
 
 std::string lower(std::string_view text) {
@@ -69,19 +73,31 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+// "imma", "igmma" and "i16832gemm" are instructions on INT8 or less.
+bool names_integer_tensor_cores(std::string_view name) {
+  const std::string text = lower(name);
+  constexpr std::array<std::string_view, 6> kWords = {"imma",   "igmma",  "i8816",
+                                                      "i16816", "i16832", "i16864"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
 // Parts of a quantity are added. Names for the same thing are not: groups of a chip may differ in
 // which of them fits.
 Sums sums_of(const std::map<std::string, Maybe>& counters) {
   Sums sums;
-  for (const auto& [metric, value] : counters) {
-    const MetricRole* role = role_of(metric);
-    if (role == nullptr) continue;
-    Sum& sum = sums[{role->quantity, std::string(role->type)}];
-    if (!is_one_of(role->quantity)) {
-      sum.add(value, role->weight);
-    } else if (!sum.collected || !sum.known) {
-      sum = {};
-      sum.add(value, role->weight);
+  for (const bool coarse : {false, true}) {
+    for (const auto& [metric, value] : counters) {
+      const MetricRole* role = role_of(metric);
+      if (role == nullptr || role->coarse != coarse) continue;
+      Sum& sum = sums[{role->quantity, std::string(role->type)}];
+      if (!is_one_of(role->quantity)) {
+        sum.add(value, role->weight);
+      } else if (!sum.collected || !sum.known) {
+        sum = {};
+        sum.add(value, role->weight);
+        sum.coarse = coarse;
+      }
     }
   }
   return sums;
@@ -95,6 +111,12 @@ void check_l1(const Sums& sums, Work& work) {
   if (escapes == 0.0) return;
   work.bytes.l1.reset();
   work.flags.emplace_back(escapes ? "l1_partial" : "l1_unchecked");
+}
+
+// L2 bytes are those that the SMs ask for, where that was counted.
+void check_l2(const Sums& sums, Work& work) {
+  const auto found = sums.find({Quantity::bytes_l2, {}});
+  if (work.bytes.l2 && found->second.coarse) work.flags.emplace_back("l2_all");
 }
 
 // What is known of a kernel's tensor-core work.
@@ -118,6 +140,29 @@ Tensor take_tensor(const Sums& sums, Work& work) {
   }
   tensor.complete = tensor.complete && tensor.collected;
   return tensor;
+}
+
+// Instructions on integers do different amounts of work, so that their number tells none of it.
+void check_integers(const Sums& sums, const Tensor& tensor, std::string_view name, Work& work) {
+  const bool counted = std::any_of(work.ops.begin(), work.ops.end(),
+                                   [](const auto& type) { return type.second.value_or(0) > 0; });
+  const bool all =
+      !work.ops.empty() && std::all_of(work.ops.begin(), work.ops.end(),
+                                       [](const auto& type) { return type.second.has_value(); });
+  if (counted || all) return;
+  const Maybe integers = value_of(sums, Quantity::integer_tensor_instructions);
+  const Maybe instructions = value_of(sums, Quantity::tensor_instructions);
+  const bool left = instructions.value_or(0) > 0 && tensor.complete && tensor.known == 0;
+  if (integers == 0.0 || instructions == 0.0) return;
+  if (integers || left || names_integer_tensor_cores(name))
+    work.flags.emplace_back("integer_unknown");
+}
+
+void check_narrow(const std::map<std::string, Maybe>& counters, Work& work) {
+  const bool any = std::any_of(counters.begin(), counters.end(), [](const auto& each) {
+    return each.second.value_or(0) > 0 && each.first.find("src_fp4_fp6") != std::string::npos;
+  });
+  if (any) work.flags.emplace_back("narrow_together");
 }
 
 void take_total(const Tensor& tensor, bool moves, std::string_view name, Work& work) {
@@ -180,12 +225,15 @@ Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads
   work.flops.fp64 = cuda_cores(counters, sums, Quantity::flops_fp64, 'd');
   work.flops.fp32 = cuda_cores(counters, sums, Quantity::flops_fp32, 'f');
   work.flops.fp16 = cuda_cores(counters, sums, Quantity::flops_fp16, 'h');
-  const bool moves = only_moves(counters, threads);
+  const bool moves = may_be_moves(counters, work.flops, threads);
   if (moves) {
     work.flops.fp16.reset();
     work.flags.emplace_back("hfma_moves");
   }
-  take_total(take_tensor(sums, work), moves, name, work);
+  const Tensor tensor = take_tensor(sums, work);
+  take_total(tensor, moves, name, work);
+  check_integers(sums, tensor, name, work);
+  check_narrow(counters, work);
 
   Bytes& bytes = work.bytes;
   bytes.dram_read = value_of(sums, Quantity::bytes_dram_read);
@@ -195,6 +243,7 @@ Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads
   bytes.l2 = value_of(sums, Quantity::bytes_l2);
   bytes.l1 = value_of(sums, Quantity::bytes_l1);
   check_l1(sums, work);
+  check_l2(sums, work);
   work.duration_ns = value_of(sums, Quantity::duration_ns);
   return work;
 }

@@ -19,7 +19,8 @@ struct Work {
   Bytes bytes;
   Maybe duration_ns;               // measured in counter windows
   std::vector<std::string> flags;  // "tensor_inferred", "tensor_unknown", "cuda_cores_unknown",
-                                   // "hfma_moves", "l1_partial", "l1_unchecked"
+                                   // "hfma_moves", "integer_unknown", "narrow_together",
+                                   // "l1_partial", "l1_unchecked", "l2_all"
 };
 
 // `counters`: means of one launch by the metric's full name, empty where the metric was asked for

@@ -134,6 +134,66 @@ class ManyFiles(ImportTest):
         self.assertEqual(kernel(report, "b")["bytes"]["dram_read"], 8 * 32)
         self.assertIn("another order", notes(report))
 
+    def one_metric_files(self, launches, metrics, cc="7.0", shuffled=()):
+        """A file for each metric: `launches` are (kernel, values), `shuffled` the metrics whose file has another order of kernels."""
+        files = []
+        for place, (metric, unit) in enumerate(metrics):
+            order = sorted(launches, key=lambda each: each[0]) if metric in shuffled else launches
+            text = "".join(row(i, name, metric=metric, unit=unit, value=str(values[place]), cc=cc) for i, (name, values) in enumerate(order))
+            files.append(self.file(f"{place}.csv", HEAD + text))
+        return files
+
+    def test_what_follows_from_several_metrics_follows_from_several_files(self):
+        """Cycles, their rate and instructions in a file each, as scripts for rooflines of V100 run ncu; two files in another order."""
+        sass = "sm__sass_thread_inst_executed_op_%s_pred_on.sum"
+        metrics = [("smsp__cycles_elapsed.avg", "cycle"), ("smsp__cycles_elapsed.avg.per_second", "cycle/nsecond"), (sass % "fadd", "inst"),
+                   (sass % "fmul", "inst"), (sass % "ffma", "inst"), ("sm__inst_executed_pipe_tensor.sum", "inst"), ("dram__bytes.sum", "byte"),
+                   ("lts__t_bytes.sum", "byte")]
+        launches = [("b", (2_000_000, 1.25, 10, 20, 30, 4, 1000, 5000)), ("a", (1_000_000, 1.25, 1, 2, 3, 0, 100, 500)),
+                    ("b", (4_000_000, 1.25, 30, 40, 50, 8, 3000, 7000))]
+        report = self.report(*(part for path in self.one_metric_files(launches, metrics, shuffled=(metrics[1][0], metrics[5][0]))
+                               for part in ("--ncu", path)))
+        a, b = kernel(report, "a"), kernel(report, "b")
+        self.assertEqual((a["launches"], b["launches"]), (1, 2))
+        self.assertAlmostEqual(a["time_ns"]["mean"], 800_000)
+        self.assertAlmostEqual(b["time_ns"]["total"], 1_600_000 + 3_200_000)
+        self.assertEqual((a["flops"]["fp32"], b["flops"]["fp32"]), (9, (10 + 20 + 60 + 30 + 40 + 100) / 2))
+        # 512 operations of one HMMA; a kernel without any did none, and nothing is left to be said of it.
+        self.assertEqual((a["flops"]["tensor"], b["flops"]["tensor"]), ({"fp16": 0}, {"fp16": 512 * 6}))
+        self.assertEqual((a["flops"]["total"], b["flops"]["total"]), (9, 130 + 512 * 6))
+        self.assertEqual((a["bytes"]["l2"], b["bytes"]["l2"], b["bytes"]["dram"]), (500, 6000, 2000))
+        self.assertEqual((a["flags"], b["flags"]), (["l2_all"], ["l2_all"]))
+        self.assertIn("cycles over the clock's rate", notes(report))
+        self.assertNotIn("not fully counted", notes(report))
+
+    def test_one_instruction_of_other_tensor_cores_tells_no_work(self):
+        for cc, count, total in (("8.0", 5, None), ("8.0", 0, 9), ("10.0", 0, None), ("7.5", 7, None)):
+            with self.subTest(cc, count=count):
+                metrics = [("gpu__time_duration.sum", "ns"), ("sm__inst_executed_pipe_tensor.sum", "inst")]
+                metrics += [(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum", "inst") for op in ("fadd", "fmul", "ffma")]
+                report = self.report("--ncu", *self.one_metric_files([("s16816gemm", (100, count, 1, 2, 3))], metrics, cc))
+                self.assertEqual(kernel(report, "s16816gemm")["flops"]["total"], total)
+
+    def test_l2_bytes_of_the_sms_go_before_those_of_all(self):
+        metrics = [("gpu__time_duration.sum", "ns"), ("lts__t_bytes.sum", "byte"), ("lts__t_sectors_srcunit_tex.sum", "sector")]
+        one = kernel(self.report("--ncu", *self.one_metric_files([("k", (100, 5000, 7))], metrics)), "k")
+        self.assertEqual((one["bytes"]["l2"], one["flags"]), (7 * 32, []))
+
+    def test_rates_are_of_their_own_units_cycles(self):
+        metrics = [("sm__cycles_elapsed.avg", "cycle"), ("dram__cycles_elapsed.avg", "cycle"), ("dram__bytes.sum.per_cycle_elapsed", "byte/cycle")]
+        one = kernel(self.report("--ncu", *self.one_metric_files([("k", (1000, 300, 2))], metrics)), "k")
+        self.assertEqual(one["bytes"]["dram"], 600)
+        one = kernel(self.report("--ncu", *self.one_metric_files([("k", (1000, 300, 2))], [metrics[0], metrics[0], metrics[2]])), "k")
+        self.assertIsNone(one["bytes"]["dram"])  # another unit's clock says nothing of it
+
+    def test_integers_on_tensor_cores_are_said(self):
+        for metric, name in (("sm__inst_executed_pipe_tensor_op_imma.sum", "k"), ("gpu__time_duration.avg", "ampere_i16832gemm_int8")):
+            metrics = [("gpu__time_duration.sum", "ns"), (metric, "inst")]
+            report = self.report("--ncu", *self.one_metric_files([(name, (100, 64)), ("plain", (100, 0))], metrics, "8.0"))
+            self.assertIn("integer_unknown", kernel(report, name)["flags"])
+            self.assertNotIn("integer_unknown", kernel(report, "plain")["flags"])
+            self.assertIn("1 kernel used tensor cores on integers", notes(report))
+
     def test_other_kernels_are_further_launches(self):
         one = self.file("one.csv", HEAD + row(0, "x", value="10"))
         two = self.file("two.csv", HEAD + row(0, "x", value="30") + row(1, "y"))
@@ -149,6 +209,49 @@ class ManyFiles(ImportTest):
     def test_a_grid_of_another_size_is_another_row(self):
         report = self.report("--ncu", self.file("a.csv", HEAD + row(0) + row(1, grid="(8, 1, 1)")))
         self.assertEqual(len(report["kernels"]), 2)
+
+
+class WrittenNumbers(ImportTest):
+    """A locale's decimal mark, by what the file itself shows; what it does not show is asked for."""
+    DRAM = "dram__bytes.sum"
+
+    def values(self, *texts):
+        rows = "".join(row(i, f"k{i}", self.DRAM, "byte", text) + row(i, f"k{i}", value="7") for i, text in enumerate(texts))
+        report = self.report("--ncu", self.file("n.csv", HEAD + rows))
+        return [kernel(report, f"k{i}")["bytes"]["dram"] for i in range(len(texts))]
+
+    def test_the_decimal_mark_that_the_file_shows(self):
+        for texts, wanted in ((("15,36", "1.234"), (15.36, 1234)), (("1.234", "0,5"), (1234, 0.5)), (("1.234,56", "7"), (1234.56, 7)),
+                              (("1.000,5", "2.000"), (1000.5, 2000)), (("1,234", "1.5"), (1234, 1.5)), (("1.234", "0.5"), (1.234, 0.5)),
+                              (("1,234", "5"), (1234, 5)), (("12.345.678", "1,234"), (12345678, 1.234)), (("12,34,567.5", "8"), (1234567.5, 8)),
+                              (("1\u202f234,5", "1\u00a0234"), (1234.5, 1234)), (("1'234.5", "9"), (1234.5, 9)), (("1,234", "5,678"), (1234, 5678))):
+            with self.subTest(texts):
+                self.assertEqual(self.values(*texts), list(wanted))
+
+    def test_a_whole_page(self):
+        head = HEAD.split('"Section Name"')[0] + f'"{self.DRAM}","{NAME}"\n' + '"",' * 11 + '"byte","us"\n'
+        rows = "".join(row(i, f"k{i}").split('"Command line')[0] + f'"{value}","1.024"\n' for i, value in enumerate(("3", "1.234", "2,75")))
+        report = self.report("--ncu", self.file("raw.csv", head + rows))
+        self.assertEqual([kernel(report, f"k{i}")["bytes"]["dram"] for i in range(3)], [3, 1234, 2.75])
+        self.assertEqual(kernel(report, "k0")["time_ns"]["mean"], 1_024_000)
+
+    def test_what_no_number_of_the_file_tells_is_asked_for(self):
+        said = self.refused("--ncu", self.file("n.csv", HEAD + row(0, value="1.234") + row(1, value="17")))
+        self.assertIn("'1.234' may be with decimals or in groups of digits", said)
+        self.assertIn("LC_ALL=C", said)
+
+    def test_two_marks_in_one_file(self):
+        said = self.refused("--ncu", self.file("n.csv", HEAD + row(0, value="15,36") + row(1, value="1.5")))
+        self.assertIn("n.csv:3: '1.5' is no number where the decimal mark is a comma", said)
+
+    def test_marks_that_make_no_number(self):
+        for text in ("1,2,3", "1.2.3,4", "..5", "1,23,45"):
+            with self.subTest(text):
+                said = self.refused("--ncu", self.file("n.csv", HEAD + row(0, value=text)))
+                self.assertIn(f"n.csv:2: '{text}' is no number", said)
+
+    def test_text_is_unknown_wherever_it_stands(self):
+        self.assertEqual(self.values("CachePreferNone", "nan", "15,36", "(1, 2)"), [None, None, 15.36, None])
 
 
 class BadInput(ImportTest):

@@ -54,6 +54,8 @@ std::string counted_for_roofline(const MetricRole& role) {
       return "SM cycles";
     case Quantity::tensor_instructions:
       return "tensor instructions";
+    case Quantity::integer_tensor_instructions:
+      return "integer tensor instructions";
   }
   return "-";
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <set>
@@ -34,36 +35,79 @@ void complete(Launch& launch, const std::vector<std::pair<std::uint32_t, double>
   }
 }
 
-struct Mean {
-  double sum = 0;
-  std::uint64_t count = 0;
-};
 using Key = std::tuple<FunctionId, std::uint32_t, std::int32_t>;
 Key key_of(const Launch& launch) { return {launch.function, launch.shape, launch.device}; }
 
-// The same kernels, in another order or number: means by kernel, grid and block.
-bool complete_by_key(const std::vector<Launch>& from, std::vector<Launch>& to) {
-  std::map<Key, std::map<std::uint32_t, Mean>> means;
-  std::set<Key> there;
-  for (const Launch& launch : to) there.insert(key_of(launch));
-  for (const Launch& launch : from) {
-    if (!there.contains(key_of(launch))) return false;
-    auto& of_key = means[key_of(launch)];
-    for (const auto& [metric, value] : launch.values) {
-      Mean& mean = of_key[metric];
+using Places = std::vector<std::size_t>;
+
+// Of a metric that a launch lacks, the mean is over those that have it.
+std::vector<std::pair<std::uint32_t, double>> means_of(const std::vector<Launch>& launches,
+                                                       const Places& places) {
+  std::map<std::uint32_t, std::pair<double, std::uint64_t>> sums;
+  for (const std::size_t i : places) {
+    for (const auto& [metric, value] : launches[i].values) {
+      auto& [sum, count] = sums[metric];
       if (!std::isfinite(value)) continue;
-      mean.sum += value;
-      ++mean.count;
+      sum += value;
+      ++count;
     }
   }
-  for (Launch& launch : to) {
-    std::vector<std::pair<std::uint32_t, double>> values;
-    for (const auto& [metric, mean] : means[key_of(launch)])
-      values.emplace_back(metric,
-                          mean.count > 0 ? mean.sum / static_cast<double>(mean.count) : NAN);
-    complete(launch, values);
+  std::vector<std::pair<std::uint32_t, double>> means;
+  means.reserve(sums.size());
+  for (const auto& [metric, sum] : sums)
+    means.emplace_back(metric, sum.second > 0 ? sum.first / static_cast<double>(sum.second) : NAN);
+  return means;
+}
+
+// Launches of one kernel, grid and block in another order or number than in the files before.
+struct ByKey {
+  std::size_t in_order = 0, as_means = 0, others = 0;  // launches
+};
+
+// Where both have as many of a kernel they are the same ones in their order, else each has the
+// mean. Kernels of `from` that `to` does not have stay in `from`.
+ByKey complete_by_key(std::vector<Launch>& from, std::vector<Launch>& to) {
+  std::map<Key, std::pair<Places, Places>> groups;  // of from, of to
+  for (std::size_t i = 0; i < from.size(); ++i) groups[key_of(from[i])].first.push_back(i);
+  for (std::size_t i = 0; i < to.size(); ++i) groups[key_of(to[i])].second.push_back(i);
+  ByKey done;
+  std::vector<bool> taken(from.size(), false);
+  for (const auto& [key, group] : groups) {
+    const auto& [there, here] = group;
+    if (there.empty() || here.empty()) {
+      done.others += there.size();
+      continue;
+    }
+    for (const std::size_t i : there) taken[i] = true;
+    if (there.size() == here.size()) {
+      for (std::size_t i = 0; i < here.size(); ++i) complete(to[here[i]], from[there[i]].values);
+      done.in_order += here.size();
+      continue;
+    }
+    const auto means = means_of(from, there);
+    for (const std::size_t i : here) complete(to[i], means);
+    done.as_means += here.size();
   }
-  return true;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (taken[i]) continue;
+    if (kept != i) from[kept] = std::move(from[i]);
+    ++kept;
+  }
+  from.resize(kept);
+  return done;
+}
+
+std::string note_of(const std::string& file, const ByKey& done) {
+  std::string text = std::filesystem::path(file).filename().string() +
+                     " has the kernels of the files before it in another order or number: its "
+                     "counters are joined by name, grid and block";
+  if (done.in_order > 0)
+    text += ", in their order for " + std::to_string(done.in_order) + " launches";
+  if (done.as_means > 0) text += ", as means for " + std::to_string(done.as_means) + " launches";
+  if (done.others > 0)
+    text += "; " + std::to_string(done.others) + " launches are of kernels that those files lack";
+  return text + ".";
 }
 
 }  // namespace
@@ -85,13 +129,8 @@ void merge_counters(std::vector<Launch> launches, const std::string& file, Impor
       for (std::size_t i = 0; i < there.size(); ++i) complete(there[i], launches[i].values);
       return;
     }
-    if (complete_by_key(launches, there)) {
-      imported.notes.push_back(
-          file +
-          " has the kernels of the files before it in another order or number: "
-          "its counters are joined by name, grid and block, as means.");
-      return;
-    }
+    const ByKey done = complete_by_key(launches, there);
+    if (done.in_order + done.as_means > 0) imported.notes.push_back(note_of(file, done));
   }
   std::move(launches.begin(), launches.end(), std::back_inserter(there));
 }

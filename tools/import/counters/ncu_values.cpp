@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/counters/ncu_values.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <string>
 #include <utility>
 
 namespace gable {
@@ -49,24 +51,112 @@ double part_of_unit(std::string_view part, bool below) {
   return 1;
 }
 
+// Marks between groups of digits that are no decimal marks anywhere: a blank, U+00A0, U+2009,
+// U+202F, an apostrophe, U+2019.
+constexpr std::array<std::string_view, 6> kGroupMarks = {
+    " ", "\xC2\xA0", "\xE2\x80\x89", "\xE2\x80\xAF", "'", "\xE2\x80\x99"};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// The mark that `text` begins with; empty where it begins with none.
+std::string_view group_mark(std::string_view text, char other_mark) {
+  if (text.front() == other_mark) return text.substr(0, 1);
+  for (const std::string_view mark : kGroupMarks)
+    if (text.starts_with(mark)) return mark;
+  return {};
+}
+
+// Takes the digits of the whole part to `out`. Groups behind the first have three digits, or two
+// where more follow (12,34,567).
+bool take_whole(std::string_view& text, char other_mark, std::string& out) {
+  const std::size_t begin = out.size();
+  std::size_t group = 0, groups = 1;
+  bool pair = false;  // of digits, which another group must follow
+  std::string_view mark;
+  while (!text.empty()) {
+    if (is_digit(text.front())) {
+      out += text.front();
+      text.remove_prefix(1);
+      ++group;
+      continue;
+    }
+    const std::string_view found = group_mark(text, other_mark);
+    if (found.empty() || text.size() == found.size() || !is_digit(text[found.size()])) break;
+    if (!mark.empty() && found != mark) return false;
+    if (groups == 1 ? group == 0 || group > 3 || out[begin] == '0' : group != 3 && group != 2)
+      return false;
+    pair = pair || (groups > 1 && group == 2);
+    mark = found;
+    ++groups;
+    group = 0;
+    text.remove_prefix(found.size());
+  }
+  if (groups > 1 && group != 3) return false;
+  return !pair || groups > 2;
+}
+
+// "1234.5" of "1,234.5". Empty where `text` is no such number.
+std::string plain_number(std::string_view text, DecimalMark mark) {
+  const char decimal = mark == DecimalMark::point ? '.' : ',';
+  const char other = mark == DecimalMark::point ? ',' : '.';
+  std::string out;
+  if (text.starts_with('-')) {
+    out = "-";
+    text.remove_prefix(1);
+  }
+  const std::size_t sign = out.size();
+  if (!take_whole(text, other, out)) return {};
+  const bool whole = out.size() > sign;
+  if (text.starts_with(decimal)) {
+    out += '.';
+    text.remove_prefix(1);
+    const std::size_t before = out.size();
+    while (!text.empty() && is_digit(text.front())) {
+      out += text.front();
+      text.remove_prefix(1);
+    }
+    if (!whole && out.size() == before) return {};
+  } else if (!whole) {
+    return {};
+  }
+  if (text.starts_with('e') || text.starts_with('E')) {
+    out += text;
+    return out;
+  }
+  return text.empty() ? out : std::string();
+}
+
+constexpr std::size_t kLongestNumber = 64;
+
 }  // namespace
 
-std::optional<double> ncu_number(std::string_view text) {
-  std::array<char, 64> plain{};
-  std::size_t size = 0;
-  for (const char c : text) {
-    if (c == ',') continue;
-    if (size == plain.size()) return std::nullopt;
-    plain[size++] = c;
-  }
-  if (size == 0) return std::nullopt;
+std::optional<double> ncu_number(std::string_view text, DecimalMark mark) {
+  if (text.empty() || text.size() > kLongestNumber) return std::nullopt;
   double value = 0;
-  const char* end = plain.data() + size;
-  const auto [stop, code] = std::from_chars(plain.data(), end, value);
+  const bool plain = std::all_of(text.begin(), text.end(), is_digit);
+  const std::string written = plain ? std::string() : plain_number(text, mark);
+  if (!plain && written.empty()) return std::nullopt;
+  const std::string_view number = plain ? text : std::string_view(written);
+  const char* end = number.data() + number.size();
+  const auto [stop, code] = std::from_chars(number.data(), end, value);
   // Out of range is a number, too: the reader refuses it.
   if (code == std::errc::result_out_of_range && stop == end) return HUGE_VAL;
   if (code != std::errc() || stop != end) return std::nullopt;
   return value;
+}
+
+MarkEvidence mark_evidence(std::string_view text) {
+  const bool marked = text.find_first_of(".,") != std::string_view::npos;
+  const bool only = text.find_first_not_of("-0123456789., ") == std::string_view::npos;
+  if (!marked || text.find_first_of("0123456789") == std::string_view::npos)
+    return MarkEvidence::none;
+  const auto point = ncu_number(text, DecimalMark::point);
+  const auto comma = ncu_number(text, DecimalMark::comma);
+  if (!point && !comma) return only ? MarkEvidence::neither : MarkEvidence::none;
+  if (!comma) return MarkEvidence::point;
+  if (!point) return MarkEvidence::comma;
+  return text.find('.') != std::string_view::npos ? MarkEvidence::any_point
+                                                  : MarkEvidence::any_comma;
 }
 
 double ncu_unit(std::string_view unit) {

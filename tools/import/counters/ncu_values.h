@@ -2,6 +2,7 @@
 // Numbers, units and names as ncu prints them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,8 +11,25 @@
 
 namespace gable {
 
-// "53,261,312", "3995313115.40". Empty for "", "n/a" and text such as "CachePreferNone".
-[[nodiscard]] std::optional<double> ncu_number(std::string_view text);
+// ncu prints numbers as the locale of its run has them: "1,234.5" or "1.234,5".
+enum class DecimalMark : std::uint8_t { point, comma };
+
+// Groups of digits are parted by the mark that is not the decimal one, by blanks or by apostrophes.
+// Empty for "", "n/a", "nan", text such as "CachePreferNone", and a number with another decimal
+// mark.
+[[nodiscard]] std::optional<double> ncu_number(std::string_view text,
+                                               DecimalMark mark = DecimalMark::point);
+
+// What a number says of the decimal mark of the file that it is in.
+enum class MarkEvidence : std::uint8_t {
+  none,       // reads alike with both, or is no number
+  point,      // "1.5", "1,234,567", "0.123"
+  comma,      // "15,36", "1.234.567", "1.234,56"
+  any_point,  // "1.234": 1.234 or 1234
+  any_comma,  // "1,234": 1234 or 1.234
+  neither,    // "1,2,3": it has digits and marks, and is no number
+};
+[[nodiscard]] MarkEvidence mark_evidence(std::string_view text);
 
 // What a value in that unit is multiplied with to be in bytes, ns, Hz and their likes: "Mbyte" 1e6,
 // "usecond" 1e3, "cycle/nsecond" 1e9, "byte/block" and "%" 1.

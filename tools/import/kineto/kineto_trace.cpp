@@ -189,7 +189,7 @@ class Reader {
         counted.launch.function = function_of(event.name);
         for (const auto& [name, value] : event.counters) {
           if (const auto metric = metrics_.add(name))
-            counted.launch.values.emplace_back(*metric, value);
+            counted.launch.values.emplace_back(metric->index, metric->scale * value);
         }
         return;
       }
@@ -412,7 +412,6 @@ class Reader {
       Imported::CounterLaunch& launch = launches.emplace_back(std::move(counted_[i].launch));
       launch.shape = unknown;
       if (same) launch.layer = nest_.layer(nest_.at(called[i].thread, called[i].start_ns));
-      metrics_.derive(launch);
     }
     used_.insert(0);
     if (!same)

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "tools/base/wrong_use.h"
 #include "tools/import/counters/ncu_merge.h"
@@ -19,6 +21,7 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::size_t kMostMetrics = 20000;
+constexpr std::size_t kMostHeldBytes = 64u << 20;
 
 struct Columns {
   std::size_t count = 0;
@@ -27,7 +30,7 @@ struct Columns {
   std::size_t metric = kNone, unit = kNone, value = kNone;  // of the long form
   // Of the wide form: columns with their metrics, with attributes of the GPU, and with what blocks
   // take.
-  std::vector<std::pair<std::size_t, std::uint32_t>> wide;
+  std::vector<std::pair<std::size_t, NcuMetric>> wide;
   std::vector<std::pair<std::size_t, std::string>> attributes, resources;
   [[nodiscard]] bool is_wide() const { return metric == kNone; }
   // The last one that every row has.
@@ -56,7 +59,7 @@ class Reader {
         finish_file();
         read_head(fields);
       } else if (columns_.count > 0) {
-        read_row(fields);
+        take_row(fields);
       }  // else a program's output that begins with a quote
     }
     if (columns_.count == 0) refuse();
@@ -68,7 +71,7 @@ class Reader {
 
  private:
   [[noreturn]] void broken(const std::string& what) const {
-    throw WrongUse(source_.name() + ":" + std::to_string(rows_.line()) + ": " + what);
+    throw WrongUse(source_.name() + ":" + std::to_string(line_) + ": " + what);
   }
 
   // ncu's own lines, of which errors say why there is nothing.
@@ -95,6 +98,7 @@ class Reader {
   }
 
   void read_head(const std::vector<std::string_view>& fields) {
+    line_ = rows_.line();
     columns_ = {};
     rows_.expect_repeats(0);
     columns_.count = fields.size();
@@ -138,11 +142,86 @@ class Reader {
     resource_units_.assign(columns_.resources.size(), {});
   }
 
-  void read_row(const std::vector<std::string_view>& fields) {
+  // Numbers of a file have one decimal mark. Rows from the first on that reads differently with
+  // another wait until one tells which it is.
+  void take_row(const std::vector<std::string_view>& fields) {
+    check_size(fields);
+    line_ = rows_.line();
+    if (mark_ || !waits(fields)) return read_row(fields, rows_.is_repeat());
+    Held& row = held_.emplace_back();
+    row.line = line_;
+    row.fields.assign(fields.begin(), fields.end());
+    for (const std::string& field : row.fields) held_bytes_ += sizeof(field) + field.size();
+    if (mark_ || held_bytes_ > kMostHeldBytes) read_held();
+  }
+
+  // Looks for evidence. True: the row waits, or those before it do.
+  bool waits(const std::vector<std::string_view>& fields) {
+    if (!columns_.is_wide()) {
+      if (!fields[columns_.metric].empty()) look_at_number(fields[columns_.value]);
+    } else if (!fields[columns_.id].empty()) {
+      for (const auto& [column, metric] : columns_.wide) look_at_number(fields[column]);
+    }
+    return !mark_ ? doubtful_ > 0 : !held_.empty();
+  }
+
+  void look_at_number(std::string_view text) {
+    switch (mark_evidence(text)) {
+      case MarkEvidence::none:
+        return;
+      case MarkEvidence::point:
+        if (!mark_) mark_ = DecimalMark::point;
+        return;
+      case MarkEvidence::comma:
+        if (!mark_) mark_ = DecimalMark::comma;
+        return;
+      case MarkEvidence::any_comma:
+        ++doubtful_;
+        return;
+      case MarkEvidence::any_point:
+        ++doubtful_;
+        if (first_point_.empty()) first_point_ = text;
+        return;
+      case MarkEvidence::neither:
+        no_number(text);
+    }
+  }
+
+  [[noreturn]] void no_number(std::string_view text) const {
+    broken("'" + quoted_piece(text.substr(0, 40)) + "' is no number" +
+           (mark_ ? std::string(" where the decimal mark is a ") +
+                        (*mark_ == DecimalMark::point ? "point" : "comma") + ", as before"
+                  : std::string()) +
+           ": run ncu with LC_ALL=C.");
+  }
+
+  void read_held() {
+    // ncu prints two or six decimals, so "1.234" is a decimal nowhere else.
+    if (!mark_ && !first_point_.empty())
+      throw WrongUse(source_.name() + ": '" + quoted_piece(first_point_) +
+                     "' may be with decimals or in groups of digits, and no number of the file "
+                     "tells which: run ncu with LC_ALL=C.");
+    if (!mark_) mark_ = DecimalMark::point;
+    const std::vector<Held> rows = std::move(held_);
+    held_.clear();
+    held_bytes_ = 0;
+    std::vector<std::string_view> fields;
+    for (const Held& row : rows) {
+      line_ = row.line;
+      fields.assign(row.fields.begin(), row.fields.end());
+      read_row(fields, false);
+    }
+  }
+
+  void check_size(const std::vector<std::string_view>& fields) {
+    line_ = rows_.line();
     // Rows of the details page end after the metric where there is no rule; rules have no metric.
     if (fields.size() <= columns_.needed() || fields.size() > columns_.count)
       broken("the row has " + std::to_string(fields.size()) + " fields, and the head " +
              std::to_string(columns_.count) + ": the file is cut off or damaged.");
+  }
+
+  void read_row(const std::vector<std::string_view>& fields, bool repeat) {
     if (columns_.is_wide() && fields[columns_.id].empty()) {
       for (const auto& [column, metric] : columns_.wide) units_[column] = ncu_unit(fields[column]);
       for (std::size_t i = 0; i < columns_.attributes.size(); ++i)
@@ -151,7 +230,7 @@ class Reader {
         resource_units_[i] = fields[columns_.resources[i].first];
       return;
     }
-    find_launch(fields);
+    find_launch(fields, repeat);
     if (columns_.is_wide()) {
       // Every row repeats them.
       const bool told = gpus_.has(launches_.back().device);
@@ -178,8 +257,8 @@ class Reader {
   }
 
   // The launch that the row is of: rows of one launch follow each other.
-  void find_launch(const std::vector<std::string_view>& fields) {
-    if (rows_.is_repeat() && !launches_.empty()) return;
+  void find_launch(const std::vector<std::string_view>& fields, bool repeat) {
+    if (repeat && !launches_.empty()) return;
     const auto is_same = [&](std::size_t column, const std::string& last) {
       return column == kNone || fields[column] == last;
     };
@@ -249,36 +328,42 @@ class Reader {
   }
 
   void attribute(std::string_view metric, std::string_view unit, std::string_view value) {
-    if (!gpus_.take(launches_.back().device, metric, unit, value))
+    if (!gpus_.take(launches_.back().device, metric, unit, value, mark()))
       broken("'" + quoted_piece(value.substr(0, 40)) + "' is no value of " + std::string(metric) +
              ".");
   }
 
   void resource(std::string_view metric, std::string_view unit, std::string_view value) {
-    resources_.take(metric, unit, value);
+    resources_.take(metric, unit, value, mark());
     const Imported::CounterLaunch& launch = launches_.back();
     if (const auto known = resources_.known())
       imported_.resources.tell(launch.function, launch.shape, *known);
   }
 
-  void add_value(std::uint32_t metric, std::string_view text, double unit) {
-    const auto number = ncu_number(text);
+  void add_value(const NcuMetric& metric, std::string_view text, double unit) {
+    const auto number = ncu_number(text, mark());
     if (!number) {
+      if (mark_evidence(text) != MarkEvidence::none) no_number(text);
       // Asked for, and not answered: unknown, not 0.
-      launches_.back().values.emplace_back(metric, NAN);
+      launches_.back().values.emplace_back(metric.index, NAN);
       return;
     }
     if (!std::isfinite(*number) || std::abs(*number) > 1e30 ||
-        (*number < 0 && metrics_.counts(metric)))
-      broken("the value " + quoted_piece(text.substr(0, 40)) + " of " + metrics_.name(metric) +
-             " is out of range.");
-    launches_.back().values.emplace_back(metric, *number * unit);
+        (*number < 0 && metrics_.counts(metric.index)))
+      broken("the value " + quoted_piece(text.substr(0, 40)) + " of " +
+             metrics_.name(metric.index) + " is out of range.");
+    launches_.back().values.emplace_back(metric.index, *number * unit * metric.scale);
   }
+
+  [[nodiscard]] DecimalMark mark() const { return mark_.value_or(DecimalMark::point); }
 
   // What was read since the last head belongs together.
   void finish_file() {
+    if (!held_.empty()) read_held();
+    mark_.reset();
+    doubtful_ = 0;
+    first_point_.clear();
     if (launches_.empty()) return;
-    for (auto& launch : launches_) metrics_.derive(launch);
     merge_counters(std::move(launches_), source_.name(), imported_);
     launches_ = {};
     gpus_.finish(source_.name());
@@ -296,6 +381,15 @@ class Reader {
   NcuGpus gpus_;
   std::vector<Imported::CounterLaunch> launches_;
   std::size_t last_values_ = 0;
+  struct Held {
+    std::uint64_t line = 0;
+    std::vector<std::string> fields;
+  };
+  std::vector<Held> held_;
+  std::size_t held_bytes_ = 0, doubtful_ = 0;
+  std::optional<DecimalMark> mark_;  // of the numbers since the last head
+  std::string first_point_;          // the first "1.234"
+  std::uint64_t line_ = 0;           // of the row that is read
   std::string id_, process_, kernel_, grid_, cc_, first_, ncu_error_;
   std::int32_t cc_device_ = -1;
   FunctionId function_ = 0;

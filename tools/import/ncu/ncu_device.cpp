@@ -66,7 +66,7 @@ void take_number(std::string_view name, double value, DeviceInfo& device) {
 bool is_device_attribute(std::string_view metric) { return attribute_of(metric) != nullptr; }
 
 bool NcuGpus::take(std::int32_t id, std::string_view metric, std::string_view unit,
-                   std::string_view value) {
+                   std::string_view value, DecimalMark mark) {
   const Attribute* attribute = attribute_of(metric);
   if (attribute == nullptr) return false;
   DeviceInfo& device = gpus_[id];
@@ -76,7 +76,7 @@ bool NcuGpus::take(std::int32_t id, std::string_view metric, std::string_view un
     if (device.name.empty()) device.name = clean_name(one_line(value), kLongestName);
     return true;
   }
-  const auto number = ncu_number(value);
+  const auto number = ncu_number(value, mark);
   if (!number) return false;
   const bool in_hertz = unit.ends_with("hz") || unit.ends_with("Hz");
   const double scaled = *number * (attribute->clock && !in_hertz ? 1e3 : ncu_unit(unit));

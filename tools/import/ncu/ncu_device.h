@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "tools/import/counters/ncu_values.h"
 #include "tools/import/records/imported.h"
 
 namespace gable {
@@ -23,7 +24,7 @@ class NcuGpus {
   // first that has a value. Clocks are kHz unless `unit` says otherwise. Empty and "n/a" say
   // nothing. False where the value is none of such an attribute.
   [[nodiscard]] bool take(std::int32_t device, std::string_view metric, std::string_view unit,
-                          std::string_view value);
+                          std::string_view value, DecimalMark mark);
   [[nodiscard]] bool has(std::int32_t device) const { return gpus_.contains(device); }
   // What was read joins what others said. Throws WrongUse where they say it is another GPU.
   void finish(const std::string& file);

@@ -20,8 +20,9 @@ class NcuResources {
   }
   void begin() { *this = {}; }
   // A value that is no number says nothing.
-  void take(std::string_view metric, std::string_view unit, std::string_view value) {
-    const auto number = ncu_number(value);
+  void take(std::string_view metric, std::string_view unit, std::string_view value,
+            DecimalMark mark) {
+    const auto number = ncu_number(value, mark);
     const double scaled = number ? std::round(*number * ncu_unit(unit)) : -1;
     if (!(scaled >= 0) || scaled > kMost) return;
     (kRegisters.is(metric) ? registers_ : kStatic.is(metric) ? static_ : dynamic_) = scaled;

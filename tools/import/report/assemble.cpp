@@ -8,6 +8,7 @@
 #include "analysis/builder/report_builder.h"
 #include "analysis/profile/profile.h"
 #include "tools/base/wrong_use.h"
+#include "tools/import/counters/derived.h"
 #include "tools/import/counters/ncu_metrics.h"
 #include "tools/import/report/finish.h"
 #include "tools/import/report/join.h"
@@ -43,6 +44,7 @@ class Assembly {
       throw WrongUse(
           "There is no kernel in these files: nothing ran on a GPU while they were "
           "recorded, or kernels were not traced.");
+    derive_quantities(imported_);
     const bool counted = !imported_.counters.empty(), timed = !imported_.kernels.empty();
     for (const auto& [id, device] : imported_.devices) profile_.add_device(device);
     if (counted) profile_.set_metrics(kCounters, imported_.metrics);

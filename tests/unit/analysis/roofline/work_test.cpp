@@ -78,13 +78,28 @@ TEST(Work, NothingCollectedIsUnknownNotZero) {
   EXPECT_TRUE(work.flags.empty());
 }
 
-TEST(Work, FewHfmaWithoutOtherHalfWorkOnlyMoveConstants) {
+TEST(Work, HfmaAloneBesideOtherWorkMayMoveConstants) {
   Counters counters = cuda_cores();
-  counters[sass("ffma")] = 7;
+  counters[sass("hfma")] = 128100;  // 1,281 for each of 100 threads, as in an unrolled FP32 GEMM
+  EXPECT_EQ(work_of(counters, 100, "k").flops.fp16, 512400);
+  for (const char* other : {"ffma", "dadd"}) {
+    counters[sass(other)] = 7;
+    const Work moves = work_of(counters, 100, "k");
+    EXPECT_FALSE(moves.flops.fp16) << other;
+    EXPECT_EQ(moves.flops.total, other[0] == 'f' ? 14 : 7);
+    EXPECT_TRUE(has(moves, "hfma_moves"));
+    counters[sass("hmul")] = 1;  // 16-bit arithmetic, of which HFMA2 is a part
+    EXPECT_EQ(work_of(counters, 100, "k").flops.fp16, 512402);
+    counters[sass("hmul")] = counters[sass(other)] = 0;
+  }
+}
+
+TEST(Work, FewHfmaAloneMayMoveConstants) {
+  Counters counters = cuda_cores();
   counters[sass("hfma")] = 800;  // 8 for each of 100 threads
   const Work moves = work_of(counters, 100, "k");
   EXPECT_FALSE(moves.flops.fp16);
-  EXPECT_EQ(moves.flops.total, 14);
+  EXPECT_EQ(moves.flops.total, 0);
   EXPECT_TRUE(has(moves, "hfma_moves"));
 
   counters[sass("hfma")] = 801;
@@ -96,6 +111,32 @@ TEST(Work, FewHfmaWithoutOtherHalfWorkOnlyMoveConstants) {
   const Work none = work_of(counters, 100, "k");
   EXPECT_EQ(none.flops.fp16, 0);
   EXPECT_FALSE(has(none, "hfma_moves"));
+}
+
+TEST(Work, IntegersOnTensorCoresAreSaidWhereNothingCountsThem) {
+  Counters counters = cuda_cores();
+  counters["sm__ops_path_tensor_src_fp16.sum"] = 0;
+  counters["sm__inst_executed_pipe_tensor.sum"] = 5;  // and no work on floating point
+  EXPECT_TRUE(has(work_of(counters, 1, "k"), "integer_unknown"));
+  counters["sm__inst_executed_pipe_tensor.sum"] = 0;
+  EXPECT_FALSE(has(work_of(counters, 1, "ampere_i16832gemm"), "integer_unknown"));
+  counters.erase("sm__inst_executed_pipe_tensor.sum");
+  EXPECT_TRUE(has(work_of(counters, 1, "ampere_i16832gemm"), "integer_unknown"));
+  EXPECT_FALSE(has(work_of(counters, 1, "k"), "integer_unknown"));
+  counters["sm__ops_path_tensor_src_int8.sum"] = 100;
+  EXPECT_FALSE(has(work_of(counters, 1, "ampere_i16832gemm"), "integer_unknown"));
+  counters["sm__ops_path_tensor_src_int8.sum"] = std::nullopt;
+  EXPECT_TRUE(has(work_of(counters, 1, "ampere_i16832gemm"), "integer_unknown"));
+}
+
+TEST(Work, TypesThatShareACounterAreSaid) {
+  Counters counters = cuda_cores();
+  counters["sm__ops_path_tensor_src_fp4_fp6_fp8_dst_fp32.sum"] = 0;
+  EXPECT_FALSE(has(work_of(counters, 1, "k"), "narrow_together"));
+  counters["sm__ops_path_tensor_src_fp4_fp6_fp8_dst_fp32.sum"] = 64;
+  const Work work = work_of(counters, 1, "k");
+  EXPECT_EQ(work.flops.tensor.at("fp8"), 64);
+  EXPECT_TRUE(has(work, "narrow_together"));
 }
 
 TEST(Work, TensorMetricsCountOperationsByInputType) {

@@ -46,6 +46,28 @@ TEST(NcuValues, Numbers) {
     EXPECT_FALSE(ncu_number(text)) << text;
 }
 
+TEST(NcuValues, OneDecimalMarkAtATime) {
+  EXPECT_EQ(ncu_number("1.234,5", DecimalMark::comma), 1234.5);
+  EXPECT_FALSE(ncu_number("1.234,5", DecimalMark::point));
+  EXPECT_EQ(ncu_number("1.234", DecimalMark::point), 1.234);
+  EXPECT_EQ(ncu_number("1.234", DecimalMark::comma), 1234);
+  EXPECT_EQ(ncu_number("12,34,567"), 1234567);
+  for (const char* text : {"12,34", "1,2345", ",234", "0,123", "1234,567", "1,234'567", "1,"})
+    EXPECT_FALSE(ncu_number(text)) << text;
+  EXPECT_EQ(ncu_number("1,e3", DecimalMark::comma), 1000);
+}
+
+TEST(NcuValues, WhichMarkANumberShows) {
+  const std::pair<const char*, MarkEvidence> all[] = {
+      {"15,36", MarkEvidence::comma},     {"1.5", MarkEvidence::point},
+      {"1.234", MarkEvidence::any_point}, {"1,234", MarkEvidence::any_comma},
+      {"1234", MarkEvidence::none},       {"n/a", MarkEvidence::none},
+      {"1,2,3", MarkEvidence::neither},   {"(8, 1, 1)", MarkEvidence::none},
+      {"0.123", MarkEvidence::point},     {"1,234,567", MarkEvidence::point},
+      {"-1.234,5", MarkEvidence::comma},  {"v1.2.3", MarkEvidence::none}};
+  for (const auto& [text, evidence] : all) EXPECT_EQ(mark_evidence(text), evidence) << text;
+}
+
 TEST(NcuValues, Sizes) {
   const auto size = ncu_size("(256, 2, 64)");
   ASSERT_TRUE(size);
