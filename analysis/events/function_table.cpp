@@ -2,6 +2,7 @@
 #include "analysis/events/function_table.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <unordered_map>
 
@@ -16,6 +17,26 @@ namespace {
 constexpr std::size_t kMaxSymbolBytes = 8192;
 constexpr std::size_t kMaxTotalBytes = std::size_t{16} << 20;
 constexpr std::string_view kOtherSymbol = "(other)";
+constexpr std::size_t kEndBytes = 160;  // of a name that is too long
+
+// " #9e3779b9": FNV-1a, the same in every run.
+std::string number_of(std::string_view name) {
+  std::uint32_t hash = 0x811C9DC5;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text = " #";
+  for (int shift = 28; shift >= 0; shift -= 4) text += kDigits[(hash >> shift) & 15];
+  return text;
+}
+
+// Names of templates differ anywhere: two that are cut alike would be one kernel.
+std::string fitting(std::string_view name, std::size_t max_bytes) {
+  if (name.size() <= max_bytes) return clean_name(name, max_bytes);
+  std::size_t end = name.size() - kEndBytes;
+  while (end < name.size() && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) ++end;
+  const std::string tail = clean_name(name.substr(end), kEndBytes) + number_of(name);
+  return clean_name(name.substr(0, max_bytes), max_bytes - tail.size()) + tail;
+}
 
 }  // namespace
 
@@ -39,7 +60,7 @@ FunctionTable::~FunctionTable() = default;
 FunctionId FunctionTable::intern(std::string_view symbol) {
   std::string cleaned;
   if (!is_clean_name(symbol, kMaxSymbolBytes)) {
-    cleaned = clean_name(symbol, kMaxSymbolBytes);
+    cleaned = fitting(symbol, kMaxSymbolBytes);
     symbol = cleaned;
   }
   State& state = *state_;
@@ -66,7 +87,11 @@ std::string FunctionTable::symbol(FunctionId id) const {
 }
 
 // Demangled only when asked: a launch must not pay for it, and few functions reach a report.
-std::string FunctionTable::name(FunctionId id) const { return clean_name(demangled(symbol(id))); }
+std::string FunctionTable::full_name(FunctionId id) const { return demangled(symbol(id)); }
+
+std::string FunctionTable::name(FunctionId id) const {
+  return fitting(full_name(id), kMaxNameBytes);
+}
 
 std::size_t FunctionTable::size() const {
   const ReadLock lock(state_->mutex);

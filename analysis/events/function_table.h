@@ -24,7 +24,11 @@ class FunctionTable {
 
   FunctionId intern(std::string_view symbol);
   [[nodiscard]] std::string symbol(FunctionId id) const;
-  [[nodiscard]] std::string name(FunctionId id) const;  // demangled where it can be
+  // Demangled where it can be.
+  [[nodiscard]] std::string full_name(FunctionId id) const;
+  // As reports have it, of kMaxNameBytes at most: of a longer one its begin, its end, and a number
+  // that other names do not have.
+  [[nodiscard]] std::string name(FunctionId id) const;
   [[nodiscard]] std::size_t size() const;
 
  private:

@@ -50,8 +50,9 @@ struct Roof {
   Maybe compute_ns, memory_ns;
 };
 
-// What --metrics mix, warps and cache tell of how a kernel or a layer uses the GPU. Shares are 0 to
-// 1; a sector is 32 bytes. analysis/roofline/set_metrics.h says how each follows from counters.
+// What --metrics mix, warps and cache, or ncu's files, tell of how a kernel or a layer uses the
+// GPU. Shares are 0 to 1; a sector is 32 bytes. analysis/roofline/set_metrics.h says how each
+// follows from counters.
 struct SetMetrics {
   Maybe occupancy;  // of the warps that an SM holds, while it is active
   Maybe warp_efficiency, warp_efficiency_predicated;  // of 32 threads, those that are active
@@ -59,6 +60,8 @@ struct SetMetrics {
   Maybe l1_hit_rate, l2_hit_rate;                     // of sectors
   Maybe sectors_per_load, sectors_per_store;          // of L1, by a warp's access to global memory
   Maybe l2_sectors_per_request;                       // of the SMs
+  // Of the most that the SMs, the memory units of all levels and DRAM can do, as ncu has it.
+  Maybe compute_throughput, memory_throughput, dram_throughput;
   std::map<std::string, Maybe> mix;         // of thread instructions: "fp32", "integer" …
   std::map<std::string, Maybe> memory_mix;  // of warp instructions: "global", "local" …
 };

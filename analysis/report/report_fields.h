@@ -70,6 +70,9 @@ void fields(auto& f, Of<SetMetrics> auto& metrics) {
   f("sectors_per_load", metrics.sectors_per_load);
   f("sectors_per_store", metrics.sectors_per_store);
   f("l2_sectors_per_request", metrics.l2_sectors_per_request);
+  f("compute_throughput", metrics.compute_throughput);
+  f("memory_throughput", metrics.memory_throughput);
+  f("dram_throughput", metrics.dram_throughput);
   f("mix", metrics.mix);
   f("memory_mix", metrics.memory_mix);
 }

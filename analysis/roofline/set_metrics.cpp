@@ -93,6 +93,19 @@ constexpr Entry kEntries[] = {
      kAny,
      {{{"lts__t_sectors_srcunit_tex.sum", "lts__t_requests_srcunit_tex.sum"}}},
      {"lts__t_requests_srcunit_tex.sum"}},
+    {&SetMetrics::compute_throughput,
+     kOneOfTwo,
+     {{{"sm__throughput.avg.pct_of_peak_sustained_elapsed", "", kPercent}}},
+     {}},
+    {&SetMetrics::memory_throughput,
+     kOneOfTwo,
+     {{{"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "", kPercent}}},
+     {}},
+    {&SetMetrics::dram_throughput,
+     kOneOfTwo,
+     {{{"dram__throughput.avg.pct_of_peak_sustained_elapsed", "", kPercent},
+       {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "", kPercent}}},
+     {}},
 };
 
 struct Kind {

@@ -5,6 +5,7 @@
 //   branch uniformity    1 - divergent branch targets / branch targets
 //   hit rates            hits / sectors
 //   sectors per request  sectors / requests, or instructions that make one each
+//   throughputs          …__throughput.avg.pct_of_peak_sustained_elapsed
 //   mix                  thread instructions of a kind / all of them
 //   memory mix           warp instructions of a kind / all of them
 // Where a file has the ratio and not its parts, as ncu prints it, it stands in.
@@ -36,6 +37,9 @@ inline constexpr NamedMetric kSetMetrics[] = {
     {"sectors_per_load", &SetMetrics::sectors_per_load},
     {"sectors_per_store", &SetMetrics::sectors_per_store},
     {"l2_sectors_per_request", &SetMetrics::l2_sectors_per_request},
+    {"compute_throughput", &SetMetrics::compute_throughput},
+    {"memory_throughput", &SetMetrics::memory_throughput},
+    {"dram_throughput", &SetMetrics::dram_throughput},
 };
 // The kinds of `mix` and of `memory_mix`.
 [[nodiscard]] std::vector<std::string> mix_kinds();

@@ -51,6 +51,11 @@ class ImportTest(unittest.TestCase):
         self.assertTrue(report["run"]["complete"], "no snapshot of something that goes on")
         return report
 
+    def table(self, *options):
+        """What `gable report` prints of the report that was made last."""
+        return subprocess.run([PROGRAM, "report", *options, self.folder / "report.json"], capture_output=True, text=True, timeout=100, check=True,
+                              env=dict(os.environ, COLUMNS="160")).stdout
+
     def refused(self, *arguments):
         """The one sentence that it says; nothing is written."""
         out = self.folder / "refused.json"

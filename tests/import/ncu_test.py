@@ -91,6 +91,24 @@ class Pages(ImportTest):
         root = self.report("--ncu", self.file("both.csv", both + row(1, "b", metric="lts__t_sectors.sum", unit="sector", value="6,000")))
         self.assertAlmostEqual(root["layers"][0]["metrics"]["l2_hit_rate"], (1500 + 0.25 * 6000) / 8000)
 
+    def test_what_ncu_measured_itself_is_shown_where_nothing_better_is(self):
+        titles = (("Compute (SM) Throughput", "%", "23.6"), ("Memory Throughput", "%", "61.8"), ("DRAM Throughput", "%", "55"), ("Memory Throughput", "byte/second", "1000.5"))
+        text = HEAD + row(0, value="2000") + "".join(row(0, metric=m, unit=u, value=v) for m, u, v in titles)
+        file = self.file("t.csv", text)
+        report = self.report("--ncu", file)
+        use = kernel(report, "k")["metrics"]
+        self.assertEqual([round(use[key], 9) for key in ("compute_throughput", "memory_throughput", "dram_throughput")], [0.236, 0.618, 0.55])
+        self.assertIn("The counters do not tell FLOPs of the kernel: next time collect ncu --set roofline", notes(report))
+        said = self.table()
+        self.assertRegex(said, r"SM thr\.\s+mem thr\.")
+        self.assertRegex(said, r"23\.6 %\s+61\.8 %")
+        # With its work and a GPU's roofs there is a better answer.
+        work = "".join(row(0, metric=f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum", unit="inst", value="100000") for op in ("fadd", "fmul", "ffma"))
+        report = self.report("--ncu", self.file("t.csv", text + work), "--gpu", "A100-80GB")
+        self.assertIsNotNone(kernel(report, "k")["roof"]["fraction"])
+        self.assertNotIn("SM thr.", self.table())
+        self.assertNotIn("do not tell", notes(report))
+
     def test_columns_of_2020(self):
         row = kernel(self.report("--ncu", DATA / "ncu_2020.csv"), "step_kernel")
         self.assertEqual(row["launches"], 2)
@@ -209,6 +227,18 @@ class ManyFiles(ImportTest):
     def test_a_grid_of_another_size_is_another_row(self):
         report = self.report("--ncu", self.file("a.csv", HEAD + row(0) + row(1, grid="(8, 1, 1)")))
         self.assertEqual(len(report["kernels"]), 2)
+        said = self.table()
+        self.assertRegex(said, r"k <<<4, 32>>>.*\n.*k <<<8, 32>>>")
+        self.assertIn("2 of 2 kernels", said)
+
+    def test_kernels_whose_long_names_differ_at_the_end_are_other_kernels(self):
+        names = ["void kernel<" + 600 * "t" + "::{lambda(int)#%d}>(int)" % i for i in range(12)]
+        report = self.report("--ncu", self.file("a.csv", HEAD + "".join(row(i, name, value=str(10 + i)) for i, name in enumerate(names))))
+        self.assertEqual(len({each["name"] for each in report["kernels"]}), 12)
+        said = self.table("--top", "20")
+        self.assertIn("12 of 12 kernels", said)
+        for i in range(12):
+            self.assertIn("#%d}>(int)" % i, said)
 
 
 class WrittenNumbers(ImportTest):

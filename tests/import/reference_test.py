@@ -97,6 +97,11 @@ class Nsys(Reference):
         self.assertEqual([row["path"] for row in report["layers"]], [[]])
 
 
+# Of the details page.
+THROUGHPUTS = {"Compute (SM) Throughput, %": ("compute_throughput", 100), "Memory Throughput, %": ("memory_throughput", 100),
+               "DRAM Throughput, %": ("dram_throughput", 100)}
+
+
 class Ncu(Reference):
     def only(self, *files):
         report = self.report("--ncu", *(DATA / "ncu-csv" / file for file in files))
@@ -108,10 +113,11 @@ class Ncu(Reference):
         with open(DATA / "ncu-csv" / file, newline="", encoding="utf-8-sig") as text:
             lines = text.read().splitlines(keepends=True)
         first = next(i for i, line in enumerate(lines) if line.startswith('"ID",'))
-        printed = {row["Metric Name"]: row["Metric Value"] for row in csv.DictReader(lines[first:])}
+        rows = list(csv.DictReader(lines[first:]))  # two metrics have the title "Memory Throughput"
+        printed = {row["Metric Name"] + unit: row["Metric Value"] for row in rows for unit in ("", f", {row['Metric Unit']}")}
         metrics = report["kernels"][0]["metrics"]
         for title, (field, unit) in figures.items():
-            self.near(file, title, float(printed[title.split(", ")[0]]), unit * metrics[field], 2)
+            self.near(file, title, float(printed[title]), unit * metrics[field], 2)
         told = {field for field, _ in figures.values()} | set(more)
         self.assertEqual({field for field, value in metrics.items() if value not in (None, {})}, told)
         self.assertEqual(report["layers"][0]["metrics"], metrics)  # its only kernel
@@ -121,7 +127,8 @@ class Ncu(Reference):
         report = self.only(file)
         self.used(file, report, {"sm__warps_active.avg.pct_of_peak_sustained_active": ("occupancy", 100),
                                  "smsp__thread_inst_executed_per_inst_executed.ratio": ("warp_efficiency", 32),
-                                 "lts__t_sector_hit_rate.pct": ("l2_hit_rate", 100)}, ("sectors_per_load", "sectors_per_store"))
+                                 "lts__t_sector_hit_rate.pct": ("l2_hit_rate", 100),
+                                 "sm__throughput.avg.pct_of_peak_sustained_elapsed": ("compute_throughput", 100)}, ("sectors_per_load", "sectors_per_store"))
         metrics = report["kernels"][0]["metrics"]
         self.same(file, "L1 sectors for each load", sectors, metrics["sectors_per_load"])
         self.same(file, "L1 sectors for each store", 4, metrics["sectors_per_store"])
@@ -156,7 +163,7 @@ class Ncu(Reference):
         self.used(file, report, {"Achieved Occupancy, %": ("occupancy", 100), "L1/TEX Hit Rate, %": ("l1_hit_rate", 100),
                                  "L2 Hit Rate, %": ("l2_hit_rate", 100), "Avg. Active Threads Per Warp": ("warp_efficiency", 32),
                                  "Avg. Not Predicated Off Threads Per Warp": ("warp_efficiency_predicated", 32),
-                                 "Branch Efficiency, %": ("branch_uniformity", 100)})
+                                 "Branch Efficiency, %": ("branch_uniformity", 100), **THROUGHPUTS})
 
     def test_details_of_a_gb200(self):
         file = "superbench_gb200/cublaslt_ncu.log"
@@ -166,7 +173,7 @@ class Ncu(Reference):
         self.same(file, "grid", str([9, 32, 1]), str(row["grid"]))
         self.same(file, "least of ncu's block limits", 1, row["blocks_per_sm"])
         self.near(file, "waves", 1.89, row["waves"], 2)
-        self.used(file, report, {"Achieved Occupancy, %": ("occupancy", 100)})
+        self.used(file, report, {"Achieved Occupancy, %": ("occupancy", 100), **THROUGHPUTS})
         self.same(file, "FLOPs (not counted there)", None, row["flops"]["total"])
         self.near(file, "2 x 2208 x 2048 x 5608 FLOP / duration, TFLOP/s", 124.849, 2 * 2208 * 2048 * 5608 / row["time_ns"]["mean"] * 1e-3, 3)
 

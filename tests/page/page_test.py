@@ -195,7 +195,8 @@ class Table(PageTest):
         self.assertNotIn("occupancy", self.open(made_reports.net()).evaluate(heads))
         report = made_reports.net()
         unknown = dict.fromkeys(("occupancy", "warp_efficiency", "warp_efficiency_predicated", "branch_uniformity", "l1_hit_rate", "l2_hit_rate",
-                                 "sectors_per_load", "sectors_per_store", "l2_sectors_per_request"))
+                                 "sectors_per_load", "sectors_per_store", "l2_sectors_per_request", "compute_throughput",
+                                 "memory_throughput", "dram_throughput"))
         for row in (report["kernels"][0], report["layers"][2]):
             row["metrics"] = {**unknown, "occupancy": 0.25, "warp_efficiency": 0.75, "l2_hit_rate": 0.125, "sectors_per_load": 12,
                               "mix": {"integer": 0.2, "fp32": 0.5, "fp64": 0}, "memory_mix": {"local": 0.03}}

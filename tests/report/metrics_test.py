@@ -95,7 +95,8 @@ class Use(Collected):
         self.assertEqual(conv["metrics"], {
             "occupancy": 0.375, "warp_efficiency": 75e6 / (32 * 2.5e6), "warp_efficiency_predicated": 70e6 / (32 * 2.5e6),
             "branch_uniformity": 3000 / 4000, "l1_hit_rate": 2000 / 8000, "l2_hit_rate": 3300 / 4400, "sectors_per_load": 16000 / 1000,
-            "sectors_per_store": None, "l2_sectors_per_request": 4000 / 1250})  # it stores nothing
+            "sectors_per_store": None, "l2_sectors_per_request": 4000 / 1250,
+            "compute_throughput": None, "memory_throughput": None, "dram_throughput": None})  # it stores nothing
         self.assertEqual((mix["fp32"], mix["integer"], mix["fp64"]), (67584 / 70000, 0.02, 0))
         self.assertEqual((memory["global"], memory["local"], memory["shared"]), (0.04, 0.02, 8448 / 2.5e6))
         # Two launches: of 1,000 and 3,000 sectors in L1, at 75 and 25 % of the warps.

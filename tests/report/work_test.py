@@ -248,7 +248,7 @@ class Counters(SmallTest):
         conv = report.layer(("step", "conv"), "none")
         self.assertEqual((conv["flops"]["fp16"], conv["flops"]["fp32"]), (None, CONV["fp32"]))
         self.assertEqual(conv["flops"]["total"], CONV["fp32"])
-        self.assert_noted(report, "1 kernel used HFMA2 only to move constants: FP16 is left out there.")
+        self.assert_noted(report, "1 kernel executed HFMA2 and no other 16-bit arithmetic, as moves of constants do: FP16 is unknown there and left out.")
 
 
 if __name__ == "__main__":

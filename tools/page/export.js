@@ -32,7 +32,7 @@ const CSV_COLUMNS = ["path", "name", "direction", "device", "launches", "time", 
   "rate", "bandwidth", "fraction", "bound", "ceiling", "level", "source", "saving", "onPath", "savingLow", "savingHigh",
   "computeTime", "memoryTime", "analytic", "registers", "shared", "perSm", "waves", "flags",
   "occupancy", "warp_efficiency", "warp_efficiency_predicated", "branch_uniformity", "l1_hit_rate", "l2_hit_rate", "sectors_per_load",
-  "sectors_per_store", "l2_sectors_per_request"];
+  "sectors_per_store", "l2_sectors_per_request", "compute_throughput", "memory_throughput", "dram_throughput"];
 const CSV_HEADS = { time: "time_ns", dram: "dram_bytes", l2: "l2_bytes", l1: "l1_bytes", intensity: "flop_per_byte_dram", intensityL2: "flop_per_byte_l2",
   intensityL1: "flop_per_byte_l1", rate: "flop_per_s", bandwidth: "dram_bytes_per_s", fraction: "roof_fraction", saving: "saving_ns",
   onPath: "path_ns", savingLow: "step_saving_low_ns", savingHigh: "step_saving_high_ns",

@@ -14,6 +14,8 @@ const METRIC_COLUMNS = [
   { id: "l2_hit_rate", head: "L2 hits", show: percent, hint: "of sectors" },
   { id: "sectors_per_load", head: "sectors/load", show: digits, hint: "L1 sectors for each warp's load: 4 when coalesced at 4 bytes a thread, 16 at 16 bytes" },
   { id: "sectors_per_store", head: "sectors/store", show: digits, hint: "L1 sectors for each warp's store" },
+  { id: "compute_throughput", head: "SM thr.", show: percent, hint: "of the most that the SMs can do, as ncu has it" },
+  { id: "memory_throughput", head: "mem. thr.", show: percent, hint: "of the most that the memory units of all levels can do, as ncu has it" },
 ].map(column => ({ ...column, of: row => row[column.id] })).filter(column => anyRow(column.of));
 const COLUMNS = [
   { id: "name", head: "layer", text: true, of: row => (row.kernel ? row.name : row.path) },

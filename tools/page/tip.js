@@ -17,6 +17,8 @@ function metricLines(dot) {
   add("cache hits", [dot.l1_hit_rate, value => `L1 ${percent(value)}`], [dot.l2_hit_rate, value => `L2 ${percent(value)}`]);
   add("sectors", [dot.sectors_per_load, value => `${digits(value)} for each load`], [dot.sectors_per_store, value => `${digits(value)} for each store`],
     [dot.l2_sectors_per_request, value => `${digits(value)} for each request to L2`]);
+  add("throughput by ncu", [dot.compute_throughput, value => `SMs ${percent(value)}`], [dot.memory_throughput, value => `memory units ${percent(value)}`],
+    [dot.dram_throughput, value => `DRAM ${percent(value)}`]);
   if (dot.mix.length) lines.push(["thread instructions", kinds(dot.mix)]);
   if (dot.memory_mix.length) lines.push(["warp instructions", kinds(dot.memory_mix)]);
   return lines;

@@ -14,6 +14,40 @@
 namespace gable {
 namespace {
 
+// "16x2", without sizes of 1 behind the last that is more.
+std::string size_text(const Dim3& size) {
+  if (size.x == 0) return "?";
+  std::string text = std::to_string(size.x);
+  if (size.y != 1 || size.z != 1) text += "x" + std::to_string(size.y);
+  if (size.z != 1) text += "x" + std::to_string(size.z);
+  return text;
+}
+
+// As CUDA writes a launch.
+std::string launch_text(const KernelRow& kernel) {
+  std::string text = " <<<" + size_text(kernel.grid) + ", " + size_text(kernel.block);
+  if (kernel.dynamic_shared > 0) text += ", " + std::to_string(kernel.dynamic_shared);
+  text += ">>>";
+  if (!(kernel.cluster == Dim3{})) text += " cluster " + size_text(kernel.cluster);
+  return text;
+}
+
+// How rows of kernels are named.
+class KernelNames {
+ public:
+  explicit KernelNames(const Report& report) {
+    for (const KernelRow& kernel : report.kernels)
+      if (!kernel.counts_again()) launches_[kernel.name].insert(launch_text(kernel));
+  }
+  [[nodiscard]] std::string of(const KernelRow& kernel) const {
+    if (kernel.counts_again()) return kernel.name;
+    return launches_.at(kernel.name).size() > 1 ? kernel.name + launch_text(kernel) : kernel.name;
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> launches_;
+};
+
 // Kernels that make one row: those directly in a layer, or those of one name.
 using Group = std::tuple<std::int32_t, std::int64_t, std::string>;  // device, layer, kernel's name
 
@@ -87,6 +121,7 @@ std::vector<HostPart> own_host_parts(const Report& report, double least_ns) {
 std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
   const Roofline roofline(report.ceilings, report.step.launch_latency_ns);
   const LayersById layers(report);
+  const KernelNames names(report);
   std::map<Group, Collected> groups;
   std::set<Group> again;  // whose time is that of other rows
   for (const KernelRow& each : report.kernels) {
@@ -94,7 +129,7 @@ std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
     // A graph has a row of its own beside those of its kernels, whose time it is. What a layer's
     // launches counted together is the layer's.
     const bool apart = by_kernel || kernel.graph;
-    const Group group{kernel.device, kernel.layer, apart ? kernel.name : std::string()};
+    const Group group{kernel.device, kernel.layer, apart ? names.of(each) : std::string()};
     if (apart && kernel.counts_again()) {
       if (kernel.time_source == TimeSource::time) again.insert(group);
       kernel.graph.reset();

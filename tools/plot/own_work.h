@@ -14,7 +14,9 @@ namespace gable {
 
 struct OwnWork {
   const LayerRow* layer = nullptr;  // of the report; null where it has no such row
-  std::string kernel;  // its name where the row is one: a CUDA graph, or all kernels of that name
+  // Its name where the row is one: a CUDA graph, or the launches of one kernel by one grid and
+  // block. A kernel that has several has them behind its name: "gemm <<<16x2, 128>>>".
+  std::string kernel;
   LayerRow sum;        // of the row's kernels, per unit of the report
   bool counts_again = false;     // a graph: its time is that of other rows
   bool analytic = false;         // nothing was counted: FLOPs and bytes are those of operators
@@ -35,7 +37,8 @@ struct HostPart {
 };
 [[nodiscard]] std::vector<HostPart> own_host_parts(const Report& report, double least_ns);
 
-// By device, layer and name. `by_kernel`: a row for every kernel's name in every layer.
+// By device, layer and name. `by_kernel`: a row for every kernel, grid and block in every layer, as
+// launches of other sizes are other work.
 [[nodiscard]] std::vector<OwnWork> own_work(const Report& report, bool by_kernel = false);
 
 }  // namespace gable

@@ -241,7 +241,8 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   std::vector<Column> columns = table_columns(table, count, reports.size() > 1, per_step);
   const auto& heads = kMetricHeads;
   const std::string wide =
-      drop_columns(columns, {heads[1], heads[3], heads[2], heads[4], heads[0]}, options.columns);
+      drop_columns(columns, {heads[3], heads[5], heads[4], heads[6], heads[2], heads[1], heads[0]},
+                   options.columns);
   out += render_columns(std::move(columns), count, options.columns, options.colours);
   if (!wide.empty()) line("No room for: " + wide + ". Wider: COLUMNS=160, --csv -, --html FILE.");
   line("");

@@ -29,18 +29,22 @@ void add_metrics(const TableRows& table, std::size_t count, std::vector<Column>&
     const char* head;
     Maybe SetMetrics::*value;
     bool share;
+    bool instead = false;  // only where a row that has it has no fraction of a roof
   };
-  static constexpr Shown kShown[] = {{kMetricHeads[0], &SetMetrics::occupancy, true},
-                                     {kMetricHeads[1], &SetMetrics::warp_efficiency, true},
-                                     {kMetricHeads[2], &SetMetrics::l1_hit_rate, true},
-                                     {kMetricHeads[3], &SetMetrics::l2_hit_rate, true},
-                                     {kMetricHeads[4], &SetMetrics::sectors_per_load, false}};
+  static constexpr Shown kShown[] = {{kMetricHeads[0], &SetMetrics::compute_throughput, true, true},
+                                     {kMetricHeads[1], &SetMetrics::memory_throughput, true, true},
+                                     {kMetricHeads[2], &SetMetrics::occupancy, true},
+                                     {kMetricHeads[3], &SetMetrics::warp_efficiency, true},
+                                     {kMetricHeads[4], &SetMetrics::l1_hit_rate, true},
+                                     {kMetricHeads[5], &SetMetrics::l2_hit_rate, true},
+                                     {kMetricHeads[6], &SetMetrics::sectors_per_load, false}};
   for (const Shown& shown : kShown) {
     const auto value = [&](const TableRow& row) {
       return row.sum.metrics ? (*row.sum.metrics).*shown.value : std::nullopt;
     };
-    if (std::none_of(table.rows.begin(), table.rows.end(),
-                     [&](const TableRow& row) { return value(row).has_value(); }))
+    if (std::none_of(table.rows.begin(), table.rows.end(), [&](const TableRow& row) {
+          return value(row) && !(shown.instead && row.sum.roof.fraction);
+        }))
       continue;
     Column& column = columns.emplace_back(Column{shown.head, false, {}, {}});
     for (std::size_t i = 0; i < count; ++i) {

@@ -12,7 +12,8 @@ namespace gable {
 
 // The heads of what only some reports have: occupancy, warp efficiency, hit rates, L1 sectors for
 // each load.
-inline constexpr const char* kMetricHeads[] = {"occup.", "warp eff", "L1 hit", "L2 hit", "sect/ld"};
+inline constexpr const char* kMetricHeads[] = {"SM thr.", "mem thr.", "occup.", "warp eff",
+                                               "L1 hit",  "L2 hit",   "sect/ld"};
 
 // The first column is the row's name. `count` rows; savings per unit where all reports have steps.
 [[nodiscard]] std::vector<Column> table_columns(const TableRows& table, std::size_t count,

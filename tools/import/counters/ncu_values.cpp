@@ -181,13 +181,15 @@ std::optional<Dim3> ncu_size(std::string_view text) {
 }
 
 std::string_view ncu_metric_of_title(std::string_view title, std::string_view unit) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kTitles = {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kTitles = {
       {{"Duration", "gpu__time_duration.sum"},
        {"Elapsed Cycles", "sm__cycles_elapsed.max"},
        {"SM Frequency", "smsp__cycles_elapsed.avg.per_second"},
        {"DRAM Frequency", "dram__cycles_elapsed.avg.per_second"},
        {"SOL DRAM", "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
        {"DRAM Throughput", "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
+       {"Compute (SM) Throughput", "sm__throughput.avg.pct_of_peak_sustained_elapsed"},
+       {"SOL SM", "sm__throughput.avg.pct_of_peak_sustained_elapsed"},
        {"Achieved Occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active"},
        {"L1/TEX Hit Rate", "l1tex__t_sector_hit_rate.pct"},
        {"L2 Hit Rate", "lts__t_sector_hit_rate.pct"},
@@ -198,9 +200,11 @@ std::string_view ncu_metric_of_title(std::string_view title, std::string_view un
   for (const auto& [name, metric] : kTitles) {
     if (title == name) return metric;
   }
-  // Two metrics have this title; the other is a percentage.
+  // Two metrics have this title, a rate and a percentage.
   if (title == "Memory Throughput" && unit.find("byte") != std::string_view::npos)
     return "dram__bytes.sum.per_second";
+  if (unit == "%" && (title == "Memory Throughput" || title == "SOL Memory"))
+    return "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
   return {};
 }
 

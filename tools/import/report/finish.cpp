@@ -53,6 +53,29 @@ void fill_spans(const Imported& imported, Report& report, double steps) {
   }
 }
 
+std::string of_kernels(std::uint64_t some, std::uint64_t all) {
+  if (some == all) return all == 1 ? "the kernel" : "all " + std::to_string(all) + " kernels";
+  return std::to_string(some) + " of " + std::to_string(all) + " kernels";
+}
+
+// What was counted and does not tell the work: what to collect next time.
+void tell_uncounted(const Imported& imported, Report& report) {
+  std::uint64_t flops = 0, bytes = 0, counted = 0;
+  for (const KernelRow& kernel : report.kernels) {
+    if (kernel.counters.empty()) continue;
+    ++counted;
+    flops += kernel.flops.total ? 0 : 1;
+    bytes += kernel.bytes.dram ? 0 : 1;
+  }
+  if (flops + bytes == 0 || imported.counters_from.empty()) return;
+  std::string text = "The counters do not tell ";
+  if (flops > 0) text += "FLOPs of " + of_kernels(flops, counted);
+  if (bytes > 0)
+    text += (flops > 0 ? " and DRAM bytes of " : "DRAM bytes of ") + of_kernels(bytes, counted);
+  report.run.notes.push_back(
+      text + ": next time collect ncu --set roofline, or the metrics that docs/import.md lists.");
+}
+
 // A device with kernels that has no roof of compute or none of memory.
 bool lacks_roofs(const Report& report) {
   std::set<std::pair<std::int32_t, CeilingKind>> there;
@@ -102,6 +125,7 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
         "Roofs are missing where no file tells the GPU: ncu's raw page has its attributes, and "
         "`gable import --gpu NAME` names a board of the catalogue.");
   }
+  tell_uncounted(imported, report);
   const bool steps = !imported.steps.empty();
   fill_spans(imported, report, steps ? static_cast<double>(imported.steps.size()) : 1.0);
   if (!steps) as_run(report);

@@ -26,7 +26,7 @@ class Names {
     const auto known = by_function_.find(function);
     if (known != by_function_.end()) return known->second;
     const auto id = static_cast<std::uint32_t>(by_name_.size());
-    const auto found = by_name_.emplace(make_(functions_.name(function)), id).first->second;
+    const auto found = by_name_.emplace(make_(functions_.full_name(function)), id).first->second;
     by_function_.emplace(function, found);
     return found;
   }

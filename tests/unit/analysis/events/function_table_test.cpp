@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 #include <vector>
+
+#include "analysis/base/text.h"
 
 namespace gable {
 namespace {
@@ -48,6 +51,32 @@ TEST(FunctionTableOf, LongSymbolsAreCutAndTheirSumIsBounded) {
     kept += full.intern(symbol) != FunctionTable::kOther ? 1 : 0;
   }
   EXPECT_EQ(kept, 2048u);
+}
+
+// Of lambdas in a template the ends differ, of instances something in the middle.
+TEST(FunctionTableOf, LongNamesThatDifferStayDifferent) {
+  FunctionTable functions;
+  std::set<std::string> names;
+  for (const char* middle : {"float", "half"}) {
+    for (int lambda = 0; lambda < 12; ++lambda) {
+      const std::string name = "kernel<" + std::string(300, 'a') + middle + std::string(300, 'b') +
+                               "::{lambda(int)#" + std::to_string(lambda) + "}>(int)";
+      const std::string shown = functions.name(functions.intern(name));
+      EXPECT_LE(shown.size(), kMaxNameBytes);
+      EXPECT_EQ(shown.find("kernel<aaa"), 0u);
+      EXPECT_NE(shown.find("::{lambda(int)#" + std::to_string(lambda) + "}>(int)"),
+                std::string::npos);
+      names.insert(shown);
+    }
+  }
+  EXPECT_EQ(names.size(), 24u);
+  // Symbols that are too long to be kept, too.
+  const std::string symbol(9000, 'y');
+  EXPECT_NE(functions.intern(symbol + "1"), functions.intern(symbol + "2"));
+  EXPECT_EQ(functions.intern(symbol + "1"), functions.intern(symbol + "1"));
+  const std::string umlauts = std::string(600, 'z') + std::string(79, ' ') + "\xC3\xA4" +
+                              std::string(159, 'z');  // cut within a character
+  EXPECT_TRUE(is_clean_name(functions.name(functions.intern(umlauts))));
 }
 
 TEST(FunctionTableOf, ThreadsThatAskForTheSameGetTheSame) {

@@ -26,7 +26,7 @@ inline void fill(Values& v, Flops& flops, std::map<std::string, Maybe>& ops, Byt
 }
 
 inline SetMetrics full_metrics(Values& v) {
-  return {v, v, v, v, v, v, v, v, v, {{"fp32", v}, {"integer", v}}, {{"global", v}}};
+  return {v, v, v, v, v, v, v, v, v, v, v, v, {{"fp32", v}, {"integer", v}}, {{"global", v}}};
 }
 
 inline LayerRow full_layer(Values& v) {

@@ -84,7 +84,11 @@ TEST(NcuValues, TitlesOfSections) {
   EXPECT_EQ(ncu_metric_of_title("Duration", "usecond"), "gpu__time_duration.sum");
   EXPECT_EQ(ncu_metric_of_title("Elapsed Cycles", "cycle"), "sm__cycles_elapsed.max");
   EXPECT_EQ(ncu_metric_of_title("Memory Throughput", "Gbyte/second"), "dram__bytes.sum.per_second");
-  EXPECT_EQ(ncu_metric_of_title("Memory Throughput", "%"), "");
+  for (const char* title : {"Memory Throughput", "SOL Memory"})
+    EXPECT_EQ(ncu_metric_of_title(title, "%"),
+              "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
+  for (const char* title : {"Compute (SM) Throughput", "SOL SM"})
+    EXPECT_EQ(ncu_metric_of_title(title, "%"), "sm__throughput.avg.pct_of_peak_sustained_elapsed");
   EXPECT_EQ(ncu_metric_of_title("Registers Per Thread", "register/thread"), "");
 }
 
