@@ -76,7 +76,7 @@ class Models {
   Models(const Profile::State& state, const Roofline& roofline, LayerRows& layers)
       : state_(state), roofline_(roofline), layers_(layers), alike_(model_steps_are_alike(state)) {}
 
-  std::map<std::int32_t, Maybe> fill() {
+  std::map<std::int32_t, StepOfModel> fill() {
     const auto seen = static_cast<double>(steps_like_models(state_));
     for (const ModelDescription& model : state_.models) {
       const auto steps = static_cast<double>(state_.classes.steps_of(model.sequence_hash));
@@ -96,7 +96,7 @@ class Models {
     }
     for (const auto& [row, model] : has_model_) fill_row(row);
     fill_modules();
-    return std::move(compute_ns_);
+    return std::move(of_step_);
   }
 
  private:
@@ -133,9 +133,12 @@ class Models {
     if (!alike_) kernel.time_mean_ns = kernel.time_total_ns = std::nullopt;
     const bool counts = own != nullptr || layer.time_self_ns.value_or(0) > 0;
     if (counts && layer.direction != Direction::recompute) {
-      Maybe& sum = compute_ns_.try_emplace(layer.device, 0).first->second;
-      const Maybe part = roofline_.times(kernel).compute_ns;
-      sum = sum && part ? Maybe(*sum + *part) : std::nullopt;
+      StepOfModel& sum = of_step_[layer.device];
+      const auto add_part = [](Maybe& all, const Maybe& part) {
+        all = all && part ? Maybe(*all + *part) : std::nullopt;
+      };
+      add_part(sum.flops, own == nullptr ? std::nullopt : own->known().flops);
+      add_part(sum.compute_ns, roofline_.times(kernel).compute_ns);
     }
     for_row_and_parents(row, [&](std::size_t above) {
       if (counts) under_roof_.try_emplace(above, roofline_).first->second.add(kernel, above == row);
@@ -198,7 +201,7 @@ class Models {
   LayerRows& layers_;
   const bool alike_;
   std::map<std::size_t, Sum> own_, all_;
-  std::map<std::int32_t, Maybe> compute_ns_;
+  std::map<std::int32_t, StepOfModel> of_step_;
   std::map<std::size_t, bool> has_model_;
   std::map<std::size_t, LayerSum> under_roof_;
 };
@@ -210,8 +213,8 @@ bool model_steps_are_alike(const Profile::State& state) {
   return alike > 0 && alike >= kSameSteps * static_cast<double>(state.classes.steps());
 }
 
-std::map<std::int32_t, Maybe> fill_models(const Profile::State& state, const UnitScale& unit,
-                                          const Roofline& roofline, LayerRows& layers) {
+std::map<std::int32_t, StepOfModel> fill_models(const Profile::State& state, const UnitScale& unit,
+                                                const Roofline& roofline, LayerRows& layers) {
   fill_ratios_to_forward(layers.rows);
   if (state.models.empty() || !unit.step) return {};
   return Models(state, roofline, layers).fill();

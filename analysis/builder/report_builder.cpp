@@ -190,22 +190,24 @@ Maybe launch_latency(const Profile::State& state) {
 
 // How much of a step the compute roofs would need for its FLOPs: by formula, and as counted. The
 // GPUs of a process share its step.
-void fill_utilisation(const std::map<std::int32_t, Maybe>& model_ns, Report& report) {
+void fill_utilisation(const std::map<std::int32_t, StepOfModel>& models, Report& report) {
   const Maybe wall = report.step.wall_mean_ns;
-  if (!wall || !(*wall > 0)) return;
   double gpus = 0;
-  Maybe model = 0, counted = 0;
+  Maybe flops = 0, model = 0, counted = 0;
   const auto add = [](Maybe& sum, const Maybe& part) {
     sum = sum && part ? Maybe(*sum + *part) : std::nullopt;
   };
   for (const LayerRow& root : report.layers) {
     if (root.depth > 0) continue;
     gpus += 1;
-    const auto of_model = model_ns.find(root.device);
-    add(model, of_model == model_ns.end() ? std::nullopt : of_model->second);
+    const auto of_model = models.find(root.device);
+    add(flops, of_model == models.end() ? std::nullopt : of_model->second.flops);
+    add(model, of_model == models.end() ? std::nullopt : of_model->second.compute_ns);
     add(counted, root.roof.compute_ns);
   }
   if (gpus == 0) return;
+  report.step.model_flops = flops;
+  if (!wall || !(*wall > 0)) return;
   if (model) report.step.mfu = *model / (gpus * *wall);
   if (counted) report.step.hfu = *counted / (gpus * *wall);
 }
@@ -238,7 +240,7 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
     roofline.apply(kernel.row);
   }
   LayerRows layers = layer_rows(state, unit, roofline, kernels);
-  const auto model_ns = fill_models(state, unit, roofline, layers);
+  const auto models = fill_models(state, unit, roofline, layers);
   report.layers = std::move(layers.rows);
   report.kernels.reserve(kernels.size());
   for (KernelOfLayer& kernel : kernels) report.kernels.push_back(std::move(kernel.row));
@@ -247,7 +249,7 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   fill_total(state, unit, report);
   fill_overhead(state, report.run);
   fill_step(state, unit, report.step);
-  fill_utilisation(model_ns, report);
+  fill_utilisation(models, report);
   if (!report.layers.empty()) report.step.sync_ns = report.layers.front().sync_ns;  // the root's
   for (std::string& note : fill_step_answers(state, kernels, layers.ids, roofline, report))
     report.run.notes.push_back(std::move(note));

@@ -108,6 +108,7 @@ struct Step {
   // On the GPU's timeline, from a step's first kernel to the next one's; and on the host's.
   Maybe wall_mean_ns, wall_stddev_ns, host_mean_ns, host_stddev_ns;
   Maybe busy_ns, idle_ns, copy_ns, sync_ns, launch_latency_ns, mfu, hfu;
+  Maybe model_flops;  // by formula, without what is computed again; of all GPUs
   // Of recorded steps; empty where none was recorded.
   std::optional<PathTimes> critical_path;
   std::optional<ExposedTimes> exposed;

@@ -198,6 +198,7 @@ void fields(auto& f, Of<Step> auto& step) {
   f("launch_latency_ns", step.launch_latency_ns);
   f("mfu", step.mfu);
   f("hfu", step.hfu);
+  f("model_flops", step.model_flops);
   f.object("critical_path", step.critical_path);
   f.object("exposed", step.exposed);
   f.object("graph", step.graph);

@@ -57,7 +57,7 @@ def report(layers, kernels, **run):
                     "total": {"flops": None, "bytes_dram": None, "gpu_time_ns": None, "flops_per_s": None, "basis": "extrapolated", "basis_note": "made up"},
                     "steps": {"seen": 10, "hw": 3, "flops": 3, "time": 3, "classes": 1}, "ranks": [], "notes": [], **run},
             "step": {"wall_ns": {"mean": 2e6, "stddev": 0}, "host_ns": {"mean": 1.9e6, "stddev": 0}, "busy_ns": 1.5e6, "idle_ns": 5e5, "copy_ns": 1e5, "sync_ns": 0,
-                     "launch_latency_ns": LATENCY, "mfu": None, "hfu": None},
+                     "launch_latency_ns": LATENCY, "mfu": None, "hfu": None, "model_flops": None},
             "devices": [{"id": 0, "name": "Made-up GPU", "chip": "GX000", "compute_capability": "9.0", "sm_count": 100}],
             "ceilings": [{"device": 0, "kind": "compute", "name": "fp32", "value": COMPUTE, "source": "theoretical: made up"},
                          {"device": 0, "kind": "compute", "name": "bf16_tensor", "value": 4 * COMPUTE, "source": "theoretical: made up"},

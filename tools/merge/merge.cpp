@@ -77,6 +77,7 @@ void merge_step(const std::vector<Report>& reports, Step& step) {
   step.launch_latency_ns = mean(&Step::launch_latency_ns);
   step.mfu = mean(&Step::mfu);
   step.hfu = mean(&Step::hfu);
+  step.model_flops = mean(&Step::model_flops);
   // Within the processes and between them.
   const auto stddev = [&](Maybe Step::*mean_ns, Maybe Step::*stddev_ns) -> Maybe {
     const Maybe squares = mean_of(reports, [=](const Report& report) -> Maybe {

@@ -6,7 +6,9 @@ function stepText(step) {
   const host = step.host_ns.mean;
   if (wall === null && host === null) return "";
   const ofStep = share => (wall > 0 && share !== null ? ` (${percent(share / wall)})` : "");
-  const utilisation = [step.mfu === null ? "" : `Model FLOP utilisation ${percent(step.mfu)}. `, step.hfu === null ? "" : `FLOP utilisation as counted ${percent(step.hfu)}. `];
+  const rate = wall > 0 ? `, ${withPrefix(step.model_flops / wall * 1e9, "FLOP/s")}` : "";
+  const utilisation = [step.mfu === null ? "" : `Model FLOP utilisation ${percent(step.mfu)}. `,
+    step.model_flops > 0 ? `${withPrefix(step.model_flops, "FLOP")} a step by formula${rate}. ` : "", step.hfu === null ? "" : `FLOP utilisation as counted ${percent(step.hfu)}. `];
   // Of the step itself: kernels of one step may run beside those of the next.
   const busy = wall !== null && step.idle_ns !== null ? wall - step.idle_ns : step.busy_ns;
   const parts = [`A step: ${wall === null ? "unknown on the GPU" : duration(wall)}`, `GPU busy ${duration(busy)}${ofStep(busy)}`,

@@ -66,6 +66,11 @@ std::string utilisation_line(const Report& report) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   if (report.step.mfu) add("model FLOP utilisation " + percent(report.step.mfu));
+  if (const Maybe flops = report.step.model_flops; flops && *flops > 0) {
+    const Maybe wall = report.step.wall_mean_ns;
+    add(with_prefix(*flops, "FLOP") + " a step by formula" +
+        (wall && *wall > 0 ? ", " + with_prefix(*flops / *wall * 1e9, "FLOP/s") : ""));
+  }
   if (report.step.hfu)
     add((text.empty() ? "FLOP utilisation " : "as counted ") + percent(report.step.hfu));
   std::map<KernelKind, double> moving;

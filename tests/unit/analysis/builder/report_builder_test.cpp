@@ -395,6 +395,8 @@ TEST_F(ReportBuilder, UtilisationIsOfTheStepOnAllItsGpus) {
     EXPECT_EQ(made.step.wall_mean_ns, 1000) << gpus;
     ASSERT_TRUE(made.step.mfu && made.step.hfu) << gpus;
     EXPECT_NEAR(*made.step.mfu, 0.5, 1e-9) << gpus;
+    ASSERT_TRUE(made.step.model_flops) << gpus;
+    EXPECT_NEAR(*made.step.model_flops, gpus * roof * 500e-9, 1) << gpus;
     EXPECT_NEAR(*made.step.hfu, 0.25, 1e-9) << gpus;
   }
 }
