@@ -196,6 +196,78 @@ class Collectives(ImportTest):
             self.assertFalse(self.message(world=world, devices=8)["collective"]["one_node"])
 
 
+class BeforeTheRecording(ImportTest):
+    """The first step of the trace has calls 11 to 15, the second 111 to 115."""
+
+    def trace(self, *events, drop=()):
+        trace = json.loads(NEW.read_text())
+        trace["traceEvents"] = [event for event in trace["traceEvents"] if event.get("cat") not in drop] + list(events)
+        return self.file("early.json", json.dumps(trace))
+
+    @staticmethod
+    def work(correlation, ts=1200, name="early(float*)", cat="kernel", **args):
+        return {"ph": "X", "cat": cat, "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": 100,
+                "args": {"device": 0, "stream": 7, "correlation": correlation, "grid": [1, 1, 1], "block": [32, 1, 1], **args}}
+
+    def test_the_end_of_the_step_before_is_in_no_step(self):
+        plain = self.report("--kineto", NEW)
+        early = [self.work(number, ts) for number, ts in ((3, 1200), (10, 1400))]
+        copy = self.work(4, cat="gpu_memcpy", name="Memcpy DtoH (Device -> Pinned)", bytes=64)
+        report = self.report("--kineto", self.trace(*early, copy))
+        self.assertIn("2 kernels were launched before the recording began, and are left out of the steps.", notes(report))
+        self.assertIn("1 copy was launched before the recording began, and is left out of the steps.", notes(report))
+        for part in ("kernels", "copies", "layers", "step"):
+            self.assertEqual(report[part], plain[part], part)
+        self.assertEqual(report["run"]["lost"], plain["run"]["lost"])
+        self.assertNotIn("before the recording", notes(plain))
+
+    def test_a_missing_call_of_the_recording_is_no_early_one(self):
+        report = self.report("--kineto", self.trace(self.work(112, 2200), self.work(40, 1400)))
+        self.assertNotIn("before the recording", notes(report))
+        self.assertEqual(kernel(report, "early(float*)", layer=0)["launches"], 0.5)
+
+    def test_its_step_is_that_of_the_calls_around_it(self):
+        # Call 12 of the first step is missing, and its kernel ran in the second.
+        trace = json.loads(NEW.read_text())
+        trace["traceEvents"] = [e for e in trace["traceEvents"] if not (e.get("cat") == "cuda_runtime" and e["args"]["correlation"] == 12)]
+        for event in trace["traceEvents"]:
+            if event.get("cat") == "kernel" and event["args"]["correlation"] == 12:
+                event["ts"], event["name"] = 2500, "late(float*)"
+        report = self.report("--kineto", self.file("late.json", json.dumps(trace)))
+        self.assertEqual(report["run"]["steps"]["seen"], 2)
+        self.assertEqual(kernel(report, "late(float*)")["launches"], 0.5)
+
+    def test_nodes_of_a_graph_have_its_launch(self):
+        node = {"graph node id": 7, "graph id": 1}
+        launch = call("cudaGraphLaunch", 1100, 5, correlation=20)
+        inside = self.trace(launch, self.work(20, **node), self.work(20, ts=1350, **node), self.work(2, **node))
+        report = self.report("--kineto", inside)
+        self.assertEqual(kernel(report, "early(float*)")["launches"], 1)  # two in one of two steps
+        self.assertIn("1 kernel was launched before the recording began, and is left out", notes(report))
+
+    def test_without_calls_time_is_all_there_is(self):
+        report = self.report("--kineto", self.trace(self.work(3), drop=("cuda_runtime", "cuda_driver")))
+        self.assertEqual(kernel(report, "early(float*)")["launches"], 0.5)
+        self.assertNotIn("before the recording", notes(report))
+
+    def test_without_steps_it_counts_and_is_told(self):
+        trace = json.loads(self.trace(self.work(3)).read_text())
+        trace["traceEvents"] = [e for e in trace["traceEvents"] if not e["name"].startswith("ProfilerStep")]
+        report = self.report("--kineto", self.file("stepless.json", json.dumps(trace)))
+        self.assertEqual(kernel(report, "early(float*)")["launches"], 1)
+        self.assertIn("1 kernel was launched before the recording began, and counts here, as the file has no steps.", notes(report))
+
+    def test_an_operator_of_the_file_is_known_to_be_in_it(self):
+        operator = {"ph": "X", "cat": "cpu_op", "name": "aten::sin", "pid": 1, "tid": 10, "ts": 1700, "dur": 20, "args": {"External id": 77}}
+        report = self.report("--kineto", self.trace(operator, self.work(3, ts=1710, **{"External id": 77})))
+        self.assertEqual(kernel(report, "early(float*)")["launches"], 0.5)
+
+    def test_nothing_else(self):
+        step = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 10, "ts": 1000, "dur": 900, "args": {}}
+        said = self.refused("--kineto", self.file("all.json", json.dumps([step, call("cudaDeviceSynchronize", 1100, 5, correlation=20), self.work(3)])))
+        self.assertIn("all of its kernels were launched before the recording began", said)
+
+
 class Waits(ImportTest):
     def with_calls(self, *calls):
         trace = json.loads(NEW.read_text())

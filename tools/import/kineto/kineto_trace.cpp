@@ -11,6 +11,7 @@
 #include "tools/base/wrong_use.h"
 #include "tools/import/counters/ncu_merge.h"
 #include "tools/import/counters/ncu_metrics.h"
+#include "tools/import/kineto/kineto_calls.h"
 #include "tools/import/kineto/kineto_operators.h"
 #include "tools/import/kineto/kineto_parts.h"
 #include "tools/import/kineto/trace_event.h"
@@ -25,11 +26,6 @@ using Token = JsonStream::Token;
 constexpr std::string_view kStep = "ProfilerStep#", kModule = "nn.Module: ";
 constexpr std::size_t kLongestName = 4096;
 constexpr std::uint32_t kNone = RangeNest::kNone;
-
-// Calls of the runtime or driver are found by the number that GPU work has too.
-bool by_correlation(const TracedCall& a, const TracedCall& b) {
-  return std::tie(a.correlation, a.start_ns) < std::tie(b.correlation, b.start_ns);
-}
 
 // What a kernel or copy says of where it came from.
 struct Origin {
@@ -88,10 +84,10 @@ class Reader {
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     if (operators_.number_layers()) nest_.nest();
     operators_.link_backward(imported_.layers);
-    std::sort(calls_.begin(), calls_.end(), by_correlation);
+    calls_.sort();
     place();
     add_spans();
-    imported_.has_calls = imported_.has_calls || !calls_.empty();
+    imported_.has_calls = imported_.has_calls || !calls_.all().empty();
     add_waits(
         waits(), nest_, [this](std::uint64_t when) { return step_at(when); }, imported_);
     record_steps();
@@ -157,6 +153,11 @@ class Reader {
   std::uint32_t thread_of(const TraceEvent& event) {
     std::string key = event.pid + '\n' + event.tid;
     return threads_.try_emplace(std::move(key), static_cast<std::uint32_t>(threads_.size()))
+        .first->second;
+  }
+
+  std::uint32_t process_of(const TraceEvent& event) {
+    return processes_.try_emplace(event.pid, static_cast<std::uint32_t>(processes_.size()))
         .first->second;
   }
 
@@ -254,7 +255,7 @@ class Reader {
     call.thread = thread_of(event);
     call.what = named.what;
     call.asynchronous = named.asynchronous;
-    calls_.push_back(call);
+    calls_.add(call, process_of(event));
   }
 
   // Times of these are the host's, and their calls have them too.
@@ -317,12 +318,11 @@ class Reader {
   };
 
   // By the call that has the same number, else by the operator that has.
-  Place place_of(const Origin& origin, std::uint64_t start_ns) const {
-    TracedCall key;
-    key.correlation = origin.correlation;
-    const auto call = std::lower_bound(calls_.begin(), calls_.end(), key, by_correlation);
-    if (origin.correlation != 0 && call != calls_.end() && call->correlation == origin.correlation)
+  Place place_of(const Origin& origin, std::int32_t device, std::uint64_t start_ns) {
+    if (const TracedCall* call = calls_.find(origin.correlation)) {
+      calls_.used(device, *call);
       return {nest_.at(call->thread, call->start_ns), step_at(call->start_ns), true};
+    }
     const auto external = std::lower_bound(
         externals_.begin(), externals_.end(),
         std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>(origin.external, 0, 0));
@@ -331,28 +331,100 @@ class Reader {
       const auto& [id, thread, start] = *external;
       return {nest_.at(thread, start), step_at(start), true};
     }
+    // A call that is missing was made between those with the numbers around its own.
+    if (const auto around = calls_.around(origin.correlation)) {
+      const std::uint32_t step = step_at(around->first->start_ns);
+      if (step == step_at(around->second->start_ns)) return {kNone, step, false};
+    }
     return {kNone, step_at(start_ns), false};
   }
 
   void place() {
     std::sort(externals_.begin(), externals_.end());
+    std::vector<Place> kernels, copies;
+    kernels.reserve(origins_.size());
+    copies.reserve(copy_origins_.size());
     for (std::size_t i = 0; i < origins_.size(); ++i) {
+      const ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
+      kernels.push_back(place_of(origins_[i], kernel.device, kernel.start_ns));
+    }
+    for (std::size_t i = 0; i < copy_origins_.size(); ++i) {
+      const CopyRecord& copy = imported_.copies[first_copy_ + i].record;
+      copies.push_back(place_of(copy_origins_[i], copy.device, copy.start_ns));
+    }
+    leave_out_early(kernels, copies);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
       ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
-      const Place place = place_of(origins_[i], kernel.start_ns);
+      const Place& place = kernels[i];
       kernel.layer = nest_.layer(place.range);
       kernel.step = place.step;
       if (!place.known) ++imported_.without_call;
       nest_.project(place.range, kernel.device, kernel.start_ns, kernel.end_ns);
       used_.insert(kernel.device);
     }
-    for (std::size_t i = 0; i < copy_origins_.size(); ++i) {
+    for (std::size_t i = 0; i < copies.size(); ++i) {
       ImportedCopy& copy = imported_.copies[first_copy_ + i];
-      const Place place = place_of(copy_origins_[i], copy.record.start_ns);
+      const Place& place = copies[i];
       copy.layer = nest_.layer(place.range);
       copy.placed = place.known;
       copy.step = place.step;
       nest_.project(place.range, copy.record.device, copy.record.start_ns, copy.record.end_ns);
     }
+  }
+
+  // What was launched before the recording began is the end of a step that is not in the file. A
+  // file without steps keeps it.
+  void leave_out_early(std::vector<Place>& kernels, std::vector<Place>& copies) {
+    const auto early = [this](const Place& place, const Origin& origin, std::int32_t device) {
+      return !place.known && calls_.before(origin.correlation, device);
+    };
+    std::uint64_t early_kernels = 0, early_copies = 0;
+    std::size_t kept = 0, kept_copies = 0;
+    std::unordered_map<std::size_t, std::uint64_t> nodes;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const ImportedKernel kernel = imported_.kernels[first_kernel_ + i];
+      const bool keep = !early(kernels[i], origins_[i], kernel.device);
+      if (!keep) ++early_kernels;
+      if (!keep && !steps_.empty()) continue;
+      imported_.kernels[first_kernel_ + kept] = kernel;
+      kernels[kept] = kernels[i];
+      origins_[kept] = origins_[i];
+      if (const auto node = graph_nodes_.find(i); node != graph_nodes_.end())
+        nodes.emplace(kept, node->second);
+      ++kept;
+    }
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      const ImportedCopy copy = imported_.copies[first_copy_ + i];
+      const bool keep = !early(copies[i], copy_origins_[i], copy.record.device);
+      if (!keep) ++early_copies;
+      if (!keep && !steps_.empty()) continue;
+      imported_.copies[first_copy_ + kept_copies] = copy;
+      copies[kept_copies] = copies[i];
+      copy_origins_[kept_copies++] = copy_origins_[i];
+    }
+    if (kept < kernels.size()) graph_nodes_ = std::move(nodes);
+    kernels.resize(kept);
+    origins_.resize(kept);
+    imported_.kernels.resize(first_kernel_ + kept);
+    copies.resize(kept_copies);
+    copy_origins_.resize(kept_copies);
+    imported_.copies.resize(first_copy_ + kept_copies);
+    tell_early(early_kernels, "kernel", "kernels");
+    tell_early(early_copies, "copy", "copies");
+    if (kept == 0 && early_kernels > 0)
+      throw WrongUse(json_.name() +
+                     ": all of its kernels were launched before the recording began, and none in "
+                     "its steps: record whole steps.");
+  }
+
+  void tell_early(std::uint64_t count, const char* one, const char* many) {
+    if (count == 0) return;
+    const bool single = count == 1, steps = !steps_.empty();
+    imported_.notes.push_back(
+        std::to_string(count) + " " + (single ? one : many) + (single ? " was" : " were") +
+        " launched before the recording began, and " +
+        (steps ? std::string(single ? "is" : "are") + " left out of the steps."
+               : std::string(single ? "counts" : "count") + " here, as the file has no steps."));
   }
 
   void add_spans() {
@@ -366,7 +438,7 @@ class Reader {
 
   [[nodiscard]] std::vector<TracedCall> waits() const {
     std::vector<TracedCall> waits;
-    std::copy_if(calls_.begin(), calls_.end(), std::back_inserter(waits),
+    std::copy_if(calls_.all().begin(), calls_.all().end(), std::back_inserter(waits),
                  [](const TracedCall& call) { return synchronises(call.what); });
     return waits;
   }
@@ -380,7 +452,7 @@ class Reader {
     for (const RecordWindow& window : records.windows(steps_)) {
       TracedSteps steps;
       steps.starts = window.starts;
-      std::copy_if(calls_.begin(), calls_.end(), std::back_inserter(steps.calls),
+      std::copy_if(calls_.all().begin(), calls_.all().end(), std::back_inserter(steps.calls),
                    [&](const TracedCall& call) { return window.holds(call.start_ns); });
       steps.waits = waits_;
       steps.tells_waits = !waits_.empty();
@@ -401,7 +473,7 @@ class Reader {
     std::stable_sort(counted_.begin(), counted_.end(),
                      [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     std::vector<TracedCall> called;
-    std::copy_if(calls_.begin(), calls_.end(), std::back_inserter(called),
+    std::copy_if(calls_.all().begin(), calls_.all().end(), std::back_inserter(called),
                  [](const TracedCall& call) { return call.what == CallName::launch; });
     std::stable_sort(called.begin(), called.end(),
                      [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
@@ -433,9 +505,9 @@ class Reader {
   KinetoOperators operators_;
   StepRanges named_steps_;
   NcuMetrics metrics_;
-  std::unordered_map<std::string, std::uint32_t> threads_;
+  std::unordered_map<std::string, std::uint32_t> threads_, processes_;
   std::unordered_map<std::string, FunctionId> functions_;
-  std::vector<TracedCall> calls_;
+  KinetoCalls calls_;
   std::vector<TracedWait> waits_;
   std::unordered_map<std::size_t, std::uint64_t> graph_nodes_;  // of kernels, by their place
 

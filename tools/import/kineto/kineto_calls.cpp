@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/import/kineto/kineto_calls.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+namespace gable {
+namespace {
+
+constexpr std::uint32_t kNoProcess = UINT32_MAX, kSeveral = UINT32_MAX - 1;
+
+bool by_correlation(const TracedCall& a, const TracedCall& b) {
+  return std::tie(a.correlation, a.start_ns) < std::tie(b.correlation, b.start_ns);
+}
+
+TracedCall numbered(std::uint64_t correlation) {
+  TracedCall call;
+  call.correlation = correlation;
+  return call;
+}
+
+}  // namespace
+
+void KinetoCalls::add(const TracedCall& call, std::uint32_t process) {
+  if (call.thread >= process_of_thread_.size())
+    process_of_thread_.resize(call.thread + 1, kNoProcess);
+  process_of_thread_[call.thread] = process;
+  calls_.push_back(call);
+}
+
+void KinetoCalls::sort() {
+  std::sort(calls_.begin(), calls_.end(), by_correlation);
+  for (const TracedCall& call : calls_) {
+    if (call.correlation == 0) continue;
+    Process& process = processes_[process_of_thread_[call.thread]];
+    if (call.correlation > UINT32_MAX) process.wraps = false;
+    if (call.start_ns >= process.start_ns) continue;
+    process.start_ns = call.start_ns;
+    process.first = process.lowest = call.correlation;
+  }
+  // Threads take their numbers a little before they begin: the earliest call need not have the
+  // lowest.
+  for (const TracedCall& call : calls_) {
+    if (call.correlation == 0) continue;
+    Process& process = processes_[process_of_thread_[call.thread]];
+    if (distance(process, call.correlation) < 0) process.lowest = call.correlation;
+  }
+}
+
+const TracedCall* KinetoCalls::find(std::uint64_t correlation) const {
+  if (correlation == 0) return nullptr;
+  const auto call =
+      std::lower_bound(calls_.begin(), calls_.end(), numbered(correlation), by_correlation);
+  return call != calls_.end() && call->correlation == correlation ? &*call : nullptr;
+}
+
+void KinetoCalls::used(std::int32_t device, const TracedCall& call) {
+  const std::uint32_t process = process_of_thread_[call.thread];
+  const auto [known, fresh] = of_device_.try_emplace(device, process);
+  if (!fresh && known->second != process) known->second = kSeveral;
+}
+
+// How far behind the lowest number of the process: negative before it.
+std::int64_t KinetoCalls::distance(const Process& process, std::uint64_t correlation) {
+  const std::uint64_t difference = correlation - process.lowest;
+  return process.wraps && correlation <= UINT32_MAX
+             ? static_cast<std::int32_t>(static_cast<std::uint32_t>(difference))
+             : static_cast<std::int64_t>(difference);
+}
+
+bool KinetoCalls::before(std::uint64_t correlation, std::int32_t device) const {
+  if (correlation == 0 || processes_.empty()) return false;
+  const auto of = of_device_.find(device);
+  const bool told = of != of_device_.end() && of->second != kSeveral;
+  return std::all_of(processes_.begin(), processes_.end(), [&](const auto& each) {
+    return (told && each.first != of->second) || distance(each.second, correlation) < 0;
+  });
+}
+
+std::optional<std::pair<const TracedCall*, const TracedCall*>> KinetoCalls::around(
+    std::uint64_t correlation) const {
+  const auto above =
+      std::lower_bound(calls_.begin(), calls_.end(), numbered(correlation), by_correlation);
+  if (correlation == 0 || above == calls_.begin() || above == calls_.end()) return std::nullopt;
+  const auto below = std::prev(above);
+  if (below->correlation == 0) return std::nullopt;
+  return std::pair(&*below, &*above);
+}
+
+}  // namespace gable

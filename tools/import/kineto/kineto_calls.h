@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the runtime and the driver in a trace, found by the number that GPU work has too, and
+// what that number says of work whose call is not in the trace.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tools/calls/recorded_calls.h"
+
+namespace gable {
+
+class KinetoCalls {
+ public:
+  // `process`: the one that made it.
+  void add(const TracedCall& call, std::uint32_t process);
+  // After the last, before what follows.
+  void sort();
+  [[nodiscard]] std::vector<TracedCall>& all() { return calls_; }
+  [[nodiscard]] const std::vector<TracedCall>& all() const { return calls_; }
+  [[nodiscard]] const TracedCall* find(std::uint64_t correlation) const;
+
+  // The device has work of a call of this process. Before before() is asked.
+  void used(std::int32_t device, const TracedCall& call);
+  // Whether work without a call was launched before the recording began: CUPTI numbers the calls
+  // of a process in their order, 32 bits that begin anew, and a recording has all later launches.
+  [[nodiscard]] bool before(std::uint64_t correlation, std::int32_t device) const;
+  // The calls with the next numbers below and above, where there are both.
+  [[nodiscard]] std::optional<std::pair<const TracedCall*, const TracedCall*>> around(
+      std::uint64_t correlation) const;
+
+ private:
+  struct Process {
+    std::uint64_t first = 0, start_ns = UINT64_MAX;  // of the earliest call: its number
+    std::uint64_t lowest = 0;
+    bool wraps = true;  // all numbers have 32 bits
+  };
+  [[nodiscard]] static std::int64_t distance(const Process& process, std::uint64_t correlation);
+
+  std::vector<TracedCall> calls_;
+  std::vector<std::uint32_t> process_of_thread_;
+  std::map<std::uint32_t, Process> processes_;
+  std::map<std::int32_t, std::uint32_t> of_device_;  // kSeveral: of more than one
+};
+
+}  // namespace gable
