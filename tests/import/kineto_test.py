@@ -316,11 +316,48 @@ class OldTraces(ImportTest):
         report = self.report("--kineto", OLD)
         self.assertEqual(kernel(report, "bn_kernel")["layer"], layer(report, "aten::batch_norm")["id"])
 
-    def test_an_output_is_what_the_next_operator_reads(self):
-        # 4x4 positions, as batch_norm has them; resize_ within the convolution is not its output.
-        model = layer(self.report("--kineto", OLD), "aten::conv2d [2, 3, 8, 8] [4, 3, 3, 3]")["model"]
+    def conv(self, *events):
+        trace = json.loads(OLD.read_text())
+        trace["traceEvents"] += events
+        return layer(self.report("--kineto", self.file("conv.json", json.dumps(trace))), "aten::conv2d [2, 3, 8, 8] [4, 3, 3, 3]",
+                     direction="forward")["model"]
+
+    def test_no_other_operator_tells_a_convolutions_output(self):
+        # Neither resize_ within it nor the batch_norm that reads it: a view may lie between them.
+        model = self.conv()
+        self.assertIsNone(model["flops_analytic"])
+        self.assertIsNone(model["bytes_analytic"])
+
+    def test_its_own_backward_does(self):
+        def backward(sequence=5, weight=(4, 3, 3, 3)):
+            node = {"ph": "X", "cat": "Operator", "name": "CudnnConvolutionBackward", "pid": 10, "tid": "11", "ts": 400, "dur": 90,
+                    "args": {"Sequence number": sequence, "Fwd thread id": 1, "Input Dims": [[2, 4, 4, 4]]}}
+            inner = {**node, "name": "aten::cudnn_convolution_backward", "ts": 410, "dur": 70,
+                     "args": {"Input Dims": [[2, 3, 8, 8], [2, 4, 4, 4], list(weight)], "Input type": ["float"] * 3}}
+            return node, inner
+        model = self.conv(*backward())
         self.assertEqual(model["flops_analytic"], 2 * 2 * 4 * 3 * 9 * 16)
         self.assertEqual(model["bytes_analytic"], 4 * (2 * 3 * 64 + 4 * 27 + 2 * 4 * 16))
+        self.assertIsNone(self.conv(*backward(sequence=6))["flops_analytic"])
+        self.assertIsNone(self.conv(*backward(weight=(4, 3, 1, 1)))["flops_analytic"])
+
+    def test_a_backward_counts_for_each_gradient_that_it_computes(self):
+        def flops(*parts):
+            node = {"ph": "X", "cat": "Operator", "name": "CudnnConvolutionBackward", "pid": 10, "tid": "11", "ts": 400, "dur": 90,
+                    "args": {"Sequence number": 5, "Fwd thread id": 1, "Input Dims": [[2, 4, 4, 4]]}}
+            whole = {**node, "name": "aten::cudnn_convolution_backward", "ts": 405, "dur": 80,
+                     "args": {"Input Dims": [[2, 3, 8, 8], [2, 4, 4, 4], [4, 3, 3, 3]], "Input type": ["float"] * 3}}
+            inner = [{**node, "name": "aten::cudnn_convolution_backward_" + part, "ts": 410 + 20 * i, "dur": 10,
+                      "args": {"Input Dims": [[], [2, 4, 4, 4], [4, 3, 3, 3]], "Input type": ["", "float", "float"]}}
+                     for i, part in enumerate(parts)]
+            trace = json.loads(OLD.read_text())
+            kernel = {**node, "cat": "Kernel", "name": "backward_kernel", "pid": 0, "args": {"device": 0, "stream": 7, "correlation": 50}}
+            trace["traceEvents"] += [node, whole, *inner, {**call("cudaLaunchKernel", 412, 2, correlation=50), "tid": "11"}, kernel]
+            report = self.report("--kineto", self.file("conv.json", json.dumps(trace)))
+            return layer(report, "aten::conv2d [2, 3, 8, 8] [4, 3, 3, 3]", direction="backward")["model"]["flops_analytic"]
+        self.assertEqual(flops("weight"), 2 * 2 * 4 * 3 * 9 * 16)
+        self.assertEqual(flops("input", "weight"), 2 * 2 * 2 * 4 * 3 * 9 * 16)
+        self.assertIsNone(flops())
 
 
 class Counters(ImportTest):

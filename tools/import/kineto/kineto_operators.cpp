@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
+
+#include "analysis/events/collective.h"
 
 namespace gable {
 namespace {
-
-constexpr std::size_t kNextOperators = 64;  // among which a convolution's output is looked for
 
 constexpr std::uint32_t kMostNumbers = 1000;  // of one operator within one range
 
@@ -34,36 +35,36 @@ std::string label_of(const TraceEvent& event) {
   return label;
 }
 
-}  // namespace
-
-std::uint32_t KinetoOperators::intern_sizes(const std::vector<std::int64_t>& sizes) {
-  const auto [place, fresh] =
-      sizes_.try_emplace(sizes, static_cast<std::uint32_t>(sizes_by_id_.size()));
-  if (fresh) sizes_by_id_.push_back(&place->first);
-  return place->second;
+// Kernels that programs launch outside of operators, and that multiply no matrices.
+bool is_simple(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kWords = {
+      "triton_poi_",        "triton_red_",        "triton_per_",  "at::native::",
+      "multi_tensor_apply", "elementwise_kernel", "reduce_kernel"};
+  return is_collective(name) ||
+         std::any_of(kWords.begin(), kWords.end(), [name](std::string_view word) {
+           return name.find(word) != std::string_view::npos;
+         });
 }
+
+}  // namespace
 
 std::uint32_t KinetoOperators::add(const TraceEvent& event) {
   Facts facts;
   facts.has_sequence = event.sequence.has_value();
   facts.sequence = event.sequence.value_or(0);
   facts.backward = event.name.find("Backward") != std::string::npos || event.forward_thread != 0;
-  // What PyTorch itself brings along and is no matrix product counts 0.
   const std::string_view name = event.name;
-  facts.known = name.starts_with("aten::") || name.starts_with("torch::") ||
-                name.find("Backward") != std::string_view::npos ||
-                name.find("::") == std::string_view::npos;
   if (event.has_dims) {
     shapes_ = true;
-    if (!event.dims.empty() && !event.dims.front().empty())
-      facts.sizes = intern_sizes(event.dims.front());
     if (is_heavy(name)) {
       if (const std::string label = label_of(event); !label.empty())
         facts.label = nest_.name(event.name + " " + label);
     }
-    if (OperatorResult result = operator_work(event); result.counts)
+    if (OperatorResult result = operator_work(event); result.counts || result.part)
       facts.result = keep(std::move(result), facts.label);
   }
+  facts.may_multiply = facts.result == kNone && may_multiply(name);
+  facts.ours = name.starts_with("aten::");
   facts_.push_back(facts);
   return static_cast<std::uint32_t>(facts_.size() - 1);
 }
@@ -151,27 +152,134 @@ void KinetoOperators::link_backward(LayerTree& layers) {
   }
 }
 
-// A convolution's output is the first input of an operator behind it, where the trace does not tell
-// its stride and padding.
+// Traces that do not tell strides and paddings: the gradient that a convolution's backward takes is
+// as large as its output. Forward and backward have the same sequence number.
 void KinetoOperators::finish_convolutions() {
   const auto& ranges = nest_.ranges();
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges[i].tag == kNone || facts_[ranges[i].tag].result == kNone) continue;
-    OperatorResult& result = results_[facts_[ranges[i].tag].result];
-    if (!result.pending || result.work) continue;
-    for (std::size_t next = i + 1; next < std::min(i + kNextOperators, ranges.size()); ++next) {
-      const RangeNest::Range& behind = ranges[next];
-      if (behind.thread != ranges[i].thread) break;
-      // What runs within it has its inputs, which may be as large.
-      if (behind.start_ns < ranges[i].end_ns || behind.tag == kNone) continue;
-      const std::uint32_t sizes = facts_[behind.tag].sizes;
-      if (sizes == kNone) continue;
-      result.work = finish(*result.pending, *sizes_by_id_[sizes]);
-      if (!result.work) continue;
-      by_next_ = true;
-      break;
+  using Gradient = std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>;
+  std::unordered_map<std::uint64_t, const Gradient*> gradients;
+  // Of several operators the last makes the node: those before it have its number too.
+  std::unordered_map<std::uint64_t, std::uint32_t> last;
+  std::vector<std::uint32_t> outermost(ranges.size(), kNone);
+  std::vector<std::uint32_t> node(ranges.size(), kNone);      // of backward
+  std::vector<std::uint32_t> numbered(ranges.size(), kNone);  // has the sequence number
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    const RangeNest::Range& range = ranges[i];
+    if (range.parent != kNone) {
+      outermost[i] = outermost[range.parent];
+      node[i] = node[range.parent];
+      numbered[i] = numbered[range.parent];
+    }
+    if (range.tag == kNone) continue;
+    if (outermost[i] == kNone) outermost[i] = i;
+    const Facts& facts = facts_[range.tag];
+    if (facts.has_sequence) numbered[i] = i;
+    if (facts.backward && facts.has_sequence) node[i] = i;
+    if (node[i] != kNone) {
+      const OperatorResult* result = result_of(range);
+      if (result != nullptr && result->gradient)
+        gradients[facts_[ranges[node[i]].tag].sequence] = &*result->gradient;
+    } else if (facts.has_sequence) {
+      const auto [place, fresh] = last.try_emplace(facts.sequence, outermost[i]);
+      if (!fresh && ranges[place->second].start_ns < ranges[outermost[i]].start_ns)
+        place->second = outermost[i];
     }
   }
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    const OperatorResult* result = result_of(ranges[i]);
+    if (result == nullptr || !result->pending || node[i] != kNone || numbered[i] == kNone) continue;
+    const std::uint64_t sequence = facts_[ranges[numbered[i]].tag].sequence;
+    const auto found = gradients.find(sequence);
+    if (found == gradients.end() || last[sequence] != outermost[i] ||
+        found->second->second != result->pending->weight)
+      continue;
+    results_[facts_[ranges[i].tag].result].work = finish(*result->pending, found->second->first);
+  }
+}
+
+void KinetoOperators::launched(std::uint32_t range, std::uint32_t step, FunctionId function,
+                               bool replayed, const FunctionTable& functions) {
+  if (range == kNone) return;
+  const auto& ranges = nest_.ranges();
+  std::uint32_t at = range;
+  while (at != kNone && ranges[at].tag == kNone) at = ranges[at].parent;
+  if (at != kNone) {
+    Facts& facts = facts_[ranges[at].tag];
+    facts.launches = linked_ = true;
+    facts.replays = facts.replays || replayed;
+    return;
+  }
+  if (ranges[range].neutral) return;
+  const auto [known, fresh] = simple_.try_emplace(function, false);
+  if (fresh) known->second = is_simple(functions.name(function));
+  if (replayed || !known->second) nameless_.emplace(step, ranges[range].layer);
+}
+
+const OperatorResult* KinetoOperators::result_of(const RangeNest::Range& range) const {
+  if (range.tag == kNone || facts_[range.tag].result == kNone) return nullptr;
+  return &results_[facts_[range.tag].result];
+}
+
+// An operator and those that it calls may both tell the work. Where they agree, those within count:
+// they have the types in which it is done. Where they do not, the one around them knows all of it.
+std::vector<KinetoOperators::Choice> KinetoOperators::choose() {
+  const auto& ranges = nest_.ranges();
+  std::vector<Choice> choices(ranges.size(), Choice::none);
+  struct Inner {
+    double flops = 0;
+    std::uint32_t parts = 0;
+    bool counts = false, known = true, launches = false;
+  };
+  std::vector<Inner> within(ranges.size());
+  // Those within others come behind them.
+  for (std::size_t i = ranges.size(); i-- > 0;) {
+    const RangeNest::Range& range = ranges[i];
+    Inner sum = within[i];
+    const OperatorResult* result = result_of(range);
+    const bool part = result != nullptr && result->part;
+    const bool launches = range.tag != kNone && facts_[range.tag].launches;
+    sum.launches = sum.launches || launches;
+    // By name it multiplies matrices, and nothing within it does.
+    const bool replays = range.tag != kNone && facts_[range.tag].replays;
+    const bool nameless =
+        replays ||
+        (result == nullptr && range.tag != kNone && facts_[range.tag].may_multiply &&
+         (launches || !linked_ || (sum.launches && !sum.counts && facts_[range.tag].ours)));
+    if (nameless) {
+      choices[i] = Choice::unknown;
+      sum.counts = true;
+      sum.known = false;
+    } else if (result != nullptr && result->counts) {
+      const double own = !result->work      ? -1
+                         : result->by_parts ? (sum.parts > 0 ? result->work->flops * sum.parts : -1)
+                                            : result->work->flops;
+      const bool inner = sum.counts && sum.known &&
+                         (own < 0 ? !launches : std::abs(own - sum.flops) <= 1e-9 * own);
+      if (!inner) {
+        choices[i] = own < 0 ? Choice::unknown : Choice::own;
+        sum.flops = own < 0 ? sum.flops : own;
+        sum.counts = true;
+        sum.known = own >= 0;
+      }
+      sum.parts = 0;
+    }
+    if (range.parent == kNone) continue;
+    Inner& around = within[range.parent];
+    around.flops += sum.flops;
+    around.parts += sum.parts + (part ? 1 : 0);
+    around.counts = around.counts || sum.counts;
+    around.known = around.known && sum.known;
+    around.launches = around.launches || sum.launches;
+  }
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const std::uint32_t parent = ranges[i].parent;
+    if (parent != kNone && (choices[parent] == Choice::own || choices[parent] == Choice::covered))
+      choices[i] = Choice::covered;
+    // Its work is that of each part within it.
+    if (choices[i] != Choice::own || !result_of(ranges[i])->by_parts) continue;
+    parts_[static_cast<std::uint32_t>(i)] = within[i].parts;
+  }
+  return choices;
 }
 
 void KinetoOperators::describe(Imported& imported, std::int32_t device,
@@ -179,30 +287,35 @@ void KinetoOperators::describe(Imported& imported, std::int32_t device,
                                std::uint32_t steps) {
   if (!shapes_) return;
   finish_convolutions();
+  const auto& ranges = nest_.ranges();
+  const std::vector<Choice> choices = choose();
   std::map<std::uint32_t, ModelDescription> models;
-  for (const RangeNest::Range& range : nest_.ranges()) {
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    const RangeNest::Range& range = ranges[i];
     if (range.tag == kNone) continue;
     const std::uint32_t step = step_at(range.start_ns);
     if (steps > 0 && step == 0) continue;
-    const Facts& facts = facts_[range.tag];
-    const bool outermost = !range.within;
-    if (!outermost && facts.result == kNone) continue;
+    const Choice choice = choices[i];
+    const bool counts = choice == Choice::own || choice == Choice::unknown;
+    if (range.within && !counts) continue;
     OperatorWork& work = models[step].work[{device, range.layer}];
-    if (facts.result == kNone) {
-      // Its bytes are those of tensors that the trace does not name.
-      ++work.operators;
-      work.flops_known = work.flops_known && facts.known;
-      continue;
-    }
-    const auto& formula = results_[facts.result].work;
-    if (outermost) ++work.operators;
-    if (!formula || formula->type.empty()) {
+    if (!range.within) ++work.operators;
+    if (!counts) continue;  // bytes are those of tensors that the trace does not name
+    const OperatorResult* result = result_of(range);
+    if (choice == Choice::unknown || result->work->type.empty()) {
       work.flops_known = work.bytes_known = false;
       continue;
     }
-    work.flops[formula->type] += formula->flops;
-    work.bytes_known = work.bytes_known && formula->bytes.has_value();
-    work.bytes_read += formula->bytes.value_or(0);
+    const OperatorFormula& formula = *result->work;
+    const auto parts = parts_.find(i);
+    work.flops[formula.type] += formula.flops * (parts == parts_.end() ? 1 : parts->second);
+    work.bytes_known = work.bytes_known && formula.bytes.has_value();
+    work.bytes_read += formula.bytes.value_or(0);
+  }
+  for (const auto& [step, layer] : nameless_) {
+    if (steps > 0 && step == 0) continue;
+    OperatorWork& work = models[step].work[{device, layer}];
+    work.flops_known = work.bytes_known = false;
   }
   // Where nothing heavy is in a layer its bytes are unknown, not 0.
   for (auto& [step, model] : models) {
@@ -210,11 +323,6 @@ void KinetoOperators::describe(Imported& imported, std::int32_t device,
       if (work.flops.empty()) work.bytes_known = false;
     }
     imported.models.emplace_back(step, std::move(model));
-  }
-  if (by_next_) {
-    imported.notes.emplace_back(
-        "The trace does not tell strides and paddings: the outputs of convolutions are taken from "
-        "the operators that read them, for FLOPs by formula.");
   }
 }
 

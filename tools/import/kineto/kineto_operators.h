@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,6 +34,9 @@ class KinetoOperators {
   bool number_layers();
   // Then: operators of backward get the layer of the forward whose sequence number they have.
   void link_backward(LayerTree& layers);
+  // A kernel was launched within the range, and in none within that; `replayed`: of a CUDA graph.
+  void launched(std::uint32_t range, std::uint32_t step, FunctionId function, bool replayed,
+                const FunctionTable& functions);
   // What the operators of each step have to do, by layer.
   void describe(Imported& imported, std::int32_t device,
                 const std::function<std::uint32_t(std::uint64_t)>& step_at, std::uint32_t steps);
@@ -41,24 +45,32 @@ class KinetoOperators {
   static constexpr std::uint32_t kNone = RangeNest::kNone;
   struct Facts {
     std::uint64_t sequence = 0;
-    std::uint32_t sizes = kNone;   // of the first input
     std::uint32_t result = kNone;  // of its formula
     std::uint32_t label = kNone;   // sizes, as a name
-    bool has_sequence = false, backward = false, known = true;
+    bool has_sequence = false, backward = false;
+    bool may_multiply = false;  // it has no formula, and may be one that multiplies matrices
+    bool ours = false;          // PyTorch's own
+    bool launches = false;      // itself
+    bool replays = false;       // a graph of operators that are not in the trace
   };
-  std::uint32_t intern_sizes(const std::vector<std::int64_t>& sizes);
+  // Whose formula counts: that of the range, or those of ranges within it.
+  enum class Choice : std::uint8_t { none, own, unknown, covered };
   std::uint32_t keep(OperatorResult result, std::uint32_t label);
   LayerId backward_of(LayerTree& layers, LayerId forward);
   void finish_convolutions();
+  [[nodiscard]] std::vector<Choice> choose();
+  [[nodiscard]] const OperatorResult* result_of(const RangeNest::Range& range) const;
 
   RangeNest& nest_;
   std::vector<Facts> facts_;
   std::vector<OperatorResult> results_;
-  std::map<std::vector<std::int64_t>, std::uint32_t> sizes_;
-  std::vector<const std::vector<std::int64_t>*> sizes_by_id_;
   std::unordered_map<std::uint32_t, std::uint32_t> same_;  // the last result, by label
   std::unordered_map<LayerId, LayerId> backward_;
-  bool modules_ = false, shapes_ = false, by_next_ = false;
+  std::unordered_map<FunctionId, bool> simple_;  // kernels that multiply no matrices, by name
+  std::set<std::pair<std::uint32_t, LayerId>> nameless_;    // of a step: kernels of no operator
+  std::unordered_map<std::uint32_t, std::uint32_t> parts_;  // of which a range's work is so often
+  bool modules_ = false, shapes_ = false;
+  bool linked_ = false;  // it is known which operators launched GPU work
 };
 
 }  // namespace gable

@@ -315,13 +315,15 @@ class Reader {
   struct Place {
     std::uint32_t range = kNone, step = 0;
     bool known = false;
+    bool replayed = false;  // by a launch of a CUDA graph
   };
 
   // By the call that has the same number, else by the operator that has.
   Place place_of(const Origin& origin, std::int32_t device, std::uint64_t start_ns) {
     if (const TracedCall* call = calls_.find(origin.correlation)) {
       calls_.used(device, *call);
-      return {nest_.at(call->thread, call->start_ns), step_at(call->start_ns), true};
+      return {nest_.at(call->thread, call->start_ns), step_at(call->start_ns), true,
+              call->what == CallName::graph_launch};
     }
     const auto external = std::lower_bound(
         externals_.begin(), externals_.end(),
@@ -359,6 +361,8 @@ class Reader {
       kernel.layer = nest_.layer(place.range);
       kernel.step = place.step;
       if (!place.known) ++imported_.without_call;
+      operators_.launched(place.range, place.step, kernel.function,
+                          place.replayed || graph_nodes_.contains(i), imported_.functions);
       nest_.project(place.range, kernel.device, kernel.start_ns, kernel.end_ns);
       used_.insert(kernel.device);
     }
