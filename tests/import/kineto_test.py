@@ -2,9 +2,10 @@
 """Traces of PyTorch's profiler: old and new, packed, steps, layers, backward, formulas, CUPTI's counters, and what is none."""
 import gzip
 import json
+import subprocess
 import unittest
 
-from import_run import DATA, ImportTest, kernel, layer, notes
+from import_run import DATA, PROGRAM, ImportTest, kernel, layer, notes, run
 
 NEW, OLD, COUNTERS = DATA / "kineto_new.json", DATA / "kineto_old.json", DATA / "kineto_counters.json"
 
@@ -266,6 +267,62 @@ class BeforeTheRecording(ImportTest):
         step = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 10, "ts": 1000, "dur": 900, "args": {}}
         said = self.refused("--kineto", self.file("all.json", json.dumps([step, call("cudaDeviceSynchronize", 1100, 5, correlation=20), self.work(3)])))
         self.assertIn("all of its kernels were launched before the recording began", said)
+
+
+class Ranks(ImportTest):
+    def rank(self, rank, device=0, name=None, scale=1):
+        trace = json.loads(NEW.read_text())
+        trace["distributedInfo"] = {"backend": "nccl", "rank": rank, "world_size": 2} if rank is not None else {"backend": "nccl"}
+        trace["deviceProperties"] = [{**trace["deviceProperties"][0], "id": i} for i in range(2)]
+        for event in trace["traceEvents"]:
+            if event.get("cat") in ("kernel", "gpu_memcpy"):
+                event["args"]["device"] = device
+                event["dur"] *= scale
+        out = self.folder / (name or f"rank{rank}.json")
+        run("--kineto", self.file(out.name + ".trace", json.dumps(trace)), "-o", out)
+        return out
+
+    def gable(self, *arguments, code=0):
+        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def test_the_header_names_it(self):
+        self.assertEqual(self.report("--kineto", NEW)["run"]["rank"], 3)
+        for unknown in (None, -1, "x", [1], 1 << 40):
+            self.assertIsNone(json.loads(self.rank(unknown, name="r.json").read_text())["run"]["rank"], unknown)
+        self.assertEqual(json.loads(self.rank("1", name="r.json").read_text())["run"]["rank"], 1)
+
+    def test_two_merge(self):
+        merged = self.folder / "merged.json"
+        self.gable("merge", self.rank(0), self.rank(1, device=1, scale=2), "-o", merged)
+        report = json.loads(merged.read_text())
+        self.assertEqual(report["run"]["ranks"], [0, 1])
+        self.assertEqual([process["rank"] for process in report["run"]["processes"]], [0, 1])
+        self.assertNotIn(" on .", notes(report))
+        shown = self.gable("report", self.folder / "rank0.json", self.folder / "rank1.json").stdout
+        for rank in ("rank 0", "rank 1"):
+            self.assertIn(rank, shown)
+
+    def test_without_ranks_nothing_is_merged(self):
+        said = self.gable("merge", self.rank(None, name="a.json"), self.rank(None, name="b.json"), "-o", self.folder / "m.json", code=2).stderr
+        self.assertIn("has no rank", said)
+
+    def test_two_ranks_are_no_one_import(self):
+        files = [self.file(f"{rank}.json", json.dumps({"distributedInfo": {"rank": rank}, "traceEvents": [
+            {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 2, "args": {}}]})) for rank in (0, 1)]
+        self.assertIn("is of rank 1, and a file before it of rank 0: import each by itself",
+                      self.refused("--kineto", files[0], "--kineto", files[1]))
+
+    def test_ranks_on_different_gpus_are_compared(self):
+        first, second = self.rank(0), self.rank(1, device=1, scale=2)
+        table = self.gable("diff", first, second, "--json", "-").stdout
+        rows = {row["name"]: row for row in json.loads(table)["layers"]}
+        self.assertEqual({row["match"] for row in rows.values()}, {"same"})
+        self.assertIn("relu", " ".join(rows))
+        self.assertNotIn("only in", table)
+        self.gable("check", second, "--baseline", first, "--what", "time", code=1)
+        self.gable("check", first, "--baseline", first, "--what", "time")
 
 
 class Waits(ImportTest):

@@ -10,6 +10,7 @@
 #include "tools/compare/compare_output.h"
 #include "tools/compare/compare_runs.h"
 #include "tools/compare/gate.h"
+#include "tools/compare/same_device.h"
 #include "tools/files/layer_option.h"
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
@@ -52,8 +53,9 @@ class CheckCommand final : public Command {
     check_each_once(files_, "run");
     std::vector<std::string> paths = baselines_;
     paths.insert(paths.end(), files_.begin(), files_.end());
-    const ReportFiles files = read_reports(paths);
+    ReportFiles files = read_reports(paths);
     if (!files.problems.empty()) throw WrongUse(files.problems.front());
+    take_same_device(files.reports);
     const std::vector<std::string> names = file_names(files);
     SideRuns before, after;
     for (std::size_t i = 0; i < paths.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "tools/commands/command.h"
 #include "tools/compare/compare_output.h"
+#include "tools/compare/same_device.h"
 #include "tools/files/layer_option.h"
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
@@ -41,8 +42,9 @@ class DiffCommand final : public Command {
     options_.order = order->second;
     options_.layers = layer_patterns(layers_);
     remarks_ = place_of_remarks({{"--html", html_}, {"--json", json_}, {"--markdown", markdown_}});
-    const ReportFiles files = read_reports({a_, b_});
+    ReportFiles files = read_reports({a_, b_});
     if (!files.problems.empty()) throw WrongUse(files.problems.front());
+    take_same_device(files.reports);
     const Comparison comparison = compare(files.reports[0], files.reports[1]);
     if (!options_.layers.empty() && diff_rows(comparison, options_).empty())
       throw WrongUse("--layer '" + layers_.front() +

@@ -39,9 +39,13 @@ std::string misfit(const std::vector<Report>& reports, const std::vector<std::st
     if (run.rank && !seen.insert({"rank", *run.rank}).second)
       return names[i] + " is rank " + std::to_string(*run.rank) +
              " again: merge the reports of one run.";
-    if (!run.rank && !seen.insert({run.hostname, run.pid}).second)
+    if (!run.rank && !seen.insert({run.hostname, run.pid}).second) {
+      // Other tools' files tell no process.
+      if (run.source == Source::imported)
+        return names[i] + " is imported and has no rank: of which process it is nobody knows.";
       return names[i] + " is of process " + std::to_string(run.pid) + " on " + run.hostname +
              " again: name each report once.";
+    }
   }
   return {};
 }
@@ -251,7 +255,7 @@ LostCounts lost_of(const std::vector<Report>& reports) {
 std::string process_name(const MergedProcess& process) {
   return (process.rank ? "rank " + std::to_string(*process.rank)
                        : "process " + std::to_string(process.pid)) +
-         " on " + process.hostname;
+         (process.hostname.empty() ? "" : " on " + process.hostname);
 }
 
 }  // namespace gable

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/kineto/kineto_parts.h"
 
+#include <charconv>
 #include <cstdlib>
 #include <string>
 #include <unordered_map>
@@ -58,6 +59,32 @@ void read_trace_devices(JsonStream& json, std::map<std::int32_t, DeviceInfo>& de
     }
     devices[device.id] = device;
   }
+}
+
+std::optional<std::int64_t> read_trace_rank(JsonStream& json) {
+  const Token token = json.next();
+  if (token != Token::object) {
+    json.skip_rest(token);
+    return std::nullopt;
+  }
+  std::optional<std::int64_t> rank;
+  while (json.key()) {
+    if (json.key_text() != "rank") {
+      json.skip();
+      continue;
+    }
+    const Token value = json.next();
+    // -1 stands for none.
+    std::int64_t number = -1;
+    const std::string_view text = json.text();
+    const bool written = value == Token::number || value == Token::text;
+    if (written &&
+        std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc() &&
+        number >= 0 && number <= INT32_MAX)
+      rank = number;
+    json.skip_rest(value);
+  }
+  return rank;
 }
 
 // Each function's parent is another, up to one that has none.

@@ -124,6 +124,8 @@ class Reader {
           events = true;
         } else if (json_.key_text() == "deviceProperties") {
           read_trace_devices(json_, devices_);
+        } else if (json_.key_text() == "distributedInfo") {
+          if (const auto rank = read_trace_rank(json_)) take_rank(*rank);
         } else {
           json_.skip();
         }
@@ -135,6 +137,14 @@ class Reader {
       json_.broken("this is no trace of PyTorch's profiler");
     }
     if (json_.next() != Token::end) json_.broken("something follows the trace");
+  }
+
+  void take_rank(std::int64_t rank) {
+    if (imported_.rank && *imported_.rank != rank)
+      throw WrongUse(json_.name() + " is of rank " + std::to_string(rank) +
+                     ", and a file before it of rank " + std::to_string(*imported_.rank) +
+                     ": import each by itself, and join the reports with `gable merge`.");
+    imported_.rank = rank;
   }
 
   void read_events() {

@@ -108,8 +108,9 @@ struct Imported {
   std::map<std::pair<std::uint32_t, LayerId>, ImportedSpan> spans;     // by step
   std::map<std::pair<std::int32_t, LayerId>, Projection> projections;  // by device
   std::vector<std::pair<std::uint32_t, ModelDescription>> models;      // of steps; 0: of all
-  std::uint64_t without_call = 0;  // kernels whose launch is not in the file
-  bool has_calls = false;          // a file with times has calls
+  std::uint64_t without_call = 0;    // kernels whose launch is not in the file
+  bool has_calls = false;            // a file with times has calls
+  std::optional<std::int64_t> rank;  // of the process, where a file names it
   std::vector<StepRecord> step_records;
 
   // --- counters, of launches in their order

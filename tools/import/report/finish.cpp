@@ -93,6 +93,7 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
   RunInfo run;
   run.source = Source::imported;
   run.complete = true;
+  run.rank = imported.rank;
   run.lost.unattributed_launches = imported.without_call;
   StoredRoofs known = roofs;
   known.stated = imported.stated;
