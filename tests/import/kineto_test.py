@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces of PyTorch's profiler: old and new, packed, steps, layers, backward, formulas, CUPTI's counters, and what is none."""
+import decimal
 import gzip
 import json
+import re
 import subprocess
 import unittest
 
@@ -269,6 +271,36 @@ class BeforeTheRecording(ImportTest):
         self.assertIn("all of its kernels were launched before the recording began", said)
 
 
+class TimesBeforeZero(ImportTest):
+    """Of traces with baseTimeNanoseconds, what began before it."""
+
+    def moved(self, by, *arguments, source=NEW):
+        # As text, so that no digit of a time is rounded.
+        text = re.sub(r'"ts": ([0-9.]+)', lambda found: f'"ts": {decimal.Decimal(found[1]) - decimal.Decimal(by)}', source.read_text())
+        self.assertNotEqual(text, source.read_text())
+        report = self.report("--kineto", self.file("moved.json", text), *arguments)
+        report["run"]["notes"] = [note.replace("moved.json", source.name) for note in report["run"]["notes"]]
+        return report
+
+    def test_they_are_read_as_others(self):
+        for source in (NEW, OLD):
+            plain = self.report("--kineto", source)
+            # Before, on and across the zero; a fraction alone; -0.5 us has no digit before the point but 0.
+            for by in ("1500", "5000", "1040.625", "2040.125", "100000.875", "0.5", "130.25"):
+                with self.subTest((source.name, by)):
+                    report = self.moved(by, source=source)
+                    for part in ("kernels", "layers", "copies", "step", "run"):
+                        self.assertEqual(report[part], plain[part], part)
+
+    def test_named_steps_too(self):
+        plain = self.report("--kineto", NEW, "--step-range", "Optimizer")
+        self.assertEqual(self.moved("1700.125", "--step-range", "Optimizer")["kernels"], plain["kernels"])
+
+    def test_counters_keep_their_order(self):
+        plain = self.report("--kineto", COUNTERS)
+        self.assertEqual(self.moved("100000", source=COUNTERS)["kernels"], plain["kernels"])
+
+
 class Ranks(ImportTest):
     def rank(self, rank, device=0, name=None, scale=1):
         trace = json.loads(NEW.read_text())
@@ -464,7 +496,7 @@ class BadInput(ImportTest):
         self.refused("--kineto", self.file("damaged.json.gz", bytes(packed)))
 
     def test_numbers_out_of_range_name_the_line(self):
-        for fields in ({"ts": 1e30}, {"ts": -5}, {"dur": -1}, {"args": {"grid": [0, 1, 1], "block": [1, 1, 1]}},
+        for fields in ({"ts": 1e30}, {"ts": -1e30}, {"ts": 5, "dur": -1}, {"args": {"grid": [0, 1, 1], "block": [1, 1, 1]}},
                        {"args": {"grid": [1 << 40, 1, 1], "block": [1, 1, 1]}}, {"args": {"correlation": 1 << 70}},
                        {"ts": 9e15, "dur": 9e15}):
             with self.subTest(fields):

@@ -71,6 +71,8 @@ class Reader {
     first_kernel_ = imported_.kernels.size();
     first_copy_ = imported_.copies.size();
     read_file();
+    move_times();
+    for (const NamedStep& step : named_) named_steps_.add(step.thread, step.start_ns, step.end_ns);
     check_parents(json_, parents_);
     parents_ = {};
     operators_.name_layers();
@@ -179,7 +181,46 @@ class Reader {
     return function;
   }
 
+  // A time before the zero of the trace stays below it, and wraps, until all are moved.
+  static std::uint64_t start_of(const TraceEvent& event) {
+    return static_cast<std::uint64_t>(event.start_ns);
+  }
+  static std::uint64_t end_of(const TraceEvent& event) {
+    return start_of(event) + event.duration_ns;
+  }
+
+  // So that no time is below 0, or is 0, which stands for an unknown one elsewhere.
+  void move_times() {
+    if (earliest_ns_ > 0) return;
+    const std::uint64_t by = 1 - static_cast<std::uint64_t>(earliest_ns_);
+    for (std::size_t i = first_kernel_; i < imported_.kernels.size(); ++i) {
+      imported_.kernels[i].start_ns += by;
+      imported_.kernels[i].end_ns += by;
+    }
+    for (std::size_t i = first_copy_; i < imported_.copies.size(); ++i) {
+      imported_.copies[i].record.start_ns += by;
+      imported_.copies[i].record.end_ns += by;
+    }
+    for (TracedCall& call : calls_.all()) call.start_ns += by;
+    for (RangeNest::Range& range : nest_.ranges()) {
+      range.start_ns += by;
+      range.end_ns += by;
+    }
+    for (auto& [id, thread, start] : externals_) start += by;
+    for (ImportedStep& step : steps_) {
+      step.start_ns += by;
+      step.end_ns += by;
+    }
+    for (NamedStep& step : named_) {
+      step.start_ns += by;
+      step.end_ns += by;
+    }
+    for (Counted& counted : counted_) counted.start_ns += by;
+  }
+
   void take(const TraceEvent& event) {
+    if (event.category != TraceCategory::other)
+      earliest_ns_ = std::min(earliest_ns_, event.start_ns);
     switch (event.category) {
       case TraceCategory::kernel:
         return take_kernel(event);
@@ -196,7 +237,7 @@ class Reader {
         return take_range(event);
       case TraceCategory::counters: {
         Counted& counted = counted_.emplace_back();
-        counted.start_ns = event.start_ns;
+        counted.start_ns = start_of(event);
         counted.launch.function = function_of(event.name);
         for (const auto& [name, value] : event.counters) {
           if (const auto metric = metrics_.add(name))
@@ -211,8 +252,8 @@ class Reader {
 
   void take_kernel(const TraceEvent& event) {
     ImportedKernel kernel;
-    kernel.start_ns = event.start_ns;
-    kernel.end_ns = event.start_ns + event.duration_ns;
+    kernel.start_ns = start_of(event);
+    kernel.end_ns = end_of(event);
     kernel.function = function_of(event.name);
     LaunchShape shape;
     if (event.grid && event.block) {
@@ -239,8 +280,8 @@ class Reader {
 
   void take_copy(const TraceEvent& event) {
     ImportedCopy copy;
-    copy.record.start_ns = event.start_ns;
-    copy.record.end_ns = event.start_ns + event.duration_ns;
+    copy.record.start_ns = start_of(event);
+    copy.record.end_ns = end_of(event);
     copy.record.bytes = event.bytes;
     copy.record.device = event.device;
     copy.record.kind =
@@ -260,7 +301,7 @@ class Reader {
     const NamedCall named = named_call(event.name);
     TracedCall call;
     call.correlation = *event.correlation;
-    call.start_ns = event.start_ns;
+    call.start_ns = start_of(event);
     call.duration_ns = event.duration_ns;
     call.thread = thread_of(event);
     call.what = named.what;
@@ -286,16 +327,15 @@ class Reader {
       parents_.emplace_back(*event.python_id, event.python_parent.value_or(0));
     const bool annotates = event.category != TraceCategory::python;
     const auto step = annotates ? named_steps_.step_name(event.name) : std::nullopt;
-    if (step)
-      named_steps_.add(thread_of(event), event.start_ns, event.start_ns + event.duration_ns);
+    if (step) named_.push_back({thread_of(event), start_of(event), end_of(event)});
     if (event.name.starts_with(kStep)) {
-      steps_.push_back({event.start_ns, event.start_ns + event.duration_ns});
+      steps_.push_back({start_of(event), end_of(event)});
       return;
     }
     std::string_view name = step ? *step : event.name;
     RangeNest::Range range;
-    range.start_ns = event.start_ns;
-    range.end_ns = event.start_ns + event.duration_ns;
+    range.start_ns = start_of(event);
+    range.end_ns = end_of(event);
     range.thread = thread_of(event);
     if (event.category == TraceCategory::python) {
       if (!name.starts_with(kModule)) return;
@@ -508,6 +548,10 @@ class Reader {
     imported_.counters_from.push_back("CUPTI through PyTorch's profiler (" + name + ")");
   }
 
+  struct NamedStep {
+    std::uint32_t thread = 0;
+    std::uint64_t start_ns = 0, end_ns = 0;
+  };
   struct Counted {
     std::uint64_t start_ns = 0;
     Imported::CounterLaunch launch;
@@ -528,6 +572,8 @@ class Reader {
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> externals_;  // thread, start
   std::vector<Origin> origins_, copy_origins_;
   std::vector<ImportedStep> steps_;
+  std::vector<NamedStep> named_;  // by --step-range
+  std::int64_t earliest_ns_ = INT64_MAX;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> parents_;
   std::vector<Counted> counted_;
   std::map<std::int32_t, DeviceInfo> devices_;

@@ -13,7 +13,7 @@ namespace gable {
 namespace {
 
 using Token = JsonStream::Token;
-constexpr std::uint64_t kMostNs = INT64_MAX;
+constexpr std::int64_t kMostNs = INT64_MAX;
 constexpr std::size_t kMostInputs = 256;
 
 struct Word {
@@ -63,7 +63,7 @@ std::optional<std::uint64_t> whole(JsonStream& json, const char* what,
   return static_cast<std::uint64_t>(value);
 }
 
-std::uint64_t time(JsonStream& json, const char* what) {
+std::int64_t time(JsonStream& json, const char* what) {
   const Token token = json.next();
   if (token != Token::number && token != Token::text) {
     json.skip_rest(token);
@@ -275,10 +275,12 @@ std::optional<CollectiveCall> collective_of(const TraceMessage& message) {
   return call;
 }
 
-std::optional<std::uint64_t> trace_time(std::string_view text) {
+std::optional<std::int64_t> trace_time(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view size = text.substr(negative ? 1 : 0);
   std::uint64_t us = 0, ns = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, us);
+  const char* end = size.data() + size.size();
+  const auto [stop, code] = std::from_chars(size.data(), end, us);
   if (code != std::errc() || us > kMostNs / 1000 - 1) return std::nullopt;
   const char* at = stop;
   if (at != end && *at == '.') {
@@ -297,12 +299,14 @@ std::optional<std::uint64_t> trace_time(std::string_view text) {
   }
   if (at != end) {
     double value = 0;
-    const auto parsed = std::from_chars(text.data(), end, value);
+    const auto parsed = std::from_chars(size.data(), end, value);
     if (parsed.ec != std::errc() || parsed.ptr != end || !(value >= 0) || value > 9e15)
       return std::nullopt;
-    return static_cast<std::uint64_t>(std::llround(value * 1e3));
+    const auto rounded = static_cast<std::int64_t>(std::llround(value * 1e3));
+    return negative ? -rounded : rounded;
   }
-  return us * 1000 + ns;
+  const auto whole = static_cast<std::int64_t>(us * 1000 + ns);
+  return negative ? -whole : whole;
 }
 
 void TraceEvent::clear() {
@@ -311,7 +315,8 @@ void TraceEvent::clear() {
   name.clear();
   pid.clear();
   tid.clear();
-  start_ns = duration_ns = forward_thread = 0;
+  start_ns = 0;
+  duration_ns = forward_thread = 0;
   correlation.reset();
   external.reset();
   bytes.reset();
@@ -362,7 +367,9 @@ void read_trace_event(JsonStream& json, TraceEvent& event) {
       event.start_ns = time(json, "ts");
       event.has_start = true;
     } else if (key == "dur") {
-      event.duration_ns = time(json, "dur");
+      const std::int64_t duration = time(json, "dur");
+      if (duration < 0) json.broken("dur is out of range");
+      event.duration_ns = static_cast<std::uint64_t>(duration);
     } else if (key == "args") {
       read_args(json, event);
     } else {
@@ -371,7 +378,8 @@ void read_trace_event(JsonStream& json, TraceEvent& event) {
   }
   if (event.category == TraceCategory::other || !event.complete) return;
   if (!event.has_start) json.broken("the event has no ts");
-  if (event.start_ns > kMostNs - event.duration_ns) json.broken("dur is out of range");
+  if (event.start_ns > kMostNs - static_cast<std::int64_t>(event.duration_ns))
+    json.broken("dur is out of range");
 }
 
 }  // namespace gable

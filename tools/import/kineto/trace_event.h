@@ -39,7 +39,8 @@ struct TraceEvent {
   TraceCategory category = TraceCategory::other;
   bool complete = false;  // ph is "X"
   std::string name, pid, tid;
-  std::uint64_t start_ns = 0, duration_ns = 0;
+  std::int64_t start_ns = 0;  // also before the zero of the trace
+  std::uint64_t duration_ns = 0;
   bool has_start = false;
 
   std::optional<std::uint64_t> correlation, external, bytes, sequence, python_id, python_parent;
@@ -66,6 +67,6 @@ void read_trace_event(JsonStream& json, TraceEvent& event);
 [[nodiscard]] std::optional<CollectiveCall> collective_of(const TraceMessage& message);
 
 // Microseconds as a trace has them, in whole ns.
-[[nodiscard]] std::optional<std::uint64_t> trace_time(std::string_view text);
+[[nodiscard]] std::optional<std::int64_t> trace_time(std::string_view text);
 
 }  // namespace gable
