@@ -155,6 +155,10 @@ void KinetoOperators::link_backward(LayerTree& layers) {
 // Traces that do not tell strides and paddings: the gradient that a convolution's backward takes is
 // as large as its output. Forward and backward have the same sequence number.
 void KinetoOperators::finish_convolutions() {
+  const bool open = std::any_of(results_.begin(), results_.end(), [](const OperatorResult& result) {
+    return result.pending && !result.work;
+  });
+  if (!open) return;
   const auto& ranges = nest_.ranges();
   using Gradient = std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>;
   std::unordered_map<std::uint64_t, const Gradient*> gradients;

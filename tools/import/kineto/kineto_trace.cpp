@@ -15,6 +15,7 @@
 #include "tools/import/kineto/kineto_operators.h"
 #include "tools/import/kineto/kineto_parts.h"
 #include "tools/import/kineto/trace_event.h"
+#include "tools/import/kineto/xla_trace.h"
 #include "tools/import/records/range_nest.h"
 #include "tools/import/records/step_records.h"
 #include "tools/streams/json_stream.h"
@@ -64,6 +65,7 @@ class Reader {
         imported_(imported),
         nest_(imported.layers),
         operators_(nest_),
+        xla_(imported),
         named_steps_(imported.step_range),
         metrics_(imported) {}
 
@@ -71,6 +73,7 @@ class Reader {
     first_kernel_ = imported_.kernels.size();
     first_copy_ = imported_.copies.size();
     read_file();
+    if (xla_.found() && kernels_ == 0) return xla_.finish(json_.name());
     move_times();
     for (const NamedStep& step : named_) named_steps_.add(step.thread, step.start_ns, step.end_ns);
     check_parents(json_, parents_);
@@ -158,7 +161,13 @@ class Reader {
         continue;
       }
       read_trace_event(json_, event);
-      if (event.complete) take(event);
+      if (event.metadata) {
+        xla_.name(event);
+      } else if (event.complete && event.category == TraceCategory::other) {
+        xla_.take(event);
+      } else if (event.complete) {
+        take(event);
+      }
     }
   }
 
@@ -561,6 +570,7 @@ class Reader {
   Imported& imported_;
   RangeNest nest_;
   KinetoOperators operators_;
+  XlaTrace xla_;
   StepRanges named_steps_;
   NcuMetrics metrics_;
   std::unordered_map<std::string, std::uint32_t> threads_, processes_;

@@ -194,6 +194,16 @@ std::optional<std::uint64_t> bytes_of(std::string_view type) {
   return std::nullopt;
 }
 
+std::string* xla_text(TraceXla& xla, std::string_view key) {
+  if (key == "name") return &xla.name;
+  if (key == "hlo_op") return &xla.hlo_op;
+  if (key == "hlo_module") return &xla.hlo_module;
+  if (key == "tf_op") return &xla.tf_op;
+  if (key == "kernel_details") return &xla.kernel;
+  if (key == "memcpy_details" || key == "memset_details") return &xla.copy;
+  return nullptr;
+}
+
 void read_args(JsonStream& json, TraceEvent& event) {
   const Token token = json.next();
   if (token != Token::object) return json.skip_rest(token);
@@ -251,6 +261,8 @@ void read_args(JsonStream& json, TraceEvent& event) {
       event.python_id = whole(json, "Python id");
     } else if (key == "Python parent id") {
       event.python_parent = whole(json, "Python parent id");
+    } else if (std::string* xla = xla_text(event.xla, key)) {
+      text(json, *xla);
     } else if (key.find("__") != std::string_view::npos &&
                key.find('.') != std::string_view::npos) {
       counter(json, std::string(key), event);
@@ -338,6 +350,10 @@ void TraceEvent::clear() {
   values.clear();
   counters.clear();
   message = {};
+  metadata = false;
+  for (std::string* text :
+       {&xla.name, &xla.hlo_op, &xla.hlo_module, &xla.tf_op, &xla.kernel, &xla.copy})
+    text->clear();
 }
 
 void read_trace_event(JsonStream& json, TraceEvent& event) {
@@ -350,7 +366,8 @@ void read_trace_event(JsonStream& json, TraceEvent& event) {
     } else if (key == "ph") {
       const Token token = json.next();
       event.complete = token == Token::text && json.text() == "X";
-      useful = event.complete;
+      event.metadata = token == Token::text && json.text() == "M";
+      useful = event.complete || event.metadata;
       json.skip_rest(token);
     } else if (key == "cat") {
       const Token token = json.next();
@@ -363,6 +380,8 @@ void read_trace_event(JsonStream& json, TraceEvent& event) {
       text(json, event.pid);
     } else if (key == "tid") {
       text(json, event.tid);
+    } else if (event.metadata && (key == "ts" || key == "dur")) {
+      json.skip();
     } else if (key == "ts") {
       event.start_ns = time(json, "ts");
       event.has_start = true;

@@ -35,9 +35,17 @@ struct TraceMessage {
   bool uneven = false;                          // ranks get parts of different sizes
 };
 
+// What JAX's and TensorFlow's profiler say of GPU work.
+struct TraceXla {
+  std::string name;  // of a scope; in metadata, of a process or thread
+  std::string hlo_op, hlo_module, tf_op;
+  std::string kernel, copy;  // "regs:32 grid:1,1,1 …"
+};
+
 struct TraceEvent {
   TraceCategory category = TraceCategory::other;
   bool complete = false;  // ph is "X"
+  bool metadata = false;  // ph is "M"
   std::string name, pid, tid;
   std::int64_t start_ns = 0;  // also before the zero of the trace
   std::uint64_t duration_ns = 0;
@@ -55,6 +63,7 @@ struct TraceEvent {
   std::vector<std::string> types, values;
   std::vector<std::pair<std::string, double>> counters;
   TraceMessage message;
+  TraceXla xla;
 
   void clear();
 };
