@@ -65,16 +65,20 @@ class Operators(ImportTest):
             self.assertIsNone(flops(name), name)
 
     def test_a_replayed_graph_has_unknown_work(self):
-        def flops(call):
+        def flops(call, twice=False):
             trace = trace_of([["aten::linear", 0, 0, 50, {"Input Dims": [[4, 8], [6, 8], []], "Input type": ["float", "float", ""]}],
                               ["aten::copy_", 0, 100, 50, {"Input Dims": [[4, 8]], "Input type": ["float"]}]])
             for event in trace["traceEvents"]:
                 if event["cat"] == "cuda_runtime" and event["args"]["correlation"] == 2:
                     event["name"] = call
+            if twice:
+                trace["traceEvents"] += [{**event, "ts": 500} for event in trace["traceEvents"]
+                                         if event["cat"] == "kernel" and event["args"]["correlation"] == 2]
             report = self.report("--kineto", self.file("graph.json", json.dumps(trace)))
             return next(row["model"]["flops_analytic"] for row in report["layers"] if row["path"][-1:] == ["aten::copy_"])
         self.assertEqual(flops("cudaLaunchKernel"), 0)
         self.assertIsNone(flops("cudaGraphLaunch"))
+        self.assertIsNone(flops("hipGraphLaunch", twice=True))
 
 
 if __name__ == "__main__":

@@ -48,11 +48,17 @@ void KinetoCalls::sort() {
   }
 }
 
-const TracedCall* KinetoCalls::find(std::uint64_t correlation) const {
+const TracedCall* KinetoCalls::find(std::uint64_t correlation, std::uint64_t when_ns) const {
   if (correlation == 0) return nullptr;
-  const auto call =
-      std::lower_bound(calls_.begin(), calls_.end(), numbered(correlation), by_correlation);
-  return call != calls_.end() && call->correlation == correlation ? &*call : nullptr;
+  auto call = std::lower_bound(calls_.begin(), calls_.end(), numbered(correlation), by_correlation);
+  if (call == calls_.end() || call->correlation != correlation) return nullptr;
+  // A call of the driver within that of the runtime has its number.
+  auto found = call;
+  for (; call != calls_.end() && call->correlation == correlation && call->start_ns <= when_ns;
+       ++call) {
+    if (process_of_thread_[call->thread] != process_of_thread_[found->thread]) found = call;
+  }
+  return &*found;
 }
 
 void KinetoCalls::used(std::int32_t device, const TracedCall& call) {

@@ -21,7 +21,9 @@ class KinetoCalls {
   void sort();
   [[nodiscard]] std::vector<TracedCall>& all() { return calls_; }
   [[nodiscard]] const std::vector<TracedCall>& all() const { return calls_; }
-  [[nodiscard]] const TracedCall* find(std::uint64_t correlation) const;
+  // Of the work that began at this time. Processes may use the same numbers: then the last call
+  // before it is the one.
+  [[nodiscard]] const TracedCall* find(std::uint64_t correlation, std::uint64_t when_ns) const;
 
   // The device has work of a call of this process. Before before() is asked.
   void used(std::int32_t device, const TracedCall& call);

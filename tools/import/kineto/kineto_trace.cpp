@@ -374,15 +374,14 @@ class Reader {
   struct Place {
     std::uint32_t range = kNone, step = 0;
     bool known = false;
-    bool replayed = false;  // by a launch of a CUDA graph
+    const TracedCall* call = nullptr;
   };
 
   // By the call that has the same number, else by the operator that has.
   Place place_of(const Origin& origin, std::int32_t device, std::uint64_t start_ns) {
-    if (const TracedCall* call = calls_.find(origin.correlation)) {
+    if (const TracedCall* call = calls_.find(origin.correlation, start_ns)) {
       calls_.used(device, *call);
-      return {nest_.at(call->thread, call->start_ns), step_at(call->start_ns), true,
-              call->what == CallName::graph_launch};
+      return {nest_.at(call->thread, call->start_ns), step_at(call->start_ns), true, call};
     }
     const auto external = std::lower_bound(
         externals_.begin(), externals_.end(),
@@ -414,14 +413,26 @@ class Reader {
       copies.push_back(place_of(copy_origins_[i], copy.device, copy.start_ns));
     }
     leave_out_early(kernels, copies);
+    // A call that launched several kernels replayed a graph, whatever it is called.
+    std::vector<bool> launched(calls_.all().size()), several(calls_.all().size());
+    const auto number = [this](const Place& place) {
+      return static_cast<std::size_t>(place.call - calls_.all().data());
+    };
+    for (const Place& place : kernels) {
+      if (place.call == nullptr) continue;
+      if (launched[number(place)]) several[number(place)] = true;
+      launched[number(place)] = true;
+    }
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
       const Place& place = kernels[i];
       kernel.layer = nest_.layer(place.range);
       kernel.step = place.step;
       if (!place.known) ++imported_.without_call;
-      operators_.launched(place.range, place.step, kernel.function,
-                          place.replayed || graph_nodes_.contains(i), imported_.functions);
+      const bool replayed = graph_nodes_.contains(i) ||
+                            (place.call != nullptr && (place.call->what == CallName::graph_launch ||
+                                                       several[number(place)]));
+      operators_.launched(place.range, place.step, kernel.function, replayed, imported_.functions);
       nest_.project(place.range, kernel.device, kernel.start_ns, kernel.end_ns);
       used_.insert(kernel.device);
     }

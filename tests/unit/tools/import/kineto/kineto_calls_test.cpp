@@ -17,7 +17,7 @@ class Calls : public testing::Test {
     calls.add(made, process);
   }
   void used(std::int32_t device, std::uint64_t correlation) {
-    const TracedCall* call = calls.find(correlation);
+    const TracedCall* call = calls.find(correlation, UINT64_MAX);
     ASSERT_NE(call, nullptr);
     calls.used(device, *call);
   }
@@ -74,6 +74,20 @@ TEST_F(Calls, EachProcessHasNumbersOfItsOwn) {
   EXPECT_TRUE(calls.before(99, 2));
   used(0, 5000);
   EXPECT_FALSE(calls.before(4000, 0));
+}
+
+TEST_F(Calls, OfTwoProcessesWithOneNumberTheLastBeforeTheWork) {
+  call(7, 100, 0);
+  call(7, 101, 0);  // of the driver, within the runtime's
+  call(7, 500, 1);
+  call(7, 900, 0);
+  calls.sort();
+  EXPECT_EQ(calls.find(7, 450)->start_ns, 100u);
+  EXPECT_EQ(calls.find(7, 550)->start_ns, 500u);
+  EXPECT_EQ(calls.find(7, 950)->start_ns, 900u);
+  EXPECT_EQ(calls.find(7, 50)->start_ns, 100u);  // clocks that differ
+  EXPECT_EQ(calls.find(8, 450), nullptr);
+  EXPECT_EQ(calls.find(0, 450), nullptr);
 }
 
 TEST_F(Calls, NeighboursOfACallThatIsMissing) {
