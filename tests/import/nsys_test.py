@@ -99,6 +99,31 @@ class Schemas(NsysTest):
         report = self.report("--nsys", self.export("ALTER TABLE META_DATA_EXPORT RENAME TO EXPORT_META_DATA"))
         self.assertIn("nsys 2025.3.1.90", notes(report))
 
+    def test_times_before_the_zero_of_the_session(self):
+        """All moved to before it: durations, layers and steps are what they were."""
+        tables = ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS")
+        for by in (5, 250, 3050, 20000):
+            moved = [f"UPDATE {table} SET start = start - {by}, end = end - {by}" for table in tables]
+            for options in ((), ("--step-range", "^aten::mm")):
+                with self.subTest(by=by, options=options):
+                    here = self.report("--nsys", self.export(), *options)
+                    there = self.report("--nsys", self.export(*moved), *options)
+                    for part in ("layers", "kernels", "copies", "step"):
+                        self.assertEqual(here[part], there[part])
+
+    def test_adapters_that_cuda_does_not_have(self):
+        """As Windows lists them, with the number of the first GPU."""
+        report = self.report("--nsys", self.export(
+            "INSERT INTO TARGET_INFO_GPU VALUES (1, 'Microsoft Basic Render Driver', '', 0, 0, 0, 0, 0, 0, 0, 0)"))
+        self.assertEqual([each["name"] for each in report["devices"]], ["Tesla T4"])
+
+    def test_numbers_that_the_process_has_for_gpus(self):
+        """A process that sees the second GPU alone calls it 0."""
+        report = self.report("--nsys", self.export(
+            "INSERT INTO TARGET_INFO_GPU VALUES (1, 'NVIDIA L4', 'AD104', 1, 58, 2040000000, 300000000000, 50331648, 24000000000, 8, 9)",
+            "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER, pid INTEGER)", "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 1)"))
+        self.assertEqual([(each["id"], each["name"]) for each in report["devices"]], [(0, "NVIDIA L4")])
+
     def test_environment_and_processes_stay_out(self):
         self.report("--nsys", self.export())
         for word in ("hunter2", "API_TOKEN", "secret"):
@@ -159,12 +184,53 @@ class BadInput(NsysTest):
                                                   "char(10) || 'a)' WHERE name = 'NVTX_EVENTS'"))
         self.assertIn("malformed database schema", said)
 
+    NONE = "DROP TABLE " + KERNELS
+    SAID = "CREATE TABLE DIAGNOSTIC_EVENT (timestamp INTEGER, timestampType INTEGER, source INTEGER, severity INTEGER, text TEXT, globalPid INTEGER)"
+
+    def says(self, severity, text):
+        return "INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 0, 1, {}, '{}', 0)".format(severity, text.replace("'", "''"))
+
     def test_no_kernels(self):
-        self.assertIn("has no table " + KERNELS, self.refused("--nsys", self.export("DROP TABLE " + KERNELS)))
-        self.assertIn("no kernel", self.refused("--nsys", self.export("DELETE FROM " + KERNELS)))
+        said = self.refused("--nsys", self.export(self.NONE))
+        self.assertIn("has no table " + KERNELS + ": nsys recorded no kernel, but 4 NVTX ranges, 6 CUDA calls and 1 copies and memsets; "
+                      "record with --trace cuda,nvtx a part that launches kernels.", said)
+        self.assertIn("no row in " + KERNELS + ": nsys recorded no kernel", self.refused("--nsys", self.export("DELETE FROM " + KERNELS)))
+        tables = ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_MEMCPY")
+        said = self.refused("--nsys", self.export(self.NONE, *("DROP TABLE " + table for table in tables)))
+        self.assertIn("no kernel, nor anything else of the program; record with --trace cuda,nvtx.", said)
+        self.assertIn("--cuda-graph-trace node", self.refused("--nsys", self.export(
+            self.NONE, "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER)", "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (1)")))
+
+    def test_kernels_that_are_missing_within_graphs(self):
+        report = self.report("--nsys", self.export("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER)",
+                                                   "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (1), (2)"))
+        self.assertIn("2 launches of CUDA graphs were recorded as wholes", notes(report))
+
+    def test_why_there_are_none_as_nsys_says_it(self):
+        driver = "Installed CUDA driver version (13.2) is not supported by this build of Nsight Systems."
+        vague, hollow = "CUDA profiling might have not been started correctly.", "No CUDA events collected. Does the process use CUDA?"
+        said = self.refused("--nsys", self.export(self.NONE, self.SAID, self.says(1, "Number of CUDA events collected: 0."), self.says(2, hollow),
+                                                  self.says(2, vague), self.says(2, vague), self.says(3, driver)))
+        self.assertIn(f"(nsys says: {driver[:-1]}; {vague[:-1]}); when that is mended, record", said)
+        self.assertIn(f"(nsys says: {hollow})", self.refused("--nsys", self.export(self.NONE, self.SAID, self.says(2, hollow))))
+        self.assertIn("(nsys says: Subscribe returned 999: CUPTI_ERROR_UNKNOWN)", self.refused("--nsys", self.export(
+            self.NONE, self.SAID, self.says(3, "Subscribe returned 999: CUPTI_ERROR_UNKNOWN"))))
+        # What is of other parts of nsys is no reason.
+        for other in ("Unable to configure the collection of CPU IP/backtrace samples.", "No NVTX events collected. Does the process use NVTX?",
+                      "CUDA device 0: Unified Memory cannot be traced on devices that do not support peer-to-peer transfers."):
+            self.assertNotIn("nsys says", self.refused("--nsys", self.export(self.NONE, self.SAID, self.says(2, other))))
+
+    def test_what_nsys_says_is_repeated_without_paths_hosts_and_secrets(self):
+        for text in ("CUDA injection failed on host gpu17 for '/home/alice/train me.py'", "Cannot load /home/alice/libcupti.so.12 for CUDA on secret-host",
+                     "CUDA failed: API_TOKEN=hunter2 alice@gpu17.example.com", r"CUDA injection failed in C:\Users\alice\a.exe",
+                     "CUDA injection failed in secret-process at 10.1.2.3", "CUDA driver error: token ghp_0123456789abcdef user alice1"):
+            said = self.refused("--nsys", self.export(self.NONE, self.SAID, self.says(3, text)))
+            self.assertIn("nsys says", said)
+            for word in ("alice", "gpu17", "hunter2", "secret", "ghp_", "10.1.2.3", "train", "libcupti"):
+                self.assertNotIn(word, said.replace(str(self.folder), ""), text)
 
     def test_numbers_out_of_range_name_the_row(self):
-        for change in ("end = 1", "start = -5", "gridX = 4294967296", "start = NULL", "correlationId = 'x'"):
+        for change in ("end = 1", "end = -5", "start = -5000000000000000000", "start = 5000000000000000000", "gridX = 4294967296", "start = NULL", "correlationId = 'x'"):
             with self.subTest(change):
                 said = self.refused("--nsys", self.export(f"UPDATE {KERNELS} SET {change} WHERE correlationId = 12"))
                 self.assertIn(f"{KERNELS}, row 2", said)

@@ -129,8 +129,8 @@ void NsysWaits::read_full(const std::string& where, TracedSteps& steps) {
     const auto correlation = some(rows, 2);
     if (!correlation || *correlation == 0) continue;
     TracedFullQueue made;
-    made.start_ns = rows.needed(0);
-    made.end_ns = rows.number(1).value_or(made.start_ns);
+    made.start_ns = rows.needed_time(0);
+    made.end_ns = rows.time(1).value_or(made.start_ns);
     made.correlation = numbers_.correlation(rows.number(3).value_or(0), *correlation);
     steps.full.push_back(made);
   }

@@ -3,12 +3,15 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+
 #include "tools/base/wrong_use.h"
 
 namespace gable {
 namespace {
 
 constexpr int kCacheKiB = 8192;
+constexpr std::int64_t kMostTime = INT64_MAX / 2;  // 146 years of ns: a difference of two fits
 
 std::string quoted_name(const std::string& name) {
   std::string out = "\"";
@@ -21,13 +24,14 @@ std::string quoted_name(const std::string& name) {
 
 }  // namespace
 
-SqliteFile::SqliteFile(const std::string& path) : path_(path) {
+SqliteFile::SqliteFile(const std::string& path, const std::string& name)
+    : path_(name.empty() ? path : name) {
   const int opened =
       sqlite3_open_v2(path.c_str(), &file_, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
   if (opened != SQLITE_OK) {
     const std::string why = file_ == nullptr ? "no memory" : sqlite3_errmsg(file_);
     sqlite3_close(file_);
-    throw WrongUse(path + " cannot be opened: " + why + ".");
+    throw WrongUse(path_ + " cannot be opened: " + why + ".");
   }
   try {
     // What a schema says to do is not done.
@@ -84,6 +88,25 @@ std::uint64_t SqliteFile::rows(const std::string& table) {
   return rows > 0 ? static_cast<std::uint64_t>(rows) : 0;
 }
 
+std::int64_t SqliteFile::least(const std::vector<std::string>& tables, const std::string& column) {
+  sqlite3_int64 least = 0;
+  for (const std::string& table : tables) {
+    if (!has(table, column)) continue;
+    // A text is greater than all numbers; what is no number is found where it is read.
+    const std::string query = "SELECT min(" + quoted_name(column) + ") FROM " + quoted_name(table);
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v2(file_, query.c_str(), -1, &statement, nullptr) != SQLITE_OK) continue;
+    if (sqlite3_step(statement) == SQLITE_ROW &&
+        sqlite3_column_type(statement, 0) == SQLITE_INTEGER)
+      least = std::min(least, sqlite3_column_int64(statement, 0));
+    sqlite3_finalize(statement);
+  }
+  return least;
+}
+
+// One beyond all sense is found where it is read.
+void SqliteFile::set_zero(std::int64_t zero) { zero_ = std::max(zero, -kMostTime); }
+
 SqliteRows::SqliteRows(SqliteFile& file, std::string table, const std::vector<std::string>& columns,
                        const std::string& where)
     : file_(file), table_(std::move(table)), columns_(columns) {
@@ -139,6 +162,21 @@ std::optional<std::uint64_t> SqliteRows::number(int column, std::uint64_t most) 
 
 std::uint64_t SqliteRows::needed(int column, std::uint64_t most) const {
   const auto value = number(column, most);
+  if (!value) broken(columns_[static_cast<std::size_t>(column)] + " is missing");
+  return *value;
+}
+
+std::optional<std::uint64_t> SqliteRows::time(int column) const {
+  const int type = sqlite3_column_type(statement_, column);
+  if (type == SQLITE_NULL) return std::nullopt;
+  const sqlite3_int64 value = sqlite3_column_int64(statement_, column);
+  if (type != SQLITE_INTEGER || value < -kMostTime || value > kMostTime || value < file_.zero())
+    broken(columns_[static_cast<std::size_t>(column)] + " is out of range");
+  return static_cast<std::uint64_t>(value - file_.zero());
+}
+
+std::uint64_t SqliteRows::needed_time(int column) const {
+  const auto value = time(column);
   if (!value) broken(columns_[static_cast<std::size_t>(column)] + " is missing");
   return *value;
 }

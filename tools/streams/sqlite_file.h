@@ -18,7 +18,8 @@ namespace gable {
 class SqliteFile {
  public:
   // Throws WrongUse where it is no such file, or a damaged one.
-  explicit SqliteFile(const std::string& path);
+  // Sentences call it `name`; empty: as its path.
+  explicit SqliteFile(const std::string& path, const std::string& name = {});
   SqliteFile(const SqliteFile&) = delete;
   SqliteFile& operator=(const SqliteFile&) = delete;
   ~SqliteFile();
@@ -27,12 +28,19 @@ class SqliteFile {
   [[nodiscard]] bool has(const std::string& table) const { return columns_.contains(table); }
   [[nodiscard]] bool has(const std::string& table, const std::string& column) const;
   [[nodiscard]] std::uint64_t rows(const std::string& table);  // about as many
+  // The least number in that column of these tables, if it is negative; else 0.
+  [[nodiscard]] std::int64_t least(const std::vector<std::string>& tables,
+                                   const std::string& column);
+  // What times are counted from: a file may have some before its own zero.
+  void set_zero(std::int64_t zero);
+  [[nodiscard]] std::int64_t zero() const { return zero_; }
 
  private:
   friend class SqliteRows;
   [[noreturn]] void fail(const std::string& what) const;
   std::string path_;
   sqlite3* file_ = nullptr;
+  std::int64_t zero_ = 0;
   std::map<std::string, std::set<std::string>> columns_;  // by table; views are none
 };
 
@@ -57,6 +65,9 @@ class SqliteRows {
   [[nodiscard]] std::optional<std::uint64_t> number(int column,
                                                     std::uint64_t most = INT64_MAX) const;
   [[nodiscard]] std::uint64_t needed(int column, std::uint64_t most = INT64_MAX) const;
+  // A time since the file's zero().
+  [[nodiscard]] std::optional<std::uint64_t> time(int column) const;
+  [[nodiscard]] std::uint64_t needed_time(int column) const;
   [[noreturn]] void broken(const std::string& what) const;
 
  private:

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <unordered_map>
 
 #include "analysis/base/input_file.h"
 #include "tools/base/wrong_use.h"
 #include "tools/calls/nsys_waits.h"
+#include "tools/import/nsys/nsys_contents.h"
 #include "tools/import/nsys/nsys_texts.h"
 #include "tools/import/records/range_nest.h"
 #include "tools/import/records/step_records.h"
@@ -90,8 +90,9 @@ CopyKind kind_of_copy(std::uint64_t kind) {
 
 class Reader {
  public:
-  Reader(const std::string& path, Imported& imported, Progress& progress)
-      : file_(path),
+  Reader(const std::string& path, const std::string& name, Imported& imported, Progress& progress)
+      : path_(path),
+        file_(path, name),
         imported_(imported),
         progress_(progress),
         nest_(imported.layers),
@@ -104,6 +105,9 @@ class Reader {
     for (const char* table : {kKernels, kMemcpy, kMemset, kRanges}) rows += file_.rows(table);
     for (const char* table : {kRuntime[0], kRuntime[1]}) rows += file_.rows(table);
     progress_.begin(file_.path(), rows);
+    // What ran before the session's zero has negative times.
+    file_.set_zero(
+        file_.least({kKernels, kMemcpy, kMemset, kRuntime[0], kRuntime[1], kRanges}, "start"));
     read_nsys_devices(file_, imported_);
     first_kernel_ = imported_.kernels.size();
     first_copy_ = imported_.copies.size();
@@ -116,6 +120,11 @@ class Reader {
     place();
     if (named_steps_.asked()) record_steps();
     imported_.steps.insert(imported_.steps.end(), steps_.begin(), steps_.end());
+    if (const std::uint64_t graphs = file_.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE"); graphs > 0)
+      imported_.notes.push_back(
+          std::to_string(graphs) +
+          " launches of CUDA graphs were recorded as wholes: what ran in them "
+          "is missing; nsys profile --cuda-graph-trace node has it.");
     imported_.times_from.push_back("nsys" + nsys_version(file_) + " (" +
                                    std::filesystem::path(file_.path()).filename().string() + ")");
   }
@@ -131,9 +140,7 @@ class Reader {
       throw WrongUse(file_.path() +
                      " is an SQLite file, and not one of nsys: export one with nsys "
                      "export --type sqlite.");
-    if (!file_.has(kKernels))
-      throw WrongUse(file_.path() + " has no table " + kKernels +
-                     ": nsys recorded no kernel; record with --trace cuda,nvtx.");
+    if (file_.rows(kKernels) == 0) throw WrongUse(nsys_without_kernels(file_));
     for (const char* column : {"start", "end", "correlationId", "gridX", "blockX"}) {
       if (!file_.has(kKernels, column))
         throw WrongUse(file_.path() + ": " + kKernels + " has no column " + column +
@@ -173,7 +180,7 @@ class Reader {
   // As many rows as the file can have.
   [[nodiscard]] std::uint64_t most_rows() const {
     std::error_code code;
-    const auto size = std::filesystem::file_size(file_.path(), code);
+    const auto size = std::filesystem::file_size(path_, code);
     return code ? 0 : size / kLeastRowBytes;
   }
 
@@ -185,8 +192,8 @@ class Reader {
   }
 
   static void times(const SqliteRows& rows, std::uint64_t& start, std::uint64_t& end) {
-    start = rows.needed(0);
-    end = rows.needed(1);
+    start = rows.needed_time(0);
+    end = rows.needed_time(1);
     if (end < start) rows.broken("it ends before it starts");
   }
 
@@ -294,7 +301,7 @@ class Reader {
         if (process == processes_.end()) continue;
         Call* call = calls_->find(key_of(process->second, *correlation));
         if (call == nullptr) continue;
-        const std::uint64_t start = rows.needed(0);
+        const std::uint64_t start = rows.needed_time(0);
         if (start >= call->start_ns) continue;
         call->start_ns = start;
         call->thread = thread_of(*thread);
@@ -308,8 +315,8 @@ class Reader {
     const std::uint64_t thread = rows.number(2).value_or(0);
     const std::uint64_t number = rows.number(1, kMost32).value_or(0);
     TracedCall call;
-    call.start_ns = rows.needed(0);
-    const std::uint64_t end = rows.number(3).value_or(call.start_ns);
+    call.start_ns = rows.needed_time(0);
+    const std::uint64_t end = rows.time(3).value_or(call.start_ns);
     call.duration_ns = end > call.start_ns ? end - call.start_ns : 0;
     call.thread = thread_of(thread);
     if (number > 0) call.correlation = key_of(process_of(thread), number);
@@ -334,8 +341,8 @@ class Reader {
       tick();
       if (++count > kMostRanges) rows.broken("these are too many ranges");
       RangeNest::Range range;
-      range.start_ns = rows.needed(0);
-      const auto end = rows.number(1);
+      range.start_ns = rows.needed_time(0);
+      const auto end = rows.time(1);
       range.end_ns = end.value_or(UINT64_MAX);  // it was open when the recording ended
       if (range.end_ns < range.start_ns) rows.broken("the range ends before it starts");
       const std::uint64_t thread = rows.number(2).value_or(0);
@@ -410,8 +417,11 @@ class Reader {
     for (const RecordWindow& window : records.windows(steps_)) {
       TracedSteps steps;
       steps.starts = window.starts;
-      const std::string where = " WHERE start >= " + std::to_string(window.starts.front()) +
-                                " AND start < " + std::to_string(window.starts.back());
+      const auto in_file = [this](std::uint64_t time) {
+        return std::to_string(static_cast<std::int64_t>(time) + file_.zero());
+      };
+      const std::string where = " WHERE start >= " + in_file(window.starts.front()) +
+                                " AND start < " + in_file(window.starts.back());
       for (const char* table : kRuntime) {
         if (!file_.has(table)) continue;
         SqliteRows rows(file_, table, {"start", "correlationId", "globalTid", "end", "nameId"},
@@ -435,6 +445,7 @@ class Reader {
   }
 
   static constexpr int kName = 5;
+  const std::string path_;
   SqliteFile file_;
   Imported& imported_;
   Progress& progress_;
@@ -453,21 +464,6 @@ class Reader {
   std::uint64_t done_ = 0;
 };
 
-// What the file begins with, where SQLite's own sentence would not help.
-void check_kind(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 16> head{};
-  file.read(head.data(), head.size());
-  const std::string_view text(head.data(), static_cast<std::size_t>(file.gcount()));
-  if (text.empty()) throw WrongUse(path + " is empty.");
-  if (text.starts_with("SQLite format 3")) return;
-  if (text.starts_with("{") || text.starts_with("["))
-    throw WrongUse(path + " looks like a trace of PyTorch's profiler: give it with --kineto.");
-  if (text.starts_with("\"ID\"") || text.starts_with("==PROF=="))
-    throw WrongUse(path + " is output of ncu: give it with --ncu.");
-  throw WrongUse(path + " is no SQLite file: export one with nsys export --type sqlite.");
-}
-
 }  // namespace
 
 std::string nsys_rep_sentence(const std::string& path) {
@@ -476,15 +472,14 @@ std::string nsys_rep_sentence(const std::string& path) {
          out + " " + path + "` and give that file with --nsys.";
 }
 
-void read_nsys_sqlite(const std::string& path, Imported& imported, Progress& progress) {
+void read_nsys_sqlite(const std::string& path, Imported& imported, Progress& progress,
+                      const std::string& name) {
   const InputFile file(path, "a profile");
   if (!file.error().empty()) throw WrongUse(file.error());
   if (!file.is_regular())
     throw WrongUse(path + " is a pipe, and SQLite reads files alone: save it as a file first.");
-  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
-    throw WrongUse(nsys_rep_sentence(path));
-  check_kind(path);
-  Reader(path, imported, progress).read();
+  if (file.size() == 0) throw WrongUse(path + " is empty.");
+  Reader(path, name, imported, progress).read();
 }
 
 }  // namespace gable

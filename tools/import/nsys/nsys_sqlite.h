@@ -12,8 +12,10 @@
 namespace gable {
 
 // Reads kernels, copies, calls, ranges and the GPUs' attributes, and no other table: environment
-// variables and processes stay where they are. Throws WrongUse.
-void read_nsys_sqlite(const std::string& path, Imported& imported, Progress& progress);
+// variables and processes stay where they are. Sentences call the file `name`; empty: as its path.
+// Throws WrongUse.
+void read_nsys_sqlite(const std::string& path, Imported& imported, Progress& progress,
+                      const std::string& name = {});
 
 // Of a .nsys-rep file: which command makes of it what can be read.
 [[nodiscard]] std::string nsys_rep_sentence(const std::string& path);

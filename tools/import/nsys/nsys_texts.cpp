@@ -83,16 +83,35 @@ std::uint32_t NsysTexts::range(const SqliteRows& rows, std::uint64_t process, Ra
   return id;
 }
 
+namespace {
+
+// The numbers by which processes call a GPU, by its row: they see a part of the machine's.
+std::map<std::uint64_t, std::set<std::int32_t>> numbers_of_gpus(SqliteFile& file) {
+  std::map<std::uint64_t, std::set<std::int32_t>> numbers;
+  const char* const table = "TARGET_INFO_CUDA_DEVICE";
+  if (!file.has(table, "gpuId") || !file.has(table, "cudaId")) return numbers;
+  SqliteRows rows(file, table, {"gpuId", "cudaId"}, " WHERE gpuId >= 0 AND cudaId >= 0");
+  while (rows.next())
+    numbers[rows.number(0).value_or(0)].insert(
+        static_cast<std::int32_t>(rows.number(1, 1u << 20).value_or(0)));
+  return numbers;
+}
+
+}  // namespace
+
 void read_nsys_devices(SqliteFile& file, Imported& imported) {
   if (!file.has("TARGET_INFO_GPU")) return;
+  const auto numbers = numbers_of_gpus(file);
+  std::set<std::int32_t> taken;
+  for (const auto& [id, places] : numbers) taken.insert(places.begin(), places.end());
   SqliteRows rows(file, "TARGET_INFO_GPU",
                   {"id", "cuDevice", "name", "chipName", "smCount", "clockRate", "memoryBandwidth",
                    "l2CacheSize", "totalMemory", "computeMajor", "computeMinor"});
   while (rows.next()) {
     const auto id = rows.number(1, 1u << 20);
-    const auto place = static_cast<std::int32_t>(id ? *id : rows.number(0, 1u << 20).value_or(0));
+    const std::uint64_t gpu = rows.number(0, 1u << 20).value_or(0);
+    const auto place = static_cast<std::int32_t>(id ? *id : gpu);
     DeviceInfo device;
-    device.id = place;
     device.name = rows.text(2);
     device.chip = rows.text(3);
     device.sm_count = static_cast<int>(rows.number(4, 1u << 20).value_or(0));
@@ -101,10 +120,21 @@ void read_nsys_devices(SqliteFile& file, Imported& imported) {
     device.memory_bytes = rows.number(8).value_or(0);
     device.compute_major = static_cast<int>(rows.number(9, 1000).value_or(0));
     device.compute_minor = static_cast<int>(rows.number(10, 1000).value_or(0));
-    add_device(device, file.path(), imported);
-    if (const auto bandwidth = rows.number(6).value_or(0); bandwidth > 0)
-      imported.stated.push_back({place, CeilingKind::memory, "dram", static_cast<double>(bandwidth),
-                                 "theoretical: memoryBandwidth in nsys's TARGET_INFO_GPU"});
+    // Windows lists adapters that CUDA does not have.
+    if (device.sm_count == 0 && device.compute_major == 0 && device.sm_clock_max_hz == 0) continue;
+    std::set<std::int32_t> places = {place};
+    if (const auto found = numbers.find(gpu); found != numbers.end())
+      places = found->second;
+    else if (taken.contains(place))
+      continue;
+    for (const std::int32_t each : places) {
+      device.id = each;
+      add_device(device, file.path(), imported);
+      if (const auto bandwidth = rows.number(6).value_or(0); bandwidth > 0)
+        imported.stated.push_back({each, CeilingKind::memory, "dram",
+                                   static_cast<double>(bandwidth),
+                                   "theoretical: memoryBandwidth in nsys's TARGET_INFO_GPU"});
+    }
   }
 }
 
