@@ -7,12 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "analysis/report/report_json.h"
@@ -20,6 +18,8 @@
 #include "tools/commands/command.h"
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
+#include "tools/import/convert/own_tools.h"
+#include "tools/import/kinds/file_kind.h"
 #include "tools/import/kineto/kineto_trace.h"
 #include "tools/import/ncu/ncu_csv.h"
 #include "tools/import/nsys/nsys_sqlite.h"
@@ -34,30 +34,16 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// What a file begins with, where the JSON reader's own sentence would not help.
-void check_trace_kind(const std::string& path) {
-  std::error_code code;
-  if (!std::filesystem::is_regular_file(path, code)) return;  // a pipe is read once
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 16> head{};
-  file.read(head.data(), head.size());
-  const std::string_view text(head.data(), static_cast<std::size_t>(file.gcount()));
-  if (text.starts_with("SQLite format 3"))
-    throw WrongUse(path + " is an SQLite file, as nsys exports it: give it with --nsys.");
-  if (text.starts_with("\"ID\"") || text.starts_with("==PROF=="))
-    throw WrongUse(path + " is output of ncu: give it with --ncu.");
-}
-
-void read_ncu(const std::string& path, Imported& imported, Progress& progress) {
-  if (path.ends_with(".ncu-rep")) throw WrongUse(ncu_rep_sentence(path));
-  const auto source = open_bytes(path, progress);
+void read_ncu(const std::string& path, Imported& imported, Progress& progress,
+              const std::string& name) {
+  const auto source = open_bytes(path, progress, name);
   read_ncu_csv(*source, imported);
-  imported.counters_from.push_back("ncu (" + file_name(path) + ")");
+  imported.counters_from.push_back("ncu (" + file_name(name) + ")");
 }
 
-void read_kineto(const std::string& path, Imported& imported, Progress& progress) {
-  check_trace_kind(path);
-  const auto source = open_bytes(path, progress);
+void read_kineto(const std::string& path, Imported& imported, Progress& progress,
+                 const std::string& name) {
+  const auto source = open_bytes(path, progress, name);
   read_kineto_trace(*source, imported);
 }
 
@@ -66,13 +52,21 @@ void read_kineto(const std::string& path, Imported& imported, Progress& progress
 struct Format {
   const char* option;
   const char* files;
+  FileKind kind;
   bool counters;
-  void (*read)(const std::string& path, Imported& imported, Progress& progress);
+  // `name` is what sentences call the file at `path`.
+  void (*read)(const std::string& path, Imported& imported, Progress& progress,
+               const std::string& name);
+  // What the tool itself keeps, and the program that exports it.
+  FileKind report = FileKind::unknown;
+  Exporter exporter = Exporter::nsys;
 };
 constexpr Format kFormats[] = {
-    {"--ncu", "output of ncu --csv", true, &read_ncu},
-    {"--nsys", "what nsys export --type sqlite wrote", false, &read_nsys_sqlite},
-    {"--kineto", "traces of PyTorch's profiler", false, &read_kineto},
+    {"--ncu", "output of ncu --csv", FileKind::ncu_csv, true, &read_ncu, FileKind::ncu_report,
+     Exporter::ncu},
+    {"--nsys", "what nsys export --type sqlite wrote", FileKind::sqlite, false, &read_nsys_sqlite,
+     FileKind::nsys_report, Exporter::nsys},
+    {"--kineto", "traces of PyTorch's profiler", FileKind::trace, false, &read_kineto},
 };
 
 std::string no_files() {
@@ -117,7 +111,7 @@ class ImportCommand final : public Command {
                       std::string_view(terminal == nullptr ? "dumb" : terminal) != "dumb");
     Imported imported;
     imported.step_range = step_range_;
-    for (const Input& input : all) input.format->read(input.path, imported, progress);
+    for (const Input& input : all) read(input, imported, progress);
     if (gpu != nullptr) name_gpu(*gpu, imported);
     const Report report = assemble(imported, read_roofs_folder(roofs_folder()));
     progress.clear();
@@ -134,6 +128,33 @@ class ImportCommand final : public Command {
     const Format* format;
     std::string path;
   };
+
+  // A file that was given with another format's option would else get that format's sentence of
+  // what is wrong in it.
+  void read(const Input& input, Imported& imported, Progress& progress) const {
+    const Format& format = *input.format;
+    const FileKind kind = kind_of_file(input.path);
+    if (kind == FileKind::unknown || kind == format.kind)
+      return format.read(input.path, imported, progress, input.path);
+    const std::string program =
+        kind == format.report ? find_exporter(format.exporter) : std::string();
+    if (program.empty()) throw WrongUse(sentence_of(kind, input.path));
+    progress.clear();
+    tell(file_name(input.path) + " is exported by " + program + ".");
+    TemporaryFolder folder;
+    const std::string made = export_report(format.exporter, program, input.path, folder);
+    format.read(made, imported, progress, input.path);
+  }
+
+  // Of what takes its time; where the report goes to standard output, on a terminal alone.
+  void tell(const std::string& line) const {
+    if (output_ != "-") {
+      print_line(stdout, line);
+      std::fflush(stdout);
+    } else if (isatty(STDERR_FILENO) == 1) {
+      say(line);
+    }
+  }
 
   [[nodiscard]] const GpuSpec* named_board() const {
     if (!gpu_) return nullptr;

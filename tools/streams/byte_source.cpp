@@ -72,12 +72,14 @@ class FileSource final : public ByteSource {
 
 }  // namespace
 
-std::unique_ptr<ByteSource> open_bytes(const std::string& path, Progress& progress) {
+std::unique_ptr<ByteSource> open_bytes(const std::string& path, Progress& progress,
+                                       const std::string& name) {
   InputFile file(path, "a profile");
   if (!file.error().empty()) throw WrongUse(file.error());
   if (file.is_regular() && file.size() == 0) throw WrongUse(path + " is empty.");
-  progress.begin(path, file.size());  // of a pipe nobody knows it
-  return std::make_unique<FileSource>(path, progress, file);
+  const std::string& shown = name.empty() ? path : name;
+  progress.begin(shown, file.size());  // of a pipe nobody knows it
+  return std::make_unique<FileSource>(shown, progress, file);
 }
 
 }  // namespace gable

@@ -22,8 +22,10 @@ class ByteSource {
   [[nodiscard]] virtual const std::string& name() const = 0;
 };
 
-// Throws WrongUse where there is no such file, or it is empty.
-[[nodiscard]] std::unique_ptr<ByteSource> open_bytes(const std::string& path, Progress& progress);
+// Sentences call it `name`; empty: as its path. Throws WrongUse where there is no such file, or it
+// is empty.
+[[nodiscard]] std::unique_ptr<ByteSource> open_bytes(const std::string& path, Progress& progress,
+                                                     const std::string& name = {});
 
 // Of text that is in memory already.
 class TextSource final : public ByteSource {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder of our own for what another program writes, gone at the end, on failure and on Ctrl-C.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace gable {
+
+// At most one at a time. While it is there, signals that end programs are passed on to the program
+// that runs for it, and end this one when that has ended; where none runs the folder goes first.
+class TemporaryFolder {
+ public:
+  // Throws WrongUse where there is no place for one.
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // A process group that gets the signals from now on; 0: none.
+  static void set_running(pid_t group);
+  [[nodiscard]] static bool was_signalled();
+  // Where a signal came while it ran: the folder goes, and the signal ends this program.
+  void end_if_signalled();
+
+ private:
+  std::string path_;
+};
+
+}  // namespace gable

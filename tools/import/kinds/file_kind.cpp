@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/import/kinds/file_kind.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "tools/import/ncu/ncu_csv.h"
+#include "tools/import/nsys/nsys_sqlite.h"
+
+namespace gable {
+namespace {
+
+constexpr std::size_t kHead = 1u << 16;
+
+bool has(std::string_view text, std::string_view piece) {
+  return text.find(piece) != std::string_view::npos;
+}
+
+std::string_view without_blanks(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
+    text.remove_prefix(1);
+  return text;
+}
+
+// A number of a protobuf message; nothing where the text ends before it does.
+std::optional<std::uint64_t> varint(std::string_view& text) {
+  std::uint64_t value = 0;
+  for (int shift = 0; shift < 64 && !text.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    text.remove_prefix(1);
+    value |= std::uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return value;
+  }
+  return std::nullopt;
+}
+
+// A space of planes: its first field is a plane (1), which has an id (1) and a name (2).
+bool is_xplane(std::string_view text) {
+  if (text.empty() || text.front() != '\x0a') return false;
+  text.remove_prefix(1);
+  if (!varint(text)) return false;
+  if (text.starts_with("\x08")) {
+    text.remove_prefix(1);
+    if (!varint(text)) return false;
+  }
+  if (!text.starts_with("\x12")) return false;
+  text.remove_prefix(1);
+  const auto size = varint(text);
+  if (!size || *size == 0 || *size > 200 || *size > text.size()) return false;
+  const std::string_view name = text.substr(0, *size);
+  const bool shown =
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isprint(c) != 0; });
+  return shown && (name.starts_with("/host:") || name.starts_with("/device:") ||
+                   name.starts_with("#") || name == "Task Environment" || name.starts_with("/"));
+}
+
+FileKind kind_of_json(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  if (text.front() == '{') {
+    for (const char* key : {"\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\"",
+                            "\"displayTimeUnit\"", "\"baseTimeNanoseconds\""})
+      if (has(text, key)) return FileKind::trace;
+    for (const char* key :
+         {"\"NvtxEvent\"", "\"CudaEvent\"", "\"TraceProcessEvent\"", "\"GlobalProcessId\"",
+          "\"CUPTI_ACTIVITY_", "\"StringIds\"", "\"globalTid\"", "\"GlobalTid\""})
+      if (has(text, key)) return FileKind::nsys_json;
+    if (has(text, "\"gable\"") && has(text, "\"schema\"")) return FileKind::gable_report;
+    // Its first line is all strings of the file.
+    const std::string_view first = without_blanks(text.substr(1));
+    if (first.starts_with("\"data\"") && (end == std::string_view::npos || text[end - 1] == '}'))
+      return FileKind::nsys_json;
+    return FileKind::unknown;
+  }
+  if (has(text, "\"frame\"") && (has(text, "\"children\"") || has(text, "\"metrics\"")))
+    return FileKind::hatchet;
+  if (has(text, "\"ph\"")) return FileKind::trace;
+  return FileKind::unknown;
+}
+
+bool is_ncu(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::string_view line = text.substr(at, std::min(text.find('\n', at), text.size()) - at);
+    if (line.starts_with("\"ID\",") || line.starts_with("==PROF== ")) return true;
+    at += line.size() + 1;
+  }
+  return false;
+}
+
+FileKind kind_of_names(const std::string& path) {
+  std::error_code code;
+  std::filesystem::directory_iterator each(path, code), end;
+  for (int seen = 0; !code && each != end && seen < 1000; each.increment(code), ++seen) {
+    const std::string name = each->path().extension().string();
+    if (name == ".parquet") return FileKind::parquet;
+    if (name == ".arrow" || name == ".arrows") return FileKind::arrow;
+  }
+  return FileKind::unknown;
+}
+
+}  // namespace
+
+FileKind kind_of_bytes(std::string_view head) {
+  using namespace std::string_view_literals;
+  if (head.starts_with("SQLite format 3\0"sv)) return FileKind::sqlite;
+  if (head.starts_with("NVIDIA Tegra Profiler Report")) return FileKind::nsys_report;
+  if (head.starts_with("NVR\0"sv)) return FileKind::ncu_report;
+  if (head.starts_with("QDSTRM") || head.starts_with("NVIDIA Tegra Profiler"))
+    return FileKind::nsys_capture;
+  if (head.starts_with("\x89HDF\r\n\x1a\n")) return FileKind::hdf5;
+  if (head.starts_with("PAR1")) return FileKind::parquet;
+  // A file and a stream of Arrow's.
+  if (head.starts_with("ARROW1") || head.starts_with("\xff\xff\xff\xff"sv)) return FileKind::arrow;
+  if (is_xplane(head)) return FileKind::xplane;
+  if (is_ncu(head)) return FileKind::ncu_csv;
+  const std::string_view text = without_blanks(head);
+  if (text.starts_with("{") || text.starts_with("[")) return kind_of_json(text);
+  if (text.starts_with("Time (%),Total Time (ns)") || text.starts_with("Time(%),Total Time (ns)"))
+    return FileKind::nsys_summary;
+  return FileKind::unknown;
+}
+
+FileKind kind_of_file(const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code)) return kind_of_names(path);
+  if (!std::filesystem::is_regular_file(path, code)) return FileKind::unknown;
+  gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) return FileKind::unknown;
+  std::vector<char> head(kHead);
+  const int count = gzread(file, head.data(), static_cast<unsigned>(head.size()));
+  gzclose_r(file);
+  if (count <= 0) return FileKind::unknown;
+  const FileKind kind =
+      kind_of_bytes(std::string_view(head.data(), static_cast<std::size_t>(count)));
+  if (kind != FileKind::unknown) return kind;
+  // Reports of versions that begin otherwise.
+  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep")) return FileKind::nsys_report;
+  if (path.ends_with(".qdstrm")) return FileKind::nsys_capture;
+  return path.ends_with(".ncu-rep") ? FileKind::ncu_report : FileKind::unknown;
+}
+
+std::string sentence_of(FileKind kind, const std::string& path) {
+  const auto exported = [&](const std::string& type) {
+    return path + " is " + type +
+           ": Gable reads nsys's SQLite; make one with nsys export --type sqlite of the same "
+           ".nsys-rep file, and give it with --nsys.";
+  };
+  switch (kind) {
+    case FileKind::unknown:
+      return {};
+    case FileKind::sqlite:
+      return path + " is an SQLite file, as nsys exports it: give it with --nsys.";
+    case FileKind::nsys_report:
+      return nsys_rep_sentence(path);
+    case FileKind::nsys_capture:
+      return path +
+             " is what nsys recorded before it made a report of it: make one with nsys's "
+             "QdstrmImporter, and give what nsys export --type sqlite makes of that with --nsys.";
+    case FileKind::nsys_json:
+      return exported("an export of nsys as JSON");
+    case FileKind::arrow:
+      return exported("Arrow, as nsys export --type arrow and arrowdir write it");
+    case FileKind::parquet:
+      return exported("Parquet, as nsys export --type parquetdir writes it");
+    case FileKind::hdf5:
+      return exported("HDF5, as nsys export --type hdf writes it");
+    case FileKind::nsys_summary:
+      return exported("a summary of nsys stats, which tells single kernels no more");
+    case FileKind::ncu_report:
+      return ncu_rep_sentence(path);
+    case FileKind::ncu_csv:
+      return path + " is output of ncu: give it with --ncu.";
+    case FileKind::trace:
+      return path + " looks like a trace of PyTorch's profiler: give it with --kineto.";
+    case FileKind::hatchet:
+      return path + " is a profile of Triton's profiler (proton): give it with --proton.";
+    case FileKind::xplane:
+      return path +
+             " is an XPlane file of JAX's or TensorFlow's profiler, which Gable does not read: "
+             "record the same run with nsys, and give its export with --nsys.";
+    case FileKind::gable_report:
+      return path + " is a report of Gable's own: gable report shows it.";
+  }
+  return {};
+}
+
+}  // namespace gable

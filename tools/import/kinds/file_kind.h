@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a file is, by what it begins with: files are given with the wrong option, and tools have
+// several formats of which Gable reads one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gable {
+
+enum class FileKind : std::uint8_t {
+  unknown,
+  sqlite,        // of nsys, or of another tool: its tables tell
+  nsys_report,   // .nsys-rep, .qdrep
+  nsys_capture,  // .qdstrm: a report that was not made yet
+  nsys_json,     // nsys export --type json and jsonlines
+  nsys_summary,  // nsys stats
+  arrow,         // nsys export --type arrow and arrowdir
+  parquet,       // nsys export --type parquetdir
+  hdf5,          // nsys export --type hdf
+  ncu_report,    // .ncu-rep
+  ncu_csv,       // ncu --csv
+  trace,         // of PyTorch's profiler
+  hatchet,       // of Triton's profiler
+  xplane,        // of JAX's and TensorFlow's profilers
+  gable_report,  // of Gable itself
+};
+
+// Of a file's first bytes, unpacked.
+[[nodiscard]] FileKind kind_of_bytes(std::string_view head);
+
+// Of a file, whose bytes may be packed by gzip, or of a folder by the names in it. Unknown for
+// pipes, which are read once, and for what cannot be read: the reader says why.
+[[nodiscard]] FileKind kind_of_file(const std::string& path);
+
+// Of a file that was given with another option than its own: what it is, and what to do with it.
+[[nodiscard]] std::string sentence_of(FileKind kind, const std::string& path);
+
+}  // namespace gable
