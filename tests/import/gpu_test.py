@@ -124,10 +124,49 @@ class NamedByTheUser(ImportTest):
         self.assertIn("compute capability 8.6 in the files, and A30, which --gpu names, has 8.0", said)
         self.report("--ncu", self.counters("8.6"), "--gpu", "A10")
 
+    A100 = "UPDATE TARGET_INFO_GPU SET name = '{}', smCount = 108, computeMajor = 8, computeMinor = 0, clockRate = 1410000000, " \
+           "totalMemory = {}, memoryBandwidth = 0"
+
+    def test_attributes_tell_boards_of_a_family_apart(self):
+        for name, memory, bandwidth in (("NVIDIA A100-SXM-80GB", 85e9, 2039e9), ("A100-PG509-200", 85e9, 2039e9), ("A100-PG509-200", 42.5e9, 1555e9)):
+            export = export_nsys(self.folder / "a100.sqlite", self.A100.format(name, int(memory)))
+            self.assertEqual(roofs(self.report("--nsys", export))["dram"]["value"], bandwidth)
+            self.report("--nsys", export, "--gpu", "A100-80GB" if memory > 50e9 else "A100-40GB")
+            self.refused("--nsys", export, "--gpu", "A100-80GB" if memory < 50e9 else "A100-40GB")
+        # A name that several boards have, and a file that tells which.
+        export = export_nsys(self.folder / "a100.sqlite", self.A100.format("", int(85e9)))
+        for name, bandwidth in (("A100", 2039e9), ("A100-SXM", 2039e9), ("A100 PCIe", 1935e9)):
+            self.assertEqual(roofs(self.report("--nsys", export, "--gpu", name))["dram"]["value"], bandwidth)
+        self.assertIn("has 108 SMs in the files", self.refused("--nsys", export, "--gpu", "A30"))
+
+    def test_a_file_that_describes_the_gpu(self):
+        described = self.file("mine.json", """{"name": "Mine", "sm_count": 40, "sm_clock_hz": 1e9, "memory_bytes": 16e9,
+            "bytes_per_s": {"dram": 250e9}, "flops_per_s": {"fp32": 5e12, "fp4_tensor": 9e12}}""")
+        report = self.report("--ncu", self.counters(), "--gpu", described)
+        self.assertEqual((roofs(report)["fp32"]["value"], roofs(report)["dram"]["value"], roofs(report)["fp4_tensor"]["value"]), (5e12, 250e9, 9e12))
+        self.assertIn("peak of the Mine that the user described", roofs(report)["fp32"]["source"])
+        self.assertIn("The user described the GPU with --gpu: Mine. Roofs that the files do not give are its peaks", notes(report))
+        self.assertIn("describes no GPU", self.refused("--ncu", self.counters(), "--gpu", self.file("bad.json", "{}")))
+        self.assertIn("No such file", self.refused("--ncu", self.counters(), "--gpu", self.folder / "none.json"))
+        other = export_nsys(self.folder / "t4.sqlite", "UPDATE TARGET_INFO_GPU SET smCount = 41")
+        self.assertIn("Mine", self.refused("--nsys", other, "--gpu", described))
+
+    def test_gpus_of_other_makers_have_no_roofs(self):
+        """gfx90a has the numbers of a Hopper."""
+        for name in ("AMD Instinct MI250X", "gfx90a", ""):
+            export = export_nsys(self.folder / "amd.sqlite", f"UPDATE TARGET_INFO_GPU SET name = '{name}', smCount = 104, computeMajor = 9, "
+                                 "computeMinor = 0, clockRate = 1700000000", "UPDATE StringIds SET value = 'Cijk_Ailk_Bljk_SB_MT64x64' WHERE id = 1")
+            report = self.report("--nsys", export)
+            self.assertEqual(report["ceilings"], [])
+            self.assertIsNone(report["devices"][0]["compute_capability"])
+            self.assertIn("The GPU is none of NVIDIA's (" + (name or "AMD, by the names of its kernels") + ")", notes(report))
+            self.assertNotIn("Roofs are missing", notes(report))
+            self.refused("--nsys", export, "--gpu", "H100")
+
     def test_names_that_the_catalogue_does_not_have(self):
         said = self.refused("--ncu", self.counters(), "--gpu", "Voodoo2")
         self.assertIn("There is no GPU 'Voodoo2' in the catalogue: GTX1080Ti, V100, T4", said)
-        self.assertIn("'A100' is one of several: A100-40GB, A100-80GB.", self.refused("--ncu", self.counters(), "--gpu", "A100"))
+        self.assertIn("'A100' is one of several: A100-40GB, A100-80GB, A100-PCIe-80GB.", self.refused("--ncu", self.counters(), "--gpu", "A100"))
         self.assertIn("There is no GPU ''", self.refused("--ncu", self.counters(), "--gpu", ""))
 
 

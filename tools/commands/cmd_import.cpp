@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include "tools/commands/command.h"
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
+#include "tools/gpus/gpu_file.h"
 #include "tools/import/convert/own_tools.h"
 #include "tools/import/kinds/file_kind.h"
 #include "tools/import/kineto/kineto_trace.h"
@@ -93,14 +95,14 @@ class ImportCommand final : public Command {
            "the range that is one step")
         ->take_last()
         ->type_name("REGEX");
-    app.add_option("--gpu", gpu_, "the GPU, where no file names it")->type_name("NAME");
+    app.add_option("--gpu", gpu_, "the GPU, where no file names it")->type_name("NAME|FILE.json");
     app.add_option("-o,--output", output_, "the report")->type_name("OUT")->required();
   }
 
   int run() override {
     const std::vector<Input> all = inputs();
     if (all.empty()) throw WrongUse(no_files());
-    const GpuSpec* gpu = named_board();
+    find_board();
     std::vector<std::string> paths;
     paths.reserve(all.size());
     for (const Input& input : all) paths.push_back(input.path);
@@ -112,7 +114,8 @@ class ImportCommand final : public Command {
     Imported imported;
     imported.step_range = step_range_;
     for (const Input& input : all) read(input, imported, progress);
-    if (gpu != nullptr) name_gpu(*gpu, imported);
+    leave_out_foreign_gpus(imported);
+    name_board(imported);
     const Report report = assemble(imported, read_roofs_folder(roofs_folder()));
     progress.clear();
     write_output({{}, paths, {}}, to_json(report), output_);
@@ -156,12 +159,38 @@ class ImportCommand final : public Command {
     }
   }
 
-  [[nodiscard]] const GpuSpec* named_board() const {
-    if (!gpu_) return nullptr;
-    std::string error;
-    const GpuSpec* gpu = find_gpu(*gpu_, error);
-    if (gpu == nullptr) throw WrongUse(error);
-    return gpu;
+  // What --gpu says, as far as it can be told before the files are read.
+  void find_board() {
+    if (!gpu_) return;
+    if (names_gpu_file(*gpu_)) {
+      DescribedGpu described = read_gpu_file(*gpu_);
+      if (!described.gpu) throw WrongUse(described.error);
+      described_ = std::move(described.gpu);
+      return;
+    }
+    board_ = find_gpu(*gpu_, board_error_);
+    if (board_ != nullptr) return;
+    DeviceInfo named;
+    named.name = *gpu_;
+    const auto& all = gpu_catalogue();
+    const bool some = std::any_of(all.begin(), all.end(), [&](const GpuSpec& gpu) {
+      return !gpu_->empty() && could_be(gpu, named);
+    });
+    if (!some) throw WrongUse(board_error_);
+  }
+
+  void name_board(Imported& imported) const {
+    if (described_) return name_gpu(*described_, true, imported);
+    const GpuSpec* gpu = board_;
+    // A name that several boards have: what the files say of the GPU decides.
+    for (auto each = imported.devices.begin();
+         gpu_ && gpu == nullptr && each != imported.devices.end(); ++each) {
+      DeviceInfo device = each->second;
+      device.name = *gpu_;
+      gpu = gpu_of_device(device);
+    }
+    if (gpu_ && gpu == nullptr) throw WrongUse(board_error_);
+    if (gpu != nullptr) name_gpu(*gpu, false, imported);
   }
 
   // In the order in which they are read.
@@ -176,6 +205,9 @@ class ImportCommand final : public Command {
 
   std::array<std::vector<std::string>, std::size(kFormats)> files_;  // by format
   std::optional<std::string> gpu_;
+  const GpuSpec* board_ = nullptr;  // of --gpu
+  std::optional<GpuSpec> described_;
+  std::string board_error_;
   std::string step_range_, output_;
 };
 

@@ -55,7 +55,7 @@ class PredictCommand final : public Command {
           "gable predict takes one of: a report, --model NAME, or --flops with --bytes.");
     check_options(by_hand);
     if (!precision_.empty() && element_bytes(precision_) == 0)
-      throw WrongUse("--precision takes fp64, fp32, tf32, bf16, fp16, fp8 or int8, not '" +
+      throw WrongUse("--precision takes fp64, fp32, tf32, bf16, fp16, fp8, fp4 or int8, not '" +
                      precision_ + "'.");
     if (!(options_.efficiency > 0 && options_.efficiency <= 1))
       throw WrongUse("--efficiency takes a share above 0 and up to 1.");

@@ -37,11 +37,7 @@ Machine machine_of(const GpuSpec& gpu, std::int32_t device) {
           gpu.sm_clock_mhz * kMega, &gpu};
 }
 
-const GpuSpec* board_of(const DeviceInfo& device) {
-  const GpuSpec* gpu = gpu_of_device(device.name);
-  const bool other = gpu != nullptr && device.sm_count > 0 && device.sm_count != gpu->sm_count;
-  return other ? nullptr : gpu;
-}
+const GpuSpec* board_of(const DeviceInfo& device) { return gpu_of_device(device); }
 
 Machine machine_of(const Report& report, const DeviceInfo& device) {
   if (const GpuSpec* gpu = board_of(device)) return machine_of(*gpu, device.id);
@@ -136,6 +132,7 @@ double element_bytes(std::string_view precision) {
   if (precision == "fp32" || precision == "tf32") return 4;
   if (precision == "bf16" || precision == "fp16") return 2;
   if (precision == "fp8" || precision == "int8") return 1;
+  if (precision == "fp4") return 0.5;
   return 0;
 }
 

@@ -127,6 +127,7 @@ struct Imported {
   std::map<std::int32_t, DeviceInfo> devices;
   std::vector<Ceiling> stated;                         // roofs that a file names, or --gpu
   bool gpu_is_named = false;                           // by the user
+  bool has_foreign_gpu = false;                        // of another maker than NVIDIA
   std::vector<std::string> times_from, counters_from;  // "nsys 2025.3 (a.sqlite)"
   std::vector<std::string> notes;
 };

@@ -99,7 +99,7 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
   known.stated = imported.stated;
   // Files name a GPU and rarely its clocks and widths; what they do name goes first.
   for (const auto& [id, device] : imported.devices) {
-    if (const GpuSpec* gpu = gpu_of_device(device.name)) {
+    if (const GpuSpec* gpu = gpu_of_device(device)) {
       for (Ceiling& ceiling : ceilings_of(*gpu, id)) known.stated.push_back(std::move(ceiling));
     }
   }
@@ -121,7 +121,7 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
   }
   for (const std::string& note : imported.notes) run.notes.push_back(note);
   Report report = build_report(profile, run, known);
-  if (!imported.gpu_is_named && lacks_roofs(report)) {
+  if (!imported.gpu_is_named && !imported.has_foreign_gpu && lacks_roofs(report)) {
     report.run.notes.emplace_back(
         "Roofs are missing where no file tells the GPU: ncu's raw page has its attributes, and "
         "`gable import --gpu NAME` names a board of the catalogue.");

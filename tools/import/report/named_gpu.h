@@ -7,8 +7,13 @@
 
 namespace gable {
 
-// Its published peaks become roofs of the devices in the files, and say that the user named it.
-// Throws WrongUse where the files name another GPU, or another compute capability.
-void name_gpu(const GpuSpec& gpu, Imported& imported);
+// GPUs of other makers have no roofs here: what would be taken for an NVIDIA chip's is left out,
+// and a note says so. Before a GPU is named.
+void leave_out_foreign_gpus(Imported& imported);
+
+// Its peaks become roofs of the devices in the files where these leave them open, and say that the
+// user named it, or described it in a file. Throws WrongUse where the files name another GPU, or
+// have other attributes.
+void name_gpu(const GpuSpec& gpu, bool described, Imported& imported);
 
 }  // namespace gable

@@ -34,7 +34,8 @@ TEST(GpuCatalogue, PeaksOfOneGpuAreLikeItsRates) {
                              {"bf16", gpu.tensor.bf16, rates->tensor.bf16},
                              {"fp16 tensor", gpu.tensor.fp16, rates->tensor.fp16},
                              {"fp8", gpu.tensor.fp8, rates->tensor.fp8},
-                             {"int8", gpu.tensor.int8, rates->tensor.int8}}) {
+                             {"int8", gpu.tensor.int8, rates->tensor.int8},
+                             {"fp4", gpu.tensor.fp4, rates->tensor.fp4}}) {
       if (pair.peak == 0 || pair.rate == 0) continue;
       // Boost clocks of tensor figures differ from those of others in some data sheets.
       EXPECT_NEAR(pair.peak / gpu.fp32 / (pair.rate / rates->cores.fp32), 1, 0.09)
@@ -62,10 +63,10 @@ TEST(GpuCatalogue, PeaksAreThoseOfTheSmsAtTheirClock) {
 
 TEST(GpuCatalogue, MemoryIsThatOfGpus) {
   for (const GpuSpec& gpu : gpu_catalogue()) {
-    EXPECT_GE(gpu.dram, 300) << gpu.name;
+    EXPECT_GE(gpu.dram, gpu.name.starts_with("Jetson") ? 200 : 300) << gpu.name;
     EXPECT_LE(gpu.dram, 8000) << gpu.name;
-    EXPECT_GE(gpu.memory_gb, 11) << gpu.name;
-    EXPECT_LE(gpu.memory_gb, 180) << gpu.name;
+    EXPECT_GE(gpu.memory_gb, 10) << gpu.name;
+    EXPECT_LE(gpu.memory_gb, 288) << gpu.name;
     EXPECT_NE(gpu.source, "") << gpu.name;
     // The ridge of FP32, in FLOP per byte.
     EXPECT_GT(gpu.fp32 * 1e3 / gpu.dram, 9) << gpu.name;
@@ -80,13 +81,17 @@ TEST(GpuCatalogue, IsFoundByWhatPeopleWrite) {
                                       {"gtx", "GTX1080Ti"},
                                       {"H100 pcie", "H100-PCIe"},
                                       {"H100", "H100"},
-                                      {"rtx-4090", "RTX4090"}}) {
+                                      {"rtx-4090", "RTX4090"},
+                                      {"NVIDIA A100-SXM-80GB", "A100-80GB"},
+                                      {"A100-PCIE-40GB", "A100-40GB"},
+                                      {"RTX PRO 6000 Blackwell", "RTXPRO6000"},
+                                      {"Jetson AGX Orin", "JetsonAGXOrin"}}) {
     const GpuSpec* const found = find_gpu(written, error);
     ASSERT_NE(found, nullptr) << written << ": " << error;
     EXPECT_EQ(found->name, name);
   }
   EXPECT_EQ(find_gpu("A100", error), nullptr);
-  EXPECT_EQ(error, "'A100' is one of several: A100-40GB, A100-80GB.");
+  EXPECT_EQ(error, "'A100' is one of several: A100-40GB, A100-80GB, A100-PCIe-80GB.");
   for (const char* unknown : {"", "nvidia", "H99"}) {
     EXPECT_EQ(find_gpu(unknown, error), nullptr);
     EXPECT_NE(error.find("in the catalogue: GTX1080Ti, V100, T4, "), std::string::npos) << error;
@@ -104,9 +109,75 @@ TEST(GpuCatalogue, ADeviceIsABoardAndNoOtherThatBeginsAlike) {
   EXPECT_EQ(name("NVIDIA H100 80GB HBM3"), "H100");
   EXPECT_EQ(name("NVIDIA L4"), "L4");
   EXPECT_EQ(name("NVIDIA L40S"), "L40S");
+  EXPECT_EQ(name("NVIDIA A100 80GB PCIe"), "A100-PCIe-80GB");
+  EXPECT_EQ(name("NVIDIA A100-SXM-80GB"), "A100-80GB");
+  EXPECT_EQ(name("NVIDIA A100-SXM-64GB"), "none");
+  EXPECT_EQ(name("NVIDIA A100-SXM4-40GB MIG 1g.5gb"), "none");
+  EXPECT_EQ(name("NVIDIA H100"), "H100");
+  EXPECT_EQ(name("NVIDIA H100 NVL"), "none");
+  EXPECT_EQ(name("NVIDIA A10G"), "none");
+  EXPECT_EQ(name("NVIDIA GeForce RTX 3080"), "RTX3080");
+  EXPECT_EQ(name("NVIDIA GeForce RTX 3080 Ti"), "none");
+  EXPECT_EQ(name("NVIDIA GeForce RTX 3080 Laptop GPU"), "none");
+  EXPECT_EQ(name("NVIDIA GB200"), "GB200");
+  EXPECT_EQ(name("AMD Instinct MI300X"), "none");
   EXPECT_EQ(name("NVIDIA L40"), "none");
   EXPECT_EQ(name("NVIDIA GeForce RTX 3090 Ti"), "none");
   EXPECT_EQ(name(""), "none");
+}
+
+TEST(GpuCatalogue, AttributesDecideWhereTheNameDoesNot) {
+  DeviceInfo device;
+  const auto name = [&] {
+    const GpuSpec* const gpu = gpu_of_device(device);
+    return gpu == nullptr ? std::string("none") : gpu->name;
+  };
+  device.name = "A100-PG509-200";
+  EXPECT_EQ(name(), "none");  // of 40 GB or of 80
+  device.compute_major = 8;
+  device.sm_count = 108;
+  device.memory_bytes = 42'500'000'000;
+  EXPECT_EQ(name(), "A100-40GB");
+  device.memory_bytes = 85'000'000'000;
+  EXPECT_EQ(name(), "A100-80GB");
+  device.memory_clock_max_hz = 1'512'000'000;
+  device.memory_bus_bits = 5120;
+  device.name.clear();
+  EXPECT_EQ(name(), "A100-PCIe-80GB");
+  device.memory_clock_max_hz = 1'593'000'000;
+  EXPECT_EQ(name(), "A100-80GB");
+  device.name = "NVIDIA Graphics Device";
+  EXPECT_EQ(name(), "A100-80GB");
+  device.name = "NVIDIA A800-SXM4-80GB";  // a board of its own
+  EXPECT_EQ(name(), "none");
+  device.name = "NVIDIA A100-SXM4-80GB";
+  EXPECT_EQ(name(), "A100-80GB");
+  device.sm_count = 42;  // a part of one
+  EXPECT_EQ(name(), "none");
+  device = {};
+  device.compute_major = 8;
+  device.sm_count = 108;
+  EXPECT_EQ(name(), "none");  // that is every A100, and more
+  device = {};
+  device.name = "NVIDIA GeForce RTX 3080";
+  device.sm_count = 70;  // that of 12 GB
+  EXPECT_EQ(name(), "none");
+  device = {};
+  device.name = "NVIDIA GH200 480GB";  // which is the memory of its CPU
+  EXPECT_EQ(name(), "none");
+  device.memory_bytes = 102'000'000'000;
+  EXPECT_EQ(name(), "GH200-96GB");
+}
+
+TEST(GpuCatalogue, OtherMakersAreToldByTheirNames) {
+  for (const char* foreign : {"AMD Instinct MI300X", "AMD Radeon RX 7900 XTX", "gfx942", "MI250X",
+                              "gfx90a:sramecc+:xnack-", "Intel(R) Data Center GPU Max 1550"})
+    EXPECT_TRUE(is_foreign_gpu(foreign)) << foreign;
+  for (const GpuSpec& gpu : gpu_catalogue()) {
+    EXPECT_FALSE(is_foreign_gpu(gpu.name)) << gpu.name;
+    EXPECT_FALSE(is_foreign_gpu(gpu.boards)) << gpu.name;
+  }
+  EXPECT_FALSE(is_foreign_gpu(""));
 }
 
 TEST(GpuCatalogue, PeaksByPrecisionAndAsCeilings) {

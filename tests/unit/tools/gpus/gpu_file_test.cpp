@@ -50,7 +50,7 @@ TEST(GpuFile, OneSentenceForWhatIsWrong) {
       {with("\"fp32\"", "\"fp64\""), "\"flops_per_s.fp32\" is missing."},
       {with("bf16_tensor", "bf16"),
        "There is no \"flops_per_s.bf16\": fp64, fp32, fp16, fp64_tensor, tf32_tensor, bf16_tensor, "
-       "fp16_tensor, fp8_tensor, int8_tensor."},
+       "fp16_tensor, fp8_tensor, int8_tensor, fp4_tensor."},
       {with("\"sm_count\"", "\"sms\": 1, \"sm_count\""),
        "There is no \"sms\": name, source, sm_count, sm_clock_hz, memory_bytes, bytes_per_s, "
        "flops_per_s."},
