@@ -258,7 +258,7 @@ class Hostile(unittest.TestCase):
     def made(self, number):
         """The input of that number, and the commands that read it."""
         chance = random.Random(number)
-        kind = chance.choice(("report",) * 8 + ("recording",) * 4 + ("kineto",) * 3 + ("ncu",) * 3 + ("nsys",) * 2)
+        kind = chance.choice(("report",) * 8 + ("recording",) * 4 + ("kineto",) * 3 + ("ncu",) * 3 + ("nsys",) * 2 + ("proton",))
         path = self.path(f"input-{number}")
         if kind == "report":
             report = chance.choice(self.reports)
@@ -289,6 +289,10 @@ class Hostile(unittest.TestCase):
             data = (mutated_bytes(chance, trace.encode()) if chance.random() < 0.3 else
                     mutated_json(chance, json.loads(trace)).encode("utf-8", "surrogatepass"))
             commands = [["import", "--kineto", path, "-o", "-"], ["import", "--kineto", path, "--step-range", "^aten", "-o", "-"]]
+        elif kind == "proton":
+            profile = (DATA.parent / "fuzz" / "corpus" / "proton" / "scopes.hatchet").read_bytes()
+            data = mutated_bytes(chance, profile)
+            commands = [["import", "--proton", path, "-o", "-"]]
         elif kind == "ncu":
             text = chance.choice(sorted((DATA / "import").glob("*.csv"))).read_text(encoding="utf-8")
             data = mutated_bytes(chance, text.encode()) if chance.random() < 0.3 else mutated_csv(chance, text).encode("utf-8", "replace")
@@ -329,7 +333,7 @@ class Hostile(unittest.TestCase):
         return [["report", path], ["report", path, "--trace", "-"], ["diff", path, self.base], ["diff", self.base, path],
                 ["check", path, "--baseline", self.base], ["check", self.base, "--baseline", path], ["merge", path, self.base, "-o", "-"],
                 ["predict", path, "--device", "h100"], ["import", "--ncu", path, "-o", "-"], ["import", "--nsys", path, "-o", "-"],
-                ["import", "--kineto", path, "-o", "-"], ["dump", path]]
+                ["import", "--kineto", path, "-o", "-"], ["import", "--proton", path, "-o", "-"], ["dump", path]]
 
     def refused(self, words, **options):
         done = self.gable(*words, **options)

@@ -102,7 +102,7 @@ class Schemas(NsysTest):
     def test_times_before_the_zero_of_the_session(self):
         """All moved to before it: durations, layers and steps are what they were."""
         tables = ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS")
-        for by in (5, 250, 3050, 20000):
+        for by in (1, 5, 250, 2000, 3050, 20000):
             moved = [f"UPDATE {table} SET start = start - {by}, end = end - {by}" for table in tables]
             for options in ((), ("--step-range", "^aten::mm")):
                 with self.subTest(by=by, options=options):
@@ -110,6 +110,11 @@ class Schemas(NsysTest):
                     there = self.report("--nsys", self.export(*moved), *options)
                     for part in ("layers", "kernels", "copies", "step"):
                         self.assertEqual(here[part], there[part])
+
+    def test_a_kernel_at_the_zero_has_a_time(self):
+        here = self.export("DELETE FROM NVTX_EVENTS", "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME", f"UPDATE {KERNELS} SET start = start - 2000, end = end - 2000")
+        report = self.report("--nsys", here)
+        self.assertEqual((report["run"]["total"]["gpu_time_ns"], report["run"]["lost"]["zero_timestamps"]), (1301, 0))
 
     def test_adapters_that_cuda_does_not_have(self):
         """As Windows lists them, with the number of the first GPU."""

@@ -25,6 +25,7 @@
 #include "tools/import/kineto/kineto_trace.h"
 #include "tools/import/ncu/ncu_csv.h"
 #include "tools/import/nsys/nsys_sqlite.h"
+#include "tools/import/proton/proton_profile.h"
 #include "tools/import/report/assemble.h"
 #include "tools/import/report/named_gpu.h"
 #include "tools/streams/byte_source.h"
@@ -49,6 +50,12 @@ void read_kineto(const std::string& path, Imported& imported, Progress& progress
   read_kineto_trace(*source, imported);
 }
 
+void read_proton(const std::string& path, Imported& imported, Progress& progress,
+                 const std::string& name) {
+  const auto source = open_bytes(path, progress, name);
+  read_proton_profile(*source, imported);
+}
+
 // A format of another tool: its option, and what reads a file of it. Files of counters are read
 // when all times are known.
 struct Format {
@@ -69,6 +76,7 @@ constexpr Format kFormats[] = {
     {"--nsys", "what nsys export --type sqlite wrote", FileKind::sqlite, false, &read_nsys_sqlite,
      FileKind::nsys_report, Exporter::nsys},
     {"--kineto", "traces of PyTorch's profiler", FileKind::trace, false, &read_kineto},
+    {"--proton", "profiles of Triton's profiler", FileKind::hatchet, false, &read_proton},
 };
 
 std::string no_files() {

@@ -88,8 +88,9 @@ std::uint64_t SqliteFile::rows(const std::string& table) {
   return rows > 0 ? static_cast<std::uint64_t>(rows) : 0;
 }
 
-std::int64_t SqliteFile::least(const std::vector<std::string>& tables, const std::string& column) {
-  sqlite3_int64 least = 0;
+std::optional<std::int64_t> SqliteFile::least(const std::vector<std::string>& tables,
+                                              const std::string& column) {
+  std::optional<std::int64_t> least;
   for (const std::string& table : tables) {
     if (!has(table, column)) continue;
     // A text is greater than all numbers; what is no number is found where it is read.
@@ -98,7 +99,7 @@ std::int64_t SqliteFile::least(const std::vector<std::string>& tables, const std
     if (sqlite3_prepare_v2(file_, query.c_str(), -1, &statement, nullptr) != SQLITE_OK) continue;
     if (sqlite3_step(statement) == SQLITE_ROW &&
         sqlite3_column_type(statement, 0) == SQLITE_INTEGER)
-      least = std::min(least, sqlite3_column_int64(statement, 0));
+      least = std::min<std::int64_t>(least.value_or(INT64_MAX), sqlite3_column_int64(statement, 0));
     sqlite3_finalize(statement);
   }
   return least;

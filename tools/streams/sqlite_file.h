@@ -28,9 +28,9 @@ class SqliteFile {
   [[nodiscard]] bool has(const std::string& table) const { return columns_.contains(table); }
   [[nodiscard]] bool has(const std::string& table, const std::string& column) const;
   [[nodiscard]] std::uint64_t rows(const std::string& table);  // about as many
-  // The least number in that column of these tables, if it is negative; else 0.
-  [[nodiscard]] std::int64_t least(const std::vector<std::string>& tables,
-                                   const std::string& column);
+  // The least number in that column of these tables, if there is one.
+  [[nodiscard]] std::optional<std::int64_t> least(const std::vector<std::string>& tables,
+                                                  const std::string& column);
   // What times are counted from: a file may have some before its own zero.
   void set_zero(std::int64_t zero);
   [[nodiscard]] std::int64_t zero() const { return zero_; }

@@ -105,9 +105,11 @@ class Reader {
     for (const char* table : {kKernels, kMemcpy, kMemset, kRanges}) rows += file_.rows(table);
     for (const char* table : {kRuntime[0], kRuntime[1]}) rows += file_.rows(table);
     progress_.begin(file_.path(), rows);
-    // What ran before the session's zero has negative times.
-    file_.set_zero(
-        file_.least({kKernels, kMemcpy, kMemset, kRuntime[0], kRuntime[1], kRanges}, "start"));
+    // What ran before the session's zero has negative times, and a record at 0 would count as one
+    // without a time.
+    const auto least =
+        file_.least({kKernels, kMemcpy, kMemset, kRuntime[0], kRuntime[1], kRanges}, "start");
+    if (least && *least <= 0) file_.set_zero(std::max(*least, INT64_MIN + 1) - 1);
     read_nsys_devices(file_, imported_);
     first_kernel_ = imported_.kernels.size();
     first_copy_ = imported_.copies.size();
