@@ -64,7 +64,8 @@ class Convert(ImportTest):
         self.nothing_is_left()
 
     def test_ncu_exports_its_report(self):
-        self.tool("ncu", f'cat "{DATA / "ncu_raw.csv"}"')
+        os.environ["LC_ALL"] = "de_DE.UTF-8"
+        self.tool("ncu", f'[ "$LC_ALL" = C ] && cat "{DATA / "ncu_raw.csv"}"')
         path = self.file("-run.ncu-rep", b"NVR\0")
         was = pathlib.Path.cwd()
         self.addCleanup(os.chdir, was)

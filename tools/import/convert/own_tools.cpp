@@ -124,9 +124,15 @@ int run(const std::string& program, std::vector<std::string> arguments, const st
   posix_spawnattr_setsigmask(&spawn.how, &before);
   posix_spawnattr_setflags(&spawn.how,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  // Numbers with a point, whatever the user's language.
+  std::string plain_locale = "LC_ALL=C";
+  std::vector<char*> environment = {plain_locale.data()};
+  for (char** each = environ; *each != nullptr; ++each)
+    if (!std::string_view(*each).starts_with("LC_ALL=")) environment.push_back(*each);
+  environment.push_back(nullptr);
   pid_t child = 0;
-  const int error =
-      posix_spawn(&child, program.c_str(), &spawn.files, &spawn.how, argv.data(), environ);
+  const int error = posix_spawn(&child, program.c_str(), &spawn.files, &spawn.how, argv.data(),
+                                environment.data());
   if (error == 0) TemporaryFolder::set_running(child);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0)
