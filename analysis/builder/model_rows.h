@@ -15,13 +15,14 @@ namespace gable {
 
 // What the model says of the layers, beside what was measured; fills `model` and
 // `flops_over_forward`.
-// Returns, by device, the model's FLOPs by formula of a step, and for how long (ns) the compute roofs
-// would take them, without what is computed again; null where some operator's FLOPs are not known.
+// Returns, by device, the model's FLOPs by formula of a step, and for how long (ns) the compute
+// roofs would take them, without what is computed again; null where some operator's FLOPs are not
+// known.
 struct StepOfModel {
   Maybe flops = 0, compute_ns = 0;
 };
 std::map<std::int32_t, StepOfModel> fill_models(const Profile::State& state, const UnitScale& unit,
-                                          const Roofline& roofline, LayerRows& layers);
+                                                const Roofline& roofline, LayerRows& layers);
 
 // Most steps have the launches of one in which the model was described.
 [[nodiscard]] bool model_steps_are_alike(const Profile::State& state);

@@ -31,21 +31,8 @@ void KinetoCalls::add(const TracedCall& call, std::uint32_t process) {
 
 void KinetoCalls::sort() {
   std::sort(calls_.begin(), calls_.end(), by_correlation);
-  for (const TracedCall& call : calls_) {
-    if (call.correlation == 0) continue;
-    Process& process = processes_[process_of_thread_[call.thread]];
-    if (call.correlation > UINT32_MAX) process.wraps = false;
-    if (call.start_ns >= process.start_ns) continue;
-    process.start_ns = call.start_ns;
-    process.first = process.lowest = call.correlation;
-  }
-  // Threads take their numbers a little before they begin: the earliest call need not have the
-  // lowest.
-  for (const TracedCall& call : calls_) {
-    if (call.correlation == 0) continue;
-    Process& process = processes_[process_of_thread_[call.thread]];
-    if (distance(process, call.correlation) < 0) process.lowest = call.correlation;
-  }
+  for (const TracedCall& call : calls_)
+    processes_[process_of_thread_[call.thread]].see(call.correlation);
 }
 
 const TracedCall* KinetoCalls::find(std::uint64_t correlation, std::uint64_t when_ns) const {
@@ -67,20 +54,12 @@ void KinetoCalls::used(std::int32_t device, const TracedCall& call) {
   if (!fresh && known->second != process) known->second = kSeveral;
 }
 
-// How far behind the lowest number of the process: negative before it.
-std::int64_t KinetoCalls::distance(const Process& process, std::uint64_t correlation) {
-  const std::uint64_t difference = correlation - process.lowest;
-  return process.wraps && correlation <= UINT32_MAX
-             ? static_cast<std::int32_t>(static_cast<std::uint32_t>(difference))
-             : static_cast<std::int64_t>(difference);
-}
-
 bool KinetoCalls::before(std::uint64_t correlation, std::int32_t device) const {
-  if (correlation == 0 || processes_.empty()) return false;
+  if (processes_.empty()) return false;
   const auto of = of_device_.find(device);
   const bool told = of != of_device_.end() && of->second != kSeveral;
   return std::all_of(processes_.begin(), processes_.end(), [&](const auto& each) {
-    return (told && each.first != of->second) || distance(each.second, correlation) < 0;
+    return (told && each.first != of->second) || each.second.before(correlation);
   });
 }
 

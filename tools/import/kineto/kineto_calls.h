@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/calls/call_numbers.h"
 #include "tools/calls/recorded_calls.h"
 
 namespace gable {
@@ -27,24 +28,16 @@ class KinetoCalls {
 
   // The device has work of a call of this process. Before before() is asked.
   void used(std::int32_t device, const TracedCall& call);
-  // Whether work without a call was launched before the recording began: CUPTI numbers the calls
-  // of a process in their order, 32 bits that begin anew, and a recording has all later launches.
+  // Whether work without a call was launched before the recording began.
   [[nodiscard]] bool before(std::uint64_t correlation, std::int32_t device) const;
   // The calls with the next numbers below and above, where there are both.
   [[nodiscard]] std::optional<std::pair<const TracedCall*, const TracedCall*>> around(
       std::uint64_t correlation) const;
 
  private:
-  struct Process {
-    std::uint64_t first = 0, start_ns = UINT64_MAX;  // of the earliest call: its number
-    std::uint64_t lowest = 0;
-    bool wraps = true;  // all numbers have 32 bits
-  };
-  [[nodiscard]] static std::int64_t distance(const Process& process, std::uint64_t correlation);
-
   std::vector<TracedCall> calls_;
   std::vector<std::uint32_t> process_of_thread_;
-  std::map<std::uint32_t, Process> processes_;
+  std::map<std::uint32_t, CallNumbers> processes_;
   std::map<std::int32_t, std::uint32_t> of_device_;  // kSeveral: of more than one
 };
 

@@ -483,22 +483,15 @@ class Reader {
     copies.resize(kept_copies);
     copy_origins_.resize(kept_copies);
     imported_.copies.resize(first_copy_ + kept_copies);
-    tell_early(early_kernels, "kernel", "kernels");
-    tell_early(early_copies, "copy", "copies");
+    const bool steps = !steps_.empty();
+    if (early_kernels > 0)
+      imported_.notes.push_back(early_note(early_kernels, "kernel", "kernels", steps));
+    if (early_copies > 0)
+      imported_.notes.push_back(early_note(early_copies, "copy", "copies", steps));
     if (kept == 0 && early_kernels > 0)
       throw WrongUse(json_.name() +
                      ": all of its kernels were launched before the recording began, and none in "
                      "its steps: record whole steps.");
-  }
-
-  void tell_early(std::uint64_t count, const char* one, const char* many) {
-    if (count == 0) return;
-    const bool single = count == 1, steps = !steps_.empty();
-    imported_.notes.push_back(
-        std::to_string(count) + " " + (single ? one : many) + (single ? " was" : " were") +
-        " launched before the recording began, and " +
-        (steps ? std::string(single ? "is" : "are") + " left out of the steps."
-               : std::string(single ? "counts" : "count") + " here, as the file has no steps."));
   }
 
   void add_spans() {

@@ -9,6 +9,7 @@
 
 #include "analysis/base/input_file.h"
 #include "tools/base/wrong_use.h"
+#include "tools/calls/call_numbers.h"
 #include "tools/calls/nsys_waits.h"
 #include "tools/import/nsys/nsys_contents.h"
 #include "tools/import/nsys/nsys_texts.h"
@@ -301,6 +302,7 @@ class Reader {
         if (!correlation || !thread) continue;
         const auto process = processes_.find(*thread & ~kThreadPart);
         if (process == processes_.end()) continue;
+        numbers_[process->second].see(*correlation);
         Call* call = calls_->find(key_of(process->second, *correlation));
         if (call == nullptr) continue;
         const std::uint64_t start = rows.needed_time(0);
@@ -378,24 +380,32 @@ class Reader {
     for (Call& call : calls_->all()) {
       if (call.known()) call.range = nest_.at(call.thread, call.start_ns);
     }
+    std::uint64_t early_kernels = 0, early_copies = 0;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       const Call* found = calls_->find(keys_[i]);
       const bool known = found->known();
+      const bool early = !known && is_early(keys_[i]), left_out = early && !steps_.empty();
       const std::size_t kernels = imported_.kernels.size() - first_kernel_;
       if (i < kernels) {
         ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
         kernel.layer = nest_.layer(found->range);
-        kernel.step = step_at(known ? found->start_ns : kernel.start_ns);
-        if (!known) ++imported_.without_call;
+        kernel.step = left_out ? 0 : step_at(known ? found->start_ns : kernel.start_ns);
+        if (early) ++early_kernels;
+        if (!known && !left_out) ++imported_.without_call;
         nest_.project(found->range, kernel.device, kernel.start_ns, kernel.end_ns);
       } else {
         ImportedCopy& copy = imported_.copies[first_copy_ + i - kernels];
         copy.layer = nest_.layer(found->range);
         copy.placed = known;
-        copy.step = step_at(known ? found->start_ns : copy.record.start_ns);
+        copy.step = left_out ? 0 : step_at(known ? found->start_ns : copy.record.start_ns);
+        if (early) ++early_copies;
         nest_.project(found->range, copy.record.device, copy.record.start_ns, copy.record.end_ns);
       }
     }
+    if (early_kernels > 0)
+      imported_.notes.push_back(early_note(early_kernels, "kernel", "kernels", !steps_.empty()));
+    if (early_copies > 0)
+      imported_.notes.push_back(early_note(early_copies, "copy", "copies", !steps_.empty()));
     for (const RangeNest::Range& range : nest_.ranges()) {
       ImportedSpan& span = imported_.spans[{step_at(range.start_ns), range.layer}];
       ++span.calls;
@@ -446,6 +456,12 @@ class Reader {
     }
   }
 
+  // Its call was made before the recording began.
+  [[nodiscard]] bool is_early(std::uint64_t key) const {
+    const auto numbers = numbers_.find(static_cast<std::uint32_t>(key >> 32));
+    return numbers != numbers_.end() && numbers->second.before(key & kMost32);
+  }
+
   static constexpr int kName = 5;
   const std::string path_;
   SqliteFile file_;
@@ -460,6 +476,7 @@ class Reader {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> origins_;  // context, stream; as keys_
   std::unordered_map<std::size_t, std::uint64_t> graph_nodes_;
   std::unordered_map<std::uint64_t, std::uint32_t> processes_, threads_;
+  std::unordered_map<std::uint32_t, CallNumbers> numbers_;  // by process
   std::vector<std::uint64_t> keys_;  // of the calls of kernels, then of copies
   std::optional<Calls> calls_;
   std::size_t first_kernel_ = 0, first_copy_ = 0;

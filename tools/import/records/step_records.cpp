@@ -153,6 +153,15 @@ void StepRecords::add(TracedSteps steps,
   imported_.step_records.push_back(make_step_record(std::move(steps)));
 }
 
+std::string early_note(std::uint64_t count, const std::string& one, const std::string& many,
+                       bool steps) {
+  const bool single = count == 1;
+  return std::to_string(count) + " " + (single ? one + " was" : many + " were") +
+         " launched before the recording began, and " +
+         (steps ? std::string(single ? "is" : "are") + " left out of the steps."
+                : std::string(single ? "counts" : "count") + " here, as the file has no steps.");
+}
+
 std::vector<ImportedStep> steps_of_ranges(const StepRanges& ranges, const RangeNest& nest,
                                           const std::string& file, const std::string& regex) {
   std::vector<ImportedStep> steps;

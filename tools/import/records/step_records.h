@@ -50,6 +50,11 @@ class StepRecords {
   std::size_t first_kernel_, first_copy_;
 };
 
+// What is said of work that was launched before the recording began, which is the end of a step
+// that the file does not have. `one`, `many`: "kernel", "kernels".
+[[nodiscard]] std::string early_note(std::uint64_t count, const std::string& one,
+                                     const std::string& many, bool steps);
+
 // The steps of ranges that the user named. Throws WrongUse where there is none, and says which
 // ranges there are.
 [[nodiscard]] std::vector<ImportedStep> steps_of_ranges(const StepRanges& ranges,
