@@ -168,13 +168,13 @@ class ManyFiles(ImportTest):
                    (sass % "fmul", "inst"), (sass % "ffma", "inst"), ("sm__inst_executed_pipe_tensor.sum", "inst"), ("dram__bytes.sum", "byte"),
                    ("lts__t_bytes.sum", "byte")]
         launches = [("b", (2_000_000, 1.25, 10, 20, 30, 4, 1000, 5000)), ("a", (1_000_000, 1.25, 1, 2, 3, 0, 100, 500)),
-                    ("b", (4_000_000, 1.25, 30, 40, 50, 8, 3000, 7000))]
+                    ("b", (4_000_000, 1.6, 30, 40, 50, 8, 3000, 7000))]
         report = self.report(*(part for path in self.one_metric_files(launches, metrics, shuffled=(metrics[1][0], metrics[5][0]))
                                for part in ("--ncu", path)))
         a, b = kernel(report, "a"), kernel(report, "b")
         self.assertEqual((a["launches"], b["launches"]), (1, 2))
         self.assertAlmostEqual(a["time_ns"]["mean"], 800_000)
-        self.assertAlmostEqual(b["time_ns"]["total"], 1_600_000 + 3_200_000)
+        self.assertAlmostEqual(b["time_ns"]["total"], 1_600_000 + 2_500_000)  # each launch by its own rate
         self.assertEqual((a["flops"]["fp32"], b["flops"]["fp32"]), (9, (10 + 20 + 60 + 30 + 40 + 100) / 2))
         # 512 operations of one HMMA; a kernel without any did none, and nothing is left to be said of it.
         self.assertEqual((a["flops"]["tensor"], b["flops"]["tensor"]), ({"fp16": 0}, {"fp16": 512 * 6}))
@@ -273,6 +273,11 @@ class WrittenNumbers(ImportTest):
     def test_two_marks_in_one_file(self):
         said = self.refused("--ncu", self.file("n.csv", HEAD + row(0, value="15,36") + row(1, value="1.5")))
         self.assertIn("n.csv:3: '1.5' is no number where the decimal mark is a comma", said)
+
+    def test_each_output_in_a_file_has_a_mark_of_its_own(self):
+        text = HEAD + row(0, "a", value="15,36") + row(1, "a", value="1.234") + HEAD + row(0, "b", value="1.5") + row(1, "b", value="1,234")
+        report = self.report("--ncu", self.file("two.csv", text))
+        self.assertEqual([kernel(report, name)["time_ns"]["total"] for name in "ab"], [15.36 + 1234, 1.5 + 1234])
 
     def test_marks_that_make_no_number(self):
         for text in ("1,2,3", "1.2.3,4", "..5", "1,23,45"):
