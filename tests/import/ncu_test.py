@@ -315,6 +315,12 @@ class BadInput(ImportTest):
         self.assertIn("--nsys", self.refused("--ncu", self.file("t.sqlite", b"SQLite format 3\0" + bytes(100))))
         self.assertIn("ncu --csv", self.refused("--ncu", self.file("t.txt", "hello\nworld\n")))
 
+    def test_a_summary_is_named(self):
+        text = '"Process ID","Kernel Name","Invocations","Section Name","Metric Name","Metric Unit","Minimum","Maximum","Average"\n"1","k","2","S","DRAM Throughput","%","5","15","10"\n'
+        said = self.refused("--ncu", self.file("s.csv", text))
+        self.assertIn("is a summary of ncu's (--print-summary)", said)
+        self.assertIn("--page raw", said)
+
     def test_reports_of_nsight_compute_name_the_export(self):
         for content in (b"NVR\0" + bytes(50), b"anything"):
             said = self.refused("--ncu", self.file("run.ncu-rep", content))

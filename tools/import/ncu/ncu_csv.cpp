@@ -60,6 +60,11 @@ class Reader {
         read_head(fields);
       } else if (columns_.count > 0) {
         take_row(fields);
+      } else if (std::find(fields.begin(), fields.end(), "Invocations") != fields.end() &&
+                 std::find(fields.begin(), fields.end(), "Average") != fields.end()) {
+        throw WrongUse(source_.name() +
+                       " is a summary of ncu's (--print-summary), in which launches are no longer "
+                       "apart: print it with --csv --page raw --print-units base instead.");
       }  // else a program's output that begins with a quote
     }
     if (columns_.count == 0) refuse();
