@@ -315,6 +315,13 @@ class BadInput(ImportTest):
         self.assertIn("--nsys", self.refused("--ncu", self.file("t.sqlite", b"SQLite format 3\0" + bytes(100))))
         self.assertIn("ncu --csv", self.refused("--ncu", self.file("t.txt", "hello\nworld\n")))
 
+    def test_a_log_without_a_kernel_is_named(self):
+        prof = "==PROF== Connected to process 7 (/home/me/app)\nthe program prints\n==PROF== Disconnected from process 7\n"
+        said = self.refused("--ncu", self.file("a.log", prof))
+        self.assertIn("is a log of ncu's without a kernel: see that its filters", said)
+        said = self.refused("--ncu", self.file("a.log", prof + "==WARNING== No kernels were profiled.\n"))
+        self.assertIn("without a kernel (ncu says: ==WARNING== No kernels were profiled.)", said)
+
     def test_a_summary_is_named(self):
         text = '"Process ID","Kernel Name","Invocations","Section Name","Metric Name","Metric Unit","Minimum","Maximum","Average"\n"1","k","2","S","DRAM Throughput","%","5","15","10"\n'
         said = self.refused("--ncu", self.file("s.csv", text))

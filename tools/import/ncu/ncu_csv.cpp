@@ -81,7 +81,10 @@ class Reader {
 
   // ncu's own lines, of which errors say why there is nothing.
   void look_at(std::string_view text) {
-    if (ncu_error_.empty() && text.starts_with("==ERROR==")) ncu_error_ = quoted_piece(text);
+    const bool error = text.starts_with("==ERROR=="), warning = text.starts_with("==WARNING==");
+    if (ncu_error_.empty() && error) ncu_error_ = quoted_piece(text);
+    if (ncu_warning_.empty() && warning) ncu_warning_ = quoted_piece(text);
+    is_log_ = is_log_ || error || warning || text.starts_with("==PROF==");
     if (rows_.line() == 1) first_ = text.substr(0, 64);
   }
 
@@ -89,6 +92,11 @@ class Reader {
     const std::string& name = source_.name();
     if (!ncu_error_.empty())
       throw WrongUse(name + " has no launches (ncu says: " + ncu_error_ + ").");
+    if (is_log_)
+      throw WrongUse(name + " is a log of ncu's without a kernel" +
+                     (ncu_warning_.empty() ? std::string() : " (ncu says: " + ncu_warning_ + ")") +
+                     ": see that its filters (--kernel-name, --launch-skip, --nvtx-include) let "
+                     "kernels through, and that --target-processes all follows child processes.");
     if (first_.starts_with("NVR")) throw WrongUse(ncu_rep_sentence(name));
     if (first_.starts_with("SQLite format 3"))
       throw WrongUse(name + " is an SQLite file, as nsys exports it: give it with --nsys.");
@@ -395,7 +403,8 @@ class Reader {
   std::optional<DecimalMark> mark_;  // of the numbers since the last head
   std::string first_point_;          // the first "1.234"
   std::uint64_t line_ = 0;           // of the row that is read
-  std::string id_, process_, kernel_, grid_, cc_, first_, ncu_error_;
+  std::string id_, process_, kernel_, grid_, cc_, first_, ncu_error_, ncu_warning_;
+  bool is_log_ = false;
   std::int32_t cc_device_ = -1;
   FunctionId function_ = 0;
 };
