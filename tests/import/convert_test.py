@@ -107,7 +107,7 @@ class Convert(ImportTest):
         self.nothing_is_left()
         self.tool("ncu", 'echo "==WARNING== No kernels were profiled."')
         said = self.refused("--ncu", self.file("a.ncu-rep", b"NVR\0"))
-        self.assertIn(f"{self.folder}/a.ncu-rep has", said)
+        self.assertIn(f"{self.folder}/a.ncu-rep is a log of ncu's without a kernel", said)
         self.nothing_is_left()
 
     def test_ctrl_c_ends_a_program_that_hangs(self):

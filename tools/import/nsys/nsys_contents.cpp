@@ -14,8 +14,8 @@
 namespace gable {
 namespace {
 
-const char* const kDiagnostics = "DIAGNOSTIC_EVENT";
-const char* const kGraphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+constexpr const char* kDiagnostics = "DIAGNOSTIC_EVENT";
+constexpr const char* kGraphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
 constexpr int kWarning = 2, kError = 3;
 constexpr std::size_t kMostTold = 2, kLongestTold = 160, kLongestWord = 24;
 

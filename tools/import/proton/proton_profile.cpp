@@ -191,8 +191,9 @@ class Reader {
         } else if (type != "CUDA") {
           device.name = (type == "HIP" ? "AMD " : type + " ") + quoted_piece(arch);
         }
-        const auto take = [&](const char* key, std::uint64_t most) -> std::uint64_t {
-          return each.contains(key) ? number(each[key], key, most) : 0;
+        const auto take = [this, &facts = each](const char* key,
+                                                std::uint64_t most) -> std::uint64_t {
+          return facts.contains(key) ? number(facts[key], key, most) : 0;
         };
         device.sm_count = static_cast<int>(take("num_sms", 1u << 20));
         device.sm_clock_max_hz = take("clock_rate", 1u << 30) * 1000;

@@ -78,7 +78,7 @@ void leave_out_foreign_gpus(Imported& imported) {
     device.memory_clock_max_hz = 0;
     device.memory_bus_bits = 0;
     if (device.name.empty()) device.name = "AMD GPU";
-    std::erase_if(imported.stated, [&](const Ceiling& each) { return each.device == id; });
+    std::erase_if(imported.stated, [of = id](const Ceiling& each) { return each.device == of; });
   }
   for (const ImportedKernel& kernel : imported.kernels) {
     DeviceInfo& device = imported.devices[kernel.device];
