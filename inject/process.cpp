@@ -3,23 +3,20 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
 #include "analysis/base/held_locks.h"
-#include "analysis/base/unfinished_write.h"
 #include "collector/process/ending_signals.h"
 #include "collector/runtime/nvtx_entry.h"
 #include "collector/runtime/range_calls.h"
 #include "collector/runtime/runtime.h"
 #include "collector/session/session.h"
+#include "inject/stopped_thread.h"
 
 namespace gable {
 namespace {
-
-constexpr long kSignalPatienceMs = 2000;
 
 std::atomic<pid_t> g_owner{0};  // the process whose session this is; a forked child is another
 std::atomic_flag* g_flag = nullptr;
@@ -64,33 +61,18 @@ void at_end() {
   session->finish();
 }
 
-// By the clock: under load a sleep takes longer than was asked for.
-long milliseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+// The worker may need the lock that this thread was interrupted with.
+void stop_without_locks(int number) { stop_until_end(number, true); }
 
-// Unwatched, the program would be gone by now: it must not go on from an interrupted call. The
-// worker ends the process meanwhile.
-void wait_for_end(int number) {
-  const auto since = milliseconds();
-  while (milliseconds() - since < kSignalPatienceMs) {
-    const timespec millisecond{0, 1000000};
-    nanosleep(&millisecond, nullptr);
-  }
-  UnfinishedWrite::settle_all();
-  die_of(number);
-}
-
-void on_signal(int number) {
+void on_signal(int number, siginfo_t* info, void* context) {
   auto* session = own_session();
   // In a forked child the parent's worker does not exist: do what the program's default would have
   // done.
   if (session == nullptr) return die_of(number);
-  session->signal(number);
-  // The worker may need the lock that this thread was interrupted with.
-  if (!waits_for_locks(number, wait_for_end)) wait_for_end(number);
+  if (!is_stopped_again(*info)) session->signal(number);
+  if (waits_for_locks(number, stop_without_locks)) return;
+  // Unwatched, the program would be gone by now: it must not go on from an interrupted call.
+  stop_until_end(number, may_go_on(context));
 }
 
 void watch_signal(int number) {
@@ -99,9 +81,9 @@ void watch_signal(int number) {
   if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL)
     return;  // the program's own business
   struct sigaction ours {};
-  ours.sa_handler = on_signal;
+  ours.sa_sigaction = on_signal;
   sigemptyset(&ours.sa_mask);
-  ours.sa_flags = SA_RESTART;
+  ours.sa_flags = SA_RESTART | SA_SIGINFO;
   sigaction(number, &ours, nullptr);
   sigaddset(&g_watched, number);
 }

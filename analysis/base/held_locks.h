@@ -5,13 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 namespace gable {
 
 struct HeldLocks {
   std::uint32_t count = 0;
   int signal = 0;               // one that waits until no lock is held
-  void (*wait)(int) = nullptr;  // what the thread does then
+  void (*wait)(int) = nullptr;  // what the thread does then; it may return
 };
 extern constinit thread_local HeldLocks t_held_locks
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -20,7 +21,7 @@ inline void takes_lock() noexcept { ++t_held_locks.count; }
 inline void gave_lock() noexcept {
   auto& held = t_held_locks;
   if (--held.count == 0 && held.signal != 0) [[unlikely]]
-    held.wait(held.signal);
+    held.wait(std::exchange(held.signal, 0));
 }
 
 // For what is as good as a lock: others wait until this thread gives it back.

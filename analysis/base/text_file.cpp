@@ -288,6 +288,7 @@ std::string reason(int error) {
 
 std::string write_text_file(const std::string& text, const std::string& path,
                             std::chrono::milliseconds patience) {
+  const WriteUnderWay under_way;
   try {
     const int error = write_text(path, text, patience);
     return error == 0 ? std::string() : path + " cannot be written: " + reason(error) + ".";
@@ -332,6 +333,7 @@ int OwnFile::write_named(const std::string& text) {
 
 std::string OwnFile::write(const std::string& text) {
   if (is_written_in_place(wanted_)) return write_text_file(text, wanted_);
+  const WriteUnderWay under_way;
   try {
     const int error = write_named(text);
     struct stat info {};

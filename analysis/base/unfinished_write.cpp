@@ -11,6 +11,13 @@
 namespace gable {
 
 UnfinishedWrite::Slot UnfinishedWrite::slots_[4];
+std::atomic<int> WriteUnderWay::count_{0};
+
+void WriteUnderWay::await_all(std::chrono::milliseconds patience) noexcept {
+  const timespec millisecond{0, 1'000'000};
+  for (auto left = patience.count(); left > 0 && count_.load() > 0; --left)
+    ::nanosleep(&millisecond, nullptr);
+}
 
 UnfinishedWrite::UnfinishedWrite(int file, const std::string& part, const std::string& path,
                                  bool over)

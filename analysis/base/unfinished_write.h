@@ -4,10 +4,27 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <climits>
 #include <string>
 
 namespace gable {
+
+// While it lives, this thread writes a file, from before it is opened until it has its name. A disk
+// may keep every call of that waiting.
+class WriteUnderWay {
+ public:
+  WriteUnderWay() noexcept { count_.fetch_add(1); }
+  ~WriteUnderWay() { count_.fetch_sub(1); }
+  WriteUnderWay(const WriteUnderWay&) = delete;
+  WriteUnderWay& operator=(const WriteUnderWay&) = delete;
+
+  // Waits until nobody writes. May be called in a signal handler.
+  static void await_all(std::chrono::milliseconds patience) noexcept;
+
+ private:
+  static std::atomic<int> count_;
+};
 
 class UnfinishedWrite {
  public:

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "analysis/base/unfinished_write.h"
+
 namespace gable {
 
 void die_of(int number) {
@@ -16,6 +18,12 @@ void die_of(int number) {
   sigaddset(&set, number);
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   ::raise(number);
+}
+
+void end_at_once(int number) {
+  WriteUnderWay::await_all(kDiskPatience);
+  UnfinishedWrite::settle_all();
+  die_of(number);
 }
 
 }  // namespace gable

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <csignal>
 
 namespace gable {
@@ -14,7 +15,14 @@ namespace gable {
 inline constexpr std::array kEndingSignals{SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                            SIGALRM, SIGUSR1, SIGXCPU};
 
+// From a signal to the program's end, whatever hangs; and what a report that is being written to a
+// disk may take beyond that. Together less than what batch systems and containers leave a program.
+inline constexpr std::chrono::milliseconds kSignalPatience{2000}, kDiskPatience{6000};
+
 // Ends the process as the signal does where nobody handles it. Safe in a signal handler.
 void die_of(int number);
+
+// The same once patience is over: a report that is being written is finished, if the disk lets it.
+void end_at_once(int number);
 
 }  // namespace gable

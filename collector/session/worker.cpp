@@ -13,7 +13,6 @@
 #include <exception>
 #include <thread>
 
-#include "analysis/base/unfinished_write.h"
 #include "collector/layers/thread_state.h"
 #include "collector/process/clock.h"
 #include "collector/process/ending_signals.h"
@@ -23,11 +22,10 @@
 namespace gable {
 namespace {
 
-constexpr std::chrono::milliseconds kSignalPatience{2000};  // from a signal to the program's end
-constexpr int kPollMs = 100;                                // while collecting
-constexpr int kIdlePollMs = 1000;                           // afterwards
-constexpr std::uint64_t kThreadsEveryNs = 1'000'000'000;    // whether any of the program's is left
-constexpr std::chrono::seconds kOpenPatience{10};           // of a program that waits for a queue
+constexpr int kPollMs = 100;                              // while collecting
+constexpr int kIdlePollMs = 1000;                         // afterwards
+constexpr std::uint64_t kThreadsEveryNs = 1'000'000'000;  // whether any of the program's is left
+constexpr std::chrono::seconds kOpenPatience{10};         // of a program that waits for a queue
 
 constexpr unsigned bit_of(Worker::Command command) { return 1u << static_cast<unsigned>(command); }
 
@@ -78,8 +76,7 @@ void Worker::end_for(int number) {
   // Whatever hangs while the report is written, the program ends in time.
   (void)start_own_thread("gable-end", [number] {
     std::this_thread::sleep_for(kSignalPatience);
-    UnfinishedWrite::settle_all();
-    die_of(number);
+    end_at_once(number);
   });
   tasks_.end_for_signal();
   die_of(number);

@@ -341,6 +341,33 @@ const std::map<std::string, Hazard>& hazards() {
          }
          return 1;
        }},
+      // With one arena for all threads, the signal often finds this one with the allocator's lock.
+      {"allocate_until_a_signal",
+       [] {
+         open_gpu();
+         for (int i = 0;; ++i) {
+           steps(1);
+           if (i == 0) (void)!write(STDOUT_FILENO, "launched\n", 9);
+           for (int n = 0; n < 100; ++n) {
+             void* blocks[64];
+             for (int k = 0; k < 64; ++k) blocks[k] = std::malloc(1200 + 64 * ((k * 7 + n) % 50));
+             for (auto* one : blocks) {
+               asm volatile("" : : "r"(one) : "memory");  // or the compiler leaves the pair out
+               std::free(one);
+             }
+           }
+         }
+         return 1;
+       }},
+      {"sleep_until_a_signal",
+       [] {
+         open_gpu();
+         steps(1);
+         (void)!write(STDOUT_FILENO, "launched\n", 9);
+         sleep(60);
+         (void)!write(STDOUT_FILENO, "woke up\n", 8);
+         return 0;
+       }},
       {"return_at_once",
        [] {
          open_gpu();
