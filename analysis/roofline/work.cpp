@@ -165,7 +165,8 @@ void check_narrow(const std::map<std::string, Maybe>& counters, Work& work) {
   if (any) work.flags.emplace_back("narrow_together");
 }
 
-void take_total(const Tensor& tensor, bool moves, std::string_view name, Work& work) {
+void take_total(const Sums& sums, const Tensor& tensor, bool moves, std::string_view name,
+                Work& work) {
   Flops& flops = work.flops;
   Maybe cores;
   for (const Maybe& part : {flops.fp64, flops.fp32, flops.fp16}) {
@@ -173,7 +174,11 @@ void take_total(const Tensor& tensor, bool moves, std::string_view name, Work& w
   }
   if (!cores && moves) cores = 0;
   if (!cores && !tensor.collected) return;
-  if (!tensor.complete && names_tensor_cores(name) && tensor.known == 0) {
+  // HFMA2 may run in the same pipe: beside 16-bit instructions the number proves nothing.
+  const Maybe instructions = value_of(sums, Quantity::tensor_instructions);
+  const bool proven = instructions.value_or(0) > 0 && !moves && flops.fp16 == 0.0;
+  const bool used = proven || names_tensor_cores(name);
+  if (!tensor.complete && used && tensor.known == 0) {
     // The work was done where nobody counted: a sum of the rest would show an idle kernel.
     work.flags.emplace_back("tensor_inferred");
     return;
@@ -231,7 +236,7 @@ Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads
     work.flags.emplace_back("hfma_moves");
   }
   const Tensor tensor = take_tensor(sums, work);
-  take_total(tensor, moves, name, work);
+  take_total(sums, tensor, moves, name, work);
   check_integers(sums, tensor, name, work);
   check_narrow(counters, work);
 

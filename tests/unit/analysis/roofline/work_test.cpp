@@ -165,6 +165,20 @@ TEST(Work, TensorCoresThatWereNotCountedAreInferredFromTheName) {
   EXPECT_FALSE(has(work_of(counters, 1, "volta_scudnn_128x64_relu"), "tensor_inferred"));
 }
 
+TEST(Work, TensorInstructionsWithoutTheirWorkLeaveTheTotalUnknown) {
+  Counters counters = cuda_cores();
+  counters["sm__inst_executed_pipe_tensor.sum"] = 1e6;
+  const Work work = work_of(counters, 1, "my_kernel");
+  EXPECT_FALSE(work.flops.total);
+  EXPECT_TRUE(has(work, "tensor_inferred"));
+  // On some chips HFMA2 is one of them.
+  counters[sass("hadd")] = 10;
+  EXPECT_TRUE(work_of(counters, 1, "my_kernel").flops.total);
+  counters[sass("hadd")] = 0;
+  counters["sm__inst_executed_pipe_tensor.sum"] = 0;
+  EXPECT_TRUE(work_of(counters, 1, "my_kernel").flops.total);
+}
+
 TEST(Work, TensorCoresThatWereCountedAreNotInferred) {
   Counters counters = cuda_cores();
   counters["sm__ops_path_tensor_src_tf32_dst_fp32.sum"] = 0;
