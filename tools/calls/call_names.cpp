@@ -11,8 +11,8 @@ struct Row {
   CallName what;
 };
 
-// Behind "cuda" or "cu", without what follows a "_".
-constexpr std::array<Row, 18> kExact = {{{"EventRecord", CallName::event_record},
+// Behind "cuda", "cu" or "hip", without what follows a "_".
+constexpr std::array<Row, 19> kExact = {{{"EventRecord", CallName::event_record},
                                          {"EventRecordWithFlags", CallName::event_record},
                                          {"StreamWaitEvent", CallName::stream_wait},
                                          {"StreamSynchronize", CallName::stream_synchronize},
@@ -27,6 +27,7 @@ constexpr std::array<Row, 18> kExact = {{{"EventRecord", CallName::event_record}
                                          {"FreeArray", CallName::free_memory},
                                          {"MemFree", CallName::free_memory},
                                          {"MemFreeHost", CallName::free_memory},
+                                         {"HostFree", CallName::free_memory},
                                          {"ModuleUnload", CallName::free_memory},
                                          {"StreamBeginCapture", CallName::begin_capture},
                                          {"StreamEndCapture", CallName::end_capture}}};
@@ -38,13 +39,17 @@ NamedCall named_call(std::string_view name) {
     name.remove_prefix(4);
   else if (name.starts_with("cu"))
     name.remove_prefix(2);
+  else if (name.starts_with("hip"))  // AMD's, of the same meaning
+    name.remove_prefix(3);
   else
     return {};
   const std::string_view plain = name.substr(0, name.find('_'));
   for (const Row& row : kExact) {
     if (plain == row.name) return {row.what, false};
   }
-  if (plain.starts_with("Launch") && plain.find("Kernel") != std::string_view::npos)
+  // "LaunchCooperativeKernel", "LaunchKernelEx"; "ModuleLaunchKernel" and "ExtLaunchKernel" of AMD.
+  const auto launch = plain.find("Launch");
+  if (launch != plain.npos && plain.find("Kernel", launch) != plain.npos)
     return {CallName::launch, false};
   if (plain.starts_with("Memcpy") || plain.starts_with("Memset"))
     return {CallName::copy, plain.find("Async") != std::string_view::npos};

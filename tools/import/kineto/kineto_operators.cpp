@@ -35,6 +35,14 @@ std::string label_of(const TraceEvent& event) {
   return label;
 }
 
+// What autograd's engine runs is backward, also nodes that are not called so (AccumulateGrad, CppNode
+// of a custom function).
+bool is_backward(std::string_view name) {
+  return name.find("Backward") != std::string_view::npos ||
+         name.starts_with("autograd::engine::evaluate_function") ||
+         name.starts_with("torch::autograd::");
+}
+
 // Kernels that programs launch outside of operators, and that multiply no matrices.
 bool is_simple(std::string_view name) {
   constexpr std::array<std::string_view, 7> kWords = {
@@ -52,8 +60,8 @@ std::uint32_t KinetoOperators::add(const TraceEvent& event) {
   Facts facts;
   facts.has_sequence = event.sequence.has_value();
   facts.sequence = event.sequence.value_or(0);
-  facts.backward = event.name.find("Backward") != std::string::npos || event.forward_thread != 0;
   const std::string_view name = event.name;
+  facts.backward = is_backward(name) || event.forward_thread != 0;
   if (event.has_dims) {
     shapes_ = true;
     if (is_heavy(name)) {
