@@ -35,12 +35,20 @@ std::string label_of(const TraceEvent& event) {
   return label;
 }
 
-// What autograd's engine runs is backward, also nodes that are not called so (AccumulateGrad, CppNode
-// of a custom function).
+// What autograd's engine runs is backward, also nodes that are not called so (AccumulateGrad,
+// CppNode of a custom function).
 bool is_backward(std::string_view name) {
   return name.find("Backward") != std::string_view::npos ||
          name.starts_with("autograd::engine::evaluate_function") ||
          name.starts_with("torch::autograd::");
+}
+
+// Operators that make tensors out of nothing have no sequence number in any case.
+bool makes_tensor(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kNames = {
+      "empty", "empty_strided", "zeros", "ones", "full", "arange", "eye", "scalar_tensor"};
+  return name.starts_with("aten::") &&
+         std::find(kNames.begin(), kNames.end(), name.substr(6)) != kNames.end();
 }
 
 // Kernels that programs launch outside of operators, and that multiply no matrices.
@@ -73,6 +81,7 @@ std::uint32_t KinetoOperators::add(const TraceEvent& event) {
   }
   facts.may_multiply = facts.result == kNone && may_multiply(name);
   facts.ours = name.starts_with("aten::");
+  facts.makes_tensor = makes_tensor(name);
   facts_.push_back(facts);
   return static_cast<std::uint32_t>(facts_.size() - 1);
 }
@@ -116,19 +125,105 @@ bool KinetoOperators::number_layers() {
   return any;
 }
 
-LayerId KinetoOperators::backward_of(LayerTree& layers, LayerId forward) {
-  const auto known = backward_.find(forward);
-  if (known != backward_.end()) return known->second;
-  const LayerTree::Node node = layers.node(forward);
-  LayerId layer = forward;
-  if (forward != 0 && node.direction != Direction::none)
-    layer = layers.child(backward_of(layers, node.parent), node.name, Direction::backward);
-  backward_.emplace(forward, layer);
-  return layer;
+LayerId KinetoOperators::turned(LayerTree& layers, LayerId layer, Direction direction) {
+  const auto known = turned_.find({layer, direction});
+  if (known != turned_.end()) return known->second;
+  const LayerTree::Node node = layers.node(layer);
+  LayerId found = layer;
+  if (layer != 0 && node.direction != Direction::none)
+    found = layers.child(turned(layers, node.parent, direction), node.name, direction);
+  turned_.emplace(std::pair(layer, direction), found);
+  return found;
+}
+
+// Backward runs without recording what it does, so its own operators have no sequence numbers. It
+// computes again what has modules around it, or records itself for another backward while an
+// operator beside it does not. (Where all have numbers, a backward of the backward was asked for.)
+std::vector<KinetoOperators::Within> KinetoOperators::find_recompute() const {
+  const auto& ranges = nest_.ranges();
+  std::vector<Within> within(ranges.size(), Within::none);
+  std::vector<bool> records_nothing(ranges.size());  // of the backward at that place
+  std::vector<std::uint32_t> node(ranges.size(), kNone);
+  const auto facts = [&](std::uint32_t i) {
+    return ranges[i].tag == kNone ? nullptr : &facts_[ranges[i].tag];
+  };
+  const auto is_backward = [&](std::uint32_t i) {
+    return facts(i) != nullptr && facts(i)->backward;
+  };
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    const std::uint32_t parent = ranges[i].parent;
+    node[i] = is_backward(i) ? i : parent == kNone ? kNone : node[parent];
+    // Directly in it: what operators call has no numbers of its own either.
+    if (parent != kNone && is_backward(parent) && facts(i) != nullptr && !facts(i)->backward &&
+        !facts(i)->has_sequence && !facts(i)->makes_tensor)
+      records_nothing[parent] = true;
+  }
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    const std::uint32_t parent = ranges[i].parent;
+    if (is_backward(i)) {
+      within[i] = Within::backward;
+    } else if (parent == kNone || within[parent] == Within::none) {
+      continue;
+    } else if (within[parent] == Within::recompute) {
+      within[i] = Within::recompute;
+    } else {
+      const bool module = ranges[i].tag == kNone && ranges[i].direction == Direction::forward;
+      const bool recorded = facts(i) != nullptr && facts(i)->has_sequence &&
+                            node[parent] != kNone && records_nothing[node[parent]];
+      within[i] = module || recorded ? Within::recompute : Within::backward;
+    }
+  }
+  return within;
+}
+
+void KinetoOperators::link_recompute(LayerTree& layers, const std::vector<Within>& within) {
+  auto& ranges = nest_.ranges();
+  std::unordered_map<std::uint32_t, LayerId> modules;  // forward, by name: each has one of its own
+  std::unordered_map<std::uint64_t, LayerId> forward;  // by sequence number
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    const RangeNest::Range& range = ranges[i];
+    if (within[i] != Within::none) continue;
+    if (range.tag == kNone && range.direction == Direction::forward)
+      modules.try_emplace(range.name, range.layer);
+    if (range.tag != kNone && range.is_layer && facts_[range.tag].has_sequence)
+      forward[facts_[range.tag].sequence] = range.layer;
+  }
+  std::vector<LayerId> around(ranges.size(), 0);  // of backward: the layer that its forward is in
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    RangeNest::Range& range = ranges[i];
+    const std::uint32_t parent = range.parent;
+    if (within[i] == Within::backward) {
+      const Facts* facts = range.tag == kNone ? nullptr : &facts_[range.tag];
+      const auto found =
+          facts != nullptr && facts->has_sequence ? forward.find(facts->sequence) : forward.end();
+      if (found != forward.end()) {
+        around[i] = layers.node(found->second).parent;
+      } else if (parent != kNone) {
+        around[i] = around[parent];
+      }
+      continue;
+    }
+    if (within[i] != Within::recompute) continue;
+    const bool begins = within[parent] != Within::recompute;
+    if (!begins && range.within && ranges[parent].tag != kNone) {  // of the operator around it
+      range.layer = ranges[parent].layer;
+      continue;
+    }
+    const auto module = range.tag == kNone ? modules.find(range.name) : modules.end();
+    const LayerId above =
+        turned(layers, begins ? around[parent] : ranges[parent].layer, Direction::recompute);
+    range.layer = module != modules.end()
+                      ? turned(layers, module->second, Direction::recompute)
+                      : layers.child(above, nest_.text(range.name), Direction::recompute);
+    range.is_layer = true;
+    range.within = false;
+  }
 }
 
 void KinetoOperators::link_backward(LayerTree& layers) {
   auto& ranges = nest_.ranges();
+  const std::vector<Within> within = find_recompute();
+  link_recompute(layers, within);
   std::unordered_map<std::uint64_t, std::pair<std::uint64_t, LayerId>> forward;  // start, layer
   for (const RangeNest::Range& range : ranges) {
     if (range.tag == kNone || !range.is_layer) continue;
@@ -141,18 +236,22 @@ void KinetoOperators::link_backward(LayerTree& layers) {
   std::vector<bool> moved(ranges.size());
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
     RangeNest::Range& range = ranges[i];
-    if (range.parent != kNone && moved[range.parent]) {
+    if (within[i] == Within::recompute) continue;
+    const bool inside = range.parent != kNone && moved[range.parent];
+    // A backward that what is computed again has within it is found by its own number.
+    const bool again = range.parent != kNone && within[range.parent] == Within::recompute;
+    if (inside && !again) {
       range.layer = ranges[range.parent].layer;
       range.is_layer = false;
       moved[i] = true;
       continue;
     }
-    if (range.tag == kNone || !range.is_layer || !facts_[range.tag].backward) continue;
+    if (range.tag == kNone || !(range.is_layer || again) || !facts_[range.tag].backward) continue;
     moved[i] = true;
     const auto found =
         facts_[range.tag].has_sequence ? forward.find(facts_[range.tag].sequence) : forward.end();
     if (found != forward.end()) {
-      range.layer = backward_of(layers, found->second.second);
+      range.layer = turned(layers, found->second.second, Direction::backward);
     } else {
       const LayerId around = range.parent == kNone ? 0 : ranges[range.parent].layer;
       range.layer = layers.child(around, nest_.text(range.name), Direction::backward);
@@ -219,12 +318,15 @@ void KinetoOperators::launched(std::uint32_t range, std::uint32_t step, Function
     Facts& facts = facts_[ranges[at].tag];
     facts.launches = linked_ = true;
     facts.replays = facts.replays || replayed;
+    // An annotation within an operator, as "nccl:broadcast" is: the operator tells the work.
+    if (at != range) others_.try_emplace({step, ranges[range].layer}, true);
     return;
   }
   if (ranges[range].neutral) return;
   const auto [known, fresh] = simple_.try_emplace(function, false);
   if (fresh) known->second = is_simple(functions.name(function));
-  if (replayed || !known->second) nameless_.emplace(step, ranges[range].layer);
+  bool& all_known = others_.try_emplace({step, ranges[range].layer}, true).first->second;
+  all_known = all_known && known->second && !replayed;
 }
 
 const OperatorResult* KinetoOperators::result_of(const RangeNest::Range& range) const {
@@ -261,6 +363,9 @@ std::vector<KinetoOperators::Choice> KinetoOperators::choose() {
       choices[i] = Choice::unknown;
       sum.counts = true;
       sum.known = false;
+    } else if (linked_ && !sum.launches) {
+      // It did not run on the GPU: captured into a graph, traced by a compiler, or the CPU's.
+      sum = {};
     } else if (result != nullptr && result->counts) {
       const double own = !result->work      ? -1
                          : result->by_parts ? (sum.parts > 0 ? result->work->flops * sum.parts : -1)
@@ -324,10 +429,11 @@ void KinetoOperators::describe(Imported& imported, std::int32_t device,
     work.bytes_known = work.bytes_known && formula.bytes.has_value();
     work.bytes_read += formula.bytes.value_or(0);
   }
-  for (const auto& [step, layer] : nameless_) {
-    if (steps > 0 && step == 0) continue;
-    OperatorWork& work = models[step].work[{device, layer}];
-    work.flops_known = work.bytes_known = false;
+  for (const auto& [where, known] : others_) {
+    if (steps > 0 && where.first == 0) continue;
+    OperatorWork& work = models[where.first].work[{device, where.second}];
+    work.flops_known = work.flops_known && known;
+    work.bytes_known = false;
   }
   // Where nothing heavy is in a layer its bytes are unknown, not 0.
   for (auto& [step, model] : models) {

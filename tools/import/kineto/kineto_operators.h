@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,7 +31,8 @@ class KinetoOperators {
   // After it: where neither modules nor sizes tell matrix products, convolutions and attention
   // apart, their order within the range around them does. True: nest the ranges again.
   bool number_layers();
-  // Then: operators of backward get the layer of the forward whose sequence number they have.
+  // Then: operators of backward get the layer of the forward whose sequence number they have, and
+  // what backward computes again (checkpointing) those of the modules that it is of.
   void link_backward(LayerTree& layers);
   // A kernel was launched within the range, and in none within that; `replayed`: of a CUDA graph.
   void launched(std::uint32_t range, std::uint32_t step, FunctionId function, bool replayed,
@@ -47,7 +47,7 @@ class KinetoOperators {
     std::uint64_t sequence = 0;
     std::uint32_t result = kNone;  // of its formula
     std::uint32_t label = kNone;   // sizes, as a name
-    bool has_sequence = false, backward = false;
+    bool has_sequence = false, backward = false, makes_tensor = false;
     bool may_multiply = false;  // it has no formula, and may be one that multiplies matrices
     bool ours = false;          // PyTorch's own
     bool launches = false;      // itself
@@ -56,7 +56,12 @@ class KinetoOperators {
   // Whose formula counts: that of the range, or those of ranges within it.
   enum class Choice : std::uint8_t { none, own, unknown, covered };
   std::uint32_t keep(OperatorResult result, std::uint32_t label);
-  LayerId backward_of(LayerTree& layers, LayerId forward);
+  // The layer of the same path in that direction.
+  LayerId turned(LayerTree& layers, LayerId layer, Direction direction);
+  // Where each range is that lies within a backward one.
+  enum class Within : std::uint8_t { none, backward, recompute };
+  [[nodiscard]] std::vector<Within> find_recompute() const;
+  void link_recompute(LayerTree& layers, const std::vector<Within>& within);
   void finish_convolutions();
   [[nodiscard]] std::vector<Choice> choose();
   [[nodiscard]] const OperatorResult* result_of(const RangeNest::Range& range) const;
@@ -65,9 +70,11 @@ class KinetoOperators {
   std::vector<Facts> facts_;
   std::vector<OperatorResult> results_;
   std::unordered_map<std::uint32_t, std::uint32_t> same_;  // the last result, by label
-  std::unordered_map<LayerId, LayerId> backward_;
+  std::map<std::pair<LayerId, Direction>, LayerId> turned_;
   std::unordered_map<FunctionId, bool> simple_;  // kernels that multiply no matrices, by name
-  std::set<std::pair<std::uint32_t, LayerId>> nameless_;    // of a step: kernels of no operator
+  // Layers of a step whose kernels are of no operator, or of one around them; whether they are
+  // known to multiply no matrices.
+  std::map<std::pair<std::uint32_t, LayerId>, bool> others_;
   std::unordered_map<std::uint32_t, std::uint32_t> parts_;  // of which a range's work is so often
   bool modules_ = false, shapes_ = false;
   bool linked_ = false;  // it is known which operators launched GPU work
