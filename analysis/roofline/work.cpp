@@ -209,10 +209,11 @@ std::map<std::string, double> sparse_operations(const std::map<std::string, Mayb
 
 bool names_tensor_cores(std::string_view name) {
   // CUTLASS, cuBLAS and cuDNN put the instruction's shape into the name: s16816 is m16n8k16.
-  static constexpr std::array<std::string_view, 19> kWords = {
-      "hmma",      "imma",       "gmma",        "utcmma", "qmma",  "xmma",   "tensorop",
-      "tensor_op", "tensorcore", "tensor_core", "s884",   "s1688", "s16816", "h884",
-      "h1688",     "h16816",     "mma_tensor",  "i8816",  "i16832"};
+  // What cuBLAS calls nvjet has been written for tensor cores alone.
+  static constexpr std::array<std::string_view, 20> kWords = {
+      "nvjet",    "hmma",      "imma",       "gmma",        "utcmma", "qmma",  "xmma",
+      "tensorop", "tensor_op", "tensorcore", "tensor_core", "s884",   "s1688", "s16816",
+      "h884",     "h1688",     "h16816",     "mma_tensor",  "i8816",  "i16832"};
   const std::string text = lower(name);
   const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
   // cuDNN and cuBLAS have xmma kernels for the CUDA cores too: FP32 in, FP32 accumulated.

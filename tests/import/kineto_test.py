@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 from import_run import DATA, PROGRAM, ImportTest, kernel, layer, notes, run
+from operator_traces import trace_of
 
 NEW, OLD, COUNTERS = DATA / "kineto_new.json", DATA / "kineto_old.json", DATA / "kineto_counters.json"
 
@@ -447,6 +448,116 @@ class OldTraces(ImportTest):
         self.assertEqual(flops("weight"), 2 * 2 * 4 * 3 * 9 * 16)
         self.assertEqual(flops("input", "weight"), 2 * 2 * 2 * 4 * 3 * 9 * 16)
         self.assertIsNone(flops())
+
+
+class ComputedAgain(ImportTest):
+    """Checkpointed modules: backward runs their forward again."""
+
+    @staticmethod
+    def dims(*sizes):
+        return {"Input Dims": [list(size) for size in sizes], "Input type": ["float"] * len(sizes)}
+
+    def trace(self, extra=(), modules=False):
+        sizes = self.dims((4, 8), (8, 16))
+        rows = [  # name, thread, start, duration, args
+            ["aten::mm", 0, 0, 50, {"Sequence number": 1, **sizes}],
+            ["aten::relu", 0, 60, 20, {"Sequence number": 2, **self.dims((4, 16))}],
+            # The node of relu: it needs what mm gave, and has it computed again.
+            ["ReluBackward0", 1, 200, 100, {"Sequence number": 2, "Fwd thread id": 1}],
+            ["aten::mm", 1, 210, 30, {"Sequence number": 3, **sizes}],
+            ["aten::threshold_backward", 1, 250, 20, self.dims((4, 16))],
+            ["MmBackward0", 1, 310, 60, {"Sequence number": 1, "Fwd thread id": 1}],
+            ["aten::mm", 1, 320, 30, self.dims((8, 4), (4, 16))], *extra]
+        trace = trace_of(rows)
+        if modules:
+            for start, length, thread, name in ((-2, 58, 0, "Block_0"), (-1, 56, 0, "Linear_0"), (205, 40, 1, "Block_0"),
+                                                   (206, 38, 1, "Linear_0")):
+                trace["traceEvents"].append({"ph": "X", "cat": "python_function", "name": "nn.Module: " + name, "pid": 1,
+                                             "tid": thread, "ts": start, "dur": length, "args": {}})
+        return self.report("--kineto", self.file("again.json", json.dumps(trace)))
+
+    def test_by_the_numbers_of_operators(self):
+        report = self.trace()
+        flops = {(row["path"][-1], row["direction"]): row["model"]["flops_analytic"] for row in report["layers"] if row["depth"] == 1}
+        work = 2 * 4 * 8 * 16
+        mm = "aten::mm [4, 8] [8, 16]"
+        self.assertEqual(flops, {(mm, "forward"): work, ("aten::relu", "forward"): 0, (mm, "recompute"): work,
+                                 ("aten::relu", "backward"): 0, (mm, "backward"): work})
+
+    def test_the_modules_are_those_of_the_forward(self):
+        report = self.trace(modules=True)
+        again = layer(report, "Block_0", "Linear_0", "aten::mm", direction="recompute")
+        self.assertEqual((again["launches"], again["model"]["flops_analytic"]), (1, 2 * 4 * 8 * 16))
+        self.assertEqual(layer(report, "aten::relu", direction="backward")["launches"], 1)
+
+    def test_a_backward_of_the_backward_computes_nothing_again(self):
+        # What backward does is recorded then: all of it has numbers.
+        rows = [["aten::mm", 0, 0, 50, {"Sequence number": 1, **self.dims((4, 8), (8, 16))}],
+                ["MmBackward0", 1, 200, 100, {"Sequence number": 1, "Fwd thread id": 1}],
+                ["aten::empty", 1, 205, 2, {}],
+                ["aten::mm", 1, 210, 30, {"Sequence number": 3, **self.dims((8, 4), (4, 16))}],
+                ["aten::mm", 1, 250, 30, {"Sequence number": 5, **self.dims((4, 16), (16, 8))}]]
+        report = self.report("--kineto", self.file("double.json", json.dumps(trace_of(rows))))
+        self.assertEqual({row["direction"] for row in report["layers"] if row["depth"] == 1}, {"forward", "backward"})
+
+    def test_a_backward_within_it_has_the_layer_of_what_was_computed_again(self):
+        extra = [["aten::linear", 0, 90, 20, {"Sequence number": 7, **self.dims((4, 16), (2, 16))}],
+                 ["CheckpointFunctionBackward", 1, 400, 200, {"Sequence number": 7, "Fwd thread id": 1}],
+                 ["aten::detach", 1, 405, 5, self.dims((4, 16))],
+                 ["aten::mm", 1, 420, 30, {"Sequence number": 8, **self.dims((4, 3), (3, 5))}],
+                 ["MmBackward0", 1, 460, 60, {"Sequence number": 8, "Fwd thread id": 1}],
+                 ["aten::mm", 1, 470, 30, self.dims((3, 4), (4, 5))]]
+        report = self.trace(extra)
+        again = layer(report, "aten::mm [4, 3] [3, 5]", direction="recompute")
+        back = layer(report, "aten::mm [4, 3] [3, 5]", direction="backward")
+        self.assertEqual((again["launches"], back["launches"]), (1, 1))
+        self.assertEqual(back["model"]["flops_analytic"], 2 * 3 * 4 * 5)
+
+
+class Operators(ImportTest):
+    """Which work of operators counts, and whose it is."""
+    SIZES = {"Input Dims": [[4, 8], [8, 16]], "Input type": ["float", "float"]}
+
+    def test_what_launched_nothing_did_no_work_on_the_gpu(self):
+        rows = [["aten::mm", 0, 0, 50, self.SIZES], ["aten::mm", 0, 100, 50, self.SIZES]]
+        for drop in ({"kernel"}, {"kernel", "cuda_runtime"}):  # captured into a graph, and run by the CPU
+            trace = trace_of(rows)
+            trace["traceEvents"] = [event for event in trace["traceEvents"]
+                                    if event["cat"] not in drop or event["args"]["correlation"] == 1]
+            report = self.report("--kineto", self.file("idle.json", json.dumps(trace)))
+            self.assertEqual(layer(report, "aten::mm [4, 8] [8, 16]")["model"]["flops_analytic"], 2 * 4 * 8 * 16)
+
+    def test_products_of_fp32_on_tensor_cores_are_of_tf32(self):
+        for name, types in (("ampere_sgemm_128x64_tn", {"fp32"}), ("cutlass_80_tensorop_s1688gemm_128x64_32x6_nt_align4", {"tf32"})):
+            trace = trace_of([["aten::mm", 0, 0, 50, self.SIZES]])
+            for event in trace["traceEvents"]:
+                if event["cat"] == "kernel":
+                    event["name"] = name
+            report = self.report("--kineto", self.file("tf32.json", json.dumps(trace)))
+            self.assertEqual(set(layer(report, "aten::mm [4, 8] [8, 16]")["model"]["types"]), types)
+
+    def test_an_annotation_within_an_operator_has_its_work(self):
+        trace = trace_of([["aten::mm", 0, 0, 50, self.SIZES],
+                          ["c10d::allreduce_", 0, 100, 50, {"Input Dims": [[4, 8]], "Input type": ["float"]}]])
+        trace["traceEvents"].append({"ph": "X", "cat": "user_annotation", "name": "nccl:all_reduce", "pid": 1, "tid": 0, "ts": 100,
+                                     "dur": 40, "args": {}})
+        report = self.report("--kineto", self.file("ddp.json", json.dumps(trace)))
+        self.assertEqual(layer(report, "c10d::allreduce_", "nccl:all_reduce")["model"]["flops_analytic"], 0)
+
+    def test_what_the_engine_of_autograd_runs_is_backward(self):
+        rows = [["aten::mm", 0, 0, 50, self.SIZES],
+                ["autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 1, 100, 50, {}],
+                ["torch::autograd::AccumulateGrad", 1, 101, 45, {}], ["aten::add_", 1, 110, 20, {}]]
+        report = self.report("--kineto", self.file("engine.json", json.dumps(trace_of(rows))))
+        self.assertEqual({row["path"][0][-14:]: row["direction"] for row in report["layers"] if row["depth"] == 1 and row["launches"]},
+                         {"[4, 8] [8, 16]": "forward", "AccumulateGrad": "backward"})
+
+    def test_a_linears_backward_is_in_its_layer(self):
+        rows = [["aten::linear", 0, 0, 50, {"Sequence number": 4, "Input Dims": [[4, 8], [16, 8]], "Input type": ["float", "float"]}],
+                ["aten::t", 0, 5, 5, {"Sequence number": 4}], ["aten::addmm", 0, 20, 20, {"Sequence number": 5}],
+                ["AddmmBackward0", 1, 100, 50, {"Sequence number": 5, "Fwd thread id": 1}]]
+        report = self.report("--kineto", self.file("linear.json", json.dumps(trace_of(rows))))
+        self.assertEqual(layer(report, "aten::linear [4, 8] [16, 8]", direction="backward")["launches"], 1)
 
 
 class Counters(ImportTest):

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analysis/events/collective.h"
+#include "analysis/roofline/work.h"
 
 namespace gable {
 namespace {
@@ -185,7 +186,7 @@ void KinetoOperators::link_recompute(LayerTree& layers, const std::vector<Within
     if (within[i] != Within::none) continue;
     if (range.tag == kNone && range.direction == Direction::forward)
       modules.try_emplace(range.name, range.layer);
-    if (range.tag != kNone && range.is_layer && facts_[range.tag].has_sequence)
+    if (range.tag != kNone && facts_[range.tag].has_sequence)
       forward[facts_[range.tag].sequence] = range.layer;
   }
   std::vector<LayerId> around(ranges.size(), 0);  // of backward: the layer that its forward is in
@@ -226,20 +227,27 @@ void KinetoOperators::link_backward(LayerTree& layers) {
   link_recompute(layers, within);
   std::unordered_map<std::uint64_t, std::pair<std::uint64_t, LayerId>> forward;  // start, layer
   for (const RangeNest::Range& range : ranges) {
-    if (range.tag == kNone || !range.is_layer) continue;
+    if (range.tag == kNone) continue;
     const Facts& facts = facts_[range.tag];
     if (!facts.has_sequence || facts.backward) continue;
-    // Operators that make no node of autograd have the number of the next one that does.
+    // Operators that make no node of autograd have the number of the next one that does. One that
+    // makes several nodes (linear: of a transposition and of a product) does so within.
     auto& last = forward[facts.sequence];
     if (range.start_ns >= last.first) last = {range.start_ns, range.layer};
   }
   std::vector<bool> moved(ranges.size());
+  std::vector<std::uint64_t> node(ranges.size());  // of those: the number of the innermost
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
     RangeNest::Range& range = ranges[i];
     if (within[i] == Within::recompute) continue;
     const bool inside = range.parent != kNone && moved[range.parent];
-    // A backward that what is computed again has within it is found by its own number.
-    const bool again = range.parent != kNone && within[range.parent] == Within::recompute;
+    if (range.tag != kNone && facts_[range.tag].backward && facts_[range.tag].has_sequence) {
+      node[i] = facts_[range.tag].sequence;
+    } else if (inside) {
+      node[i] = node[range.parent];
+    }
+    // A backward within another one, of what that one computed again, is found by its own number.
+    const bool again = inside && node[i] != node[range.parent];
     if (inside && !again) {
       range.layer = ranges[range.parent].layer;
       range.is_layer = false;
@@ -248,6 +256,8 @@ void KinetoOperators::link_backward(LayerTree& layers) {
     }
     if (range.tag == kNone || !(range.is_layer || again) || !facts_[range.tag].backward) continue;
     moved[i] = true;
+    range.is_layer = true;
+    range.within = false;
     const auto found =
         facts_[range.tag].has_sequence ? forward.find(facts_[range.tag].sequence) : forward.end();
     if (found != forward.end()) {
@@ -318,15 +328,24 @@ void KinetoOperators::launched(std::uint32_t range, std::uint32_t step, Function
     Facts& facts = facts_[ranges[at].tag];
     facts.launches = linked_ = true;
     facts.replays = facts.replays || replayed;
+    facts.tensor_cores = facts.tensor_cores || kernel_facts(function, functions).tensor_cores;
     // An annotation within an operator, as "nccl:broadcast" is: the operator tells the work.
     if (at != range) others_.try_emplace({step, ranges[range].layer}, true);
     return;
   }
   if (ranges[range].neutral) return;
-  const auto [known, fresh] = simple_.try_emplace(function, false);
-  if (fresh) known->second = is_simple(functions.name(function));
   bool& all_known = others_.try_emplace({step, ranges[range].layer}, true).first->second;
-  all_known = all_known && known->second && !replayed;
+  all_known = all_known && kernel_facts(function, functions).simple && !replayed;
+}
+
+KinetoOperators::KernelFacts KinetoOperators::kernel_facts(FunctionId function,
+                                                           const FunctionTable& functions) {
+  const auto [known, fresh] = kernels_.try_emplace(function);
+  if (fresh) {
+    const std::string name = functions.full_name(function);
+    known->second = {is_simple(name), names_tensor_cores(name)};
+  }
+  return known->second;
 }
 
 const OperatorResult* KinetoOperators::result_of(const RangeNest::Range& range) const {
@@ -342,7 +361,7 @@ std::vector<KinetoOperators::Choice> KinetoOperators::choose() {
   struct Inner {
     double flops = 0;
     std::uint32_t parts = 0;
-    bool counts = false, known = true, launches = false;
+    bool counts = false, known = true, launches = false, tensor_cores = false;
   };
   std::vector<Inner> within(ranges.size());
   // Those within others come behind them.
@@ -353,6 +372,8 @@ std::vector<KinetoOperators::Choice> KinetoOperators::choose() {
     const bool part = result != nullptr && result->part;
     const bool launches = range.tag != kNone && facts_[range.tag].launches;
     sum.launches = sum.launches || launches;
+    sum.tensor_cores = sum.tensor_cores || (range.tag != kNone && facts_[range.tag].tensor_cores);
+    if (sum.tensor_cores) on_tensor_cores_.insert(static_cast<std::uint32_t>(i));
     // By name it multiplies matrices, and nothing within it does.
     const bool replays = range.tag != kNone && facts_[range.tag].replays;
     const bool nameless =
@@ -387,6 +408,7 @@ std::vector<KinetoOperators::Choice> KinetoOperators::choose() {
     around.counts = around.counts || sum.counts;
     around.known = around.known && sum.known;
     around.launches = around.launches || sum.launches;
+    around.tensor_cores = around.tensor_cores || sum.tensor_cores;
   }
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const std::uint32_t parent = ranges[i].parent;
@@ -425,7 +447,10 @@ void KinetoOperators::describe(Imported& imported, std::int32_t device,
     }
     const OperatorFormula& formula = *result->work;
     const auto parts = parts_.find(i);
-    work.flops[formula.type] += formula.flops * (parts == parts_.end() ? 1 : parts->second);
+    // Tensor cores round FP32 to TF32, and have another roof.
+    const bool rounds = formula.type == "fp32" && on_tensor_cores_.contains(i);
+    work.flops[rounds ? "tf32" : formula.type] +=
+        formula.flops * (parts == parts_.end() ? 1 : parts->second);
     work.bytes_known = work.bytes_known && formula.bytes.has_value();
     work.bytes_read += formula.bytes.value_or(0);
   }

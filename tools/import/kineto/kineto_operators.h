@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tools/import/kineto/operator_work.h"
@@ -51,11 +52,17 @@ class KinetoOperators {
     bool may_multiply = false;  // it has no formula, and may be one that multiplies matrices
     bool ours = false;          // PyTorch's own
     bool launches = false;      // itself
+    bool tensor_cores = false;  // by the name of a kernel that it launches
     bool replays = false;       // a graph of operators that are not in the trace
+  };
+  struct KernelFacts {    // by the kernel's name
+    bool simple = false;  // it multiplies no matrices
+    bool tensor_cores = false;
   };
   // Whose formula counts: that of the range, or those of ranges within it.
   enum class Choice : std::uint8_t { none, own, unknown, covered };
   std::uint32_t keep(OperatorResult result, std::uint32_t label);
+  KernelFacts kernel_facts(FunctionId function, const FunctionTable& functions);
   // The layer of the same path in that direction.
   LayerId turned(LayerTree& layers, LayerId layer, Direction direction);
   // Where each range is that lies within a backward one.
@@ -71,7 +78,8 @@ class KinetoOperators {
   std::vector<OperatorResult> results_;
   std::unordered_map<std::uint32_t, std::uint32_t> same_;  // the last result, by label
   std::map<std::pair<LayerId, Direction>, LayerId> turned_;
-  std::unordered_map<FunctionId, bool> simple_;  // kernels that multiply no matrices, by name
+  std::unordered_map<FunctionId, KernelFacts> kernels_;
+  std::unordered_set<std::uint32_t> on_tensor_cores_;  // ranges that launched such kernels
   // Layers of a step whose kernels are of no operator, or of one around them; whether they are
   // known to multiply no matrices.
   std::map<std::pair<std::uint32_t, LayerId>, bool> others_;
