@@ -169,6 +169,13 @@ struct RankSpread {
   std::int64_t slowest = 0;  // of RunInfo::processes
 };
 
+// Of collectives, per unit. Waiting and transfer are sums over the kernels of which both are known;
+// empty where they are known of none.
+struct CollectiveTimes {
+  double time_ns = 0;
+  Maybe wait_ns, transfer_ns;
+};
+
 struct LayerRow {
   std::int64_t id = 0;
   std::optional<std::int64_t> parent;
@@ -197,6 +204,7 @@ struct LayerRow {
   std::optional<LayerModel> model;
   std::optional<CompiledRegion> compiled;  // of a forward layer that the framework compiled
   std::optional<RankSpread> spread;        // of a merged report
+  std::optional<CollectiveTimes> collectives;  // empty where it has none with a known time
 };
 
 // How much of its link's roof something reaches.
@@ -211,8 +219,12 @@ struct CollectiveRow {
   std::optional<std::int64_t> ranks;      // empty: unknown, or not always the same
   bool one_node = false;                  // known to be: no network is in between
   Maybe bytes, bus_bytes;                 // see CollectiveCall and bus_bytes()
-  Maybe bus_bytes_per_s;  // over the kernel's time, which has waiting for other ranks in it
+  // Over the transfer where that is known, else over the kernel's time, which has waiting in it.
+  Maybe bus_bytes_per_s;
   LinkUse roof;
+  // Of the kernel's time: until the last rank had come, and what was left then. Only where the files
+  // of all ranks of the group were there together.
+  Maybe wait_ns, transfer_ns;
 };
 
 struct KernelRow {
@@ -279,6 +291,7 @@ struct MergedProcess {
   std::optional<std::int64_t> rank;
   Maybe step_wall_ns, step_host_ns;  // as in Step
   Maybe gpu_time_ns;                 // per unit; the kernels' time summed over its GPUs
+  std::optional<CollectiveTimes> collectives;  // summed likewise
 };
 
 struct RunInfo {

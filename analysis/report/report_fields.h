@@ -87,6 +87,12 @@ void fields(auto& f, Of<LostCounts> auto& lost) {
   f("folded_layers", lost.folded_layers);
 }
 
+void fields(auto& f, Of<CollectiveTimes> auto& times) {
+  f.needed("time_ns", times.time_ns);
+  f("wait_ns", times.wait_ns);
+  f("transfer_ns", times.transfer_ns);
+}
+
 void fields(auto& f, Of<MergedProcess> auto& process) {
   f("hostname", process.hostname);
   f("pid", process.pid);
@@ -94,6 +100,7 @@ void fields(auto& f, Of<MergedProcess> auto& process) {
   f("step_wall_ns", process.step_wall_ns);
   f("step_host_ns", process.step_host_ns);
   f("gpu_time_ns", process.gpu_time_ns);
+  f.object("collectives", process.collectives);
 }
 
 void fields(auto& f, Of<RunInfo> auto& run) {
@@ -402,6 +409,7 @@ void fields(auto& f, Of<LayerRow> auto& row) {
   f.object("model", row.model);
   f.object("compiled", row.compiled);
   f.object("spread", row.spread);
+  f.object("collectives", row.collectives);
 }
 
 void fields(auto& f, Of<LinkUse> auto& use) {
@@ -418,6 +426,8 @@ void fields(auto& f, Of<CollectiveRow> auto& row) {
   f("bus_bytes", row.bus_bytes);
   f("bus_bytes_per_s", row.bus_bytes_per_s);
   f.object("roof", row.roof);
+  f("wait_ns", row.wait_ns);
+  f("transfer_ns", row.transfer_ns);
 }
 
 void fields(auto& f, Of<KernelRow> auto& row) {

@@ -5,6 +5,9 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+
+#include "analysis/events/collective.h"
 
 namespace gable {
 namespace {
@@ -64,7 +67,50 @@ bool beside_its_host(const DeviceInfo& device) {
   });
 }
 
+void add(std::optional<CollectiveTimes>& sum, const KernelRow& kernel) {
+  CollectiveTimes& times = sum ? *sum : sum.emplace();
+  times.time_ns += kernel.time_total_ns.value_or(0);
+  if (!kernel.collective || !kernel.collective->wait_ns || !kernel.collective->transfer_ns) return;
+  times.wait_ns = times.wait_ns.value_or(0) + *kernel.collective->wait_ns * kernel.launches;
+  times.transfer_ns =
+      times.transfer_ns.value_or(0) + *kernel.collective->transfer_ns * kernel.launches;
+}
+
+// Into the layers of collectives and those above.
+void sum_collectives(Report& report) {
+  std::unordered_map<std::int64_t, std::size_t> places;
+  for (std::size_t i = 0; i < report.layers.size(); ++i) {
+    report.layers[i].collectives.reset();
+    places.emplace(report.layers[i].id, i);
+  }
+  for (const KernelRow& kernel : report.kernels) {
+    if (kernel.counts_again() || !kernel.time_total_ns || !is_collective(kernel.name)) continue;
+    std::size_t left = report.layers.size();  // parents come from files: a cycle must end
+    for (auto at = places.find(kernel.layer); at != places.end() && left > 0; --left) {
+      LayerRow& layer = report.layers[at->second];
+      add(layer.collectives, kernel);
+      if (!layer.parent) break;
+      at = places.find(*layer.parent);
+    }
+  }
+}
+
 }  // namespace
+
+std::optional<CollectiveTimes> collectives_of_roots(const Report& report) {
+  std::optional<CollectiveTimes> sum;
+  const auto plus = [](Maybe& to, const Maybe& part) {
+    if (part) to = to.value_or(0) + *part;
+  };
+  for (const LayerRow& layer : report.layers) {
+    if (layer.parent || !layer.collectives) continue;
+    CollectiveTimes& times = sum ? *sum : sum.emplace();
+    times.time_ns += layer.collectives->time_ns;
+    plus(times.wait_ns, layer.collectives->wait_ns);
+    plus(times.transfer_ns, layer.collectives->transfer_ns);
+  }
+  return sum;
+}
 
 std::optional<Ceiling> host_link(const DeviceInfo& device) {
   if (beside_its_host(device)) return std::nullopt;
@@ -113,12 +159,19 @@ void fill_link_roofs(Report& report) {
     CollectiveRow& collective = *kernel.collective;
     collective.roof = {};
     collective.bus_bytes_per_s.reset();
-    if (collective.bus_bytes && kernel.time_mean_ns && *kernel.time_mean_ns > 0)
-      collective.bus_bytes_per_s = *collective.bus_bytes / *kernel.time_mean_ns * kPerSecond;
+    const Maybe time = exchange_time(kernel);
+    if (collective.bus_bytes && time && *time > 0)
+      collective.bus_bytes_per_s = *collective.bus_bytes / *time * kPerSecond;
     const DeviceInfo* device = device_of(kernel.device);
     if (device != nullptr && collective.one_node)
       collective.roof = use_of(peer_link(*device), collective.bus_bytes_per_s);
   }
+  sum_collectives(report);
+}
+
+Maybe exchange_time(const KernelRow& kernel) {
+  return kernel.collective && kernel.collective->transfer_ns ? kernel.collective->transfer_ns
+                                                             : kernel.time_mean_ns;
 }
 
 }  // namespace gable

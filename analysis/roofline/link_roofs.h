@@ -21,7 +21,14 @@ namespace gable {
 // Both, each once.
 [[nodiscard]] std::vector<Ceiling> link_ceilings(const DeviceInfo& device);
 
-// Rates and roofs of the report's copies and collectives, from their bytes, times and devices.
+// Rates and roofs of the report's copies and collectives, from their bytes, times and devices; and
+// what collectives take in each layer.
 void fill_link_roofs(Report& report);
+
+// The time in which a collective's kernel moves its bytes: one launch's transfer, where it is known.
+[[nodiscard]] Maybe exchange_time(const KernelRow& kernel);
+
+// Of all GPUs together.
+[[nodiscard]] std::optional<CollectiveTimes> collectives_of_roots(const Report& report);
 
 }  // namespace gable

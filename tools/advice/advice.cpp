@@ -286,6 +286,26 @@ constexpr double kMuchIdle = 0.1, kLongWait = 0.1, kMuchCopying = 0.05;  // of t
 
 Bound bound_is(const PlotRow& row) { return row.sum.roof.bound; }
 
+// Ranks that wait for a slower one gain nothing from a faster link.
+std::string exchange_action(const std::optional<WaitingShare>& waiting) {
+  constexpr double kMostly = 0.5;
+  if (!waiting || waiting->of_time < kMostly)
+    return "Hide communication behind computing: larger buckets "
+           "(DistributedDataParallel(..., bucket_cap_mb=100)), gradient accumulation, or fewer "
+           "bytes (bf16_compress_hook).";
+  if (waiting->for_whom.empty())
+    return "Even out the ranks: the same amount of work on each in every step, and no host that "
+           "comes late. They wait for each other in turn; faster links would not change that.";
+  return "Even out the ranks: find what " + waiting->for_whom +
+         " does longer (gable diff of its report with another's; its clocks, its host, its share "
+         "of the work). The others wait for it; faster links would not change that.";
+}
+
+std::string waiting_text(const std::optional<WaitingShare>& waiting) {
+  return waiting ? ", and " + percent(waiting->of_time) + " of that is waiting for other ranks"
+                 : std::string();
+}
+
 void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const Step& step = facts.report->step;
   const AdviceFacts::Part overhead =
@@ -405,16 +425,14 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   // What other kernels hide need not be hidden.
   const double shown =
       step.exposed ? step.exposed->without.communication.high_ns : communication.saving_ns;
+  const auto waiting = waiting_share(*facts.report);
   if (communication.share(facts.kernels_ns) >= kMuchIdle &&
       (!step.exposed || shown >= kLeastShare * facts.unit_ns)) {
-    advice.push_back(
-        {"communication",
-         "Hide communication behind computing: larger buckets "
-         "(DistributedDataParallel(..., bucket_cap_mb=100)), gradient accumulation, or fewer bytes "
-         "(bf16_compress_hook).",
-         percent(communication.share(facts.kernels_ns)) + " of the GPU time is collectives." +
-             rate_of_collectives(*facts.report),
-         shown});
+    advice.push_back({"communication", exchange_action(waiting),
+                      percent(communication.share(facts.kernels_ns)) +
+                          " of the GPU time is collectives" + waiting_text(waiting) + "." +
+                          rate_of_collectives(*facts.report),
+                      shown});
     place(advice.back(), communication);
   }
   // A host that waits while the GPU is busy loses nothing.

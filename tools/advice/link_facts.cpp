@@ -5,6 +5,7 @@
 
 #include "analysis/base/display.h"
 #include "analysis/roofline/link_roofs.h"
+#include "tools/merge/waiting.h"
 
 namespace gable {
 namespace {
@@ -65,15 +66,26 @@ std::string rate_of_copies(const Report& report) {
 
 std::string rate_of_collectives(const Report& report) {
   Rate rate;
-  bool any = false;
+  bool any = false, waiting = false;
   for (const KernelRow& kernel : report.kernels) {
     if (kernel.roof.bound != Bound::communication || kernel.counts_again()) continue;
     any = true;
     const CollectiveRow none;
     const CollectiveRow& row = kernel.collective ? *kernel.collective : none;
-    rate.add(row.bus_bytes, kernel.time_mean_ns, row.roof, kernel.launches);
+    waiting = waiting || !row.transfer_ns;
+    rate.add(row.bus_bytes, exchange_time(kernel), row.roof, kernel.launches);
   }
-  return any ? rate.text(" on the bus, waiting for other ranks included") : std::string();
+  if (!any) return {};
+  return rate.text(waiting ? " on the bus, waiting for other ranks included"
+                           : " on the bus in the transfer alone");
+}
+
+std::optional<WaitingShare> waiting_share(const Report& report) {
+  const auto sum = collectives_of_roots(report);
+  if (!sum || !sum->wait_ns || !(sum->time_ns > 0)) return std::nullopt;
+  WaitingShare share{*sum->wait_ns / sum->time_ns, {}};
+  if (const auto late = late_one(waiters(report))) share.for_whom = late->name;
+  return share;
 }
 
 }  // namespace gable

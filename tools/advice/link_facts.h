@@ -3,6 +3,7 @@
 // Internal to this folder.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "analysis/report/report.h"
@@ -22,5 +23,12 @@ struct HostCopies {
 // where the link is not.
 [[nodiscard]] std::string rate_of_copies(const Report& report);
 [[nodiscard]] std::string rate_of_collectives(const Report& report);
+
+// Of the collectives' time, what is waiting for other ranks; empty where that is not known.
+struct WaitingShare {
+  double of_time = 0;
+  std::string for_whom;  // the one late rank; empty: they wait in turn
+};
+[[nodiscard]] std::optional<WaitingShare> waiting_share(const Report& report);
 
 }  // namespace gable

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,8 +27,10 @@
 #include "tools/import/ncu/ncu_csv.h"
 #include "tools/import/nsys/nsys_sqlite.h"
 #include "tools/import/proton/proton_profile.h"
+#include "tools/import/ranks/join_ranks.h"
 #include "tools/import/report/assemble.h"
 #include "tools/import/report/named_gpu.h"
+#include "tools/merge/waiting.h"
 #include "tools/streams/byte_source.h"
 
 namespace gable {
@@ -103,6 +106,7 @@ class ImportCommand final : public Command {
            "the range that is one step")
         ->take_last()
         ->type_name("REGEX");
+    app.add_flag("--ranks", ranks_, "each file is of a rank of its own");
     app.add_option("--gpu", gpu_, "the GPU, where no file names it")->type_name("NAME|FILE.json");
     app.add_option("-o,--output", output_, "the report")->type_name("OUT")->required();
   }
@@ -119,16 +123,16 @@ class ImportCommand final : public Command {
     const char* terminal = std::getenv("TERM");
     Progress progress(isatty(STDERR_FILENO) == 1 &&
                       std::string_view(terminal == nullptr ? "dumb" : terminal) != "dumb");
-    Imported imported;
-    imported.step_range = step_range_;
-    for (const Input& input : all) read(input, imported, progress);
-    leave_out_foreign_gpus(imported);
-    name_board(imported);
-    const Report report = assemble(imported, read_roofs_folder(roofs_folder()));
+    std::vector<ImportedRank> ranks;
+    for (const std::vector<Input>& files : by_rank(all, progress))
+      ranks.push_back(import_rank(files, static_cast<std::int64_t>(ranks.size()), progress));
+    const Report report = join_ranks(std::move(ranks));
     progress.clear();
     write_output({{}, paths, {}}, to_json(report), output_);
     if (output_ != "-") {
       print_line(stdout, "Written: " + output_);
+      if (const std::string text = waiting_sentence(report); !text.empty())
+        print_line(stdout, text);
       print_line(stdout, "Next: gable report " + output_);
     }
     return kExitGood;
@@ -139,6 +143,61 @@ class ImportCommand final : public Command {
     const Format* format;
     std::string path;
   };
+
+  // Files of one rank together. Most imports are of one.
+  std::vector<std::vector<Input>> by_rank(const std::vector<Input>& all, Progress& progress) const {
+    std::vector<std::vector<Input>> groups;
+    if (ranks_) {
+      for (const Input& input : all) {
+        if (input.format->counters)
+          throw WrongUse("--ranks takes files with times, and " + input.path +
+                         " has counters: import it with its own rank's file, by itself.");
+        groups.push_back({input});
+      }
+      return groups;
+    }
+    std::map<std::int64_t, std::vector<Input>> ranks;
+    const Input* nameless = nullptr;
+    const bool several = std::count_if(all.begin(), all.end(), is_trace) > 1;
+    for (const Input& input : all) {
+      const auto rank = several && is_trace(input) ? rank_of(input, progress) : std::nullopt;
+      if (rank) ranks[*rank].push_back(input);
+      if (!rank) nameless = &input;
+    }
+    if (ranks.size() < 2) return {all};
+    if (nameless != nullptr)
+      throw WrongUse(nameless->path + " does not say of which rank it is, and other files are of " +
+                     std::to_string(ranks.size()) + " ranks: import it by itself.");
+    for (auto& [rank, files] : ranks) groups.push_back(std::move(files));
+    return groups;
+  }
+
+  static bool is_trace(const Input& input) { return input.format->kind == FileKind::trace; }
+
+  static std::optional<std::int64_t> rank_of(const Input& input, Progress& progress) {
+    const FileKind kind = kind_of_file(input.path);
+    if (kind != FileKind::trace && kind != FileKind::unknown) return std::nullopt;
+    return rank_of_trace(*open_bytes(input.path, progress, input.path));
+  }
+
+  // `place`: what its rank is with --ranks, where no file says it.
+  ImportedRank import_rank(const std::vector<Input>& files, std::int64_t place,
+                           Progress& progress) const {
+    Imported imported;
+    imported.step_range = step_range_;
+    for (const Input& input : files) read(input, imported, progress);
+    if (ranks_ && !imported.rank) {
+      imported.rank = place;
+      imported.notes.emplace_back(
+          "The file does not say its rank: ranks are numbered in the order in which files were "
+          "given.");
+    }
+    leave_out_foreign_gpus(imported);
+    name_board(imported);
+    RankExchanges exchanges = exchanges_of(imported);
+    return {files.front().path, assemble(imported, read_roofs_folder(roofs_folder())),
+            std::move(exchanges)};
+  }
 
   // A file that was given with another format's option would else get that format's sentence of
   // what is wrong in it.
@@ -217,6 +276,7 @@ class ImportCommand final : public Command {
   std::optional<GpuSpec> described_;
   std::string board_error_;
   std::string step_range_, output_;
+  bool ranks_ = false;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
 #include "tools/merge/merge.h"
+#include "tools/merge/waiting.h"
 #include "tools/show/columns.h"
 #include "tools/show/sources.h"
 
@@ -75,6 +76,8 @@ class MergeCommand final : public Command {
                           " processes merged into " + output_ + ".");
     if (!run.notes.empty() && run.notes.back().starts_with("The slowest"))
       print_line(where, run.notes.back());
+    if (const std::string text = waiting_sentence(*merged.report); !text.empty())
+      print_line(where, text);
     std::fputs(spread_table(*merged.report, columns, colours).c_str(), where);
     return kExitGood;
   }

@@ -118,6 +118,8 @@ std::string csv_line(const std::string& report, const std::string& source, const
   line.add("ranks", exchange.ranks ? Maybe(static_cast<double>(*exchange.ranks)) : std::nullopt);
   line.add("message_bytes", exchange.bytes);
   line.add("bus_bytes_per_s", exchange.bus_bytes_per_s);
+  line.add("wait_ns", exchange.wait_ns);
+  line.add("transfer_ns", exchange.transfer_ns);
   line.add("link_fraction", exchange.roof.fraction);
   line.add("flags", joined(kernel.flags));
   // The share of the row that its sums are of.

@@ -9,9 +9,11 @@
 
 #include "analysis/base/display.h"
 #include "analysis/events/lost_counts.h"
+#include "analysis/roofline/link_roofs.h"
 #include "analysis/roofline/partial_sum.h"
 #include "tools/merge/merge_devices.h"
 #include "tools/merge/merge_rows.h"
+#include "tools/merge/waiting.h"
 
 namespace gable {
 namespace {
@@ -205,7 +207,8 @@ void merge_runs(const std::vector<Report>& reports, Report& out) {
   for (const Report& report : reports) {
     const RunInfo& from = report.run;
     run.processes.push_back({from.hostname, from.pid, from.rank, report.step.wall_mean_ns,
-                             report.step.host_mean_ns, time_of_roots(report)});
+                             report.step.host_mean_ns, time_of_roots(report),
+                             collectives_of_roots(report)});
     if (from.rank) run.ranks.push_back(*from.rank);
     run.complete = run.complete && from.complete;
     run.started_at = std::min(run.started_at, from.started_at);
@@ -228,6 +231,7 @@ void merge_runs(const std::vector<Report>& reports, Report& out) {
   merge_overhead(reports, run);
   merge_step(reports, out.step);
   merge_notes(reports, run);
+  if (std::string text = waiting_sentence(out); !text.empty()) run.notes.push_back(std::move(text));
   if (run.unit == Unit::step) name_slowest(run);
 }
 

@@ -33,6 +33,8 @@ void KernelMerge::read(const Means& means, std::map<std::string, Maybe>& out) co
 void KernelMerge::add_message(const std::optional<CollectiveRow>& message, double launches) {
   message_bytes_.add(message ? message->bytes : std::nullopt, launches);
   bus_bytes_.add(message ? message->bus_bytes : std::nullopt, launches);
+  wait_.add(message ? message->wait_ns : std::nullopt, launches);
+  transfer_.add(message ? message->transfer_ns : std::nullopt, launches);
   if (!message) return;
   if (!message_) message_ = message;
   if (message_->kind != message->kind) message_->kind = Collective::unknown;
@@ -114,6 +116,8 @@ KernelRow KernelMerge::result(double gpus) const {
   if (row.collective) {
     row.collective->bytes = message_bytes_.over(launches_);
     row.collective->bus_bytes = bus_bytes_.over(launches_);
+    row.collective->wait_ns = wait_.over(launches_);
+    row.collective->transfer_ns = transfer_.over(launches_);
   }
   row.samples_hw = hw_;
   row.samples_flops = flops_samples_;

@@ -234,6 +234,9 @@ std::string exchange(const std::optional<CollectiveRow>& row) {
   if (row->bus_bytes_per_s)
     text += ", " + with_prefix(*row->bus_bytes_per_s, "B/s") + " on the bus";
   if (row->roof.fraction) text += ", " + percent(*row->roof.fraction) + " of " + row->roof.ceiling;
+  if (row->wait_ns && row->transfer_ns)
+    text += ", " + duration(row->wait_ns) + " waiting for other ranks and " +
+            duration(row->transfer_ns) + " transfer";
   return text;
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/base/display.h"
 #include "analysis/events/kernel_kind.h"
 #include "analysis/events/layer_tree.h"
+#include "tools/merge/waiting.h"
 #include "tools/plot/own_work.h"
 #include "tools/plot/row_query.h"
 
@@ -139,6 +140,28 @@ std::string exposed_line(const ExposedTimes& exposed, double step_ns) {
   return text;
 }
 
+// What of the collectives' time is waiting for other ranks. A merged report is of one GPU's mean.
+std::string collectives_line(const Report& report) {
+  std::optional<CollectiveTimes> sum;
+  double gpus = 0;
+  for (const LayerRow& layer : report.layers) {
+    if (layer.parent || !layer.collectives) continue;
+    if (!layer.collectives->wait_ns || !layer.collectives->transfer_ns) continue;
+    CollectiveTimes& times = sum ? *sum : sum.emplace();
+    times.time_ns += layer.collectives->time_ns;
+    times.wait_ns = times.wait_ns.value_or(0) + *layer.collectives->wait_ns;
+    times.transfer_ns = times.transfer_ns.value_or(0) + *layer.collectives->transfer_ns;
+    ++gpus;
+  }
+  if (!sum || !(sum->time_ns > 0)) return {};
+  std::string text = "Collectives: " + duration(sum->time_ns / gpus) + " on a GPU, " +
+                     duration(*sum->wait_ns / gpus) + " of that waiting for other ranks (" +
+                     percent(*sum->wait_ns / sum->time_ns) + ") and " +
+                     duration(*sum->transfer_ns / gpus) + " transfer";
+  if (const auto late = late_one(waiters(report))) text += "; they wait for " + late->name;
+  return text;
+}
+
 std::string graph_line(const StepGraphFacts& graph, bool savings) {
   std::string text = savings ? "Savings replayed from " : "Savings are of kernels' time: ";
   text += counted(static_cast<double>(graph.steps), "recorded step") + ", " +
@@ -169,7 +192,11 @@ std::string tokens_line(const LayerRow& layer, const Tokens& tokens, double forw
 
 std::vector<std::string> step_lines(const Report& report) {
   std::vector<std::string> lines;
-  if (!report.step.wall_mean_ns && !report.step.host_mean_ns) return lines;
+  if (!report.step.wall_mean_ns && !report.step.host_mean_ns) {
+    if (std::string text = collectives_line(report); !text.empty())
+      lines.push_back(std::move(text));
+    return lines;
+  }
   // Those that ran something, and no others that the process could see.
   const auto gpus = std::count_if(report.layers.begin(), report.layers.end(),
                                   [](const LayerRow& layer) { return !layer.parent; });
@@ -190,6 +217,7 @@ std::vector<std::string> step_lines(const Report& report) {
     }
     lines.push_back(graph_line(*step.graph, step.exposed.has_value()));
   }
+  if (std::string text = collectives_line(report); !text.empty()) lines.push_back(std::move(text));
   for (const LayerRow& layer : report.layers) {
     const Maybe forward_ns = layer.tokens ? forward_time(*layer.tokens) : std::nullopt;
     if (forward_ns.value_or(0) > 0 && !layer.path.empty())

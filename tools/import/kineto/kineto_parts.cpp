@@ -61,15 +61,16 @@ void read_trace_devices(JsonStream& json, std::map<std::int32_t, DeviceInfo>& de
   }
 }
 
-std::optional<std::int64_t> read_trace_rank(JsonStream& json) {
+TraceRank read_trace_rank(JsonStream& json) {
   const Token token = json.next();
+  TraceRank of;
   if (token != Token::object) {
     json.skip_rest(token);
-    return std::nullopt;
+    return of;
   }
-  std::optional<std::int64_t> rank;
   while (json.key()) {
-    if (json.key_text() != "rank") {
+    const bool is_rank = json.key_text() == "rank";
+    if (!is_rank && json.key_text() != "world_size") {
       json.skip();
       continue;
     }
@@ -80,11 +81,13 @@ std::optional<std::int64_t> read_trace_rank(JsonStream& json) {
     const bool written = value == Token::number || value == Token::text;
     if (written &&
         std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc() &&
-        number >= 0 && number <= INT32_MAX)
-      rank = number;
+        number >= 0 && number <= INT32_MAX) {
+      if (is_rank) of.rank = number;
+      if (!is_rank && number > 0) of.world_size = static_cast<std::uint64_t>(number);
+    }
     json.skip_rest(value);
   }
-  return rank;
+  return of;
 }
 
 // Each function's parent is another, up to one that has none.

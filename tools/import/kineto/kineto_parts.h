@@ -16,8 +16,12 @@ namespace gable {
 // The list deviceProperties, which comes next: the GPUs of the machine, used or not.
 void read_trace_devices(JsonStream& json, std::map<std::int32_t, DeviceInfo>& devices);
 
-// The object distributedInfo, which comes next: the rank of the process.
-[[nodiscard]] std::optional<std::int64_t> read_trace_rank(JsonStream& json);
+// The object distributedInfo, which comes next: the process's rank, and how many there are.
+struct TraceRank {
+  std::optional<std::int64_t> rank;
+  std::optional<std::uint64_t> world_size;
+};
+[[nodiscard]] TraceRank read_trace_rank(JsonStream& json);
 
 // Python functions with their parents, 0 for none. Throws WrongUse where one is above itself.
 void check_parents(const JsonStream& json,

@@ -2,6 +2,7 @@
 #include "tools/import/kineto/kineto_trace.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <set>
@@ -36,6 +37,15 @@ struct Origin {
 
 // Of the first context, which most programs have alone.
 constexpr std::uint32_t kLegacyStream = 7;
+
+// "ProfilerStep#12"
+std::optional<std::uint64_t> step_number(std::string_view name) {
+  const std::string_view text = name.substr(kStep.size());
+  std::uint64_t number = 0;
+  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = code == std::errc() && stop == text.data() + text.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
 
 // -1 and what is no 32 bits are none.
 std::uint32_t handle(const std::optional<std::uint64_t>& number) {
@@ -73,6 +83,9 @@ class Reader {
     first_kernel_ = imported_.kernels.size();
     first_copy_ = imported_.copies.size();
     read_file();
+    if (rank_again_ && first_kernel_ > 0 && kernels_ > 0)
+      throw WrongUse(json_.name() + " is of rank " + std::to_string(*imported_.rank) +
+                     ", and so is a file before it: give the trace of each rank once.");
     if (xla_.found() && kernels_ == 0) return xla_.finish(json_.name());
     move_times();
     for (const NamedStep& step : named_) named_steps_.add(step.thread, step.start_ns, step.end_ns);
@@ -130,7 +143,9 @@ class Reader {
         } else if (json_.key_text() == "deviceProperties") {
           read_trace_devices(json_, devices_);
         } else if (json_.key_text() == "distributedInfo") {
-          if (const auto rank = read_trace_rank(json_)) take_rank(*rank);
+          const TraceRank of = read_trace_rank(json_);
+          if (of.rank) take_rank(*of.rank);
+          if (of.world_size) imported_.world_size = of.world_size;
         } else {
           json_.skip();
         }
@@ -145,10 +160,7 @@ class Reader {
   }
 
   void take_rank(std::int64_t rank) {
-    if (imported_.rank && *imported_.rank != rank)
-      throw WrongUse(json_.name() + " is of rank " + std::to_string(rank) +
-                     ", and a file before it of rank " + std::to_string(*imported_.rank) +
-                     ": import each by itself, and join the reports with `gable merge`.");
+    rank_again_ = imported_.rank == rank;
     imported_.rank = rank;
   }
 
@@ -277,14 +289,30 @@ class Reader {
     kernel.device = event.device;
     device_ = event.device;
     if (const auto message = collective_of(event.message)) {
-      imported_.messages.push_back(*message);
+      ImportedMessage& told = imported_.messages.emplace_back();
+      static_cast<CollectiveCall&>(told) = *message;
+      told.group = group_of(event.message);
+      told.stream = handle(event.stream);
+      told.sequence = event.message.sequence;
       kernel.message = static_cast<std::uint32_t>(imported_.messages.size());
+    } else {
+      name_message(imported_, kernel, 0, handle(event.stream));
     }
     imported_.kernels.push_back(kernel);
     if (event.graph_node && *event.graph_node > 0)
       graph_nodes_.emplace(origins_.size(), *event.graph_node);
     origins_.push_back(origin_of(event));
     ++kernels_;
+  }
+
+  std::uint32_t group_of(const TraceMessage& message) {
+    if (message.group.empty()) return 0;
+    const auto [known, fresh] = groups_.try_emplace(message.group + '\n' + message.members, 0);
+    if (fresh) {
+      imported_.groups.push_back(known->first);
+      known->second = static_cast<std::uint32_t>(imported_.groups.size());
+    }
+    return known->second;
   }
 
   void take_copy(const TraceEvent& event) {
@@ -338,7 +366,7 @@ class Reader {
     const auto step = annotates ? named_steps_.step_name(event.name) : std::nullopt;
     if (step) named_.push_back({thread_of(event), start_of(event), end_of(event)});
     if (event.name.starts_with(kStep)) {
-      steps_.push_back({start_of(event), end_of(event)});
+      steps_.push_back({start_of(event), end_of(event), step_number(event.name)});
       return;
     }
     std::string_view name = step ? *step : event.name;
@@ -579,6 +607,7 @@ class Reader {
   NcuMetrics metrics_;
   std::unordered_map<std::string, std::uint32_t> threads_, processes_;
   std::unordered_map<std::string, FunctionId> functions_;
+  std::unordered_map<std::string, std::uint32_t> groups_;
   KinetoCalls calls_;
   std::vector<TracedWait> waits_;
   std::unordered_map<std::size_t, std::uint64_t> graph_nodes_;  // of kernels, by their place
@@ -593,11 +622,24 @@ class Reader {
   std::map<std::int32_t, DeviceInfo> devices_;
   std::set<std::int32_t> used_;
   std::size_t first_kernel_ = 0, first_copy_ = 0, kernels_ = 0;
+  bool rank_again_ = false;  // a file before it is of the same
   std::int32_t device_ = 0;
 };
 
 }  // namespace
 
 void read_kineto_trace(ByteSource& source, Imported& imported) { Reader(source, imported).read(); }
+
+std::optional<std::int64_t> rank_of_trace(ByteSource& source) {
+  JsonStream json(source);
+  const Token token = json.next();
+  if (token != Token::object) return std::nullopt;
+  // PyTorch writes it before the events.
+  while (json.key()) {
+    if (json.key_text() == "distributedInfo") return read_trace_rank(json).rank;
+    json.skip();
+  }
+  return std::nullopt;
+}
 
 }  // namespace gable

@@ -11,4 +11,7 @@ namespace gable {
 // Metadata of the trace, its environment and distributed set-up are skipped. Throws WrongUse.
 void read_kineto_trace(ByteSource& source, Imported& imported);
 
+// The rank that the trace's header names. Reads no further than to there, if there is one.
+[[nodiscard]] std::optional<std::int64_t> rank_of_trace(ByteSource& source);
+
 }  // namespace gable

@@ -14,7 +14,7 @@ namespace {
 
 using Token = JsonStream::Token;
 constexpr std::int64_t kMostNs = INT64_MAX;
-constexpr std::size_t kMostInputs = 256;
+constexpr std::size_t kMostInputs = 256, kLongestMembers = 4096;
 
 struct Word {
   std::string_view text;
@@ -171,6 +171,24 @@ bool splits_differ(JsonStream& json) {
   return sizes.size() > 1;
 }
 
+// "[0, 1]" as a text, or as a list. A long one is written with its end left out.
+void members(JsonStream& json, std::string& to) {
+  const Token token = json.next();
+  to.clear();
+  if (token == Token::text) {
+    for (const char c : json.text())
+      if (c != ' ' && to.size() < kLongestMembers) to += c;
+    return;
+  }
+  if (token != Token::array) return json.skip_rest(token);
+  while (json.element()) {
+    const Token part = json.next();
+    if (to.size() < kLongestMembers) to += (to.empty() ? "[" : ",") + std::string(json.text());
+    json.skip_rest(part);
+  }
+  to += ']';
+}
+
 // As c10's ScalarTypes are called.
 std::optional<std::uint64_t> bytes_of(std::string_view type) {
   constexpr std::array<std::pair<std::string_view, std::uint64_t>, 13> kSizes = {{
@@ -251,6 +269,12 @@ void read_args(JsonStream& json, TraceEvent& event) {
       event.message.out = whole(json, "Out msg nelems");
     } else if (key == "Group size") {
       event.message.ranks = whole(json, "Group size", UINT32_MAX);
+    } else if (key == "Process Group Name") {
+      text(json, event.message.group);
+    } else if (key == "Process Group Ranks") {
+      members(json, event.message.members);
+    } else if (key == "Seq" || key == "seq_num") {
+      event.message.sequence = whole(json, "Seq");
     } else if (key == "In split size" || key == "Out split size") {
       event.message.uneven = splits_differ(json) || event.message.uneven;
     } else if (key == "Sequence number") {

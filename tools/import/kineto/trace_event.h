@@ -31,7 +31,9 @@ enum class TraceCategory : std::uint8_t {
 // What PyTorch says of a collective beside its kernel.
 struct TraceMessage {
   std::string collective, type;                 // "allreduce", "BFloat16"
+  std::string group, members;                   // "0", "[0,1]": of the process group
   std::optional<std::uint64_t> in, out, ranks;  // elements; ranks of the group
+  std::optional<std::uint64_t> sequence;        // within the group
   bool uneven = false;                          // ranks get parts of different sizes
 };
 

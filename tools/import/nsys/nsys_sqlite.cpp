@@ -258,6 +258,8 @@ class Reader {
                                    {static_cast<std::uint32_t>(*registers),
                                     static_cast<std::uint32_t>(*fixed) + shape.dynamic_shared});
       }
+      name_message(imported_, kernel, static_cast<std::uint32_t>(keys_.back() >> 32),
+                   static_cast<std::uint32_t>(rows.number(18, kMost32).value_or(0)));
       imported_.kernels.push_back(kernel);
     }
   }

@@ -31,6 +31,19 @@ std::uint32_t ShapeTable::intern(const LaunchShape& shape) {
   return index;
 }
 
+void name_message(Imported& imported, ImportedKernel& kernel, std::uint32_t process,
+                  std::uint32_t stream) {
+  const auto [known, fresh] = imported.exchanges.try_emplace(kernel.function, false);
+  if (fresh) known->second = is_collective(imported.functions.name(kernel.function));
+  if (!known->second) return;
+  ImportedMessage& message = imported.messages.emplace_back();
+  message.kind = collective_named(imported.functions.name(kernel.function));
+  message.told = false;
+  message.process = process;
+  message.stream = stream;
+  kernel.message = static_cast<std::uint32_t>(imported.messages.size());
+}
+
 LaunchKey launch_key(const Imported& imported, const ImportedKernel& kernel) {
   const LaunchShape& shape = imported.shapes[kernel.shape];
   return {kernel.layer, kernel.function, kernel.device,       shape.grid,

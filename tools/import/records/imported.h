@@ -70,6 +70,15 @@ struct ImportedKernel {
   std::uint32_t message = 0;  // place in Imported::messages + 1; 0: none
 };
 
+// Of a collective's kernel: what it exchanges, and what tells its partners on other ranks.
+struct ImportedMessage : CollectiveCall {
+  bool told = true;            // by the file; false: all that is known is the kernel's name
+  std::uint32_t group = 0;     // place in Imported::groups + 1; 0: the file names none
+  std::uint32_t process = 0;   // any number that differs
+  std::uint32_t stream = 0;
+  std::optional<std::uint64_t> sequence;  // within the group, the same on all ranks
+};
+
 struct ImportedCopy {
   CopyRecord record;
   LayerId layer = 0;
@@ -85,6 +94,7 @@ struct Projection {
 
 struct ImportedStep {
   std::uint64_t start_ns = 0, end_ns = 0;
+  std::optional<std::uint64_t> number = {};  // that the program gave it, the same on all ranks
 };
 
 struct ImportedSpan {
@@ -99,11 +109,13 @@ struct Imported {
   FunctionTable functions;
   ShapeTable shapes;
   ResourceTable resources;
+  std::unordered_map<FunctionId, bool> exchanges;  // whether a function is a collective's
 
   // --- times
   std::vector<ImportedKernel> kernels;
   std::vector<ImportedCopy> copies;
-  std::vector<CollectiveCall> messages;  // of collectives' kernels, without keys
+  std::vector<ImportedMessage> messages;  // of collectives' kernels, without keys
+  std::vector<std::string> groups;        // of ranks, by all that the file says of each
   std::vector<ImportedStep> steps;       // place 0 is step 1
   std::map<std::pair<std::uint32_t, LayerId>, ImportedSpan> spans;     // by step
   std::map<std::pair<std::int32_t, LayerId>, Projection> projections;  // by device
@@ -111,6 +123,7 @@ struct Imported {
   std::uint64_t without_call = 0;    // kernels whose launch is not in the file
   bool has_calls = false;            // a file with times has calls
   std::optional<std::int64_t> rank;  // of the process, where a file names it
+  std::optional<std::uint64_t> world_size;  // ranks of its job, likewise
   std::vector<StepRecord> step_records;
 
   // --- counters, of launches in their order
@@ -131,6 +144,10 @@ struct Imported {
   std::vector<std::string> times_from, counters_from;  // "nsys 2025.3 (a.sqlite)"
   std::vector<std::string> notes;
 };
+
+// Says that `kernel` is a collective's, where its name says so.
+void name_message(Imported& imported, ImportedKernel& kernel, std::uint32_t process,
+                  std::uint32_t stream);
 
 // What a kernel's launch is in a report.
 [[nodiscard]] LaunchKey launch_key(const Imported& imported, const ImportedKernel& kernel);

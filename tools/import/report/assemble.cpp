@@ -140,7 +140,7 @@ class Assembly {
       if (++correlation_ == 0) ++correlation_;
       launch.correlation = correlation_;
       profile_.add(launch);
-      if (kernel.message > 0) {
+      if (kernel.message > 0 && imported_.messages[kernel.message - 1].told) {
         CollectiveCall& call = imported_.messages[kernel.message - 1];
         call.key = key;
         profile_.add(call);
