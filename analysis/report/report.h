@@ -202,8 +202,8 @@ struct LayerRow {
   std::optional<Tokens> tokens;
   Maybe flops_over_forward;  // of a backward layer: its measured FLOPs / its forward's
   std::optional<LayerModel> model;
-  std::optional<CompiledRegion> compiled;  // of a forward layer that the framework compiled
-  std::optional<RankSpread> spread;        // of a merged report
+  std::optional<CompiledRegion> compiled;      // of a forward layer that the framework compiled
+  std::optional<RankSpread> spread;            // of a merged report
   std::optional<CollectiveTimes> collectives;  // empty where it has none with a known time
 };
 
@@ -222,8 +222,8 @@ struct CollectiveRow {
   // Over the transfer where that is known, else over the kernel's time, which has waiting in it.
   Maybe bus_bytes_per_s;
   LinkUse roof;
-  // Of the kernel's time: until the last rank had come, and what was left then. Only where the files
-  // of all ranks of the group were there together.
+  // Of the kernel's time: until the last rank had come, and what was left then. Only where the
+  // files of all ranks of the group were there together.
   Maybe wait_ns, transfer_ns;
 };
 
@@ -289,8 +289,8 @@ struct MergedProcess {
   std::string hostname;
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
-  Maybe step_wall_ns, step_host_ns;  // as in Step
-  Maybe gpu_time_ns;                 // per unit; the kernels' time summed over its GPUs
+  Maybe step_wall_ns, step_host_ns;            // as in Step
+  Maybe gpu_time_ns;                           // per unit; the kernels' time summed over its GPUs
   std::optional<CollectiveTimes> collectives;  // summed likewise
 };
 

@@ -25,7 +25,8 @@ namespace gable {
 // what collectives take in each layer.
 void fill_link_roofs(Report& report);
 
-// The time in which a collective's kernel moves its bytes: one launch's transfer, where it is known.
+// The time in which a collective's kernel moves its bytes: one launch's transfer, where it is
+// known.
 [[nodiscard]] Maybe exchange_time(const KernelRow& kernel);
 
 // Of all GPUs together.

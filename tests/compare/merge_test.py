@@ -59,7 +59,7 @@ class Merge(CompareCase):
         self.assertAlmostEqual(spread["mean_ns"], 14e5 / 3)
         self.assertAlmostEqual(spread["stddev_ns"], (2e10 / 2.25) ** 0.5)
         self.assertEqual(self.report["run"]["processes"][1],
-                         {"hostname": "node2", "pid": 1001, "rank": 1, "step_wall_ns": 3e6, "step_host_ns": 1.9e6, "gpu_time_ns": 1.2e6})
+                         {"hostname": "node2", "pid": 1001, "rank": 1, "step_wall_ns": 3e6, "step_host_ns": 1.9e6, "gpu_time_ns": 1.2e6, "collectives": None})
         self.assertIn("[playback] 3 processes merged", out)
         self.assertIn("The slowest is rank 1 on node2: a step of 3.00 ms, +28.6 % of the mean.", out)
         first = out.splitlines().index(next(l for l in out.splitlines() if l.startswith("layer "))) + 1

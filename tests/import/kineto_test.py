@@ -341,11 +341,14 @@ class Ranks(ImportTest):
         said = self.gable("merge", self.rank(None, name="a.json"), self.rank(None, name="b.json"), "-o", self.folder / "m.json", code=2).stderr
         self.assertIn("has no rank", said)
 
-    def test_two_ranks_are_no_one_import(self):
-        files = [self.file(f"{rank}.json", json.dumps({"distributedInfo": {"rank": rank}, "traceEvents": [
-            {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 2, "args": {}}]})) for rank in (0, 1)]
-        self.assertIn("is of rank 1, and a file before it of rank 0: import each by itself",
-                      self.refused("--kineto", files[0], "--kineto", files[1]))
+    def test_two_ranks_in_one_import_are_merged(self):
+        files = [self.file(f"{rank}.json", json.dumps({"traceEvents": [
+            {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 2 + rank, "args": {}}],
+            "distributedInfo": {"rank": rank}})) for rank in (0, 1)]
+        report = self.report("--kineto", files[1], "--kineto", files[0])
+        self.assertEqual(report["run"]["ranks"], [0, 1])
+        self.assertEqual([process["gpu_time_ns"] for process in report["run"]["processes"]], [2000, 3000])
+        self.assertEqual(report["kernels"][0]["time_ns"]["mean"], 2500)
 
     def test_ranks_on_different_gpus_are_compared(self):
         first, second = self.rank(0), self.rank(1, device=1, scale=2)

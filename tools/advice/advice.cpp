@@ -302,7 +302,7 @@ std::string exchange_action(const std::optional<WaitingShare>& waiting) {
 }
 
 std::string waiting_text(const std::optional<WaitingShare>& waiting) {
-  return waiting ? ", and " + percent(waiting->of_time) + " of that is waiting for other ranks"
+  return waiting ? ", " + percent(waiting->of_time) + " of that waiting for other ranks"
                  : std::string();
 }
 

@@ -77,7 +77,7 @@ std::string rate_of_collectives(const Report& report) {
   }
   if (!any) return {};
   return rate.text(waiting ? " on the bus, waiting for other ranks included"
-                           : " on the bus in the transfer alone");
+                           : " on the bus in transfer");
 }
 
 std::optional<WaitingShare> waiting_share(const Report& report) {

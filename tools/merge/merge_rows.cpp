@@ -122,10 +122,9 @@ class Rows {
       for (const auto part : {dim->x, dim->y, dim->z}) key += ' ' + std::to_string(part);
     }
     key += ' ' + std::to_string(row.dynamic_shared) + ' ' + to_string(row.time_source);
-    for (const bool part :
-         {row.time_mean_ns.has_value(), row.flops.total.has_value(), row.bytes.dram.has_value(),
-          row.graph.has_value(), row.ranges.has_value(),
-          row.collective && row.collective->transfer_ns})
+    for (const bool part : {row.time_mean_ns.has_value(), row.flops.total.has_value(),
+                            row.bytes.dram.has_value(), row.graph.has_value(),
+                            row.ranges.has_value(), row.collective && row.collective->transfer_ns})
       key += part ? '1' : '0';
     if (row.nodes) key += std::to_string(*row.nodes);
     return key;

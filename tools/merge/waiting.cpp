@@ -27,8 +27,9 @@ std::vector<Waiter> waiters(const Report& report) {
 std::optional<Waiter> late_one(const std::vector<Waiter>& all) {
   constexpr double kHalf = 0.5, kMuch = 0.1;
   if (all.size() < 2) return std::nullopt;
-  const auto least = std::min_element(
-      all.begin(), all.end(), [](const Waiter& a, const Waiter& b) { return a.wait_ns < b.wait_ns; });
+  const auto least = std::min_element(all.begin(), all.end(), [](const Waiter& a, const Waiter& b) {
+    return a.wait_ns < b.wait_ns;
+  });
   double others = 0, time = 0;
   for (const Waiter& each : all) {
     if (&each == &*least) continue;
@@ -37,8 +38,7 @@ std::optional<Waiter> late_one(const std::vector<Waiter>& all) {
   }
   const auto count = static_cast<double>(all.size() - 1);
   const double mean = others / count;
-  const bool late =
-      least->wait_ns < kHalf * mean && mean - least->wait_ns >= kMuch * time / count;
+  const bool late = least->wait_ns < kHalf * mean && mean - least->wait_ns >= kMuch * time / count;
   return late ? std::optional(*least) : std::nullopt;
 }
 

@@ -12,7 +12,7 @@ namespace gable {
 
 // A process of a merged report; in a report of one process, one of its GPUs.
 struct Waiter {
-  std::string name;  // "rank 3 on node1", "GPU 0"
+  std::string name;                                  // "rank 3 on node1", "GPU 0"
   double time_ns = 0, wait_ns = 0, transfer_ns = 0;  // of collectives, per unit
 };
 
@@ -26,8 +26,8 @@ struct Waiter {
 // Means over `all`. Not for none.
 [[nodiscard]] Waiter mean_waiter(const std::vector<Waiter>& all);
 
-// "In collectives a rank waits 1.24 ms of 2.00 ms a step for the others (62.0 %). They wait for rank
-// 3, which waits 50.0 us." Empty where that is not known.
+// "In collectives a rank waits 1.24 ms of 2.00 ms a step for the others (62.0 %). They wait for
+// rank 3, which waits 50.0 us." Empty where that is not known.
 [[nodiscard]] std::string waiting_sentence(const Report& report);
 
 }  // namespace gable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives in the files of one process, in the order in which each of its GPUs ran them: what
-// remains of the files until those of all ranks have been read.
+// The collectives in the files of one process, in the order in which each of its GPUs ran them:
+// what remains of the files until those of all ranks have been read.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct Exchange {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::optional<std::uint64_t> sequence, step, bytes;
   Collective kind = Collective::unknown;
-  std::uint32_t row = 0;  // of RankExchanges
-  bool counts = true;     // it is in a step, or there are none
+  std::uint32_t row = 0;                     // of RankExchanges
+  bool counts = true;                        // it is in a step, or there are none
   std::optional<std::uint64_t> transfer_ns;  // what MatchExchanges found
   [[nodiscard]] std::uint64_t duration_ns() const { return end_ns - start_ns; }
 };

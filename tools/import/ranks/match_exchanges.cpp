@@ -35,9 +35,10 @@ bool same_work(const Kernels& instance) {
 }
 
 std::uint64_t shortest(const Kernels& instance) {
-  return (*std::min_element(instance.begin(), instance.end(), [](const auto* a, const auto* b) {
-           return a->duration_ns() < b->duration_ns();
-         }))->duration_ns();
+  return (*std::min_element(
+              instance.begin(), instance.end(),
+              [](const auto* a, const auto* b) { return a->duration_ns() < b->duration_ns(); }))
+      ->duration_ns();
 }
 
 // Nobody left before all had come.
@@ -122,8 +123,7 @@ class Matcher {
   }
 
   // Those that count do.
-  static bool all_have(const Channels& channels,
-                       std::optional<std::uint64_t> Exchange::*number) {
+  static bool all_have(const Channels& channels, std::optional<std::uint64_t> Exchange::*number) {
     return std::all_of(channels.begin(), channels.end(), [number](const ExchangeChannel* channel) {
       return std::all_of(channel->exchanges.begin(), channel->exchanges.end(),
                          [number](const Exchange& exchange) {
@@ -133,8 +133,8 @@ class Matcher {
   }
 
   // What has the same sequence number, or is in the step of the same number: the first of each
-  // member is with the first of the others, and so on, if all that is known of them agrees. One call
-  // may make several kernels.
+  // member is with the first of the others, and so on, if all that is known of them agrees. One
+  // call may make several kernels.
   void by_number(const Channels& channels, std::optional<std::uint64_t> Exchange::*number) {
     std::map<std::uint64_t, std::vector<Kernels>> parts;  // of each member
     for (std::size_t i = 0; i < channels.size(); ++i) {
@@ -210,10 +210,10 @@ class Matcher {
     std::vector<std::string> notes;
     for (std::size_t why = 0; why < unknown_.size(); ++why) {
       if (unknown_[why] > 0)
-        notes.push_back("Waiting and transfer of " + std::to_string(unknown_[why]) +
-                        std::string(unknown_[why] == 1 ? " collective kernel" : " collective kernels") +
-                        " are" +
-                        " unknown: " + kWhy[why] + ".");
+        notes.push_back(
+            "Waiting and transfer of " + std::to_string(unknown_[why]) +
+            std::string(unknown_[why] == 1 ? " collective kernel" : " collective kernels") +
+            " are" + " unknown: " + kWhy[why] + ".");
     }
     return notes;
   }

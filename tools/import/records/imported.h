@@ -72,9 +72,9 @@ struct ImportedKernel {
 
 // Of a collective's kernel: what it exchanges, and what tells its partners on other ranks.
 struct ImportedMessage : CollectiveCall {
-  bool told = true;            // by the file; false: all that is known is the kernel's name
-  std::uint32_t group = 0;     // place in Imported::groups + 1; 0: the file names none
-  std::uint32_t process = 0;   // any number that differs
+  bool told = true;           // by the file; false: all that is known is the kernel's name
+  std::uint32_t group = 0;    // place in Imported::groups + 1; 0: the file names none
+  std::uint32_t process = 0;  // any number that differs
   std::uint32_t stream = 0;
   std::optional<std::uint64_t> sequence;  // within the group, the same on all ranks
 };
@@ -116,13 +116,13 @@ struct Imported {
   std::vector<ImportedCopy> copies;
   std::vector<ImportedMessage> messages;  // of collectives' kernels, without keys
   std::vector<std::string> groups;        // of ranks, by all that the file says of each
-  std::vector<ImportedStep> steps;       // place 0 is step 1
+  std::vector<ImportedStep> steps;        // place 0 is step 1
   std::map<std::pair<std::uint32_t, LayerId>, ImportedSpan> spans;     // by step
   std::map<std::pair<std::int32_t, LayerId>, Projection> projections;  // by device
   std::vector<std::pair<std::uint32_t, ModelDescription>> models;      // of steps; 0: of all
-  std::uint64_t without_call = 0;    // kernels whose launch is not in the file
-  bool has_calls = false;            // a file with times has calls
-  std::optional<std::int64_t> rank;  // of the process, where a file names it
+  std::uint64_t without_call = 0;           // kernels whose launch is not in the file
+  bool has_calls = false;                   // a file with times has calls
+  std::optional<std::int64_t> rank;         // of the process, where a file names it
   std::optional<std::uint64_t> world_size;  // ranks of its job, likewise
   std::vector<StepRecord> step_records;
 

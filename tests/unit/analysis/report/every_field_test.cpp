@@ -90,6 +90,9 @@ TEST(EveryField, PageShowsLayers) {
              // The dots have them, where a layer has kernels of its own.
              "/layers/roof/compute_ns", "/layers/roof/memory_ns",
              "/layers/step_saving_self_ns/high", "/layers/step_saving_self_ns/low",
+             // Of each kernel, and of all in the table.
+             "/layers/collectives/time_ns", "/layers/collectives/transfer_ns",
+             "/layers/collectives/wait_ns",
              // `gable merge` shows them.
              "/layers/spread/gpus", "/layers/spread/max_ns", "/layers/spread/mean_ns",
              "/layers/spread/min_ns", "/layers/spread/slowest", "/layers/spread/stddev_ns",

@@ -460,6 +460,38 @@ TEST_F(AdviceTest, CollectivesSayHowMuchOfTheirLinkTheyReach) {
             "other ranks included, 10.0 % of NVLink's 450 GB/s.");
 }
 
+TEST_F(AdviceTest, WhoWaitsForARankIsNotToldToSendLess) {
+  kernel("work", 4e5, 1e5, 5e5);
+  kernel("ncclDevKernel_AllReduce", 0, 1e4, 1e5);
+  CollectiveRow& message = report.kernels.back().collective.emplace();
+  const double time = *report.kernels.back().time_mean_ns;
+  report.kernels.back().time_total_ns = time * report.kernels.back().launches;
+  message.bus_bytes = 100;
+  const auto waits = [&](double share) {
+    message.wait_ns = share * time;
+    message.transfer_ns = (1 - share) * time;
+    fill_link_roofs(report);
+  };
+  waits(0.75);
+  EXPECT_TRUE(given("communication")->action.starts_with("Even out the ranks: the same amount"));
+  EXPECT_TRUE(given("communication")
+                  ->trigger.starts_with("16.7 % of the GPU time is collectives, 75.0 % of that "
+                                        "waiting for other ranks. They reach "))
+      << given("communication")->trigger;
+  EXPECT_TRUE(given("communication")->trigger.ends_with(" on the bus in transfer."));
+  const auto process = [&](std::int64_t rank, double share) {
+    MergedProcess& one = report.run.processes.emplace_back();
+    one.rank = rank;
+    one.collectives = CollectiveTimes{1e5, share * 1e5, (1 - share) * 1e5};
+  };
+  process(0, 0.8);
+  process(1, 0.1);
+  EXPECT_TRUE(given("communication")->action.starts_with("Even out the ranks: find what rank 1 "))
+      << given("communication")->action;
+  waits(0.25);
+  EXPECT_TRUE(given("communication")->action.starts_with("Hide communication behind computing"));
+}
+
 TEST(KernelKind, NamesOfPyTorchAndCudnn) {
   EXPECT_EQ(kind_of_kernel("void cudnn::ops::nhwcToNchwKernel<__half>()"), KernelKind::layout);
   EXPECT_EQ(kind_of_kernel("at::native::bfloat16_copy_kernel_cuda()"), KernelKind::cast);

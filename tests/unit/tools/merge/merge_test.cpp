@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/roofline/link_roofs.h"
+#include "tools/merge/waiting.h"
+
 namespace gable {
 namespace {
 
@@ -101,8 +104,8 @@ TEST(MergeOf, CopiesFromAnotherKindOfMemoryStayApart) {
 
 TEST(MergeOf, MessagesAreMeansAndKeepWhatAllAgreeOn) {
   Report first = rank_of(0, 10, 3), second = rank_of(1, 30, 5);
-  first.kernels[0].collective = {Collective::all_reduce, 2, true, 100, 100, {}, {}};
-  second.kernels[0].collective = {Collective::all_reduce, 4, true, 200, 300, {}, {}};
+  first.kernels[0].collective = {Collective::all_reduce, 2, true, 100, 100, {}, {}, {}, {}};
+  second.kernels[0].collective = {Collective::all_reduce, 4, true, 200, 300, {}, {}, {}, {}};
   const Report all = merged({first, second});
   ASSERT_TRUE(all.kernels.at(0).collective);
   const CollectiveRow& both = *all.kernels[0].collective;
@@ -117,6 +120,59 @@ TEST(MergeOf, MessagesAreMeansAndKeepWhatAllAgreeOn) {
   ASSERT_TRUE(half.kernels.at(0).collective);
   EXPECT_FALSE(half.kernels[0].collective->bytes) << "nobody knows those of the second";
   EXPECT_FALSE(half.kernels[0].collective->bus_bytes_per_s);
+}
+
+// A rank whose collective took `wait` + 10 a launch.
+Report waiting_rank(std::int64_t rank, double wait, bool known = true) {
+  Report report = rank_of(rank, wait + 10, 0);
+  KernelRow& kernel = report.kernels[0];
+  kernel.name = "ncclDevKernel_AllReduce";
+  kernel.collective = {Collective::all_reduce, 4, true, 100, 100, {}, {}, {}, {}};
+  if (known) kernel.collective->wait_ns = wait, kernel.collective->transfer_ns = 10;
+  fill_link_roofs(report);
+  return report;
+}
+
+TEST(MergeOf, WaitingIsMeansAndSumsOfEachProcess) {
+  const Report all = merged({waiting_rank(0, 30), waiting_rank(1, 10)});
+  ASSERT_EQ(all.kernels.size(), 1u);
+  EXPECT_EQ(all.kernels[0].collective->wait_ns, 20);
+  EXPECT_EQ(all.kernels[0].collective->transfer_ns, 10);
+  EXPECT_EQ(all.kernels[0].collective->bus_bytes_per_s, 10e9) << "over the transfer";
+  for (const LayerRow& layer : all.layers) {
+    ASSERT_TRUE(layer.collectives);
+    EXPECT_EQ(layer.collectives->time_ns, 60);
+    EXPECT_EQ(layer.collectives->wait_ns, 40);
+    EXPECT_EQ(layer.collectives->transfer_ns, 20);
+  }
+  ASSERT_EQ(all.run.processes.size(), 2u);
+  EXPECT_EQ(all.run.processes[0].collectives->wait_ns, 60);
+  EXPECT_EQ(all.run.processes[1].collectives->wait_ns, 20);
+}
+
+TEST(MergeOf, WhoKnowsWaitingAndWhoDoesNotStayApart) {
+  const Report all = merged({waiting_rank(0, 30), waiting_rank(1, 10, false)});
+  ASSERT_EQ(all.kernels.size(), 2u);
+  EXPECT_EQ(all.kernels[0].collective->wait_ns, 30);
+  EXPECT_FALSE(all.kernels[1].collective->wait_ns);
+  EXPECT_EQ(all.layers[0].collectives->time_ns, (40 + 20) * 2 / 2);
+  EXPECT_EQ(all.layers[0].collectives->wait_ns, 30) << "half of the GPUs, and of what is known";
+  EXPECT_FALSE(all.run.processes[1].collectives->wait_ns);
+  EXPECT_TRUE(waiters(all).empty()) << "one alone waits for nobody that is known";
+}
+
+TEST(MergeOf, TheOneForWhichTheOthersWait) {
+  const Report late = merged({waiting_rank(0, 30), waiting_rank(1, 1), waiting_rank(2, 26)});
+  ASSERT_TRUE(late_one(waiters(late)));
+  EXPECT_EQ(late_one(waiters(late))->name, "rank 1 on node");
+  EXPECT_EQ(waiting_sentence(late),
+            "In collectives a process waits 38.0 ns of 58.0 ns a step for the others (65.5 %); the "
+            "transfer takes 20.0 ns. They wait for rank 1 on node, which waits 2.00 ns.");
+  const Report in_turn = merged({waiting_rank(0, 30), waiting_rank(1, 20), waiting_rank(2, 26)});
+  EXPECT_FALSE(late_one(waiters(in_turn)));
+  const Report hardly = merged({waiting_rank(0, 0.9), waiting_rank(1, 0.1)});
+  EXPECT_FALSE(late_one(waiters(hardly))) << "less than a tenth of what they take";
+  EXPECT_EQ(waiting_sentence(merged({waiting_rank(0, 1, false), waiting_rank(1, 1, false)})), "");
 }
 
 TEST(MergeOf, LayersAreMeansAndSpreads) {
