@@ -152,6 +152,8 @@ class Matching(RanksTest):
         report = self.job(job)
         self.assert_unknown(report, BROADCAST, why="of 16 launches that broadcast, reduce, send or receive are unknown")
         self.assert_truth(report, job, [ALL])
+        self.assertIn("In collectives a process waits at least ", notes(report))
+        self.assertIn(" of a process, at least ", self.table())
 
     def test_all_to_all(self):
         job = Job(17, 4, [(EXCHANGE, WORLD4, 1000)])

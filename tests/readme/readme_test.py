@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of the README and of the commands' pages do what these say: readme_test.py ROOT BUILD [unittest's arguments]. BUILD is a finished build; where
 the README says build/, it is used."""
+import gzip
 import json
 import os
 import pathlib
@@ -137,6 +138,11 @@ class Commands(unittest.TestCase):
             shutil.copy(self.here / "gable-node1-4711.json", self.here / f"{name}.json")
         data = ROOT / "tests" / "data" / "import"
         shutil.copy(data / "ncu_details.csv", self.here / "counters.csv")
+        for rank in range(2):
+            trace = json.loads((data / "kineto_new.json").read_text(encoding="utf-8"))
+            trace["distributedInfo"] = {"rank": rank}
+            with gzip.open(self.here / f"rank{rank}.json.gz", "wt") as packed:
+                json.dump(trace, packed)
         times = sqlite3.connect(self.here / "times.sqlite")
         times.executescript((data / "nsys_3.sql").read_text())
         times.execute("UPDATE NVTX_EVENTS SET text = 'step 1' WHERE text = 'model'")

@@ -81,10 +81,12 @@ std::string rate_of_collectives(const Report& report) {
 }
 
 std::optional<WaitingShare> waiting_share(const Report& report) {
-  const auto sum = collectives_of_roots(report);
-  if (!sum || !sum->wait_ns || !(sum->time_ns > 0)) return std::nullopt;
-  WaitingShare share{*sum->wait_ns / sum->time_ns, {}};
-  if (const auto late = late_one(waiters(report))) share.for_whom = late->name;
+  const std::vector<Waiter> all = waiters(report);
+  if (all.empty()) return std::nullopt;
+  const Waiter mean = mean_waiter(all);
+  if (!(mean.time_ns > 0)) return std::nullopt;
+  WaitingShare share{mean.wait_ns / mean.time_ns, {}};
+  if (const auto late = late_one(all)) share.for_whom = late->name;
   return share;
 }
 

@@ -4,9 +4,14 @@
 #include <algorithm>
 
 #include "analysis/base/display.h"
+#include "analysis/roofline/roofline.h"
 #include "tools/merge/merge.h"
 
 namespace gable {
+
+const char* Waiter::at_least() const {
+  return wait_ns + transfer_ns < kFullCoverage * time_ns ? "at least " : "";
+}
 
 std::vector<Waiter> waiters(const Report& report) {
   std::vector<Waiter> all;
@@ -62,10 +67,11 @@ std::string waiting_sentence(const Report& report) {
   const Waiter mean = mean_waiter(all);
   if (!(mean.time_ns > 0)) return {};
   const std::string each = report.run.processes.empty() ? "GPU" : "process";
-  std::string text = "In collectives a " + each + " waits " + duration(mean.wait_ns) + " of " +
-                     duration(mean.time_ns) + (report.run.unit == Unit::step ? " a step" : "") +
-                     " for the others (" + percent(mean.wait_ns / mean.time_ns) +
-                     "); the transfer takes " + duration(mean.transfer_ns) + ".";
+  std::string text = "In collectives a " + each + " waits " + mean.at_least() +
+                     duration(mean.wait_ns) + " of " + duration(mean.time_ns) +
+                     (report.run.unit == Unit::step ? " a step" : "") + " for the others (" +
+                     percent(mean.wait_ns / mean.time_ns) + "); the transfer takes " +
+                     duration(mean.transfer_ns) + ".";
   if (const auto late = late_one(all))
     text += " They wait for " + late->name + ", which waits " + duration(late->wait_ns) + ".";
   return text;

@@ -14,6 +14,8 @@ namespace gable {
 struct Waiter {
   std::string name;                                  // "rank 3 on node1", "GPU 0"
   double time_ns = 0, wait_ns = 0, transfer_ns = 0;  // of collectives, per unit
+  // "at least " where the parts are not known of all of them.
+  [[nodiscard]] const char* at_least() const;
 };
 
 // Those whose waiting is known; none where it is known of fewer than two.

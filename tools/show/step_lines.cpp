@@ -140,25 +140,18 @@ std::string exposed_line(const ExposedTimes& exposed, double step_ns) {
   return text;
 }
 
-// What of the collectives' time is waiting for other ranks. A merged report is of one GPU's mean.
+// What of the collectives' time is waiting for other ranks.
 std::string collectives_line(const Report& report) {
-  std::optional<CollectiveTimes> sum;
-  double gpus = 0;
-  for (const LayerRow& layer : report.layers) {
-    if (layer.parent || !layer.collectives) continue;
-    if (!layer.collectives->wait_ns || !layer.collectives->transfer_ns) continue;
-    CollectiveTimes& times = sum ? *sum : sum.emplace();
-    times.time_ns += layer.collectives->time_ns;
-    times.wait_ns = times.wait_ns.value_or(0) + *layer.collectives->wait_ns;
-    times.transfer_ns = times.transfer_ns.value_or(0) + *layer.collectives->transfer_ns;
-    ++gpus;
-  }
-  if (!sum || !(sum->time_ns > 0)) return {};
-  std::string text = "Collectives: " + duration(sum->time_ns / gpus) + " on a GPU, " +
-                     duration(*sum->wait_ns / gpus) + " of that waiting for other ranks (" +
-                     percent(*sum->wait_ns / sum->time_ns) + ") and " +
-                     duration(*sum->transfer_ns / gpus) + " transfer";
-  if (const auto late = late_one(waiters(report))) text += "; they wait for " + late->name;
+  const std::vector<Waiter> all = waiters(report);
+  if (all.empty()) return {};
+  const Waiter mean = mean_waiter(all);
+  if (!(mean.time_ns > 0)) return {};
+  std::string text = "Collectives: " + duration(mean.time_ns) +
+                     (report.run.processes.empty() ? " on a GPU, " : " of a process, ") +
+                     mean.at_least() + duration(mean.wait_ns) +
+                     " of that waiting for other ranks (" + percent(mean.wait_ns / mean.time_ns) +
+                     ") and " + duration(mean.transfer_ns) + " transfer";
+  if (const auto late = late_one(all)) text += "; they wait for " + late->name;
   return text;
 }
 

@@ -467,28 +467,29 @@ TEST_F(AdviceTest, WhoWaitsForARankIsNotToldToSendLess) {
   const double time = *report.kernels.back().time_mean_ns;
   report.kernels.back().time_total_ns = time * report.kernels.back().launches;
   message.bus_bytes = 100;
-  const auto waits = [&](double share) {
+  const auto waits = [&](double first, double second) {
+    const double share = (first + second) / 2;
     message.wait_ns = share * time;
     message.transfer_ns = (1 - share) * time;
     fill_link_roofs(report);
+    report.run.processes.clear();
+    for (const double each : {first, second}) {
+      MergedProcess& process = report.run.processes.emplace_back();
+      process.rank = static_cast<std::int64_t>(report.run.processes.size());
+      process.collectives = CollectiveTimes{1e5, each * 1e5, (1 - each) * 1e5};
+    }
   };
-  waits(0.75);
+  waits(0.8, 0.7);
   EXPECT_TRUE(given("communication")->action.starts_with("Even out the ranks: the same amount"));
   EXPECT_TRUE(given("communication")
                   ->trigger.starts_with("16.7 % of the GPU time is collectives, 75.0 % of that "
                                         "waiting for other ranks. They reach "))
       << given("communication")->trigger;
   EXPECT_TRUE(given("communication")->trigger.ends_with(" on the bus in transfer."));
-  const auto process = [&](std::int64_t rank, double share) {
-    MergedProcess& one = report.run.processes.emplace_back();
-    one.rank = rank;
-    one.collectives = CollectiveTimes{1e5, share * 1e5, (1 - share) * 1e5};
-  };
-  process(0, 0.8);
-  process(1, 0.1);
-  EXPECT_TRUE(given("communication")->action.starts_with("Even out the ranks: find what rank 1 "))
+  waits(0.95, 0.1);
+  EXPECT_TRUE(given("communication")->action.starts_with("Even out the ranks: find what rank 2 "))
       << given("communication")->action;
-  waits(0.25);
+  waits(0.3, 0.1);
   EXPECT_TRUE(given("communication")->action.starts_with("Hide communication behind computing"));
 }
 
