@@ -36,22 +36,6 @@ std::string label_of(const TraceEvent& event) {
   return label;
 }
 
-// What autograd's engine runs is backward, also nodes that are not called so (AccumulateGrad,
-// CppNode of a custom function).
-bool is_backward(std::string_view name) {
-  return name.find("Backward") != std::string_view::npos ||
-         name.starts_with("autograd::engine::evaluate_function") ||
-         name.starts_with("torch::autograd::");
-}
-
-// Operators that make tensors out of nothing have no sequence number in any case.
-bool makes_tensor(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kNames = {
-      "empty", "empty_strided", "zeros", "ones", "full", "arange", "eye", "scalar_tensor"};
-  return name.starts_with("aten::") &&
-         std::find(kNames.begin(), kNames.end(), name.substr(6)) != kNames.end();
-}
-
 // Kernels that programs launch outside of operators, and that multiply no matrices.
 bool is_simple(std::string_view name) {
   constexpr std::array<std::string_view, 7> kWords = {
@@ -66,11 +50,9 @@ bool is_simple(std::string_view name) {
 }  // namespace
 
 std::uint32_t KinetoOperators::add(const TraceEvent& event) {
-  Facts facts;
-  facts.has_sequence = event.sequence.has_value();
-  facts.sequence = event.sequence.value_or(0);
   const std::string_view name = event.name;
-  facts.backward = is_backward(name) || event.forward_thread != 0;
+  Facts facts;
+  facts.autograd = autograd_facts(event);
   if (event.has_dims) {
     shapes_ = true;
     if (is_heavy(name)) {
@@ -82,7 +64,6 @@ std::uint32_t KinetoOperators::add(const TraceEvent& event) {
   }
   facts.may_multiply = facts.result == kNone && may_multiply(name);
   facts.ours = name.starts_with("aten::");
-  facts.makes_tensor = makes_tensor(name);
   facts_.push_back(facts);
   return static_cast<std::uint32_t>(facts_.size() - 1);
 }
@@ -126,147 +107,10 @@ bool KinetoOperators::number_layers() {
   return any;
 }
 
-LayerId KinetoOperators::turned(LayerTree& layers, LayerId layer, Direction direction) {
-  const auto known = turned_.find({layer, direction});
-  if (known != turned_.end()) return known->second;
-  const LayerTree::Node node = layers.node(layer);
-  LayerId found = layer;
-  if (layer != 0 && node.direction != Direction::none)
-    found = layers.child(turned(layers, node.parent, direction), node.name, direction);
-  turned_.emplace(std::pair(layer, direction), found);
-  return found;
-}
-
-// Backward runs without recording what it does, so its own operators have no sequence numbers. It
-// computes again what has modules around it, or records itself for another backward while an
-// operator beside it does not. (Where all have numbers, a backward of the backward was asked for.)
-std::vector<KinetoOperators::Within> KinetoOperators::find_recompute() const {
-  const auto& ranges = nest_.ranges();
-  std::vector<Within> within(ranges.size(), Within::none);
-  std::vector<bool> records_nothing(ranges.size());  // of the backward at that place
-  std::vector<std::uint32_t> node(ranges.size(), kNone);
-  const auto facts = [&](std::uint32_t i) {
-    return ranges[i].tag == kNone ? nullptr : &facts_[ranges[i].tag];
-  };
-  const auto is_backward = [&](std::uint32_t i) {
-    return facts(i) != nullptr && facts(i)->backward;
-  };
-  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
-    const std::uint32_t parent = ranges[i].parent;
-    node[i] = is_backward(i) ? i : parent == kNone ? kNone : node[parent];
-    // Directly in it: what operators call has no numbers of its own either.
-    if (parent != kNone && is_backward(parent) && facts(i) != nullptr && !facts(i)->backward &&
-        !facts(i)->has_sequence && !facts(i)->makes_tensor)
-      records_nothing[parent] = true;
-  }
-  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
-    const std::uint32_t parent = ranges[i].parent;
-    if (is_backward(i)) {
-      within[i] = Within::backward;
-    } else if (parent == kNone || within[parent] == Within::none) {
-      continue;
-    } else if (within[parent] == Within::recompute) {
-      within[i] = Within::recompute;
-    } else {
-      const bool module = ranges[i].tag == kNone && ranges[i].direction == Direction::forward;
-      const bool recorded = facts(i) != nullptr && facts(i)->has_sequence &&
-                            node[parent] != kNone && records_nothing[node[parent]];
-      within[i] = module || recorded ? Within::recompute : Within::backward;
-    }
-  }
-  return within;
-}
-
-void KinetoOperators::link_recompute(LayerTree& layers, const std::vector<Within>& within) {
-  auto& ranges = nest_.ranges();
-  std::unordered_map<std::uint32_t, LayerId> modules;  // forward, by name: each has one of its own
-  std::unordered_map<std::uint64_t, LayerId> forward;  // by sequence number
-  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
-    const RangeNest::Range& range = ranges[i];
-    if (within[i] != Within::none) continue;
-    if (range.tag == kNone && range.direction == Direction::forward)
-      modules.try_emplace(range.name, range.layer);
-    if (range.tag != kNone && facts_[range.tag].has_sequence)
-      forward[facts_[range.tag].sequence] = range.layer;
-  }
-  std::vector<LayerId> around(ranges.size(), 0);  // of backward: the layer that its forward is in
-  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
-    RangeNest::Range& range = ranges[i];
-    const std::uint32_t parent = range.parent;
-    if (within[i] == Within::backward) {
-      const Facts* facts = range.tag == kNone ? nullptr : &facts_[range.tag];
-      const auto found =
-          facts != nullptr && facts->has_sequence ? forward.find(facts->sequence) : forward.end();
-      if (found != forward.end()) {
-        around[i] = layers.node(found->second).parent;
-      } else if (parent != kNone) {
-        around[i] = around[parent];
-      }
-      continue;
-    }
-    if (within[i] != Within::recompute) continue;
-    const bool begins = within[parent] != Within::recompute;
-    if (!begins && range.within && ranges[parent].tag != kNone) {  // of the operator around it
-      range.layer = ranges[parent].layer;
-      continue;
-    }
-    const auto module = range.tag == kNone ? modules.find(range.name) : modules.end();
-    const LayerId above =
-        turned(layers, begins ? around[parent] : ranges[parent].layer, Direction::recompute);
-    range.layer = module != modules.end()
-                      ? turned(layers, module->second, Direction::recompute)
-                      : layers.child(above, nest_.text(range.name), Direction::recompute);
-    range.is_layer = true;
-    range.within = false;
-  }
-}
-
 void KinetoOperators::link_backward(LayerTree& layers) {
-  auto& ranges = nest_.ranges();
-  const std::vector<Within> within = find_recompute();
-  link_recompute(layers, within);
-  std::unordered_map<std::uint64_t, std::pair<std::uint64_t, LayerId>> forward;  // start, layer
-  for (const RangeNest::Range& range : ranges) {
-    if (range.tag == kNone) continue;
-    const Facts& facts = facts_[range.tag];
-    if (!facts.has_sequence || facts.backward) continue;
-    // Operators that make no node of autograd have the number of the next one that does. One that
-    // makes several nodes (linear: of a transposition and of a product) does so within.
-    auto& last = forward[facts.sequence];
-    if (range.start_ns >= last.first) last = {range.start_ns, range.layer};
-  }
-  std::vector<bool> moved(ranges.size());
-  std::vector<std::uint64_t> node(ranges.size());  // of those: the number of the innermost
-  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
-    RangeNest::Range& range = ranges[i];
-    if (within[i] == Within::recompute) continue;
-    const bool inside = range.parent != kNone && moved[range.parent];
-    if (range.tag != kNone && facts_[range.tag].backward && facts_[range.tag].has_sequence) {
-      node[i] = facts_[range.tag].sequence;
-    } else if (inside) {
-      node[i] = node[range.parent];
-    }
-    // A backward within another one, of what that one computed again, is found by its own number.
-    const bool again = inside && node[i] != node[range.parent];
-    if (inside && !again) {
-      range.layer = ranges[range.parent].layer;
-      range.is_layer = false;
-      moved[i] = true;
-      continue;
-    }
-    if (range.tag == kNone || !(range.is_layer || again) || !facts_[range.tag].backward) continue;
-    moved[i] = true;
-    range.is_layer = true;
-    range.within = false;
-    const auto found =
-        facts_[range.tag].has_sequence ? forward.find(facts_[range.tag].sequence) : forward.end();
-    if (found != forward.end()) {
-      range.layer = turned(layers, found->second.second, Direction::backward);
-    } else {
-      const LayerId around = range.parent == kNone ? 0 : ranges[range.parent].layer;
-      range.layer = layers.child(around, nest_.text(range.name), Direction::backward);
-    }
-  }
+  BackwardLinks(nest_, layers, [this](std::uint32_t tag) -> const AutogradFacts& {
+    return facts_[tag].autograd;
+  }).link();
 }
 
 // Traces that do not tell strides and paddings: the gradient that a convolution's backward takes is
@@ -294,14 +138,14 @@ void KinetoOperators::finish_convolutions() {
     if (range.tag == kNone) continue;
     if (outermost[i] == kNone) outermost[i] = i;
     const Facts& facts = facts_[range.tag];
-    if (facts.has_sequence) numbered[i] = i;
-    if (facts.backward && facts.has_sequence) node[i] = i;
+    if (facts.autograd.has_sequence) numbered[i] = i;
+    if (facts.autograd.backward && facts.autograd.has_sequence) node[i] = i;
     if (node[i] != kNone) {
       const OperatorResult* result = result_of(range);
       if (result != nullptr && result->gradient)
-        gradients[facts_[ranges[node[i]].tag].sequence] = &*result->gradient;
-    } else if (facts.has_sequence) {
-      const auto [place, fresh] = last.try_emplace(facts.sequence, outermost[i]);
+        gradients[facts_[ranges[node[i]].tag].autograd.sequence] = &*result->gradient;
+    } else if (facts.autograd.has_sequence) {
+      const auto [place, fresh] = last.try_emplace(facts.autograd.sequence, outermost[i]);
       if (!fresh && ranges[place->second].start_ns < ranges[outermost[i]].start_ns)
         place->second = outermost[i];
     }
@@ -309,7 +153,7 @@ void KinetoOperators::finish_convolutions() {
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
     const OperatorResult* result = result_of(ranges[i]);
     if (result == nullptr || !result->pending || node[i] != kNone || numbered[i] == kNone) continue;
-    const std::uint64_t sequence = facts_[ranges[numbered[i]].tag].sequence;
+    const std::uint64_t sequence = facts_[ranges[numbered[i]].tag].autograd.sequence;
     const auto found = gradients.find(sequence);
     if (found == gradients.end() || last[sequence] != outermost[i] ||
         found->second->second != result->pending->weight)

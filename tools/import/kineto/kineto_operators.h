@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "tools/import/kineto/backward_links.h"
 #include "tools/import/kineto/operator_work.h"
 #include "tools/import/kineto/trace_event.h"
 #include "tools/import/records/range_nest.h"
@@ -45,15 +46,14 @@ class KinetoOperators {
  private:
   static constexpr std::uint32_t kNone = RangeNest::kNone;
   struct Facts {
-    std::uint64_t sequence = 0;
+    AutogradFacts autograd;
     std::uint32_t result = kNone;  // of its formula
     std::uint32_t label = kNone;   // sizes, as a name
-    bool has_sequence = false, backward = false, makes_tensor = false;
-    bool may_multiply = false;  // it has no formula, and may be one that multiplies matrices
-    bool ours = false;          // PyTorch's own
-    bool launches = false;      // itself
-    bool tensor_cores = false;  // by the name of a kernel that it launches
-    bool replays = false;       // a graph of operators that are not in the trace
+    bool may_multiply = false;     // it has no formula, and may be one that multiplies matrices
+    bool ours = false;             // PyTorch's own
+    bool launches = false;         // itself
+    bool tensor_cores = false;     // by the name of a kernel that it launches
+    bool replays = false;          // a graph of operators that are not in the trace
   };
   struct KernelFacts {    // by the kernel's name
     bool simple = false;  // it multiplies no matrices
@@ -63,12 +63,6 @@ class KinetoOperators {
   enum class Choice : std::uint8_t { none, own, unknown, covered };
   std::uint32_t keep(OperatorResult result, std::uint32_t label);
   KernelFacts kernel_facts(FunctionId function, const FunctionTable& functions);
-  // The layer of the same path in that direction.
-  LayerId turned(LayerTree& layers, LayerId layer, Direction direction);
-  // Where each range is that lies within a backward one.
-  enum class Within : std::uint8_t { none, backward, recompute };
-  [[nodiscard]] std::vector<Within> find_recompute() const;
-  void link_recompute(LayerTree& layers, const std::vector<Within>& within);
   void finish_convolutions();
   [[nodiscard]] std::vector<Choice> choose();
   [[nodiscard]] const OperatorResult* result_of(const RangeNest::Range& range) const;
@@ -77,7 +71,6 @@ class KinetoOperators {
   std::vector<Facts> facts_;
   std::vector<OperatorResult> results_;
   std::unordered_map<std::uint32_t, std::uint32_t> same_;  // the last result, by label
-  std::map<std::pair<LayerId, Direction>, LayerId> turned_;
   std::unordered_map<FunctionId, KernelFacts> kernels_;
   std::unordered_set<std::uint32_t> on_tensor_cores_;  // ranges that launched such kernels
   // Layers of a step whose kernels are of no operator, or of one around them; whether they are
