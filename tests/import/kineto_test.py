@@ -539,6 +539,36 @@ class Operators(ImportTest):
             report = self.report("--kineto", self.file("tf32.json", json.dumps(trace)))
             self.assertEqual(set(layer(report, "aten::mm [4, 8] [8, 16]")["model"]["types"]), types)
 
+    def test_work_is_of_the_gpu_that_did_it(self):
+        trace = trace_of([["aten::mm", 0, 0, 50, self.SIZES], ["aten::mm", 1, 0, 50, self.SIZES]])
+        for event in trace["traceEvents"]:
+            if event["cat"] == "kernel":
+                event["args"]["device"] = event["args"]["correlation"] - 1
+        report = self.report("--kineto", self.file("two.json", json.dumps(trace)))
+        rows = [row for row in report["layers"] if row["path"] == ["aten::mm [4, 8] [8, 16]"]]
+        self.assertEqual([(row["device"], row["model"]["flops_analytic"]) for row in rows], [(0, 1024), (1, 1024)])
+
+    def work(self, rows, kernel):
+        trace = trace_of(rows)
+        for event in trace["traceEvents"]:
+            if event["cat"] == "kernel":
+                event["name"] = kernel
+        report = self.report("--kineto", self.file("work.json", json.dumps(trace)))
+        return next(row["model"]["flops_analytic"] for row in report["layers"] if row["depth"] == 1)
+
+    def test_functions_of_other_libraries_are_unknown(self):
+        rows = [["FlashAttnFunc", 0, 0, 50, {"Input Dims": [[2, 8, 4, 16]], "Input type": ["float"]}]]
+        self.assertIsNone(self.work(rows, "flash_fwd_kernel<Traits>"))
+        # Functions of PyTorch's operators alone, and what PyTorch calls without its prefix.
+        self.assertEqual(self.work([*rows, ["aten::mm", 0, 10, 20, self.SIZES]], "gemm"), 1024)
+        self.assertEqual(self.work([["aten::detach", 0, 0, 50, {"Input Dims": [[2, 8]], "Input type": ["float"]}],
+                                    ["detach", 0, 10, 20, {"Input Dims": [[2, 8]], "Input type": ["float"]}]], "copy"), 0)
+
+    def test_sparse_products_are_unknown(self):
+        rows = [["aten::_sparse_mm", 0, 0, 50, self.SIZES], ["aten::mm", 0, 10, 30, self.SIZES]]
+        self.assertIsNone(self.work(rows, "gemm"))
+        self.assertIsNone(self.work(rows[1:], "void cusparse::csrmm_kernel<float>"))
+
     def test_an_annotation_within_an_operator_has_its_work(self):
         trace = trace_of([["aten::mm", 0, 0, 50, self.SIZES],
                           ["c10d::allreduce_", 0, 100, 50, {"Input Dims": [[4, 8]], "Input type": ["float"]}]])

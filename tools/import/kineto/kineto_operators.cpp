@@ -47,6 +47,16 @@ bool is_simple(std::string_view name) {
          });
 }
 
+// The work of a sparse product is that of its non-zeros, whose number is in no trace. By the name
+// of an operator or of a kernel.
+bool is_sparse(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kWords = {"sparse_mm", "sparse_addmm", "sampled_addmm",
+                                                      "cusparse",  "csrmm",        "csrmv"};
+  return std::any_of(kWords.begin(), kWords.end(), [name](std::string_view word) {
+    return name.find(word) != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
 std::uint32_t KinetoOperators::add(const TraceEvent& event) {
@@ -63,7 +73,9 @@ std::uint32_t KinetoOperators::add(const TraceEvent& event) {
       facts.result = keep(std::move(result), facts.label);
   }
   facts.may_multiply = facts.result == kNone && may_multiply(name);
-  facts.ours = name.starts_with("aten::");
+  facts.ours = is_of_pytorch(name);
+  facts.aten = name.starts_with("aten::");
+  facts.sparse = is_sparse(name);
   facts_.push_back(facts);
   return static_cast<std::uint32_t>(facts_.size() - 1);
 }
@@ -162,24 +174,29 @@ void KinetoOperators::finish_convolutions() {
   }
 }
 
-void KinetoOperators::launched(std::uint32_t range, std::uint32_t step, FunctionId function,
-                               bool replayed, const FunctionTable& functions) {
+void KinetoOperators::launched(std::uint32_t range, const ImportedKernel& kernel, bool replayed,
+                               const FunctionTable& functions) {
   if (range == kNone) return;
   const auto& ranges = nest_.ranges();
   std::uint32_t at = range;
   while (at != kNone && ranges[at].tag == kNone) at = ranges[at].parent;
+  const KernelFacts known = kernel_facts(kernel.function, functions);
   if (at != kNone) {
     Facts& facts = facts_[ranges[at].tag];
+    if (!facts.launches) facts.device = kernel.device;
     facts.launches = linked_ = true;
     facts.replays = facts.replays || replayed;
-    facts.tensor_cores = facts.tensor_cores || kernel_facts(function, functions).tensor_cores;
-    // An annotation within an operator, as "nccl:broadcast" is: the operator tells the work.
-    if (at != range) others_.try_emplace({step, ranges[range].layer}, true);
+    facts.tensor_cores = facts.tensor_cores || known.tensor_cores;
+    facts.sparse = facts.sparse || known.sparse;
+    facts.other_work = facts.other_work || !known.simple;
+    if (at == range) return;
+  } else if (ranges[range].neutral) {
     return;
   }
-  if (ranges[range].neutral) return;
-  bool& all_known = others_.try_emplace({step, ranges[range].layer}, true).first->second;
-  all_known = all_known && kernel_facts(function, functions).simple && !replayed;
+  // An annotation within an operator, as "nccl:broadcast" is: the operator tells the work.
+  bool& all_known =
+      others_.try_emplace({kernel.step, kernel.device, ranges[range].layer}, true).first->second;
+  all_known = all_known && (at != kNone || (known.simple && !replayed));
 }
 
 KinetoOperators::KernelFacts KinetoOperators::kernel_facts(FunctionId function,
@@ -187,7 +204,7 @@ KinetoOperators::KernelFacts KinetoOperators::kernel_facts(FunctionId function,
   const auto [known, fresh] = kernels_.try_emplace(function);
   if (fresh) {
     const std::string name = functions.full_name(function);
-    known->second = {is_simple(name), names_tensor_cores(name)};
+    known->second = {is_simple(name), is_sparse(name), names_tensor_cores(name)};
   }
   return known->second;
 }
@@ -206,6 +223,7 @@ std::vector<KinetoOperators::Choice> KinetoOperators::choose() {
     double flops = 0;
     std::uint32_t parts = 0;
     bool counts = false, known = true, launches = false, tensor_cores = false;
+    std::int32_t device = 0;  // of the first that launched
   };
   std::vector<Inner> within(ranges.size());
   // Those within others come behind them.
@@ -215,15 +233,26 @@ std::vector<KinetoOperators::Choice> KinetoOperators::choose() {
     const OperatorResult* result = result_of(range);
     const bool part = result != nullptr && result->part;
     const bool launches = range.tag != kNone && facts_[range.tag].launches;
+    if (launches && !sum.launches) sum.device = facts_[range.tag].device;
     sum.launches = sum.launches || launches;
+    if (sum.launches) devices_[i] = sum.device;
     sum.tensor_cores = sum.tensor_cores || (range.tag != kNone && facts_[range.tag].tensor_cores);
     if (sum.tensor_cores) on_tensor_cores_.insert(static_cast<std::uint32_t>(i));
     // By name it multiplies matrices, and nothing within it does.
     const bool replays = range.tag != kNone && facts_[range.tag].replays;
+    const bool ours = range.tag != kNone && facts_[range.tag].ours;
+    // What "aten::detach" calls is named without the prefix.
+    const bool called_by_ours = range.parent != kNone && ranges[range.parent].tag != kNone &&
+                                facts_[ranges[range.parent].tag].aten;
+    const bool other =
+        range.tag != kNone && !ours && !called_by_ours && facts_[range.tag].other_work;
+    const bool sparse =
+        range.tag != kNone && facts_[range.tag].sparse && (sum.launches || !linked_);
     const bool nameless =
-        replays ||
-        (result == nullptr && range.tag != kNone && facts_[range.tag].may_multiply &&
-         (launches || !linked_ || (sum.launches && !sum.counts && facts_[range.tag].ours)));
+        replays || sparse ||
+        (result == nullptr &&
+         (other || (range.tag != kNone && facts_[range.tag].may_multiply &&
+                    (launches || !linked_ || (sum.launches && !sum.counts && ours)))));
     if (nameless) {
       choices[i] = Choice::unknown;
       sum.counts = true;
@@ -251,6 +280,7 @@ std::vector<KinetoOperators::Choice> KinetoOperators::choose() {
     around.parts += sum.parts + (part ? 1 : 0);
     around.counts = around.counts || sum.counts;
     around.known = around.known && sum.known;
+    if (sum.launches) around.device = sum.device;
     around.launches = around.launches || sum.launches;
     around.tensor_cores = around.tensor_cores || sum.tensor_cores;
   }
@@ -281,7 +311,9 @@ void KinetoOperators::describe(Imported& imported, std::int32_t device,
     const Choice choice = choices[i];
     const bool counts = choice == Choice::own || choice == Choice::unknown;
     if (range.within && !counts) continue;
-    OperatorWork& work = models[step].work[{device, range.layer}];
+    const auto ran_on = devices_.find(i);
+    OperatorWork& work =
+        models[step].work[{ran_on == devices_.end() ? device : ran_on->second, range.layer}];
     if (!range.within) ++work.operators;
     if (!counts) continue;  // bytes are those of tensors that the trace does not name
     const OperatorResult* result = result_of(range);
@@ -299,8 +331,9 @@ void KinetoOperators::describe(Imported& imported, std::int32_t device,
     work.bytes_read += formula.bytes.value_or(0);
   }
   for (const auto& [where, known] : others_) {
-    if (steps > 0 && where.first == 0) continue;
-    OperatorWork& work = models[where.first].work[{device, where.second}];
+    const auto& [step, ran_on, layer] = where;
+    if (steps > 0 && step == 0) continue;
+    OperatorWork& work = models[step].work[{ran_on, layer}];
     work.flops_known = work.flops_known && known;
     work.bytes_known = false;
   }

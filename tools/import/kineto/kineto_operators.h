@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -36,10 +37,11 @@ class KinetoOperators {
   // Then: operators of backward get the layer of the forward whose sequence number they have, and
   // what backward computes again (checkpointing) those of the modules that it is of.
   void link_backward(LayerTree& layers);
-  // A kernel was launched within the range, and in none within that; `replayed`: of a CUDA graph.
-  void launched(std::uint32_t range, std::uint32_t step, FunctionId function, bool replayed,
+  // A kernel of that step and GPU was launched within the range, and in none within that;
+  // `replayed`: of a CUDA graph.
+  void launched(std::uint32_t range, const ImportedKernel& kernel, bool replayed,
                 const FunctionTable& functions);
-  // What the operators of each step have to do, by layer.
+  // What the operators of each step have to do, by layer. `device`: of those that launched nothing.
   void describe(Imported& imported, std::int32_t device,
                 const std::function<std::uint32_t(std::uint64_t)>& step_at, std::uint32_t steps);
 
@@ -47,17 +49,21 @@ class KinetoOperators {
   static constexpr std::uint32_t kNone = RangeNest::kNone;
   struct Facts {
     AutogradFacts autograd;
+    std::int32_t device = 0;       // on which it launched first
     std::uint32_t result = kNone;  // of its formula
     std::uint32_t label = kNone;   // sizes, as a name
     bool may_multiply = false;     // it has no formula, and may be one that multiplies matrices
     bool ours = false;             // PyTorch's own
+    bool aten = false;             // of these, an operator
+    bool sparse = false;           // what it calls takes sizes for work
+    bool other_work = false;       // it launched kernels of which nobody knows what they do
     bool launches = false;         // itself
     bool tensor_cores = false;     // by the name of a kernel that it launches
     bool replays = false;          // a graph of operators that are not in the trace
   };
   struct KernelFacts {    // by the kernel's name
     bool simple = false;  // it multiplies no matrices
-    bool tensor_cores = false;
+    bool sparse = false, tensor_cores = false;
   };
   // Whose formula counts: that of the range, or those of ranges within it.
   enum class Choice : std::uint8_t { none, own, unknown, covered };
@@ -73,9 +79,10 @@ class KinetoOperators {
   std::unordered_map<std::uint32_t, std::uint32_t> same_;  // the last result, by label
   std::unordered_map<FunctionId, KernelFacts> kernels_;
   std::unordered_set<std::uint32_t> on_tensor_cores_;  // ranges that launched such kernels
-  // Layers of a step whose kernels are of no operator, or of one around them; whether they are
-  // known to multiply no matrices.
-  std::map<std::pair<std::uint32_t, LayerId>, bool> others_;
+  // Layers of a step and GPU whose kernels are of no operator, or of one around them; whether they
+  // are known to multiply no matrices.
+  std::map<std::tuple<std::uint32_t, std::int32_t, LayerId>, bool> others_;
+  std::unordered_map<std::size_t, std::int32_t> devices_;   // of ranges that launched
   std::unordered_map<std::uint32_t, std::uint32_t> parts_;  // of which a range's work is so often
   bool modules_ = false, shapes_ = false;
   bool linked_ = false;  // it is known which operators launched GPU work

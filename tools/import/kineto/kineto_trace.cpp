@@ -460,7 +460,7 @@ class Reader {
       const bool replayed = graph_nodes_.contains(i) ||
                             (place.call != nullptr && (place.call->what == CallName::graph_launch ||
                                                        several[number(place)]));
-      operators_.launched(place.range, place.step, kernel.function, replayed, imported_.functions);
+      operators_.launched(place.range, kernel, replayed, imported_.functions);
       nest_.project(place.range, kernel.device, kernel.start_ns, kernel.end_ns);
       used_.insert(kernel.device);
     }

@@ -309,18 +309,24 @@ OperatorResult operator_work(const TraceEvent& event) {
   return result;
 }
 
+bool is_of_pytorch(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kOurs = {
+      "aten::", "torch::", "autograd::", "prims::", "c10d::", "_c10d_functional::"};
+  return std::any_of(kOurs.begin(), kOurs.end(),
+                     [name](std::string_view start) { return name.starts_with(start); });
+}
+
 bool may_multiply(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kOurs = {
-      "aten::", "torch::", "prims::", "c10d::", "_c10d_functional::"};
   const auto begins = [name](std::string_view start) { return name.starts_with(start); };
   const auto holds = [name](std::string_view word) {
     return name.find(word) != std::string_view::npos;
   };
+  if (begins("autograd::")) return false;  // it calls operators that have names
   // Kernels that Inductor wrote of templates are matrix products and attention.
   if (begins("triton_tem_")) return true;
-  if (!std::any_of(kOurs.begin(), kOurs.end(), begins)) {
+  if (!is_of_pytorch(name)) {
     // Nodes of autograd call operators that have names; what others do nobody says.
-    return holds("::") && !holds("Backward") && !begins("autograd::");
+    return holds("::") && !holds("Backward");
   }
   constexpr std::array<std::string_view, 15> kWords = {
       "convolution", "_conv", "conv_", "mm",    "matmul",   "linear",   "attention",       "einsum",

@@ -45,6 +45,9 @@ struct OperatorResult {
 [[nodiscard]] std::optional<OperatorFormula> finish(const PendingConvolution& convolution,
                                                     const std::vector<std::int64_t>& sizes);
 
+// By its name, what PyTorch itself has.
+[[nodiscard]] bool is_of_pytorch(std::string_view name);
+
 // Whether an operator without a formula has work all the same if it launches kernels itself: one
 // that multiplies matrices by its name, or nobody knows what.
 [[nodiscard]] bool may_multiply(std::string_view name);
