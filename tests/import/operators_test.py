@@ -64,6 +64,12 @@ class Operators(ImportTest):
                      "aten::_cudnn_rnn", "aten::cudnn_convolution", "aten::_cslt_sparse_mm"):
             self.assertIsNone(flops(name), name)
 
+    def test_the_table_has_rates_where_bytes_are_unknown(self):
+        case = json.loads(FILE.read_text())["cases"]["conv2d depthwise"]
+        self.report("--kineto", self.file("conv.json", json.dumps(trace_of(case["operators"]))))
+        rows = [line for line in self.table().splitlines() if "backward" in line and "conv" in line]
+        self.assertTrue(rows and all(row.endswith("analytic") for row in rows), rows)
+
     def test_a_replayed_graph_has_unknown_work(self):
         def flops(call, twice=False):
             trace = trace_of([["aten::linear", 0, 0, 50, {"Input Dims": [[4, 8], [6, 8], []], "Input type": ["float", "float", ""]}],

@@ -67,16 +67,19 @@ void fill_step_saving(const Collected& collected, OwnWork& row) {
 }
 
 // Where nothing was counted of a layer, what its operators have to do by formula stands in. Its
-// rates and roof need the time of the same steps, as the report's have.
+// rates and roof need the time of the same steps, as the report's have. Bytes are not known of every
+// operator with FLOPs.
 void take_model(const Roofline& roofline, const LayerRow& layer, OwnWork& row) {
   if (!layer.model || row.sum.flops.total || row.sum.bytes.dram) return;
-  if (!layer.model->self.bytes || !layer.model->bytes_per_s) return;
+  const LayerModel& model = *layer.model;
+  const bool works = model.self.flops.value_or(0) > 0 && model.flops_per_s;
+  if (!works && !(model.self.bytes && model.bytes_per_s)) return;
   LayerSum own(roofline);
   own.add(kernel_of_model(roofline, layer.model->self, layer), true);
   LayerRow filled;
   filled.device = layer.device;
   own.fill(filled);
-  if (!filled.bytes_per_s) return;
+  if (!filled.bytes_per_s && !filled.flops_per_s) return;
   row.analytic = true;
   row.tensor_inferred = false;
   row.sum.intensity = filled.intensity;

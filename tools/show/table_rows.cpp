@@ -64,7 +64,8 @@ TableRow whole_layer(const Report& report, const LayersById& layers, const Layer
   const bool parts = std::any_of(report.layers.begin(), report.layers.end(),
                                  [&](const LayerRow& other) { return other.parent == layer.id; });
   row.name = layer.path.empty() ? "(all)" : shown_path(layer.path) + (parts ? "/*" : "");
-  if (layer.model && !layer.flops.total && !layer.bytes.dram && layer.model->bytes_per_s) {
+  if (layer.model && !layer.flops.total && !layer.bytes.dram &&
+      (layer.model->bytes_per_s || layer.model->flops_per_s.value_or(0) > 0)) {
     row.analytic = true;
     row.sum.intensity.dram = layer.model->intensity;
     row.sum.flops_per_s = layer.model->flops_per_s;
