@@ -240,7 +240,7 @@ class BadInput(NsysTest):
                 said = self.refused("--nsys", self.export(f"UPDATE {KERNELS} SET {change} WHERE correlationId = 12"))
                 self.assertIn(f"{KERNELS}, row 2", said)
         said = self.refused("--nsys", self.export("UPDATE NVTX_EVENTS SET end = 1 WHERE text = 'model'"))
-        self.assertIn("NVTX_EVENTS, row 1", said)
+        self.assertIn("NVTX_EVENTS, row 2", said)
 
     def test_cut_off(self):
         whole = self.export("CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9999) "

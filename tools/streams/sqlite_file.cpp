@@ -11,7 +11,6 @@ namespace gable {
 namespace {
 
 constexpr int kCacheKiB = 8192;
-constexpr std::int64_t kMostTime = INT64_MAX / 2;  // 146 years of ns: a difference of two fits
 
 std::string quoted_name(const std::string& name) {
   std::string out = "\"";
@@ -88,25 +87,8 @@ std::uint64_t SqliteFile::rows(const std::string& table) {
   return rows > 0 ? static_cast<std::uint64_t>(rows) : 0;
 }
 
-std::optional<std::int64_t> SqliteFile::least(const std::vector<std::string>& tables,
-                                              const std::string& column) {
-  std::optional<std::int64_t> least;
-  for (const std::string& table : tables) {
-    if (!has(table, column)) continue;
-    // A text is greater than all numbers; what is no number is found where it is read.
-    const std::string query = "SELECT min(" + quoted_name(column) + ") FROM " + quoted_name(table);
-    sqlite3_stmt* statement = nullptr;
-    if (sqlite3_prepare_v2(file_, query.c_str(), -1, &statement, nullptr) != SQLITE_OK) continue;
-    if (sqlite3_step(statement) == SQLITE_ROW &&
-        sqlite3_column_type(statement, 0) == SQLITE_INTEGER)
-      least = std::min<std::int64_t>(least.value_or(INT64_MAX), sqlite3_column_int64(statement, 0));
-    sqlite3_finalize(statement);
-  }
-  return least;
-}
-
 // One beyond all sense is found where it is read.
-void SqliteFile::set_zero(std::int64_t zero) { zero_ = std::max(zero, -kMostTime); }
+void SqliteFile::set_zero(std::int64_t zero) { zero_ = std::max(zero, kLeastTime); }
 
 SqliteRows::SqliteRows(SqliteFile& file, std::string table, const std::vector<std::string>& columns,
                        const std::string& where)
@@ -167,11 +149,16 @@ std::uint64_t SqliteRows::needed(int column, std::uint64_t most) const {
   return *value;
 }
 
+std::optional<std::int64_t> SqliteRows::integer(int column) const {
+  if (sqlite3_column_type(statement_, column) != SQLITE_INTEGER) return std::nullopt;
+  return sqlite3_column_int64(statement_, column);
+}
+
 std::optional<std::uint64_t> SqliteRows::time(int column) const {
   const int type = sqlite3_column_type(statement_, column);
   if (type == SQLITE_NULL) return std::nullopt;
   const sqlite3_int64 value = sqlite3_column_int64(statement_, column);
-  if (type != SQLITE_INTEGER || value < -kMostTime || value > kMostTime || value < file_.zero())
+  if (type != SQLITE_INTEGER || value > SqliteFile::kMostTime || value < file_.zero())
     broken(columns_[static_cast<std::size_t>(column)] + " is out of range");
   return static_cast<std::uint64_t>(value - file_.zero());
 }

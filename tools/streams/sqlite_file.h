@@ -17,6 +17,9 @@ namespace gable {
 
 class SqliteFile {
  public:
+  // 146 years of ns: a difference of two fits.
+  static constexpr std::int64_t kMostTime = INT64_MAX / 2, kLeastTime = -kMostTime;
+
   // Throws WrongUse where it is no such file, or a damaged one.
   // Sentences call it `name`; empty: as its path.
   explicit SqliteFile(const std::string& path, const std::string& name = {});
@@ -28,9 +31,6 @@ class SqliteFile {
   [[nodiscard]] bool has(const std::string& table) const { return columns_.contains(table); }
   [[nodiscard]] bool has(const std::string& table, const std::string& column) const;
   [[nodiscard]] std::uint64_t rows(const std::string& table);  // about as many
-  // The least number in that column of these tables, if there is one.
-  [[nodiscard]] std::optional<std::int64_t> least(const std::vector<std::string>& tables,
-                                                  const std::string& column);
   // What times are counted from: a file may have some before its own zero.
   void set_zero(std::int64_t zero);
   [[nodiscard]] std::int64_t zero() const { return zero_; }
@@ -65,6 +65,8 @@ class SqliteRows {
   [[nodiscard]] std::optional<std::uint64_t> number(int column,
                                                     std::uint64_t most = INT64_MAX) const;
   [[nodiscard]] std::uint64_t needed(int column, std::uint64_t most = INT64_MAX) const;
+  // A whole number, whatever it is; empty where it is none.
+  [[nodiscard]] std::optional<std::int64_t> integer(int column) const;
   // A time since the file's zero().
   [[nodiscard]] std::optional<std::uint64_t> time(int column) const;
   [[nodiscard]] std::uint64_t needed_time(int column) const;

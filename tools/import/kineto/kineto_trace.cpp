@@ -20,6 +20,7 @@
 #include "tools/import/records/range_nest.h"
 #include "tools/import/records/step_records.h"
 #include "tools/streams/json_stream.h"
+#include "tools/streams/sorted_records.h"
 
 namespace gable {
 namespace {
@@ -29,11 +30,24 @@ constexpr std::string_view kStep = "ProfilerStep#", kModule = "nn.Module: ";
 constexpr std::size_t kLongestName = 4096;
 constexpr std::uint32_t kNone = RangeNest::kNone;
 
-// What a kernel or copy says of where it came from.
-struct Origin {
+// A kernel or copy, and what it says of where it came from. Set aside until all calls are known.
+struct Work {
+  std::uint64_t start_ns = 0, end_ns = 0;  // the trace's: they wrap below its zero
   std::uint64_t correlation = 0, external = 0;
+  std::uint64_t graph_node = 0;
+  std::uint64_t bytes = 0;                             // of a copy
+  std::uint32_t function = 0, shape = 0, message = 0;  // of a kernel
   std::uint32_t stream = 0, context = 0;
+  std::int32_t device = 0;
+  bool kernel = true, sized = false;  // sized: its bytes are known
+  CopyKind kind = CopyKind::other;
+  HostMemory host = HostMemory::unknown;
 };
+
+struct AsTheyCome {
+  bool operator()(const Work&, const Work&) const { return false; }
+};
+using Works = SortedRecords<Work, AsTheyCome>;
 
 // Of the first context, which most programs have alone.
 constexpr std::uint32_t kLegacyStream = 7;
@@ -80,13 +94,11 @@ class Reader {
         metrics_(imported) {}
 
   void read() {
-    first_kernel_ = imported_.kernels.size();
-    first_copy_ = imported_.copies.size();
     read_file();
-    if (rank_again_ && first_kernel_ > 0 && kernels_ > 0)
+    if (rank_again_ && !imported_.kernels.empty() && !kernels_.empty())
       throw WrongUse(json_.name() + " is of rank " + std::to_string(*imported_.rank) +
                      ", and so is a file before it: give the trace of each rank once.");
-    if (xla_.found() && kernels_ == 0) return xla_.finish(json_.name());
+    if (xla_.found() && kernels_.empty()) return xla_.finish(json_.name());
     move_times();
     for (const NamedStep& step : named_) named_steps_.add(step.thread, step.start_ns, step.end_ns);
     check_parents(json_, parents_);
@@ -94,7 +106,8 @@ class Reader {
     operators_.name_layers();
     nest_.nest();
     if (named_steps_.asked())
-      steps_ = steps_of_ranges(named_steps_, nest_, json_.name(), imported_.step_range);
+      steps_ = steps_of_ranges(
+          named_steps_, [this] { return outer_names(nest_); }, json_.name(), imported_.step_range);
     if (!steps_.empty() && !imported_.steps.empty())
       throw WrongUse(json_.name() +
                      " has steps of its own, and so has a file before it: import each by itself.");
@@ -107,21 +120,21 @@ class Reader {
     add_spans();
     imported_.has_calls = imported_.has_calls || !calls_.all().empty();
     add_waits(
-        waits(), nest_, [this](std::uint64_t when) { return step_at(when); }, imported_);
+        waits(), nest_, [this](std::uint64_t when) { return step_at(steps_, when); }, imported_);
     record_steps();
     operators_.describe(
-        imported_, device_, [this](std::uint64_t when) { return step_at(when); },
+        imported_, device_, [this](std::uint64_t when) { return step_at(steps_, when); },
         static_cast<std::uint32_t>(steps_.size()));
     nest_.finish(imported_);
     imported_.steps.insert(imported_.steps.end(), steps_.begin(), steps_.end());
     const std::string name = std::filesystem::path(json_.name()).filename().string();
-    if (kernels_ > 0) imported_.times_from.push_back("PyTorch's profiler (" + name + ")");
+    if (!kernels_.empty()) imported_.times_from.push_back("PyTorch's profiler (" + name + ")");
     if (!counted_.empty()) add_counters(name);
     for (const std::int32_t id : used_) {
       if (const auto device = devices_.find(id); device != devices_.end())
         add_device(device->second, json_.name(), imported_);
     }
-    if (kernels_ == 0 && counted_.empty())
+    if (kernels_.empty() && counted_.empty())
       throw WrongUse(json_.name() +
                      " has no kernel: nothing ran on a GPU while it was recorded, or "
                      "ProfilerActivity.CUDA was not asked for.");
@@ -213,15 +226,7 @@ class Reader {
   // So that no time is below 0, or is 0, which stands for an unknown one elsewhere.
   void move_times() {
     if (earliest_ns_ > 0) return;
-    const std::uint64_t by = 1 - static_cast<std::uint64_t>(earliest_ns_);
-    for (std::size_t i = first_kernel_; i < imported_.kernels.size(); ++i) {
-      imported_.kernels[i].start_ns += by;
-      imported_.kernels[i].end_ns += by;
-    }
-    for (std::size_t i = first_copy_; i < imported_.copies.size(); ++i) {
-      imported_.copies[i].record.start_ns += by;
-      imported_.copies[i].record.end_ns += by;
-    }
+    const std::uint64_t by = moved_by_ = 1 - static_cast<std::uint64_t>(earliest_ns_);
     for (TracedCall& call : calls_.all()) call.start_ns += by;
     for (RangeNest::Range& range : nest_.ranges()) {
       range.start_ns += by;
@@ -272,9 +277,7 @@ class Reader {
   }
 
   void take_kernel(const TraceEvent& event) {
-    ImportedKernel kernel;
-    kernel.start_ns = start_of(event);
-    kernel.end_ns = end_of(event);
+    Work kernel = work_of(event);
     kernel.function = function_of(event.name);
     LaunchShape shape;
     if (event.grid && event.block) {
@@ -286,7 +289,6 @@ class Reader {
       imported_.resources.tell(kernel.function, kernel.shape,
                                {static_cast<std::uint32_t>(*event.registers),
                                 static_cast<std::uint32_t>(*event.shared_bytes)});
-    kernel.device = event.device;
     device_ = event.device;
     if (const auto message = collective_of(event.message)) {
       ImportedMessage& told = imported_.messages.emplace_back();
@@ -296,13 +298,10 @@ class Reader {
       told.sequence = event.message.sequence;
       kernel.message = static_cast<std::uint32_t>(imported_.messages.size());
     } else {
-      name_message(imported_, kernel, 0, handle(event.stream));
+      kernel.message = name_message(imported_, kernel.function, 0, handle(event.stream));
     }
-    imported_.kernels.push_back(kernel);
-    if (event.graph_node && *event.graph_node > 0)
-      graph_nodes_.emplace(origins_.size(), *event.graph_node);
-    origins_.push_back(origin_of(event));
-    ++kernels_;
+    kernel.graph_node = event.graph_node.value_or(0);
+    kernels_.add(kernel);
   }
 
   std::uint32_t group_of(const TraceMessage& message) {
@@ -316,21 +315,26 @@ class Reader {
   }
 
   void take_copy(const TraceEvent& event) {
-    ImportedCopy copy;
-    copy.record.start_ns = start_of(event);
-    copy.record.end_ns = end_of(event);
-    copy.record.bytes = event.bytes;
-    copy.record.device = event.device;
-    copy.record.kind =
+    Work copy = work_of(event);
+    copy.kernel = false;
+    copy.sized = event.bytes.has_value();
+    copy.bytes = event.bytes.value_or(0);
+    copy.kind =
         event.category == TraceCategory::memset ? CopyKind::memset : kind_of_copy(event.name);
-    copy.record.host = host_memory(event.name);
-    imported_.copies.push_back(copy);
-    copy_origins_.push_back(origin_of(event));
+    copy.host = host_memory(event.name);
+    copies_.add(copy);
   }
 
-  static Origin origin_of(const TraceEvent& event) {
-    return {event.correlation.value_or(0), event.external.value_or(0), handle(event.stream),
-            handle(event.context)};
+  static Work work_of(const TraceEvent& event) {
+    Work work;
+    work.start_ns = start_of(event);
+    work.end_ns = end_of(event);
+    work.correlation = event.correlation.value_or(0);
+    work.external = event.external.value_or(0);
+    work.stream = handle(event.stream);
+    work.context = handle(event.context);
+    work.device = event.device;
+    return work;
   }
 
   void take_call(const TraceEvent& event) {
@@ -391,132 +395,130 @@ class Reader {
     nest_.add(range);
   }
 
-  std::uint32_t step_at(std::uint64_t when) const {
-    const auto behind = std::upper_bound(
-        steps_.begin(), steps_.end(), when,
-        [](std::uint64_t time, const ImportedStep& step) { return time < step.start_ns; });
-    if (behind == steps_.begin() || std::prev(behind)->end_ns <= when) return 0;
-    return static_cast<std::uint32_t>(behind - steps_.begin());
-  }
-
   struct Place {
     std::uint32_t range = kNone, step = 0;
-    bool known = false;
-    const TracedCall* call = nullptr;
+    std::uint32_t call = kNone;  // its place among the calls
+    bool known = false, left_out = false;
   };
 
   // By the call that has the same number, else by the operator that has.
-  Place place_of(const Origin& origin, std::int32_t device, std::uint64_t start_ns) {
-    if (const TracedCall* call = calls_.find(origin.correlation, start_ns)) {
-      calls_.used(device, *call);
-      return {nest_.at(call->thread, call->start_ns), step_at(call->start_ns), true, call};
+  Place place_of(const Work& work) {
+    if (const TracedCall* call = calls_.find(work.correlation, work.start_ns + moved_by_)) {
+      calls_.used(work.device, *call);
+      return {nest_.at(call->thread, call->start_ns), step_at(steps_, call->start_ns),
+              static_cast<std::uint32_t>(call - calls_.all().data()), true};
     }
     const auto external = std::lower_bound(
         externals_.begin(), externals_.end(),
-        std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>(origin.external, 0, 0));
-    if (origin.external != 0 && external != externals_.end() &&
-        std::get<0>(*external) == origin.external) {
+        std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>(work.external, 0, 0));
+    if (work.external != 0 && external != externals_.end() &&
+        std::get<0>(*external) == work.external) {
       const auto& [id, thread, start] = *external;
-      return {nest_.at(thread, start), step_at(start), true};
+      return {nest_.at(thread, start), step_at(steps_, start), kNone, true};
     }
     // A call that is missing was made between those with the numbers around its own.
-    if (const auto around = calls_.around(origin.correlation)) {
-      const std::uint32_t step = step_at(around->first->start_ns);
-      if (step == step_at(around->second->start_ns)) return {kNone, step, false};
+    if (const auto around = calls_.around(work.correlation)) {
+      const std::uint32_t step = step_at(steps_, around->first->start_ns);
+      if (step == step_at(steps_, around->second->start_ns)) return {kNone, step};
     }
-    return {kNone, step_at(start_ns), false};
+    return {kNone, step_at(steps_, work.start_ns + moved_by_)};
   }
 
   void place() {
     std::sort(externals_.begin(), externals_.end());
-    std::vector<Place> kernels, copies;
-    kernels.reserve(origins_.size());
-    copies.reserve(copy_origins_.size());
-    for (std::size_t i = 0; i < origins_.size(); ++i) {
-      const ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
-      kernels.push_back(place_of(origins_[i], kernel.device, kernel.start_ns));
-    }
-    for (std::size_t i = 0; i < copy_origins_.size(); ++i) {
-      const CopyRecord& copy = imported_.copies[first_copy_ + i].record;
-      copies.push_back(place_of(copy_origins_[i], copy.device, copy.start_ns));
-    }
-    leave_out_early(kernels, copies);
+    for (auto* each = kernels_.first(); each != nullptr; each = kernels_.next())
+      kernel_places_.push_back(place_of(*each));
+    for (auto* each = copies_.first(); each != nullptr; each = copies_.next())
+      copy_places_.push_back(place_of(*each));
+    externals_ = {};
+    leave_out_early();
     // A call that launched several kernels replayed a graph, whatever it is called.
     std::vector<bool> launched(calls_.all().size()), several(calls_.all().size());
-    const auto number = [this](const Place& place) {
-      return static_cast<std::size_t>(place.call - calls_.all().data());
-    };
-    for (const Place& place : kernels) {
-      if (place.call == nullptr) continue;
-      if (launched[number(place)]) several[number(place)] = true;
-      launched[number(place)] = true;
+    for (const Place& place : kernel_places_) {
+      if (place.call == kNone || place.left_out) continue;
+      if (launched[place.call]) several[place.call] = true;
+      launched[place.call] = true;
     }
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
-      const Place& place = kernels[i];
-      kernel.layer = nest_.layer(place.range);
-      kernel.step = place.step;
+    sequences_.resize(steps_.size());
+    each_kept(kernels_, kernel_places_, [&](const Work& work, const Place& place) {
+      const ImportedKernel kernel = kernel_of(work, place);
       if (!place.known) ++imported_.without_call;
-      const bool replayed = graph_nodes_.contains(i) ||
-                            (place.call != nullptr && (place.call->what == CallName::graph_launch ||
-                                                       several[number(place)]));
+      const bool replayed =
+          work.graph_node > 0 ||
+          (place.call != kNone &&
+           (calls_.all()[place.call].what == CallName::graph_launch || several[place.call]));
       operators_.launched(place.range, kernel, replayed, imported_.functions);
       nest_.project(place.range, kernel.device, kernel.start_ns, kernel.end_ns);
       used_.insert(kernel.device);
-    }
-    for (std::size_t i = 0; i < copies.size(); ++i) {
-      ImportedCopy& copy = imported_.copies[first_copy_ + i];
-      const Place& place = copies[i];
-      copy.layer = nest_.layer(place.range);
-      copy.placed = place.known;
-      copy.step = place.step;
-      nest_.project(place.range, copy.record.device, copy.record.start_ns, copy.record.end_ns);
-    }
+      if (kernel.step > 0) sequences_[kernel.step - 1] += work_hash(kernel);
+      imported_.kernels.add(kernel);
+    });
+    each_kept(copies_, copy_places_, [&](const Work& work, const Place& place) {
+      ImportedCopy copy = copy_of(work, place);
+      nest_.project(place.range, work.device, copy.record.start_ns, copy.record.end_ns);
+      copy.place = imported_.copies.size();
+      imported_.copies.add(copy);
+    });
+  }
+
+  template <typename Take>
+  static void each_kept(Works& works, const std::vector<Place>& places, Take take) {
+    std::size_t i = 0;
+    for (auto* each = works.first(); each != nullptr; each = works.next())
+      if (const Place& place = places[i++]; !place.left_out) take(*each, place);
+  }
+
+  [[nodiscard]] ImportedKernel kernel_of(const Work& work, const Place& place) const {
+    ImportedKernel kernel;
+    kernel.start_ns = work.start_ns + moved_by_;
+    kernel.end_ns = work.end_ns + moved_by_;
+    kernel.function = work.function;
+    kernel.shape = work.shape;
+    kernel.layer = nest_.layer(place.range);
+    kernel.device = work.device;
+    kernel.step = place.step;
+    kernel.message = work.message;
+    kernel.context = work.context;
+    kernel.stream = work.stream;
+    return kernel;
+  }
+
+  [[nodiscard]] ImportedCopy copy_of(const Work& work, const Place& place) const {
+    ImportedCopy copy;
+    copy.record.start_ns = work.start_ns + moved_by_;
+    copy.record.end_ns = work.end_ns + moved_by_;
+    if (work.sized) copy.record.bytes = work.bytes;
+    copy.record.device = work.device;
+    copy.record.kind = work.kind;
+    copy.record.host = work.host;
+    copy.layer = nest_.layer(place.range);
+    copy.placed = place.known;
+    copy.step = place.step;
+    return copy;
   }
 
   // What was launched before the recording began is the end of a step that is not in the file. A
   // file without steps keeps it.
-  void leave_out_early(std::vector<Place>& kernels, std::vector<Place>& copies) {
-    const auto early = [this](const Place& place, const Origin& origin, std::int32_t device) {
-      return !place.known && calls_.before(origin.correlation, device);
-    };
-    std::uint64_t early_kernels = 0, early_copies = 0;
-    std::size_t kept = 0, kept_copies = 0;
-    std::unordered_map<std::size_t, std::uint64_t> nodes;
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      const ImportedKernel kernel = imported_.kernels[first_kernel_ + i];
-      const bool keep = !early(kernels[i], origins_[i], kernel.device);
-      if (!keep) ++early_kernels;
-      if (!keep && !steps_.empty()) continue;
-      imported_.kernels[first_kernel_ + kept] = kernel;
-      kernels[kept] = kernels[i];
-      origins_[kept] = origins_[i];
-      if (const auto node = graph_nodes_.find(i); node != graph_nodes_.end())
-        nodes.emplace(kept, node->second);
-      ++kept;
-    }
-    for (std::size_t i = 0; i < copies.size(); ++i) {
-      const ImportedCopy copy = imported_.copies[first_copy_ + i];
-      const bool keep = !early(copies[i], copy_origins_[i], copy.record.device);
-      if (!keep) ++early_copies;
-      if (!keep && !steps_.empty()) continue;
-      imported_.copies[first_copy_ + kept_copies] = copy;
-      copies[kept_copies] = copies[i];
-      copy_origins_[kept_copies++] = copy_origins_[i];
-    }
-    if (kept < kernels.size()) graph_nodes_ = std::move(nodes);
-    kernels.resize(kept);
-    origins_.resize(kept);
-    imported_.kernels.resize(first_kernel_ + kept);
-    copies.resize(kept_copies);
-    copy_origins_.resize(kept_copies);
-    imported_.copies.resize(first_copy_ + kept_copies);
+  void leave_out_early() {
     const bool steps = !steps_.empty();
+    const auto count = [&](Works& works, std::vector<Place>& places) {
+      std::uint64_t early = 0;
+      std::size_t i = 0;
+      for (auto* each = works.first(); each != nullptr; each = works.next()) {
+        Place& place = places[i++];
+        if (place.known || !calls_.before(each->correlation, each->device)) continue;
+        ++early;
+        place.left_out = steps;
+      }
+      return early;
+    };
+    const std::uint64_t early_kernels = count(kernels_, kernel_places_);
+    const std::uint64_t early_copies = count(copies_, copy_places_);
     if (early_kernels > 0)
       imported_.notes.push_back(early_note(early_kernels, "kernel", "kernels", steps));
     if (early_copies > 0)
       imported_.notes.push_back(early_note(early_copies, "copy", "copies", steps));
-    if (kept == 0 && early_kernels > 0)
+    if (steps && early_kernels > 0 && early_kernels == kernels_.size())
       throw WrongUse(json_.name() +
                      ": all of its kernels were launched before the recording began, and none in "
                      "its steps: record whole steps.");
@@ -525,9 +527,8 @@ class Reader {
   void add_spans() {
     for (const RangeNest::Range& range : nest_.ranges()) {
       if (!range.is_layer) continue;
-      ImportedSpan& span = imported_.spans[{step_at(range.start_ns), range.layer}];
-      ++span.calls;
-      span.cpu_ns += range.end_ns - range.start_ns;
+      imported_.spans.add(
+          {step_at(steps_, range.start_ns), range.layer, 1, range.end_ns - range.start_ns, 0});
     }
   }
 
@@ -540,11 +541,12 @@ class Reader {
 
   void record_steps() {
     std::set<std::uint32_t> contexts;  // whose legacy stream has work
-    for (const std::vector<Origin>* origins : {&origins_, &copy_origins_})
-      for (const Origin& origin : *origins)
-        if (origin.stream == kLegacyStream) contexts.insert(origin.context);
-    StepRecords records(imported_, first_kernel_, first_copy_);
-    for (const RecordWindow& window : records.windows(steps_)) {
+    const auto see = [&](const Work& work, const Place&) {
+      if (work.stream == kLegacyStream) contexts.insert(work.context);
+    };
+    each_kept(kernels_, kernel_places_, see);
+    each_kept(copies_, copy_places_, see);
+    for (const RecordWindow& window : record_windows(sequences_, steps_)) {
       TracedSteps steps;
       steps.starts = window.starts;
       std::copy_if(calls_.all().begin(), calls_.all().end(), std::back_inserter(steps.calls),
@@ -553,12 +555,18 @@ class Reader {
       steps.tells_waits = !waits_.empty();
       for (const std::uint32_t context : contexts)
         steps.streams.push_back({kLegacyStream, context, true, false});
-      records.add(std::move(steps), [this](bool kernel, std::size_t i) {
-        const Origin& origin = kernel ? origins_[i] : copy_origins_[i];
-        const auto node = kernel ? graph_nodes_.find(i) : graph_nodes_.end();
-        return WorkOrigin{origin.correlation, node != graph_nodes_.end() ? node->second : 0,
-                          origin.stream, origin.context};
-      });
+      StepRecordMaker maker(imported_, std::move(steps));
+      const auto add = [&](const Work& work, const Place& place) {
+        if (!maker.wants(work.correlation)) return;
+        const WorkOrigin origin{work.correlation, work.graph_node, work.stream, work.context};
+        if (work.kernel)
+          maker.add(kernel_of(work, place), origin);
+        else
+          maker.add(copy_of(work, place), origin);
+      };
+      each_kept(kernels_, kernel_places_, add);
+      each_kept(copies_, copy_places_, add);
+      maker.finish();
     }
   }
 
@@ -610,10 +618,10 @@ class Reader {
   std::unordered_map<std::string, std::uint32_t> groups_;
   KinetoCalls calls_;
   std::vector<TracedWait> waits_;
-  std::unordered_map<std::size_t, std::uint64_t> graph_nodes_;  // of kernels, by their place
-
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> externals_;  // thread, start
-  std::vector<Origin> origins_, copy_origins_;
+  Works kernels_, copies_;
+  std::vector<Place> kernel_places_, copy_places_;
+  std::vector<std::uint64_t> sequences_;  // of steps
   std::vector<ImportedStep> steps_;
   std::vector<NamedStep> named_;  // by --step-range
   std::int64_t earliest_ns_ = INT64_MAX;
@@ -621,8 +629,8 @@ class Reader {
   std::vector<Counted> counted_;
   std::map<std::int32_t, DeviceInfo> devices_;
   std::set<std::int32_t> used_;
-  std::size_t first_kernel_ = 0, first_copy_ = 0, kernels_ = 0;
   bool rank_again_ = false;  // a file before it is of the same
+  std::uint64_t moved_by_ = 0;
   std::int32_t device_ = 0;
 };
 

@@ -136,15 +136,10 @@ void XlaTrace::take(const TraceEvent& event) {
     steps_[device->second].push_back(times);
     return;
   }
-  if (kernels_.empty()) first_kernel_ = imported_.kernels.size();
-  if (copies_.empty()) first_copy_ = imported_.copies.size();
-  if (is_copy(event)) {
+  if (is_copy(event))
     take_copy(event, device->second);
-    copies_.push_back(times);
-  } else {
+  else
     take_kernel(event, device->second);
-    kernels_.push_back(times);
-  }
 }
 
 void XlaTrace::take_kernel(const TraceEvent& event, std::int32_t device) {
@@ -167,7 +162,9 @@ void XlaTrace::take_kernel(const TraceEvent& event, std::int32_t device) {
         {static_cast<std::uint32_t>(*registers), static_cast<std::uint32_t>(*fixed + *dynamic)});
   kernel.device = device;
   kernel.layer = layer_of(event);
-  imported_.kernels.push_back(kernel);
+  kernel.start_ns = static_cast<std::uint64_t>(event.start_ns);
+  kernel.end_ns = kernel.start_ns + event.duration_ns;
+  kernels_.push_back(kernel);
 }
 
 void XlaTrace::take_copy(const TraceEvent& event, std::int32_t device) {
@@ -180,7 +177,9 @@ void XlaTrace::take_copy(const TraceEvent& event, std::int32_t device) {
   copy.record.host = host_memory(event.xla.copy, copy.record.kind);
   copy.layer = layer_of(event);
   copy.placed = true;
-  imported_.copies.push_back(copy);
+  copy.record.start_ns = static_cast<std::uint64_t>(event.start_ns);
+  copy.record.end_ns = copy.record.start_ns + event.duration_ns;
+  copies_.push_back(copy);
 }
 
 LayerId XlaTrace::layer_of(const TraceEvent& event) {
@@ -219,12 +218,17 @@ void XlaTrace::finish(const std::string& file) {
   std::sort(steps.begin(), steps.end());
   // Times may lie before the zero of the trace; 0 stands for an unknown one elsewhere.
   std::int64_t earliest = 1;
-  for (const auto* times : {&kernels_, &copies_, &steps})
-    for (const auto& [start, end] : *times) earliest = std::min(earliest, start);
-  const auto moved = [earliest](std::int64_t time) {
+  const auto see = [&](std::uint64_t start) {
+    earliest = std::min(earliest, static_cast<std::int64_t>(start));
+  };
+  for (const ImportedKernel& kernel : kernels_) see(kernel.start_ns);
+  for (const ImportedCopy& copy : copies_) see(copy.record.start_ns);
+  for (const auto& [start, end] : steps) earliest = std::min(earliest, start);
+  const auto moved = [earliest](auto time) {
     return static_cast<std::uint64_t>(time) + 1 - static_cast<std::uint64_t>(earliest);
   };
-  const auto step_at = [&](std::int64_t when) -> std::uint32_t {
+  const auto step_of = [&](std::uint64_t start) -> std::uint32_t {
+    const auto when = static_cast<std::int64_t>(start);
     const auto behind = std::upper_bound(steps.begin(), steps.end(), std::pair(when, INT64_MAX));
     if (behind == steps.begin() || std::prev(behind)->second <= when) return 0;
     return static_cast<std::uint32_t>(behind - steps.begin());
@@ -233,17 +237,18 @@ void XlaTrace::finish(const std::string& file) {
     throw WrongUse(file +
                    " has steps of its own, and so has a file before it: import each by itself.");
   for (const auto& [start, end] : steps) imported_.steps.push_back({moved(start), moved(end)});
-  for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
-    kernel.start_ns = moved(kernels_[i].first);
-    kernel.end_ns = moved(kernels_[i].second);
-    kernel.step = step_at(kernels_[i].first);
+  for (ImportedKernel& kernel : kernels_) {
+    kernel.step = step_of(kernel.start_ns);
+    kernel.start_ns = moved(kernel.start_ns);
+    kernel.end_ns = moved(kernel.end_ns);
+    imported_.kernels.add(kernel);
   }
-  for (std::size_t i = 0; i < copies_.size(); ++i) {
-    ImportedCopy& copy = imported_.copies[first_copy_ + i];
-    copy.record.start_ns = moved(copies_[i].first);
-    copy.record.end_ns = moved(copies_[i].second);
-    copy.step = step_at(copies_[i].first);
+  for (ImportedCopy& copy : copies_) {
+    copy.step = step_of(copy.record.start_ns);
+    copy.record.start_ns = moved(copy.record.start_ns);
+    copy.record.end_ns = moved(copy.record.end_ns);
+    copy.place = imported_.copies.size();
+    imported_.copies.add(copy);
   }
   if (events_ >= kMostEvents)
     imported_.notes.emplace_back(

@@ -37,8 +37,9 @@ class XlaTrace {
   std::unordered_map<std::string, Lane> lanes_;            // by process and thread
   std::unordered_map<std::string, LayerId> layers_;        // by their names
   std::map<std::int32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> steps_;  // by device
-  std::vector<std::pair<std::int64_t, std::int64_t>> kernels_, copies_;  // start and end
-  std::size_t first_kernel_ = 0, first_copy_ = 0;
+  // Their times are the trace's, and wrap below its zero.
+  std::vector<ImportedKernel> kernels_;
+  std::vector<ImportedCopy> copies_;
   std::uint64_t events_ = 0;
   bool found_ = false, other_device_ = false;
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/base/input_file.h"
@@ -12,8 +13,10 @@
 #include "tools/calls/call_numbers.h"
 #include "tools/calls/nsys_waits.h"
 #include "tools/import/nsys/nsys_contents.h"
+#include "tools/import/nsys/nsys_records.h"
+#include "tools/import/nsys/nsys_steps.h"
 #include "tools/import/nsys/nsys_texts.h"
-#include "tools/import/records/range_nest.h"
+#include "tools/import/records/range_sweep.h"
 #include "tools/import/records/step_records.h"
 #include "tools/streams/sqlite_file.h"
 
@@ -27,52 +30,6 @@ const char* const kRanges = "NVTX_EVENTS";
 constexpr std::uint64_t kMost32 = 0xffffffff;
 constexpr std::uint64_t kThreadPart = 0xffffff;  // of a globalTid; the rest is the process
 constexpr int kPushPop = 59, kStartEnd = 60;
-constexpr std::uint64_t kLeastRowBytes = 16;
-constexpr std::uint64_t kMostRanges = 1u << 27;
-
-// The call that GPU work came from. Some exports have a row for the runtime's call and one for the
-// driver's within it: the first counts.
-struct Call {
-  std::uint64_t key = 0;  // process and correlation
-  std::uint64_t start_ns = UINT64_MAX;
-  std::uint32_t thread = 0;
-  std::uint32_t range = RangeNest::kNone;
-  [[nodiscard]] bool known() const { return start_ns != UINT64_MAX; }
-};
-
-// Calls by their keys. Those that are asked for follow each other, mostly.
-class Calls {
- public:
-  explicit Calls(const std::vector<std::uint64_t>& keys) {
-    calls_.resize(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) calls_[i].key = keys[i];
-    const auto smaller = [](const Call& a, const Call& b) { return a.key < b.key; };
-    // Most files have them in their order.
-    if (!std::is_sorted(calls_.begin(), calls_.end(), smaller))
-      std::sort(calls_.begin(), calls_.end(), smaller);
-    const auto same = [](const Call& a, const Call& b) { return a.key == b.key; };
-    calls_.erase(std::unique(calls_.begin(), calls_.end(), same), calls_.end());
-  }
-  Call* find(std::uint64_t key) {
-    if (calls_.empty() || key > calls_.back().key) return nullptr;
-    for (const std::size_t near : {last_, last_ + 1}) {
-      if (near >= calls_.size() || calls_[near].key != key) continue;
-      last_ = near;
-      return &calls_[near];
-    }
-    const auto found =
-        std::lower_bound(calls_.begin(), calls_.end(), key,
-                         [](const Call& call, std::uint64_t wanted) { return call.key < wanted; });
-    if (found->key != key) return nullptr;
-    last_ = static_cast<std::size_t>(found - calls_.begin());
-    return &*found;
-  }
-  std::vector<Call>& all() { return calls_; }
-
- private:
-  std::vector<Call> calls_;
-  std::size_t last_ = 0;
-};
 
 CopyKind kind_of_copy(std::uint64_t kind) {
   switch (kind) {
@@ -92,13 +49,12 @@ CopyKind kind_of_copy(std::uint64_t kind) {
 class Reader {
  public:
   Reader(const std::string& path, const std::string& name, Imported& imported, Progress& progress)
-      : path_(path),
-        file_(path, name),
+      : file_(path, name),
         imported_(imported),
         progress_(progress),
-        nest_(imported.layers),
         named_steps_(imported.step_range),
-        texts_(file_, imported.functions, named_steps_) {}
+        texts_(file_, imported.functions, named_steps_),
+        records_(imported, sources_) {}
 
   void read() {
     check_tables();
@@ -106,21 +62,22 @@ class Reader {
     for (const char* table : {kKernels, kMemcpy, kMemset, kRanges}) rows += file_.rows(table);
     for (const char* table : {kRuntime[0], kRuntime[1]}) rows += file_.rows(table);
     progress_.begin(file_.path(), rows);
-    // What ran before the session's zero has negative times, and a record at 0 would count as one
-    // without a time.
-    const auto least =
-        file_.least({kKernels, kMemcpy, kMemset, kRuntime[0], kRuntime[1], kRanges}, "start");
-    if (least && *least <= 0) file_.set_zero(std::max(*least, INT64_MIN + 1) - 1);
     read_nsys_devices(file_, imported_);
+    file_.set_zero(SqliteFile::kLeastTime);  // until the least time of the file is known
     first_kernel_ = imported_.kernels.size();
     first_copy_ = imported_.copies.size();
-    reserve();
     read_kernels();
     read_copies(kMemcpy, true);
     read_copies(kMemset, false);
     read_calls();
     read_ranges();
+    // What ran before the session's zero has negative times, and a record at 0 would count as one
+    // without a time.
+    file_.set_zero(least_ <= 0 ? std::max(least_, INT64_MIN + 1) - 1 : 0);
+    moved_by_ = static_cast<std::uint64_t>(file_.zero()) -
+                static_cast<std::uint64_t>(SqliteFile::kLeastTime);
     place();
+    for (ImportedStep& step : steps_) step = {step.start_ns - moved_by_, step.end_ns - moved_by_};
     if (named_steps_.asked()) record_steps();
     imported_.steps.insert(imported_.steps.end(), steps_.begin(), steps_.end());
     if (const std::uint64_t graphs = file_.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE"); graphs > 0)
@@ -161,40 +118,33 @@ class Reader {
     if ((++done_ & 0xfff) == 0) progress_.at(done_);
   }
 
-  static std::uint64_t key_of(std::uint32_t process, std::uint64_t correlation) {
-    return (std::uint64_t{process} << 32) | correlation;
+  NsysSource source(const SqliteRows& rows, int process, int device, int context, int stream) {
+    NsysSource source;
+    source.process = process_of(rows.number(process).value_or(0));
+    source.device = static_cast<std::int32_t>(rows.number(device, 1u << 20).value_or(0));
+    source.context = contexts_.of(source.process, rows.number(context).value_or(0));
+    source.stream = static_cast<std::uint32_t>(rows.number(stream, kMost32).value_or(0));
+    return source;
   }
 
-  void call(const SqliteRows& rows, int correlation, int process) {
-    const std::uint64_t number = rows.number(correlation, kMost32).value_or(0);
-    keys_.push_back(key_of(process_of(rows.number(process).value_or(0)), number));
+  void keep(const SqliteRows& rows, NsysOperation& operation, const NsysSource& source, int node) {
+    if (places_ > kMost32) rows.broken("these are too many rows");
+    operation.correlation = static_cast<std::uint32_t>(rows.number(2, kMost32).value_or(0));
+    operation.source = sources_.id(source);
+    operation.place = static_cast<std::uint32_t>(places_++);
+    if (named_steps_.asked())
+      if (const auto id = rows.number(node).value_or(0); id > 0)
+        records_.add_node(operation.place, id);
+    operation.caller = source.process;
+    operations_.add(operation);
   }
 
-  // Where work ran, which only records of steps need.
-  void origin(const SqliteRows& rows, int context, int stream, int node) {
-    if (!named_steps_.asked()) return;
-    const auto process = static_cast<std::uint32_t>(keys_.back() >> 32);
-    if (const auto id = rows.number(node).value_or(0); id > 0)
-      graph_nodes_.emplace(origins_.size(), id);
-    origins_.emplace_back(contexts_.of(process, rows.number(context).value_or(0)),
-                          static_cast<std::uint32_t>(rows.number(stream, kMost32).value_or(0)));
+  void see(const SqliteRows& rows) {
+    least_ = std::min(least_, rows.integer(0).value_or(INT64_MAX));
   }
 
-  // As many rows as the file can have.
-  [[nodiscard]] std::uint64_t most_rows() const {
-    std::error_code code;
-    const auto size = std::filesystem::file_size(path_, code);
-    return code ? 0 : size / kLeastRowBytes;
-  }
-
-  void reserve() {
-    const std::uint64_t most = most_rows();
-    const std::uint64_t kernels = std::min(file_.rows(kKernels), most);
-    imported_.kernels.reserve(imported_.kernels.size() + kernels);
-    keys_.reserve(kernels + std::min(file_.rows(kMemcpy) + file_.rows(kMemset), most));
-  }
-
-  static void times(const SqliteRows& rows, std::uint64_t& start, std::uint64_t& end) {
+  void times(const SqliteRows& rows, std::uint64_t& start, std::uint64_t& end) {
+    see(rows);
     start = rows.needed_time(0);
     end = rows.needed_time(1);
     if (end < start) rows.broken("it ends before it starts");
@@ -229,12 +179,10 @@ class Reader {
     std::uint32_t last_shape = imported_.shapes.intern(last);
     while (rows.next()) {
       tick();
-      ImportedKernel kernel;
+      NsysOperation kernel;
       times(rows, kernel.start_ns, kernel.end_ns);
-      call(rows, 2, 3);
-      origin(rows, 17, 18, 19);
-      kernel.device = static_cast<std::int32_t>(rows.number(4, 1u << 20).value_or(0));
-      kernel.function = texts_.function(rows, kName);
+      const NsysSource from = source(rows, 3, 4, 17, 18);
+      const FunctionId function = texts_.function(rows, kName);
       LaunchShape shape;
       int column = kName + 2;
       for (Dim3* size : {&shape.grid, &shape.block, &shape.cluster}) {
@@ -249,19 +197,18 @@ class Reader {
         last = shape;
         last_shape = imported_.shapes.intern(shape);
       }
-      kernel.shape = last_shape;
-      if (fresh || kernel.function != last_function) {
-        last_function = kernel.function;
+      if (fresh || function != last_function) {
+        last_function = function;
         const auto registers = rows.number(20, kMost32), fixed = rows.number(21, kMost32);
         if (registers && fixed && !rows.is_null(column))
-          imported_.resources.tell(kernel.function, kernel.shape,
+          imported_.resources.tell(function, last_shape,
                                    {static_cast<std::uint32_t>(*registers),
                                     static_cast<std::uint32_t>(*fixed) + shape.dynamic_shared});
       }
-      name_message(imported_, kernel, static_cast<std::uint32_t>(keys_.back() >> 32),
-                   static_cast<std::uint32_t>(rows.number(18, kMost32).value_or(0)));
-      imported_.kernels.push_back(kernel);
+      kernel.what = (std::uint64_t{function} << 32) | last_shape;
+      keep(rows, kernel, from, 19);
     }
+    kernels_ = places_;
   }
 
   void read_copies(const char* table, bool copy) {
@@ -273,44 +220,44 @@ class Reader {
                      "dstKind"});
     while (rows.next()) {
       tick();
-      ImportedCopy each;
-      times(rows, each.record.start_ns, each.record.end_ns);
-      call(rows, 2, 3);
-      each.record.device = static_cast<std::int32_t>(rows.number(4, 1u << 20).value_or(0));
-      each.record.bytes = rows.number(5);
-      each.record.kind = copy ? kind_of_copy(rows.number(6).value_or(0)) : CopyKind::memset;
-      origin(rows, 7, 8, 9);
-      const bool to_device = each.record.kind == CopyKind::host_to_device;
-      if (to_device || each.record.kind == CopyKind::device_to_host) {
+      NsysOperation each;
+      times(rows, each.start_ns, each.end_ns);
+      NsysSource from = source(rows, 3, 4, 7, 8);
+      const auto bytes = rows.number(5);
+      from.kernel = false;
+      from.sized = bytes.has_value();
+      each.what = bytes.value_or(0);
+      from.kind = copy ? kind_of_copy(rows.number(6).value_or(0)) : CopyKind::memset;
+      const bool to_device = from.kind == CopyKind::host_to_device;
+      if (to_device || from.kind == CopyKind::device_to_host) {
         const auto found = memory.find(rows.number(to_device ? 10 : 11).value_or(~0ull));
-        if (found != memory.end()) each.record.host = found->second;
+        if (found != memory.end()) from.host = found->second;
       }
-      imported_.copies.push_back(each);
+      keep(rows, each, from, 9);
     }
   }
 
   // Of the calls only those that GPU work came from matter, and those that wait.
   void read_calls() {
-    calls_.emplace(keys_);
     for (const char* table : kRuntime) {
       if (!file_.has(table)) continue;
       SqliteRows rows(file_, table, {"start", "correlationId", "globalTid", "end", "nameId"});
       while (rows.next()) {
         tick();
         imported_.has_calls = true;
-        if (synchronises(texts_.call(rows, 4).what)) waits_.push_back(traced(rows));
+        see(rows);
+        if (synchronises(texts_.call(rows, 4).what)) {
+          const TracedCall wait = traced(rows);
+          waits_.add({wait.start_ns, wait.end_ns(), wait.thread});
+        }
         const auto correlation = rows.number(1, kMost32);
         const auto thread = rows.number(2);
         if (!correlation || !thread) continue;
         const auto process = processes_.find(*thread & ~kThreadPart);
         if (process == processes_.end()) continue;
         numbers_[process->second].see(*correlation);
-        Call* call = calls_->find(key_of(process->second, *correlation));
-        if (call == nullptr) continue;
-        const std::uint64_t start = rows.needed_time(0);
-        if (start >= call->start_ns) continue;
-        call->start_ns = start;
-        call->thread = thread_of(*thread);
+        calls_.add(
+            {nsys_key(process->second, *correlation), rows.needed_time(0), thread_of(*thread)});
       }
     }
   }
@@ -325,7 +272,7 @@ class Reader {
     const std::uint64_t end = rows.time(3).value_or(call.start_ns);
     call.duration_ns = end > call.start_ns ? end - call.start_ns : 0;
     call.thread = thread_of(thread);
-    if (number > 0) call.correlation = key_of(process_of(thread), number);
+    if (number > 0) call.correlation = nsys_key(process_of(thread), number);
     call.what = named.what;
     call.asynchronous = named.asynchronous;
     return call;
@@ -338,97 +285,162 @@ class Reader {
   void read_ranges() {
     if (!file_.has(kRanges)) return;
     texts_.read_domains(kRanges);
-    SqliteRows rows(file_, kRanges, {"start", "end", "globalTid", "domainId", "text", "textId"},
-                    " WHERE eventType IN (" + std::to_string(kPushPop) + ", " +
-                        std::to_string(kStartEnd) + ")");
-    nest_.reserve(std::min(file_.rows(kRanges), most_rows()));
-    std::uint64_t count = 0;
+    SqliteRows rows(file_, kRanges,
+                    {"start", "end", "globalTid", "domainId", "text", "textId", "eventType"});
     while (rows.next()) {
       tick();
-      if (++count > kMostRanges) rows.broken("these are too many ranges");
-      RangeNest::Range range;
+      see(rows);
+      const auto type = rows.integer(6);
+      if (type != kPushPop && type != kStartEnd) continue;
+      SweptRange range;
       range.start_ns = rows.needed_time(0);
       const auto end = rows.time(1);
       range.end_ns = end.value_or(UINT64_MAX);  // it was open when the recording ended
       if (range.end_ns < range.start_ns) rows.broken("the range ends before it starts");
       const std::uint64_t thread = rows.number(2).value_or(0);
       range.thread = thread_of(thread);
-      range.name = texts_.range(rows, thread & ~kThreadPart, nest_);
-      nest_.add(range);
+      range.name = texts_.range(rows, thread & ~kThreadPart, names_);
+      ranges_.add(range);
       // One that was open when the recording ended is no whole step.
       if (end && texts_.is_step(range.name))
         named_steps_.add(range.thread, range.start_ns, range.end_ns);
     }
   }
 
-  [[nodiscard]] std::uint32_t step_at(std::uint64_t when) const {
-    const auto behind = std::upper_bound(
-        steps_.begin(), steps_.end(), when,
-        [](std::uint64_t time, const ImportedStep& step) { return time < step.start_ns; });
-    if (behind == steps_.begin() || std::prev(behind)->end_ns <= when) return 0;
-    return static_cast<std::uint32_t>(behind - steps_.begin());
-  }
-
   // Layers of kernels and copies: those open on the calling thread when the call was made.
   void place() {
-    nest_.nest();
     if (named_steps_.asked()) {
-      steps_ = steps_of_ranges(named_steps_, nest_, file_.path(), imported_.step_range);
+      steps_ = steps_of_ranges(
+          named_steps_, [this] { return outer(); }, file_.path(), imported_.step_range);
       if (!imported_.steps.empty())
         throw WrongUse(
             file_.path() +
             " has steps of its own, and so has a file before it: import each by itself.");
     }
-    for (Call& call : calls_->all()) {
-      if (call.known()) call.range = nest_.at(call.thread, call.start_ns);
-    }
-    std::uint64_t early_kernels = 0, early_copies = 0;
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      const Call* found = calls_->find(keys_[i]);
-      const bool known = found->known();
-      const bool early = !known && is_early(keys_[i]), left_out = early && !steps_.empty();
-      const std::size_t kernels = imported_.kernels.size() - first_kernel_;
-      if (i < kernels) {
-        ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
-        kernel.layer = nest_.layer(found->range);
-        kernel.step = left_out ? 0 : step_at(known ? found->start_ns : kernel.start_ns);
-        if (early) ++early_kernels;
-        if (!known && !left_out) ++imported_.without_call;
-        nest_.project(found->range, kernel.device, kernel.start_ns, kernel.end_ns);
+    find_calls();
+    sweep();
+    if (early_kernels_ > 0)
+      imported_.notes.push_back(early_note(early_kernels_, "kernel", "kernels", !steps_.empty()));
+    if (early_copies_ > 0)
+      imported_.notes.push_back(early_note(early_copies_, "copy", "copies", !steps_.empty()));
+  }
+
+  std::map<std::string, std::uint64_t> outer() {
+    std::map<std::string, std::uint64_t> counts;
+    for (const auto& [name, count] : outer_ranges(ranges_)) counts[names_.text(name)] += count;
+    return counts;
+  }
+
+  // Work and calls are walked through by their numbers. Of the calls of one number the first
+  // counts.
+  void find_calls() {
+    const NsysCall* call = calls_.first();
+    NsysCall found;
+    bool any = false;
+    for (const NsysOperation* each = operations_.first(); each != nullptr;
+         each = operations_.next()) {
+      const std::uint64_t key = nsys_key(each->caller, each->correlation);
+      while (call != nullptr && call->key <= key) {
+        if (!any || call->key != found.key) found = *call;
+        any = true;
+        call = calls_.next();
+      }
+      if (any && found.key == key) {
+        NsysCalled called{found.start_ns, *each};
+        called.operation.caller = found.thread;
+        called_.add(called);
       } else {
-        ImportedCopy& copy = imported_.copies[first_copy_ + i - kernels];
-        copy.layer = nest_.layer(found->range);
-        copy.placed = known;
-        copy.step = left_out ? 0 : step_at(known ? found->start_ns : copy.record.start_ns);
-        if (early) ++early_copies;
-        nest_.project(found->range, copy.record.device, copy.record.start_ns, copy.record.end_ns);
+        take_without_call(*each);
       }
     }
-    if (early_kernels > 0)
-      imported_.notes.push_back(early_note(early_kernels, "kernel", "kernels", !steps_.empty()));
-    if (early_copies > 0)
-      imported_.notes.push_back(early_note(early_copies, "copy", "copies", !steps_.empty()));
-    for (const RangeNest::Range& range : nest_.ranges()) {
-      ImportedSpan& span = imported_.spans[{step_at(range.start_ns), range.layer}];
-      ++span.calls;
-      if (range.end_ns != UINT64_MAX) span.cpu_ns += range.end_ns - range.start_ns;
+    operations_.clear();
+    calls_.clear();
+  }
+
+  void take_without_call(const NsysOperation& operation) {
+    const bool kernel = sources_[operation.source].kernel;
+    const bool early = is_early(operation), left_out = early && !steps_.empty();
+    if (early) ++(kernel ? early_kernels_ : early_copies_);
+    if (kernel && !left_out) ++imported_.without_call;
+    take(operation, 0, left_out ? 0 : step_at(steps_, operation.start_ns), false);
+  }
+
+  // Ranges, and what was called and waited for in them, by thread and time.
+  void sweep() {
+    RangeSweep ranges(ranges_, names_, imported_.layers,
+                      [this](const SweptRange& range, LayerId layer) {
+                        const bool open = range.end_ns == UINT64_MAX;
+                        imported_.spans.add({step_at(steps_, range.start_ns), layer, 1,
+                                             open ? 0 : range.end_ns - range.start_ns, 0});
+                      });
+    const NsysCalled* called = called_.first();
+    const NsysWait* wait = waits_.first();
+    NsysWait outer;
+    while (called != nullptr || wait != nullptr) {
+      if (wait == nullptr ||
+          (called != nullptr && std::tie(called->operation.caller, called->call_ns) <=
+                                    std::tie(wait->thread, wait->start_ns))) {
+        const NsysOperation& operation = called->operation;
+        const LayerId layer = ranges.at(operation.caller, called->call_ns);
+        ranges.project(sources_[operation.source].device, operation.start_ns, operation.end_ns);
+        take(operation, layer, step_at(steps_, called->call_ns), true);
+        called = called_.next();
+        continue;
+      }
+      // Of a call within another the outer one counts.
+      if (outer.thread != wait->thread || wait->start_ns >= outer.end_ns) {
+        outer = *wait;
+        imported_.spans.add({step_at(steps_, outer.start_ns),
+                             ranges.at(outer.thread, outer.start_ns), 0, 0,
+                             outer.end_ns - outer.start_ns});
+      }
+      wait = waits_.next();
     }
-    add_waits(
-        std::move(waits_), nest_, [this](std::uint64_t when) { return step_at(when); }, imported_);
-    nest_.finish(imported_);
+    ranges.finish(imported_);
+    called_.clear();
+    ranges_.clear();
+  }
+
+  void take(const NsysOperation& operation, LayerId layer, std::uint32_t step, bool placed) {
+    const NsysSource& source = sources_[operation.source];
+    if (source.kernel) {
+      ImportedKernel kernel;
+      kernel.start_ns = operation.start_ns - moved_by_;
+      kernel.end_ns = operation.end_ns - moved_by_;
+      kernel.function = static_cast<FunctionId>(operation.what >> 32);
+      kernel.shape = static_cast<std::uint32_t>(operation.what);
+      kernel.layer = layer;
+      kernel.device = source.device;
+      kernel.step = step;
+      kernel.context = source.context;
+      kernel.stream = source.stream;
+      kernel.place = first_kernel_ + operation.place;
+      kernel.message = name_message(imported_, kernel.function, source.process, source.stream);
+      imported_.kernels.add_at(kernel);
+      if (named_steps_.asked()) records_.add(operation, kernel);
+    } else {
+      ImportedCopy copy;
+      copy.record = nsys_copy(operation, source);
+      copy.record.start_ns -= moved_by_;
+      copy.record.end_ns -= moved_by_;
+      copy.layer = layer;
+      copy.placed = placed;
+      copy.step = step;
+      copy.place = first_copy_ + operation.place - kernels_;
+      imported_.copies.add(copy);
+      if (named_steps_.asked()) records_.add(operation, copy);
+    }
   }
 
   // Only the calls of the steps that are looked at are read.
   void record_steps() {
-    StepRecords records(imported_, first_kernel_, first_copy_);
-    const std::size_t kernels = imported_.kernels.size() - first_kernel_;
     NsysWaits waits(file_, {[this](std::uint64_t process, std::uint64_t correlation) {
-                              return key_of(process_of(process), correlation);
+                              return nsys_key(process_of(process), correlation);
                             },
                             [this](std::uint64_t process, std::uint64_t id) {
                               return contexts_.of(process_of(process), id);
                             }});
-    for (const RecordWindow& window : records.windows(steps_)) {
+    records_.record(steps_, [&](const RecordWindow& window) {
       TracedSteps steps;
       steps.starts = window.starts;
       const auto in_file = [this](std::uint64_t time) {
@@ -448,40 +460,38 @@ class Reader {
       for (const auto& [process, index] : processes_) processes[index] = process;
       waits.read_streams(processes, steps);
       steps.others_block = true;
-      records.add(std::move(steps), [&](bool kernel, std::size_t i) {
-        const std::size_t at = kernel ? i : kernels + i;
-        const auto node = graph_nodes_.find(at);
-        const std::uint64_t correlation = (keys_[at] & kMost32) > 0 ? keys_[at] : 0;
-        return WorkOrigin{correlation, node != graph_nodes_.end() ? node->second : 0,
-                          origins_[at].second, origins_[at].first};
-      });
-    }
+      return steps;
+    });
   }
 
   // Its call was made before the recording began.
-  [[nodiscard]] bool is_early(std::uint64_t key) const {
-    const auto numbers = numbers_.find(static_cast<std::uint32_t>(key >> 32));
-    return numbers != numbers_.end() && numbers->second.before(key & kMost32);
+  [[nodiscard]] bool is_early(const NsysOperation& operation) const {
+    const auto numbers = numbers_.find(sources_[operation.source].process);
+    return numbers != numbers_.end() && numbers->second.before(operation.correlation);
   }
 
   static constexpr int kName = 5;
-  const std::string path_;
   SqliteFile file_;
   Imported& imported_;
   Progress& progress_;
-  RangeNest nest_;
   StepRanges named_steps_;
   NsysTexts texts_;
   NsysContexts contexts_;
+  NsysSources sources_;
+  NsysSteps records_;
+  RangeNames names_;
   std::vector<ImportedStep> steps_;
-  std::vector<TracedCall> waits_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> origins_;  // context, stream; as keys_
-  std::unordered_map<std::size_t, std::uint64_t> graph_nodes_;
   std::unordered_map<std::uint64_t, std::uint32_t> processes_, threads_;
   std::unordered_map<std::uint32_t, CallNumbers> numbers_;  // by process
-  std::vector<std::uint64_t> keys_;  // of the calls of kernels, then of copies
-  std::optional<Calls> calls_;
-  std::size_t first_kernel_ = 0, first_copy_ = 0;
+  SortedRecords<NsysOperation, NsysEarlier> operations_;
+  SortedRecords<NsysCall, NsysEarlier> calls_;
+  SortedRecords<NsysCalled, NsysEarlier> called_;
+  SortedRecords<NsysWait, NsysEarlier> waits_;
+  SweptRanges ranges_;
+  std::uint64_t first_kernel_ = 0, first_copy_ = 0, kernels_ = 0, places_ = 0;
+  std::uint64_t early_kernels_ = 0, early_copies_ = 0;
+  std::int64_t least_ = INT64_MAX;  // of all times
+  std::uint64_t moved_by_ = 0;      // from the file's least time to the zero
   std::uint64_t done_ = 0;
 };
 

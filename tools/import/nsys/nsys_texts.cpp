@@ -58,7 +58,7 @@ void NsysTexts::read_domains(const char* table) {
   }
 }
 
-std::uint32_t NsysTexts::range(const SqliteRows& rows, std::uint64_t process, RangeNest& nest) {
+std::uint32_t NsysTexts::range(const SqliteRows& rows, std::uint64_t process, RangeNames& names) {
   const std::uint64_t domain = rows.number(3).value_or(0);
   const bool by_id = rows.is_null(4) && !rows.is_null(5);
   const std::pair<std::uint64_t, std::uint64_t> key{by_id ? rows.needed(5) : 0, process ^ domain};
@@ -77,7 +77,7 @@ std::uint32_t NsysTexts::range(const SqliteRows& rows, std::uint64_t process, Ra
   const auto found = domains_.find({process, domain});
   if (found != domains_.end() && !found->second.empty() && found->second != "gable")
     name = found->second + ":" + name;
-  const std::uint32_t id = nest.name(name);
+  const std::uint32_t id = names.id(name);
   if (step) step_names_.insert(id);
   if (by_id) ranges_.emplace(key, id);
   return id;

@@ -14,7 +14,7 @@
 #include "tools/calls/call_names.h"
 #include "tools/calls/step_ranges.h"
 #include "tools/import/records/imported.h"
-#include "tools/import/records/range_nest.h"
+#include "tools/import/records/range_names.h"
 #include "tools/streams/sqlite_file.h"
 
 namespace gable {
@@ -30,7 +30,7 @@ class NsysTexts {
   void read_domains(const char* table);
   // Of the columns domainId, text and textId, which are 3 to 5. Numbers that differ from call to
   // call are cut, as `gable profile` cuts them.
-  std::uint32_t range(const SqliteRows& rows, std::uint64_t process, RangeNest& nest);
+  std::uint32_t range(const SqliteRows& rows, std::uint64_t process, RangeNames& names);
   // Whether a range of that name is a step.
   [[nodiscard]] bool is_step(std::uint32_t range) const { return step_names_.contains(range); }
   // What a call does, whose name is in the column.

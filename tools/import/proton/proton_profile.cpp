@@ -166,7 +166,7 @@ class Reader {
       each.start_ns = now_;
       now_ += time / count + (i < time % count ? 1 : 0);
       each.end_ns = now_;
-      imported_.kernels.push_back(each);
+      imported_.kernels.add(each);
     }
     several_ = several_ || count > 1;
   }

@@ -39,19 +39,20 @@ std::string row_name(const std::vector<std::string>& path, Direction direction,
 
 class Finder {
  public:
-  explicit Finder(const Imported& imported) : imported_(imported) {}
+  explicit Finder(Imported& imported) : imported_(imported) {}
 
   RankExchanges all() {
     found_.world_size = imported_.world_size;
-    std::vector<const ImportedKernel*> kernels;
-    for (const ImportedKernel& kernel : imported_.kernels)
-      if (kernel.message > 0) kernels.push_back(&kernel);
+    std::vector<ImportedKernel> kernels;
+    for (const auto* each = imported_.kernels.first(); each != nullptr;
+         each = imported_.kernels.next())
+      if (each->message > 0) kernels.push_back(*each);
     std::stable_sort(kernels.begin(), kernels.end(),
-                     [](const auto* a, const auto* b) { return a->start_ns < b->start_ns; });
-    for (const ImportedKernel* kernel : kernels)
-      streams_[member_of(*kernel)].insert(message_of(*kernel).stream);
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    for (const ImportedKernel& kernel : kernels)
+      streams_[member_of(kernel)].insert(message_of(kernel).stream);
     found_.members.resize(members_.size());
-    for (const ImportedKernel* kernel : kernels) add(*kernel);
+    for (const ImportedKernel& kernel : kernels) add(kernel);
     return std::move(found_);
   }
 
@@ -122,7 +123,7 @@ class Finder {
     exchange.counts = counts;
   }
 
-  const Imported& imported_;
+  Imported& imported_;
   RankExchanges found_;
   std::map<std::pair<std::uint32_t, std::int32_t>, std::size_t> members_;  // process, device
   std::map<std::size_t, std::set<std::uint32_t>> streams_;                 // by member
@@ -132,7 +133,7 @@ class Finder {
 
 }  // namespace
 
-RankExchanges exchanges_of(const Imported& imported) { return Finder(imported).all(); }
+RankExchanges exchanges_of(Imported& imported) { return Finder(imported).all(); }
 
 void fill_exchanges(const RankExchanges& exchanges, Report& report) {
   constexpr double kNearlyAll = 0.95;

@@ -50,7 +50,7 @@ struct RankExchanges {
 };
 
 // Before a report is made of `imported`, which may take it apart.
-[[nodiscard]] RankExchanges exchanges_of(const Imported& imported);
+[[nodiscard]] RankExchanges exchanges_of(Imported& imported);
 
 // Gives the rows of the report's kernels what their launches waited and transferred, where that is
 // known of nearly all of them; and all that follows from it.

@@ -31,17 +31,27 @@ std::uint32_t ShapeTable::intern(const LaunchShape& shape) {
   return index;
 }
 
-void name_message(Imported& imported, ImportedKernel& kernel, std::uint32_t process,
-                  std::uint32_t stream) {
-  const auto [known, fresh] = imported.exchanges.try_emplace(kernel.function, false);
-  if (fresh) known->second = is_collective(imported.functions.name(kernel.function));
-  if (!known->second) return;
+std::uint32_t name_message(Imported& imported, FunctionId function, std::uint32_t process,
+                           std::uint32_t stream) {
+  const auto [known, fresh] = imported.exchanges.try_emplace(function, false);
+  if (fresh) known->second = is_collective(imported.functions.name(function));
+  if (!known->second) return 0;
   ImportedMessage& message = imported.messages.emplace_back();
-  message.kind = collective_named(imported.functions.name(kernel.function));
+  message.kind = collective_named(imported.functions.name(function));
   message.told = false;
   message.process = process;
   message.stream = stream;
-  kernel.message = static_cast<std::uint32_t>(imported.messages.size());
+  return static_cast<std::uint32_t>(imported.messages.size());
+}
+
+void ImportedKernels::add_at(const ImportedKernel& kernel) {
+  if (kernel.function >= known_.size()) known_.resize(kernel.function + std::size_t{1});
+  if (!known_[kernel.function]) {
+    known_[kernel.function] = true;
+    functions_.insert(kernel.function);
+  }
+  devices_.insert(kernel.device);
+  records_.add(kernel);
 }
 
 LaunchKey launch_key(const Imported& imported, const ImportedKernel& kernel) {

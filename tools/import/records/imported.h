@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -20,6 +22,8 @@
 #include "analysis/events/layer_tree.h"
 #include "analysis/profile/step_record.h"
 #include "analysis/report/report.h"
+#include "tools/import/records/imported_spans.h"
+#include "tools/streams/sorted_records.h"
 
 namespace gable {
 
@@ -68,6 +72,8 @@ struct ImportedKernel {
   std::int32_t device = 0;
   std::uint32_t step = 0;     // 0: in none
   std::uint32_t message = 0;  // place in Imported::messages + 1; 0: none
+  std::uint32_t context = 0, stream = 0;
+  std::uint64_t place = 0;  // in the files: of those that start together the lower comes first
 };
 
 // Of a collective's kernel: what it exchanges, and what tells its partners on other ranks.
@@ -84,6 +90,44 @@ struct ImportedCopy {
   LayerId layer = 0;
   bool placed = false;
   std::uint32_t step = 0;
+  std::uint64_t place = 0;
+};
+
+// All kernels of an import, read back by step and start, in bounded memory.
+class ImportedKernels {
+ public:
+  // Its place is behind those that are there.
+  void add(ImportedKernel kernel) {
+    kernel.place = size();
+    add_at(kernel);
+  }
+  void add_at(const ImportedKernel& kernel);
+  [[nodiscard]] std::uint64_t size() const { return records_.size(); }
+  [[nodiscard]] bool empty() const { return records_.empty(); }
+  // As of SortedRecords.
+  const ImportedKernel* first() { return records_.first(); }
+  const ImportedKernel* next() { return records_.next(); }
+
+  // What they are and where they ran.
+  [[nodiscard]] const std::set<FunctionId>& functions() const { return functions_; }
+  [[nodiscard]] const std::set<std::int32_t>& devices() const { return devices_; }
+
+ private:
+  struct Earlier {
+    bool operator()(const ImportedKernel& a, const ImportedKernel& b) const {
+      return std::tie(a.step, a.start_ns, a.place) < std::tie(b.step, b.start_ns, b.place);
+    }
+  };
+  SortedRecords<ImportedKernel, Earlier> records_;
+  std::set<FunctionId> functions_;
+  std::set<std::int32_t> devices_;
+  std::vector<bool> known_;  // functions
+};
+
+struct CopyEarlier {
+  bool operator()(const ImportedCopy& a, const ImportedCopy& b) const {
+    return std::tie(a.step, a.place) < std::tie(b.step, b.place);
+  }
 };
 
 // GPU work of the calls made within a range, as nsys projects it: from the first start to the last
@@ -97,11 +141,6 @@ struct ImportedStep {
   std::optional<std::uint64_t> number = {};  // that the program gave it, the same on all ranks
 };
 
-struct ImportedSpan {
-  std::uint64_t calls = 0, cpu_ns = 0;
-  std::uint64_t wait_ns = 0;  // in synchronising calls, those of layers within it excluded
-};
-
 // What all readers of one import write to.
 struct Imported {
   std::string step_range;  // a regular expression: the ranges that are steps; empty: the file says
@@ -112,12 +151,12 @@ struct Imported {
   std::unordered_map<FunctionId, bool> exchanges;  // whether a function is a collective's
 
   // --- times
-  std::vector<ImportedKernel> kernels;
-  std::vector<ImportedCopy> copies;
+  ImportedKernels kernels;
+  SortedRecords<ImportedCopy, CopyEarlier> copies;
   std::vector<ImportedMessage> messages;  // of collectives' kernels, without keys
   std::vector<std::string> groups;        // of ranks, by all that the file says of each
   std::vector<ImportedStep> steps;        // place 0 is step 1
-  std::map<std::pair<std::uint32_t, LayerId>, ImportedSpan> spans;     // by step
+  ImportedSpans spans;
   std::map<std::pair<std::int32_t, LayerId>, Projection> projections;  // by device
   std::vector<std::pair<std::uint32_t, ModelDescription>> models;      // of steps; 0: of all
   std::uint64_t without_call = 0;           // kernels whose launch is not in the file
@@ -145,9 +184,10 @@ struct Imported {
   std::vector<std::string> notes;
 };
 
-// Says that `kernel` is a collective's, where its name says so.
-void name_message(Imported& imported, ImportedKernel& kernel, std::uint32_t process,
-                  std::uint32_t stream);
+// What is known of a kernel whose name says that it is a collective: its place in messages + 1,
+// else 0.
+[[nodiscard]] std::uint32_t name_message(Imported& imported, FunctionId function,
+                                         std::uint32_t process, std::uint32_t stream);
 
 // What a kernel's launch is in a report.
 [[nodiscard]] LaunchKey launch_key(const Imported& imported, const ImportedKernel& kernel);

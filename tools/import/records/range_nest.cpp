@@ -12,13 +12,6 @@ void RangeNest::Work::add(const Work& other) {
   operations += other.operations;
 }
 
-std::uint32_t RangeNest::name(std::string_view text) {
-  const auto [place, fresh] =
-      by_name_.try_emplace(std::string(text), static_cast<std::uint32_t>(names_.size()));
-  if (fresh) names_.emplace_back(text);
-  return place->second;
-}
-
 void RangeNest::nest() {
   std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
     // Of ranges that start together the longer is around the other.
@@ -49,7 +42,7 @@ void RangeNest::nest() {
       const std::uint64_t key = (std::uint64_t{around} << 34) ^ (std::uint64_t{range.name} << 2) ^
                                 static_cast<std::uint64_t>(range.direction);
       auto [place, fresh] = known.try_emplace(key, 0);
-      if (fresh) place->second = layers_.child(around, names_[range.name], range.direction);
+      if (fresh) place->second = layers_.child(around, names_.text(range.name), range.direction);
       range.layer = place->second;
     }
     open.push_back(i);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/import/records/imported.h"
+#include "tools/import/records/range_names.h"
 
 namespace gable {
 
@@ -33,8 +34,8 @@ class RangeNest {
 
   explicit RangeNest(LayerTree& layers) : layers_(layers) {}
 
-  std::uint32_t name(std::string_view text);
-  [[nodiscard]] const std::string& text(std::uint32_t name) const { return names_[name]; }
+  std::uint32_t name(std::string_view text) { return names_.id(text); }
+  [[nodiscard]] const std::string& text(std::uint32_t name) const { return names_.text(name); }
   void reserve(std::size_t more) { ranges_.reserve(ranges_.size() + more); }
   void add(const Range& range) { ranges_.push_back(range); }
   // After the last range: sorts them and gives them their layers.
@@ -63,8 +64,7 @@ class RangeNest {
 
   LayerTree& layers_;
   std::vector<Range> ranges_;
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, std::uint32_t> by_name_;
+  RangeNames names_;
   std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> threads_;  // from, to
   std::unordered_map<std::int32_t, std::vector<Work>> work_;  // by device and range
 };

@@ -2,56 +2,14 @@
 #include "tools/import/records/step_records.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <string>
-#include <tuple>
-#include <unordered_map>
 
 #include "analysis/events/collective.h"
 #include "tools/base/wrong_use.h"
 
 namespace gable {
 namespace {
-
-std::uint64_t hash_of(const ImportedKernel& kernel) {
-  std::uint64_t hash = kernel.function;
-  for (const std::uint64_t part : {std::uint64_t{kernel.shape}, std::uint64_t{kernel.layer},
-                                   static_cast<std::uint64_t>(kernel.device)}) {
-    hash = (hash ^ part) * 0x9E3779B97F4A7C15ull;
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
-
-// Keys of operations that do the same work.
-class Works {
- public:
-  explicit Works(const Imported& imported) : imported_(imported) {}
-
-  std::uint32_t of(const ImportedKernel& kernel) {
-    const Key key{kernel.function, kernel.shape, kernel.layer, kernel.device, 0};
-    return intern(key, {launch_key(imported_, kernel), true});
-  }
-  std::uint32_t of(const ImportedCopy& copy) {
-    RecordedWork work;
-    work.key.layer = copy.layer;
-    work.key.device = copy.record.device;
-    work.kernel = false;
-    const auto kind = ~static_cast<std::uint32_t>(copy.record.kind);
-    return intern({kind, 0, copy.layer, copy.record.device, copy.record.bytes.value_or(0)}, work);
-  }
-  std::vector<RecordedWork> all;
-
- private:
-  using Key = std::tuple<std::uint32_t, std::uint32_t, LayerId, std::int32_t, std::uint64_t>;
-  std::uint32_t intern(const Key& key, const RecordedWork& work) {
-    const auto [known, fresh] = keys_.try_emplace(key, static_cast<std::uint32_t>(all.size()));
-    if (fresh) all.push_back(work);
-    return known->second;
-  }
-  const Imported& imported_;
-  std::map<Key, std::uint32_t> keys_;
-};
 
 // Numbers differ from step to step.
 std::string without_digits(const std::string& name) {
@@ -65,14 +23,10 @@ std::string without_digits(const std::string& name) {
 }
 
 // The outer ranges of a file, those that come most often first.
-std::string ranges_there(const RangeNest& nest) {
+std::string ranges_there(const std::map<std::string, std::uint64_t>& outer) {
   constexpr std::size_t kShown = 6;
   std::map<std::string, std::uint64_t> counts;
-  for (const RangeNest::Range& range : nest.ranges()) {
-    const bool outer =
-        range.parent == RangeNest::kNone || nest.ranges()[range.parent].parent == RangeNest::kNone;
-    if (outer && range.is_layer) ++counts[without_digits(nest.text(range.name))];
-  }
+  for (const auto& [name, count] : outer) counts[without_digits(name)] += count;
   if (counts.empty()) return ", and none at all: record ranges too.";
   std::vector<std::pair<std::uint64_t, std::string>> names;
   names.reserve(counts.size());
@@ -88,13 +42,18 @@ std::string ranges_there(const RangeNest& nest) {
 
 }  // namespace
 
-std::vector<RecordWindow> StepRecords::windows(const std::vector<ImportedStep>& steps) const {
-  // Kernels of several streams start in any order: what counts is which there are.
-  std::vector<std::uint64_t> sequences(steps.size());
-  for (std::size_t i = first_kernel_; i < imported_.kernels.size(); ++i) {
-    const ImportedKernel& kernel = imported_.kernels[i];
-    if (kernel.step > 0) sequences[kernel.step - 1] += hash_of(kernel);
+std::uint64_t work_hash(const ImportedKernel& kernel) {
+  std::uint64_t hash = kernel.function;
+  for (const std::uint64_t part : {std::uint64_t{kernel.shape}, std::uint64_t{kernel.layer},
+                                   static_cast<std::uint64_t>(kernel.device)}) {
+    hash = (hash ^ part) * 0x9E3779B97F4A7C15ull;
+    hash ^= hash >> 29;
   }
+  return hash;
+}
+
+std::vector<RecordWindow> record_windows(const std::vector<std::uint64_t>& sequences,
+                                         const std::vector<ImportedStep>& steps) {
   std::vector<RecordWindow> windows;
   for (const std::size_t first : record_places(sequences)) {
     RecordWindow& window = windows.emplace_back();
@@ -105,52 +64,65 @@ std::vector<RecordWindow> StepRecords::windows(const std::vector<ImportedStep>& 
   return windows;
 }
 
-void StepRecords::add(TracedSteps steps,
-                      const std::function<WorkOrigin(bool, std::size_t)>& origin) {
-  if (steps.calls.size() > kMostTracedCalls) {
+StepRecordMaker::StepRecordMaker(Imported& imported, TracedSteps steps)
+    : imported_(imported),
+      steps_(std::move(steps)),
+      too_many_(steps_.calls.size() > kMostTracedCalls) {
+  if (too_many_) return;
+  for (const TracedCall& call : steps_.calls)
+    if (call.correlation != 0) called_.insert(call.correlation);
+}
+
+void StepRecordMaker::add(const ImportedKernel& kernel, const WorkOrigin& origin) {
+  TracedOperation& made = operation(origin, kernel.start_ns, kernel.end_ns, kernel.device);
+  made.key = work({kernel.function, kernel.shape, kernel.layer, kernel.device, 0},
+                  {launch_key(imported_, kernel), true});
+  const auto [known, fresh] = collective_.try_emplace(kernel.function, false);
+  if (fresh) known->second = is_collective(imported_.functions.name(kernel.function));
+  made.kind = known->second ? OperationKind::collective : OperationKind::kernel;
+}
+
+void StepRecordMaker::add(const ImportedCopy& copy, const WorkOrigin& origin) {
+  const CopyRecord& record = copy.record;
+  TracedOperation& made = operation(origin, record.start_ns, record.end_ns, record.device);
+  RecordedWork done;
+  done.key.layer = copy.layer;
+  done.key.device = record.device;
+  done.kernel = false;
+  const auto kind = ~static_cast<std::uint32_t>(record.kind);
+  made.key = work({kind, 0, copy.layer, record.device, record.bytes.value_or(0)}, done);
+  made.kind = record.kind == CopyKind::memset ? OperationKind::memset : OperationKind::copy;
+  made.way = copy_way(record.kind);
+  made.pageable = record.host == HostMemory::pageable;
+}
+
+TracedOperation& StepRecordMaker::operation(const WorkOrigin& origin, std::uint64_t start_ns,
+                                            std::uint64_t end_ns, std::int32_t device) {
+  TracedOperation& made = steps_.operations.emplace_back();
+  made.start_ns = start_ns;
+  made.end_ns = end_ns;
+  made.graph_node = origin.graph_node;
+  made.correlation = origin.correlation;
+  made.stream = origin.stream;
+  made.context = origin.context;
+  made.device = device;
+  return made;
+}
+
+std::uint32_t StepRecordMaker::work(const Key& key, const RecordedWork& work) {
+  const auto [known, fresh] =
+      keys_.try_emplace(key, static_cast<std::uint32_t>(steps_.work.size()));
+  if (fresh) steps_.work.push_back(work);
+  return known->second;
+}
+
+void StepRecordMaker::finish() {
+  if (too_many_) {
     imported_.notes.push_back("What the step waits for is not known: three steps have more than " +
                               std::to_string(kMostTracedCalls) + " calls.");
     return;
   }
-  std::unordered_map<std::uint64_t, bool> called;
-  for (const TracedCall& call : steps.calls)
-    if (call.correlation != 0) called.emplace(call.correlation, true);
-  Works works(imported_);
-  std::unordered_map<FunctionId, bool> collective;
-  const auto take = [&](const WorkOrigin& from, const auto& work, std::uint64_t start,
-                        std::uint64_t end, std::int32_t device) -> TracedOperation* {
-    if (!called.contains(from.correlation)) return nullptr;
-    TracedOperation& made = steps.operations.emplace_back();
-    made.start_ns = start;
-    made.end_ns = end;
-    made.graph_node = from.graph_node;
-    made.correlation = from.correlation;
-    made.stream = from.stream;
-    made.context = from.context;
-    made.device = device;
-    made.key = works.of(work);
-    return &made;
-  };
-  for (std::size_t i = first_kernel_; i < imported_.kernels.size(); ++i) {
-    const ImportedKernel& kernel = imported_.kernels[i];
-    TracedOperation* made = take(origin(true, i - first_kernel_), kernel, kernel.start_ns,
-                                 kernel.end_ns, kernel.device);
-    if (made == nullptr) continue;
-    const auto [known, fresh] = collective.try_emplace(kernel.function, false);
-    if (fresh) known->second = is_collective(imported_.functions.name(kernel.function));
-    made->kind = known->second ? OperationKind::collective : OperationKind::kernel;
-  }
-  for (std::size_t i = first_copy_; i < imported_.copies.size(); ++i) {
-    const ImportedCopy& copy = imported_.copies[i];
-    TracedOperation* made = take(origin(false, i - first_copy_), copy, copy.record.start_ns,
-                                 copy.record.end_ns, copy.record.device);
-    if (made == nullptr) continue;
-    made->kind = copy.record.kind == CopyKind::memset ? OperationKind::memset : OperationKind::copy;
-    made->way = copy_way(copy.record.kind);
-    made->pageable = copy.record.host == HostMemory::pageable;
-  }
-  steps.work = std::move(works.all);
-  imported_.step_records.push_back(make_step_record(std::move(steps)));
+  imported_.step_records.push_back(make_step_record(std::move(steps_)));
 }
 
 std::string early_note(std::uint64_t count, const std::string& one, const std::string& many,
@@ -162,14 +134,33 @@ std::string early_note(std::uint64_t count, const std::string& one, const std::s
                 : std::string(single ? "counts" : "count") + " here, as the file has no steps.");
 }
 
-std::vector<ImportedStep> steps_of_ranges(const StepRanges& ranges, const RangeNest& nest,
-                                          const std::string& file, const std::string& regex) {
+std::vector<ImportedStep> steps_of_ranges(
+    const StepRanges& ranges, const std::function<std::map<std::string, std::uint64_t>()>& outer,
+    const std::string& file, const std::string& regex) {
   std::vector<ImportedStep> steps;
   for (const StepRanges::Step& step : ranges.steps()) steps.push_back({step.start_ns, step.end_ns});
   if (steps.empty())
     throw WrongUse(file + " has no range that --step-range " + quoted_piece(regex) + " names" +
-                   ranges_there(nest));
+                   ranges_there(outer()));
   return steps;
+}
+
+std::map<std::string, std::uint64_t> outer_names(const RangeNest& nest) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const RangeNest::Range& range : nest.ranges()) {
+    const bool outer =
+        range.parent == RangeNest::kNone || nest.ranges()[range.parent].parent == RangeNest::kNone;
+    if (outer && range.is_layer) ++counts[nest.text(range.name)];
+  }
+  return counts;
+}
+
+std::uint32_t step_at(const std::vector<ImportedStep>& steps, std::uint64_t when_ns) {
+  const auto behind = std::upper_bound(
+      steps.begin(), steps.end(), when_ns,
+      [](std::uint64_t time, const ImportedStep& step) { return time < step.start_ns; });
+  if (behind == steps.begin() || std::prev(behind)->end_ns <= when_ns) return 0;
+  return static_cast<std::uint32_t>(behind - steps.begin());
 }
 
 void add_waits(std::vector<TracedCall> waits, const RangeNest& nest,
@@ -185,7 +176,7 @@ void add_waits(std::vector<TracedCall> waits, const RangeNest& nest,
     if (within) continue;
     outer = &wait;
     const LayerId layer = nest.layer(nest.at(wait.thread, wait.start_ns));
-    imported.spans[{step_at(wait.start_ns), layer}].wait_ns += wait.duration_ns;
+    imported.spans.add({step_at(wait.start_ns), layer, 0, 0, wait.duration_ns});
   }
 }
 

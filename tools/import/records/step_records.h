@@ -6,7 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tools/calls/recorded_calls.h"
@@ -32,22 +36,38 @@ struct RecordWindow {
   }
 };
 
-class StepRecords {
+// None where there are fewer than three steps. `sequences`: of each step the sum of work_hash() of
+// its kernels: those of several streams start in any order, and what counts is which there are.
+[[nodiscard]] std::vector<RecordWindow> record_windows(const std::vector<std::uint64_t>& sequences,
+                                                       const std::vector<ImportedStep>& steps);
+[[nodiscard]] std::uint64_t work_hash(const ImportedKernel& kernel);
+
+// One record of neighbouring steps, made of their calls and the work that came of them.
+class StepRecordMaker {
  public:
-  // Kernels and copies from these places on are the reader's, and know their layers and steps.
-  StepRecords(Imported& imported, std::size_t first_kernel, std::size_t first_copy)
-      : imported_(imported), first_kernel_(first_kernel), first_copy_(first_copy) {}
-
-  // None where there are fewer than three steps.
-  [[nodiscard]] std::vector<RecordWindow> windows(const std::vector<ImportedStep>& steps) const;
-
-  // `steps`: all but the operations, which are those of its calls. `origin`: of a kernel (true) or
-  // copy (false) by its place after the reader's first.
-  void add(TracedSteps steps, const std::function<WorkOrigin(bool, std::size_t)>& origin);
+  // `steps`: all but the operations.
+  StepRecordMaker(Imported& imported, TracedSteps steps);
+  // Whether work is of one of the calls. Only such is to be added, in its order in the file.
+  [[nodiscard]] bool wants(std::uint64_t correlation) const {
+    return called_.contains(correlation);
+  }
+  void add(const ImportedKernel& kernel, const WorkOrigin& origin);
+  void add(const ImportedCopy& copy, const WorkOrigin& origin);
+  void finish();
 
  private:
+  // Function or kind, shape, layer, device and bytes: what is alike does the same work.
+  using Key = std::tuple<std::uint32_t, std::uint32_t, LayerId, std::int32_t, std::uint64_t>;
+  TracedOperation& operation(const WorkOrigin& origin, std::uint64_t start_ns, std::uint64_t end_ns,
+                             std::int32_t device);
+  std::uint32_t work(const Key& key, const RecordedWork& work);
+
   Imported& imported_;
-  std::size_t first_kernel_, first_copy_;
+  TracedSteps steps_;
+  bool too_many_;
+  std::unordered_set<std::uint64_t> called_;
+  std::map<Key, std::uint32_t> keys_;
+  std::unordered_map<FunctionId, bool> collective_;
 };
 
 // What is said of work that was launched before the recording began, which is the end of a step
@@ -56,11 +76,15 @@ class StepRecords {
                                      const std::string& many, bool steps);
 
 // The steps of ranges that the user named. Throws WrongUse where there is none, and says which
-// ranges there are.
-[[nodiscard]] std::vector<ImportedStep> steps_of_ranges(const StepRanges& ranges,
-                                                        const RangeNest& nest,
-                                                        const std::string& file,
-                                                        const std::string& regex);
+// ranges there are: `outer` tells how often each name is that of a range with at most one around
+// it.
+[[nodiscard]] std::vector<ImportedStep> steps_of_ranges(
+    const StepRanges& ranges, const std::function<std::map<std::string, std::uint64_t>()>& outer,
+    const std::string& file, const std::string& regex);
+// As steps_of_ranges() asks for it.
+[[nodiscard]] std::map<std::string, std::uint64_t> outer_names(const RangeNest& nest);
+// The step at that time; 0: none. `steps` are in their order.
+[[nodiscard]] std::uint32_t step_at(const std::vector<ImportedStep>& steps, std::uint64_t when_ns);
 
 // The time in synchronising calls, by the layer that was open on their thread. Of a call within
 // another the outer one counts. `nest` is nested.

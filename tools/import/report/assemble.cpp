@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "analysis/builder/report_builder.h"
 #include "analysis/profile/profile.h"
@@ -49,17 +50,10 @@ class Assembly {
     for (const auto& [id, device] : imported_.devices) profile_.add_device(device);
     if (counted) profile_.set_metrics(kCounters, imported_.metrics);
     if (counted) profile_.set_raw_metrics(parts_of_sums(imported_.metrics));
-    const auto earlier = [](const ImportedKernel& a, const ImportedKernel& b) {
-      return std::tie(a.step, a.start_ns) < std::tie(b.step, b.start_ns);
-    };
-    // Most files have them in their order.
-    if (!std::is_sorted(imported_.kernels.begin(), imported_.kernels.end(), earlier))
-      std::stable_sort(imported_.kernels.begin(), imported_.kernels.end(), earlier);
     if (timed) {
-      Join join;
-      if (counted) join = join_counters(imported_);
-      for (std::string& note : join.notes) imported_.notes.push_back(std::move(note));
-      add_times(join);
+      std::optional<Join> join;
+      if (counted) join.emplace(imported_);
+      add_times(join ? &*join : nullptr);
       for (StepRecord& record : imported_.step_records) profile_.add(std::move(record));
       imported_.step_records.clear();
     } else {
@@ -69,6 +63,14 @@ class Assembly {
   }
 
  private:
+  // Where the records are read: by step, each once.
+  struct Places {
+    const ImportedKernel* kernel;
+    const ImportedCopy* copy;
+    std::optional<ImportedSpan> span;
+    Join* join;  // nullptr: nothing was counted
+  };
+
   void add_sample(const LaunchKey& key, const Imported::CounterLaunch& launch, WindowId window) {
     values_.assign(imported_.metrics.size(), NAN);
     for (const auto& [metric, value] : launch.values) values_[metric] = value;
@@ -92,47 +94,46 @@ class Assembly {
   }
 
   // Each step is a window of its own; without steps all that ran is one.
-  void add_times(const Join& join) {
-    const auto& kernels = imported_.kernels;
+  void add_times(Join* join) {
     const auto steps = static_cast<std::uint32_t>(imported_.steps.size());
-    std::size_t next = 0, copy = 0;
-    std::stable_sort(imported_.copies.begin(), imported_.copies.end(),
-                     [](const auto& a, const auto& b) { return a.step < b.step; });
+    Places at{imported_.kernels.first(), imported_.copies.first(), imported_.spans.first(), join};
+    if (steps > 0) leave_out(at);
     WindowId window = kNoWindow;
-    for (std::uint32_t step = 0; step <= steps; ++step) {
-      const std::size_t first = next;
-      while (next < kernels.size() && kernels[next].step == step) ++next;
-      const std::size_t first_copy = copy;
-      while (copy < imported_.copies.size() && imported_.copies[copy].step == step) ++copy;
-      if (step == 0 && steps > 0) {
-        if (next == kernels.size())
-          throw WrongUse(
-              "No kernel in these files was launched within a step: record whole steps, or "
-              "without steps.");
-        tell_outside(next - first);
-        continue;
-      }
-      add_window(join, first, next, first_copy, copy, step, window);
-    }
+    for (std::uint32_t step = steps > 0 ? 1 : 0; step <= steps; ++step)
+      add_window(at, step, window);
   }
 
-  void tell_outside(std::size_t kernels) {
+  // What ran outside of the steps comes first.
+  void leave_out(Places& at) {
+    std::uint64_t kernels = 0;
+    for (; at.kernel != nullptr && at.kernel->step == 0; at.kernel = imported_.kernels.next()) {
+      ++kernels;
+      if (at.join != nullptr) (void)at.join->of(*at.kernel);
+    }
+    if (at.kernel == nullptr)
+      throw WrongUse(
+          "No kernel in these files was launched within a step: record whole steps, or "
+          "without steps.");
+    while (at.copy != nullptr && at.copy->step == 0) at.copy = imported_.copies.next();
+    while (at.span && at.span->step == 0) at.span = imported_.spans.next();
+    tell_outside(kernels);
+  }
+
+  void tell_outside(std::uint64_t kernels) {
     if (kernels == 0) return;
     imported_.notes.push_back(std::to_string(kernels) + " of " +
                               std::to_string(imported_.kernels.size()) +
                               " kernels ran outside of the steps, and are left out.");
   }
 
-  void add_window(const Join& join, std::size_t first, std::size_t last, std::size_t first_copy,
-                  std::size_t last_copy, std::uint32_t step, WindowId& window) {
-    const auto& kernels = imported_.kernels;
+  void add_window(Places& at, std::uint32_t step, WindowId& window) {
     const WindowId timed = ++window;
-    const WindowId counted = join.counters.empty() ? kNoWindow : ++window;
+    const WindowId counted = at.join == nullptr ? kNoWindow : ++window;
     profile_.begin_window(timed, kTime);
     if (counted != kNoWindow) profile_.begin_window(counted, kCounters);
     std::uint64_t hash = 1, start = UINT64_MAX, stop = 0;
-    for (std::size_t i = first; i < last; ++i) {
-      const ImportedKernel& kernel = kernels[i];
+    for (; at.kernel != nullptr && at.kernel->step == step; at.kernel = imported_.kernels.next()) {
+      const ImportedKernel& kernel = *at.kernel;
       const LaunchKey key = launch_key(imported_, kernel);
       LaunchEvent launch;
       launch.key = key;
@@ -150,16 +151,20 @@ class Assembly {
       record.end_ns = kernel.end_ns;
       record.correlation = correlation_;
       record.device = kernel.device;
+      record.context = kernel.context;
+      record.stream = kernel.stream;
       record.resources = imported_.resources.find(kernel.function, kernel.shape);
       profile_.add(record);
       hash = (hash ^ key.function) * 0x9E3779B97F4A7C15ull + key.grid.x;
       start = std::min(start, kernel.start_ns);
       stop = std::max(stop, kernel.end_ns);
-      if (counted == kNoWindow || join.of_kernel[i] == Join::kNone) continue;
-      add_sample(key, join.counters[join.of_kernel[i]], counted);
+      if (at.join == nullptr) continue;
+      if (const Imported::CounterLaunch* of = at.join->of(kernel)) add_sample(key, *of, counted);
     }
-    for (std::size_t i = first_copy; i < last_copy; ++i) add_copy(imported_.copies[i], timed);
-    add_spans(step, timed);
+    for (; at.copy != nullptr && at.copy->step == step; at.copy = imported_.copies.next())
+      add_copy(*at.copy, timed);
+    for (; at.span && at.span->step == step; at.span = imported_.spans.next())
+      add_span(*at.span, timed);
     if (step > 0) {
       start = imported_.steps[step - 1].start_ns;
       stop = imported_.steps[step - 1].end_ns;
@@ -175,24 +180,22 @@ class Assembly {
     if (counted != kNoWindow) end(counted, kCounters, hash, 0, 0);
   }
 
-  void add_copy(ImportedCopy& copy, WindowId window) {
+  void add_copy(const ImportedCopy& copy, WindowId window) {
     if (++correlation_ == 0) ++correlation_;
-    copy.record.correlation = correlation_;
+    CopyRecord record = copy.record;
+    record.correlation = correlation_;
     profile_.add(CopyCall{copy.layer, window, correlation_});
-    profile_.add(copy.record);
+    profile_.add(record);
   }
 
-  void add_spans(std::uint32_t step, WindowId window) {
-    const auto first = imported_.spans.lower_bound({step, 0});
-    for (auto each = first; each != imported_.spans.end() && each->first.first == step; ++each) {
-      LayerSpan span;
-      span.layer = each->first.second;
-      span.window = window;
-      span.cpu_ns = each->second.cpu_ns;
-      span.wait_ns = each->second.wait_ns;
-      span.calls = span.timed = each->second.calls;
-      profile_.add(span);
-    }
+  void add_span(const ImportedSpan& of, WindowId window) {
+    LayerSpan span;
+    span.layer = of.layer;
+    span.window = window;
+    span.cpu_ns = of.cpu_ns;
+    span.wait_ns = of.wait_ns;
+    span.calls = span.timed = of.calls;
+    profile_.add(span);
   }
 
   void add_counters() {

@@ -38,141 +38,162 @@ class Names {
   std::unordered_map<std::string, std::uint32_t> by_name_;
 };
 
-// What two launches must agree on.
-struct Rule {
-  Names::Make name;
-  bool shape;
-};
+}  // namespace
 
-class Joiner {
+// What two launches must agree on, and the launches that do.
+class Join::Rule {
  public:
-  explicit Joiner(Imported& imported) : imported_(imported) {
-    join_.counters = std::move(imported.counters);
-    imported.counters.clear();
-    join_.of_kernel.assign(imported.kernels.size(), Join::kNone);
-    taken_.assign(join_.counters.size(), false);
-    singles_ = static_cast<std::uint32_t>(join_.counters.size());
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  struct Group {
+    Places counters;
+    std::uint64_t kernels = 0, asked = 0;
+    bool ordered = false;
+    std::uint32_t mean = kNone;
+  };
+
+  Rule(const Imported& imported, Names::Make name, bool shape)
+      : imported_(imported), names_(imported.functions, name), shape_(shape) {}
+
+  void add(const Launch& launch, std::uint32_t place) {
+    const auto group = static_cast<std::uint32_t>(groups.size());
+    const auto found = by_key_.try_emplace(key(launch.function, launch.shape), group).first;
+    if (found->second == group) groups.emplace_back();
+    groups[found->second].counters.push_back(place);
+  }
+  // nullptr: none of the launches is of such a kernel.
+  Group* of(const ImportedKernel& kernel) {
+    const std::uint64_t what = (std::uint64_t{kernel.function} << 32) | kernel.shape;
+    const auto [known, fresh] = by_kernel_.try_emplace(what, kNone);
+    if (fresh) {
+      const auto found = by_key_.find(key(kernel.function, kernel.shape));
+      if (found != by_key_.end()) known->second = found->second;
+    }
+    return known->second == kNone ? nullptr : &groups[known->second];
   }
 
-  Join join() {
-    bool shapes = false;
-    for (const Launch& launch : join_.counters)
-      shapes = shapes || imported_.shapes[launch.shape].grid.x != 0;
-    // Another grid is other work: where both have one, names alone say nothing.
-    apply({&common_name, shapes});
-    apply({&base_name, shapes});
-    tell();
-    return std::move(join_);
-  }
+  std::vector<Group> groups;
 
  private:
-  Key key(Names& names, FunctionId function, std::uint32_t shape, bool with_shape) {
+  Key key(FunctionId function, std::uint32_t shape) {
     std::array<std::uint32_t, 6> size{};
-    if (with_shape) {
+    if (shape_) {
       const LaunchShape& of = imported_.shapes[shape];
       size = {of.grid.x, of.grid.y, of.grid.z, of.block.x, of.block.y, of.block.z};
     }
-    return {names.of(function), size};
+    return {names_.of(function), size};
   }
 
-  // Of what no rule before has joined.
-  void apply(const Rule& rule) {
-    Names names(imported_.functions, rule.name);
-    std::map<Key, std::pair<Places, Places>> groups;  // kernels, counters
-    for (std::uint32_t i = 0; i < singles_; ++i) {
-      if (taken_[i]) continue;
-      const Launch& launch = join_.counters[i];
-      groups[key(names, launch.function, launch.shape, rule.shape)].second.push_back(i);
-    }
-    if (groups.empty()) return;
-    for (std::uint32_t i = 0; i < join_.of_kernel.size(); ++i) {
-      if (join_.of_kernel[i] != Join::kNone) continue;
-      const ImportedKernel& kernel = imported_.kernels[i];
-      const auto found = groups.find(key(names, kernel.function, kernel.shape, rule.shape));
-      if (found != groups.end()) found->second.first.push_back(i);
-    }
-    const bool ordered = same_order(groups);
-    for (const auto& [key, group] : groups) {
-      const auto& [kernels, counters] = group;
-      if (kernels.empty()) continue;
-      for (const std::uint32_t i : counters) taken_[i] = true;
-      if (kernels.size() == counters.size() && (ordered || kernels.size() == 1)) {
-        for (std::size_t i = 0; i < kernels.size(); ++i) {
-          join_.of_kernel[kernels[i]] = counters[i];
-          ++by_order_;
-        }
-        continue;
-      }
-      const std::uint32_t mean = mean_of(counters);
-      for (const std::uint32_t i : kernels) join_.of_kernel[i] = mean;
-      by_sums_ += kernels.size();
-    }
-  }
-
-  // Whether both files have the launches that can be joined in the same order.
-  static bool same_order(const std::map<Key, std::pair<Places, Places>>& groups) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> kernels, counters;  // place, group
-    std::uint32_t number = 0;
-    for (const auto& [key, group] : groups) {
-      ++number;
-      if (group.first.size() != group.second.size()) continue;
-      for (const std::uint32_t i : group.first) kernels.emplace_back(i, number);
-      for (const std::uint32_t i : group.second) counters.emplace_back(i, number);
-    }
-    std::sort(kernels.begin(), kernels.end());
-    std::sort(counters.begin(), counters.end());
-    return std::equal(kernels.begin(), kernels.end(), counters.begin(), counters.end(),
-                      [](const auto& a, const auto& b) { return a.second == b.second; });
-  }
-
-  std::uint32_t mean_of(const Places& counters) {
-    std::map<std::uint32_t, std::pair<double, std::uint64_t>> sums;
-    for (const std::uint32_t i : counters) {
-      for (const auto& [metric, value] : join_.counters[i].values) {
-        auto& [sum, count] = sums[metric];
-        if (!std::isfinite(value)) continue;
-        sum += value;
-        ++count;
-      }
-    }
-    Launch mean = join_.counters[counters.front()];
-    mean.values.clear();
-    for (const auto& [metric, sum] : sums)
-      mean.values.emplace_back(metric,
-                               sum.second > 0 ? sum.first / static_cast<double>(sum.second) : NAN);
-    join_.counters.push_back(std::move(mean));
-    return static_cast<std::uint32_t>(join_.counters.size() - 1);
-  }
-
-  void tell() {
-    const auto kernels = join_.of_kernel.size();
-    const std::uint64_t joined = by_order_ + by_sums_;
-    std::string text = "Counters are joined to times by name, grid, block and order for " +
-                       std::to_string(by_order_) + " of " + std::to_string(kernels) + " launches";
-    if (by_sums_ > 0) {
-      text += "; for " + std::to_string(by_sums_) +
-              " the files differ in order or number, and each has the mean of its kernel's counted "
-              "launches, by name with sums";
-    }
-    if (joined < kernels) text += "; " + std::to_string(kernels - joined) + " have none";
-    join_.notes.push_back(text + ".");
-    const auto left = static_cast<std::uint64_t>(std::count(taken_.begin(), taken_.end(), false));
-    if (left > 0) {
-      join_.notes.push_back("The counters of " + std::to_string(left) +
-                            (left == 1 ? " launch" : " launches") +
-                            " belong to no kernel with a time, and are left out.");
-    }
-  }
-
-  Imported& imported_;
-  Join join_;
-  std::vector<bool> taken_;
-  std::uint32_t singles_ = 0;
-  std::uint64_t by_order_ = 0, by_sums_ = 0;
+  const Imported& imported_;
+  Names names_;
+  const bool shape_;
+  std::map<Key, std::uint32_t> by_key_;
+  std::unordered_map<std::uint64_t, std::uint32_t> by_kernel_;  // by function and shape
 };
 
-}  // namespace
+Join::Join(Imported& imported)
+    : imported_(imported),
+      counters_(std::move(imported.counters)),
+      taken_(counters_.size()),
+      singles_(static_cast<std::uint32_t>(counters_.size())) {
+  imported.counters.clear();
+  bool shapes = false;
+  for (const Launch& launch : counters_)
+    shapes = shapes || imported_.shapes[launch.shape].grid.x != 0;
+  // Another grid is other work: where both have one, names alone say nothing.
+  apply(&common_name, shapes);
+  apply(&base_name, shapes);
+  tell();
+}
 
-Join join_counters(Imported& imported) { return Joiner(imported).join(); }
+Join::~Join() = default;
+
+// Of what no rule before has joined.
+void Join::apply(Names::Make name, bool shape) {
+  auto rule = std::make_unique<Rule>(imported_, name, shape);
+  for (std::uint32_t i = 0; i < singles_; ++i)
+    if (!taken_[i]) rule->add(counters_[i], i);
+  if (rule->groups.empty()) return;
+  const auto each_kernel = [&](auto take) {
+    for (auto* kernel = imported_.kernels.first(); kernel != nullptr;
+         kernel = imported_.kernels.next()) {
+      const bool joined = std::any_of(rules_.begin(), rules_.end(), [&](const auto& before) {
+        const Rule::Group* group = before->of(*kernel);
+        return group != nullptr && group->kernels > 0;
+      });
+      if (joined) continue;
+      if (Rule::Group* group = rule->of(*kernel)) take(*group);
+    }
+  };
+  each_kernel([](Rule::Group& group) { ++group.kernels; });
+  // Whether both files have the launches that can be joined in the same order.
+  std::vector<std::pair<std::uint32_t, const Rule::Group*>> order;
+  for (const Rule::Group& group : rule->groups)
+    if (group.kernels == group.counters.size())
+      for (const std::uint32_t i : group.counters) order.emplace_back(i, &group);
+  std::sort(order.begin(), order.end());
+  std::size_t next = 0;
+  bool ordered = true;
+  each_kernel([&](const Rule::Group& group) {
+    if (group.kernels != group.counters.size()) return;
+    ordered = ordered && order[next].second == &group;
+    ++next;
+  });
+  for (Rule::Group& group : rule->groups) {
+    if (group.kernels == 0) continue;
+    for (const std::uint32_t i : group.counters) taken_[i] = true;
+    group.ordered = group.kernels == group.counters.size() && (ordered || group.kernels == 1);
+    if (!group.ordered) group.mean = mean_of(group.counters);
+    (group.ordered ? by_order_ : by_sums_) += group.kernels;
+  }
+  rules_.push_back(std::move(rule));
+}
+
+const Launch* Join::of(const ImportedKernel& kernel) {
+  for (const auto& rule : rules_) {
+    Rule::Group* group = rule->of(kernel);
+    if (group == nullptr || group->kernels == 0) continue;
+    return &counters_[group->ordered ? group->counters[group->asked++] : group->mean];
+  }
+  return nullptr;
+}
+
+std::uint32_t Join::mean_of(const std::vector<std::uint32_t>& counters) {
+  std::map<std::uint32_t, std::pair<double, std::uint64_t>> sums;
+  for (const std::uint32_t i : counters) {
+    for (const auto& [metric, value] : counters_[i].values) {
+      auto& [sum, count] = sums[metric];
+      if (!std::isfinite(value)) continue;
+      sum += value;
+      ++count;
+    }
+  }
+  Launch mean = counters_[counters.front()];
+  mean.values.clear();
+  for (const auto& [metric, sum] : sums)
+    mean.values.emplace_back(metric,
+                             sum.second > 0 ? sum.first / static_cast<double>(sum.second) : NAN);
+  counters_.push_back(std::move(mean));
+  return static_cast<std::uint32_t>(counters_.size() - 1);
+}
+
+void Join::tell() {
+  const auto kernels = imported_.kernels.size();
+  const std::uint64_t joined = by_order_ + by_sums_;
+  std::string text = "Counters are joined to times by name, grid, block and order for " +
+                     std::to_string(by_order_) + " of " + std::to_string(kernels) + " launches";
+  if (by_sums_ > 0) {
+    text += "; for " + std::to_string(by_sums_) +
+            " the files differ in order or number, and each has the mean of its kernel's counted "
+            "launches, by name with sums";
+  }
+  if (joined < kernels) text += "; " + std::to_string(kernels - joined) + " have none";
+  imported_.notes.push_back(text + ".");
+  const auto left = static_cast<std::uint64_t>(std::count(taken_.begin(), taken_.end(), false));
+  if (left > 0) {
+    imported_.notes.push_back("The counters of " + std::to_string(left) +
+                              (left == 1 ? " launch" : " launches") +
+                              " belong to no kernel with a time, and are left out.");
+  }
+}
 
 }  // namespace gable

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,14 +18,30 @@ namespace gable {
 // asked so.
 [[nodiscard]] std::string base_name(std::string_view name);
 
-struct Join {
-  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> of_kernel;           // place in `counters`; kNone: nothing was counted
-  std::vector<Imported::CounterLaunch> counters;  // of single launches, and means behind them
-  std::vector<std::string> notes;
-};
+class Join {
+ public:
+  // Takes the counters out of `imported`, adds the notes, and reads the kernels, whose order is the
+  // one in which they are read.
+  explicit Join(Imported& imported);
+  ~Join();
+  Join(const Join&) = delete;
+  Join& operator=(const Join&) = delete;
 
-// Kernels are in the order of their starts. Takes the counters out of `imported`.
-[[nodiscard]] Join join_counters(Imported& imported);
+  // What was counted of each kernel, asked in their order; nullptr: nothing.
+  [[nodiscard]] const Imported::CounterLaunch* of(const ImportedKernel& kernel);
+
+ private:
+  class Rule;
+  void apply(std::string (*name)(std::string_view), bool shape);
+  void tell();
+  std::uint32_t mean_of(const std::vector<std::uint32_t>& counters);
+
+  Imported& imported_;
+  std::vector<Imported::CounterLaunch> counters_;  // of single launches, and means behind them
+  std::vector<bool> taken_;
+  std::uint32_t singles_;
+  std::vector<std::unique_ptr<Rule>> rules_;  // of what a rule has not joined the next may
+  std::uint64_t by_order_ = 0, by_sums_ = 0;
+};
 
 }  // namespace gable

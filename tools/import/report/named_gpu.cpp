@@ -63,11 +63,11 @@ void leave_out_foreign_gpus(Imported& imported) {
     nameless = nameless || device.name.empty();
   }
   if (names.empty() && (nameless || imported.devices.empty())) {
-    for (const ImportedKernel& kernel : imported.kernels) {
-      if (!is_kernel_of_amd(imported.functions.name(kernel.function))) continue;
-      names = "AMD, by the names of its kernels";
-      break;
-    }
+    const auto& functions = imported.kernels.functions();
+    const bool amd = std::any_of(functions.begin(), functions.end(), [&](FunctionId function) {
+      return is_kernel_of_amd(imported.functions.name(function));
+    });
+    if (amd) names = "AMD, by the names of its kernels";
   }
   if (names.empty()) return;
   const bool all = names.starts_with("AMD, by");
@@ -80,9 +80,9 @@ void leave_out_foreign_gpus(Imported& imported) {
     if (device.name.empty()) device.name = "AMD GPU";
     std::erase_if(imported.stated, [of = id](const Ceiling& each) { return each.device == of; });
   }
-  for (const ImportedKernel& kernel : imported.kernels) {
-    DeviceInfo& device = imported.devices[kernel.device];
-    device.id = kernel.device;
+  for (const std::int32_t id : imported.kernels.devices()) {
+    DeviceInfo& device = imported.devices[id];
+    device.id = id;
     if (all && device.name.empty()) device.name = "AMD GPU";
   }
   imported.has_foreign_gpu = true;
@@ -94,8 +94,7 @@ void leave_out_foreign_gpus(Imported& imported) {
 
 void name_gpu(const GpuSpec& gpu, bool described, Imported& imported) {
   // A file need not say anything of the devices that its kernels ran on.
-  for (const ImportedKernel& kernel : imported.kernels)
-    imported.devices[kernel.device].id = kernel.device;
+  for (const std::int32_t id : imported.kernels.devices()) imported.devices[id].id = id;
   for (const auto& launch : imported.counters) imported.devices[launch.device].id = launch.device;
   bool needed = false;
   for (auto& [id, device] : imported.devices) {
