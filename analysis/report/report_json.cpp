@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 
 #include "analysis/report/report_fields.h"
 
@@ -106,13 +108,76 @@ class Writer {
   Json& out_;
 };
 
+// The report's own fields, each as text as soon as it is visited, and of lists each element: a
+// report may have some 100,000 rows, which take many times as much memory as values of Json.
+class TopWriter {
+ public:
+  explicit TopWriter(std::string& text) : text_(text) {}
+
+  void inside(const char* name, const auto& visit) {
+    write(name, [&](Writer& to) { to.inside(name, visit); });
+  }
+  void object(const char* name, const auto& value) {
+    write(name, [&](Writer& to) { to.object(name, value); });
+  }
+  template <typename Struct>
+  void list(const char* name, const std::vector<Struct>& values, const auto& visit) {
+    if (values.empty()) return write(name, [&](Writer& to) { to.list(name, values, visit); });
+    begin(name);
+    const std::size_t from = text_.size();
+    std::size_t done = 0;
+    for (const Struct& value : values) {
+      Json element;
+      Writer in(element);
+      visit(in, value);
+      text_ += done == 0 ? "[\n  " : ",\n  ";
+      add(element, "\n  ");
+      if (++done == kSample) reserve((text_.size() - from) / kSample * (values.size() - done));
+    }
+    text_ += "\n ]";
+  }
+  template <typename Struct>
+  void list(const char* name, const std::vector<Struct>& values) {
+    list(name, values, [](Writer& in, const Struct& value) { fields(in, value); });
+  }
+  void end() { text_ += "\n}\n"; }
+
+ private:
+  static constexpr std::size_t kSample = 1000;
+
+  // A text that outgrows its room is there twice meanwhile.
+  void reserve(std::size_t more) { text_.reserve(text_.size() + more + more / 8); }
+  void begin(const char* name) {
+    text_ += text_.empty() ? "{\n " : ",\n ";
+    text_ += Json(name).dump() + ": ";
+  }
+  void write(const char* name, const auto& fill) {
+    Json one;
+    Writer to(one);
+    fill(to);
+    begin(name);
+    add(one[name], "\n ");
+  }
+  // `line`: what each line but the first begins with.
+  void add(const Json& json, std::string_view line) {
+    const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
+    std::size_t at = 0;
+    for (std::size_t end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+      text_.append(text, at, end - at).append(line);
+    text_.append(text, at);
+  }
+
+  std::string& text_;
+};
+
 }  // namespace
 
 std::string to_json(const Report& report) {
-  Json out;
-  Writer writer(out);
+  std::string text;
+  TopWriter writer(text);
   fields(writer, report);
-  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  writer.end();
+  return text;
 }
 
 }  // namespace gable

@@ -15,7 +15,7 @@
 
 namespace gable {
 
-inline constexpr std::size_t kSortedRecordsBytes = std::size_t{8} << 20;
+inline constexpr std::size_t kSortedRecordsBytes = std::size_t{4} << 20;
 
 // `Less` is a type whose operator() orders two records. Those that it holds for equal stay in the
 // order in which they were added.
@@ -30,8 +30,9 @@ class SortedRecords {
 
   void add(const Record& record) {
     if (buffer_.size() == most_) write_run();
+    // All of it at once: a buffer that grows is there twice meanwhile.
     if (buffer_.capacity() == buffer_.size())
-      buffer_.reserve(std::min(most_, std::max<std::size_t>(buffer_.size() * 2, 64)));
+      buffer_.reserve(buffer_.empty() ? std::min(most_, kFew) : most_);
     buffer_.push_back(record);
     ++size_;
   }
@@ -97,7 +98,7 @@ class SortedRecords {
   }
 
   void open_runs() {
-    buffer_ = {};
+    std::vector<Record>().swap(buffer_);
     heap_.clear();
     for (Run& run : runs_) {
       run.read = run.from;
@@ -137,6 +138,7 @@ class SortedRecords {
     heap_[i] = moved;
   }
 
+  static constexpr std::size_t kFew = 64;
   std::size_t most_, place_ = 0;
   std::uint64_t size_ = 0;
   std::vector<Record> buffer_;

@@ -102,7 +102,7 @@ class Reader {
     move_times();
     for (const NamedStep& step : named_) named_steps_.add(step.thread, step.start_ns, step.end_ns);
     check_parents(json_, parents_);
-    parents_ = {};
+    decltype(parents_)().swap(parents_);
     operators_.name_layers();
     nest_.nest();
     if (named_steps_.asked())
@@ -430,7 +430,7 @@ class Reader {
       kernel_places_.push_back(place_of(*each));
     for (auto* each = copies_.first(); each != nullptr; each = copies_.next())
       copy_places_.push_back(place_of(*each));
-    externals_ = {};
+    decltype(externals_)().swap(externals_);
     leave_out_early();
     // A call that launched several kernels replayed a graph, whatever it is called.
     std::vector<bool> launched(calls_.all().size()), several(calls_.all().size());
