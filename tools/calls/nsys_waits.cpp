@@ -65,28 +65,35 @@ void NsysWaits::read_records() {
     made.stream = *stream;
     made.context = numbers_.context(made.process, rows.number(1).value_or(0));
     made.id = event.value_or(kNone);
-    if (event) by_event_.push_back(made);
+    if (event) by_event_.add(made);
     made.id = record.value_or(0);
-    if (made.id > 0) by_record_.push_back(made);
+    if (made.id > 0) by_record_.add(made);
   }
-  for (auto* records : {&by_event_, &by_record_})
-    std::sort(records->begin(), records->end(), [](const Record& a, const Record& b) {
-      return std::tie(a.process, a.id, a.correlation) < std::tie(b.process, b.id, b.correlation);
-    });
 }
 
 // Of the records before the call the last one.
-const NsysWaits::Record* NsysWaits::latest(const std::vector<Record>& records,
-                                           std::uint64_t process, std::uint64_t id,
-                                           std::uint64_t correlation) {
-  const auto behind =
-      std::lower_bound(records.begin(), records.end(), std::tuple(process, id, correlation),
-                       [](const Record& a, const auto& wanted) {
-                         return std::tie(a.process, a.id, a.correlation) < wanted;
-                       });
-  if (behind == records.begin()) return nullptr;
-  const Record& found = *std::prev(behind);
-  return found.process == process && found.id == id ? &found : nullptr;
+void NsysWaits::find(Records& records, std::vector<Wanted> wanted,
+                     std::vector<TracedWait>& waits) const {
+  if (wanted.empty()) return;
+  std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
+    return std::tie(a.process, a.id, a.correlation) < std::tie(b.process, b.id, b.correlation);
+  });
+  const Record* next = records.first();
+  Record found;
+  bool any = false;
+  for (const Wanted& each : wanted) {
+    for (; next != nullptr && std::tie(next->process, next->id, next->correlation) <
+                                  std::tie(each.process, each.id, each.correlation);
+         next = records.next()) {
+      found = *next;
+      any = true;
+    }
+    if (!any || found.process != each.process || found.id != each.id) continue;
+    TracedWait& wait = waits[each.wait];
+    wait.record = numbers_.correlation(each.process, found.correlation);
+    wait.record_stream = found.stream;
+    wait.record_context = found.context;
+  }
 }
 
 void NsysWaits::read(const std::string& where, TracedSteps& steps) {
@@ -99,6 +106,8 @@ void NsysWaits::read(const std::string& where, TracedSteps& steps) {
   SqliteRows rows(file_, kWaits,
                   {"correlationId", "globalPid", "contextId", "streamId", "eventId", "eventSyncId"},
                   where + (more.empty() ? "" : " AND " + more));
+  std::vector<Wanted> records, events;
+  std::vector<TracedWait> waits;
   while (rows.next()) {
     const auto correlation = some(rows, 0), stream = some(rows, 3), event = some(rows, 4);
     if (!correlation || *correlation == 0) continue;
@@ -107,17 +116,15 @@ void NsysWaits::read(const std::string& where, TracedSteps& steps) {
     wait.correlation = numbers_.correlation(process, *correlation);
     wait.context = numbers_.context(process, rows.number(2).value_or(0));
     if (stream) wait.stream = *stream;
-    const Record* record = nullptr;
     if (const auto own = some(rows, 5); own && *own > 0)
-      record = latest(by_record_, process, *own, *correlation);
-    if (record == nullptr && event) record = latest(by_event_, process, *event, *correlation);
-    if (record != nullptr) {
-      wait.record = numbers_.correlation(process, record->correlation);
-      wait.record_stream = record->stream;
-      wait.record_context = record->context;
-    }
-    steps.waits.push_back(wait);
+      records.push_back({process, *own, *correlation, waits.size()});
+    if (event) events.push_back({process, *event, *correlation, waits.size()});
+    waits.push_back(wait);
   }
+  find(by_record_, std::move(records), waits);
+  std::erase_if(events, [&](const Wanted& each) { return waits[each.wait].record != 0; });
+  find(by_event_, std::move(events), waits);
+  steps.waits.insert(steps.waits.end(), waits.begin(), waits.end());
 }
 
 void NsysWaits::read_full(const std::string& where, TracedSteps& steps) {

@@ -7,10 +7,12 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "tools/calls/recorded_calls.h"
+#include "tools/streams/sorted_records.h"
 #include "tools/streams/sqlite_file.h"
 
 namespace gable {
@@ -49,16 +51,26 @@ class NsysWaits {
     std::uint64_t stream = 0;
     std::uint32_t context = 0;
   };
+  struct Earlier {
+    bool operator()(const Record& a, const Record& b) const {
+      return std::tie(a.process, a.id, a.correlation) < std::tie(b.process, b.id, b.correlation);
+    }
+  };
+  using Records = SortedRecords<Record, Earlier>;
+  // A call that waits for an event, and its place among the waits.
+  struct Wanted {
+    std::uint64_t process = 0, id = 0, correlation = 0;
+    std::size_t wait = 0;
+  };
   void read_records();
   void read_full(const std::string& where, TracedSteps& steps);
-  static const Record* latest(const std::vector<Record>& records, std::uint64_t process,
-                              std::uint64_t id, std::uint64_t correlation);
+  void find(Records& records, std::vector<Wanted> wanted, std::vector<TracedWait>& waits) const;
 
   SqliteFile& file_;
   NsysNumbers numbers_;
   // One event is recorded many times: by the number that each record has of its own, and by that
   // of the event; in the order of their calls.
-  std::vector<Record> by_record_, by_event_;
+  Records by_record_, by_event_;
 };
 
 // What the numbers in the columns srcKind and dstKind mean; they are not CUPTI's. A file without a

@@ -109,10 +109,11 @@ def make(out, size, processes):
         if os.path.getsize(out) >= size:
             break
     base.close()
-    print(f"{first} kernels, {os.path.getsize(out) / 1e6:.0f} MB")
+    return first
 
 
 if __name__ == "__main__":
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    make(sys.argv[2], float(sys.argv[1]) * 1e6, int(sys.argv[3]) if len(sys.argv) == 4 else 2)
+    kernels = make(sys.argv[2], float(sys.argv[1]) * 1e6, int(sys.argv[3]) if len(sys.argv) == 4 else 2)
+    print(f"{kernels} kernels, {os.path.getsize(sys.argv[2]) / 1e6:.0f} MB")

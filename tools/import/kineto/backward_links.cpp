@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 namespace gable {
@@ -24,6 +26,36 @@ bool makes_tensor(std::string_view name) {
   return name.starts_with("aten::") &&
          std::find(kNames.begin(), kNames.end(), name.substr(6)) != kNames.end();
 }
+
+// Layers of operators by their sequence numbers; of several with one number the one that starts
+// last.
+class NumberedLayers {
+ public:
+  void add(std::uint64_t sequence, std::uint64_t start_ns, LayerId layer) {
+    all_.push_back({sequence, start_ns, layer});
+  }
+  // After the last.
+  void sort() {
+    std::stable_sort(all_.begin(), all_.end(), [](const Numbered& a, const Numbered& b) {
+      return std::tie(a.sequence, a.start_ns) < std::tie(b.sequence, b.start_ns);
+    });
+  }
+  [[nodiscard]] std::optional<LayerId> find(const AutogradFacts& facts) const {
+    if (!facts.has_sequence) return std::nullopt;
+    const auto behind = std::upper_bound(
+        all_.begin(), all_.end(), facts.sequence,
+        [](std::uint64_t wanted, const Numbered& each) { return wanted < each.sequence; });
+    if (behind == all_.begin() || behind[-1].sequence != facts.sequence) return std::nullopt;
+    return behind[-1].layer;
+  }
+
+ private:
+  struct Numbered {
+    std::uint64_t sequence = 0, start_ns = 0;
+    LayerId layer = 0;
+  };
+  std::vector<Numbered> all_;
+};
 
 }  // namespace
 
@@ -102,18 +134,18 @@ void BackwardLinks::find_recompute() {
 
 // Of what lies in backward: the layer around the operator that made the node.
 std::vector<LayerId> BackwardLinks::find_around() const {
-  std::unordered_map<std::uint64_t, LayerId> made;  // by sequence number
+  NumberedLayers made;
   for (std::uint32_t i = 0; i < ranges_.size(); ++i)
     if (const AutogradFacts* of = facts(i);
         within_[i] == Within::none && of != nullptr && of->has_sequence)
-      made[of->sequence] = ranges_[i].layer;
+      made.add(of->sequence, ranges_[i].start_ns, ranges_[i].layer);
+  made.sort();
   std::vector<LayerId> around(ranges_.size(), 0);
   for (std::uint32_t i = 0; i < ranges_.size(); ++i) {
     if (within_[i] != Within::backward) continue;
     const AutogradFacts* of = facts(i);
-    const auto found = of != nullptr && of->has_sequence ? made.find(of->sequence) : made.end();
-    if (found != made.end()) {
-      around[i] = layers_.node(found->second).parent;
+    if (const auto found = of != nullptr ? made.find(*of) : std::nullopt) {
+      around[i] = layers_.node(*found).parent;
     } else if (ranges_[i].parent != kNone) {
       around[i] = around[ranges_[i].parent];
     }
@@ -150,15 +182,13 @@ void BackwardLinks::link_recompute() {
 }
 
 void BackwardLinks::link_nodes() {
-  std::unordered_map<std::uint64_t, std::pair<std::uint64_t, LayerId>> forward;  // start, layer
-  for (std::uint32_t i = 0; i < ranges_.size(); ++i) {
-    const AutogradFacts* of = facts(i);
-    if (of == nullptr || !of->has_sequence || of->backward) continue;
-    // Operators that make no node of autograd have the number of the next one that does. One that
-    // makes several nodes (linear: of a transposition and of a product) does so within.
-    auto& last = forward[of->sequence];
-    if (ranges_[i].start_ns >= last.first) last = {ranges_[i].start_ns, ranges_[i].layer};
-  }
+  // Operators that make no node of autograd have the number of the next one that does. One that
+  // makes several nodes (linear: of a transposition and of a product) does so within.
+  NumberedLayers forward;
+  for (std::uint32_t i = 0; i < ranges_.size(); ++i)
+    if (const AutogradFacts* of = facts(i); of != nullptr && of->has_sequence && !of->backward)
+      forward.add(of->sequence, ranges_[i].start_ns, ranges_[i].layer);
+  forward.sort();
   std::vector<bool> moved(ranges_.size());
   std::vector<std::uint64_t> node(ranges_.size());  // of those: the number of the innermost
   for (std::uint32_t i = 0; i < ranges_.size(); ++i) {
@@ -183,9 +213,8 @@ void BackwardLinks::link_nodes() {
     if (!starts || !(range.is_layer || again)) continue;
     moved[i] = range.is_layer = true;
     range.within = false;
-    const auto found = of->has_sequence ? forward.find(of->sequence) : forward.end();
-    if (found != forward.end()) {
-      range.layer = turned(found->second.second, Direction::backward);
+    if (const auto found = forward.find(*of)) {
+      range.layer = turned(*found, Direction::backward);
     } else {
       const LayerId around = range.parent == kNone ? 0 : ranges_[range.parent].layer;
       range.layer = layers_.child(around, nest_.text(range.name), Direction::backward);

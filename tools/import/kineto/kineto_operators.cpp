@@ -136,7 +136,7 @@ void KinetoOperators::finish_convolutions() {
   using Gradient = std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>;
   std::unordered_map<std::uint64_t, const Gradient*> gradients;
   // Of several operators the last makes the node: those before it have its number too.
-  std::unordered_map<std::uint64_t, std::uint32_t> last;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> numbers;  // with the outermost range
   std::vector<std::uint32_t> outermost(ranges.size(), kNone);
   std::vector<std::uint32_t> node(ranges.size(), kNone);      // of backward
   std::vector<std::uint32_t> numbered(ranges.size(), kNone);  // has the sequence number
@@ -157,17 +157,26 @@ void KinetoOperators::finish_convolutions() {
       if (result != nullptr && result->gradient)
         gradients[facts_[ranges[node[i]].tag].autograd.sequence] = &*result->gradient;
     } else if (facts.autograd.has_sequence) {
-      const auto [place, fresh] = last.try_emplace(facts.autograd.sequence, outermost[i]);
-      if (!fresh && ranges[place->second].start_ns < ranges[outermost[i]].start_ns)
-        place->second = outermost[i];
+      numbers.emplace_back(facts.autograd.sequence, outermost[i]);
     }
   }
+  // Of those that start together the first stays.
+  std::stable_sort(numbers.begin(), numbers.end(), [&](const auto& a, const auto& b) {
+    return std::pair(a.first, ranges[b.second].start_ns) <
+           std::pair(b.first, ranges[a.second].start_ns);
+  });
+  const auto last = [&](std::uint64_t sequence) {
+    const auto found = std::lower_bound(
+        numbers.begin(), numbers.end(), sequence,
+        [](const auto& each, std::uint64_t wanted) { return each.first < wanted; });
+    return found != numbers.end() && found->first == sequence ? found->second : 0u;
+  };
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
     const OperatorResult* result = result_of(ranges[i]);
     if (result == nullptr || !result->pending || node[i] != kNone || numbered[i] == kNone) continue;
     const std::uint64_t sequence = facts_[ranges[numbered[i]].tag].autograd.sequence;
     const auto found = gradients.find(sequence);
-    if (found == gradients.end() || last[sequence] != outermost[i] ||
+    if (found == gradients.end() || last(sequence) != outermost[i] ||
         found->second->second != result->pending->weight)
       continue;
     results_[facts_[ranges[i].tag].result].work = finish(*result->pending, found->second->first);

@@ -121,11 +121,11 @@ class Reader {
     imported_.has_calls = imported_.has_calls || !calls_.all().empty();
     add_waits(
         waits(), nest_, [this](std::uint64_t when) { return step_at(steps_, when); }, imported_);
+    nest_.finish(imported_);
     record_steps();
     operators_.describe(
         imported_, device_, [this](std::uint64_t when) { return step_at(steps_, when); },
         static_cast<std::uint32_t>(steps_.size()));
-    nest_.finish(imported_);
     imported_.steps.insert(imported_.steps.end(), steps_.begin(), steps_.end());
     const std::string name = std::filesystem::path(json_.name()).filename().string();
     if (!kernels_.empty()) imported_.times_from.push_back("PyTorch's profiler (" + name + ")");

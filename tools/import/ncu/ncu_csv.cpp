@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::size_t kMostMetrics = 20000;
-constexpr std::size_t kMostHeldBytes = 64u << 20;
+constexpr std::size_t kMostHeldBytes = 8u << 20;
 
 struct Columns {
   std::size_t count = 0;

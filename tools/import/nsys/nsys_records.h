@@ -57,6 +57,7 @@ struct NsysCall {
   std::uint64_t key = 0;  // process and number
   std::uint64_t start_ns = 0;
   std::uint32_t thread = 0;
+  std::uint32_t row = 0;  // of those that are kept
 };
 
 struct NsysCalled {

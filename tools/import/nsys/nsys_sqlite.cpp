@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
@@ -70,6 +71,7 @@ class Reader {
     read_copies(kMemcpy, true);
     read_copies(kMemset, false);
     read_calls();
+    number_threads();
     read_ranges();
     // What ran before the session's zero has negative times, and a record at 0 would count as one
     // without a time.
@@ -249,6 +251,7 @@ class Reader {
         if (synchronises(texts_.call(rows, 4).what)) {
           const TracedCall wait = traced(rows);
           waits_.add({wait.start_ns, wait.end_ns(), wait.thread});
+          see_thread(wait.thread, calls_.size());
         }
         const auto correlation = rows.number(1, kMost32);
         const auto thread = rows.number(2);
@@ -256,10 +259,49 @@ class Reader {
         const auto process = processes_.find(*thread & ~kThreadPart);
         if (process == processes_.end()) continue;
         numbers_[process->second].see(*correlation);
-        calls_.add(
-            {nsys_key(process->second, *correlation), rows.needed_time(0), thread_of(*thread)});
+        const auto row = static_cast<std::uint32_t>(std::min(calls_.size(), kMost32));
+        calls_.add({nsys_key(process->second, *correlation), rows.needed_time(0),
+                    thread_of(*thread), row});
       }
     }
+  }
+
+  // The row of the thread's first call that counts.
+  void see_thread(std::uint32_t thread, std::uint64_t row) {
+    if (first_rows_.size() <= thread) first_rows_.resize(thread + std::size_t{1}, UINT64_MAX);
+    first_rows_[thread] = std::min(first_rows_[thread], row);
+  }
+
+  // Threads in the order of their first calls that GPU work came from or that wait, as layers are
+  // in the order of their threads.
+  void number_threads() {
+    const NsysOperation* work = operations_.first();
+    for (const NsysCall* call = calls_.first(); call != nullptr; call = calls_.next()) {
+      while (work != nullptr && key_of(*work) < call->key) work = operations_.next();
+      if (work != nullptr && key_of(*work) == call->key) see_thread(call->thread, call->row);
+    }
+    first_rows_.resize(threads_.size(), UINT64_MAX);
+    std::vector<std::uint32_t> order(first_rows_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+      return first_rows_[a] < first_rows_[b];
+    });
+    thread_numbers_.resize(order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) thread_numbers_[order[i]] = i;
+    std::erase_if(threads_,
+                  [this](const auto& thread) { return first_rows_[thread.second] == UINT64_MAX; });
+    for (auto& [global, number] : threads_) number = thread_numbers_[number];
+    SortedRecords<NsysWait, NsysEarlier> waits;
+    for (const NsysWait* wait = waits_.first(); wait != nullptr; wait = waits_.next()) {
+      NsysWait numbered = *wait;
+      numbered.thread = thread_numbers_[wait->thread];
+      waits.add(numbered);
+    }
+    waits_ = std::move(waits);
+  }
+
+  static std::uint64_t key_of(const NsysOperation& operation) {
+    return nsys_key(operation.caller, operation.correlation);
   }
 
   // Of the columns start, correlationId, globalTid, end and nameId.
@@ -339,15 +381,14 @@ class Reader {
     bool any = false;
     for (const NsysOperation* each = operations_.first(); each != nullptr;
          each = operations_.next()) {
-      const std::uint64_t key = nsys_key(each->caller, each->correlation);
-      while (call != nullptr && call->key <= key) {
+      while (call != nullptr && call->key <= key_of(*each)) {
         if (!any || call->key != found.key) found = *call;
         any = true;
         call = calls_.next();
       }
-      if (any && found.key == key) {
+      if (any && found.key == key_of(*each)) {
         NsysCalled called{found.start_ns, *each};
-        called.operation.caller = found.thread;
+        called.operation.caller = thread_numbers_[found.thread];
         called_.add(called);
       } else {
         take_without_call(*each);
@@ -482,6 +523,8 @@ class Reader {
   RangeNames names_;
   std::vector<ImportedStep> steps_;
   std::unordered_map<std::uint64_t, std::uint32_t> processes_, threads_;
+  std::vector<std::uint64_t> first_rows_;      // by thread
+  std::vector<std::uint32_t> thread_numbers_;  // by thread, as it was when calls were read
   std::unordered_map<std::uint32_t, CallNumbers> numbers_;  // by process
   SortedRecords<NsysOperation, NsysEarlier> operations_;
   SortedRecords<NsysCall, NsysEarlier> calls_;

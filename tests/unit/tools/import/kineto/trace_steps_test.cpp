@@ -70,7 +70,7 @@ class TraceSteps : public testing::Test {
 };
 
 TEST_F(TraceSteps, CallsAndOperations) {
-  const Imported& made = read(3);
+  Imported& made = read(3);
   ASSERT_EQ(made.step_records.size(), 1u);
   const StepRecord& record = made.step_records[0];
   const RecordedSteps& steps = record.steps;
@@ -97,7 +97,7 @@ TEST_F(TraceSteps, CallsAndOperations) {
   EXPECT_EQ(steps.operations[0].key, steps.operations[3].key);
   const RecordedWork& work = record.work[steps.operations[0].key];
   EXPECT_TRUE(work.kernel);
-  EXPECT_EQ(work.key, launch_key(made, made.kernels[0]));
+  EXPECT_EQ(work.key, launch_key(made, *made.kernels.first()));
   EXPECT_FALSE(record.work[copy.key].kernel);
   const auto legacy = std::find_if(steps.streams.begin(), steps.streams.end(),
                                    [](const auto& s) { return s.legacy; });
@@ -151,10 +151,10 @@ TEST_F(TraceSteps, RangesThatTheUserNamesAreStepsInstead) {
   imported.step_range = "^batch";
   for (int i = 1; i <= 3; ++i) step(i, "batch ");
   event("user_annotation", "ProfilerStep#1", 1000, 9000);
-  const Imported& made = read();
+  Imported& made = read();
   EXPECT_EQ(made.steps.size(), 3u);
   EXPECT_EQ(made.step_records.size(), 1u);
-  EXPECT_EQ(made.layers.node(made.kernels[0].layer).name, "batch #");
+  EXPECT_EQ(made.layers.node(made.kernels.first()->layer).name, "batch #");
 }
 
 TEST_F(TraceSteps, ANameThatNoRangeHasIsRefusedWithThoseThatThereAre) {
