@@ -27,41 +27,11 @@ bool makes_tensor(std::string_view name) {
          std::find(kNames.begin(), kNames.end(), name.substr(6)) != kNames.end();
 }
 
-// Layers of operators by their sequence numbers; of several with one number the one that starts
-// last.
-class NumberedLayers {
- public:
-  void add(std::uint64_t sequence, std::uint64_t start_ns, LayerId layer) {
-    all_.push_back({sequence, start_ns, layer});
-  }
-  // After the last.
-  void sort() {
-    std::stable_sort(all_.begin(), all_.end(), [](const Numbered& a, const Numbered& b) {
-      return std::tie(a.sequence, a.start_ns) < std::tie(b.sequence, b.start_ns);
-    });
-  }
-  [[nodiscard]] std::optional<LayerId> find(const AutogradFacts& facts) const {
-    if (!facts.has_sequence) return std::nullopt;
-    const auto behind = std::upper_bound(
-        all_.begin(), all_.end(), facts.sequence,
-        [](std::uint64_t wanted, const Numbered& each) { return wanted < each.sequence; });
-    if (behind == all_.begin() || behind[-1].sequence != facts.sequence) return std::nullopt;
-    return behind[-1].layer;
-  }
-
- private:
-  struct Numbered {
-    std::uint64_t sequence = 0, start_ns = 0;
-    LayerId layer = 0;
-  };
-  std::vector<Numbered> all_;
-};
-
 }  // namespace
 
 AutogradFacts autograd_facts(const TraceEvent& event) {
   AutogradFacts facts;
-  facts.sequence = event.sequence.value_or(0);
+  facts.sequence = event.sequence.value_or(0) & ((std::uint64_t{1} << 61) - 1);
   facts.has_sequence = event.sequence.has_value();
   facts.backward = is_backward_name(event.name) || event.forward_thread != 0;
   facts.makes_tensor = makes_tensor(event.name);
@@ -73,8 +43,7 @@ BackwardLinks::BackwardLinks(RangeNest& nest, LayerTree& layers,
     : nest_(nest), ranges_(nest.ranges()), layers_(layers), facts_(std::move(facts)) {}
 
 void BackwardLinks::link() {
-  find_recompute();
-  link_recompute();
+  if (find_recompute()) link_recompute();
   link_nodes();
 }
 
@@ -106,7 +75,7 @@ LayerId BackwardLinks::turned(LayerId layer, Direction direction) {
 // Backward runs without recording what it does, so its own operators have no sequence numbers. It
 // computes again what has modules around it, or records itself for another backward while an
 // operator beside it does not. (Where all have numbers, a backward of the backward was asked for.)
-void BackwardLinks::find_recompute() {
+bool BackwardLinks::find_recompute() {
   within_.assign(ranges_.size(), Within::none);
   std::vector<bool> records_nothing(ranges_.size());  // of the backward at that place
   std::vector<std::uint32_t> node(ranges_.size(), kNone);
@@ -118,6 +87,7 @@ void BackwardLinks::find_recompute() {
     const AutogradFacts* of = facts(i);
     if (of != nullptr && !of->has_sequence && !of->makes_tensor) records_nothing[parent] = true;
   }
+  bool any = false;
   for (std::uint32_t i = 0; i < ranges_.size(); ++i) {
     const std::uint32_t parent = ranges_[i].parent;
     if (is_backward(i)) {
@@ -128,23 +98,49 @@ void BackwardLinks::find_recompute() {
                             records_nothing[node[parent]];
       const bool again = within_[parent] == Within::recompute || is_module(i) || recorded;
       within_[i] = again ? Within::recompute : Within::backward;
+      any = any || again;
     }
   }
+  return any;
+}
+
+BackwardLinks::Numbered BackwardLinks::number_forward() const {
+  const auto order = [this](std::uint32_t range) {
+    const std::uint64_t sequence = facts(range)->sequence;
+    return std::tuple(sequence, ranges_[range].start_ns, range);
+  };
+  Numbered forward;
+  for (std::uint32_t i = 0; i < ranges_.size(); ++i)
+    if (const AutogradFacts* of = facts(i); of != nullptr && of->has_sequence && !of->backward)
+      forward.ranges.push_back(i);
+  std::sort(forward.ranges.begin(), forward.ranges.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return order(a) < order(b); });
+  forward.layers.reserve(forward.ranges.size());
+  for (const std::uint32_t range : forward.ranges) forward.layers.push_back(ranges_[range].layer);
+  return forward;
+}
+
+std::optional<LayerId> BackwardLinks::find(const Numbered& forward,
+                                           const AutogradFacts& wanted) const {
+  if (!wanted.has_sequence) return std::nullopt;
+  const auto& all = forward.ranges;
+  const std::uint64_t sequence = wanted.sequence;
+  const auto behind = std::upper_bound(all.begin(), all.end(), sequence,
+                                       [this](std::uint64_t number, std::uint32_t range) {
+                                         return number < facts(range)->sequence;
+                                       });
+  if (behind == all.begin() || facts(behind[-1])->sequence != sequence) return std::nullopt;
+  return forward.layers[static_cast<std::size_t>(behind - all.begin()) - 1];
 }
 
 // Of what lies in backward: the layer around the operator that made the node.
 std::vector<LayerId> BackwardLinks::find_around() const {
-  NumberedLayers made;
-  for (std::uint32_t i = 0; i < ranges_.size(); ++i)
-    if (const AutogradFacts* of = facts(i);
-        within_[i] == Within::none && of != nullptr && of->has_sequence)
-      made.add(of->sequence, ranges_[i].start_ns, ranges_[i].layer);
-  made.sort();
+  const Numbered forward = number_forward();
   std::vector<LayerId> around(ranges_.size(), 0);
   for (std::uint32_t i = 0; i < ranges_.size(); ++i) {
     if (within_[i] != Within::backward) continue;
     const AutogradFacts* of = facts(i);
-    if (const auto found = of != nullptr ? made.find(*of) : std::nullopt) {
+    if (const auto found = of != nullptr ? find(forward, *of) : std::nullopt) {
       around[i] = layers_.node(*found).parent;
     } else if (ranges_[i].parent != kNone) {
       around[i] = around[ranges_[i].parent];
@@ -184,13 +180,9 @@ void BackwardLinks::link_recompute() {
 void BackwardLinks::link_nodes() {
   // Operators that make no node of autograd have the number of the next one that does. One that
   // makes several nodes (linear: of a transposition and of a product) does so within.
-  NumberedLayers forward;
-  for (std::uint32_t i = 0; i < ranges_.size(); ++i)
-    if (const AutogradFacts* of = facts(i); of != nullptr && of->has_sequence && !of->backward)
-      forward.add(of->sequence, ranges_[i].start_ns, ranges_[i].layer);
-  forward.sort();
+  const Numbered forward = number_forward();
   std::vector<bool> moved(ranges_.size());
-  std::vector<std::uint64_t> node(ranges_.size());  // of those: the number of the innermost
+  std::vector<std::uint32_t> node(ranges_.size(), kNone);  // of those: the innermost with a number
   for (std::uint32_t i = 0; i < ranges_.size(); ++i) {
     if (within_[i] == Within::recompute) continue;
     RangeNest::Range& range = ranges_[i];
@@ -198,12 +190,15 @@ void BackwardLinks::link_nodes() {
     const AutogradFacts* of = facts(i);
     const bool starts = of != nullptr && of->backward;
     if (starts && of->has_sequence) {
-      node[i] = of->sequence;
+      node[i] = i;
     } else if (inside) {
       node[i] = node[range.parent];
     }
     // A backward within another one, of what that one computed again, is found by its own number.
-    const bool again = inside && node[i] != node[range.parent];
+    const auto number = [&](std::uint32_t at) -> std::uint64_t {
+      return node[at] == kNone ? 0 : facts(node[at])->sequence;
+    };
+    const bool again = inside && number(i) != number(range.parent);
     if (inside && !again) {
       range.layer = ranges_[range.parent].layer;
       range.is_layer = false;
@@ -213,7 +208,7 @@ void BackwardLinks::link_nodes() {
     if (!starts || !(range.is_layer || again)) continue;
     moved[i] = range.is_layer = true;
     range.within = false;
-    if (const auto found = forward.find(*of)) {
+    if (const auto found = find(forward, *of)) {
       range.layer = turned(*found, Direction::backward);
     } else {
       const LayerId around = range.parent == kNone ? 0 : ranges_[range.parent].layer;

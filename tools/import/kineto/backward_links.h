@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,12 +15,12 @@
 
 namespace gable {
 
-// Of an operator.
+// Of an operator; traces have millions.
 struct AutogradFacts {
-  std::uint64_t sequence = 0;  // of the node that it makes, or is
-  bool has_sequence = false;
-  bool backward = false;      // autograd's engine runs it
-  bool makes_tensor = false;  // out of nothing: such have no number in any case
+  std::uint64_t sequence : 61 = 0;  // of the node that it makes, or is
+  std::uint64_t has_sequence : 1 = 0;
+  std::uint64_t backward : 1 = 0;      // autograd's engine runs it
+  std::uint64_t makes_tensor : 1 = 0;  // out of nothing: such have no number in any case
 };
 [[nodiscard]] AutogradFacts autograd_facts(const TraceEvent& event);
 
@@ -36,6 +37,11 @@ class BackwardLinks {
  private:
   static constexpr std::uint32_t kNone = RangeNest::kNone;
   enum class Within : std::uint8_t { none, backward, recompute };
+  // Operators by their sequence numbers, then by their start, and the layers that they had.
+  struct Numbered {
+    std::vector<std::uint32_t> ranges;
+    std::vector<LayerId> layers;
+  };
 
   // nullptr: the range is of no operator.
   [[nodiscard]] const AutogradFacts* facts(std::uint32_t range) const;
@@ -43,7 +49,11 @@ class BackwardLinks {
   [[nodiscard]] bool is_module(std::uint32_t range) const;
   // The layer of the same path in that direction.
   LayerId turned(LayerId layer, Direction direction);
-  void find_recompute();
+  [[nodiscard]] bool find_recompute();  // whether there is any
+  [[nodiscard]] Numbered number_forward() const;
+  // Of several operators with that number the layer of the last.
+  [[nodiscard]] std::optional<LayerId> find(const Numbered& forward,
+                                            const AutogradFacts& facts) const;
   [[nodiscard]] std::vector<LayerId> find_around() const;
   void link_recompute();
   void link_nodes();

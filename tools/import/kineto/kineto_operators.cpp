@@ -193,6 +193,8 @@ void KinetoOperators::launched(std::uint32_t range, const ImportedKernel& kernel
   if (at != kNone) {
     Facts& facts = facts_[ranges[at].tag];
     if (!facts.launches) facts.device = kernel.device;
+    on_several_ = on_several_ || (linked_ && kernel.device != last_device_);
+    last_device_ = kernel.device;
     facts.launches = linked_ = true;
     facts.replays = facts.replays || replayed;
     facts.tensor_cores = facts.tensor_cores || known.tensor_cores;
@@ -225,7 +227,7 @@ const OperatorResult* KinetoOperators::result_of(const RangeNest::Range& range) 
 
 // An operator and those that it calls may both tell the work. Where they agree, those within count:
 // they have the types in which it is done. Where they do not, the one around them knows all of it.
-std::vector<KinetoOperators::Choice> KinetoOperators::choose() {
+std::vector<KinetoOperators::Choice> KinetoOperators::choose(std::int32_t device) {
   const auto& ranges = nest_.ranges();
   std::vector<Choice> choices(ranges.size(), Choice::none);
   struct Inner {
@@ -235,6 +237,8 @@ std::vector<KinetoOperators::Choice> KinetoOperators::choose() {
     std::int32_t device = 0;  // of the first that launched
   };
   std::vector<Inner> within(ranges.size());
+  on_tensor_cores_.assign(ranges.size(), false);
+  if (on_several_) devices_.assign(ranges.size(), device);
   // Those within others come behind them.
   for (std::size_t i = ranges.size(); i-- > 0;) {
     const RangeNest::Range& range = ranges[i];
@@ -244,9 +248,9 @@ std::vector<KinetoOperators::Choice> KinetoOperators::choose() {
     const bool launches = range.tag != kNone && facts_[range.tag].launches;
     if (launches && !sum.launches) sum.device = facts_[range.tag].device;
     sum.launches = sum.launches || launches;
-    if (sum.launches) devices_[i] = sum.device;
+    if (sum.launches && !devices_.empty()) devices_[i] = sum.device;
     sum.tensor_cores = sum.tensor_cores || (range.tag != kNone && facts_[range.tag].tensor_cores);
-    if (sum.tensor_cores) on_tensor_cores_.insert(static_cast<std::uint32_t>(i));
+    if (sum.tensor_cores) on_tensor_cores_[i] = true;
     // By name it multiplies matrices, and nothing within it does.
     const bool replays = range.tag != kNone && facts_[range.tag].replays;
     const bool ours = range.tag != kNone && facts_[range.tag].ours;
@@ -310,7 +314,7 @@ void KinetoOperators::describe(Imported& imported, std::int32_t device,
   if (!shapes_) return;
   finish_convolutions();
   const auto& ranges = nest_.ranges();
-  const std::vector<Choice> choices = choose();
+  const std::vector<Choice> choices = choose(device);
   std::map<std::uint32_t, ModelDescription> models;
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
     const RangeNest::Range& range = ranges[i];
@@ -320,9 +324,7 @@ void KinetoOperators::describe(Imported& imported, std::int32_t device,
     const Choice choice = choices[i];
     const bool counts = choice == Choice::own || choice == Choice::unknown;
     if (range.within && !counts) continue;
-    const auto ran_on = devices_.find(i);
-    OperatorWork& work =
-        models[step].work[{ran_on == devices_.end() ? device : ran_on->second, range.layer}];
+    OperatorWork& work = models[step].work[{devices_.empty() ? device : devices_[i], range.layer}];
     if (!range.within) ++work.operators;
     if (!counts) continue;  // bytes are those of tensors that the trace does not name
     const OperatorResult* result = result_of(range);
@@ -333,7 +335,7 @@ void KinetoOperators::describe(Imported& imported, std::int32_t device,
     const OperatorFormula& formula = *result->work;
     const auto parts = parts_.find(i);
     // Tensor cores round FP32 to TF32, and have another roof.
-    const bool rounds = formula.type == "fp32" && on_tensor_cores_.contains(i);
+    const bool rounds = formula.type == "fp32" && on_tensor_cores_[i];
     work.flops[rounds ? "tf32" : formula.type] +=
         formula.flops * (parts == parts_.end() ? 1 : parts->second);
     work.bytes_known = work.bytes_known && formula.bytes.has_value();

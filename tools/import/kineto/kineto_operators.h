@@ -10,7 +10,6 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "tools/import/kineto/backward_links.h"
@@ -49,17 +48,17 @@ class KinetoOperators {
   static constexpr std::uint32_t kNone = RangeNest::kNone;
   struct Facts {
     AutogradFacts autograd;
-    std::int32_t device = 0;       // on which it launched first
-    std::uint32_t result = kNone;  // of its formula
-    std::uint32_t label = kNone;   // sizes, as a name
-    bool may_multiply = false;     // it has no formula, and may be one that multiplies matrices
-    bool ours = false;             // PyTorch's own
-    bool aten = false;             // of these, an operator
-    bool sparse = false;           // what it calls takes sizes for work
-    bool other_work = false;       // it launched kernels of which nobody knows what they do
-    bool launches = false;         // itself
-    bool tensor_cores = false;     // by the name of a kernel that it launches
-    bool replays = false;          // a graph of operators that are not in the trace
+    std::int32_t device = 0;        // on which it launched first
+    std::uint32_t result = kNone;   // of its formula
+    std::uint32_t label = kNone;    // sizes, as a name
+    bool may_multiply : 1 = false;  // it has no formula, and may be one that multiplies matrices
+    bool ours : 1 = false;          // PyTorch's own
+    bool aten : 1 = false;          // of these, an operator
+    bool sparse : 1 = false;        // what it calls takes sizes for work
+    bool other_work : 1 = false;    // it launched kernels of which nobody knows what they do
+    bool launches : 1 = false;      // itself
+    bool tensor_cores : 1 = false;  // by the name of a kernel that it launches
+    bool replays : 1 = false;       // a graph of operators that are not in the trace
   };
   struct KernelFacts {    // by the kernel's name
     bool simple = false;  // it multiplies no matrices
@@ -70,7 +69,7 @@ class KinetoOperators {
   std::uint32_t keep(OperatorResult result, std::uint32_t label);
   KernelFacts kernel_facts(FunctionId function, const FunctionTable& functions);
   void finish_convolutions();
-  [[nodiscard]] std::vector<Choice> choose();
+  [[nodiscard]] std::vector<Choice> choose(std::int32_t device);
   [[nodiscard]] const OperatorResult* result_of(const RangeNest::Range& range) const;
 
   RangeNest& nest_;
@@ -78,11 +77,13 @@ class KinetoOperators {
   std::vector<OperatorResult> results_;
   std::unordered_map<std::uint32_t, std::uint32_t> same_;  // the last result, by label
   std::unordered_map<FunctionId, KernelFacts> kernels_;
-  std::unordered_set<std::uint32_t> on_tensor_cores_;  // ranges that launched such kernels
+  std::vector<bool> on_tensor_cores_;  // by range: it launched such kernels
   // Layers of a step and GPU whose kernels are of no operator, or of one around them; whether they
   // are known to multiply no matrices.
   std::map<std::tuple<std::uint32_t, std::int32_t, LayerId>, bool> others_;
-  std::unordered_map<std::size_t, std::int32_t> devices_;   // of ranges that launched
+  std::vector<std::int32_t> devices_;  // by range; empty: all ran on one
+  std::int32_t last_device_ = 0;
+  bool on_several_ = false;
   std::unordered_map<std::uint32_t, std::uint32_t> parts_;  // of which a range's work is so often
   bool modules_ = false, shapes_ = false;
   bool linked_ = false;  // it is known which operators launched GPU work
