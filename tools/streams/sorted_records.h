@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any number of records, sorted, in bounded memory: what is more than a buffer goes into a temporary
-// file in sorted runs, which are merged when they are read.
+// Any number of records, sorted, in bounded memory: what is more than a buffer goes into a
+// temporary file in sorted runs, which are merged when they are read.
 #pragma once
 
 #include <algorithm>

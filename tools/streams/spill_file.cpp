@@ -23,8 +23,8 @@ std::string folder() {
 
 [[noreturn]] void fail(int error) {
   throw WrongUse("There is no room in " + folder() + " (" + std::strerror(error) +
-                 ") for what a file of this size needs beside memory, up to half as much as the "
-                 "file: free some, or name another folder with TMPDIR.");
+                 ") for what a file of this size needs beside memory, a little more than half of "
+                 "its size: free some, or name another folder with TMPDIR.");
 }
 
 }  // namespace
@@ -59,8 +59,8 @@ void SpillFile::read(std::uint64_t offset, void* to, std::size_t size) const {
     const ssize_t done = pread(file_, into, size, static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0)
-      throw WrongUse("A temporary file in " + folder() + " cannot be read back: " +
-                     std::strerror(done < 0 ? errno : EIO) + ".");
+      throw WrongUse("A temporary file in " + folder() +
+                     " cannot be read back: " + std::strerror(done < 0 ? errno : EIO) + ".");
     into += done;
     offset += static_cast<std::uint64_t>(done);
     size -= static_cast<std::size_t>(done);

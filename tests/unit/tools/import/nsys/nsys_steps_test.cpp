@@ -127,7 +127,8 @@ TEST_F(NsysSteps, CallsAndOperations) {
   ASSERT_EQ(steps.streams.size(), 2u);
   EXPECT_TRUE(steps.streams[0].legacy);
   EXPECT_TRUE(steps.streams[1].non_blocking);
-  EXPECT_EQ(record.work[steps.operations[0].key].key, launch_key(imported, *imported.kernels.first()));
+  EXPECT_EQ(record.work[steps.operations[0].key].key,
+            launch_key(imported, *imported.kernels.first()));
 }
 
 TEST_F(NsysSteps, TheGraphOfThemHoldsTogether) {
