@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import select
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -78,13 +79,20 @@ class MemoryTest(ImportTest):
             path = self.folder / f"run_{megabytes}.sqlite"
             made = subprocess.run([sys.executable, "-B", MAKE_EXPORT, str(megabytes), path], capture_output=True, text=True, check=True)
             kernels = int(made.stdout.split()[0])
+            # Else the report, which has a row for each kernel in each layer, would take more than what is read.
+            base = sqlite3.connect(path)
+            base.execute("PRAGMA synchronous = OFF")
+            base.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 1, dynamicSharedMemory = 0")
+            base.execute("UPDATE NVTX_EVENTS SET text = 'layer', textId = NULL WHERE textId IS NOT NULL")
+            base.commit()
+            base.close()
             sizes[kernels] = peak("--nsys", path, "--step-range", "step.*")
             path.unlink()
         (fewer, small), (more, large) = sorted(sizes.items())
         growth = (large - small) / (more - fewer)
         print(f"an export: {growth:.0f} bytes more a kernel with its calls and ranges; {large / 1e6:.0f} MB")
-        # Some buffers are not yet full at the smaller size; one word kept of each kernel, call and range would be 44 bytes more.
-        self.assertLess(growth, 48)
+        # One word kept of each kernel, call and range would be 44 bytes.
+        self.assertLess(growth, 24)
 
 
 if __name__ == "__main__":
