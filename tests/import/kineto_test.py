@@ -25,6 +25,27 @@ class NewTraces(ImportTest):
         self.assertEqual(layer(report)["time_ns"]["total"], 10500 + 1250 + 20000 + 2000)
         self.assertEqual(report["devices"][0]["name"], "NVIDIA A100-SXM4-40GB")
 
+    def test_a_step_begins_with_its_main_streams_first_kernel(self):
+        trace = json.loads(NEW.read_text())
+        first = [event for event in trace["traceEvents"] if event.get("cat") == "kernel" and event["args"]["correlation"] in (11, 111)]
+        # In the second step 5 us earlier.
+        ahead = [{**event, "name": "ahead", "ts": ts, "dur": 1, "args": {**event["args"], "stream": 20}}
+                 for event, ts in zip(first, (1055.0, 2050.0))]
+        trace["traceEvents"] += ahead
+        report = self.report("--kineto", self.file("ahead.json", json.dumps(trace)))
+        self.assertEqual(report["step"]["wall_ns"]["mean"], 1000000)
+        for event in ahead:
+            event["args"]["stream"] = 7
+        self.assertEqual(self.report("--kineto", self.file("ahead.json", json.dumps(trace)))["step"]["wall_ns"]["mean"], 995000)
+
+    def test_steps_at_the_end_without_a_kernel_are_none(self):
+        trace = json.loads(NEW.read_text())
+        trace["traceEvents"].append({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#7", "pid": 10, "tid": 10, "ts": 2901.0,
+                                     "dur": 49, "args": {}})
+        report = self.report("--kineto", self.file("stub.json", json.dumps(trace)))
+        self.assertEqual((report["run"]["steps"]["seen"], report["step"]["host_ns"]["mean"]), (2, 900500))
+        self.assertIn("The last step has no kernel", notes(report))
+
     def test_layers_are_modules_and_their_operators(self):
         report = self.report("--kineto", NEW)
         linear = layer(report, "Net_0", "Linear_0", "aten::linear", direction="forward")

@@ -122,6 +122,25 @@ class Schemas(NsysTest):
             "INSERT INTO TARGET_INFO_GPU VALUES (1, 'Microsoft Basic Render Driver', '', 0, 0, 0, 0, 0, 0, 0, 0)"))
         self.assertEqual([each["name"] for each in report["devices"]], ["Tesla T4"])
 
+    def test_devices_of_old_exports(self):
+        old = ("DROP TABLE TARGET_INFO_GPU", "CREATE TABLE TARGET_INFO_CUDA_GPU (vmId, name, deviceId, pid, numMultiprocessors, coreClockRate, "
+               "globalMemoryBandwidth, globalMemorySize, l2CacheSize, computeCapabilityMajor, computeCapabilityMinor)",
+               *[f"INSERT INTO TARGET_INFO_CUDA_GPU VALUES (1, 'NVIDIA GeForce RTX 3080', 0, {pid}, 68, 1740000, 760080000, "
+                 "10495524864, 5242880, 8, 6)" for pid in (10, 11)])
+        report = self.report("--nsys", export_nsys(self.folder / "old.sqlite", *old))
+        device = report["devices"][0]
+        self.assertEqual([device["name"], device["sm_count"], device["clocks_hz"]["sm_max"], device["compute_capability"]],
+                         ["NVIDIA GeForce RTX 3080", 68, 1740000000, "8.6"])
+        self.assertEqual([roof["value"] for roof in report["ceilings"] if roof["name"] == "dram"], [760080000000])
+
+    def test_migrations_of_unified_memory(self):
+        kinds = {}
+        for kind in (11, 12, 13, 99):
+            report = self.report("--nsys", export_nsys(self.folder / "m.sqlite", f"UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = {kind}"))
+            kinds[kind] = {(copy["kind"], copy["host_memory"]) for copy in report["copies"] if copy["kind"] != "memset"}
+        self.assertEqual(kinds, {11: {("host_to_device", "managed")}, 12: {("device_to_host", "managed")},
+                                 13: {("device_to_device", "managed")}, 99: {("other", None)}})
+
     def test_numbers_that_the_process_has_for_gpus(self):
         """A process that sees the second GPU alone calls it 0."""
         report = self.report("--nsys", self.export(

@@ -32,13 +32,19 @@ constexpr std::uint64_t kMost32 = 0xffffffff;
 constexpr std::uint64_t kThreadPart = 0xffffff;  // of a globalTid; the rest is the process
 constexpr int kPushPop = 59, kStartEnd = 60;
 
+// Behind 10 are migrations of unified memory.
+constexpr std::uint64_t kFirstMigration = 11, kLastMigration = 13;
+
 CopyKind kind_of_copy(std::uint64_t kind) {
   switch (kind) {
     case 1:
+    case 11:
       return CopyKind::host_to_device;
     case 2:
+    case 12:
       return CopyKind::device_to_host;
     case 8:
+    case 13:
       return CopyKind::device_to_device;
     case 10:
       return CopyKind::peer;
@@ -229,12 +235,14 @@ class Reader {
       from.kernel = false;
       from.sized = bytes.has_value();
       each.what = bytes.value_or(0);
-      from.kind = copy ? kind_of_copy(rows.number(6).value_or(0)) : CopyKind::memset;
+      const std::uint64_t kind = copy ? rows.number(6).value_or(0) : 0;
+      from.kind = copy ? kind_of_copy(kind) : CopyKind::memset;
       const bool to_device = from.kind == CopyKind::host_to_device;
       if (to_device || from.kind == CopyKind::device_to_host) {
         const auto found = memory.find(rows.number(to_device ? 10 : 11).value_or(~0ull));
         if (found != memory.end()) from.host = found->second;
       }
+      if (kind >= kFirstMigration && kind <= kLastMigration) from.host = HostMemory::managed;
       keep(rows, each, from, 9);
     }
   }

@@ -97,9 +97,37 @@ std::map<std::uint64_t, std::set<std::int32_t>> numbers_of_gpus(SqliteFile& file
   return numbers;
 }
 
+// Exports of 2020 and before: the CUDA device's own number, bandwidth in kB/s and clock in kHz.
+void read_old_devices(SqliteFile& file, Imported& imported) {
+  const char* const table = "TARGET_INFO_CUDA_GPU";
+  SqliteRows rows(
+      file, table,
+      {"deviceId", "name", "numMultiprocessors", "coreClockRate", "globalMemoryBandwidth",
+       "l2CacheSize", "globalMemorySize", "computeCapabilityMajor", "computeCapabilityMinor"});
+  constexpr std::uint64_t kKilo = 1000, kMost = ~std::uint64_t{0} / kKilo;
+  while (rows.next()) {
+    DeviceInfo device;
+    device.id = static_cast<std::int32_t>(rows.number(0, 1u << 20).value_or(0));
+    device.name = rows.text(1);
+    device.sm_count = static_cast<int>(rows.number(2, 1u << 20).value_or(0));
+    device.sm_clock_max_hz = rows.number(3, kMost).value_or(0) * kKilo;
+    device.l2_bytes = rows.number(5).value_or(0);
+    device.memory_bytes = rows.number(6).value_or(0);
+    device.compute_major = static_cast<int>(rows.number(7, 1000).value_or(0));
+    device.compute_minor = static_cast<int>(rows.number(8, 1000).value_or(0));
+    const bool known = imported.devices.contains(device.id);  // each process has a row
+    add_device(device, file.path(), imported);
+    if (const auto bandwidth = rows.number(4, kMost).value_or(0); bandwidth > 0 && !known)
+      imported.stated.push_back(
+          {device.id, CeilingKind::memory, "dram", static_cast<double>(bandwidth * kKilo),
+           "theoretical: globalMemoryBandwidth in nsys's TARGET_INFO_CUDA_GPU"});
+  }
+}
+
 }  // namespace
 
 void read_nsys_devices(SqliteFile& file, Imported& imported) {
+  if (file.has("TARGET_INFO_CUDA_GPU", "deviceId")) return read_old_devices(file, imported);
   if (!file.has("TARGET_INFO_GPU")) return;
   const auto numbers = numbers_of_gpus(file);
   std::set<std::int32_t> taken;

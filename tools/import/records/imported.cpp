@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/records/imported.h"
 
+#include <algorithm>
+
 #include <type_traits>
 
 #include "tools/base/wrong_use.h"
@@ -51,6 +53,7 @@ void ImportedKernels::add_at(const ImportedKernel& kernel) {
     functions_.insert(kernel.function);
   }
   devices_.insert(kernel.device);
+  last_step_ = std::max(last_step_, kernel.step);
   records_.add(kernel);
 }
 

@@ -111,6 +111,8 @@ class ImportedKernels {
   // What they are and where they ran.
   [[nodiscard]] const std::set<FunctionId>& functions() const { return functions_; }
   [[nodiscard]] const std::set<std::int32_t>& devices() const { return devices_; }
+  // The last step that any was launched in; 0: none.
+  [[nodiscard]] std::uint32_t last_step() const { return last_step_; }
 
  private:
   struct Earlier {
@@ -121,6 +123,7 @@ class ImportedKernels {
   SortedRecords<ImportedKernel, Earlier> records_;
   std::set<FunctionId> functions_;
   std::set<std::int32_t> devices_;
+  std::uint32_t last_step_ = 0;
   std::vector<bool> known_;  // functions
 };
 

@@ -95,12 +95,24 @@ class Assembly {
 
   // Each step is a window of its own; without steps all that ran is one.
   void add_times(Join* join) {
+    drop_stubs();
     const auto steps = static_cast<std::uint32_t>(imported_.steps.size());
     Places at{imported_.kernels.first(), imported_.copies.first(), imported_.spans.first(), join};
     if (steps > 0) leave_out(at);
     WindowId window = kNoWindow;
     for (std::uint32_t step = steps > 0 ? 1 : 0; step <= steps; ++step)
       add_window(at, step, window);
+  }
+
+  // PyTorch's profiler begins a step when the program says that one is over, also after the last. A
+  // step at the end in which nothing ran is none.
+  void drop_stubs() {
+    const std::size_t steps = imported_.steps.size(), last = imported_.kernels.last_step();
+    if (last == 0 || last == steps) return;
+    imported_.steps.resize(last);
+    imported_.notes.push_back(steps - last == 1 ? "The last step has no kernel, and is left out."
+                                                : "The last " + std::to_string(steps - last) +
+                                                      " steps have no kernel, and are left out.");
   }
 
   // What ran outside of the steps comes first.
