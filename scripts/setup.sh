@@ -205,6 +205,7 @@ build_packages=(
   nlohmann-json3-dev:nlohmann/json.hpp
   libcli11-dev:CLI/CLI.hpp
   rapidjson-dev:rapidjson/document.h
+  libprotozero-dev:protozero/pbf_reader.hpp
   libsqlite3-dev:sqlite3.h
   zlib1g-dev:zlib.h
   'node-d3:share/nodejs/d3/dist/d3.min*.js'

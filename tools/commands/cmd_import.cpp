@@ -30,6 +30,7 @@
 #include "tools/import/ranks/join_ranks.h"
 #include "tools/import/report/assemble.h"
 #include "tools/import/report/named_gpu.h"
+#include "tools/import/xplane/xplane_file.h"
 #include "tools/merge/waiting.h"
 #include "tools/streams/byte_source.h"
 
@@ -59,6 +60,25 @@ void read_proton(const std::string& path, Imported& imported, Progress& progress
   read_proton_profile(*source, imported);
 }
 
+void read_xplane(const std::string& path, Imported& imported, Progress& progress,
+                 const std::string& name) {
+  std::error_code code;
+  const auto type = std::filesystem::status(path, code).type();
+  using Type = std::filesystem::file_type;
+  if (type != Type::regular && type != Type::directory && type != Type::not_found)
+    throw WrongUse(path + (type == Type::fifo ? " is a pipe" : " is no regular file") +
+                   ", and an XPlane file is read twice: save it as a file first.");
+  Progress unseen(false);
+  Progress* each = &unseen;
+  read_xplane_file(
+      [&] {
+        auto source = open_bytes(path, *each, name);
+        each = &progress;  // the second reading takes the time
+        return source;
+      },
+      imported);
+}
+
 // A format of another tool: its option, and what reads a file of it. Files of counters are read
 // when all times are known.
 struct Format {
@@ -79,6 +99,8 @@ constexpr Format kFormats[] = {
     {"--nsys", "what nsys export --type sqlite wrote", FileKind::sqlite, false, &read_nsys_sqlite,
      FileKind::nsys_report, Exporter::nsys},
     {"--kineto", "traces of PyTorch's profiler", FileKind::trace, false, &read_kineto},
+    {"--xplane", "XPlane files of JAX's and TensorFlow's profilers", FileKind::xplane, false,
+     &read_xplane},
     {"--proton", "profiles of Triton's profiler", FileKind::hatchet, false, &read_proton},
 };
 

@@ -8,6 +8,8 @@
 #include <cctype>
 #include <filesystem>
 #include <optional>
+#include <protozero/exception.hpp>
+#include <protozero/varint.hpp>
 #include <vector>
 
 #include "tools/import/ncu/ncu_csv.h"
@@ -31,14 +33,14 @@ std::string_view without_blanks(std::string_view text) {
 
 // A number of a protobuf message; nothing where the text ends before it does.
 std::optional<std::uint64_t> varint(std::string_view& text) {
-  std::uint64_t value = 0;
-  for (int shift = 0; shift < 64 && !text.empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(text.front());
-    text.remove_prefix(1);
-    value |= std::uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return value;
+  const char* at = text.data();
+  try {
+    const std::uint64_t value = protozero::decode_varint(&at, text.data() + text.size());
+    text.remove_prefix(static_cast<std::size_t>(at - text.data()));
+    return value;
+  } catch (const protozero::exception&) {
+    return std::nullopt;
   }
-  return std::nullopt;
 }
 
 // A space of planes: its first field is a plane (1), which has an id (1) and a name (2).
@@ -182,9 +184,7 @@ std::string sentence_of(FileKind kind, const std::string& path) {
     case FileKind::hatchet:
       return path + " is a profile of Triton's profiler (proton): give it with --proton.";
     case FileKind::xplane:
-      return path +
-             " is an XPlane file of JAX's or TensorFlow's profiler, which Gable does not read: "
-             "record the same run with nsys, and give its export with --nsys.";
+      return path + " is an XPlane file of JAX's or TensorFlow's profiler: give it with --xplane.";
     case FileKind::gable_report:
       return path + " is a report of Gable's own: gable report shows it.";
   }

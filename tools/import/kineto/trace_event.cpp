@@ -212,16 +212,6 @@ std::optional<std::uint64_t> bytes_of(std::string_view type) {
   return std::nullopt;
 }
 
-std::string* xla_text(TraceXla& xla, std::string_view key) {
-  if (key == "name") return &xla.name;
-  if (key == "hlo_op") return &xla.hlo_op;
-  if (key == "hlo_module") return &xla.hlo_module;
-  if (key == "tf_op") return &xla.tf_op;
-  if (key == "kernel_details") return &xla.kernel;
-  if (key == "memcpy_details" || key == "memset_details") return &xla.copy;
-  return nullptr;
-}
-
 void read_args(JsonStream& json, TraceEvent& event) {
   const Token token = json.next();
   if (token != Token::object) return json.skip_rest(token);
@@ -285,7 +275,15 @@ void read_args(JsonStream& json, TraceEvent& event) {
       event.python_id = whole(json, "Python id");
     } else if (key == "Python parent id") {
       event.python_parent = whole(json, "Python parent id");
-    } else if (std::string* xla = xla_text(event.xla, key)) {
+    } else if (key == "correlation_id") {
+      event.xla.correlation = whole(json, "correlation_id");
+    } else if (key == "step_num") {
+      event.xla.numbered_step = true;
+      json.skip();
+    } else if (key == "cuda_graph_exec_id") {
+      event.xla.whole_graph = true;
+      json.skip();
+    } else if (std::string* xla = event.xla.find(key)) {
       text(json, *xla);
     } else if (key.find("__") != std::string_view::npos &&
                key.find('.') != std::string_view::npos) {
@@ -375,9 +373,7 @@ void TraceEvent::clear() {
   counters.clear();
   message = {};
   metadata = false;
-  for (std::string* text :
-       {&xla.name, &xla.hlo_op, &xla.hlo_module, &xla.tf_op, &xla.kernel, &xla.copy})
-    text->clear();
+  xla.clear();
 }
 
 void read_trace_event(JsonStream& json, TraceEvent& event) {
@@ -419,8 +415,11 @@ void read_trace_event(JsonStream& json, TraceEvent& event) {
       json.skip();
     }
   }
-  if (event.category == TraceCategory::other || !event.complete) return;
-  if (!event.has_start) json.broken("the event has no ts");
+  if (!event.complete) return;
+  if (!event.has_start) {
+    if (event.category == TraceCategory::other) return;
+    json.broken("the event has no ts");
+  }
   if (event.start_ns > kMostNs - static_cast<std::int64_t>(event.duration_ns))
     json.broken("dur is out of range");
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/events/collective.h"
 #include "analysis/events/events.h"
+#include "tools/import/xla/xla_texts.h"
 #include "tools/streams/json_stream.h"
 
 namespace gable {
@@ -37,13 +38,6 @@ struct TraceMessage {
   bool uneven = false;                          // ranks get parts of different sizes
 };
 
-// What JAX's and TensorFlow's profiler say of GPU work.
-struct TraceXla {
-  std::string name;  // of a scope; in metadata, of a process or thread
-  std::string hlo_op, hlo_module, tf_op;
-  std::string kernel, copy;  // "regs:32 grid:1,1,1 …"
-};
-
 struct TraceEvent {
   TraceCategory category = TraceCategory::other;
   bool complete = false;  // ph is "X"
@@ -65,7 +59,7 @@ struct TraceEvent {
   std::vector<std::string> types, values;
   std::vector<std::pair<std::string, double>> counters;
   TraceMessage message;
-  TraceXla xla;
+  XlaTexts xla;  // of JAX's and TensorFlow's; in metadata its name is a process's or thread's
 
   void clear();
 };

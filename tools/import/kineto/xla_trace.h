@@ -3,18 +3,18 @@
 // names of their processes (devices) and threads (lanes), which come first.
 #pragma once
 
-#include <map>
 #include <string>
 #include <unordered_map>
 
 #include "tools/import/kineto/trace_event.h"
 #include "tools/import/records/imported.h"
+#include "tools/import/xla/xla_work.h"
 
 namespace gable {
 
 class XlaTrace {
  public:
-  explicit XlaTrace(Imported& imported) : imported_(imported) {}
+  explicit XlaTrace(Imported& imported) : imported_(imported), work_(imported) {}
 
   // The name of a process or a thread.
   void name(const TraceEvent& event);
@@ -27,21 +27,17 @@ class XlaTrace {
   void finish(const std::string& file);
 
  private:
-  enum class Lane : std::uint8_t { other, stream, steps };
-  [[nodiscard]] LayerId layer_of(const TraceEvent& event);
-  void take_kernel(const TraceEvent& event, std::int32_t device);
-  void take_copy(const TraceEvent& event, std::int32_t device);
+  struct Place {
+    XlaPlace named;
+    std::uint32_t process = 0;
+  };
 
   Imported& imported_;
-  std::unordered_map<std::string, std::int32_t> devices_;  // by process
-  std::unordered_map<std::string, Lane> lanes_;            // by process and thread
-  std::unordered_map<std::string, LayerId> layers_;        // by their names
-  std::map<std::int32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> steps_;  // by device
-  // Their times are the trace's, and wrap below its zero.
-  std::vector<ImportedKernel> kernels_;
-  std::vector<ImportedCopy> copies_;
+  XlaWork work_;
+  std::unordered_map<std::string, Place> places_;   // by process
+  std::unordered_map<std::string, XlaLane> lanes_;  // by process and thread
   std::uint64_t events_ = 0;
-  bool found_ = false, other_device_ = false;
+  bool found_ = false, gpu_ = false, other_device_ = false;
 };
 
 }  // namespace gable

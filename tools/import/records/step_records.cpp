@@ -11,33 +11,11 @@
 namespace gable {
 namespace {
 
-// Numbers differ from step to step.
-std::string without_digits(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) text += c;
-    if (digit && (text.empty() || text.back() != '#')) text += '#';
-  }
-  return text;
-}
-
 // The outer ranges of a file, those that come most often first.
 std::string ranges_there(const std::map<std::string, std::uint64_t>& outer) {
-  constexpr std::size_t kShown = 6;
   std::map<std::string, std::uint64_t> counts;
-  for (const auto& [name, count] : outer) counts[without_digits(name)] += count;
-  if (counts.empty()) return ", and none at all: record ranges too.";
-  std::vector<std::pair<std::uint64_t, std::string>> names;
-  names.reserve(counts.size());
-  for (const auto& [name, count] : counts) names.emplace_back(count, name);
-  std::stable_sort(names.begin(), names.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i)
-    text += (i > 0 ? ", " : "") + quoted_piece(names[i].second);
-  if (names.size() > kShown) text += " and others";
-  return ": take one of its ranges, such as " + text + ".";
+  for (const auto& [name, count] : outer) counts[name_without_digits(name)] += count;
+  return ranges_to_take(counts);
 }
 
 }  // namespace
@@ -132,6 +110,31 @@ std::string early_note(std::uint64_t count, const std::string& one, const std::s
          " launched before the recording began, and " +
          (steps ? std::string(single ? "is" : "are") + " left out of the steps."
                 : std::string(single ? "counts" : "count") + " here, as the file has no steps.");
+}
+
+std::string name_without_digits(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) text += c;
+    if (digit && (text.empty() || text.back() != '#')) text += '#';
+  }
+  return text;
+}
+
+std::string ranges_to_take(const std::map<std::string, std::uint64_t>& counts) {
+  constexpr std::size_t kShown = 6;
+  if (counts.empty()) return ", and none at all: record ranges too.";
+  std::vector<std::pair<std::uint64_t, std::string>> names;
+  names.reserve(counts.size());
+  for (const auto& [name, count] : counts) names.emplace_back(count, name);
+  std::stable_sort(names.begin(), names.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i)
+    text += (i > 0 ? ", " : "") + quoted_piece(names[i].second);
+  if (names.size() > kShown) text += " and others";
+  return ": take one of its ranges, such as " + text + ".";
 }
 
 std::vector<ImportedStep> steps_of_ranges(

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -74,6 +75,13 @@ class StepRecordMaker {
 // that the file does not have. `one`, `many`: "kernel", "kernels".
 [[nodiscard]] std::string early_note(std::uint64_t count, const std::string& one,
                                      const std::string& many, bool steps);
+
+// Numbers differ from step to step.
+[[nodiscard]] std::string name_without_digits(std::string_view name);
+
+// The end of the sentence that a file has no range of the name that was asked for: those that come
+// most often, by their names without digits.
+[[nodiscard]] std::string ranges_to_take(const std::map<std::string, std::uint64_t>& counts);
 
 // The steps of ranges that the user named. Throws WrongUse where there is none, and says which
 // ranges there are: `outer` tells how often each name is that of a range with at most one around
