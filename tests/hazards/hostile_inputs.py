@@ -23,6 +23,9 @@ import xml.etree.ElementTree
 BUILD = os.environ["GABLE_BUILD"]
 GABLE = os.path.join(BUILD, "bin", "gable")
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
+sys.path.insert(0, str(DATA.parent))
+import xplane_encoder  # noqa: E402
+
 LONG = "GABLE_EVERY_CASE" in os.environ
 INPUTS = 2000 if LONG else 150
 PATIENCE = 60 if os.environ.get("GABLE_SANITIZE") else 20  # seconds for one command
@@ -124,6 +127,26 @@ def mutated_bytes(chance, data):
         return gzip.compress(data)[:chance.choice((10, 100, 10 ** 9))]
     at = chance.randrange(len(data))
     return data[at:] + data[:at]
+
+
+def mutated_space(chance):
+    """An XPlane file with names, values and times changed, or its bytes."""
+    planes = xplane_encoder.small()
+    for _ in range(chance.choice((1, 1, 2, 5))):
+        each = chance.choice(planes)
+        line = chance.choice(each["lanes"]) if each["lanes"] else xplane_encoder.lane("", [])
+        one = chance.choice(line["events"]) if line["events"] else xplane_encoder.event("", 0, 0)
+        wrong = chance.choice([value for value in WRONG if isinstance(value, (int, float, str))] + [-2 ** 63, xplane_encoder.Ref(ESCAPES)])
+        of, key = chance.choice(((each, "name"), (line, "name"), (one, "name"), (one, "ts"), (one, "dur"), (line, "start_us"), (line, "id"),
+                                 *[(stats, name) for stats in (each["stats"], one["stats"]) for name in stats]))
+        if key in ("ts", "dur", "start_us", "id") and of in (one, line):
+            wrong = chance.choice((-1, -2.5, 0, 1e12, 9e12, -9e12, 2 ** 53))
+        of[key] = str(wrong) if key == "name" else wrong
+    for each in planes:
+        for line in each["lanes"]:
+            line["id"] = int(line["id"])
+    data = xplane_encoder.encode(*planes, warnings=["7 events dropped because " + ESCAPES] if chance.random() < 0.2 else [])
+    return mutated_bytes(chance, data) if chance.random() < 0.5 else data
 
 
 def mutated_csv(chance, text):
@@ -258,7 +281,7 @@ class Hostile(unittest.TestCase):
     def made(self, number):
         """The input of that number, and the commands that read it."""
         chance = random.Random(number)
-        kind = chance.choice(("report",) * 8 + ("recording",) * 4 + ("kineto",) * 3 + ("ncu",) * 3 + ("nsys",) * 2 + ("proton",))
+        kind = chance.choice(("report",) * 8 + ("recording",) * 4 + ("kineto",) * 3 + ("ncu",) * 3 + ("nsys",) * 2 + ("proton",) + ("xplane",) * 2)
         path = self.path(f"input-{number}")
         if kind == "report":
             report = chance.choice(self.reports)
@@ -293,6 +316,9 @@ class Hostile(unittest.TestCase):
             profile = (DATA.parent / "fuzz" / "corpus" / "proton" / "scopes.hatchet").read_bytes()
             data = mutated_bytes(chance, profile)
             commands = [["import", "--proton", path, "-o", "-"]]
+        elif kind == "xplane":
+            data = mutated_space(chance)
+            commands = [["import", "--xplane", path, "-o", "-"], ["import", "--xplane", path, "--step-range", "^train", "-o", "-"]]
         elif kind == "ncu":
             text = chance.choice(sorted((DATA / "import").glob("*.csv"))).read_text(encoding="utf-8")
             data = mutated_bytes(chance, text.encode()) if chance.random() < 0.3 else mutated_csv(chance, text).encode("utf-8", "replace")
@@ -333,7 +359,8 @@ class Hostile(unittest.TestCase):
         return [["report", path], ["report", path, "--trace", "-"], ["diff", path, self.base], ["diff", self.base, path],
                 ["check", path, "--baseline", self.base], ["check", self.base, "--baseline", path], ["merge", path, self.base, "-o", "-"],
                 ["predict", path, "--device", "h100"], ["import", "--ncu", path, "-o", "-"], ["import", "--nsys", path, "-o", "-"],
-                ["import", "--kineto", path, "-o", "-"], ["import", "--proton", path, "-o", "-"], ["dump", path]]
+                ["import", "--kineto", path, "-o", "-"], ["import", "--proton", path, "-o", "-"], ["import", "--xplane", path, "-o", "-"],
+                ["dump", path]]
 
     def refused(self, words, **options):
         done = self.gable(*words, **options)
@@ -364,10 +391,11 @@ class Hostile(unittest.TestCase):
             self.assertEqual(self.problems(words, done, (0,)), [])
 
     def test_files_that_unpack_to_very_much(self):
-        for name, piece in (("kineto", b" "), ("ncu", b"\n"), ("ncu", b"a")):
+        begins = {"kineto": b'{"traceEvents":[', "ncu": b'"ID","Kernel Name"\n', "xplane": xplane_encoder.encode(*xplane_encoder.small())}
+        for name, piece in (("kineto", b" "), ("ncu", b"\n"), ("ncu", b"a"), ("xplane", b"\x0a\x00")):
             path = self.path(f"much-{name}.gz")
             with gzip.open(path, "wb", 9) as file:
-                file.write(b'{"traceEvents":[' if name == "kineto" else b'"ID","Kernel Name"\n')
+                file.write(begins[name])
                 for _ in range(300):
                     file.write(piece * (1 << 20))
             self.refused(["import", "--" + name, path, "-o", "-"])

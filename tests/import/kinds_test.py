@@ -42,8 +42,8 @@ class Kinds(ImportTest):
                 self.assertIn("make one with nsys export --type sqlite of the same .nsys-rep file, and give it with --nsys.", said)
 
     def test_what_gable_does_not_read(self):
-        for said in self.refused_by(self.file("a.pb", b"\x0a\x0c\x08\x02\x12\x09/host:CPU\x1a\0"), *OPTIONS):
-            self.assertIn("XPlane", said)
+        for said in self.refused_by(self.file("a.pb", b"\x0a\x0d\x08\x02\x12\x09/host:CPU\x1a\0"), *OPTIONS):
+            self.assertIn("is an XPlane file of JAX's or TensorFlow's profiler: give it with --xplane.", said)
         own = self.folder / "own.json"
         self.report("--kineto", DATA / "kineto_new.json")
         own.write_text(self.text)

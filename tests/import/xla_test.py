@@ -34,7 +34,7 @@ EVENTS = [
           name="jit(step)/jit(main)/transpose(jvp(MLP))/Dense_0/dot_general"),
     event("loop_add_fusion", 130, 2, tid=14, **XLA, hlo_op="loop_add_fusion", kernel_details=details(regs=2191500840)),
     event("MemcpyH2D", 90, 4, memcpy_details="kind_src:pinned kind_dst:device size:4096 dest:0 async:1", correlation_id="3"),
-    event("Memset", 96, 1, memset_details="kind:device num_bytes:128 async:1"),
+    event("Memset", 96, 1, Memset_details="kind:device num_bytes:128 async:1"),
     event("gemm_fusion_dot.4", 100, 11, tid=92), event("jit_step", 100, 45, tid=91), event("dot_general", 100, 11, tid=93),
     event("MLP", 100, 11, tid=94)]
 

@@ -282,9 +282,11 @@ void XlaWork::finish(const XlaFile& file) {
     copy.step = step_of(copies_[i], copy.record.device);
   }
   if (whole_graphs_ > 0)
-    imported_.notes.push_back(std::to_string(whole_graphs_) +
-                              (whole_graphs_ == 1 ? " CUDA graph was" : " CUDA graphs were") +
-                              " recorded as a whole: the kernels in it are not in the file.");
+    imported_.notes.push_back(
+        std::to_string(whole_graphs_) +
+        (whole_graphs_ == 1
+             ? " launch of a CUDA graph was recorded as a whole: what ran in it is missing."
+             : " launches of CUDA graphs were recorded as wholes: what ran in them is missing."));
   imported_.times_from.push_back("JAX's or TensorFlow's profiler (" +
                                  std::filesystem::path(file.name).filename().string() + ")");
 }
