@@ -90,6 +90,7 @@ class XplaneFiles(ImportTest):
                   for id_, at in ((0, 100), (3, 130))]
         report = self.both(*planes)
         self.assertEqual(report["run"]["steps"]["seen"], 2)
+        self.assertEqual(report["step"]["host_ns"]["mean"], 80000, "from its first beginning to its last end")
         for id_ in (0, 3):
             self.assertEqual((kernel(report, "gemm", device=id_)["launches"], kernel(report, "gemm", device=id_)["time_ns"]["mean"]), (1, 6000))
 
@@ -149,6 +150,11 @@ class XplaneFiles(ImportTest):
         report = self.both(gpu(event("k", 1, 2, shared={"hlo_module": Ref("jit_f"), "hlo_op": "a"}, kernel_details=Ref(DETAILS)),
                                event("k", 5, 2, shared={"hlo_module": Ref("jit_f"), "hlo_op": "a"}, hlo_op="b", kernel_details=Ref(DETAILS))))
         self.assertEqual({tuple(row["path"]) for row in report["layers"] if row["depth"] == 2}, {("jit_f", "a"), ("jit_f", "b")})
+
+    def test_texts_that_look_like_numbers(self):
+        """The profiler writes them as numbers."""
+        report = self.both(gpu(work("k", 1, 2, hlo_op=12, name=7)))
+        layer(report, "jit_step", "7", "12")
 
     def test_lines_of_a_stream_and_starts_of_lines(self):
         """One lane may be several lines, and each has a time of its own to count from."""
