@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <set>
 #include <tuple>
 
 #include "tools/base/wrong_use.h"
@@ -36,21 +35,23 @@ void XlaWork::gpu_work(XlaLane lane, std::int32_t device, std::uint32_t process,
     return;
   }
   if (!described && (lane == XlaLane::overhead || is_no_work(name))) return;
-  const Placed placed{times, texts.correlation.value_or(0), process};
-  if (is_xla_copy(name, texts)) {
-    if (copies_.empty()) first_copy_ = imported_.copies.size();
-    take_copy(name, texts, device);
-    copies_.push_back(placed);
-  } else {
-    if (kernels_.empty()) first_kernel_ = imported_.kernels.size();
-    take_kernel(name, texts, device);
-    kernels_.push_back(placed);
-  }
+  Placed work;
+  work.times = times;
+  work.correlation = texts.correlation.value_or(0);
+  work.process = process;
+  work.device = device;
+  work.layer = layer_of(texts);
+  work.kernel = !is_xla_copy(name, texts);
+  if (work.kernel)
+    take_kernel(name, texts, work);
+  else
+    take_copy(name, texts, work);
+  earliest_ns_ = std::min(earliest_ns_, times.start_ns);
+  works_.add(work);
 }
 
-void XlaWork::take_kernel(std::string_view name, const XlaTexts& texts, std::int32_t device) {
-  ImportedKernel kernel;
-  kernel.function = imported_.functions.intern(name.empty() ? "(unnamed)" : std::string(name));
+void XlaWork::take_kernel(std::string_view name, const XlaTexts& texts, Placed& work) {
+  work.function = imported_.functions.intern(name.empty() ? "(unnamed)" : std::string(name));
   LaunchShape shape;
   const auto grid = xla_size(xla_detail(texts.kernel, "grid"));
   const auto block = xla_size(xla_detail(texts.kernel, "block"));
@@ -58,30 +59,25 @@ void XlaWork::take_kernel(std::string_view name, const XlaTexts& texts, std::int
     shape.grid = *grid;
     shape.block = *block;
   }
-  kernel.shape = imported_.shapes.intern(shape);
+  work.shape = imported_.shapes.intern(shape);
   const auto registers = xla_number(xla_detail(texts.kernel, "regs"), 255);
   const auto fixed = xla_number(xla_detail(texts.kernel, "static_shared"), INT32_MAX / 2);
   const auto dynamic = xla_number(xla_detail(texts.kernel, "dynamic_shared"), INT32_MAX / 2);
   if (registers && fixed && dynamic)
     imported_.resources.tell(
-        kernel.function, kernel.shape,
+        work.function, work.shape,
         {static_cast<std::uint32_t>(*registers), static_cast<std::uint32_t>(*fixed + *dynamic)});
-  kernel.device = device;
-  kernel.layer = layer_of(texts);
-  imported_.kernels.push_back(kernel);
+  devices_.insert(work.device);
 }
 
-void XlaWork::take_copy(std::string_view name, const XlaTexts& texts, std::int32_t device) {
-  ImportedCopy copy;
-  copy.record.device = device;
-  copy.record.kind = xla_copy_kind(name);
+void XlaWork::take_copy(std::string_view name, const XlaTexts& texts, Placed& work) {
+  work.kind = xla_copy_kind(name);
   std::string_view bytes = xla_detail(texts.copy, "size");
   if (bytes.empty()) bytes = xla_detail(texts.copy, "num_bytes");
-  if (const auto size = xla_number(bytes, INT64_MAX)) copy.record.bytes = *size;
-  copy.record.host = xla_host_memory(texts.copy, copy.record.kind);
-  copy.layer = layer_of(texts);
-  copy.placed = true;
-  imported_.copies.push_back(copy);
+  const auto size = xla_number(bytes, INT64_MAX);
+  work.sized = size.has_value();
+  work.bytes = size.value_or(0);
+  work.host = xla_host_memory(texts.copy, work.kind);
 }
 
 LayerId XlaWork::layer_of(const XlaTexts& texts) {
@@ -124,29 +120,29 @@ void XlaWork::host_event(std::uint32_t process, std::uint32_t thread, std::strin
     ++ranges_there_[std::move(text)];
 }
 
-// So that no time is below 0, or is 0, which stands for an unknown one elsewhere.
+// So that no time is below 0, or is 0, which stands for an unknown one elsewhere. Kernels and
+// copies are moved when they are read.
 void XlaWork::move_times() {
-  std::int64_t earliest = 1;
   const auto each = [this](const auto& take) {
-    for (std::vector<Placed>* placed : {&kernels_, &copies_})
-      for (Placed& work : *placed) take(work.times);
     for (std::vector<Range>* ranges : {&numbered_, &named_})
       for (Range& range : *ranges) take(range.times);
     for (auto& [device, steps] : lane_steps_)
       for (LaneStep& step : steps) take(step.times);
   };
-  each([&](const XlaTimes& times) { earliest = std::min(earliest, times.start_ns); });
-  for (const Call& call : calls_) earliest = std::min(earliest, call.start_ns);
-  if (earliest > 0) return;
-  const auto move = [by = 1 - static_cast<std::uint64_t>(earliest)](std::int64_t& time) {
-    const std::uint64_t sum = static_cast<std::uint64_t>(time) + by;
-    time = static_cast<std::int64_t>(std::min<std::uint64_t>(sum, INT64_MAX));
+  each([this](const XlaTimes& times) { earliest_ns_ = std::min(earliest_ns_, times.start_ns); });
+  for (const Call& call : calls_) earliest_ns_ = std::min(earliest_ns_, call.start_ns);
+  if (earliest_ns_ > 0) return;
+  moved_by_ = 1 - static_cast<std::uint64_t>(earliest_ns_);
+  each([this](XlaTimes& times) { times = moved(times); });
+  for (Call& call : calls_) call.start_ns = moved({call.start_ns, 0}).start_ns;
+}
+
+XlaTimes XlaWork::moved(const XlaTimes& times) const {
+  const auto move = [this](std::int64_t time) {
+    const std::uint64_t sum = static_cast<std::uint64_t>(time) + moved_by_;
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(sum, INT64_MAX));
   };
-  each([&](XlaTimes& times) {
-    move(times.start_ns);
-    move(times.end_ns);
-  });
-  for (Call& call : calls_) move(call.start_ns);
+  return {move(times.start_ns), move(times.end_ns)};
 }
 
 void XlaWork::find_steps(const XlaFile& file) {
@@ -231,7 +227,7 @@ const XlaWork::Call* XlaWork::call_of(const Placed& work) const {
   return there && work.correlation != 0 ? &*found : nullptr;
 }
 
-std::uint32_t XlaWork::step_of(const Placed& work, std::int32_t device) const {
+std::uint32_t XlaWork::step_of(const Placed& work) const {
   if (by_calls_) {
     if (const Call* call = call_of(work)) return step_at(call->start_ns);
     // Launched before the recording began: below all calls of its process.
@@ -242,7 +238,7 @@ std::uint32_t XlaWork::step_of(const Placed& work, std::int32_t device) const {
                        first->process == work.process && work.correlation < first->correlation;
     return early ? 0 : step_at(work.times.start_ns);
   }
-  const auto lane = lane_steps_.find(device);
+  const auto lane = lane_steps_.find(work.device);
   if (lane == lane_steps_.end()) return step_at(work.times.start_ns);
   const auto behind = std::upper_bound(
       lane->second.begin(), lane->second.end(), work.times.start_ns,
@@ -253,7 +249,7 @@ std::uint32_t XlaWork::step_of(const Placed& work, std::int32_t device) const {
 }
 
 void XlaWork::finish(const XlaFile& file) {
-  if (kernels_.empty())
+  if (devices_.empty())
     throw WrongUse(file.name + " is " + file.kind +
                    " of JAX's or TensorFlow's profiler with no GPU lane: " +
                    (!file.why.empty()   ? file.why
@@ -269,18 +265,12 @@ void XlaWork::finish(const XlaFile& file) {
   for (const XlaTimes& step : steps_)
     imported_.steps.push_back(
         {static_cast<std::uint64_t>(step.start_ns), static_cast<std::uint64_t>(step.end_ns)});
-  for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    ImportedKernel& kernel = imported_.kernels[first_kernel_ + i];
-    kernel.start_ns = static_cast<std::uint64_t>(kernels_[i].times.start_ns);
-    kernel.end_ns = static_cast<std::uint64_t>(kernels_[i].times.end_ns);
-    kernel.step = step_of(kernels_[i], kernel.device);
+  for (const Placed* each = works_.first(); each != nullptr; each = works_.next()) {
+    Placed work = *each;
+    work.times = moved(work.times);
+    give(work);
   }
-  for (std::size_t i = 0; i < copies_.size(); ++i) {
-    ImportedCopy& copy = imported_.copies[first_copy_ + i];
-    copy.record.start_ns = static_cast<std::uint64_t>(copies_[i].times.start_ns);
-    copy.record.end_ns = static_cast<std::uint64_t>(copies_[i].times.end_ns);
-    copy.step = step_of(copies_[i], copy.record.device);
-  }
+  works_.clear();
   if (whole_graphs_ > 0)
     imported_.notes.push_back(
         std::to_string(whole_graphs_) +
@@ -291,11 +281,35 @@ void XlaWork::finish(const XlaFile& file) {
                                  std::filesystem::path(file.name).filename().string() + ")");
 }
 
-std::vector<std::int32_t> XlaWork::devices() const {
-  std::set<std::int32_t> devices;
-  for (std::size_t i = 0; i < kernels_.size(); ++i)
-    devices.insert(imported_.kernels[first_kernel_ + i].device);
-  return {devices.begin(), devices.end()};
+void XlaWork::give(const Placed& work) {
+  const auto start = static_cast<std::uint64_t>(work.times.start_ns);
+  const auto end = static_cast<std::uint64_t>(work.times.end_ns);
+  if (work.kernel) {
+    ImportedKernel kernel;
+    kernel.start_ns = start;
+    kernel.end_ns = end;
+    kernel.function = work.function;
+    kernel.shape = work.shape;
+    kernel.layer = work.layer;
+    kernel.device = work.device;
+    kernel.step = step_of(work);
+    imported_.kernels.add(kernel);
+  } else {
+    ImportedCopy copy;
+    copy.record.start_ns = start;
+    copy.record.end_ns = end;
+    copy.record.device = work.device;
+    copy.record.kind = work.kind;
+    copy.record.host = work.host;
+    if (work.sized) copy.record.bytes = work.bytes;
+    copy.layer = work.layer;
+    copy.placed = true;
+    copy.step = step_of(work);
+    copy.place = imported_.copies.size();
+    imported_.copies.add(copy);
+  }
 }
+
+std::vector<std::int32_t> XlaWork::devices() const { return {devices_.begin(), devices_.end()}; }
 
 }  // namespace gable

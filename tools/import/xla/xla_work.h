@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include "tools/calls/step_ranges.h"
 #include "tools/import/records/imported.h"
 #include "tools/import/xla/xla_texts.h"
+#include "tools/streams/sorted_records.h"
 
 namespace gable {
 
@@ -52,10 +54,21 @@ class XlaWork {
   [[nodiscard]] std::vector<std::int32_t> devices() const;
 
  private:
+  // A kernel or copy, set aside until all calls and steps are known.
   struct Placed {
     XlaTimes times;
     std::uint64_t correlation = 0;  // 0: unknown
+    std::uint64_t bytes = 0;        // of a copy
     std::uint32_t process = 0;
+    std::uint32_t function = 0, shape = 0;  // of a kernel
+    LayerId layer = 0;
+    std::int32_t device = 0;
+    bool kernel = true, sized = false;  // sized: its bytes are known
+    CopyKind kind = CopyKind::other;
+    HostMemory host = HostMemory::unknown;
+  };
+  struct AsTheyCome {
+    bool operator()(const Placed&, const Placed&) const { return false; }
   };
   struct Range {
     std::uint32_t thread = 0;
@@ -73,14 +86,16 @@ class XlaWork {
   };
 
   [[nodiscard]] LayerId layer_of(const XlaTexts& texts);
-  void take_kernel(std::string_view name, const XlaTexts& texts, std::int32_t device);
-  void take_copy(std::string_view name, const XlaTexts& texts, std::int32_t device);
+  void take_kernel(std::string_view name, const XlaTexts& texts, Placed& work);
+  void take_copy(std::string_view name, const XlaTexts& texts, Placed& work);
+  void give(const Placed& work);
   void move_times();
   void find_steps(const XlaFile& file);
   void steps_of_ranges(const std::vector<Range>& ranges);
   void steps_of_lanes();
   [[nodiscard]] std::uint32_t step_at(std::int64_t when) const;
-  [[nodiscard]] std::uint32_t step_of(const Placed& work, std::int32_t device) const;
+  [[nodiscard]] XlaTimes moved(const XlaTimes& times) const;
+  [[nodiscard]] std::uint32_t step_of(const Placed& work) const;
   [[nodiscard]] const Call* call_of(const Placed& work) const;
 
   Imported& imported_;
@@ -91,10 +106,12 @@ class XlaWork {
   std::vector<Range> numbered_, named_;
   std::map<std::string, std::uint64_t> ranges_there_;
   std::vector<Call> calls_;
-  std::vector<Placed> kernels_, copies_;
+  SortedRecords<Placed, AsTheyCome> works_;
+  std::set<std::int32_t> devices_;  // on which kernels ran
+  std::int64_t earliest_ns_ = 1;
+  std::uint64_t moved_by_ = 0;
   std::vector<XlaTimes> steps_;  // in their order
   bool by_calls_ = false;        // steps are the host's
-  std::size_t first_kernel_ = 0, first_copy_ = 0;
   std::uint64_t whole_graphs_ = 0;
 };
 
