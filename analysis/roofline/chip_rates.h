@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an SM can do in a clock, by compute capability: the one table behind the theoretical roofs.
-// docs/ceilings.md says where published figures differ from it.
+// What an SM can do in a clock, by compute capability and board: the one table behind the
+// theoretical roofs. docs/ceilings.md says where published figures differ from it.
 #pragma once
 
 #include <string_view>
@@ -10,14 +10,16 @@
 
 namespace gable {
 
-// GeForce boards of some chips accumulate tensor products in FP32 at half the rate. Of a device
-// without a name nobody knows which it is.
-enum class Board { any, professional, geforce, unnamed };
-
 // 0: the SM has no such unit, or no source says its rate.
 struct ChipRates {
   int major = 0, minor = 0;
-  Board board = Board::any;
+  // Boards of one compute capability differ: some have no tensor cores, some have them at a part of
+  // the chip's rate. Words of the names of those that are known to have this row's rates, with '|'
+  // between them, '#' for a number and '!' before a word that other boards have. Empty: all that no
+  // row before names, and what all of them are sure to have.
+  std::string_view boards;
+  // Of a device without a name: numbers of SMs that only boards of these rates have.
+  std::vector<int> sm_counts;
   // Operations per SM and clock; an fma is two, a 16-bit instruction has two lanes.
   struct Cores {
     double fp64 = 0, fp32 = 0, fp16 = 0;
@@ -40,8 +42,8 @@ struct ChipRates {
 
 [[nodiscard]] const std::vector<ChipRates>& chip_rates();
 
-// nullptr where nothing is known of the device's compute capability. Without a name it has the
-// rates that all boards of its compute capability share.
+// nullptr where nothing is known of the device's compute capability. A board that the table does
+// not name has what all boards of its compute capability share.
 [[nodiscard]] const ChipRates* rates_of(const DeviceInfo& device);
 
 }  // namespace gable

@@ -75,7 +75,7 @@ def chip_problems(files):
     problems += [f"docs/commands/predict.md, --gpu, does not list `{gpu}`, which {CATALOGUE} has" for gpu in catalogue if gpu not in listed]
     problems += [f"docs/commands/predict.md, --gpu, lists `{gpu}`, which {CATALOGUE} does not have" for gpu in listed if gpu not in catalogue]
 
-    rated = {f"{major}.{minor}" for major, minor in re.findall(r"\badd\((\d+), (\d+), Board::", files[RATES])}
+    rated = {f"{major}.{minor}" for major, minor in re.findall(r"\badd\((\d+), (\d+), ", files[RATES])}
     boards = {f"{major}.{minor}" for major, minor in re.findall(r'\{"[^"]+",\s+(\d+),\s+(\d+),\s+\d+,', between(files[BOARDS], "kBoards = {", "\n};"))}
     unchecked = set(re.findall(r"\d+\.\d", between(files[CEILINGS], "Not checked against a second source:", " and ")))
     for capability in sorted(rated - boards - unchecked):

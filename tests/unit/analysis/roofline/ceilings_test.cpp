@@ -129,7 +129,8 @@ TEST(Ceilings, AreAboveWhatOthersMeasured) {
   check(device, {{"dram", 1503e9}, {"fp32", 95.8e12}});  // gpu-roofline
 }
 
-// GeForce boards of 7.5 have half the tensor-core rate of the others: without a name it is unknown.
+// Boards of 7.5 have tensor cores at the full rate, at half of it, or none: without a name the roof
+// is unknown.
 TEST(TheoreticalCeilings, NoBoardIsGuessedFromAComputeCapability) {
   DeviceInfo device;
   device.compute_major = 7;
@@ -142,9 +143,14 @@ TEST(TheoreticalCeilings, NoBoardIsGuessedFromAComputeCapability) {
                        [&](const Ceiling& each) { return each.name == name; });
   };
   EXPECT_TRUE(has("fp32"));
-  EXPECT_TRUE(has("int8_tensor"));
+  EXPECT_FALSE(has("int8_tensor"));
+  EXPECT_FALSE(has("fp16_tensor"));
+  device.name = "NVIDIA GeForce GTX 1650";
+  EXPECT_TRUE(has("fp32"));
+  EXPECT_FALSE(has("int8_tensor"));
   EXPECT_FALSE(has("fp16_tensor"));
   device.name = "Tesla T4";
+  EXPECT_TRUE(has("int8_tensor"));
   EXPECT_TRUE(has("fp16_tensor"));
 }
 
