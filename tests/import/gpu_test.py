@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which GPU files of ncu are from: attributes in them, a board that the user names, and points above its roofs."""
+import json
 import os
 import subprocess
 import unittest
@@ -162,6 +163,37 @@ class NamedByTheUser(ImportTest):
             self.assertIn("The GPU is none of NVIDIA's (" + (name or "AMD, by the names of its kernels") + ")", notes(report))
             self.assertNotIn("Roofs are missing", notes(report))
             self.refused("--nsys", export, "--gpu", "H100")
+
+    def amd_trace(self, names, device):
+        """HIP's numbers of devices count the host's processors, and the header's do not."""
+        trace = json.loads((DATA / "kineto_new.json").read_text())
+        trace["deviceProperties"] = [{"id": i, "name": name, "totalGlobalMem": 206141652992, "computeMajor": 9, "computeMinor": 0, "numSms": 304}
+                                     for i, name in enumerate(names)]
+        for event in trace["traceEvents"]:
+            if event.get("cat") in ("kernel", "gpu_memcpy"):
+                event["args"]["device"] = device
+        return self.file("amd.json", json.dumps(trace))
+
+    def test_the_gpu_of_an_amd_trace_whatever_its_number_is(self):
+        mi300x = "AMD Instinct MI300X"
+        for names, device, name, sms in (([mi300x], 9, mi300x, 304), ([mi300x] * 4, 3, mi300x, 304), ([mi300x] * 4, 5, mi300x, 304),
+                                         (["AMD Radeon RX 7900 XTX", "AMD Radeon Graphics"], 1, "AMD GPU", None)):
+            trace = self.amd_trace(names, device)
+            report = self.report("--kineto", trace)
+            self.assertEqual([(each["id"], each["name"], each["sm_count"]) for each in report["devices"]], [(device, name, sms)])
+            self.assertEqual(report["ceilings"], [])
+            self.assertIn(f"The GPU is none of NVIDIA's ({name})", notes(report))
+            self.assertIn("which is not the board H100", self.refused("--kineto", trace, "--gpu", "h100"))
+        self.assertEqual(self.report("--kineto", self.amd_trace(["NVIDIA H100 80GB HBM3"], 3))["devices"][0]["name"], "NVIDIA H100 80GB HBM3")
+
+    def test_tensor_cores_only_where_the_board_has_them(self):
+        """nsys names the chip: TU116 and TU117 are 7.5 as well."""
+        def tensor_roofs(*changes):
+            return [name for name in roofs(self.report("--nsys", export_nsys(self.folder / "t.sqlite", *changes))) if "tensor" in name]
+        self.assertEqual(tensor_roofs(), ["fp16_tensor", "int8_tensor"])
+        self.assertEqual(tensor_roofs("UPDATE TARGET_INFO_GPU SET name = 'NVIDIA GeForce GTX 1650', chipName = 'TU117', smCount = 16"), [])
+        self.assertEqual(tensor_roofs("UPDATE TARGET_INFO_GPU SET name = 'NVIDIA T1000', smCount = 14"), [])
+        self.assertEqual(tensor_roofs("UPDATE TARGET_INFO_GPU SET name = 'NVIDIA H20', smCount = 78, computeMajor = 9, computeMinor = 0"), [])
 
     def test_names_that_the_catalogue_does_not_have(self):
         said = self.refused("--ncu", self.counters(), "--gpu", "Voodoo2")

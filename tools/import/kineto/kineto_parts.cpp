@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/kineto/kineto_parts.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string>
 #include <unordered_map>
 
 #include "tools/base/wrong_use.h"
+#include "tools/gpus/gpu_catalogue.h"
 
 namespace gable {
 namespace {
 
 using Token = JsonStream::Token;
 constexpr std::size_t kLongestName = 4096;
+
+bool is_same_board(const DeviceInfo& a, const DeviceInfo& b) {
+  return a.name == b.name && a.compute_major == b.compute_major &&
+         a.compute_minor == b.compute_minor && a.sm_count == b.sm_count &&
+         a.memory_bytes == b.memory_bytes;
+}
 
 }  // namespace
 
@@ -59,6 +67,30 @@ void read_trace_devices(JsonStream& json, std::map<std::int32_t, DeviceInfo>& de
     }
     devices[device.id] = device;
   }
+}
+
+std::optional<DeviceInfo> trace_device(const std::map<std::int32_t, DeviceInfo>& devices,
+                                       std::int32_t id) {
+  if (devices.empty()) return std::nullopt;
+  const auto is_amd = [](const auto& each) {
+    const std::string& name = each.second.name;
+    return is_foreign_gpu(name) && name.find("Intel") == std::string::npos;
+  };
+  const bool all_amd = std::all_of(devices.begin(), devices.end(), is_amd);
+  const auto found = devices.find(id);
+  if (found != devices.end() && !all_amd) return found->second;
+  DeviceInfo device = devices.begin()->second;
+  device.id = id;
+  const bool same = std::all_of(devices.begin(), devices.end(), [&](const auto& each) {
+    return is_same_board(each.second, device);
+  });
+  if (same) return device;
+  if (!all_amd) return std::nullopt;
+  // One of these, and none of NVIDIA's.
+  device = {};
+  device.id = id;
+  device.name = "AMD GPU";
+  return device;
 }
 
 TraceRank read_trace_rank(JsonStream& json) {

@@ -16,6 +16,11 @@ namespace gable {
 // The list deviceProperties, which comes next: the GPUs of the machine, used or not.
 void read_trace_devices(JsonStream& json, std::map<std::int32_t, DeviceInfo>& devices);
 
+// The GPU that work with this number ran on; nothing where the list does not tell. HIP's numbers
+// count the host's processors, the list does not.
+[[nodiscard]] std::optional<DeviceInfo> trace_device(
+    const std::map<std::int32_t, DeviceInfo>& devices, std::int32_t id);
+
 // The object distributedInfo, which comes next: the process's rank, and how many there are.
 struct TraceRank {
   std::optional<std::int64_t> rank;

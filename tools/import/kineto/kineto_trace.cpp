@@ -131,8 +131,8 @@ class Reader {
     if (!kernels_.empty()) imported_.times_from.push_back("PyTorch's profiler (" + name + ")");
     if (!counted_.empty()) add_counters(name);
     for (const std::int32_t id : used_) {
-      if (const auto device = devices_.find(id); device != devices_.end())
-        add_device(device->second, json_.name(), imported_);
+      if (const auto device = trace_device(devices_, id))
+        add_device(*device, json_.name(), imported_);
     }
     if (kernels_.empty() && counted_.empty())
       throw WrongUse(json_.name() +
