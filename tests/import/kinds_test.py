@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files with the wrong option, and formats of the tools that Gable does not read: known by what they begin with."""
 import gzip
+import json
 import unittest
 
 from import_run import DATA, ImportTest, export_nsys
@@ -49,6 +50,69 @@ class Kinds(ImportTest):
         own.write_text(self.text)
         for said in self.refused_by(own, *OPTIONS):
             self.assertIn("gable report shows it", said)
+
+    def test_what_was_not_downloaded(self):
+        for name, content in (("a.json", "\n<!DOCTYPE html><html><head><title>404: Not Found</title></head></html>"), ("b.csv", "<HTML>no</HTML>"),
+                              ("c.sqlite", '<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>'),
+                              ("d.json", '{"message": "Not Found", "status": "404"}')):
+            for said in self.refused_by(self.file(name, content), *OPTIONS):
+                self.assertIn("what a web server answered, not a profile: the file was not downloaded", said)
+        for name in ("a.json.gz", "b.csv", "c.sqlite"):
+            for said in self.refused_by(self.file(name, "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2\nsize 12345\n"), *OPTIONS):
+                self.assertIn("is a pointer of Git LFS: the file itself was not downloaded; git lfs pull fetches it.", said)
+
+    def test_other_profilers(self):
+        nvprof = ("==26243== NVPROF is profiling process 26243, command: python example.py\n==26243== Profiling result:\n",
+                  '"Start","Duration","Grid X","Grid Y"\n', '"Device","Kernel","Invocations","Metric Name"\n')
+        rocprof = ("Index,KernelName,gpu-id\n", "Dispatch_ID,Kernel_Name,GPU_ID\n", '"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n',
+                   '"Kind","Agent_Id","Queue_Id"\n', '{"rocprofiler-sdk-tool":[{"metadata":{}}]}',
+                   '{ "traceEvents":[{}\n,{"args":{"name":"CPU HIP API"},"ph":"M","pid":2,"name":"process_name"}]}')
+        for content in nvprof:
+            for said in self.refused_by(self.file("n.csv", content), *OPTIONS):
+                self.assertIn("is output of nvprof, which Gable does not read: record the same run with nsys", said)
+        for content in rocprof:
+            for said in self.refused_by(self.file("r.csv", content), *OPTIONS):
+                self.assertIn("is output of AMD's rocprof, which Gable does not read", said)
+                self.assertIn("traces of PyTorch's and JAX's profilers (--kineto)", said)
+                self.assertNotIn("ncu", said)
+
+    def test_a_trace_that_was_made_of_nsys(self):
+        """No option may send it to one that refuses it."""
+        event = {"name": "gemv", "ph": "X", "cat": "cuda", "ts": 1, "dur": 2, "tid": "CUDA API 7", "pid": "Device 0", "args": {"NVTXRegions": [None]}}
+        for trace in ([event], {"traceEvents": [event | {"args": {}}]}):
+            for said in self.refused_by(self.file("p.json", json.dumps(trace)), *OPTIONS):
+                self.assertIn("was made of an export of nsys", said)
+                self.assertIn("give the export itself (nsys export --type sqlite) with --nsys", said)
+
+    def test_traces_of_programs_that_profile_no_gpu(self):
+        """That nothing ran on a GPU is said of PyTorch's profiler alone."""
+        tool = {"name": "RunTask", "ph": "X", "ts": 1, "dur": 5, "pid": 1, "tid": 1, "cat": "toplevel"}
+        for content in ({"traceEvents": [tool]}, [tool], [[-1, 1, 37888, 7], [-1, 1, 512, 7]], {"resourceSpans": []}, [{"cols": []}]):
+            said = self.refused("--kineto", self.file("c.json", json.dumps(content)))
+            self.assertIn("no trace of PyTorch's, JAX's or TensorFlow's profiler", said)
+            self.assertNotIn("ProfilerActivity", said)
+        for said in self.refused_by(self.file("c.json", json.dumps([tool])), "--nsys", "--ncu"):
+            self.assertIn("is a trace in Chrome's format", said)
+        host = {"name": "aten::mm", "ph": "X", "ts": 1, "dur": 5, "pid": 1, "tid": 1, "cat": "cpu_op"}
+        for content in ({"traceEvents": [host]}, [host], {"schemaVersion": 1, "traceEvents": []}):
+            self.assertIn("ProfilerActivity.CUDA was not asked for", self.refused("--kineto", self.file("h.json", json.dumps(content))))
+        said = self.refused("--kineto", self.file("m.json", json.dumps({"schemaVersion": 1, "traceEvents": [host, tool | {"cat": "mtia_ccp_events"}]})))
+        self.assertIn("its work ran on an accelerator that PyTorch calls MTIA", said)
+        self.assertNotIn("nothing ran", said)
+
+    def test_text_of_16_bit_units_is_read(self):
+        """PowerShell writes so what a program prints."""
+        def numbers(report):
+            return report["kernels"], report["layers"], report["ceilings"]
+        for option, source in (("--ncu", DATA / "ncu_details.csv"), ("--ncu", DATA / "ncu_raw.csv"), ("--kineto", DATA / "kineto_new.json")):
+            text = source.read_text() + ("\n# \u00e9 \U0001f600\n" if option == "--ncu" else "")
+            plain = self.report(option, self.file("plain", text))
+            for encoding, mark in (("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff")):
+                wide = mark + text.replace("\n", "\r\n").encode(encoding)
+                self.assertEqual(numbers(self.report(option, self.file("wide", wide))), numbers(plain))
+                self.assertEqual(numbers(self.report(option, self.file("wide.gz", gzip.compress(wide)))), numbers(plain))
+                self.assertIn(f"give it with {option}.", self.refused("--nsys", self.file("wide", wide)))
+                self.assertIn("wide begins as UTF-16, and is none further on", self.refused(option, self.file("wide", wide[:1001])))
 
     def test_a_log_with_json_around_ncus_rows_is_ncus(self):
         self.report("--ncu", self.file("log.csv", b'{"traceEvents": "what the program printed"}\n' + (DATA / "ncu_raw.csv").read_bytes()))

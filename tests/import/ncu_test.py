@@ -71,6 +71,19 @@ class Pages(ImportTest):
         text = HEAD + row(0, name="other") + "".join(row(0, name="other", metric=m, unit=u, value=v) for m, u, v in self.TAKES)
         self.assertEqual(self.blocks(text + row(1) + row(1, metric="launch__registers_per_thread", unit="", value="n/a")), [None] * 3)
 
+    def test_one_metric_a_file_that_is_no_counter(self):
+        """ncu --metrics launch__registers_per_thread --page raw, and another run for each other one."""
+        head = '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",'
+        row = '"0","1","app","node1","k(int)","1","7","(32, 1, 1)","(4, 1, 1)","0","8.0",'
+        files = [self.file(f"{i}.csv", f'{head}"{metric}"\n{"," .join([chr(34) * 2] * 11)},"{unit}"\n{row}"{value}"\n')
+                 for i, (metric, unit, value) in enumerate((("launch__registers_per_thread", "register/thread", "40"),
+                                                           ("launch__waves_per_multiprocessor", "", "0.5"),
+                                                           ("gpu__time_duration.sum", "ns", "77")))]
+        for order in (files, files[::-1]):
+            report = self.report("--ncu", *order)
+            self.assertEqual([(each["name"], each["launches"], each["time_ns"]["total"]) for each in report["kernels"]], [("k(int)", 1, 77)])
+        self.assertIn('has neither "Metric Name" nor a metric', self.refused("--ncu", self.file("n.csv", head + '"Color"\n' + row + '"red"\n')))
+
     def test_how_kernels_use_the_gpu(self):
         """By full names and by the titles of the details page; launches of other sizes weigh in a layer, where their parts are known."""
         full = (("sm__warps_active.avg.pct_of_peak_sustained_active", "%", "40"), ("lts__t_sectors_lookup_hit.sum", "sector", "1,500"),
@@ -321,6 +334,16 @@ class BadInput(ImportTest):
         self.assertIn("is a log of ncu's without a kernel: see that its filters", said)
         said = self.refused("--ncu", self.file("a.log", prof + "==WARNING== No kernels were profiled.\n"))
         self.assertIn("without a kernel (ncu says: ==WARNING== No kernels were profiled.)", said)
+
+    def test_a_run_that_failed_has_a_remedy(self):
+        prof = "==PROF== Connected to process 7 (/usr/bin/python3.12)\n==PROF== Disconnected from process 7\n"
+        for error, remedy in (("The application returned an error code (1).", "see that it ends well without ncu"),
+                              ("ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters.", "run ncu as root"),
+                              ("Profiling failed because a driver resource was unavailable.", "mend that")):
+            said = self.refused("--ncu", self.file("a.csv", prof + "==ERROR== " + error + "\n"))
+            self.assertIn("has no launches (ncu says: ==ERROR== " + error[:40], said)
+            self.assertIn(remedy, said)
+            self.assertIn(", and count again.", said)
 
     def test_a_summary_is_named(self):
         text = '"Process ID","Kernel Name","Invocations","Section Name","Metric Name","Metric Unit","Minimum","Maximum","Average"\n"1","k","2","S","DRAM Throughput","%","5","15","10"\n'

@@ -216,7 +216,7 @@ class BadInput(NsysTest):
 
     def test_no_kernels(self):
         said = self.refused("--nsys", self.export(self.NONE))
-        self.assertIn("has no table " + KERNELS + ": nsys recorded no kernel, but 4 NVTX ranges, 6 CUDA calls and 1 copies and memsets; "
+        self.assertIn("has no table " + KERNELS + ": nsys recorded no kernel, but 4 NVTX ranges, 6 CUDA calls and 1 copy or memset; "
                       "record with --trace cuda,nvtx a part that launches kernels.", said)
         self.assertIn("no row in " + KERNELS + ": nsys recorded no kernel", self.refused("--nsys", self.export("DELETE FROM " + KERNELS)))
         tables = ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_MEMCPY")

@@ -226,7 +226,10 @@ class ImportCommand final : public Command {
   void read(const Input& input, Imported& imported, Progress& progress) const {
     const Format& format = *input.format;
     const FileKind kind = kind_of_file(input.path);
-    if (kind == FileKind::unknown || kind == format.kind)
+    // What a trace is of, its events may tell later than its beginning.
+    const bool own =
+        kind == format.kind || (format.kind == FileKind::trace && kind == FileKind::chrome_trace);
+    if (kind == FileKind::unknown || own)
       return format.read(input.path, imported, progress, input.path);
     const std::string program =
         kind == format.report ? find_exporter(format.exporter) : std::string();

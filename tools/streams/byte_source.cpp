@@ -8,6 +8,7 @@
 
 #include "analysis/base/input_file.h"
 #include "tools/base/wrong_use.h"
+#include "tools/streams/utf16_source.h"
 
 namespace gable {
 namespace {
@@ -34,7 +35,30 @@ class FileSource final : public ByteSource {
   FileSource& operator=(const FileSource&) = delete;
   ~FileSource() override { gzclose_r(file_); }
 
+  // The first bytes, which read() gives again.
+  std::string_view look(std::size_t size) {
+    begin_.resize(size);
+    std::size_t there = 0;
+    while (there < size) {
+      const std::size_t count = unpack(begin_.data() + there, size - there);
+      if (count == 0) break;
+      there += count;
+    }
+    begin_.resize(there);
+    return begin_;
+  }
+
   std::size_t read(char* to, std::size_t size) override {
+    if (begin_.empty()) return unpack(to, size);
+    const std::size_t count = std::min(size, begin_.size());
+    std::copy_n(begin_.begin(), count, to);
+    begin_.erase(0, count);
+    return count;
+  }
+  [[nodiscard]] const std::string& name() const override { return path_; }
+
+ private:
+  std::size_t unpack(char* to, std::size_t size) {
     const int count = gzread(file_, to, static_cast<unsigned>(std::min(size, kMostOfOneRead)));
     int code = Z_OK;
     const char* text = gzerror(file_, &code);
@@ -50,9 +74,7 @@ class FileSource final : public ByteSource {
     check_size(packed);
     return static_cast<std::size_t>(count);
   }
-  [[nodiscard]] const std::string& name() const override { return path_; }
 
- private:
   // A few bytes can unpack to very many, and a pipe may have no end.
   void check_size(std::uint64_t packed) const {
     if (given_ > kMostUnpacked && given_ / kMostTimesLarger > packed)
@@ -63,7 +85,7 @@ class FileSource final : public ByteSource {
                      std::to_string(kMostOfPipe >> 30) + " GiB: save it as a file first.");
   }
 
-  std::string path_;
+  std::string path_, begin_;
   Progress& progress_;
   const bool regular_;
   std::uint64_t given_ = 0;
@@ -79,7 +101,9 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path, Progress& progre
   if (file.is_regular() && file.size() == 0) throw WrongUse(path + " is empty.");
   const std::string& shown = name.empty() ? path : name;
   progress.begin(shown, file.size());  // of a pipe nobody knows it
-  return std::make_unique<FileSource>(shown, progress, file);
+  auto source = std::make_unique<FileSource>(shown, progress, file);
+  if (Utf16Source::begins(source->look(2))) return std::make_unique<Utf16Source>(std::move(source));
+  return source;
 }
 
 }  // namespace gable

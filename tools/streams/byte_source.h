@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes of an input file, a piece at a time, so that no file is held whole. What gzip has packed
-// is unpacked on the way.
+// is unpacked on the way, and UTF-16 becomes UTF-8.
 #pragma once
 
 #include <cstddef>

@@ -7,13 +7,17 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <protozero/exception.hpp>
 #include <protozero/varint.hpp>
 #include <vector>
 
+#include "tools/base/wrong_use.h"
 #include "tools/import/ncu/ncu_csv.h"
 #include "tools/import/nsys/nsys_sqlite.h"
+#include "tools/streams/utf16_source.h"
 
 namespace gable {
 namespace {
@@ -63,12 +67,38 @@ bool is_xplane(std::string_view text) {
                    name.starts_with("#") || name == "Task Environment" || name.starts_with("/"));
 }
 
+bool has_one(std::string_view text, std::initializer_list<std::string_view> pieces) {
+  return std::any_of(pieces.begin(), pieces.end(),
+                     [&](std::string_view piece) { return has(text, piece); });
+}
+
+// Many tools write Chrome's format.
+FileKind kind_of_trace(std::string_view text) {
+  // Of PyTorch, then of JAX and TensorFlow.
+  if (has_one(text, {"\"schemaVersion\"", "\"deviceProperties\"", "\"baseTimeNanoseconds\"",
+                     "\"cpu_op\"", "\"Operator\"", "\"user_annotation\"", "\"python_function\"",
+                     "\"cuda_runtime\"", "\"kernel\"", "\"Kernel\"", "ProfilerStep#"}) ||
+      has_one(text, {"\"/device:", "\"/host:", "\"hlo_module\""}))
+    return FileKind::trace;
+  if (has(text, "\"NVTXRegions\"") || (has_one(text, {"\"cat\": \"cuda\"", "\"cat\":\"cuda\"",
+                                                      "\"cat\": \"nvtx\"", "\"cat\":\"nvtx\""}) &&
+                                       has_one(text, {"\"CUDA API ", "\"Device 0\"", "\"NVTX "})))
+    return FileKind::nsys_trace;
+  if (has_one(text, {"\"CPU HIP API\"", "\"CPU HSA API\""})) return FileKind::rocprof;
+  return FileKind::chrome_trace;
+}
+
 FileKind kind_of_json(std::string_view text) {
   const std::size_t end = text.find('\n');
   if (text.front() == '{') {
+    // Of GitHub, of clouds' storage.
+    if (const std::string_view first = without_blanks(text.substr(1));
+        text.size() < 4096 && (first.starts_with("\"message\"") || first.starts_with("\"error\"")))
+      return FileKind::web_page;
+    if (has(text, "\"rocprofiler-sdk-tool\"")) return FileKind::rocprof;
     for (const char* key : {"\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\"",
                             "\"displayTimeUnit\"", "\"baseTimeNanoseconds\""})
-      if (has(text, key)) return FileKind::trace;
+      if (has(text, key)) return kind_of_trace(text);
     for (const char* key :
          {"\"NvtxEvent\"", "\"CudaEvent\"", "\"TraceProcessEvent\"", "\"GlobalProcessId\"",
           "\"CUPTI_ACTIVITY_", "\"StringIds\"", "\"globalTid\"", "\"GlobalTid\""})
@@ -82,7 +112,7 @@ FileKind kind_of_json(std::string_view text) {
   }
   if (has(text, "\"frame\"") && (has(text, "\"children\"") || has(text, "\"metrics\"")))
     return FileKind::hatchet;
-  if (has(text, "\"ph\"")) return FileKind::trace;
+  if (has(text, "\"ph\"")) return kind_of_trace(text);
   return FileKind::unknown;
 }
 
@@ -94,6 +124,37 @@ bool is_ncu(std::string_view text) {
     at += line.size() + 1;
   }
   return false;
+}
+
+bool begins_with_word(std::string_view text, std::string_view word) {
+  return text.size() >= word.size() &&
+         std::equal(word.begin(), word.end(), text.begin(), [](char a, char b) {
+           return a == std::tolower(static_cast<unsigned char>(b));
+         });
+}
+
+// Tables and logs of other profilers.
+FileKind kind_of_text(std::string_view text) {
+  if (text.starts_with("version https://git-lfs")) return FileKind::lfs_pointer;
+  for (const char* mark : {"<!doctype", "<html", "<?xml"})
+    if (begins_with_word(text, mark)) return FileKind::web_page;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::string_view line = text.substr(at, std::min(text.find('\n', at), text.size()) - at);
+    if (line.starts_with("==") && has(line, "== NVPROF is profiling process"))
+      return FileKind::nvprof;
+    std::string head(line.substr(0, 200));
+    std::erase(head, '"');
+    for (const char* columns : {"Device,Kernel,Invocations,Metric Name", "Start,Duration,Grid X,",
+                                "Type,Time(%),Time,Calls", "Time(%),Time,Calls,Avg"})
+      if (head.starts_with(columns)) return FileKind::nvprof;
+    for (const char* columns :
+         {"Index,KernelName,", "Dispatch_ID,Kernel_Name,", "Name,Calls,TotalDurationNs,",
+          "Kind,Agent_Id,", "Correlation_Id,Dispatch_Id,", "CodeObj,Vaddr,Instruction,"})
+      if (head.starts_with(columns)) return FileKind::rocprof;
+    at += line.size() + 1;
+  }
+  return FileKind::unknown;
 }
 
 FileKind kind_of_names(const std::string& path) {
@@ -126,8 +187,31 @@ FileKind kind_of_bytes(std::string_view head) {
   if (text.starts_with("{") || text.starts_with("[")) return kind_of_json(text);
   if (text.starts_with("Time (%),Total Time (ns)") || text.starts_with("Time(%),Total Time (ns)"))
     return FileKind::nsys_summary;
-  return FileKind::unknown;
+  return kind_of_text(text);
 }
+
+namespace {
+
+// Units at its end that are not whole are left out. What is no text stays as it is: its reader says
+// what is wrong.
+std::string in_utf8(std::string_view head) {
+  if (!Utf16Source::begins(head)) return std::string(head);
+  std::string out;
+  try {
+    Utf16Source text(
+        std::make_unique<TextSource>(head.substr(0, head.size() & ~std::size_t{1}), ""));
+    for (std::array<char, 4096> piece{}; out.size() < kHead;) {
+      const std::size_t count = text.read(piece.data(), piece.size());
+      if (count == 0) break;
+      out.append(piece.data(), count);
+    }
+  } catch (const WrongUse&) {
+    if (out.empty()) return std::string(head);
+  }
+  return out;
+}
+
+}  // namespace
 
 FileKind kind_of_file(const std::string& path) {
   std::error_code code;
@@ -140,7 +224,7 @@ FileKind kind_of_file(const std::string& path) {
   gzclose_r(file);
   if (count <= 0) return FileKind::unknown;
   const FileKind kind =
-      kind_of_bytes(std::string_view(head.data(), static_cast<std::size_t>(count)));
+      kind_of_bytes(in_utf8(std::string_view(head.data(), static_cast<std::size_t>(count))));
   if (kind != FileKind::unknown) return kind;
   // Reports of versions that begin otherwise.
   if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep")) return FileKind::nsys_report;
@@ -181,6 +265,32 @@ std::string sentence_of(FileKind kind, const std::string& path) {
       return path + " is output of ncu: give it with --ncu.";
     case FileKind::trace:
       return path + " looks like a trace of PyTorch's profiler: give it with --kineto.";
+    case FileKind::chrome_trace:
+      return path +
+             " is a trace in Chrome's format, of which Gable reads those of PyTorch's, JAX's and "
+             "TensorFlow's profilers: give it with --kineto if it is one.";
+    case FileKind::nsys_trace:
+      return path +
+             " is a trace that was made of an export of nsys, without grids, blocks and copies: "
+             "give the export itself (nsys export --type sqlite) with --nsys.";
+    case FileKind::nvprof:
+      return path +
+             " is output of nvprof, which Gable does not read: record the same run with nsys "
+             "(Pascal "
+             "and later, --nsys) or ncu (Volta and later, --ncu); of a PyTorch program its "
+             "profiler has the times of older GPUs too (--kineto).";
+    case FileKind::rocprof:
+      return path +
+             " is output of AMD's rocprof, which Gable does not read: of AMD's GPUs it reads the "
+             "traces of PyTorch's and JAX's profilers (--kineto) and Triton's profiles (--proton).";
+    case FileKind::web_page:
+      return path +
+             " is what a web server answered, not a profile: the file was not downloaded; see that "
+             "its address is the file's own, and that you may read it.";
+    case FileKind::lfs_pointer:
+      return path +
+             " is a pointer of Git LFS: the file itself was not downloaded; git lfs pull fetches "
+             "it.";
     case FileKind::hatchet:
       return path + " is a profile of Triton's profiler (proton): give it with --proton.";
     case FileKind::xplane:

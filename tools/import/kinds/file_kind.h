@@ -21,10 +21,16 @@ enum class FileKind : std::uint8_t {
   hdf5,          // nsys export --type hdf
   ncu_report,    // .ncu-rep
   ncu_csv,       // ncu --csv
-  trace,         // of PyTorch's profiler
+  trace,         // of PyTorch's, JAX's and TensorFlow's profilers
+  chrome_trace,  // in Chrome's format, and nothing at its beginning says of what
+  nsys_trace,    // in Chrome's format, which others make of nsys's exports
   hatchet,       // of Triton's profiler
   xplane,        // of JAX's and TensorFlow's profilers
   gable_report,  // of Gable itself
+  nvprof,        // the profiler before nsys and ncu
+  rocprof,       // AMD's profilers
+  web_page,      // what a server answered instead of the file
+  lfs_pointer,   // what git has instead of it
 };
 
 // Of a file's first bytes, unpacked.

@@ -122,6 +122,20 @@ TraceRank read_trace_rank(JsonStream& json) {
   return of;
 }
 
+std::string trace_without_kernels(const std::string& file, bool pytorch,
+                                  std::string_view accelerator) {
+  if (!pytorch)
+    return file +
+           " has no kernel: it is JSON, and no trace of PyTorch's, JAX's or TensorFlow's "
+           "profiler.";
+  if (!accelerator.empty())
+    return file + " has no kernel of a GPU: its work ran on an accelerator that PyTorch calls " +
+           std::string(accelerator) + ", which Gable does not read.";
+  return file +
+         " has no kernel: nothing ran on a GPU while it was recorded, or "
+         "ProfilerActivity.CUDA was not asked for.";
+}
+
 // Each function's parent is another, up to one that has none.
 void check_parents(const JsonStream& json,
                    const std::vector<std::pair<std::uint64_t, std::uint64_t>>& parents) {

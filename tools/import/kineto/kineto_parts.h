@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,10 @@ struct TraceRank {
   std::optional<std::uint64_t> world_size;
 };
 [[nodiscard]] TraceRank read_trace_rank(JsonStream& json);
+
+// Of a trace without kernels: what it is, and what to do. `pytorch`: PyTorch's profiler wrote it.
+[[nodiscard]] std::string trace_without_kernels(const std::string& file, bool pytorch,
+                                                std::string_view accelerator);
 
 // Python functions with their parents, 0 for none. Throws WrongUse where one is above itself.
 void check_parents(const JsonStream& json,

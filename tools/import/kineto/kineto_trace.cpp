@@ -135,9 +135,7 @@ class Reader {
         add_device(*device, json_.name(), imported_);
     }
     if (kernels_.empty() && counted_.empty())
-      throw WrongUse(json_.name() +
-                     " has no kernel: nothing ran on a GPU while it was recorded, or "
-                     "ProfilerActivity.CUDA was not asked for.");
+      throw WrongUse(trace_without_kernels(json_.name(), pytorch_, accelerator_));
   }
 
  private:
@@ -160,12 +158,14 @@ class Reader {
           if (of.rank) take_rank(*of.rank);
           if (of.world_size) imported_.world_size = of.world_size;
         } else {
+          pytorch_ = pytorch_ || json_.key_text() == "schemaVersion";
           json_.skip();
         }
       }
       if (!events)
         throw WrongUse(json_.name() +
-                       " has no traceEvents: it is JSON, and no trace of PyTorch's profiler.");
+                       " has no traceEvents: it is JSON, and no trace of PyTorch's, JAX's or "
+                       "TensorFlow's profiler.");
     } else {
       json_.broken("this is no trace of PyTorch's profiler");
     }
@@ -186,6 +186,8 @@ class Reader {
         continue;
       }
       read_trace_event(json_, event);
+      pytorch_ = pytorch_ || event.category != TraceCategory::other;
+      if (accelerator_.empty()) accelerator_ = event.accelerator;
       if (event.metadata) {
         xla_.name(event);
       } else if (event.complete && event.category == TraceCategory::other) {
@@ -632,6 +634,8 @@ class Reader {
   bool rank_again_ = false;  // a file before it is of the same
   std::uint64_t moved_by_ = 0;
   std::int32_t device_ = 0;
+  bool pytorch_ = false;
+  std::string_view accelerator_;
 };
 
 }  // namespace

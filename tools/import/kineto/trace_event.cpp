@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "tools/base/wrong_use.h"
 #include "tools/import/records/imported.h"
@@ -41,6 +42,19 @@ TraceCategory category_of(std::string_view text) {
     if (text == word.text) return word.category;
   }
   return TraceCategory::other;
+}
+
+// "mtia_ccp_events", "xpu_runtime": PyTorch's names of what runs on other devices.
+std::string_view accelerator_of(std::string_view category) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOthers = {
+      {{"mtia_", "MTIA"},
+       {"xpu_", "XPU"},
+       {"hpu_", "HPU"},
+       {"glow_", "Glow"},
+       {"privateuse1_", "PrivateUse1"}}};
+  for (const auto& [mark, name] : kOthers)
+    if (category.starts_with(mark)) return name;
+  return {};
 }
 
 std::optional<std::uint64_t> whole(JsonStream& json, const char* what,
@@ -346,6 +360,7 @@ std::optional<std::int64_t> trace_time(std::string_view text) {
 void TraceEvent::clear() {
   category = TraceCategory::other;
   complete = has_start = has_dims = false;
+  accelerator = {};
   name.clear();
   pid.clear();
   tid.clear();
@@ -391,7 +406,10 @@ void read_trace_event(JsonStream& json, TraceEvent& event) {
       json.skip_rest(token);
     } else if (key == "cat") {
       const Token token = json.next();
-      if (token == Token::text) event.category = category_of(json.text());
+      if (token == Token::text) {
+        event.category = category_of(json.text());
+        event.accelerator = accelerator_of(json.text());
+      }
       useful = event.category != TraceCategory::other;
       json.skip_rest(token);
     } else if (key == "name") {

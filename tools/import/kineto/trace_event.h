@@ -40,8 +40,9 @@ struct TraceMessage {
 
 struct TraceEvent {
   TraceCategory category = TraceCategory::other;
-  bool complete = false;  // ph is "X"
-  bool metadata = false;  // ph is "M"
+  bool complete = false;         // ph is "X"
+  bool metadata = false;         // ph is "M"
+  std::string_view accelerator;  // whose category it has, where that is no GPU
   std::string name, pid, tid;
   std::int64_t start_ns = 0;  // also before the zero of the trace
   std::uint64_t duration_ns = 0;

@@ -90,8 +90,21 @@ class Reader {
 
   [[noreturn]] void refuse() const {
     const std::string& name = source_.name();
-    if (!ncu_error_.empty())
-      throw WrongUse(name + " has no launches (ncu says: " + ncu_error_ + ").");
+    if (!ncu_error_.empty()) {
+      const auto says = [this](std::string_view piece) {
+        return ncu_error_.find(piece) != std::string::npos;
+      };
+      throw WrongUse(
+          name + " has no launches (ncu says: " + ncu_error_ + "): " +
+          (says("pplication returned an error") ? "the program ended with an error under ncu; see "
+                                                  "that it ends well without ncu, and "
+                                                  "what it says with it"
+           : says("ERR_NVGPUCTRPERM")
+               ? "the driver keeps counters for administrators; run ncu as root, or have them "
+                 "opened to all"
+               : "mend that") +
+          ", and count again.");
+    }
     if (is_log_)
       throw WrongUse(name + " is a log of ncu's without a kernel" +
                      (ncu_warning_.empty() ? std::string() : " (ncu says: " + ncu_warning_ + ")") +
@@ -148,8 +161,12 @@ class Reader {
       if (NcuResources::is_one(fields[i])) columns_.resources.emplace_back(i, fields[i]);
       if (const auto metric = metrics_.add(fields[i])) columns_.wide.emplace_back(i, *metric);
     }
-    if (columns_.wide.empty() && columns_.attributes.empty())
-      broken("the head has neither \"Metric Name\" nor a metric.");
+    // One metric a file: what is no counter, such as launch__waves_per_multiprocessor, says
+    // nothing.
+    const bool metrics = std::any_of(
+        fields.begin() + static_cast<std::ptrdiff_t>(columns_.kernel), fields.end(),
+        [](std::string_view field) { return field.find("__") != std::string_view::npos; });
+    if (!metrics) broken("the head has neither \"Metric Name\" nor a metric.");
     units_.assign(fields.size(), 1.0);
     attribute_units_.assign(columns_.attributes.size(), {});
     resource_units_.assign(columns_.resources.size(), {});

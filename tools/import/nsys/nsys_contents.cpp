@@ -20,22 +20,26 @@ constexpr int kWarning = 2, kError = 3;
 constexpr std::size_t kMostTold = 2, kLongestTold = 160, kLongestWord = 24;
 
 struct Contents {
-  const char* what;
+  const char *what, *one;
   std::array<const char*, 2> tables;
   bool ranges = false;  // of the table's rows those that are
 };
 constexpr std::array<Contents, 11> kContents = {{
-    {"NVTX ranges", {"NVTX_EVENTS", nullptr}, true},
-    {"CUDA calls", {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}},
-    {"copies and memsets", {"CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"}},
-    {"launches of whole CUDA graphs", {kGraphs, nullptr}},
-    {"waits for the GPU", {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", nullptr}},
-    {"samples of the GPU's metrics", {"GPU_METRICS", nullptr}},
-    {"calls of cuBLAS and cuDNN", {"CUBLAS_EVENTS", "CUDNN_EVENTS"}},
-    {"CPU samples", {"COMPOSITE_EVENTS", nullptr}},
-    {"changes of threads on CPUs", {"SCHED_EVENTS", nullptr}},
-    {"calls of the operating system's libraries", {"OSRT_API", nullptr}},
-    {"calls of MPI", {"MPI_COLLECTIVES_EVENTS", "MPI_P2P_EVENTS"}},
+    {"NVTX ranges", "NVTX range", {"NVTX_EVENTS", nullptr}, true},
+    {"CUDA calls", "CUDA call", {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}},
+    {"copies and memsets",
+     "copy or memset",
+     {"CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"}},
+    {"launches of whole CUDA graphs", "launch of a whole CUDA graph", {kGraphs, nullptr}},
+    {"waits for the GPU", "wait for the GPU", {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", nullptr}},
+    {"samples of the GPU's metrics", "sample of the GPU's metrics", {"GPU_METRICS", nullptr}},
+    {"calls of cuBLAS and cuDNN", "call of cuBLAS or cuDNN", {"CUBLAS_EVENTS", "CUDNN_EVENTS"}},
+    {"CPU samples", "CPU sample", {"COMPOSITE_EVENTS", nullptr}},
+    {"changes of threads on CPUs", "change of threads on CPUs", {"SCHED_EVENTS", nullptr}},
+    {"calls of the operating system's libraries",
+     "call of the operating system's libraries",
+     {"OSRT_API", nullptr}},
+    {"calls of MPI", "call of MPI", {"MPI_COLLECTIVES_EVENTS", "MPI_P2P_EVENTS"}},
 }};
 
 std::uint64_t count(SqliteFile& file, const Contents& of) {
@@ -208,7 +212,7 @@ std::string nsys_without_kernels(SqliteFile& file) {
     if (rows == 0) continue;
     calls = calls || each.tables[0] == std::string_view("CUPTI_ACTIVITY_KIND_RUNTIME");
     graphs = graphs || each.tables[0] == std::string_view(kGraphs);
-    parts.push_back(std::to_string(rows) + " " + each.what);
+    parts.push_back(std::to_string(rows) + " " + (rows == 1 ? each.one : each.what));
   }
   for (std::size_t i = 0; i < parts.size(); ++i)
     holds += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
