@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times of one tool and counters of another in one report."""
+import json
 import unittest
 
 from import_run import DATA, ImportTest, export_nsys, kernel, layer, notes
@@ -79,6 +80,48 @@ class Join(ImportTest):
         times = self.nsys("UPDATE StringIds SET value = 'void k<(int)4, (bool)1>(float *, int)' WHERE id = 1")
         report = self.report("--nsys", times, "--ncu", self.ncu(("void k<4, 1>(float*, int)", 100), ("void k<4, 1>(float*, int)", 300)))
         self.assertEqual(sorted(row["flops"]["fp32"] or 0 for row in report["kernels"] if row["name"].startswith("void k")), [200, 600])
+
+    def named(self, *names):
+        """Times of kernels with these names, of one grid and block."""
+        return self.file("named.json", json.dumps({"schemaVersion": 1, "traceEvents": [
+            {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 100 + 10 * i, "dur": 5,
+             "args": {"device": 0, "grid": [4, 1, 1], "block": [128, 1, 1], "correlation": i + 1}} for i, name in enumerate(names)]}))
+
+    def joined(self, times, counted):
+        """FLOPs by name, of launches that do 2, 4, 6 …"""
+        report = self.report("--kineto", self.named(*times), "--ncu", self.ncu(*((name, i + 1) for i, name in enumerate(counted))))
+        return [row["flops"]["fp32"] for row in sorted(report["kernels"], key=lambda row: times.index(row["symbol"]))]
+
+    def test_names_of_one_kernel_as_tools_write_them(self):
+        for timed, counted in (("void at::native::(anonymous namespace)::k<float>(float*)", "void at::native::<unnamed>::k<float>(float *)"),
+                               ("void k<4, true, 7ul>(float const*, A)", "void k<(int)4, (bool)1, (unsigned long)7>(const T1 *, T2)"),
+                               ("void k<f<float>(float*)::{lambda(int)#1}>(int, f<float>(float*)::{lambda(int)#1})",
+                                "void k<f<float>(T1 *)::[lambda(int) (instance 1)]>(int, T1)"),
+                               ("std::enable_if<true, void>::type a::k<int>(int)", "a::k<int>(int)"),
+                               ("s(unsigned int, float const*)", "s(unsigned int, const float *)"), ("_Z1kPfi", "k(float *, int)"),
+                               ("k(float *, int)", "_Z1kPfi"), ("void a::(anonymous namespace)::k<float>(float*)", "k"), ("k", "a::k(int)")):
+            self.assertEqual(self.joined([timed, "other(int)"], [counted, "other(int)"]), [2, 4], timed)
+            self.assertIn("for 2 of 2 launches", notes(json.loads(self.text)))
+
+    def test_other_instances_of_a_template_get_nothing(self):
+        self.assertEqual(self.joined(["void k<float>(float*)", "void k<double>(double*)"], ["void k<half>(half *)"]), [None, None])
+        self.assertIn("The counters of 1 launch belong to no kernel with a time, and are left out.", notes(json.loads(self.text)))
+        self.assertEqual(self.joined(["void k<float>(float*)"], ["void k<double>(double *)"]), [None])
+        self.assertEqual(self.joined(["void a::k<float>(float*)"], ["void b::k<float>(float *)"]), [None])
+        self.assertEqual(self.joined(["k(float*)"], ["k(double *)"]), [None])
+
+    def test_kernels_of_one_namespace_without_a_name_are_different_ones(self):
+        self.assertEqual(self.joined(["void at::native::<unnamed>::softmax<float>(float *)"], ["void at::native::<unnamed>::cat<float>(float *)"]),
+                         [None])
+
+    def test_names_that_do_not_tell_instances_apart_are_counted_in_a_note(self):
+        times = ["void k<float>(float*)", "void k<double>(double*)", "other(int)"]
+        self.assertEqual(self.joined(times, ["k", "k", "other"]), [None, None, 6])
+        self.assertIn("The counters of 2 launches are left out: by name they could be of several kernels", notes(json.loads(self.text)))
+        self.assertNotIn("belong to no kernel", notes(json.loads(self.text)))
+        # One that has its own full name may not leave the other for what is left.
+        self.assertEqual(self.joined(times, ["void k<float>(float *)", "k", "other"]), [2, None, 6])
+        self.assertIn("The counters of 1 launch are left out", notes(json.loads(self.text)))
 
     def test_times_of_a_trace_with_counters_of_ncu(self):
         report = self.report("--kineto", DATA / "kineto_new.json", "--ncu",

@@ -174,6 +174,25 @@ class ManyFiles(ImportTest):
             files.append(self.file(f"{place}.csv", HEAD + text))
         return files
 
+    def test_names_that_differ_from_file_to_file(self):
+        """As --print-kernel-base, other versions of ncu and a demangler behind it make them."""
+        def file(name, metric, unit, values):
+            head = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",'
+                    '"Section Name","Metric Name","Metric Unit","Metric Value"\n')
+            return self.file(name, head + "".join(f'"{i}","1","app","h","{kernel_name}","1","7","(128, 1, 1)","(4, 1, 1)","0","8.0","S","{metric}","{unit}",'
+                                                  f'"{value}"\n' for i, (kernel_name, value) in enumerate(values)))
+        for one, other in (("void k<float, 3>(float *, int)", "void k<float,3>(float*,int)"), ("_Z1kPfi", "k(float *, int)"),
+                           ("void k<(int)3>(const float *)", "void k<3>(float const*)"), ("<unnamed>::k(int)", "(anonymous namespace)::k(int)"),
+                           ("void k<float>(float *)", "k"), ("void k<int>(int)", "k<int>(int)")):
+            times = file("times.csv", "gpu__time_duration.sum", "ns", [(one, 10), ("other(int)", 20)])
+            for values in ([(other, 640), ("other(int)", 320)], [("other(int)", 320), (other, 640)]):
+                report = self.report("--ncu", times, file("bytes.csv", "dram__bytes_read.sum", "byte", values))
+                self.assertEqual(sorted((row["time_ns"]["total"], row["bytes"]["dram_read"]) for row in report["kernels"]), [(10, 640), (20, 320)], one)
+        times = file("times.csv", "gpu__time_duration.sum", "ns", [("void k<float>(float *)", 10), ("void k<int>(int *)", 20)])
+        report = self.report("--ncu", times, file("bytes.csv", "dram__bytes_read.sum", "byte", [("k", 320), ("k", 640)]))
+        self.assertEqual({row["bytes"]["dram_read"] for row in report["kernels"] if row["name"] != "k"}, {None})
+        self.assertIn("Which kernels of the files before it 2 launches of bytes.csv are of is unknown", notes(report))
+
     def test_what_follows_from_several_metrics_follows_from_several_files(self):
         """Cycles, their rate and instructions in a file each, as scripts for rooflines of V100 run ncu; two files in another order."""
         sass = "sm__sass_thread_inst_executed_op_%s_pred_on.sum"

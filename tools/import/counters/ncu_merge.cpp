@@ -9,13 +9,17 @@
 #include <set>
 #include <tuple>
 
+#include "tools/import/records/same_kernels.h"
+
 namespace gable {
 namespace {
 
 using Launch = Imported::CounterLaunch;
 
-bool is_same(const Launch& a, const Launch& b) {
-  return a.function == b.function && a.shape == b.shape && a.device == b.device;
+SameKernels::Functions functions_of(const std::vector<Launch>& launches) {
+  SameKernels::Functions functions;
+  for (const Launch& launch : launches) functions.insert(launch.function);
+  return functions;
 }
 
 std::set<std::uint32_t> metrics_of(const std::vector<Launch>& launches) {
@@ -35,8 +39,10 @@ void complete(Launch& launch, const std::vector<std::pair<std::uint32_t, double>
   }
 }
 
-using Key = std::tuple<FunctionId, std::uint32_t, std::int32_t>;
-Key key_of(const Launch& launch) { return {launch.function, launch.shape, launch.device}; }
+using Key = std::tuple<std::uint32_t, std::uint32_t, std::int32_t>;
+Key key_of(const Launch& launch, const SameKernels& same) {
+  return {same.of(launch.function), launch.shape, launch.device};
+}
 
 using Places = std::vector<std::size_t>;
 
@@ -66,10 +72,10 @@ struct ByKey {
 
 // Where both have as many of a kernel they are the same ones in their order, else each has the
 // mean. Kernels of `from` that `to` does not have stay in `from`.
-ByKey complete_by_key(std::vector<Launch>& from, std::vector<Launch>& to) {
+ByKey complete_by_key(std::vector<Launch>& from, std::vector<Launch>& to, const SameKernels& same) {
   std::map<Key, std::pair<Places, Places>> groups;  // of from, of to
-  for (std::size_t i = 0; i < from.size(); ++i) groups[key_of(from[i])].first.push_back(i);
-  for (std::size_t i = 0; i < to.size(); ++i) groups[key_of(to[i])].second.push_back(i);
+  for (std::size_t i = 0; i < from.size(); ++i) groups[key_of(from[i], same)].first.push_back(i);
+  for (std::size_t i = 0; i < to.size(); ++i) groups[key_of(to[i], same)].second.push_back(i);
   ByKey done;
   std::vector<bool> taken(from.size(), false);
   for (const auto& [key, group] : groups) {
@@ -102,12 +108,23 @@ std::string note_of(const std::string& file, const ByKey& done) {
   std::string text = std::filesystem::path(file).filename().string() +
                      " has the kernels of the files before it in another order or number: its "
                      "counters are joined by name, grid and block";
-  if (done.in_order > 0)
-    text += ", in their order for " + std::to_string(done.in_order) + " launches";
-  if (done.as_means > 0) text += ", as means for " + std::to_string(done.as_means) + " launches";
+  const auto launches = [](std::size_t count) {
+    return std::to_string(count) + (count == 1 ? " launch" : " launches");
+  };
+  if (done.in_order > 0) text += ", in their order for " + launches(done.in_order);
+  if (done.as_means > 0) text += ", as means for " + launches(done.as_means);
   if (done.others > 0)
-    text += "; " + std::to_string(done.others) + " launches are of kernels that those files lack";
+    text += "; " + launches(done.others) + (done.others == 1 ? " is" : " are") +
+            " of kernels that those files lack";
   return text + ".";
+}
+
+std::string unclear_note(const std::string& file, std::ptrdiff_t launches) {
+  return "Which kernels of the files before it " + std::to_string(launches) +
+         (launches == 1 ? " launch" : " launches") + " of " +
+         std::filesystem::path(file).filename().string() +
+         " are of is unknown, as their names do not tell instances of a template apart: they are "
+         "rows of their own; count all with ncu --print-kernel-base demangled.";
 }
 
 }  // namespace
@@ -123,14 +140,22 @@ void merge_counters(std::vector<Launch> launches, const std::string& file, Impor
   if (fresh.empty()) return;  // attributes of the GPU alone
   for (const std::uint32_t metric : metrics_of(there)) fresh.erase(metric);
   if (!fresh.empty()) {
-    const bool same = launches.size() == there.size() &&
-                      std::equal(launches.begin(), launches.end(), there.begin(), is_same);
-    if (same) {
+    const SameKernels same(imported.functions, functions_of(there), functions_of(launches));
+    const bool in_order = launches.size() == there.size() &&
+                          std::equal(launches.begin(), launches.end(), there.begin(),
+                                     [&](const Launch& a, const Launch& b) {
+                                       return key_of(a, same) == key_of(b, same);
+                                     });
+    if (in_order) {
       for (std::size_t i = 0; i < there.size(); ++i) complete(there[i], launches[i].values);
       return;
     }
-    const ByKey done = complete_by_key(launches, there);
+    const ByKey done = complete_by_key(launches, there, same);
     if (done.in_order + done.as_means > 0) imported.notes.push_back(note_of(file, done));
+    const auto unclear = std::count_if(launches.begin(), launches.end(), [&](const Launch& launch) {
+      return same.is_unclear(launch.function);
+    });
+    if (unclear > 0) imported.notes.push_back(unclear_note(file, unclear));
   }
   std::move(launches.begin(), launches.end(), std::back_inserter(there));
 }

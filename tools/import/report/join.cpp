@@ -5,9 +5,12 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+
+#include "tools/import/records/same_kernels.h"
 
 namespace gable {
 namespace {
@@ -17,26 +20,6 @@ using Places = std::vector<std::uint32_t>;
 
 // Kernels that may be the same: their name, and grid and block where both files have them.
 using Key = std::tuple<std::uint32_t, std::array<std::uint32_t, 6>>;
-
-class Names {
- public:
-  using Make = std::string (*)(std::string_view);
-  Names(const FunctionTable& functions, Make make) : functions_(functions), make_(make) {}
-  std::uint32_t of(FunctionId function) {
-    const auto known = by_function_.find(function);
-    if (known != by_function_.end()) return known->second;
-    const auto id = static_cast<std::uint32_t>(by_name_.size());
-    const auto found = by_name_.emplace(make_(functions_.full_name(function)), id).first->second;
-    by_function_.emplace(function, found);
-    return found;
-  }
-
- private:
-  const FunctionTable& functions_;
-  Make make_;
-  std::unordered_map<FunctionId, std::uint32_t> by_function_;
-  std::unordered_map<std::string, std::uint32_t> by_name_;
-};
 
 }  // namespace
 
@@ -51,8 +34,10 @@ class Join::Rule {
     std::uint32_t mean = kNone;
   };
 
-  Rule(const Imported& imported, Names::Make name, bool shape)
-      : imported_(imported), names_(imported.functions, name), shape_(shape) {}
+  Rule(const Imported& imported, const SameKernels::Functions& counted, bool shape)
+      : imported_(imported),
+        same_(imported.functions, imported.kernels.functions(), counted),
+        shape_(shape) {}
 
   void add(const Launch& launch, std::uint32_t place) {
     const auto group = static_cast<std::uint32_t>(groups.size());
@@ -71,6 +56,11 @@ class Join::Rule {
     return known->second == kNone ? nullptr : &groups[known->second];
   }
 
+  // It is counted, and could be of several kernels.
+  [[nodiscard]] bool is_unclear(const Launch& launch) const {
+    return same_.is_unclear(launch.function);
+  }
+
   std::vector<Group> groups;
 
  private:
@@ -80,11 +70,11 @@ class Join::Rule {
       const LaunchShape& of = imported_.shapes[shape];
       size = {of.grid.x, of.grid.y, of.grid.z, of.block.x, of.block.y, of.block.z};
     }
-    return {names_.of(function), size};
+    return {same_.of(function), size};
   }
 
   const Imported& imported_;
-  Names names_;
+  SameKernels same_;
   const bool shape_;
   std::map<Key, std::uint32_t> by_key_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_kernel_;  // by function and shape
@@ -99,35 +89,27 @@ Join::Join(Imported& imported)
   bool shapes = false;
   for (const Launch& launch : counters_)
     shapes = shapes || imported_.shapes[launch.shape].grid.x != 0;
+  SameKernels::Functions counted;
+  for (const Launch& launch : counters_) counted.insert(launch.function);
   // Another grid is other work: where both have one, names alone say nothing.
-  apply(&common_name, shapes);
-  apply(&base_name, shapes);
+  rule_ = std::make_unique<Rule>(imported_, counted, shapes);
+  apply();
   tell();
 }
 
 Join::~Join() = default;
 
-// Of what no rule before has joined.
-void Join::apply(Names::Make name, bool shape) {
-  auto rule = std::make_unique<Rule>(imported_, name, shape);
-  for (std::uint32_t i = 0; i < singles_; ++i)
-    if (!taken_[i]) rule->add(counters_[i], i);
-  if (rule->groups.empty()) return;
+void Join::apply() {
+  for (std::uint32_t i = 0; i < singles_; ++i) rule_->add(counters_[i], i);
   const auto each_kernel = [&](auto take) {
     for (auto* kernel = imported_.kernels.first(); kernel != nullptr;
-         kernel = imported_.kernels.next()) {
-      const bool joined = std::any_of(rules_.begin(), rules_.end(), [&](const auto& before) {
-        const Rule::Group* group = before->of(*kernel);
-        return group != nullptr && group->kernels > 0;
-      });
-      if (joined) continue;
-      if (Rule::Group* group = rule->of(*kernel)) take(*group);
-    }
+         kernel = imported_.kernels.next())
+      if (Rule::Group* group = rule_->of(*kernel)) take(*group);
   };
   each_kernel([](Rule::Group& group) { ++group.kernels; });
   // Whether both files have the launches that can be joined in the same order.
   std::vector<std::pair<std::uint32_t, const Rule::Group*>> order;
-  for (const Rule::Group& group : rule->groups)
+  for (const Rule::Group& group : rule_->groups)
     if (group.kernels == group.counters.size())
       for (const std::uint32_t i : group.counters) order.emplace_back(i, &group);
   std::sort(order.begin(), order.end());
@@ -138,23 +120,19 @@ void Join::apply(Names::Make name, bool shape) {
     ordered = ordered && order[next].second == &group;
     ++next;
   });
-  for (Rule::Group& group : rule->groups) {
+  for (Rule::Group& group : rule_->groups) {
     if (group.kernels == 0) continue;
     for (const std::uint32_t i : group.counters) taken_[i] = true;
     group.ordered = group.kernels == group.counters.size() && (ordered || group.kernels == 1);
     if (!group.ordered) group.mean = mean_of(group.counters);
     (group.ordered ? by_order_ : by_sums_) += group.kernels;
   }
-  rules_.push_back(std::move(rule));
 }
 
 const Launch* Join::of(const ImportedKernel& kernel) {
-  for (const auto& rule : rules_) {
-    Rule::Group* group = rule->of(kernel);
-    if (group == nullptr || group->kernels == 0) continue;
-    return &counters_[group->ordered ? group->counters[group->asked++] : group->mean];
-  }
-  return nullptr;
+  Rule::Group* group = rule_->of(kernel);
+  if (group == nullptr || group->kernels == 0) return nullptr;
+  return &counters_[group->ordered ? group->counters[group->asked++] : group->mean];
 }
 
 std::uint32_t Join::mean_of(const std::vector<std::uint32_t>& counters) {
@@ -188,12 +166,20 @@ void Join::tell() {
   }
   if (joined < kernels) text += "; " + std::to_string(kernels - joined) + " have none";
   imported_.notes.push_back(text + ".");
-  const auto left = static_cast<std::uint64_t>(std::count(taken_.begin(), taken_.end(), false));
-  if (left > 0) {
-    imported_.notes.push_back("The counters of " + std::to_string(left) +
-                              (left == 1 ? " launch" : " launches") +
+  std::uint64_t left = 0, unclear = 0;
+  for (std::uint32_t i = 0; i < singles_; ++i)
+    if (!taken_[i]) ++(rule_->is_unclear(counters_[i]) ? unclear : left);
+  const auto launches = [](std::uint64_t count) {
+    return "The counters of " + std::to_string(count) + (count == 1 ? " launch" : " launches");
+  };
+  if (left > 0)
+    imported_.notes.push_back(launches(left) +
                               " belong to no kernel with a time, and are left out.");
-  }
+  if (unclear > 0)
+    imported_.notes.push_back(launches(unclear) +
+                              " are left out: by name they could be of several kernels, or of one "
+                              "that could have several's; names with template arguments and "
+                              "parameters (ncu --print-kernel-base demangled) tell.");
 }
 
 }  // namespace gable

@@ -5,18 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tools/import/records/imported.h"
 
 namespace gable {
-
-// The name that tools agree on: without spaces, casts of template arguments and return types.
-[[nodiscard]] std::string common_name(std::string_view name);
-// And without template arguments and parameters: ncu prints `gemm` for `void gemm<4>(float*)` when
-// asked so.
-[[nodiscard]] std::string base_name(std::string_view name);
 
 class Join {
  public:
@@ -32,7 +25,7 @@ class Join {
 
  private:
   class Rule;
-  void apply(std::string (*name)(std::string_view), bool shape);
+  void apply();
   void tell();
   std::uint32_t mean_of(const std::vector<std::uint32_t>& counters);
 
@@ -40,7 +33,7 @@ class Join {
   std::vector<Imported::CounterLaunch> counters_;  // of single launches, and means behind them
   std::vector<bool> taken_;
   std::uint32_t singles_;
-  std::vector<std::unique_ptr<Rule>> rules_;  // of what a rule has not joined the next may
+  std::unique_ptr<Rule> rule_;
   std::uint64_t by_order_ = 0, by_sums_ = 0;
 };
 
