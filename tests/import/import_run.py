@@ -51,6 +51,9 @@ class ImportTest(unittest.TestCase):
         self.assertTrue(report["run"]["complete"], "no snapshot of something that goes on")
         return report
 
+    def parsed(self):
+        return report_schema.parse(self.text)
+
     def table(self, *options):
         """What `gable report` prints of the report that was made last."""
         return subprocess.run([PROGRAM, "report", *options, self.folder / "report.json"], capture_output=True, text=True, timeout=100, check=True,

@@ -238,7 +238,7 @@ class ManyFiles(ImportTest):
 
     def test_integers_on_tensor_cores_are_said(self):
         for metric, name in (("sm__inst_executed_pipe_tensor_op_imma.sum", "k"), ("gpu__time_duration.avg", "ampere_i16832gemm_int8")):
-            metrics = [("gpu__time_duration.sum", "ns"), (metric, "inst")]
+            metrics = [("gpu__time_duration.sum", "ns"), (metric, "inst" if "inst" in metric else "ns")]
             report = self.report("--ncu", *self.one_metric_files([(name, (100, 64)), ("plain", (100, 0))], metrics, "8.0"))
             self.assertIn("integer_unknown", kernel(report, name)["flags"])
             self.assertNotIn("integer_unknown", kernel(report, "plain")["flags"])
@@ -319,6 +319,59 @@ class WrittenNumbers(ImportTest):
 
     def test_text_is_unknown_wherever_it_stands(self):
         self.assertEqual(self.values("CachePreferNone", "nan", "15,36", "(1, 2)"), [None, None, 15.36, None])
+
+
+class Units(ImportTest):
+    """What ncu prints a value in; what is not understood makes it unknown, and a note says of which metric."""
+    BYTES = "dram__bytes_read.sum"
+
+    def one(self, metric, unit, value="3"):
+        return kernel(self.report("--ncu", self.file("u.csv", HEAD + row(0, metric="sm__ctas_launched.sum", unit="block", value="4")
+                                                     + row(0, metric=metric, unit=unit, value=value))), "k")
+
+    def test_times(self):
+        for unit, ns in (("ns", 1), ("\u00b5s", 1e3), ("\u03bcs", 1e3), ("usecond", 1e3), ("Second", 1e9), ("minute", 60e9), ("hour", 3600e9), ("psecond", 1e-3)):
+            with self.subTest(unit):
+                self.assertEqual(self.one(NAME, unit)["time_ns"]["total"], 3 * ns)
+
+    def test_bytes(self):
+        for unit, scale in (("byte", 1), ("Kbyte", 1e3), ("KiB", 1024), ("Kbytes", 1e3), ("Tbyte", 1e12), ("Pbyte", 1e15), ("Ebyte", 1e18)):
+            with self.subTest(unit):
+                self.assertEqual(self.one(self.BYTES, unit)["bytes"]["dram_read"], 3 * scale)
+
+    def test_what_is_not_understood_is_unknown_and_said(self):
+        for metric, unit in ((NAME, "cycle"), (NAME, "fortnight"), (NAME, "Msecond"), (self.BYTES, "mbyte"), (self.BYTES, "Mfoo"), (self.BYTES, "sector"),
+                             ("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "byte"), ("dram__bytes.sum.per_second", "byte")):
+            with self.subTest(metric, unit=unit):
+                one = self.one(metric, unit)
+                self.assertIsNone(one["counters"][metric])
+                self.assertEqual((one["time_ns"]["total"], one["bytes"]["dram_read"], one["counters"]["sm__ctas_launched.sum"]), (None, None, 4))
+                self.assertIn(f"unknown: in u.csv {metric} is in '{unit}'", notes(self.parsed()))
+
+    def test_of_many_metrics_three_are_named(self):
+        text = HEAD + row(0) + "".join(row(0, metric=f"lts__t_bytes_{i}.sum", unit="Mfoo") for i in range(5))
+        said = notes(self.report("--ncu", self.file("u.csv", text)))
+        self.assertIn("lts__t_bytes_2.sum is in 'Mfoo' and so on, 5 metrics.", said)
+        self.assertEqual(said.count("Mfoo"), 3)
+
+    def test_the_raw_page_and_what_blocks_take(self):
+        head = HEAD.split('"Section Name"')[0] + f'"{NAME}","{self.BYTES}","launch__shared_mem_per_block_static"\n'
+        line = row(0).split('"Command line')[0] + '"10","20","30"\n'
+        report = self.report("--ncu", self.file("raw.csv", head + '"",' * 11 + '"\u00b5s","furlong","foo/bar/baz"\n' + line))
+        self.assertEqual((kernel(report, "k")["time_ns"]["total"], kernel(report, "k")["bytes"]["dram_read"]), (10_000, None))
+        for said in (f"{self.BYTES} is in 'furlong'", "launch__shared_mem_per_block_static is in 'foo/bar/baz'"):
+            self.assertIn(said, notes(report))
+        report = self.report("--ncu", self.file("raw.csv", head + line))
+        self.assertEqual((kernel(report, "k")["time_ns"]["total"], kernel(report, "k")["bytes"]["dram_read"]), (10, 20))
+        self.assertIn("raw.csv does not say the units of its numbers", notes(report))
+
+    def test_attributes_of_the_gpu(self):
+        clock = "device__attribute_clock_rate"
+        for unit, value, hz in (("", "1410000", 1.41e9), ("Ghz", "1.41", 1.41e9), ("cycle/nsecond", "1.41", 1.41e9)):
+            report = self.report("--ncu", self.file("a.csv", HEAD + row(0) + row(0, metric=clock, unit=unit, value=value)))
+            self.assertEqual(report["devices"][0]["clocks_hz"]["sm_max"], hz)
+        said = self.refused("--ncu", self.file("a.csv", HEAD + row(0) + row(0, metric=clock, unit="foo", value="5")))
+        self.assertIn(f"a.csv:3: '5 foo' is no value of {clock}", said)
 
 
 class BadInput(ImportTest):

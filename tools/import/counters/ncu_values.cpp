@@ -8,48 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "tools/import/counters/ncu_units.h"
+
 namespace gable {
 namespace {
-
-// Of one side of a unit: "Mbyte", "nsecond", "hz". Times are ns above the line and seconds below.
-double part_of_unit(std::string_view part, bool below) {
-  struct Prefix {
-    std::string_view text;
-    double value;
-  };
-  static constexpr std::array<Prefix, 9> kTimes = {{{"ns", 1},
-                                                    {"nsecond", 1},
-                                                    {"us", 1e3},
-                                                    {"usecond", 1e3},
-                                                    {"ms", 1e6},
-                                                    {"msecond", 1e6},
-                                                    {"s", 1e9},
-                                                    {"sec", 1e9},
-                                                    {"second", 1e9}}};
-  for (const auto& [text, value] : kTimes) {
-    if (part == text) return below ? value * 1e-9 : value;
-  }
-  static constexpr std::array<Prefix, 9> kPrefixes = {{{"Ki", 1024},
-                                                       {"Mi", 1048576},
-                                                       {"Gi", 1073741824},
-                                                       {"Ti", 1099511627776},
-                                                       {"K", 1e3},
-                                                       {"k", 1e3},
-                                                       {"M", 1e6},
-                                                       {"G", 1e9},
-                                                       {"T", 1e12}}};
-  static constexpr std::array<std::string_view, 12> kBases = {
-      "byte",  "hz",     "Hz",   "inst",    "sector", "cycle",
-      "block", "thread", "warp", "request", "b",      "B"};
-  for (const auto& [prefix, value] : kPrefixes) {
-    if (!part.starts_with(prefix)) continue;
-    const std::string_view rest = part.substr(prefix.size());
-    for (const std::string_view base : kBases) {
-      if (rest == base) return value;
-    }
-  }
-  return 1;
-}
 
 // Marks between groups of digits that are no decimal marks anywhere: a blank, U+00A0, U+2009,
 // U+202F, an apostrophe, U+2019.
@@ -159,12 +121,6 @@ MarkEvidence mark_evidence(std::string_view text) {
                                                   : MarkEvidence::any_comma;
 }
 
-double ncu_unit(std::string_view unit) {
-  const auto line = unit.find('/');
-  if (line == std::string_view::npos) return part_of_unit(unit, false);
-  return part_of_unit(unit.substr(0, line), false) / part_of_unit(unit.substr(line + 1), true);
-}
-
 std::optional<Dim3> ncu_size(std::string_view text) {
   if (!text.starts_with('(') || !text.ends_with(')')) return std::nullopt;
   text.remove_prefix(1);
@@ -201,7 +157,8 @@ std::string_view ncu_metric_of_title(std::string_view title, std::string_view un
     if (title == name) return metric;
   }
   // Two metrics have this title, a rate and a percentage.
-  if (title == "Memory Throughput" && unit.find("byte") != std::string_view::npos)
+  const auto known = ncu_unit(unit);
+  if (title == "Memory Throughput" && known && known->above == NcuUnitKind::bytes)
     return "dram__bytes.sum.per_second";
   if (unit == "%" && (title == "Memory Throughput" || title == "SOL Memory"))
     return "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";

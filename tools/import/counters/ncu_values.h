@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers, units and names as ncu prints them.
+// Numbers, sizes and titles as ncu prints them.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,6 @@ enum class MarkEvidence : std::uint8_t {
   neither,    // "1,2,3": it has digits and marks, and is no number
 };
 [[nodiscard]] MarkEvidence mark_evidence(std::string_view text);
-
-// What a value in that unit is multiplied with to be in bytes, ns, Hz and their likes: "Mbyte" 1e6,
-// "usecond" 1e3, "cycle/nsecond" 1e9, "byte/block" and "%" 1.
-[[nodiscard]] double ncu_unit(std::string_view unit);
 
 // "(256, 1, 1)". Empty where it is something else, or a number is out of range.
 [[nodiscard]] std::optional<Dim3> ncu_size(std::string_view text);

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "tools/base/wrong_use.h"
 #include "tools/import/counters/ncu_merge.h"
 #include "tools/import/counters/ncu_metrics.h"
+#include "tools/import/counters/ncu_units.h"
 #include "tools/import/counters/ncu_values.h"
 #include "tools/import/ncu/ncu_device.h"
 #include "tools/import/ncu/ncu_resources.h"
@@ -153,6 +155,7 @@ class Reader {
     if (!columns_.is_wide()) {
       if (columns_.value == kNone) broken("the head has no column \"Metric Value\".");
       rows_.expect_repeats(std::min(columns_.metric, columns_.value));
+      has_units_ = columns_.unit != kNone;
       return;
     }
     for (std::size_t i = columns_.kernel + 1; i < fields.size(); ++i) {
@@ -167,7 +170,8 @@ class Reader {
         fields.begin() + static_cast<std::ptrdiff_t>(columns_.kernel), fields.end(),
         [](std::string_view field) { return field.find("__") != std::string_view::npos; });
     if (!metrics) broken("the head has neither \"Metric Name\" nor a metric.");
-    units_.assign(fields.size(), 1.0);
+    units_.assign(fields.size(), {});
+    has_units_ = false;
     attribute_units_.assign(columns_.attributes.size(), {});
     resource_units_.assign(columns_.resources.size(), {});
   }
@@ -253,7 +257,8 @@ class Reader {
 
   void read_row(const std::vector<std::string_view>& fields, bool repeat) {
     if (columns_.is_wide() && fields[columns_.id].empty()) {
-      for (const auto& [column, metric] : columns_.wide) units_[column] = ncu_unit(fields[column]);
+      has_units_ = true;
+      for (const auto& [column, metric] : columns_.wide) units_[column] = fields[column];
       for (std::size_t i = 0; i < columns_.attributes.size(); ++i)
         attribute_units_[i] = fields[columns_.attributes[i].first];
       for (std::size_t i = 0; i < columns_.resources.size(); ++i)
@@ -272,6 +277,7 @@ class Reader {
                  fields[columns_.resources[i].first]);
       for (const auto& [column, metric] : columns_.wide)
         add_value(metric, fields[column], units_[column]);
+      note_without_units();
       return;
     }
     if (fields[columns_.metric].empty()) return;  // a rule
@@ -282,7 +288,8 @@ class Reader {
     if (NcuResources::is_one(fields[columns_.metric]))
       return resource(fields[columns_.metric], unit, fields[columns_.value]);
     if (const auto metric = metrics_.find(fields[columns_.metric], unit))
-      add_value(*metric, fields[columns_.value], ncu_unit(unit));
+      add_value(*metric, fields[columns_.value], unit);
+    note_without_units();
     if (imported_.metrics.size() > kMostMetrics) broken("these are too many different metrics.");
   }
 
@@ -359,18 +366,61 @@ class Reader {
 
   void attribute(std::string_view metric, std::string_view unit, std::string_view value) {
     if (!gpus_.take(launches_.back().device, metric, unit, value, mark()))
-      broken("'" + quoted_piece(value.substr(0, 40)) + "' is no value of " + std::string(metric) +
-             ".");
+      broken("'" + quoted_piece(value.substr(0, 40)) + (unit.empty() ? "" : " ") +
+             quoted_piece(unit.substr(0, 40)) + "' is no value of " + std::string(metric) + ".");
   }
 
   void resource(std::string_view metric, std::string_view unit, std::string_view value) {
-    resources_.take(metric, unit, value, mark());
+    if (!resources_.take(metric, unit, value, mark()))
+      unknown_units_.emplace(metric, quoted_piece(unit.substr(0, 40)));
     const Imported::CounterLaunch& launch = launches_.back();
     if (const auto known = resources_.known())
       imported_.resources.tell(launch.function, launch.shape, *known);
   }
 
-  void add_value(const NcuMetric& metric, std::string_view text, double unit) {
+  // A file that says no units at all was made from one with base units, or so it has to be taken.
+  void note_without_units() {
+    if (has_units_ || noted_) return;
+    noted_ = true;
+    imported_.notes.push_back(file_name() +
+                              " does not say the units of its numbers: they are taken for those of "
+                              "ncu --print-units base (ns, byte, cycle/second).");
+  }
+
+  void note_unknown_units() {
+    if (unknown_units_.empty()) return;
+    constexpr std::size_t kNamed = 3;
+    std::string text;
+    std::size_t named = 0;
+    for (const auto& [metric, unit] : unknown_units_) {
+      if (named == kNamed) break;
+      text += (named++ > 0 ? ", " : "") + metric + " is in '" + unit + "'";
+    }
+    if (unknown_units_.size() > kNamed)
+      text += " and so on, " + std::to_string(unknown_units_.size()) + " metrics";
+    imported_.notes.push_back("Values in units that Gable does not understand are unknown: in " +
+                              file_name() + " " + text +
+                              ". ncu --print-units base prints such as it does.");
+    unknown_units_.clear();
+  }
+
+  [[nodiscard]] std::string file_name() const {
+    return std::filesystem::path(source_.name()).filename().string();
+  }
+
+  // Rows of one metric have one unit nearly always.
+  std::optional<double> scale_of(std::uint32_t metric, std::string_view unit) {
+    if (metric >= scales_.size()) scales_.resize(metric + std::size_t{1});
+    Scale& last = scales_[metric];
+    if (!last.known || last.unit != unit) {
+      last.known = true;
+      last.unit = unit;
+      last.scale = ncu_scale(metrics_.name(metric), unit);
+    }
+    return last.scale;
+  }
+
+  void add_value(const NcuMetric& metric, std::string_view text, std::string_view unit) {
     const auto number = ncu_number(text, mark());
     if (!number) {
       if (mark_evidence(text) != MarkEvidence::none) no_number(text);
@@ -382,7 +432,11 @@ class Reader {
         (*number < 0 && metrics_.counts(metric.index)))
       broken("the value " + quoted_piece(text.substr(0, 40)) + " of " +
              metrics_.name(metric.index) + " is out of range.");
-    launches_.back().values.emplace_back(metric.index, *number * unit * metric.scale);
+    const auto scale = scale_of(metric.index, unit);
+    if (!scale)
+      unknown_units_.emplace(metrics_.name(metric.index), quoted_piece(unit.substr(0, 40)));
+    launches_.back().values.emplace_back(metric.index,
+                                         scale ? *number * *scale * metric.scale : NAN);
   }
 
   [[nodiscard]] DecimalMark mark() const { return mark_.value_or(DecimalMark::point); }
@@ -393,6 +447,9 @@ class Reader {
     mark_.reset();
     doubtful_ = 0;
     first_point_.clear();
+    note_unknown_units();
+    scales_.clear();
+    noted_ = false;
     if (launches_.empty()) return;
     merge_counters(std::move(launches_), source_.name(), imported_);
     launches_ = {};
@@ -405,8 +462,15 @@ class Reader {
   CsvRows rows_;
   NcuMetrics metrics_;
   Columns columns_;
-  std::vector<double> units_;
-  std::vector<std::string> attribute_units_, resource_units_;
+  std::vector<std::string> units_, attribute_units_, resource_units_;
+  bool has_units_ = false, noted_ = false;
+  struct Scale {
+    bool known = false;
+    std::string unit;
+    std::optional<double> scale;
+  };
+  std::vector<Scale> scales_;                         // by metric
+  std::map<std::string, std::string> unknown_units_;  // of metrics
   NcuResources resources_;
   NcuGpus gpus_;
   std::vector<Imported::CounterLaunch> launches_;

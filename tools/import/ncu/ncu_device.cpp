@@ -5,9 +5,11 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "analysis/base/display.h"
 #include "analysis/base/text.h"
+#include "tools/import/counters/ncu_units.h"
 #include "tools/import/counters/ncu_values.h"
 
 namespace gable {
@@ -41,6 +43,19 @@ const Attribute* attribute_of(std::string_view metric) {
       kAttributes.begin(), kAttributes.end(),
       [&](const Attribute& each) { return each.name == metric.substr(kPrefix.size()); });
   return found == kAttributes.end() ? nullptr : found;
+}
+
+// Empty where the unit is none of such an attribute.
+std::optional<double> scale_of(const Attribute& attribute, std::string_view unit) {
+  const auto known = ncu_unit(unit);
+  if (!known) return std::nullopt;
+  if (known->above == NcuUnitKind::none) return attribute.clock ? 1e3 : 1;
+  const bool frequency = known->above == NcuUnitKind::hertz ||
+                         (known->above == NcuUnitKind::cycles && known->below == NcuUnitKind::time);
+  if (attribute.clock) return frequency ? std::optional<double>(known->scale) : std::nullopt;
+  const bool plain = known->above == NcuUnitKind::count || known->above == NcuUnitKind::bytes;
+  return plain && known->below == NcuUnitKind::none ? std::optional<double>(known->scale)
+                                                    : std::nullopt;
 }
 
 template <typename T>
@@ -78,8 +93,9 @@ bool NcuGpus::take(std::int32_t id, std::string_view metric, std::string_view un
   }
   const auto number = ncu_number(value, mark);
   if (!number) return false;
-  const bool in_hertz = unit.ends_with("hz") || unit.ends_with("Hz");
-  const double scaled = *number * (attribute->clock && !in_hertz ? 1e3 : ncu_unit(unit));
+  const auto scale = scale_of(*attribute, unit);
+  if (!scale) return false;
+  const double scaled = *number * *scale;
   if (!(scaled >= 0) || scaled > attribute->most) return false;
   take_number(attribute->name, std::round(scaled), device);
   return true;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analysis/events/events.h"
+#include "tools/import/counters/ncu_units.h"
 #include "tools/import/counters/ncu_values.h"
 
 namespace gable {
@@ -19,13 +20,18 @@ class NcuResources {
     return kRegisters.is(metric) || kStatic.is(metric) || kDynamic.is(metric);
   }
   void begin() { *this = {}; }
-  // A value that is no number says nothing.
-  void take(std::string_view metric, std::string_view unit, std::string_view value,
-            DecimalMark mark) {
+  // A value that is no number says nothing. False: nor does its unit.
+  [[nodiscard]] bool take(std::string_view metric, std::string_view unit, std::string_view value,
+                          DecimalMark mark) {
     const auto number = ncu_number(value, mark);
-    const double scaled = number ? std::round(*number * ncu_unit(unit)) : -1;
-    if (!(scaled >= 0) || scaled > kMost) return;
+    if (!number) return true;
+    const auto known = ncu_unit(unit);
+    const auto wanted = kRegisters.is(metric) ? NcuUnitKind::count : NcuUnitKind::bytes;
+    if (!known || (known->above != wanted && known->above != NcuUnitKind::none)) return false;
+    const double scaled = std::round(*number * known->scale);
+    if (!(scaled >= 0) || scaled > kMost) return true;
     (kRegisters.is(metric) ? registers_ : kStatic.is(metric) ? static_ : dynamic_) = scaled;
+    return true;
   }
   // Empty until registers, static and dynamic shared memory are all known.
   [[nodiscard]] std::optional<KernelResources> known() const {
