@@ -318,7 +318,37 @@ class WrittenNumbers(ImportTest):
                 self.assertIn(f"n.csv:2: '{text}' is no number", said)
 
     def test_text_is_unknown_wherever_it_stands(self):
-        self.assertEqual(self.values("CachePreferNone", "nan", "15,36", "(1, 2)"), [None, None, 15.36, None])
+        self.assertEqual(self.values("CachePreferNone", "nan", "15,36", "(!) n/a"), [None, None, 15.36, None])
+
+    def test_signs_and_blanks_around_numbers(self):
+        self.assertEqual(self.values("+5", " 6", "7\u00a0", "\u30008 ", "1\u2007234\u2007567", "+1,5"), [5, 6, 7, 8, 1234567, 1.5])
+
+    def test_a_percent_sign_is_the_unit(self):
+        def hit_rate(value, unit):
+            return kernel(self.report("--ncu", self.file("p.csv", HEAD + row(0) + row(0, metric="L2 Hit Rate", unit=unit, value=value))), "k")["metrics"]["l2_hit_rate"]
+        self.assertEqual([hit_rate("25%", "%"), hit_rate("25 %", ""), hit_rate("12,5%", "%")], [0.25, 0.25, 0.125])
+        for unit, said in (("byte", "'5%' is no number"), ("", None)):
+            text = HEAD + row(0) + row(0, metric=self.DRAM, unit=unit, value="5%")
+            if said:
+                self.assertIn(said, self.refused("--ncu", self.file("p.csv", text)))
+            else:
+                self.assertIsNone(kernel(self.report("--ncu", self.file("p.csv", text)), "k")["bytes"]["dram"])
+                self.assertIn(f"{self.DRAM} is in '%'", notes(self.parsed()))
+
+    def test_numbers_that_are_not_understood_are_refused(self):
+        for value in ("\u0661\u066c\u0662\u0663\u0664", "\uff15\uff10\uff10", "1_234", "1\u3000234", "0x10", "1e", "(5)", "1 2 3", "5 foo", "+-5", "5%"):
+            for metric, unit in ((self.DRAM, "byte"), ("lts__t_tag_requests.sum", "request"), ("Duration", "ns"), ("Registers Per Thread", "register/thread")):
+                with self.subTest(value, metric=metric):
+                    said = self.refused("--ncu", self.file("n.csv", HEAD + row(0) + row(0, metric=metric, unit=unit, value=value)))
+                    self.assertIn("n.csv:3: '", said)
+                    self.assertIn(f"is no number ({NAME if metric == 'Duration' else metric}): run ncu with LC_ALL=C", said)
+        self.assertIn("out of range", self.refused("--ncu", self.file("n.csv", HEAD + row(0) + row(0, metric=self.DRAM, unit="byte", value="\u22125"))))
+
+    def test_text_of_other_metrics_passes(self):
+        text = HEAD + row(0) + "".join(row(0, metric=metric, unit="", value=value) for metric, value in
+                                       (("Function Cache Configuration", "CachePreferNone"), ("device__attribute_display_name", "GPU \uff15 1_234"),
+                                        ("launch__func_cache_config", "\u0661"), ("Driver", "535.104.05"), ("Policy", "1_2")))
+        self.assertEqual(self.report("--ncu", self.file("t.csv", text))["devices"][0]["name"], "GPU \uff15 1_234")
 
 
 class Units(ImportTest):

@@ -13,10 +13,15 @@
 namespace gable {
 namespace {
 
-// Marks between groups of digits that are no decimal marks anywhere: a blank, U+00A0, U+2009,
-// U+202F, an apostrophe, U+2019.
-constexpr std::array<std::string_view, 6> kGroupMarks = {
-    " ", "\xC2\xA0", "\xE2\x80\x89", "\xE2\x80\xAF", "'", "\xE2\x80\x99"};
+// Marks between groups of digits that are no decimal marks anywhere: a blank, U+00A0, U+2007,
+// U+2009, U+202F, an apostrophe, U+2019.
+constexpr std::array<std::string_view, 7> kGroupMarks = {
+    " ", "\xC2\xA0", "\xE2\x80\x87", "\xE2\x80\x89", "\xE2\x80\xAF", "'", "\xE2\x80\x99"};
+// Of those and others, what is nothing around a number: also tab, U+3000, U+FEFF.
+constexpr std::array<std::string_view, 8> kBlanks = {
+    " ",           "\t", "\xC2\xA0", "\xE2\x80\x87", "\xE2\x80\x89", "\xE2\x80\xAF", "\xE3\x80\x80",
+    "\xEF\xBB\xBF"};
+constexpr std::string_view kMinus = "\xE2\x88\x92";  // U+2212
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -57,15 +62,22 @@ bool take_whole(std::string_view& text, char other_mark, std::string& out) {
   return !pair || groups > 2;
 }
 
+// Takes the sign to `out`.
+void take_sign(std::string_view& text, std::string& out) {
+  if (text.starts_with('-') || text.starts_with(kMinus)) {
+    text.remove_prefix(text.front() == '-' ? 1 : kMinus.size());
+    out = "-";
+  } else if (text.starts_with('+')) {
+    text.remove_prefix(1);
+  }
+}
+
 // "1234.5" of "1,234.5". Empty where `text` is no such number.
 std::string plain_number(std::string_view text, DecimalMark mark) {
   const char decimal = mark == DecimalMark::point ? '.' : ',';
   const char other = mark == DecimalMark::point ? ',' : '.';
   std::string out;
-  if (text.starts_with('-')) {
-    out = "-";
-    text.remove_prefix(1);
-  }
+  take_sign(text, out);
   const std::size_t sign = out.size();
   if (!take_whole(text, other, out)) return {};
   const bool whole = out.size() > sign;
@@ -92,11 +104,40 @@ constexpr std::size_t kLongestNumber = 64;
 
 }  // namespace
 
+std::string_view ncu_trimmed(std::string_view text) {
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::string_view blank : kBlanks) {
+      if (text.starts_with(blank)) {
+        text.remove_prefix(blank.size());
+        again = true;
+      } else if (text.ends_with(blank)) {
+        text.remove_suffix(blank.size());
+        again = true;
+      }
+    }
+  }
+  return text;
+}
+
+bool ncu_says_nothing(std::string_view text, bool counted) {
+  const auto has = [&](auto what) { return std::any_of(text.begin(), text.end(), what); };
+  text = ncu_trimmed(text);
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (text.starts_with("nan") || text.starts_with("NaN")) return true;
+  const bool digits = has(is_digit);
+  const bool foreign = has([](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  const bool word = !text.empty() && ((text.front() >= 'a' && text.front() <= 'z') ||
+                                      (text.front() >= 'A' && text.front() <= 'Z'));
+  if (word) return !digits || !counted;
+  return !digits && !foreign;
+}
+
 std::optional<double> ncu_number(std::string_view text, DecimalMark mark) {
   if (text.empty() || text.size() > kLongestNumber) return std::nullopt;
   double value = 0;
   const bool plain = std::all_of(text.begin(), text.end(), is_digit);
-  const std::string written = plain ? std::string() : plain_number(text, mark);
+  const std::string written = plain ? std::string() : plain_number(ncu_trimmed(text), mark);
   if (!plain && written.empty()) return std::nullopt;
   const std::string_view number = plain ? text : std::string_view(written);
   const char* end = number.data() + number.size();
@@ -108,6 +149,7 @@ std::optional<double> ncu_number(std::string_view text, DecimalMark mark) {
 }
 
 MarkEvidence mark_evidence(std::string_view text) {
+  if (text.ends_with('%')) text.remove_suffix(1);
   const bool marked = text.find_first_of(".,") != std::string_view::npos;
   const bool only = text.find_first_not_of("-0123456789., ") == std::string_view::npos;
   if (!marked || text.find_first_of("0123456789") == std::string_view::npos)

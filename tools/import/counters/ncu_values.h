@@ -15,10 +15,19 @@ namespace gable {
 enum class DecimalMark : std::uint8_t { point, comma };
 
 // Groups of digits are parted by the mark that is not the decimal one, by blanks or by apostrophes.
-// Empty for "", "n/a", "nan", text such as "CachePreferNone", and a number with another decimal
-// mark.
+// A plus, the minus of typographers and blanks around a number are no obstacle. Empty for "",
+// "n/a", "nan", text such as "CachePreferNone", a number with another decimal mark, and digits that
+// are not ASCII's.
 [[nodiscard]] std::optional<double> ncu_number(std::string_view text,
                                                DecimalMark mark = DecimalMark::point);
+
+// Without the blanks around it, ASCII's and others.
+[[nodiscard]] std::string_view ncu_trimmed(std::string_view text);
+
+// Of what is no number: it is none either to a reader who knows all digits and marks, as "", "n/a",
+// "nan" and "CachePreferNone" are. A word with digits may be text, but not where something is
+// counted.
+[[nodiscard]] bool ncu_says_nothing(std::string_view text, bool counted);
 
 // What a number says of the decimal mark of the file that it is in.
 enum class MarkEvidence : std::uint8_t {

@@ -202,6 +202,7 @@ class Reader {
   void look_at_number(std::string_view text) {
     switch (mark_evidence(text)) {
       case MarkEvidence::none:
+      case MarkEvidence::neither:  // refused where it is a value of use
         return;
       case MarkEvidence::point:
         if (!mark_) mark_ = DecimalMark::point;
@@ -216,17 +217,15 @@ class Reader {
         ++doubtful_;
         if (first_point_.empty()) first_point_ = text;
         return;
-      case MarkEvidence::neither:
-        no_number(text);
     }
   }
 
-  [[noreturn]] void no_number(std::string_view text) const {
+  [[noreturn]] void no_number(std::string_view text, std::string_view metric) const {
     broken("'" + quoted_piece(text.substr(0, 40)) + "' is no number" +
            (mark_ ? std::string(" where the decimal mark is a ") +
                         (*mark_ == DecimalMark::point ? "point" : "comma") + ", as before"
                   : std::string()) +
-           ": run ncu with LC_ALL=C.");
+           " (" + std::string(metric) + "): run ncu with LC_ALL=C.");
   }
 
   void read_held() {
@@ -371,6 +370,7 @@ class Reader {
   }
 
   void resource(std::string_view metric, std::string_view unit, std::string_view value) {
+    if (!ncu_number(value, mark()) && !ncu_says_nothing(value, true)) no_number(value, metric);
     if (!resources_.take(metric, unit, value, mark()))
       unknown_units_.emplace(metric, quoted_piece(unit.substr(0, 40)));
     const Imported::CounterLaunch& launch = launches_.back();
@@ -421,9 +421,14 @@ class Reader {
   }
 
   void add_value(const NcuMetric& metric, std::string_view text, std::string_view unit) {
+    if (text.ends_with('%') && (unit.empty() || unit == "%")) {
+      text.remove_suffix(1);
+      unit = "%";
+    }
     const auto number = ncu_number(text, mark());
     if (!number) {
-      if (mark_evidence(text) != MarkEvidence::none) no_number(text);
+      if (!ncu_says_nothing(text, metrics_.counts(metric.index)))
+        no_number(text, metrics_.name(metric.index));
       // Asked for, and not answered: unknown, not 0.
       launches_.back().values.emplace_back(metric.index, NAN);
       return;

@@ -21,6 +21,27 @@ TEST(NcuValues, Numbers) {
     EXPECT_FALSE(ncu_number(text)) << text;
 }
 
+TEST(NcuValues, SignsAndBlanksAroundNumbers) {
+  for (const char* text :
+       {"+5", " 5", "5 ", "\t5", "\u00A05\u2007", "\u30005\u202F", " +5 ", "\uFEFF5"})
+    EXPECT_EQ(ncu_number(text), 5) << text;
+  for (const char* text : {"\u22125", "-5", " \u22125 "}) EXPECT_EQ(ncu_number(text), -5) << text;
+  EXPECT_EQ(ncu_number("1\u2007234\u2007567"), 1234567);
+  for (const char* text : {"+-5", "--5", "- 5", "5%", "1_234", "1\u3000234", "\uFF15\uFF10", "0x10",
+                           "\u0661\u066C\u0662", "1e", "(5)", "1 2 3", "5 foo"})
+    EXPECT_FALSE(ncu_number(text)) << text;
+}
+
+TEST(NcuValues, WhatIsNoNumberToAnyone) {
+  for (const char* text : {"", " ", "n/a", "N/A", "nan", "-nan(ind)", "nan(0x800)", "inf", "-inf",
+                           "-", "(!) n/a", "CachePreferNone", "no data", "gr\u00FCn"})
+    EXPECT_TRUE(ncu_says_nothing(text, true)) << text;
+  for (const char* text : {"1_234", "\uFF15", "\u0665", "1e", "(5)", "0x10", "5%", "\u221E", ",5,"})
+    EXPECT_FALSE(ncu_says_nothing(text, false)) << text;
+  EXPECT_TRUE(ncu_says_nothing("Policy2", false));
+  EXPECT_FALSE(ncu_says_nothing("Policy2", true));
+}
+
 TEST(NcuValues, OneDecimalMarkAtATime) {
   EXPECT_EQ(ncu_number("1.234,5", DecimalMark::comma), 1234.5);
   EXPECT_FALSE(ncu_number("1.234,5", DecimalMark::point));
@@ -38,7 +59,8 @@ TEST(NcuValues, WhichMarkANumberShows) {
       {"1.234", MarkEvidence::any_point}, {"1,234", MarkEvidence::any_comma},
       {"1234", MarkEvidence::none},       {"n/a", MarkEvidence::none},
       {"1,2,3", MarkEvidence::neither},   {"(8, 1, 1)", MarkEvidence::none},
-      {"0.123", MarkEvidence::point},     {"1,234,567", MarkEvidence::point},
+      {"0.123", MarkEvidence::point},     {"+15,36", MarkEvidence::comma},
+      {"15,36%", MarkEvidence::comma},    {"1,234,567", MarkEvidence::point},
       {"-1.234,5", MarkEvidence::comma},  {"v1.2.3", MarkEvidence::none}};
   for (const auto& [text, evidence] : all) EXPECT_EQ(mark_evidence(text), evidence) << text;
 }
