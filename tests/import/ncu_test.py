@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of ncu: pages, column sets, units, gaps, and what is no such file."""
+import csv
+import io
+import re
 import unittest
 
-from import_run import DATA, ImportTest, kernel, notes
+from import_run import DATA, ImportTest, kernel, notes, run
 
 NAME = "gpu__time_duration.sum"
 HEAD = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",'
@@ -349,6 +352,98 @@ class WrittenNumbers(ImportTest):
                                        (("Function Cache Configuration", "CachePreferNone"), ("device__attribute_display_name", "GPU \uff15 1_234"),
                                         ("launch__func_cache_config", "\u0661"), ("Driver", "535.104.05"), ("Policy", "1_2")))
         self.assertEqual(self.report("--ncu", self.file("t.csv", text))["devices"][0]["name"], "GPU \uff15 1_234")
+
+
+class Amid(ImportTest):
+    """Rows amid what the program printed, which may end without a line end and begin with a quote; and files that another program wrote again."""
+    DRAM = "dram__bytes_read.sum"
+    RAW = HEAD.split('"Section Name"')[0] + f'"{NAME}","{DRAM}"\n'
+    UNITS = '"",' * 11 + '"us","Kbyte"\n'
+    PRINTED = ("progress 50% ", "epoch 1\r", "5,6,7,", '"hello" world ', '"hello', '"', '""', '"0","1', '"1", 2, ', "\r\r", "a\nb", 'x"5", ', '"ID", ', "1,\r", 'say ""5"", ')
+    AFTER = ('"done", 1, 2\n', '"hello\n', '"', '"\n', '"5"\n', "5,6\n", '{"a": "1","2"}\n', "12", 'last "5', '"a","b","c"', "ID,x\n", "I", "\r", '"ok"\r\n')
+
+    def raw(self, number, ns=3, kbytes=4):
+        return row(number, f"k{number}").split('"Command line')[0] + f'"{ns}","{kbytes}"\n'
+
+    def times_and_bytes(self, text, name="a.csv"):
+        report = self.report("--ncu", self.file(name, text))
+        return sorted((each["name"], each["launches"], each["time_ns"]["total"], each["bytes"]["dram_read"]) for each in report["kernels"])
+
+    def test_rows_behind_what_a_program_printed(self):
+        for printed in self.PRINTED:
+            with self.subTest(printed):
+                text = HEAD + row(0, "k0") + printed + row(0, "k0", self.DRAM, "byte", "7") + printed + row(1, "k1") + row(1, "k1", self.DRAM, "byte", "9")
+                self.assertEqual(self.times_and_bytes(printed + text), [("k0", 1, 10, 7), ("k1", 1, 10, 9)])
+                text = printed + self.RAW + printed + self.UNITS + printed + self.raw(0) + printed + self.raw(1)
+                self.assertEqual(self.times_and_bytes(text), [("k0", 1, 3000, 4000), ("k1", 1, 3000, 4000)])
+
+    def test_what_a_program_printed_last(self):
+        for printed in self.AFTER:
+            with self.subTest(printed):
+                if not printed.startswith('"') or len(printed) > 1:
+                    self.assertEqual(self.times_and_bytes(HEAD + row(0, "k0") + printed), [("k0", 1, 10, None)])
+                if printed not in ('"', "I", "12", 'last "5'):
+                    self.assertEqual(self.times_and_bytes(printed + "\n" + HEAD + row(0, "k0")), [("k0", 1, 10, None)])
+
+    def test_rows_behind_long_lines(self):
+        """Around the borders at which the file is read."""
+        for length in (*range(262_144 - 40, 262_144 + 4, 3), 700_000):
+            front = "x" * (length - len(self.RAW + self.UNITS)) + " "
+            self.assertEqual(self.times_and_bytes(self.RAW + self.UNITS + front + self.raw(0) + self.raw(1)), [("k0", 1, 3000, 4000), ("k1", 1, 3000, 4000)])
+
+    def rewritten(self, text, quoting, index, delimiter=","):
+        """By a program that reads tables: no more lines but the table's."""
+        out = io.StringIO()
+        write = csv.writer(out, delimiter=delimiter, quoting=quoting, lineterminator="\n")
+        for i, fields in enumerate(csv.reader(io.StringIO(text))):
+            numbers = [float(each) if re.fullmatch(r"[0-9.]+", each) else each for each in fields] if quoting == csv.QUOTE_NONNUMERIC else fields
+            write.writerow((["" if i == 0 else i - 1] if index else []) + numbers)
+        return out.getvalue()
+
+    def test_files_that_another_program_wrote_again(self):
+        details = HEAD + row(0, "k<a, b>(int)") + row(0, "k<a, b>(int)", self.DRAM, "byte", "7") + row(1, 'q"')
+        raw = self.RAW + self.UNITS + self.raw(0) + self.raw(1)
+        for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC, csv.QUOTE_ALL):
+            for index in (False, True):
+                with self.subTest(quoting=quoting, index=index):
+                    self.assertEqual(self.times_and_bytes(self.rewritten(details.replace('q"', "q"), quoting, index)), [("k<a, b>(int)", 1, 10, 7), ("q", 1, 10, None)])
+                    self.assertEqual(self.times_and_bytes(self.rewritten(raw, quoting, index)), [("k0", 1, 3000, 4000), ("k1", 1, 3000, 4000)])
+        spreadsheet = self.rewritten(raw, csv.QUOTE_MINIMAL, False).replace(",8.0,", ",8,").replace("\n", "\r\n")
+        self.assertEqual(self.times_and_bytes("==PROF== Connected,,,,\r\n" + spreadsheet), [("k0", 1, 3000, 4000), ("k1", 1, 3000, 4000)])
+
+    def test_other_separators_are_named(self):
+        for delimiter, name in ((";", "semicolons"), ("\t", "tabs")):
+            for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
+                said = self.refused("--ncu", self.file("s.csv", self.rewritten(HEAD + row(0), quoting, False, delimiter)))
+                self.assertIn(f"s.csv has {name} between its fields", said)
+                self.assertIn("save it again with commas", said)
+
+    def test_a_file_that_is_cut_anywhere(self):
+        """Refused, or every whole row is there and no other."""
+        details = HEAD + row(0, "k0") + "50% " + row(0, "k0", self.DRAM, "byte", "7") + row(1, "k1")
+        raw = self.RAW + self.UNITS + self.raw(0) + "epoch\r" + self.raw(1)
+        for text in (details, raw, self.rewritten(details.replace("50% ", ""), csv.QUOTE_MINIMAL, False)):
+            refused = 0
+            for length in range(len(text) - 130, len(text)):
+                path = self.file("cut.csv", text[:length])
+                done = run("--ncu", path, "-o", self.folder / "cut.json", check=False)
+                lines = text[:length].splitlines(keepends=True)
+                if done.returncode == 2:
+                    self.assertRegex(done.stderr, rf"cut.csv:{text[:length].count(chr(10)) + 1}: .*cut off")
+                    refused += 1
+                else:
+                    at = "" if text[length - 1] == "\n" else lines[-1]
+                    self.assertTrue(at == "" or "epoch".startswith(at) or at in ("epoch\r", 'epoch\r"') or text[length] == "\n" and at[-1] == '"', at)
+            self.assertGreater(refused, 100)
+
+    def test_a_piece_of_a_row_is_refused(self):
+        for lost in (4, 20):
+            self.assertIn("p.csv:3: the", self.refused("--ncu", self.file("p.csv", HEAD + row(0) + row(1)[lost:] + row(2))))
+        said = self.refused("--ncu", self.file("p.csv", HEAD + row(0) + row(1).replace('"1","7",', "")[4:] + row(2)))
+        self.assertIn("p.csv:3: the line is a piece of a row, of which the rest is lost", said)
+        self.assertIn("p.csv:2: the row has 16 fields", self.refused("--ncu", self.file("p.csv", HEAD + 'my "5",' + row(0))))
+        for damaged in (row(1).replace('"app",', '"app"'), row(1).replace('"app"', '"app')):
+            self.assertIn("p.csv:3", self.refused("--ncu", self.file("p.csv", HEAD + row(0) + damaged + row(2))))
 
 
 class Units(ImportTest):

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "tools/base/wrong_use.h"
 
@@ -18,7 +19,8 @@ const char* find(const char* from, const char* to, char what) {
 
 }  // namespace
 
-CsvRows::CsvRows(ByteSource& source) : source_(source), buffer_(kPiece) {
+CsvRows::CsvRows(ByteSource& source, StartsRow starts_row)
+    : source_(source), starts_row_(std::move(starts_row)), buffer_(kPiece) {
   while (end_ < kMark.size() && fill()) {
   }
   if (std::string_view(buffer_.data(), end_).starts_with(kMark)) next_ = kMark.size();
@@ -47,6 +49,7 @@ bool CsvRows::fill() {
 bool CsvRows::next() {
   begin_ = next_;
   line_ = next_line_;
+  at_line_ = next_at_line_;
   if (begin_ == end_ && !fill()) return false;
   for (;;) {
     const Parsed parsed = parse_line();
@@ -61,19 +64,47 @@ bool CsvRows::next() {
   }
 }
 
+CsvRows::Start CsvRows::start_at(std::size_t at, bool line) const {
+  return starts_row_({buffer_.data() + at, end_ - at}, line, at_end_);
+}
+
 CsvRows::Parsed CsvRows::parse_line() {
-  is_row_ = buffer_[begin_] == '"';
+  const Start start = repeats() ? Start::yes : start_at(begin_, at_line_);
+  is_row_ = start == Start::yes;
   if (is_row_) return parse_row();
+  return start == Start::open ? Parsed::more : parse_text();
+}
+
+CsvRows::Parsed CsvRows::parse_text() {
   const char* start = buffer_.data() + begin_;
-  const char* end = find(start, buffer_.data() + end_, '\n');
+  const char* data_end = buffer_.data() + end_;
+  const char* end = find(start, data_end, '\n');
+  // Bars of progress go back to the start of their line.
+  const char* back = find(start, end == nullptr ? data_end : end, '\r');
+  if (back != nullptr && back + 1 == data_end && !at_end_) return Parsed::more;
+  const bool returns = back != nullptr && back + 1 != end;
+  if (returns) end = back;
   // A line of a program may be as long as it likes; what is behind this is of no use.
   if (end == nullptr && !at_end_ && end_ - begin_ < kPiece) return Parsed::more;
   const bool whole = end != nullptr;
-  if (!whole) end = buffer_.data() + end_;
+  if (!whole) end = data_end;
+  next_at_line_ = whole;
+  for (const char* quote = start == end ? nullptr : find(start + 1, end, '"'); quote != nullptr;
+       quote = find(quote + 1, end, '"')) {
+    const auto at = static_cast<std::size_t>(quote - buffer_.data());
+    const Start row = start_at(at, false);
+    if (row == Start::open) return Parsed::more;
+    if (row != Start::yes) continue;
+    text_ = {start, at - begin_};
+    next_ = at;
+    next_line_ = line_;
+    next_at_line_ = false;
+    return Parsed::row;
+  }
   text_ = {start, static_cast<std::size_t>(end - start)};
   if (text_.ends_with('\r')) text_.remove_suffix(1);
   next_ = static_cast<std::size_t>(end - buffer_.data()) + (whole ? 1 : 0);
-  next_line_ = line_ + (whole ? 1 : 0);
+  next_line_ = line_ + (whole && !returns ? 1 : 0);
   return Parsed::row;
 }
 
@@ -118,10 +149,13 @@ void CsvRows::expect_repeats(std::size_t fields) {
   front_.clear();
 }
 
+bool CsvRows::repeats() const {
+  return !front_.empty() && end_ - begin_ > front_.size() &&
+         std::memcmp(buffer_.data() + begin_, front_.data(), front_.size()) == 0;
+}
+
 bool CsvRows::take_repeat(std::size_t& at) {
-  if (front_.empty() || end_ - begin_ <= front_.size() ||
-      std::memcmp(buffer_.data() + begin_, front_.data(), front_.size()) != 0)
-    return false;
+  if (!repeats()) return false;
   for (const auto& [place, size] : spans_)
     fields_.emplace_back(buffer_.data() + begin_ + place, size);
   at = begin_ + front_.size();
@@ -150,7 +184,7 @@ CsvRows::Parsed CsvRows::parse_row() {
     bool more = false;
     if (at == end_) {
       if (!at_end_) return Parsed::more;
-      fields_.emplace_back();  // after a last comma
+      fields_.emplace_back(buffer_.data() + at, 0);  // after a last comma
     } else if (!parse_field(at, more)) {
       return Parsed::more;
     }
@@ -175,7 +209,9 @@ CsvRows::Parsed CsvRows::parse_row() {
     break;
   }
   if (!is_repeat_) keep_front();
+  is_open_ = at == end_ && buffer_[at - 1] != '\n' && buffer_[at - 1] != '"';
   next_ = at;
+  next_at_line_ = true;
   next_line_ = line_;
   const char* from = buffer_.data() + begin_;
   const char* to = buffer_.data() + at;

@@ -16,12 +16,16 @@
 #include "tools/import/counters/ncu_values.h"
 #include "tools/import/ncu/ncu_device.h"
 #include "tools/import/ncu/ncu_resources.h"
+#include "tools/import/ncu/row_start.h"
 #include "tools/streams/csv_rows.h"
 
 namespace gable {
 namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 constexpr std::size_t kMostMetrics = 20000;
 constexpr std::size_t kMostHeldBytes = 8u << 20;
 
@@ -48,7 +52,12 @@ struct Columns {
 class Reader {
  public:
   Reader(ByteSource& source, Imported& imported)
-      : source_(source), imported_(imported), rows_(source), metrics_(imported), gpus_(imported) {}
+      : source_(source),
+        imported_(imported),
+        rows_(source, [this](std::string_view text, bool line,
+                             bool end) { return ncu_row_start(shape_, text, line, end); }),
+        metrics_(imported),
+        gpus_(imported) {}
 
   void read() {
     while (rows_.next()) {
@@ -57,7 +66,7 @@ class Reader {
         continue;
       }
       const auto& fields = rows_.fields();
-      if (fields.front() == "ID" && fields.size() > 4) {
+      if (is_head(fields)) {
         finish_file();
         read_head(fields);
       } else if (columns_.count > 0) {
@@ -67,7 +76,7 @@ class Reader {
         throw WrongUse(source_.name() +
                        " is a summary of ncu's (--print-summary), in which launches are no longer "
                        "apart: print it with --csv --page raw --print-units base instead.");
-      }  // else a program's output that begins with a quote
+      }  // else a program's output
     }
     if (columns_.count == 0) refuse();
     finish_file();
@@ -77,6 +86,13 @@ class Reader {
   }
 
  private:
+  static bool is_head(const std::vector<std::string_view>& fields) {
+    return fields.size() > 4 &&
+           (fields[0] == "ID" || (fields[1] == "ID" && (fields[0].empty() || is_index(fields[0]))));
+  }
+  // As pandas names the column that counts rows.
+  static bool is_index(std::string_view name) { return name == "Unnamed: 0"; }
+
   [[noreturn]] void broken(const std::string& what) const {
     throw WrongUse(source_.name() + ":" + std::to_string(line_) + ": " + what);
   }
@@ -87,7 +103,25 @@ class Reader {
     if (ncu_error_.empty() && error) ncu_error_ = quoted_piece(text);
     if (ncu_warning_.empty() && warning) ncu_warning_ = quoted_piece(text);
     is_log_ = is_log_ || error || warning || text.starts_with("==PROF==");
-    if (rows_.line() == 1) first_ = text.substr(0, 64);
+    if (rows_.line() == 1 && first_.empty()) first_ = text.substr(0, 64);
+    if (separator_.empty()) separator_ = other_separator(text);
+    if (columns_.count > 0 && is_piece_of_ncu_row(text)) {
+      line_ = rows_.line();
+      broken("the line is a piece of a row, of which the rest is lost: the file is damaged.");
+    }
+  }
+
+  // Of a head that a spreadsheet wrote again.
+  static std::string_view other_separator(std::string_view text) {
+    for (const auto& [mark, name] : {std::pair<char, std::string_view>(';', "semicolons"),
+                                     std::pair<char, std::string_view>('\t', "tabs")}) {
+      for (const std::string_view id : {"ID", "\"ID\""}) {
+        if (text.starts_with(std::string(id) + mark) &&
+            text.find("Kernel Name") != std::string_view::npos)
+          return name;
+      }
+    }
+    return {};
   }
 
   [[noreturn]] void refuse() const {
@@ -107,6 +141,10 @@ class Reader {
                : "mend that") +
           ", and count again.");
     }
+    if (!separator_.empty())
+      throw WrongUse(name + " has " + std::string(separator_) +
+                     " between its fields, as spreadsheets write them, where ncu has commas: give "
+                     "the file that ncu wrote, or save it again with commas.");
     if (is_log_)
       throw WrongUse(name + " is a log of ncu's without a kernel" +
                      (ncu_warning_.empty() ? std::string() : " (ncu says: " + ncu_warning_ + ")") +
@@ -152,6 +190,17 @@ class Reader {
       }
     }
     if (columns_.kernel == kNone) broken("the head has no column \"Kernel Name\".");
+    read_columns(fields);
+    shape_ = {true,
+              !rows_.is_quoted(),
+              columns_.id,
+              columns_.process == columns_.id + 1,
+              columns_.is_wide(),
+              columns_.needed() + 1,
+              columns_.count};
+  }
+
+  void read_columns(const std::vector<std::string_view>& fields) {
     if (!columns_.is_wide()) {
       if (columns_.value == kNone) broken("the head has no column \"Metric Value\".");
       rows_.expect_repeats(std::min(columns_.metric, columns_.value));
@@ -181,6 +230,8 @@ class Reader {
   void take_row(const std::vector<std::string_view>& fields) {
     check_size(fields);
     line_ = rows_.line();
+    shape_.units = false;
+    shape_.plain = shape_.plain || !rows_.is_quoted();
     if (mark_ || !waits(fields)) return read_row(fields, rows_.is_repeat());
     Held& row = held_.emplace_back();
     row.line = line_;
@@ -252,6 +303,10 @@ class Reader {
     if (fields.size() <= columns_.needed() || fields.size() > columns_.count)
       broken("the row has " + std::to_string(fields.size()) + " fields, and the head " +
              std::to_string(columns_.count) + ": the file is cut off or damaged.");
+    if (rows_.is_open() && fields.size() == columns_.needed() + 1)
+      broken(
+          "the file ends in a row, so that its last value may be cut off: if it is whole, end the "
+          "line.");
   }
 
   void read_row(const std::vector<std::string_view>& fields, bool repeat) {
@@ -347,7 +402,9 @@ class Reader {
     if (text == cc_ && id == cc_device_) return id;
     int major = 0, minor = 0;
     char behind = 0;
-    if (std::sscanf(std::string(text).c_str(), "%4d.%4d%c", &major, &minor, &behind) != 2 ||
+    // A spreadsheet writes 8 for 8.0.
+    const int found = std::sscanf(std::string(text).c_str(), "%4d.%4d%c", &major, &minor, &behind);
+    if ((found != 2 && (found != 1 || !std::all_of(text.begin(), text.end(), is_digit))) ||
         major < 1 || minor < 0)
       broken("'" + quoted_piece(text.substr(0, 40)) + "' is no compute capability.");
     if (device.compute_major != 0 &&
@@ -467,6 +524,7 @@ class Reader {
   CsvRows rows_;
   NcuMetrics metrics_;
   Columns columns_;
+  NcuRowShape shape_;
   std::vector<std::string> units_, attribute_units_, resource_units_;
   bool has_units_ = false, noted_ = false;
   struct Scale {
@@ -490,6 +548,7 @@ class Reader {
   std::string first_point_;          // the first "1.234"
   std::uint64_t line_ = 0;           // of the row that is read
   std::string id_, process_, kernel_, grid_, cc_, first_, ncu_error_, ncu_warning_;
+  std::string_view separator_;  // of a head that is none
   bool is_log_ = false;
   std::int32_t cc_device_ = -1;
   FunctionId function_ = 0;
