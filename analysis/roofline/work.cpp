@@ -73,9 +73,44 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// "i8", "i8i8", "i8i32", "i8f32", "u4i32": xmma kernels have the type of their input first.
+bool is_integer_input(std::string_view word) {
+  if (word.size() < 2 || (word[0] != 'i' && word[0] != 'u')) return false;
+  const std::string_view bits = word.substr(1, word.find_first_not_of("0123456789", 1) - 1);
+  return (bits == "8" || bits == "4" || bits == "1") &&
+         word.find_first_not_of("0123456789iufb") == std::string_view::npos;
+}
+
+// "i64x256x32gemm": CUTLASS has the type of the accumulator before the instruction's shape.
+bool is_integer_shape(std::string_view word) {
+  if (!word.starts_with('i')) return false;
+  word.remove_prefix(1);
+  for (int side = 0; side < 2; ++side) {
+    const auto digits = word.find_first_not_of("0123456789");
+    if (digits == 0 || digits == std::string_view::npos || word[digits] != 'x') return false;
+    word.remove_prefix(digits + 1);
+  }
+  return !word.empty() && is_digit(word.front());
+}
+
+template <typename Check>
+bool has_word(std::string_view text, Check check) {
+  constexpr std::string_view kOfWords = "abcdefghijklmnopqrstuvwxyz0123456789";
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_not_of(kOfWords), text.size());
+    if (check(text.substr(0, end))) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
 // "imma", "igmma" and "i16832gemm" are instructions on INT8 or less.
 bool names_integer_tensor_cores(std::string_view name) {
   const std::string text = lower(name);
+  if (text.find("xmma") != std::string::npos && has_word(text, is_integer_input)) return true;
+  if (text.find("gemm") != std::string::npos && has_word(text, is_integer_shape)) return true;
   constexpr std::array<std::string_view, 6> kWords = {"imma",   "igmma",  "i8816",
                                                       "i16816", "i16832", "i16864"};
   return std::any_of(kWords.begin(), kWords.end(),

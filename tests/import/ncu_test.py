@@ -240,7 +240,8 @@ class ManyFiles(ImportTest):
         self.assertIsNone(one["bytes"]["dram"])  # another unit's clock says nothing of it
 
     def test_integers_on_tensor_cores_are_said(self):
-        for metric, name in (("sm__inst_executed_pipe_tensor_op_imma.sum", "k"), ("gpu__time_duration.avg", "ampere_i16832gemm_int8")):
+        for metric, name in (("sm__inst_executed_pipe_tensor_op_imma.sum", "k"), ("gpu__time_duration.avg", "ampere_i16832gemm_int8"),
+                             ("gpu__time_duration.avg", "sm90_xmma_gemm_i8i32_i8i32_i32_tn_n_tilesize128x128x128")):
             metrics = [("gpu__time_duration.sum", "ns"), (metric, "inst" if "inst" in metric else "ns")]
             report = self.report("--ncu", *self.one_metric_files([(name, (100, 64)), ("plain", (100, 0))], metrics, "8.0"))
             self.assertIn("integer_unknown", kernel(report, name)["flags"])

@@ -113,6 +113,25 @@ TEST(Work, FewHfmaAloneMayMoveConstants) {
   EXPECT_FALSE(has(none, "hfma_moves"));
 }
 
+TEST(Work, IntegersByTheNamesOfLibraries) {
+  const std::map<std::string, Maybe> counters{{"gpu__time_duration.sum", 5}};
+  for (const char* name :
+       {"sm90_xmma_gemm_i8i32_i8i32_i32_tn_n_tilesize128x128x128_warpgroupsize1x1x1",
+        "sm80_xmma_gemm_i8i8_i8i32_f32_tn_n_tilesize64x64x64_stage4_warpsize2x2x1_tensor16x8x32",
+        "sm80_xmma_gemm_i8f32_i8i32_f32_tn_n_tilesize128x128x64",
+        "sm80_xmma_fprop_implicit_gemm_interleaved_i8i8_i8i32_f32_nchw_vect_c_32kcrs",
+        "void sm80_xmma_gemm_i8_kernel(int)", "sm75_xmma_gemm_u4i32_x",
+        "cutlass3x_sm90_tensorop_i64x256x32gemm_s8_s8_s32_s32_s32_64x256x128",
+        "void cutlass::Kernel<cutlass_80_tensorop_i16832gemm_s8_256x128_64x3_tn_align16>(int)"})
+    EXPECT_TRUE(has(work_of(counters, 1, name), "integer_unknown")) << name;
+  for (const char* name :
+       {"sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x64", "i8i32_copy", "i8_gemm",
+        "sm80_xmma_gemm_tf32f32_tf32f32_f32_i", "sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_i32",
+        "cutlass3x_sm90_tensorop_s64x128x16gemm_f16_f16_f32", "i64x64_gemm", "sm80_xmma_gemm_i",
+        "cutlass_80_tensorop_s16816gemm_s8_bf16", "sm80_xmma_gemm_i8x_f16", "xmma"})
+    EXPECT_FALSE(has(work_of(counters, 1, name), "integer_unknown")) << name;
+}
+
 TEST(Work, IntegersOnTensorCoresAreSaidWhereNothingCountsThem) {
   Counters counters = cuda_cores();
   counters["sm__ops_path_tensor_src_fp16.sum"] = 0;
