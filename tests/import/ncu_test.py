@@ -227,6 +227,41 @@ class ManyFiles(ImportTest):
                 report = self.report("--ncu", *self.one_metric_files([("s16816gemm", (100, count, 1, 2, 3))], metrics, cc))
                 self.assertEqual(kernel(report, "s16816gemm")["flops"]["total"], total)
 
+    def test_no_instruction_of_any_kind_is_no_work(self):
+        """Of each kind on floating point that the chip has."""
+        kinds = {"7.0": ["hmma"], "7.5": ["hmma"], "8.0": ["hmma", "dmma"], "8.6": ["hmma"], "9.0": ["hmma", "dmma", "gmma"]}
+        sass = [(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum", "inst") for op in ("fadd", "fmul", "ffma")]
+        for cc, names in {**kinds, "8.9": None, "10.0": None}.items():
+            for unit in ("sm", "smsp"):
+                for missing in [None, *(names or ())] if names else [True]:
+                    counted = [(f"{unit}__inst_executed_pipe_tensor_op_{kind}.sum", "inst") for kind in (names or ["hmma", "imma", "dmma", "gmma"]) if kind != missing]
+                    with self.subTest(cc, unit=unit, missing=missing):
+                        values = (100, 1, 2, 3, *[0] * len(counted))
+                        report = self.report("--ncu", *self.one_metric_files([("k", values)], [("gpu__time_duration.sum", "ns"), *sass, *counted], cc))
+                        self.assertEqual(kernel(report, "k")["flops"]["total"], 9)
+                        self.assertEqual(kernel(report, "k")["flags"], ["tensor_unknown"] if missing else [])
+                        self.assertEqual("not fully counted" in notes(report), bool(missing))
+
+    def test_instructions_a_cycle_of_the_roofline_section(self):
+        """derived__smsp__… is what ran, derived__sm__… what could run."""
+        fixed = [("gpu__time_duration.sum", "ns"), ("smsp__cycles_elapsed.avg", "cycle")]
+        for metric, unit, value in (("derived__smsp__inst_executed_pipe_tensor_x512", "inst/cycle", 1024), ("derived__smsp__inst_executed_pipe_tensor_x512", "", 1024),
+                                    ("smsp__inst_executed_pipe_tensor.sum.per_cycle_elapsed", "inst/cycle", 2), ("sm__inst_executed_pipe_tensor.sum.per_cycle_elapsed", "inst/cycle", 2)):
+            one = kernel(self.report("--ncu", *self.one_metric_files([("k", (100, 1000, value))], [*fixed, (metric, unit)])), "k")
+            self.assertEqual(one["flops"]["tensor"], {"fp16": 512 * 2 * 1000})
+        peak = ("derived__sm__inst_executed_pipe_tensor_x512", "")
+        one = kernel(self.report("--ncu", *self.one_metric_files([("k", (100, 1000, 1024))], [*fixed, peak])), "k")
+        self.assertEqual((one["flops"]["tensor"], one["flops"]["total"]), ({}, None))
+
+    def test_what_cuda_cores_could_do_is_not_what_they_did(self):
+        def fp32(ffma):
+            metrics = [("gpu__time_duration.sum", "ns"), ("smsp__cycles_elapsed.avg", "cycle")]
+            metrics += [(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum.per_cycle_elapsed", "inst/cycle") for op in ("fadd", "fmul")] + ffma
+            values = (100, 1000, 1, 2, *[4 if "smsp" in name else 33792 for name, _ in ffma])
+            return kernel(self.report("--ncu", *self.one_metric_files([("k", values)], metrics, "8.0")), "k")["flops"]["fp32"]
+        ran, could = (f"derived__{unit}__sass_thread_inst_executed_op_ffma_pred_on_x2" for unit in ("smsp", "sm"))
+        self.assertEqual([fp32([(ran, "")]), fp32([(ran, ""), (could, "")]), fp32([(could, ""), (ran, "")]), fp32([(could, "")])], [7000, 7000, 7000, None])
+
     def test_l2_bytes_of_the_sms_go_before_those_of_all(self):
         metrics = [("gpu__time_duration.sum", "ns"), ("lts__t_bytes.sum", "byte"), ("lts__t_sectors_srcunit_tex.sum", "sector")]
         one = kernel(self.report("--ncu", *self.one_metric_files([("k", (100, 5000, 7))], metrics)), "k")

@@ -24,6 +24,16 @@ constexpr std::array<std::string_view, 2> kTensorInstructions = {
     "sm__inst_executed_pipe_tensor.sum", "smsp__inst_executed_pipe_tensor.sum"};
 constexpr double kFlopsOfVoltaInstruction = 512;
 
+struct Kind {
+  std::string_view sm, smsp;
+};
+constexpr Kind kHalf{"sm__inst_executed_pipe_tensor_op_hmma.sum",
+                     "smsp__inst_executed_pipe_tensor_op_hmma.sum"};
+constexpr Kind kDouble{"sm__inst_executed_pipe_tensor_op_dmma.sum",
+                       "smsp__inst_executed_pipe_tensor_op_dmma.sum"};
+constexpr Kind kGroup{"sm__inst_executed_pipe_tensor_op_gmma.sum",
+                      "smsp__inst_executed_pipe_tensor_op_gmma.sum"};
+
 std::string_view unit_of(std::string_view metric) { return metric.substr(0, metric.find("__")); }
 
 class Deriver {
@@ -113,7 +123,10 @@ class Deriver {
       if (!per_second && !name.ends_with(kPerCycle)) continue;
       const std::string whole =
           name.substr(0, name.size() - (per_second ? kPerSecond : kPerCycle).size());
-      if (!whole.ends_with(".sum") || role_of(whole) == nullptr) continue;
+      const bool used = role_of(whole) != nullptr ||
+                        std::find(kTensorInstructions.begin(), kTensorInstructions.end(), whole) !=
+                            kTensorInstructions.end();
+      if (!whole.ends_with(".sum") || !used) continue;
       rates_.push_back({i, whole, per_second, cycles_of(unit_of(name))});
     }
   }
@@ -157,18 +170,32 @@ class Deriver {
     derive_tensor(launch);
   }
 
+  [[nodiscard]] Maybe instructions_of(const Kind& kind) const {
+    const Maybe sm = value_of(kind.sm);
+    return sm ? sm : value_of(kind.smsp);
+  }
+
+  // None of the kinds of instructions on floating point that the chip has. FP8's on 8.9 may be of
+  // another kind, and those of 10.0 and later are.
+  [[nodiscard]] bool has_no_kind(int major, int minor) const {
+    if (major < 7 || major > 9 || (major == 8 && minor == 9)) return false;
+    const bool doubles = (major == 8 && minor == 0) || major == 9, groups = major == 9;
+    return instructions_of(kHalf) == 0.0 && (!doubles || instructions_of(kDouble) == 0.0) &&
+           (!groups || instructions_of(kGroup) == 0.0);
+  }
+
   void derive_tensor(Imported::CounterLaunch& launch) {
     Maybe instructions;
     for (const std::string_view name : kTensorInstructions)
       if (!instructions) instructions = value_of(name);
     const auto device = imported_.devices.find(launch.device);
-    if (!instructions || device == imported_.devices.end()) return;
+    if (device == imported_.devices.end()) return;
     const int major = device->second.compute_major, minor = device->second.compute_minor;
-    if (*instructions == 0 && major >= 7 && major <= 9) {
+    if ((instructions == 0.0 && major >= 7 && major <= 9) || has_no_kind(major, minor)) {
       for (const std::uint32_t each : tensor_metrics_)
         if (!known(each)) set(launch, imported_.metrics[each], 0);
       if (tensor_metrics_.empty()) set(launch, kTensorWork, 0);
-    } else if (major == 7 && minor == 0 &&
+    } else if (instructions && major == 7 && minor == 0 &&
                std::none_of(tensor_metrics_.begin(), tensor_metrics_.end(),
                             [this](std::uint32_t each) { return known(each); })) {
       set(launch, kTensorWork, kFlopsOfVoltaInstruction * *instructions);

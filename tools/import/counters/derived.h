@@ -11,8 +11,8 @@ namespace gable {
 //  - its duration (ns), from cycles of a unit and their rate: cycles / (cycles per second);
 //  - what the details page prints as a rate: per elapsed cycle of its unit, or per second;
 //  - work of the tensor cores from their instructions, where there were none (compute capability
-//    7.0 to 9.0), or where each does the same: on 7.0 a warp's HMMA is an 8 x 8 x 4 product of
-//    2 x 256 operations.
+//    7.0 to 9.0, in all or of each kind on floating point), or where each does the same: on 7.0 a
+//    warp's HMMA is an 8 x 8 x 4 product of 2 x 256 operations.
 void derive_quantities(Imported& imported);
 
 }  // namespace gable

@@ -2,6 +2,7 @@
 #include "tools/import/counters/ncu_metrics.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "analysis/events/quantities.h"
@@ -36,6 +37,16 @@ bool is_counter(std::string_view name) {
          name.find("..") == std::string_view::npos && name.back() != '.';
 }
 
+// 512 of "…_x512"; 0 of others.
+int times_of(std::string_view name) {
+  const auto end = name.rfind("_x");
+  if (end == std::string_view::npos) return 0;
+  int times = 0;
+  const auto [stop, code] =
+      std::from_chars(name.data() + end + 2, name.data() + name.size(), times);
+  return code == std::errc() && stop == name.data() + name.size() ? times : 0;
+}
+
 }  // namespace
 
 NcuMetrics::NcuMetrics(Imported& imported) : imported_(imported) {
@@ -54,13 +65,15 @@ std::optional<NcuMetric> NcuMetrics::add(std::string_view name) {
 }
 
 std::optional<NcuMetric> NcuMetrics::intern(std::string_view name) {
-  // "derived__X_x2" is twice X.sum.per_cycle_elapsed.
-  constexpr std::string_view kDerived = "derived__", kTwice = "_x2";
-  if (name.starts_with(kDerived) && name.ends_with(kTwice)) {
+  constexpr std::string_view kDerived = "derived__", kAchieved = "derived__smsp__";
+  // "derived__smsp__X_x2" is twice X.sum.per_cycle_elapsed. "derived__sm__X_x2" is what the SMs
+  // could do: twice X.sum.peak_sustained.
+  if (const int times = times_of(name); name.starts_with(kDerived) && times > 0) {
+    if (!name.starts_with(kAchieved)) return std::nullopt;
     name.remove_prefix(kDerived.size());
-    name.remove_suffix(kTwice.size());
+    name = name.substr(0, name.rfind("_x"));
     auto metric = intern(std::string(name) + std::string(kPerCycle));
-    if (metric) metric->scale = 0.5;
+    if (metric) metric->scale = 1.0 / times;
     return metric;
   }
   const std::string plain = plain_name(name);
