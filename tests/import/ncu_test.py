@@ -578,6 +578,16 @@ class BadInput(ImportTest):
             self.assertIn(remedy, said)
             self.assertIn(", and count again.", said)
 
+    def test_text_without_csv_is_named(self):
+        kernels = ("  k(int) (1, 1, 1)x(128, 1, 1), Context 1, Stream 7, Device 0, CC 8.0\n", "  k(int), 2020-Oct-28 10:36:31, Context 1, Stream 7\n")
+        rule, head = "    " + "-" * 23 + "\n", "    Metric Name             Metric Unit Metric Value\n"
+        prof = '==PROF== Connected to process 1\n==PROF== Profiling "k" - 0: 0%....100% - 9 passes\n'
+        for text in (*(kernel + "    Section: GPU Speed Of Light Throughput\n" + rule for kernel in kernels), rule + head + rule + "    Duration    us   12.3\n"):
+            for front in ("", prof, "==WARNING== Unable to access some metrics\n", '"hello"\n'):
+                said = self.refused("--ncu", self.file("a.log", front + text))
+                self.assertIn("with kernels in it: add --csv to its options", said)
+        self.assertIn("kernels and none of their numbers: if ncu wrote a report, export that with ncu --import", self.refused("--ncu", self.file("a.log", prof)))
+
     def test_a_summary_is_named(self):
         text = '"Process ID","Kernel Name","Invocations","Section Name","Metric Name","Metric Unit","Minimum","Maximum","Average"\n"1","k","2","S","DRAM Throughput","%","5","15","10"\n'
         said = self.refused("--ncu", self.file("s.csv", text))

@@ -102,6 +102,8 @@ class Reader {
     const bool error = text.starts_with("==ERROR=="), warning = text.starts_with("==WARNING==");
     if (ncu_error_.empty() && error) ncu_error_ = quoted_piece(text);
     if (ncu_warning_.empty() && warning) ncu_warning_ = quoted_piece(text);
+    is_text_ = is_text_ || is_text_page(text);
+    has_counted_ = has_counted_ || text.starts_with("==PROF== Profiling \"");
     is_log_ = is_log_ || error || warning || text.starts_with("==PROF==");
     if (rows_.line() == 1 && first_.empty()) first_ = text.substr(0, 64);
     if (separator_.empty()) separator_ = other_separator(text);
@@ -109,6 +111,18 @@ class Reader {
       line_ = rows_.line();
       broken("the line is a piece of a row, of which the rest is lost: the file is damaged.");
     }
+  }
+
+  // "  k(int) (1, 1, 1)x(128, 1, 1), Context 1, Stream 7, Device 0, CC 8.0", or what is below it:
+  // what ncu prints without --csv.
+  static bool is_text_page(std::string_view text) {
+    if (text.find(", Context ") != std::string_view::npos &&
+        text.find(", Stream ") != std::string_view::npos)
+      return true;
+    const auto name = text.find("Metric Name"), unit = text.find("Metric Unit"),
+               value = text.find("Metric Value");
+    return text.find('"') == std::string_view::npos && name < unit && unit < value &&
+           value != std::string_view::npos;
   }
 
   // Of a head that a spreadsheet wrote again.
@@ -145,6 +159,15 @@ class Reader {
       throw WrongUse(name + " has " + std::string(separator_) +
                      " between its fields, as spreadsheets write them, where ncu has commas: give "
                      "the file that ncu wrote, or save it again with commas.");
+    if (is_text_)
+      throw WrongUse(name +
+                     " is what ncu prints to be read by people, with kernels in it: add --csv to "
+                     "its options (best: --csv --page raw --print-units base).");
+    if (has_counted_ && ncu_warning_.empty())
+      throw WrongUse(name +
+                     " is a log of ncu's that has kernels and none of their numbers: if ncu wrote "
+                     "a report, export that with ncu --import REPORT --csv --page raw "
+                     "--print-units base, else run ncu with --csv.");
     if (is_log_)
       throw WrongUse(name + " is a log of ncu's without a kernel" +
                      (ncu_warning_.empty() ? std::string() : " (ncu says: " + ncu_warning_ + ")") +
@@ -549,7 +572,7 @@ class Reader {
   std::uint64_t line_ = 0;           // of the row that is read
   std::string id_, process_, kernel_, grid_, cc_, first_, ncu_error_, ncu_warning_;
   std::string_view separator_;  // of a head that is none
-  bool is_log_ = false;
+  bool is_log_ = false, is_text_ = false, has_counted_ = false;
   std::int32_t cc_device_ = -1;
   FunctionId function_ = 0;
 };
