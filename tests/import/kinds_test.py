@@ -51,6 +51,16 @@ class Kinds(ImportTest):
         for said in self.refused_by(own, *OPTIONS):
             self.assertIn("gable report shows it", said)
 
+    def test_what_is_packed(self):
+        packed = {"a.zip": b"PK\x03\x04\x14\0", "b.zst": b"\x28\xb5\x2f\xfd\x04", "c.xz": b"\xfd7zXZ\0\0", "d.bz2": b"BZh91AY&SY",
+                  "e.gz": gzip.compress(gzip.compress(b"{}")), "f.tar": b"a.csv".ljust(257, b"\0") + b"ustar\x0000",
+                  "g.tgz": gzip.compress(b"a.csv".ljust(257, b"\0") + b"ustar  \0")}
+        for name, content in packed.items():
+            for said in self.refused_by(self.file(name, content), *OPTIONS):
+                self.assertIn(f"{name} is packed in a way that Gable does not read: unpack it", said)
+        export = gzip.compress(export_nsys(self.folder / "a.sqlite").read_bytes())
+        self.assertIn("unpack it with gunzip", self.refused("--nsys", self.file("a.sqlite.gz", export)))
+
     def test_what_was_not_downloaded(self):
         for name, content in (("a.json", "\n<!DOCTYPE html><html><head><title>404: Not Found</title></head></html>"), ("b.csv", "<HTML>no</HTML>"),
                               ("c.sqlite", '<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>'),

@@ -27,7 +27,8 @@ struct NamedCall {
   bool asynchronous = false;  // of a copy, its name says so
 };
 
-// Names of both, and of AMD's runtime, with or without what nsys appends ("_v3020"), "_ptsz" and "_v2".
+// Names of both, and of AMD's runtime, with or without what nsys appends ("_v3020"), "_ptsz" and
+// "_v2".
 [[nodiscard]] NamedCall named_call(std::string_view name);
 
 // Whether the host stands still in it until the GPU has come so far. Copies that do are not among

@@ -67,8 +67,8 @@ void fill_step_saving(const Collected& collected, OwnWork& row) {
 }
 
 // Where nothing was counted of a layer, what its operators have to do by formula stands in. Its
-// rates and roof need the time of the same steps, as the report's have. Bytes are not known of every
-// operator with FLOPs.
+// rates and roof need the time of the same steps, as the report's have. Bytes are not known of
+// every operator with FLOPs.
 void take_model(const Roofline& roofline, const LayerRow& layer, OwnWork& row) {
   if (!layer.model || row.sum.flops.total || row.sum.bytes.dram) return;
   const LayerModel& model = *layer.model;

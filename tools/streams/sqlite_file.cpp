@@ -4,11 +4,19 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "tools/base/wrong_use.h"
 
 namespace gable {
 namespace {
+
+std::string no_sqlite(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (file.get() == 0x1f && file.get() == 0x8b)
+    return path + " is packed by gzip, and SQLite has to find its pages: unpack it with gunzip.";
+  return path + " is no SQLite file: export one with nsys export --type sqlite.";
+}
 
 constexpr int kCacheKiB = 8192;
 
@@ -64,8 +72,7 @@ SqliteFile::~SqliteFile() { sqlite3_close(file_); }
 
 void SqliteFile::fail(const std::string& what) const {
   const int code = sqlite3_errcode(file_);
-  if (code == SQLITE_NOTADB)
-    throw WrongUse(path_ + " is no SQLite file: export one with nsys export --type sqlite.");
+  if (code == SQLITE_NOTADB) throw WrongUse(no_sqlite(path_));
   throw WrongUse(path_ + " " + what + ": " + quoted_piece(sqlite3_errmsg(file_)) +
                  ": the file is cut off or damaged.");
 }

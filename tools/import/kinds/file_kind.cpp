@@ -173,6 +173,13 @@ FileKind kind_of_names(const std::string& path) {
 FileKind kind_of_bytes(std::string_view head) {
   using namespace std::string_view_literals;
   if (head.starts_with("SQLite format 3\0"sv)) return FileKind::sqlite;
+  // zip, zstd, xz, bzip2, gzip within gzip; tar.
+  for (const auto mark :
+       {"PK\x03\x04"sv, "\x28\xB5\x2F\xFD"sv, "\xFD\x37zXZ\0"sv, "BZh"sv, "\x1f\x8b"sv})
+    if (head.starts_with(mark)) return FileKind::archive;
+  constexpr std::size_t kTarMark = 257;
+  if (head.size() > kTarMark && head.substr(kTarMark).starts_with("ustar"))
+    return FileKind::archive;
   if (head.starts_with("NVIDIA Tegra Profiler Report")) return FileKind::nsys_report;
   if (head.starts_with("NVR\0"sv)) return FileKind::ncu_report;
   if (head.starts_with("QDSTRM") || head.starts_with("NVIDIA Tegra Profiler"))
@@ -291,6 +298,9 @@ std::string sentence_of(FileKind kind, const std::string& path) {
       return path +
              " is a pointer of Git LFS: the file itself was not downloaded; git lfs pull fetches "
              "it.";
+    case FileKind::archive:
+      return path +
+             " is packed in a way that Gable does not read: unpack it, and give what is in it.";
     case FileKind::hatchet:
       return path + " is a profile of Triton's profiler (proton): give it with --proton.";
     case FileKind::xplane:

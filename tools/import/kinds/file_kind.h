@@ -31,6 +31,7 @@ enum class FileKind : std::uint8_t {
   rocprof,       // AMD's profilers
   web_page,      // what a server answered instead of the file
   lfs_pointer,   // what git has instead of it
+  archive,       // packed by another program than gzip, or twice
 };
 
 // Of a file's first bytes, unpacked.

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -23,8 +22,8 @@ using Key = std::tuple<std::uint32_t, std::array<std::uint32_t, 6>>;
 
 }  // namespace
 
-// What two launches must agree on, and the launches that do.
-class Join::Rule {
+// Launches that agree in what two must.
+class Join::Groups {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
   struct Group {
@@ -34,16 +33,14 @@ class Join::Rule {
     std::uint32_t mean = kNone;
   };
 
-  Rule(const Imported& imported, const SameKernels::Functions& counted, bool shape)
-      : imported_(imported),
-        same_(imported.functions, imported.kernels.functions(), counted),
-        shape_(shape) {}
+  Groups(const Imported& imported, SameKernels kernels, bool shape)
+      : same(std::move(kernels)), imported_(imported), shape_(shape) {}
 
   void add(const Launch& launch, std::uint32_t place) {
-    const auto group = static_cast<std::uint32_t>(groups.size());
+    const auto group = static_cast<std::uint32_t>(all.size());
     const auto found = by_key_.try_emplace(key(launch.function, launch.shape), group).first;
-    if (found->second == group) groups.emplace_back();
-    groups[found->second].counters.push_back(place);
+    if (found->second == group) all.emplace_back();
+    all[found->second].counters.push_back(place);
   }
   // nullptr: none of the launches is of such a kernel.
   Group* of(const ImportedKernel& kernel) {
@@ -53,15 +50,11 @@ class Join::Rule {
       const auto found = by_key_.find(key(kernel.function, kernel.shape));
       if (found != by_key_.end()) known->second = found->second;
     }
-    return known->second == kNone ? nullptr : &groups[known->second];
+    return known->second == kNone ? nullptr : &all[known->second];
   }
 
-  // It is counted, and could be of several kernels.
-  [[nodiscard]] bool is_unclear(const Launch& launch) const {
-    return same_.is_unclear(launch.function);
-  }
-
-  std::vector<Group> groups;
+  std::vector<Group> all;
+  const SameKernels same;
 
  private:
   Key key(FunctionId function, std::uint32_t shape) {
@@ -70,11 +63,10 @@ class Join::Rule {
       const LaunchShape& of = imported_.shapes[shape];
       size = {of.grid.x, of.grid.y, of.grid.z, of.block.x, of.block.y, of.block.z};
     }
-    return {same_.of(function), size};
+    return {same.of(function), size};
   }
 
   const Imported& imported_;
-  SameKernels same_;
   const bool shape_;
   std::map<Key, std::uint32_t> by_key_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_kernel_;  // by function and shape
@@ -89,38 +81,41 @@ Join::Join(Imported& imported)
   bool shapes = false;
   for (const Launch& launch : counters_)
     shapes = shapes || imported_.shapes[launch.shape].grid.x != 0;
+  // Another grid is other work: where both have one, names alone say nothing.
+  const auto& timed = imported.kernels.functions();
   SameKernels::Functions counted;
   for (const Launch& launch : counters_) counted.insert(launch.function);
-  // Another grid is other work: where both have one, names alone say nothing.
-  rule_ = std::make_unique<Rule>(imported_, counted, shapes);
-  apply();
+  groups_ = std::make_unique<Groups>(
+      imported, SameKernels(imported.functions, {timed.begin(), timed.end()}, counted), shapes);
+  join(*groups_);
   tell();
 }
 
 Join::~Join() = default;
 
-void Join::apply() {
-  for (std::uint32_t i = 0; i < singles_; ++i) rule_->add(counters_[i], i);
+void Join::join(Groups& groups) {
+  for (std::uint32_t i = 0; i < singles_; ++i) groups.add(counters_[i], i);
+  if (groups.all.empty()) return;
   const auto each_kernel = [&](auto take) {
     for (auto* kernel = imported_.kernels.first(); kernel != nullptr;
          kernel = imported_.kernels.next())
-      if (Rule::Group* group = rule_->of(*kernel)) take(*group);
+      if (Groups::Group* group = groups.of(*kernel)) take(*group);
   };
-  each_kernel([](Rule::Group& group) { ++group.kernels; });
+  each_kernel([](Groups::Group& group) { ++group.kernels; });
   // Whether both files have the launches that can be joined in the same order.
-  std::vector<std::pair<std::uint32_t, const Rule::Group*>> order;
-  for (const Rule::Group& group : rule_->groups)
+  std::vector<std::pair<std::uint32_t, const Groups::Group*>> order;
+  for (const Groups::Group& group : groups.all)
     if (group.kernels == group.counters.size())
       for (const std::uint32_t i : group.counters) order.emplace_back(i, &group);
   std::sort(order.begin(), order.end());
   std::size_t next = 0;
   bool ordered = true;
-  each_kernel([&](const Rule::Group& group) {
+  each_kernel([&](const Groups::Group& group) {
     if (group.kernels != group.counters.size()) return;
     ordered = ordered && order[next].second == &group;
     ++next;
   });
-  for (Rule::Group& group : rule_->groups) {
+  for (Groups::Group& group : groups.all) {
     if (group.kernels == 0) continue;
     for (const std::uint32_t i : group.counters) taken_[i] = true;
     group.ordered = group.kernels == group.counters.size() && (ordered || group.kernels == 1);
@@ -130,7 +125,7 @@ void Join::apply() {
 }
 
 const Launch* Join::of(const ImportedKernel& kernel) {
-  Rule::Group* group = rule_->of(kernel);
+  Groups::Group* group = groups_->of(kernel);
   if (group == nullptr || group->kernels == 0) return nullptr;
   return &counters_[group->ordered ? group->counters[group->asked++] : group->mean];
 }
@@ -168,7 +163,7 @@ void Join::tell() {
   imported_.notes.push_back(text + ".");
   std::uint64_t left = 0, unclear = 0;
   for (std::uint32_t i = 0; i < singles_; ++i)
-    if (!taken_[i]) ++(rule_->is_unclear(counters_[i]) ? unclear : left);
+    if (!taken_[i]) ++(groups_->same.is_unclear(counters_[i].function) ? unclear : left);
   const auto launches = [](std::uint64_t count) {
     return "The counters of " + std::to_string(count) + (count == 1 ? " launch" : " launches");
   };
@@ -176,10 +171,11 @@ void Join::tell() {
     imported_.notes.push_back(launches(left) +
                               " belong to no kernel with a time, and are left out.");
   if (unclear > 0)
-    imported_.notes.push_back(launches(unclear) +
-                              " are left out: by name they could be of several kernels, or of one "
-                              "that could have several's; names with template arguments and "
-                              "parameters (ncu --print-kernel-base demangled) tell.");
+    imported_.notes.push_back(
+        launches(unclear) +
+        " are left out: by name they could be of several kernels, or of one that could have "
+        "several's; names with template arguments and parameters (ncu --print-kernel-base "
+        "demangled) tell.");
 }
 
 }  // namespace gable

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "tools/import/records/imported.h"
@@ -24,8 +23,8 @@ class Join {
   [[nodiscard]] const Imported::CounterLaunch* of(const ImportedKernel& kernel);
 
  private:
-  class Rule;
-  void apply();
+  class Groups;
+  void join(Groups& groups);
   void tell();
   std::uint32_t mean_of(const std::vector<std::uint32_t>& counters);
 
@@ -33,7 +32,7 @@ class Join {
   std::vector<Imported::CounterLaunch> counters_;  // of single launches, and means behind them
   std::vector<bool> taken_;
   std::uint32_t singles_;
-  std::unique_ptr<Rule> rule_;
+  std::unique_ptr<Groups> groups_;
   std::uint64_t by_order_ = 0, by_sums_ = 0;
 };
 
