@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of ncu, nsys and PyTorch's profiler of which the truth is known: drawn from a seed, written in the many ways in which those
-tools, their options and their users' locales write them."""
+"""Files of ncu, nsys, PyTorch's, JAX's and Triton's profilers of which the truth is known: drawn from a seed, written in the many ways in
+which those tools, their options and their users' locales write them."""
 import gzip
 import json
 import random
 import sqlite3
 from dataclasses import dataclass, field
+
+from xplane_encoder import Ref, as_trace, encode, event, lane, plane
 
 SASS = "smsp__sass_thread_inst_executed_op_%s_pred_on.sum"
 OPERATIONS = ("fadd", "fmul", "ffma", "hadd", "hmul", "hfma", "dadd", "dmul", "dfma")
@@ -231,4 +233,58 @@ def kineto_file(truth, folder):
     text = json.dumps(events if draw.random() < 0.2 else trace)
     path = folder / ("trace.json.gz" if draw.random() < 0.5 else "trace.json")
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def xla_planes(truth):
+    """What a JAX program's profile holds: work in two streams' lanes, calls and steps on the host."""
+    draw = truth.random
+    line = Timeline(truth, draw.choice((0, 1_000_000)))
+    details = "regs:32 static_shared:0 dynamic_shared:0 grid:{},{},{} block:{},{},{} occ_pct:50".format
+    lanes = {name: [] for name in ("Stream #13(Compute)", "Stream #14(Compute)")}
+    for start, number, launch in line.kernels:
+        lanes[draw.choice([*lanes])].append(event(launch.kernel.name, start / 1000, launch.ns / 1000, correlation_id=number,
+                                                  kernel_details=Ref(details(*launch.kernel.grid, *launch.kernel.block)),
+                                                  hlo_module=Ref("jit_step")))
+    host = [event("cuLaunchKernel", start / 1000, 0.9, correlation_id=number) for start, number, _ in line.calls]
+    host += [event("train", start / 1000, (end - start) / 1000, step_num=step, _r=1) for start, end, step in line.ranges]
+    for events in (*lanes.values(), host):
+        draw.shuffle(events)
+    planes = [plane("/device:GPU:0", [lane(name, events, 13 + i) for i, (name, events) in enumerate(lanes.items())], core_count=108),
+              plane("/host:CPU", [lane("python", host, 77)])]
+    draw.shuffle(planes)
+    return planes
+
+
+def xplane_file(truth, folder):
+    path = folder / ("run.xplane.pb.gz" if truth.random.random() < 0.5 else "run.xplane.pb")
+    content = encode(*xla_planes(truth))
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+def xla_trace_file(truth, folder):
+    path = folder / "run.trace.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(as_trace(*xla_planes(truth))).encode()))
+    return path
+
+
+def proton_file(truth, folder):
+    """Sums of kernels in scopes, which know no grids, blocks and steps."""
+    draw = truth.random
+    scopes = {}
+    for launch in truth.launches:
+        leaf = scopes.setdefault(draw.choice(("forward", "backward", "")), {}).setdefault(launch.kernel.name, [0, 0])
+        leaf[0] += 1
+        leaf[1] += launch.ns
+
+    def frame(name, children, **metrics):
+        return {"children": children, "frame": {"name": name, "type": "function"}, "metrics": metrics}
+    tree = []
+    for scope, leaves in scopes.items():
+        kernels = [frame(name, [], **{"count": count, "device_id": "0", "device_type": "CUDA", "time (ns)": ns})
+                   for name, (count, ns) in leaves.items()]
+        tree += [frame(scope, kernels)] if scope else kernels
+    path = folder / "run.hatchet"
+    path.write_text(json.dumps([frame("ROOT", tree, **{"count": 0, "time (ns)": 0}), {"CUDA": {}}]))
     return path

@@ -4,8 +4,8 @@ import os
 import secrets
 import unittest
 
-import seeded_files
 from import_run import ImportTest, notes
+import seeded_files
 
 SEEDS = [secrets.randbelow(1 << 32) for _ in range(int(os.environ["GABLE_SEEDS"]))] if "GABLE_SEEDS" in os.environ else range(12)
 
@@ -63,6 +63,30 @@ class Seeded(ImportTest):
     def test_times_of_a_trace(self):
         self.of_each(lambda truth: self.compare(truth, self.report("--kineto", seeded_files.kineto_file(truth, self.folder)),
                                                 counted=False, timed=True))
+
+    def test_times_of_jaxs_profiler(self):
+        for write, option in ((seeded_files.xplane_file, "--xplane"), (seeded_files.xla_trace_file, "--kineto")):
+            self.of_each(lambda truth: self.compare(truth, self.report(option, write(truth, self.folder)), counted=False, timed=True))
+
+    def test_sums_of_tritons_profiler(self):
+        def check(truth):
+            report = self.report("--proton", seeded_files.proton_file(truth, self.folder))
+            sums = {}
+            for launch in truth.launches:
+                row = sums.setdefault(launch.kernel.name[-40:], [0, 0])
+                row[0] += 1
+                row[1] += launch.ns
+            found = {}
+            for kernel in report["kernels"]:
+                name = kernel["name"].rpartition(" #")[0] if len(kernel["name"]) > 500 else kernel["name"]
+                row = found.setdefault(name[-40:], [0, 0])
+                row[0] += kernel["launches"]
+                row[1] += kernel["time_ns"]["total"]
+            self.assertEqual(found.keys(), sums.keys())
+            for name, (count, ns) in sums.items():
+                self.assertEqual(found[name][0], count)
+                self.assertAlmostEqual(found[name][1] / ns, 1, places=6)
+        self.of_each(check)
 
     def test_times_and_counters(self):
         def check(truth):
