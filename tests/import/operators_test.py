@@ -58,10 +58,11 @@ class Operators(ImportTest):
                          [name, 0, 100, 50, {"Input Dims": [[4, 8]], "Input type": ["float"], **more}]]
             report = self.report("--kineto", self.file("one.json", json.dumps(trace_of(operators))))
             return next(row["model"]["flops_analytic"] for row in report["layers"] if row["depth"] == 1 and name in row["path"][-1])
-        for name in ("aten::relu", "aten::upsample_bilinear2d", "triton_poi_fused_add_0", "aten::_thnn_fused_lstm_cell", "c10d::allreduce_"):
+        for name in ("aten::relu", "aten::upsample_bilinear2d", "triton_poi_fused_add_0", "aten::_thnn_fused_lstm_cell", "c10d::allreduce_",
+                     "aten::linalg_vector_norm"):
             self.assertEqual(flops(name), 0, name)
         for name in ("vllm::fused_experts", "flash_attn::_flash_attn_forward", "triton_tem_fused_mm_3", "aten::_weight_int4pack_mm",
-                     "aten::_cudnn_rnn", "aten::cudnn_convolution", "aten::_cslt_sparse_mm"):
+                     "aten::_cudnn_rnn", "aten::cudnn_convolution", "aten::_cslt_sparse_mm", "aten::linalg_inv_ex", "aten::_linalg_svd"):
             self.assertIsNone(flops(name), name)
 
     def test_the_table_has_rates_where_bytes_are_unknown(self):

@@ -328,11 +328,13 @@ bool may_multiply(std::string_view name) {
     // Nodes of autograd call operators that have names; what others do nobody says.
     return holds("::") && !holds("Backward");
   }
-  constexpr std::array<std::string_view, 15> kWords = {
-      "convolution", "_conv", "conv_", "mm",    "matmul",   "linear",   "attention",       "einsum",
-      "rnn",         "lstm",  "gru",   "addmv", "bilinear", "cholesky", "triangular_solve"};
-  constexpr std::array<std::string_view, 7> kOthers = {"upsample",    "_convert", "comm",   "norm",
-                                                       "_thnn_fused", "mask",     "dropout"};
+  constexpr std::array<std::string_view, 18> kWords = {
+      "linalg_", "geqrf",  "ormqr",  "convolution", "_conv",    "conv_",
+      "mm",      "matmul", "linear", "attention",   "einsum",   "rnn",
+      "lstm",    "gru",    "addmv",  "bilinear",    "cholesky", "triangular_solve"};
+  constexpr std::array<std::string_view, 10> kOthers = {
+      "linalg_cross", "linalg_diagonal", "linalg_vander", "upsample", "_convert", "comm",
+      "norm",         "_thnn_fused",     "mask",          "dropout"};
   return std::any_of(kWords.begin(), kWords.end(), holds) &&
          std::none_of(kOthers.begin(), kOthers.end(), holds);
 }
