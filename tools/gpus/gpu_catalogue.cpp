@@ -309,6 +309,7 @@ std::vector<GpuSpec> make_catalogue() {
       {.name = "GH200-96GB",
        .fp64 = 34,
        .fp32 = 67,
+       .fp16 = 134,
        .tensor = {.fp64 = 67, .tf32 = 494.7, .bf16 = 989, .fp16 = 989, .fp8 = 1979, .int8 = 1979},
        .dram = 4000,
        .memory_gb = 96,
@@ -321,6 +322,7 @@ std::vector<GpuSpec> make_catalogue() {
       {.name = "GH200-144GB",
        .fp64 = 34,
        .fp32 = 67,
+       .fp16 = 134,
        .tensor = {.fp64 = 67, .tf32 = 494.7, .bf16 = 989, .fp16 = 989, .fp8 = 1979, .int8 = 1979},
        .dram = 4900,
        .memory_gb = 144,
@@ -398,6 +400,7 @@ std::vector<GpuSpec> make_catalogue() {
        .memory_gb = 64,
        .source = "NVIDIA Jetson AGX Orin technical brief (64 GB; 170 TOP/s of INT8 are sparse)",
        .boards = "Jetson AGX Orin",
+       .family = "ORIN",
        .compute_major = 8,
        .compute_minor = 7,
        .sm_count = 16,
@@ -584,6 +587,8 @@ const GpuSpec* gpu_of_device(const DeviceInfo& device) {
   if (nameless && !tells_enough(device)) return nullptr;
   for (const GpuSpec& gpu : gpu_catalogue()) {
     if (!could_be(gpu, device)) continue;
+    // Jetsons of every size call themselves Orin; their SMs tell them apart.
+    if (gpu.family == "ORIN" && device.sm_count == 0 && !names_board(gpu, device.name)) continue;
     // Boards of the same peaks under two names would be one row.
     if (found != nullptr) return nullptr;
     found = &gpu;

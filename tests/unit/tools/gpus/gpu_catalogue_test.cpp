@@ -169,6 +169,23 @@ TEST(GpuCatalogue, AttributesDecideWhereTheNameDoesNot) {
   EXPECT_EQ(name(), "GH200-96GB");
 }
 
+TEST(GpuCatalogue, JetsonsAreToldByTheirMultiprocessors) {
+  DeviceInfo device;
+  device.name = "Orin";  // what each of them calls itself
+  const auto is_known = [&] { return gpu_of_device(device) != nullptr; };
+  EXPECT_FALSE(is_known());
+  device.compute_major = 8, device.compute_minor = 7;
+  EXPECT_FALSE(is_known());
+  device.sm_count = 16;
+  device.memory_bytes = 65'900'000'000;
+  ASSERT_TRUE(is_known());
+  EXPECT_EQ(gpu_of_device(device)->name, "JetsonAGXOrin");
+  device.sm_count = 14;  // that of 32 GB
+  EXPECT_FALSE(is_known());
+  device.sm_count = 8;  // Orin NX
+  EXPECT_FALSE(is_known());
+}
+
 TEST(GpuCatalogue, OtherMakersAreToldByTheirNames) {
   for (const char* foreign : {"AMD Instinct MI300X", "AMD Radeon RX 7900 XTX", "gfx942", "MI250X",
                               "gfx90a:sramecc+:xnack-", "Intel(R) Data Center GPU Max 1550"})
