@@ -180,7 +180,11 @@ bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, 
       output.written_.notify_one();
     }
   } const turn{*this};
-  return write_alone(sink, windows, counters, complete, last);
+  const unsigned queue = queue_.load();
+  if (!complete && complete_queue_ == queue) return true;
+  const bool written = write_alone(sink, windows, counters, complete, last);
+  if (complete && written) complete_queue_ = queue;
+  return written;
 }
 
 // On the program's own thread, because it may end before any other has had its turn.

@@ -41,7 +41,7 @@ class ReportOutput {
 
   // Builds the report from the profile and writes it. A program without launches leaves no file.
   // `last`: the program ends, and nothing more comes. False when nothing was written; failures are
-  // said once.
+  // said once. A snapshot that waited while the complete report was written is none any more.
   bool write(EventSink& sink, Windows& windows, Counters& counters, bool complete, bool last);
 
  private:
@@ -62,7 +62,9 @@ class ReportOutput {
   std::atomic<bool> launch_told_{false};
   std::atomic<std::uint64_t> snapshot_interval_ns_{0};  // 0: the usual
   std::atomic<unsigned> queue_{1};                      // that there is to be a report of
-  unsigned file_queue_ = 0;                             // that `file_` is of
+  // Of the one writer that has its turn.
+  unsigned file_queue_ = 0;      // that `file_` is of
+  unsigned complete_queue_ = 0;  // of which the complete report is written
   std::optional<OwnFile> file_;
   std::string listed_;           // the path that this process added to the launcher's list last
   std::set<std::string> taken_;  // paths in the launcher's list when it was last looked at

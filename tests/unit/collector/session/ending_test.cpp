@@ -33,6 +33,22 @@ TEST(Ending, TheProgramsEndWritesWhatThereIs) {
   EXPECT_NE(written(run).find("\"complete\": true"), std::string::npos);
 }
 
+// The worker may be about to write one when the program's thread writes the last report.
+TEST(Ending, ASnapshotThatComesLateChangesNothing) {
+  RunOnScript run(kTimes);
+  run.steps(4, {"gemm"});
+  EXPECT_TRUE(run.reports.write(false, false));
+  EXPECT_NE(written(run).find("\"complete\": false"), std::string::npos);
+  run.ending.with_program();
+  const auto last = written(run);
+  EXPECT_TRUE(run.reports.write(false, false));
+  EXPECT_EQ(written(run), last);
+  // The next queue has a report of its own.
+  run.reports.output().next_queue();
+  EXPECT_TRUE(run.reports.write(false, false));
+  EXPECT_NE(written(run).find("\"complete\": false"), std::string::npos);
+}
+
 TEST(Ending, TheSecondWayToEndChangesNothing) {
   RunOnScript run(kTimes);
   run.steps(4, {"gemm"});
