@@ -55,6 +55,18 @@ Maybe counter(const std::map<std::string, Maybe>& counters, const std::string& m
   return found == counters.end() ? std::nullopt : found->second;
 }
 
+// Of any number of them in half precision, at most; empty where that is unknown.
+Maybe half_instructions(const std::map<std::string, Maybe>& counters) {
+  double sum = 0;
+  for (const char* operation : {"hadd", "hmul", "hfma"}) {
+    const Maybe one = counter(
+        counters, std::string("smsp__sass_thread_inst_executed_op_") + operation + "_pred_on.sum");
+    if (!one) return std::nullopt;
+    sum += *one;
+  }
+  return sum;
+}
+
 bool may_be_moves(const std::map<std::string, Maybe>& counters, const Flops& flops,
                   std::uint64_t threads) {
   const Maybe add = counter(counters, "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum");
@@ -200,8 +212,15 @@ void check_narrow(const std::map<std::string, Maybe>& counters, Work& work) {
   if (any) work.flags.emplace_back("narrow_together");
 }
 
-void take_total(const Sums& sums, const Tensor& tensor, bool moves, std::string_view name,
-                Work& work) {
+// By the number of instructions in their pipe. HADD2, HMUL2 and HFMA2 may run there too: at most as
+// many of warps as of threads.
+bool proves_tensor_cores(const std::map<std::string, Maybe>& counters, const Sums& sums) {
+  const Maybe instructions = value_of(sums, Quantity::tensor_instructions);
+  const Maybe half = half_instructions(counters);
+  return instructions && half && *instructions > *half;
+}
+
+void take_total(const Tensor& tensor, bool proven, bool moves, std::string_view name, Work& work) {
   Flops& flops = work.flops;
   Maybe cores;
   for (const Maybe& part : {flops.fp64, flops.fp32, flops.fp16}) {
@@ -209,9 +228,6 @@ void take_total(const Sums& sums, const Tensor& tensor, bool moves, std::string_
   }
   if (!cores && moves) cores = 0;
   if (!cores && !tensor.collected) return;
-  // HFMA2 may run in the same pipe: beside 16-bit instructions the number proves nothing.
-  const Maybe instructions = value_of(sums, Quantity::tensor_instructions);
-  const bool proven = instructions.value_or(0) > 0 && !moves && flops.fp16 == 0.0;
   const bool used = proven || names_tensor_cores(name);
   if (!tensor.complete && used && tensor.known == 0) {
     // The work was done where nobody counted: a sum of the rest would show an idle kernel.
@@ -272,7 +288,7 @@ Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads
     work.flags.emplace_back("hfma_moves");
   }
   const Tensor tensor = take_tensor(sums, work);
-  take_total(sums, tensor, moves, name, work);
+  take_total(tensor, proves_tensor_cores(counters, sums), moves, name, work);
   check_integers(sums, tensor, name, work);
   check_narrow(counters, work);
 

@@ -191,7 +191,9 @@ TEST(Work, TensorInstructionsWithoutTheirWorkLeaveTheTotalUnknown) {
   EXPECT_FALSE(work.flops.total);
   EXPECT_TRUE(has(work, "tensor_inferred"));
   // On some chips HFMA2 is one of them.
-  counters[sass("hadd")] = 10;
+  counters[sass("hadd")] = 999'999;
+  EXPECT_FALSE(work_of(counters, 1, "my_kernel").flops.total);
+  counters[sass("hadd")] = 1e6;
   EXPECT_TRUE(work_of(counters, 1, "my_kernel").flops.total);
   counters[sass("hadd")] = 0;
   counters["sm__inst_executed_pipe_tensor.sum"] = 0;
