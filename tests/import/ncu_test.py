@@ -325,7 +325,9 @@ class WrittenNumbers(ImportTest):
         for texts, wanted in ((("15,36", "1.234"), (15.36, 1234)), (("1.234", "0,5"), (1234, 0.5)), (("1.234,56", "7"), (1234.56, 7)),
                               (("1.000,5", "2.000"), (1000.5, 2000)), (("1,234", "1.5"), (1234, 1.5)), (("1.234", "0.5"), (1.234, 0.5)),
                               (("1,234", "5"), (1234, 5)), (("12.345.678", "1,234"), (12345678, 1.234)), (("12,34,567.5", "8"), (1234567.5, 8)),
-                              (("1\u202f234,5", "1\u00a0234"), (1234.5, 1234)), (("1'234.5", "9"), (1234.5, 9)), (("1,234", "5,678"), (1234, 5678))):
+                              (("1\u202f234,5", "1\u00a0234"), (1234.5, 1234)), (("1'234.5", "9"), (1234.5, 9)), (("1,234", "5,678"), (1234, 5678)),
+                              # Blanks and apostrophes part the groups: the mark is of decimals.
+                              (("1\u202f234", "1,234"), (1234, 1.234)), (("1,234", "12 345"), (1.234, 12345)), (("1.234", "1'234"), (1.234, 1234))):
             with self.subTest(texts):
                 self.assertEqual(self.values(*texts), list(wanted))
 
@@ -337,9 +339,11 @@ class WrittenNumbers(ImportTest):
         self.assertEqual(kernel(report, "k0")["time_ns"]["mean"], 1_024_000)
 
     def test_what_no_number_of_the_file_tells_is_asked_for(self):
-        said = self.refused("--ncu", self.file("n.csv", HEAD + row(0, value="1.234") + row(1, value="17")))
-        self.assertIn("'1.234' may be with decimals or in groups of digits", said)
-        self.assertIn("LC_ALL=C", said)
+        # Where numbers have no groups, three digits behind a comma are none either; and ncu prints no three decimals.
+        for doubtful, other in (("1.234", "17"), ("1.234", "1234567"), ("1,234", "1234567"), ("1,234", "5.678"), ("1.234", "5,678")):
+            said = self.refused("--ncu", self.file("n.csv", HEAD + row(0, value=doubtful) + row(1, value=other)))
+            self.assertIn(f"'{doubtful}' may be with decimals or in groups of digits", said)
+            self.assertIn("LC_ALL=C", said)
 
     def test_two_marks_in_one_file(self):
         said = self.refused("--ncu", self.file("n.csv", HEAD + row(0, value="15,36") + row(1, value="1.5")))

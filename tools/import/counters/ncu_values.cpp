@@ -102,6 +102,17 @@ std::string plain_number(std::string_view text, DecimalMark mark) {
 
 constexpr std::size_t kLongestNumber = 64;
 
+// Of digits without a mark. Those of four digits and more would have groups where others do.
+MarkEvidence evidence_of_whole(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (std::all_of(text.begin(), text.end(), is_digit))
+    return text.size() > 3 ? MarkEvidence::no_groups : MarkEvidence::none;
+  const bool groups = std::any_of(kGroupMarks.begin(), kGroupMarks.end(), [&](auto mark) {
+    return text.find(mark) != std::string_view::npos;
+  });
+  return groups && ncu_number(text) ? MarkEvidence::other_groups : MarkEvidence::none;
+}
+
 }  // namespace
 
 std::string_view ncu_trimmed(std::string_view text) {
@@ -152,8 +163,8 @@ MarkEvidence mark_evidence(std::string_view text) {
   if (text.ends_with('%')) text.remove_suffix(1);
   const bool marked = text.find_first_of(".,") != std::string_view::npos;
   const bool only = text.find_first_not_of("-0123456789., ") == std::string_view::npos;
-  if (!marked || text.find_first_of("0123456789") == std::string_view::npos)
-    return MarkEvidence::none;
+  if (text.find_first_of("0123456789") == std::string_view::npos) return MarkEvidence::none;
+  if (!marked) return evidence_of_whole(ncu_trimmed(text));
   const auto point = ncu_number(text, DecimalMark::point);
   const auto comma = ncu_number(text, DecimalMark::comma);
   if (!point && !comma) return only ? MarkEvidence::neither : MarkEvidence::none;

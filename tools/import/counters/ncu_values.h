@@ -31,12 +31,14 @@ enum class DecimalMark : std::uint8_t { point, comma };
 
 // What a number says of the decimal mark of the file that it is in.
 enum class MarkEvidence : std::uint8_t {
-  none,       // reads alike with both, or is no number
-  point,      // "1.5", "1,234,567", "0.123"
-  comma,      // "15,36", "1.234.567", "1.234,56"
-  any_point,  // "1.234": 1.234 or 1234
-  any_comma,  // "1,234": 1234 or 1.234
-  neither,    // "1,2,3": it has digits and marks, and is no number
+  none,          // reads alike with both, or is no number
+  point,         // "1.5", "1,234,567", "0.123"
+  comma,         // "15,36", "1.234.567", "1.234,56"
+  any_point,     // "1.234": 1.234 or 1234
+  any_comma,     // "1,234": 1234 or 1.234
+  neither,       // "1,2,3": it has digits and marks, and is no number
+  other_groups,  // "1 234", "1'234": neither mark parts groups
+  no_groups,     // "1234": nothing does
 };
 [[nodiscard]] MarkEvidence mark_evidence(std::string_view text);
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "tools/base/wrong_use.h"
+#include "tools/import/counters/mark_finder.h"
 #include "tools/import/counters/ncu_merge.h"
 #include "tools/import/counters/ncu_metrics.h"
 #include "tools/import/counters/ncu_units.h"
@@ -255,60 +256,37 @@ class Reader {
     line_ = rows_.line();
     shape_.units = false;
     shape_.plain = shape_.plain || !rows_.is_quoted();
-    if (mark_ || !waits(fields)) return read_row(fields, rows_.is_repeat());
+    if (marks_.mark() || !waits(fields)) return read_row(fields, rows_.is_repeat());
     Held& row = held_.emplace_back();
     row.line = line_;
     row.fields.assign(fields.begin(), fields.end());
     for (const std::string& field : row.fields) held_bytes_ += sizeof(field) + field.size();
-    if (mark_ || held_bytes_ > kMostHeldBytes) read_held();
+    if (marks_.mark() || held_bytes_ > kMostHeldBytes) read_held();
   }
 
   // Looks for evidence. True: the row waits, or those before it do.
   bool waits(const std::vector<std::string_view>& fields) {
     if (!columns_.is_wide()) {
-      if (!fields[columns_.metric].empty()) look_at_number(fields[columns_.value]);
+      if (!fields[columns_.metric].empty()) marks_.see(fields[columns_.value]);
     } else if (!fields[columns_.id].empty()) {
-      for (const auto& [column, metric] : columns_.wide) look_at_number(fields[column]);
+      for (const auto& [column, metric] : columns_.wide) marks_.see(fields[column]);
     }
-    return !mark_ ? doubtful_ > 0 : !held_.empty();
-  }
-
-  void look_at_number(std::string_view text) {
-    switch (mark_evidence(text)) {
-      case MarkEvidence::none:
-      case MarkEvidence::neither:  // refused where it is a value of use
-        return;
-      case MarkEvidence::point:
-        if (!mark_) mark_ = DecimalMark::point;
-        return;
-      case MarkEvidence::comma:
-        if (!mark_) mark_ = DecimalMark::comma;
-        return;
-      case MarkEvidence::any_comma:
-        ++doubtful_;
-        return;
-      case MarkEvidence::any_point:
-        ++doubtful_;
-        if (first_point_.empty()) first_point_ = text;
-        return;
-    }
+    return marks_.is_in_doubt() || !held_.empty();
   }
 
   [[noreturn]] void no_number(std::string_view text, std::string_view metric) const {
     broken("'" + quoted_piece(text.substr(0, 40)) + "' is no number" +
-           (mark_ ? std::string(" where the decimal mark is a ") +
-                        (*mark_ == DecimalMark::point ? "point" : "comma") + ", as before"
-                  : std::string()) +
+           (marks_.mark() ? std::string(" where the decimal mark is a ") +
+                                (mark() == DecimalMark::point ? "point" : "comma") + ", as before"
+                          : std::string()) +
            " (" + std::string(metric) + "): run ncu with LC_ALL=C.");
   }
 
   void read_held() {
-    // ncu prints two or six decimals, so "1.234" is a decimal nowhere else.
-    if (!mark_ && !first_point_.empty())
-      throw WrongUse(source_.name() + ": '" + quoted_piece(first_point_) +
+    if (!marks_.decide())
+      throw WrongUse(source_.name() + ": '" + quoted_piece(marks_.first_doubt()) +
                      "' may be with decimals or in groups of digits, and no number of the file "
                      "tells which: run ncu with LC_ALL=C.");
-    if (!mark_) mark_ = DecimalMark::point;
     const std::vector<Held> rows = std::move(held_);
     held_.clear();
     held_bytes_ = 0;
@@ -524,14 +502,12 @@ class Reader {
                                          scale ? *number * *scale * metric.scale : NAN);
   }
 
-  [[nodiscard]] DecimalMark mark() const { return mark_.value_or(DecimalMark::point); }
+  [[nodiscard]] DecimalMark mark() const { return marks_.mark().value_or(DecimalMark::point); }
 
   // What was read since the last head belongs together.
   void finish_file() {
     if (!held_.empty()) read_held();
-    mark_.reset();
-    doubtful_ = 0;
-    first_point_.clear();
+    marks_ = {};
     note_unknown_units();
     scales_.clear();
     noted_ = false;
@@ -566,10 +542,9 @@ class Reader {
     std::vector<std::string> fields;
   };
   std::vector<Held> held_;
-  std::size_t held_bytes_ = 0, doubtful_ = 0;
-  std::optional<DecimalMark> mark_;  // of the numbers since the last head
-  std::string first_point_;          // the first "1.234"
-  std::uint64_t line_ = 0;           // of the row that is read
+  std::size_t held_bytes_ = 0;
+  MarkFinder marks_;        // of the numbers since the last head
+  std::uint64_t line_ = 0;  // of the row that is read
   std::string id_, process_, kernel_, grid_, cc_, first_, ncu_error_, ncu_warning_;
   std::string_view separator_;  // of a head that is none
   bool is_log_ = false, is_text_ = false, has_counted_ = false;

@@ -54,14 +54,28 @@ TEST(NcuValues, OneDecimalMarkAtATime) {
 }
 
 TEST(NcuValues, WhichMarkANumberShows) {
-  const std::pair<const char*, MarkEvidence> all[] = {
-      {"15,36", MarkEvidence::comma},     {"1.5", MarkEvidence::point},
-      {"1.234", MarkEvidence::any_point}, {"1,234", MarkEvidence::any_comma},
-      {"1234", MarkEvidence::none},       {"n/a", MarkEvidence::none},
-      {"1,2,3", MarkEvidence::neither},   {"(8, 1, 1)", MarkEvidence::none},
-      {"0.123", MarkEvidence::point},     {"+15,36", MarkEvidence::comma},
-      {"15,36%", MarkEvidence::comma},    {"1,234,567", MarkEvidence::point},
-      {"-1.234,5", MarkEvidence::comma},  {"v1.2.3", MarkEvidence::none}};
+  const std::pair<const char*, MarkEvidence> all[] = {{"15,36", MarkEvidence::comma},
+                                                      {"1.5", MarkEvidence::point},
+                                                      {"1.234", MarkEvidence::any_point},
+                                                      {"1,234", MarkEvidence::any_comma},
+                                                      {"1234", MarkEvidence::no_groups},
+                                                      {"n/a", MarkEvidence::none},
+                                                      {"123", MarkEvidence::none},
+                                                      {"-4096", MarkEvidence::no_groups},
+                                                      {"1 234", MarkEvidence::other_groups},
+                                                      {"1'234", MarkEvidence::other_groups},
+                                                      {"1\u202F234", MarkEvidence::other_groups},
+                                                      {" 12 ", MarkEvidence::none},
+                                                      {"1e5", MarkEvidence::none},
+                                                      {"1 2", MarkEvidence::none},
+                                                      {"1,2,3", MarkEvidence::neither},
+                                                      {"(8, 1, 1)", MarkEvidence::none},
+                                                      {"0.123", MarkEvidence::point},
+                                                      {"+15,36", MarkEvidence::comma},
+                                                      {"15,36%", MarkEvidence::comma},
+                                                      {"1,234,567", MarkEvidence::point},
+                                                      {"-1.234,5", MarkEvidence::comma},
+                                                      {"v1.2.3", MarkEvidence::none}};
   for (const auto& [text, evidence] : all) EXPECT_EQ(mark_evidence(text), evidence) << text;
 }
 
