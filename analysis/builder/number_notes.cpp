@@ -238,7 +238,9 @@ void graph_notes(const Profile::State& state, const Report& report,
 
 void step_note(const Profile::State& state, const Report& report, std::vector<std::string>& notes) {
   const bool timed = state.kept_windows[kind_index(PhaseKind::time)] > 0;
-  if (report.run.unit != Unit::step || !timed || report.step.wall_mean_ns) return;
+  const bool imported = report.run.source == Source::imported;
+  const bool no_steps = imported && report.run.steps.border.empty();
+  if (report.run.unit != Unit::step || no_steps || !timed || report.step.wall_mean_ns) return;
   if (!report.step.busy_ns) {
     notes.emplace_back(
         "How long a step takes on the GPU is unknown, because times of kernels are missing.");
@@ -247,8 +249,7 @@ void step_note(const Profile::State& state, const Report& report, std::vector<st
   notes.push_back(
       std::string("How long a step takes on the GPU is unknown: it lasts until the next step's "
                   "first kernel, and no step was timed whose next one was timed too. ") +
-      (report.run.source == Source::imported ? "Record one more step."
-                                             : "Let the program run for one more step."));
+      (imported ? "Record one more step." : "Let the program run for one more step."));
 }
 
 void recorded_steps_note(const Profile::State& state, std::vector<std::string>& notes) {

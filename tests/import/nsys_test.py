@@ -180,6 +180,11 @@ class Steps(NsysTest):
         self.assertEqual(layer(report, "model", "aten::mm")["time_ns"]["total"], (500 + 100) / 2)
         self.assertIn("2 of 4 kernels ran outside of the steps", notes(report))
 
+    def test_steps_of_a_file_without_steps_are_not_spoken_of(self):
+        self.assertNotIn("How long a step takes", notes(self.report("--nsys", self.export())))
+        one = self.report("--nsys", self.export(), "--step-range", "^model$")
+        self.assertIn("Record one more step", notes(one))
+
     def test_steps_are_one_layer(self):
         report = self.report("--nsys", self.export("UPDATE NVTX_EVENTS SET text = 'step 7' WHERE start = 105",
                                                    "UPDATE NVTX_EVENTS SET text = 'step 8' WHERE start = 205"), "--step-range", "^step")

@@ -94,6 +94,8 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
   run.source = Source::imported;
   run.complete = true;
   run.rank = imported.rank;
+  const bool steps = !imported.steps.empty();
+  if (steps) run.steps.border = "range";
   run.lost.unattributed_launches = imported.without_call;
   StoredRoofs known = roofs;
   known.stated = imported.stated;
@@ -127,10 +129,8 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
         "`gable import --gpu NAME` names a board of the catalogue.");
   }
   tell_uncounted(imported, report);
-  const bool steps = !imported.steps.empty();
   fill_spans(imported, report, steps ? static_cast<double>(imported.steps.size()) : 1.0);
   if (!steps) as_run(report);
-  if (steps) report.run.steps.border = "range";
   report.run.overhead = {};
   if (!imported.has_calls) {
     report.step.sync_ns.reset();
