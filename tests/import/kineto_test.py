@@ -430,6 +430,35 @@ class OldTraces(ImportTest):
         report = self.report("--kineto", OLD)
         self.assertEqual(kernel(report, "bn_kernel")["layer"], layer(report, "aten::batch_norm")["id"])
 
+    def test_a_grid_that_the_profiler_did_not_know(self):
+        trace = json.loads(OLD.read_text())
+        for event in trace["traceEvents"]:
+            if event.get("name") == "conv_kernel":
+                event["args"] |= {"grid": [0, 0, 0], "block": [0, 0, 0]}
+        row = kernel(self.report("--kineto", self.file("rocm.json", json.dumps(trace))), "conv_kernel")
+        self.assertEqual((row["grid"], row["block"], row["time_ns"]["mean"]), (None, None, 9000))
+
+    def amd(self, number, first):
+        """As AMD's older profiler writes it: two operators with a call each, and no "correlation". `number`: the external id of a call and its
+        kernels; operators are numbered from `first`."""
+        events = []
+        for i in range(4):
+            at = 100 * i
+            events += [{"ph": "X", "cat": "cpu_op", "name": f"aten::op{i}", "pid": 9, "tid": 9, "ts": at, "dur": 90, "args": {"External id": first + i}},
+                       {"ph": "X", "cat": "cuda_runtime", "name": "hipExtModuleLaunchKernel", "pid": 9, "tid": 9, "ts": at + 10, "dur": 5,
+                        "args": {"External id": number(i)}},
+                       {"ph": "X", "cat": "kernel", "name": f"k{i}", "pid": 2, "tid": 0, "ts": at + 20, "dur": 7 + i, "args": {"External id": number(i)}}]
+        report = self.report("--kineto", self.file("amd.json", json.dumps({"traceEvents": events})))
+        self.assertEqual([each["id"] for each in report["devices"]] or [row["device"] for row in report["kernels"]][:1], [2])
+        return [layer(report, f"aten::op{i}")["time_ns"]["total"] for i in range(4)], notes(report)
+
+    def test_calls_may_have_no_number_but_an_external_id(self):
+        for number, first in ((lambda i: 2 + 2 * i, 1), (lambda i: 25 + i, 513)):  # the call's own
+            times, said = self.amd(number, first)
+            self.assertEqual(times, [7000, 8000, 9000, 10000])
+            self.assertNotIn("no call", said)
+        self.assertEqual(self.amd(lambda i: 3 + i, 3)[0], [7000, 8000, 9000, 10000])  # the operator's
+
     def conv(self, *events):
         trace = json.loads(OLD.read_text())
         trace["traceEvents"] += events
@@ -661,8 +690,7 @@ class BadInput(ImportTest):
         self.refused("--kineto", self.file("damaged.json.gz", bytes(packed)))
 
     def test_numbers_out_of_range_name_the_line(self):
-        for fields in ({"ts": 1e30}, {"ts": -1e30}, {"ts": 5, "dur": -1}, {"args": {"grid": [0, 1, 1], "block": [1, 1, 1]}},
-                       {"args": {"grid": [1 << 40, 1, 1], "block": [1, 1, 1]}}, {"args": {"correlation": 1 << 70}},
+        for fields in ({"ts": 1e30}, {"ts": -1e30}, {"ts": 5, "dur": -1}, {"args": {"grid": [1 << 40, 1, 1], "block": [1, 1, 1]}}, {"args": {"correlation": 1 << 70}},
                        {"ts": 9e15, "dur": 9e15}):
             with self.subTest(fields):
                 said = self.refused("--kineto", self.trace(self.event(), self.event(**fields)))

@@ -17,6 +17,14 @@ namespace gable {
 
 inline constexpr std::size_t kSortedRecordsBytes = std::size_t{4} << 20;
 
+// For records that are read in the order in which they were added.
+struct AsTheyCome {
+  template <typename Record>
+  bool operator()(const Record&, const Record&) const {
+    return false;
+  }
+};
+
 // `Less` is a type whose operator() orders two records. Those that it holds for equal stay in the
 // order in which they were added.
 template <typename Record, typename Less>

@@ -283,8 +283,7 @@ std::string sentence_of(FileKind kind, const std::string& path) {
     case FileKind::nvprof:
       return path +
              " is output of nvprof, which Gable does not read: record the same run with nsys "
-             "(Pascal "
-             "and later, --nsys) or ncu (Volta and later, --ncu); of a PyTorch program its "
+             "(Pascal and later, --nsys) or ncu (Volta and later, --ncu); of a PyTorch program its "
              "profiler has the times of older GPUs too (--kineto).";
     case FileKind::rocprof:
       return path +

@@ -44,9 +44,6 @@ struct Work {
   HostMemory host = HostMemory::unknown;
 };
 
-struct AsTheyCome {
-  bool operator()(const Work&, const Work&) const { return false; }
-};
 using Works = SortedRecords<Work, AsTheyCome>;
 
 // Of the first context, which most programs have alone.
@@ -115,6 +112,8 @@ class Reader {
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     if (operators_.number_layers()) nest_.nest();
     operators_.link_backward(imported_.layers);
+    std::sort(externals_.begin(), externals_.end());
+    number_calls();
     calls_.sort();
     place();
     add_spans();
@@ -230,6 +229,7 @@ class Reader {
     if (earliest_ns_ > 0) return;
     const std::uint64_t by = moved_by_ = 1 - static_cast<std::uint64_t>(earliest_ns_);
     for (TracedCall& call : calls_.all()) call.start_ns += by;
+    for (auto& [call, process] : unnumbered_) call.start_ns += by;
     for (RangeNest::Range& range : nest_.ranges()) {
       range.start_ns += by;
       range.end_ns += by;
@@ -291,7 +291,7 @@ class Reader {
       imported_.resources.tell(kernel.function, kernel.shape,
                                {static_cast<std::uint32_t>(*event.registers),
                                 static_cast<std::uint32_t>(*event.shared_bytes)});
-    device_ = event.device;
+    device_ = kernel.device;
     if (const auto message = collective_of(event.message)) {
       ImportedMessage& told = imported_.messages.emplace_back();
       static_cast<CollectiveCall&>(told) = *message;
@@ -335,21 +335,25 @@ class Reader {
     work.external = event.external.value_or(0);
     work.stream = handle(event.stream);
     work.context = handle(event.context);
-    work.device = event.device;
+    work.device = static_cast<std::int32_t>(event.device.value_or(0));
     return work;
   }
 
   void take_call(const TraceEvent& event) {
-    if (!event.correlation) return;
+    const auto& number = event.correlation ? event.correlation : event.external;
+    if (!number) return;
     const NamedCall named = named_call(event.name);
     TracedCall call;
-    call.correlation = *event.correlation;
+    call.correlation = *number;
     call.start_ns = start_of(event);
     call.duration_ns = event.duration_ns;
     call.thread = thread_of(event);
     call.what = named.what;
     call.asynchronous = named.asynchronous;
-    calls_.add(call, process_of(event));
+    if (event.correlation)
+      calls_.add(call, process_of(event));
+    else
+      unnumbered_.emplace_back(call, process_of(event));
   }
 
   // Times of these are the host's, and their calls have them too.
@@ -403,9 +407,42 @@ class Reader {
     bool known = false, left_out = false;
   };
 
+  // AMD's older profiler has no "correlation". Its "External id" is that of the call, where others'
+  // is that of the operator around it.
+  void number_calls() {
+    if (calls_.all().empty()) {
+      std::size_t launches = 0, of_operators = 0;
+      for (const auto& [call, process] : unnumbered_) {
+        if (call.what != CallName::launch) continue;
+        ++launches;
+        of_operators += is_of_operator(call) ? 1 : 0;
+      }
+      external_is_call_ = 2 * of_operators < launches;
+    }
+    if (external_is_call_)
+      for (const auto& [call, process] : unnumbered_) calls_.add(call, process);
+    decltype(unnumbered_)().swap(unnumbered_);
+  }
+
+  // Its number is that of an operator around it.
+  [[nodiscard]] bool is_of_operator(const TracedCall& call) const {
+    const auto& ranges = nest_.ranges();
+    for (std::uint32_t at = nest_.at(call.thread, call.start_ns); at != kNone; at = ranges[at].parent)
+      if (std::binary_search(externals_.begin(), externals_.end(),
+                             std::tuple(call.correlation, call.thread, ranges[at].start_ns)))
+        return true;
+    return false;
+  }
+
+  // Of the call that launched it.
+  [[nodiscard]] std::uint64_t number_of(const Work& work) const {
+    return external_is_call_ ? work.external : work.correlation;
+  }
+
   // By the call that has the same number, else by the operator that has.
   Place place_of(const Work& work) {
-    if (const TracedCall* call = calls_.find(work.correlation, work.start_ns + moved_by_)) {
+    const std::uint64_t number = number_of(work);
+    if (const TracedCall* call = calls_.find(number, work.start_ns + moved_by_)) {
       calls_.used(work.device, *call);
       return {nest_.at(call->thread, call->start_ns), step_at(steps_, call->start_ns),
               static_cast<std::uint32_t>(call - calls_.all().data()), true};
@@ -413,13 +450,13 @@ class Reader {
     const auto external = std::lower_bound(
         externals_.begin(), externals_.end(),
         std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>(work.external, 0, 0));
-    if (work.external != 0 && external != externals_.end() &&
+    if (!external_is_call_ && work.external != 0 && external != externals_.end() &&
         std::get<0>(*external) == work.external) {
       const auto& [id, thread, start] = *external;
       return {nest_.at(thread, start), step_at(steps_, start), kNone, true};
     }
     // A call that is missing was made between those with the numbers around its own.
-    if (const auto around = calls_.around(work.correlation)) {
+    if (const auto around = calls_.around(number)) {
       const std::uint32_t step = step_at(steps_, around->first->start_ns);
       if (step == step_at(steps_, around->second->start_ns)) return {kNone, step};
     }
@@ -427,7 +464,6 @@ class Reader {
   }
 
   void place() {
-    std::sort(externals_.begin(), externals_.end());
     for (auto* each = kernels_.first(); each != nullptr; each = kernels_.next())
       kernel_places_.push_back(place_of(*each));
     for (auto* each = copies_.first(); each != nullptr; each = copies_.next())
@@ -508,7 +544,7 @@ class Reader {
       std::size_t i = 0;
       for (auto* each = works.first(); each != nullptr; each = works.next()) {
         Place& place = places[i++];
-        if (place.known || !calls_.before(each->correlation, each->device)) continue;
+        if (place.known || !calls_.before(number_of(*each), each->device)) continue;
         ++early;
         place.left_out = steps;
       }
@@ -559,8 +595,8 @@ class Reader {
         steps.streams.push_back({kLegacyStream, context, true, false});
       StepRecordMaker maker(imported_, std::move(steps));
       const auto add = [&](const Work& work, const Place& place) {
-        if (!maker.wants(work.correlation)) return;
-        const WorkOrigin origin{work.correlation, work.graph_node, work.stream, work.context};
+        if (!maker.wants(number_of(work))) return;
+        const WorkOrigin origin{number_of(work), work.graph_node, work.stream, work.context};
         if (work.kernel)
           maker.add(kernel_of(work, place), origin);
         else
@@ -619,6 +655,8 @@ class Reader {
   std::unordered_map<std::string, FunctionId> functions_;
   std::unordered_map<std::string, std::uint32_t> groups_;
   KinetoCalls calls_;
+  std::vector<std::pair<TracedCall, std::uint32_t>> unnumbered_;  // have an external id alone
+  bool external_is_call_ = false;                                 // and it is the call's own
   std::vector<TracedWait> waits_;
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> externals_;  // thread, start
   Works kernels_, copies_;

@@ -16,6 +16,7 @@ namespace {
 using Token = JsonStream::Token;
 constexpr std::int64_t kMostNs = INT64_MAX;
 constexpr std::size_t kMostInputs = 256, kLongestMembers = 4096;
+constexpr std::uint64_t kMostDevices = 1u << 20, kMostOfMachine = 255;
 
 struct Word {
   std::string_view text;
@@ -77,6 +78,14 @@ std::optional<std::uint64_t> whole(JsonStream& json, const char* what,
   return static_cast<std::uint64_t>(value);
 }
 
+// GPU work has its device as its process, and some traces say it nowhere else.
+std::uint64_t device_of_process(std::string_view pid) {
+  std::uint64_t value = 0;
+  const auto [stop, code] = std::from_chars(pid.data(), pid.data() + pid.size(), value);
+  const bool plain = code == std::errc() && stop == pid.data() + pid.size();
+  return plain && value <= kMostOfMachine ? value : 0;
+}
+
 std::int64_t time(JsonStream& json, const char* what) {
   const Token token = json.next();
   if (token != Token::number && token != Token::text) {
@@ -105,14 +114,15 @@ std::optional<Dim3> size(JsonStream& json) {
   }
   Dim3 size;
   std::size_t place = 0;
+  bool known = true;  // AMD's profiler writes 0 where it does not know
   std::array<std::uint32_t*, 3> parts{&size.x, &size.y, &size.z};
   while (json.element()) {
     const auto value = whole(json, "a size of grid or block", UINT32_MAX);
-    if (!value || *value == 0) json.broken("a size of grid or block is out of range");
-    if (place < 3) *parts[place] = static_cast<std::uint32_t>(*value);
+    known = known && value.value_or(0) > 0;
+    if (place < 3) *parts[place] = static_cast<std::uint32_t>(value.value_or(0));
     ++place;
   }
-  return place == 3 ? std::optional<Dim3>(size) : std::nullopt;
+  return known && place == 3 ? std::optional<Dim3>(size) : std::nullopt;
 }
 
 // [[32, 3, 224, 224], [], [[2, 2], [2, 2]]]
@@ -236,7 +246,7 @@ void read_args(JsonStream& json, TraceEvent& event) {
     } else if (key == "External id" || key == "external id") {
       event.external = whole(json, "External id");
     } else if (key == "device") {
-      event.device = static_cast<std::int32_t>(whole(json, "device", 1u << 20).value_or(0));
+      event.device = whole(json, "device", kMostDevices);
     } else if (key == "stream") {
       event.stream = whole(json, "stream");
     } else if (key == "context") {
@@ -377,7 +387,7 @@ void TraceEvent::clear() {
   wait_record.reset();
   python_id.reset();
   python_parent.reset();
-  device = 0;
+  device.reset();
   grid.reset();
   block.reset();
   registers.reset();
@@ -438,6 +448,7 @@ void read_trace_event(JsonStream& json, TraceEvent& event) {
     if (event.category == TraceCategory::other) return;
     json.broken("the event has no ts");
   }
+  if (!event.device) event.device = device_of_process(event.pid);
   if (event.start_ns > kMostNs - static_cast<std::int64_t>(event.duration_ns))
     json.broken("dur is out of range");
 }

@@ -49,9 +49,8 @@ struct TraceEvent {
   bool has_start = false;
 
   std::optional<std::uint64_t> correlation, external, bytes, sequence, python_id, python_parent;
-  std::optional<std::uint64_t> stream, context, graph_node, wait_stream, wait_record;
+  std::optional<std::uint64_t> device, stream, context, graph_node, wait_stream, wait_record;
   std::uint64_t forward_thread = 0;
-  std::int32_t device = 0;
   std::optional<Dim3> grid, block;
   std::optional<std::uint64_t> registers, shared_bytes;  // static and dynamic
   // Sizes of the operator's inputs; a list of tensors is one without sizes.

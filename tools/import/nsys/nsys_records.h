@@ -97,12 +97,4 @@ struct NsysEarlier {
   }
 };
 
-// As they come.
-struct NsysUnsorted {
-  template <typename Record>
-  bool operator()(const Record&, const Record&) const {
-    return false;
-  }
-};
-
 }  // namespace gable

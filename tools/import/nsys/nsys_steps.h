@@ -37,8 +37,8 @@ class NsysSteps {
 
   Imported& imported_;
   const NsysSources& sources_;
-  SortedRecords<NsysPlaced, NsysUnsorted> placed_;
-  SortedRecords<NsysNode, NsysUnsorted> nodes_;
+  SortedRecords<NsysPlaced, AsTheyCome> placed_;
+  SortedRecords<NsysNode, AsTheyCome> nodes_;
   std::vector<std::uint64_t> sequences_;  // by step
 };
 

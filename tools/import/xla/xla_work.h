@@ -67,9 +67,6 @@ class XlaWork {
     CopyKind kind = CopyKind::other;
     HostMemory host = HostMemory::unknown;
   };
-  struct AsTheyCome {
-    bool operator()(const Placed&, const Placed&) const { return false; }
-  };
   struct Range {
     std::uint32_t thread = 0;
     XlaTimes times;
