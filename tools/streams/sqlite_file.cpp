@@ -4,7 +4,12 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <string_view>
+#include <system_error>
 
 #include "tools/base/wrong_use.h"
 
@@ -20,6 +25,29 @@ std::string no_sqlite(const std::string& path) {
 
 constexpr int kCacheKiB = 8192;
 
+std::uint64_t number_at(std::string_view header, std::size_t at, std::size_t bytes) {
+  std::uint64_t number = 0;
+  for (const char c : header.substr(at, bytes))
+    number = number << 8 | static_cast<unsigned char>(c);
+  return number;
+}
+
+// SQLite takes what a last page lacks for zeros. Its header (https://sqlite.org/fileformat2.html)
+// has the size of a page, and how many there are where two counters agree.
+bool is_cut_off(const std::string& path) {
+  std::array<char, 100> bytes{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), bytes.size());
+  const std::string_view header(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  if (header.size() < bytes.size() || !header.starts_with("SQLite format 3")) return false;
+  const std::uint64_t told = number_at(header, 16, 2), page = told == 1 ? 65536 : told;
+  if (page == 0) return false;
+  std::error_code code;
+  const std::uint64_t size = std::filesystem::file_size(path, code);
+  const bool counts = number_at(header, 24, 4) == number_at(header, 92, 4);
+  return !code && (counts ? size < page * number_at(header, 28, 4) : size % page != 0);
+}
+
 std::string quoted_name(const std::string& name) {
   std::string out = "\"";
   for (const char c : name) {
@@ -33,6 +61,8 @@ std::string quoted_name(const std::string& name) {
 
 SqliteFile::SqliteFile(const std::string& path, const std::string& name)
     : path_(name.empty() ? path : name) {
+  if (is_cut_off(path))
+    throw WrongUse(path_ + " is an SQLite file that was cut off: its end is missing.");
   const int opened =
       sqlite3_open_v2(path.c_str(), &file_, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
   if (opened != SQLITE_OK) {
