@@ -220,7 +220,41 @@ bool proves_tensor_cores(const std::map<std::string, Maybe>& counters, const Sum
   return instructions && half && *instructions > *half;
 }
 
-void take_total(const Tensor& tensor, bool proven, bool moves, std::string_view name, Work& work) {
+// Whether the types that the kernel's name tells were counted; of a name without one, FP16.
+bool counts_types_of(std::string_view name, const std::map<std::string, Maybe>& tensor) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 6> kTypes = {{{"tf32", "tf32"},
+                                                                               {"bf16", "bf16"},
+                                                                               {"bfloat16", "bf16"},
+                                                                               {"e4m3", "fp8"},
+                                                                               {"e5m2", "fp8"},
+                                                                               {"fp8", "fp8"}}};
+  const std::string text = lower(name);
+  bool named = false;
+  for (const auto& [word, type] : kTypes) {
+    if (text.find(word) == std::string::npos) continue;
+    if (!tensor.contains(type)) return false;
+    named = true;
+  }
+  return named || tensor.contains("fp16");
+}
+
+// Tensor cores did work of a type that nobody counted.
+bool misses_tensor_work(const std::map<std::string, Maybe>& counters, const Sums& sums,
+                        const Tensor& tensor, std::string_view name, const Work& work) {
+  if (tensor.known > 0) return false;
+  const bool proven = proves_tensor_cores(counters, sums), named = names_tensor_cores(name);
+  if (!tensor.complete) return proven || named;
+  if (value_of(sums, Quantity::tensor_instructions) == 0.0) return false;
+  const auto& types = work.flops.tensor;
+  if (named && !counts_types_of(name, types)) return true;
+  // Else they worked on integers.
+  const bool all = types.contains("fp16") && types.contains("bf16") && types.contains("tf32");
+  const bool integers =
+      value_of(sums, Quantity::integer_tensor_instructions).value_or(0) > 0 || !work.ops.empty();
+  return proven && !all && !integers;
+}
+
+void take_total(const Tensor& tensor, bool misses, bool moves, Work& work) {
   Flops& flops = work.flops;
   Maybe cores;
   for (const Maybe& part : {flops.fp64, flops.fp32, flops.fp16}) {
@@ -228,8 +262,7 @@ void take_total(const Tensor& tensor, bool proven, bool moves, std::string_view 
   }
   if (!cores && moves) cores = 0;
   if (!cores && !tensor.collected) return;
-  const bool used = proven || names_tensor_cores(name);
-  if (!tensor.complete && used && tensor.known == 0) {
+  if (misses) {
     // The work was done where nobody counted: a sum of the rest would show an idle kernel.
     work.flags.emplace_back("tensor_inferred");
     return;
@@ -288,7 +321,7 @@ Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads
     work.flags.emplace_back("hfma_moves");
   }
   const Tensor tensor = take_tensor(sums, work);
-  take_total(tensor, proves_tensor_cores(counters, sums), moves, name, work);
+  take_total(tensor, misses_tensor_work(counters, sums, tensor, name, work), moves, work);
   check_integers(sums, tensor, name, work);
   check_narrow(counters, work);
 

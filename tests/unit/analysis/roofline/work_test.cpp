@@ -184,6 +184,30 @@ TEST(Work, TensorCoresThatWereNotCountedAreInferredFromTheName) {
   EXPECT_FALSE(has(work_of(counters, 1, "volta_scudnn_128x64_relu"), "tensor_inferred"));
 }
 
+TEST(Work, WhatIsNamedIsInferredWhereAnotherTypeWasCounted) {
+  Counters counters = cuda_cores();
+  counters[sass("fmul")] = 28;
+  const auto inferred = [&](const char* name) {
+    const Work work = work_of(counters, 1, name);
+    EXPECT_EQ(work.flops.total.has_value(), !has(work, "tensor_inferred")) << name;
+    return has(work, "tensor_inferred");
+  };
+  counters["sm__ops_path_tensor_src_fp16_dst_fp32.sum"] = 0;
+  EXPECT_TRUE(inferred("ampere_bf16_s16816gemm"));
+  EXPECT_TRUE(inferred("cutlass_80_tensorop_s1688gemm_tf32"));
+  EXPECT_TRUE(inferred("sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n"));
+  EXPECT_FALSE(inferred("turing_h1688gemm"));
+  EXPECT_FALSE(inferred("my_kernel"));
+  counters["sm__inst_executed_pipe_tensor.sum"] = 0;  // so there was none
+  EXPECT_FALSE(inferred("ampere_bf16_s16816gemm"));
+  counters["sm__inst_executed_pipe_tensor.sum"] = 1e6;
+  EXPECT_TRUE(inferred("my_kernel"));
+  counters["sm__ops_path_tensor_src_bf16_dst_fp32.sum"] = 0;
+  counters["sm__ops_path_tensor_src_tf32_dst_fp32.sum"] = 0;
+  EXPECT_FALSE(inferred("my_kernel"));  // on integers
+  EXPECT_FALSE(inferred("ampere_bf16_s16816gemm"));
+}
+
 TEST(Work, TensorInstructionsWithoutTheirWorkLeaveTheTotalUnknown) {
   Counters counters = cuda_cores();
   counters["sm__inst_executed_pipe_tensor.sum"] = 1e6;
