@@ -22,14 +22,6 @@ SameKernels::Functions functions_of(const std::vector<Launch>& launches) {
   return functions;
 }
 
-std::set<std::uint32_t> metrics_of(const std::vector<Launch>& launches) {
-  std::set<std::uint32_t> metrics;
-  for (const Launch& launch : launches) {
-    for (const auto& [metric, value] : launch.values) metrics.insert(metric);
-  }
-  return metrics;
-}
-
 // A value that both have is of the first.
 void complete(Launch& launch, const std::vector<std::pair<std::uint32_t, double>>& more) {
   for (const auto& value : more) {
@@ -65,13 +57,27 @@ std::vector<std::pair<std::uint32_t, double>> means_of(const std::vector<Launch>
   return means;
 }
 
+std::set<std::uint32_t> metrics_of(const std::vector<Launch>& launches, const Places& places) {
+  std::set<std::uint32_t> metrics;
+  for (const std::size_t i : places)
+    for (const auto& [metric, value] : launches[i].values) metrics.insert(metric);
+  return metrics;
+}
+
+// Metrics that every file is asked for, such as the duration, tie them together.
+bool has_fresh_metrics(const std::vector<Launch>& from, const Places& there,
+                       const std::vector<Launch>& to, const Places& here) {
+  const std::set<std::uint32_t> more = metrics_of(from, there), known = metrics_of(to, here);
+  return !std::includes(known.begin(), known.end(), more.begin(), more.end());
+}
+
 // Launches of one kernel, grid and block in another order or number than in the files before.
 struct ByKey {
   std::size_t in_order = 0, as_means = 0, others = 0;  // launches
 };
 
-// Where both have as many of a kernel they are the same ones in their order, else each has the
-// mean. Kernels of `from` that `to` does not have stay in `from`.
+// Where `from` has other metrics of a kernel, they are of the launches in `to`: of each its own
+// where both have as many, else the mean. What stays in `from` is further launches.
 ByKey complete_by_key(std::vector<Launch>& from, std::vector<Launch>& to, const SameKernels& same) {
   std::map<Key, std::pair<Places, Places>> groups;  // of from, of to
   for (std::size_t i = 0; i < from.size(); ++i) groups[key_of(from[i], same)].first.push_back(i);
@@ -80,7 +86,8 @@ ByKey complete_by_key(std::vector<Launch>& from, std::vector<Launch>& to, const 
   std::vector<bool> taken(from.size(), false);
   for (const auto& [key, group] : groups) {
     const auto& [there, here] = group;
-    if (there.empty() || here.empty()) {
+    if (there.empty()) continue;
+    if (here.empty() || !has_fresh_metrics(from, there, to, here)) {
       done.others += there.size();
       continue;
     }
@@ -115,7 +122,7 @@ std::string note_of(const std::string& file, const ByKey& done) {
   if (done.as_means > 0) text += ", as means for " + launches(done.as_means);
   if (done.others > 0)
     text += "; " + launches(done.others) + (done.others == 1 ? " is" : " are") +
-            " of kernels that those files lack";
+            " further ones: of kernels that those files lack, or with the same metrics again";
   return text + ".";
 }
 
@@ -135,28 +142,22 @@ void merge_counters(std::vector<Launch> launches, const std::string& file, Impor
     there = std::move(launches);
     return;
   }
-  // Metrics that every file is asked for, such as the duration, tie them together.
-  std::set<std::uint32_t> fresh = metrics_of(launches);
-  if (fresh.empty()) return;  // attributes of the GPU alone
-  for (const std::uint32_t metric : metrics_of(there)) fresh.erase(metric);
-  if (!fresh.empty()) {
-    const SameKernels same(imported.functions, functions_of(there), functions_of(launches));
-    const bool in_order = launches.size() == there.size() &&
-                          std::equal(launches.begin(), launches.end(), there.begin(),
-                                     [&](const Launch& a, const Launch& b) {
-                                       return key_of(a, same) == key_of(b, same);
-                                     });
-    if (in_order) {
-      for (std::size_t i = 0; i < there.size(); ++i) complete(there[i], launches[i].values);
-      return;
-    }
-    const ByKey done = complete_by_key(launches, there, same);
-    if (done.in_order + done.as_means > 0) imported.notes.push_back(note_of(file, done));
-    const auto unclear = std::count_if(launches.begin(), launches.end(), [&](const Launch& launch) {
-      return same.is_unclear(launch.function);
-    });
-    if (unclear > 0) imported.notes.push_back(unclear_note(file, unclear));
-  }
+  const bool empty = std::all_of(launches.begin(), launches.end(),
+                                 [](const Launch& launch) { return launch.values.empty(); });
+  if (empty) return;  // attributes of the GPU alone
+  const SameKernels same(imported.functions, functions_of(there), functions_of(launches));
+  const bool same_order =
+      launches.size() == there.size() && std::equal(launches.begin(), launches.end(), there.begin(),
+                                                    [&](const Launch& a, const Launch& b) {
+                                                      return key_of(a, same) == key_of(b, same);
+                                                    });
+  const ByKey done = complete_by_key(launches, there, same);
+  const bool joined = done.in_order + done.as_means > 0;
+  if (joined && (!same_order || done.others > 0)) imported.notes.push_back(note_of(file, done));
+  const auto unclear = std::count_if(launches.begin(), launches.end(), [&](const Launch& launch) {
+    return same.is_unclear(launch.function);
+  });
+  if (unclear > 0) imported.notes.push_back(unclear_note(file, unclear));
   std::move(launches.begin(), launches.end(), std::back_inserter(there));
 }
 

@@ -183,8 +183,8 @@ class Reader {
       throw WrongUse(name + " is a binary file, and --ncu takes what `ncu --csv` prints.");
     throw WrongUse(name +
                    " has no line that begins with \"ID\", so it is no output of ncu --csv: run ncu "
-                   "with --csv --page raw --print-units base --log-file " +
-                   std::filesystem::path(name).filename().string() + ".");
+                   "with --csv --page raw --print-units base --log-file counters.csv, and give "
+                   "that file.");
   }
 
   void read_head(const std::vector<std::string_view>& fields) {
