@@ -4,6 +4,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 
@@ -51,6 +52,18 @@ Decoded decode(std::string_view text) {
   return {length, true};
 }
 
+constexpr std::size_t kEndBytes = 160;  // of a name that is too long
+
+// " #9e3779b9": FNV-1a, the same in every run.
+std::string number_of(std::string_view name) {
+  std::uint32_t hash = 0x811C9DC5;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text = " #";
+  for (int shift = 28; shift >= 0; shift -= 4) text += kDigits[(hash >> shift) & 15];
+  return text;
+}
+
 }  // namespace
 
 bool is_clean_name(std::string_view text, std::size_t max_bytes) {
@@ -76,6 +89,14 @@ std::string clean_name(std::string_view text, std::size_t max_bytes) {
     if (out.size() > max_bytes) return out.substr(0, cut).append(kEllipsis);
   }
   return out;
+}
+
+std::string fitting_name(std::string_view name, std::size_t max_bytes) {
+  if (name.size() <= max_bytes) return clean_name(name, max_bytes);
+  std::size_t end = name.size() - kEndBytes;
+  while (end < name.size() && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) ++end;
+  const std::string tail = clean_name(name.substr(end), kEndBytes) + number_of(name);
+  return clean_name(name.substr(0, max_bytes), max_bytes - tail.size()) + tail;
 }
 
 // What libstdc++ itself demangles by, where it is linked statically: allocates nothing. The other

@@ -18,6 +18,11 @@ inline constexpr std::size_t kMaxNameBytes = 512;
 // longer text is cut on a character border and ends in '…'. Reads no more of `text` than it needs.
 [[nodiscard]] std::string clean_name(std::string_view text, std::size_t max_bytes = kMaxNameBytes);
 
+// The same, but of a longer text the begin, the end and a number that is its own: names that differ
+// anywhere stay different. `max_bytes`: 200 at least.
+[[nodiscard]] std::string fitting_name(std::string_view name,
+                                       std::size_t max_bytes = kMaxNameBytes);
+
 // The C++ name behind a mangled symbol; the symbol itself where it is none.
 [[nodiscard]] std::string demangled(const std::string& symbol);
 

@@ -33,7 +33,7 @@ std::uint64_t kept(const Profile::State& state, PhaseKind kind) {
 LostCounts lost_counts(const Profile::State& state, const LostCounts& base) {
   LostCounts lost = state.lost;
   lost += base;
-  lost.folded_keys += state.keys.folded();
+  lost.folded_keys += state.keys.folded() + state.functions.folded();
   lost.folded_layers += state.layers.folded();
   return lost;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,7 +18,9 @@ class FunctionTable {
   // Symbol "(other)"; also stands for what exceeds the bound.
   static constexpr FunctionId kOther = 0;
 
-  explicit FunctionTable(std::size_t max_functions = 65536);
+  // `max_bytes`: of all symbols.
+  explicit FunctionTable(std::size_t max_functions = 65536,
+                         std::size_t max_bytes = std::size_t{16} << 20);
   ~FunctionTable();
   FunctionTable(const FunctionTable&) = delete;
   FunctionTable& operator=(const FunctionTable&) = delete;
@@ -30,6 +33,8 @@ class FunctionTable {
   // that other names do not have.
   [[nodiscard]] std::string name(FunctionId id) const;
   [[nodiscard]] std::size_t size() const;
+  // How often intern() was asked for a symbol that exceeds the bounds.
+  [[nodiscard]] std::uint64_t folded() const;
 
  private:
   struct State;

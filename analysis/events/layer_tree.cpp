@@ -51,7 +51,7 @@ LayerTree::~LayerTree() = default;
 LayerId LayerTree::child(LayerId parent, std::string_view name, Direction direction) {
   std::string cleaned;
   if (!is_clean_name(name)) {
-    cleaned = clean_name(name);
+    cleaned = fitting_name(name);
     name = cleaned;
   }
   State& state = *state_;

@@ -5,11 +5,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/base/text.h"
+
 namespace gable {
 
 std::optional<std::string> StepRanges::step_name(std::string_view name) const {
   if (!asked_) return std::nullopt;
-  RangeNaming::Name named = naming_.name(name.substr(0, RangeNaming::kMaxNameBytes));
+  RangeNaming::Name named = naming_.name(fitting_name(name, kLongestRangeName));
   if (!named.is_step) return std::nullopt;
   return std::move(named.text);
 }

@@ -3,6 +3,7 @@
 // `gable profile` (docs/commands/profile.md, "What a step is").
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,9 @@
 #include "collector/options/range_name.h"
 
 namespace gable {
+
+// Of a longer name readers take fitting_name(): regular expressions need stack for each character.
+inline constexpr std::size_t kLongestRangeName = 4096;
 
 class StepRanges {
  public:

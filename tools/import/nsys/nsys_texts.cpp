@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/nsys/nsys_texts.h"
 
+#include "analysis/base/text.h"
 #include "collector/options/range_name.h"
 
 namespace gable {
@@ -70,7 +71,7 @@ std::uint32_t NsysTexts::range(const SqliteRows& rows, std::uint64_t process, Ra
   std::string_view cut = RangeNaming::cut_sequence_numbers(raw, buffer_);
   if (const auto sizes = cut.find(", sizes = ["); sizes != std::string_view::npos)
     cut = cut.substr(0, sizes);
-  std::string name(cut.substr(0, RangeNaming::kMaxNameBytes));
+  std::string name = fitting_name(cut, kLongestRangeName);
   const auto step = steps_.step_name(name);
   if (step) name = *step;
   if (name.empty()) name = "(unnamed)";

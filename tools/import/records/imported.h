@@ -27,6 +27,9 @@
 
 namespace gable {
 
+// Of a report; so many kernels have names of their own.
+inline constexpr std::size_t kMostLaunchKeys = std::size_t{1} << 18;
+
 // What a launch looks like; few of them are different.
 struct LaunchShape {
   Dim3 grid{0, 0, 0}, block{0, 0, 0}, cluster;  // 0,0,0: the file does not say
@@ -148,7 +151,7 @@ struct ImportedStep {
 struct Imported {
   std::string step_range;  // a regular expression: the ranges that are steps; empty: the file says
   LayerTree layers;
-  FunctionTable functions;
+  FunctionTable functions{kMostLaunchKeys, std::size_t{256} << 20};
   ShapeTable shapes;
   ResourceTable resources;
   std::unordered_map<FunctionId, bool> exchanges;  // whether a function is a collective's

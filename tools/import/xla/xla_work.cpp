@@ -91,8 +91,7 @@ LayerId XlaWork::layer_of(const XlaTexts& texts) {
                                                                              : Direction::none;
   LayerId layer = 0;
   const auto add = [&](std::string_view name, Direction way) {
-    if (!name.empty())
-      layer = imported_.layers.child(layer, std::string(name.substr(0, kLongestName)), way);
+    if (!name.empty()) layer = imported_.layers.child(layer, name, way);
   };
   add(texts.hlo_module, Direction::none);
   for (const std::string_view part : xla_scope_parts(scope)) add(part, direction);
