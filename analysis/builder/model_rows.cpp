@@ -80,7 +80,9 @@ class Models {
     const auto seen = static_cast<double>(steps_like_models(state_));
     for (const ModelDescription& model : state_.models) {
       const auto steps = static_cast<double>(state_.classes.steps_of(model.sequence_hash));
-      const double share = seen > 0 ? steps / seen : 1 / static_cast<double>(state_.models.size());
+      const double share =
+          (seen > 0 ? steps / seen : 1 / static_cast<double>(state_.models.size())) /
+          static_cast<double>(model.steps);
       for (const auto& [where, work] : model.work) {
         const auto row = row_of(where.first, where.second);
         if (row && is_of_model(*row)) own_[*row].add_work(work, share);

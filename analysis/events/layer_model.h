@@ -50,6 +50,7 @@ struct CompiledRegion {
 
 struct ModelDescription {
   std::uint64_t sequence_hash = 0;  // of the launches in the step that was described
+  std::uint64_t steps = 1;          // of that sequence, of which `work` is the sum
   std::map<std::pair<std::int32_t, LayerId>, OperatorWork> work;  // by device and layer
   std::map<LayerId, ModuleFacts> modules;
 };

@@ -391,10 +391,25 @@ void Profile::count_step(std::uint64_t sequence_hash) { state_->classes.step(seq
 
 void Profile::describe(ModelDescription model) {
   auto& models = state_->models;
-  const bool known = std::any_of(models.begin(), models.end(), [&model](const auto& other) {
+  const auto known = std::find_if(models.begin(), models.end(), [&model](const auto& other) {
     return other.sequence_hash == model.sequence_hash;
   });
-  if (!known) models.push_back(std::move(model));
+  if (known == models.end()) {
+    models.push_back(std::move(model));
+    return;
+  }
+  // The same kernels may have more or less to do: of other sizes.
+  known->steps += model.steps;
+  for (const auto& [where, work] : model.work) {
+    OperatorWork& sum = known->work[where];
+    for (const auto& [type, flops] : work.flops) sum.flops[type] += flops;
+    sum.bytes_read += work.bytes_read;
+    sum.bytes_written += work.bytes_written;
+    sum.operators += work.operators;
+    sum.flops_known = sum.flops_known && work.flops_known;
+    sum.bytes_known = sum.bytes_known && work.bytes_known;
+  }
+  known->modules.merge(model.modules);
 }
 
 void Profile::add_lost(const LostCounts& more) { state_->lost += more; }

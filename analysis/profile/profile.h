@@ -114,7 +114,7 @@ class Profile {
   void add(StepRecord record);
 
   // What the framework says of the model in one step; kept over restart(). Of steps of the same
-  // launch sequence the first counts.
+  // launch sequence the mean counts: their kernels may work on other sizes.
   void describe(ModelDescription model);
 
   void add_lost(const LostCounts& more);

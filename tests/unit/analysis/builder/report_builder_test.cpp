@@ -361,7 +361,12 @@ TEST_F(ReportBuilder, UtilisationIsOfTheStepOnAllItsGpus) {
       model.work[{gpu, forward}] = work;
       model.work[{gpu, again}] = work;  // computed again: no use
     }
+    // Of two sizes, in the mean this.
+    ModelDescription larger = model;
+    for (auto& [where, work] : model.work) work.flops["fp32"] *= 0.5;
+    for (auto& [where, work] : larger.work) work.flops["fp32"] *= 1.5;
     of.describe(std::move(model));
+    of.describe(std::move(larger));
     of.set_metrics(kFlops, kFlopsMetrics);
     of.set_metrics(kHw1, kHwMetrics);
     const auto step = [&](WindowId id, Phase phase, std::uint64_t start) {
