@@ -398,7 +398,8 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
                         : step.copy_ns && step.idle_ns
                             ? Maybe(std::min(*step.copy_ns, *step.idle_ns))
                             : step.copy_ns;
-  if (steps && exposed && *exposed >= kMuchCopying * facts.unit_ns) {
+  if (steps && exposed && *exposed >= kMuchCopying * facts.unit_ns &&
+      step.copy_ns.value_or(0) > 0) {
     const HostCopies copies = host_copies(*facts.report);
     std::string action =
         "Overlap copies with computing: DataLoader(..., pin_memory=True) and "
