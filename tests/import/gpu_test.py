@@ -107,6 +107,13 @@ class NamedByTheUser(ImportTest):
         self.assertEqual(roofs(report)["dram"]["value"], 320_064_000_000)
         self.assertIn("memoryBandwidth", roofs(report)["dram"]["source"])
 
+    def test_a_board_that_the_catalogue_does_not_have(self):
+        report = self.report("--nsys", export_nsys(self.folder / "gtx.sqlite", "UPDATE TARGET_INFO_GPU SET name = 'NVIDIA GeForce GTX 1050', "
+                                                   "computeMajor = 6, computeMinor = 1"))
+        self.assertIn("Roofs of NVIDIA GeForce GTX 1050 are missing", notes(report))
+        self.assertIn("`gable import --gpu FILE.json`", notes(report))
+        self.assertNotIn("no file tells the GPU", notes(report))
+
     def test_devices_that_no_file_tells(self):
         report = self.report("--nsys", export_nsys(self.folder / "t4.sqlite", "DROP TABLE TARGET_INFO_GPU"), "--gpu", "H100-PCIe")
         self.assertEqual([each["name"] for each in report["devices"]], ["H100 PCIe"])

@@ -619,6 +619,21 @@ class Operators(ImportTest):
         self.assertIsNone(self.work(rows, "gemm"))
         self.assertIsNone(self.work(rows[1:], "void cusparse::csrmm_kernel<float>"))
 
+    def test_sizes_that_differ_from_step_to_step(self):
+        """The same kernels, as those that go over tiles by themselves: the step's FLOPs are the mean, in whatever order."""
+        for sizes in ((1, 2, 9), (9, 2, 1)):
+            trace = trace_of([["aten::mm", 0, 100 * i + 10, 50, {"Input Dims": [[m, 8], [8, 16]], "Input type": ["float", "float"]}]
+                              for i, m in enumerate(sizes)])
+            for i in range(3):
+                trace["traceEvents"] += [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1, "tid": 0, "ts": 100 * i, "dur": 99,
+                                          "args": {}},
+                                         {"ph": "X", "cat": "python_function", "name": "nn.Module: Linear_0", "pid": 1, "tid": 0, "ts": 100 * i + 5,
+                                          "dur": 80, "args": {"Python id": i + 1}}]
+            report = self.report("--kineto", self.file("sizes.json", json.dumps(trace)))
+            self.assertEqual(report["step"]["model_flops"], 2 * 8 * 16 * 4)
+            self.assertEqual(layer(report, "Linear_0")["model"]["flops_analytic"], 2 * 8 * 16 * 4)
+            self.assertEqual(layer(report, "Linear_0")["model"]["operators"], 1)
+
     def test_an_annotation_within_an_operator_has_its_work(self):
         trace = trace_of([["aten::mm", 0, 0, 50, self.SIZES],
                           ["c10d::allreduce_", 0, 100, 50, {"Input Dims": [[4, 8]], "Input type": ["float"]}]])
@@ -703,7 +718,19 @@ class BadInput(ImportTest):
         self.assertIn("circle", said)
 
     def test_no_kernel(self):
-        self.assertIn("has no kernel", self.refused("--kineto", self.trace()))
+        self.assertIn("has no kernel: it is JSON, and no trace", self.refused("--kineto", self.trace()))
+        said = self.refused("--kineto", self.trace(self.event(cat="cpu_op")))
+        self.assertIn("has no kernel: nothing ran on a GPU while it was recorded", said)
+        launch = self.event(cat="cuda_runtime", name="cudaLaunchKernel", args={"correlation": 5})
+        said = self.refused("--kineto", self.trace(launch, launch | {"args": {"correlation": 6}}))
+        self.assertIn("has no kernel, but 2 calls that launch some: the profiler got no records of the GPU", said)
+
+    def test_a_kernel_without_a_duration_is_none_of_0_ns(self):
+        endless = self.event()
+        del endless["dur"]
+        report = self.report("--kineto", self.trace(self.event(), self.event(), endless))
+        self.assertEqual((kernel(report, "k")["launches"], kernel(report, "k")["time_ns"]["mean"]), (2, 2000))
+        self.assertIn("1 kernel or copy has no duration in bad.json, and is left out.", notes(report))
 
     def test_other_files(self):
         self.assertIn("is empty", self.refused("--kineto", self.file("e.json", "")))

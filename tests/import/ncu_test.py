@@ -168,6 +168,27 @@ class ManyFiles(ImportTest):
         self.assertEqual(kernel(report, "b")["bytes"]["dram_read"], 8 * 32)
         self.assertIn("another order", notes(report))
 
+    def test_a_kernel_and_a_metric_a_file(self):
+        """As `ncu -k NAME` runs once for each kernel and metric: what is new is so for that kernel."""
+        metrics = (("dram__bytes_read.sum", "byte"), ("dram__bytes_write.sum", "byte"), (NAME, "ns"))
+        values = {"k": (32, 1, 100), "q": (64, 2, 200)}
+        files = [self.file(f"{place}-{name}.csv", HEAD + row(0, name, metric, unit, str(values[name][place])))
+                 for place, (metric, unit) in enumerate(metrics) for name in values]
+        report = self.report("--ncu", *files)
+        for name, (read, write, time) in values.items():
+            each = kernel(report, name)
+            self.assertEqual((each["launches"], each["time_ns"]["total"], each["bytes"]["dram"]), (1, time, read + write))
+        # The same metrics again are of further launches.
+        again = self.file("again.csv", HEAD + row(0, "q", value="300"))
+        report = self.report("--ncu", *files, again)
+        self.assertEqual([(kernel(report, name)["launches"], kernel(report, name)["time_ns"]["total"]) for name in "kq"], [(1, 100), (2, 500)])
+
+    def test_without_durations_no_times_are_spoken_of(self):
+        report = self.report("--ncu", self.file("bytes.csv", HEAD + row(0, "k", "dram__bytes_read.sum", "byte", "64")))
+        self.assertIsNone(kernel(report, "k")["time_ns"]["mean"])
+        self.assertIn("Imported: no times, as no file has gpu__time_duration.sum; counters from ncu (bytes.csv).", notes(report))
+        self.assertNotIn("Times are those", notes(report))
+
     def one_metric_files(self, launches, metrics, cc="7.0", shuffled=()):
         """A file for each metric: `launches` are (kernel, values), `shuffled` the metrics whose file has another order of kernels."""
         files = []

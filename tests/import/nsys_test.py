@@ -171,14 +171,34 @@ class Waits(NsysTest):
         self.assertIsNone(layer(report)["sync_ns"])
 
 
+class LongNames(NsysTest):
+    """NVIDIA's own pyprof writes JSON of many hundred bytes into ranges, with what tells them apart at its end."""
+    LONG = "x" * 600
+
+    def test_ranges_that_differ_behind_512_bytes_are_different_layers(self):
+        report = self.report("--nsys", self.export(f"UPDATE NVTX_EVENTS SET text = '{self.LONG} first' WHERE start = 105",
+                                                   f"UPDATE NVTX_EVENTS SET text = '{self.LONG} second' WHERE start = 205"))
+        rows = [row for row in report["layers"] if row["path"][-1:] and row["path"][-1].startswith("xxx")]
+        self.assertEqual(sorted(row["time_ns"]["total"] for row in rows), [100, 500])
+        for row in rows:
+            self.assertLessEqual(len(row["path"][-1]), 512)
+            self.assertRegex(row["path"][-1], "x (first|second) #[0-9a-f]{8}$")
+
+    def test_steps_are_named_by_the_whole_name(self):
+        report = self.report("--nsys", self.export(f"UPDATE NVTX_EVENTS SET text = '{self.LONG} step' WHERE start IN (105, 205)"), "--step-range", "x step$")
+        self.assertEqual(report["run"]["steps"]["seen"], 2)
+
+
 class Steps(NsysTest):
     def test_ranges_that_the_user_names_are_steps(self):
-        report = self.report("--nsys", self.export(), "--step-range", "^aten::mm")
+        report = self.report("--nsys", self.export("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (9100, 9200, 0, 77, 16777216, 64, 1)"),
+                             "--step-range", "^aten::mm")
         self.assertEqual((report["run"]["unit"], report["run"]["steps"]["seen"]), ("step", 2))
         self.assertEqual(report["run"]["steps"]["border"], "range")
         self.assertEqual(report["step"]["host_ns"]["mean"], 45)
         self.assertEqual(layer(report, "model", "aten::mm")["time_ns"]["total"], (500 + 100) / 2)
         self.assertIn("2 of 4 kernels ran outside of the steps", notes(report))
+        self.assertIn("1 of 2 copies and memsets ran outside of the steps", notes(report))
 
     def test_steps_of_a_file_without_steps_are_not_spoken_of(self):
         self.assertNotIn("How long a step takes", notes(self.report("--nsys", self.export())))
@@ -272,6 +292,9 @@ class BadInput(NsysTest):
         for size in (60, 5000, 20000):
             with self.subTest(size):
                 self.refused("--nsys", self.file("cut.sqlite", whole[:size]))
+        # A page that is not whole: SQLite takes the rest of it for zeros.
+        for lost in (1, 50, 4095):
+            self.assertIn("was cut off", self.refused("--nsys", self.file("cut.sqlite", whole[:-lost])))
 
     def test_another_database(self):
         path = self.folder / "other.sqlite"

@@ -123,7 +123,7 @@ TraceRank read_trace_rank(JsonStream& json) {
 }
 
 std::string trace_without_kernels(const std::string& file, bool pytorch,
-                                  std::string_view accelerator) {
+                                  std::string_view accelerator, std::size_t launches) {
   if (!pytorch)
     return file +
            " has no kernel: it is JSON, and no trace of PyTorch's, JAX's or TensorFlow's "
@@ -131,6 +131,12 @@ std::string trace_without_kernels(const std::string& file, bool pytorch,
   if (!accelerator.empty())
     return file + " has no kernel of a GPU: its work ran on an accelerator that PyTorch calls " +
            std::string(accelerator) + ", which Gable does not read.";
+  if (launches > 0)
+    return file + " has no kernel, but " + std::to_string(launches) +
+           (launches == 1 ? " call that launches one" : " calls that launch some") +
+           ": the profiler got no records of the GPU. That is so where another profiler runs "
+           "beside it, and where the recording ends before the kernels do; record again, with a "
+           "torch.cuda.synchronize() at its end.";
   return file +
          " has no kernel: nothing ran on a GPU while it was recorded, or "
          "ProfilerActivity.CUDA was not asked for.";

@@ -30,9 +30,10 @@ struct TraceRank {
 };
 [[nodiscard]] TraceRank read_trace_rank(JsonStream& json);
 
-// Of a trace without kernels: what it is, and what to do. `pytorch`: PyTorch's profiler wrote it.
+// Of a trace without kernels: what it is, and what to do. `pytorch`: PyTorch's profiler wrote it;
+// `launches`: calls that launch kernels.
 [[nodiscard]] std::string trace_without_kernels(const std::string& file, bool pytorch,
-                                                std::string_view accelerator);
+                                                std::string_view accelerator, std::size_t launches);
 
 // Python functions with their parents, 0 for none. Throws WrongUse where one is above itself.
 void check_parents(const JsonStream& json,

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/base/text.h"
 #include "tools/base/wrong_use.h"
 #include "tools/import/counters/ncu_merge.h"
 #include "tools/import/counters/ncu_metrics.h"
@@ -27,7 +28,6 @@ namespace {
 
 using Token = JsonStream::Token;
 constexpr std::string_view kStep = "ProfilerStep#", kModule = "nn.Module: ";
-constexpr std::size_t kLongestName = 4096;
 constexpr std::uint32_t kNone = RangeNest::kNone;
 
 // A kernel or copy, and what it says of where it came from. Set aside until all calls are known.
@@ -134,7 +134,13 @@ class Reader {
         add_device(*device, json_.name(), imported_);
     }
     if (kernels_.empty() && counted_.empty())
-      throw WrongUse(trace_without_kernels(json_.name(), pytorch_, accelerator_));
+      throw WrongUse(trace_without_kernels(json_.name(), pytorch_, accelerator_, launches()));
+    if (without_duration_ > 0)
+      imported_.notes.push_back(
+          std::to_string(without_duration_) +
+          (without_duration_ == 1 ? " kernel or copy has" : " kernels and copies have") +
+          " no duration in " + name + ", and " + (without_duration_ == 1 ? "is" : "are") +
+          " left out.");
   }
 
  private:
@@ -197,6 +203,11 @@ class Reader {
     }
   }
 
+  static bool is_gpu_work(TraceCategory category) {
+    return category == TraceCategory::kernel || category == TraceCategory::memcpy ||
+           category == TraceCategory::memset;
+  }
+
   std::uint32_t thread_of(const TraceEvent& event) {
     std::string key = event.pid + '\n' + event.tid;
     return threads_.try_emplace(std::move(key), static_cast<std::uint32_t>(threads_.size()))
@@ -249,6 +260,10 @@ class Reader {
   void take(const TraceEvent& event) {
     if (event.category != TraceCategory::other)
       earliest_ns_ = std::min(earliest_ns_, event.start_ns);
+    if (is_gpu_work(event.category) && !event.has_duration) {
+      ++without_duration_;
+      return;
+    }
     switch (event.category) {
       case TraceCategory::kernel:
         return take_kernel(event);
@@ -391,7 +406,7 @@ class Reader {
       operators_.see_module();
     }
     range.neutral = name.starts_with("Optimizer.");
-    range.name = nest_.name(name.substr(0, kLongestName));
+    range.name = nest_.name(fitting_name(name, kLongestRangeName));
     if (event.category == TraceCategory::operation && !range.neutral) {
       range.grouped = true;
       range.direction = Direction::forward;
@@ -427,7 +442,8 @@ class Reader {
   // Its number is that of an operator around it.
   [[nodiscard]] bool is_of_operator(const TracedCall& call) const {
     const auto& ranges = nest_.ranges();
-    for (std::uint32_t at = nest_.at(call.thread, call.start_ns); at != kNone; at = ranges[at].parent)
+    for (std::uint32_t at = nest_.at(call.thread, call.start_ns); at != kNone;
+         at = ranges[at].parent)
       if (std::binary_search(externals_.begin(), externals_.end(),
                              std::tuple(call.correlation, call.thread, ranges[at].start_ns)))
         return true;
@@ -570,6 +586,13 @@ class Reader {
     }
   }
 
+  [[nodiscard]] std::size_t launches() const {
+    return static_cast<std::size_t>(
+        std::count_if(calls_.all().begin(), calls_.all().end(), [](const TracedCall& call) {
+          return call.what == CallName::launch || call.what == CallName::graph_launch;
+        }));
+  }
+
   [[nodiscard]] std::vector<TracedCall> waits() const {
     std::vector<TracedCall> waits;
     std::copy_if(calls_.all().begin(), calls_.all().end(), std::back_inserter(waits),
@@ -670,7 +693,7 @@ class Reader {
   std::map<std::int32_t, DeviceInfo> devices_;
   std::set<std::int32_t> used_;
   bool rank_again_ = false;  // a file before it is of the same
-  std::uint64_t moved_by_ = 0;
+  std::uint64_t moved_by_ = 0, without_duration_ = 0;
   std::int32_t device_ = 0;
   bool pytorch_ = false;
   std::string_view accelerator_;

@@ -369,7 +369,7 @@ std::optional<std::int64_t> trace_time(std::string_view text) {
 
 void TraceEvent::clear() {
   category = TraceCategory::other;
-  complete = has_start = has_dims = false;
+  complete = has_start = has_duration = has_dims = false;
   accelerator = {};
   name.clear();
   pid.clear();
@@ -437,6 +437,7 @@ void read_trace_event(JsonStream& json, TraceEvent& event) {
       const std::int64_t duration = time(json, "dur");
       if (duration < 0) json.broken("dur is out of range");
       event.duration_ns = static_cast<std::uint64_t>(duration);
+      event.has_duration = true;
     } else if (key == "args") {
       read_args(json, event);
     } else {

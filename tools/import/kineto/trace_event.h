@@ -46,7 +46,7 @@ struct TraceEvent {
   std::string name, pid, tid;
   std::int64_t start_ns = 0;  // also before the zero of the trace
   std::uint64_t duration_ns = 0;
-  bool has_start = false;
+  bool has_start = false, has_duration = false;
 
   std::optional<std::uint64_t> correlation, external, bytes, sequence, python_id, python_parent;
   std::optional<std::uint64_t> device, stream, context, graph_node, wait_stream, wait_record;

@@ -21,7 +21,7 @@ constexpr Phase kTime{PhaseKind::time, 0}, kCounters{PhaseKind::hw, 0};
 
 ProfileLimits limits() {
   ProfileLimits limits;
-  limits.max_keys = 1u << 18;
+  limits.max_keys = kMostLaunchKeys;
   limits.max_window_records = 1u << 23;
   return limits;
 }
@@ -126,16 +126,17 @@ class Assembly {
       throw WrongUse(
           "No kernel in these files was launched within a step: record whole steps, or "
           "without steps.");
-    while (at.copy != nullptr && at.copy->step == 0) at.copy = imported_.copies.next();
+    std::uint64_t copies = 0;
+    for (; at.copy != nullptr && at.copy->step == 0; at.copy = imported_.copies.next()) ++copies;
     while (at.span && at.span->step == 0) at.span = imported_.spans.next();
-    tell_outside(kernels);
+    tell_outside(kernels, imported_.kernels.size(), "kernels");
+    tell_outside(copies, imported_.copies.size(), "copies and memsets");
   }
 
-  void tell_outside(std::uint64_t kernels) {
-    if (kernels == 0) return;
-    imported_.notes.push_back(std::to_string(kernels) + " of " +
-                              std::to_string(imported_.kernels.size()) +
-                              " kernels ran outside of the steps, and are left out.");
+  void tell_outside(std::uint64_t count, std::uint64_t all, const char* what) {
+    if (count == 0) return;
+    imported_.notes.push_back(std::to_string(count) + " of " + std::to_string(all) + " " + what +
+                              " ran outside of the steps, and are left out.");
   }
 
   void add_window(Places& at, std::uint32_t step, WindowId& window) {

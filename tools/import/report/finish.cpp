@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <set>
 
 #include "analysis/builder/report_builder.h"
+#include "analysis/events/quantities.h"
 #include "tools/gpus/gpu_catalogue.h"
 
 namespace gable {
@@ -24,6 +26,32 @@ std::string percent_of(std::uint64_t part, std::uint64_t whole) {
   (void)std::snprintf(text.data(), text.size(), "%.1f %%",
                       100 * static_cast<double>(part) / static_cast<double>(whole));
   return text.data();
+}
+
+bool counters_have_times(const Imported& imported) {
+  const auto& metrics = imported.metrics;
+  const auto duration = std::find_if(metrics.begin(), metrics.end(), [](const std::string& metric) {
+    const MetricRole* role = role_of(metric);
+    return role != nullptr && role->quantity == Quantity::duration_ns;
+  });
+  const auto index = static_cast<std::uint32_t>(duration - metrics.begin());
+  return std::any_of(
+      imported.counters.begin(), imported.counters.end(), [&](const Imported::CounterLaunch& each) {
+        return std::any_of(each.values.begin(), each.values.end(), [&](const auto& value) {
+          return value.first == index && std::isfinite(value.second);
+        });
+      });
+}
+
+// Where times and counters come from.
+std::string imported_note(const Imported& imported, bool counted, bool timed) {
+  const std::string counters = list_of(imported.counters_from);
+  if (!timed && !counters_have_times(imported))
+    return "Imported: no times, as no file has gpu__time_duration.sum; counters from " + counters +
+           ".";
+  return "Imported: times from " +
+         (timed ? list_of(imported.times_from) : "the counters' own runs, " + counters) +
+         (counted ? "; counters from " + counters : "; no counters") + ".";
 }
 
 // The analysis saw one window as one step, so that nothing is extrapolated.
@@ -76,14 +104,32 @@ void tell_uncounted(const Imported& imported, Report& report) {
       text + ": next time collect ncu --set roofline, or the metrics that docs/import.md lists.");
 }
 
-// A device with kernels that has no roof of compute or none of memory.
-bool lacks_roofs(const Report& report) {
+// Of devices with kernels that have no roof of compute or none of memory.
+void tell_missing_roofs(const Imported& imported, Report& report) {
   std::set<std::pair<std::int32_t, CeilingKind>> there;
   for (const Ceiling& ceiling : report.ceilings) there.emplace(ceiling.device, ceiling.kind);
-  return std::any_of(report.kernels.begin(), report.kernels.end(), [&](const KernelRow& kernel) {
-    return !there.contains({kernel.device, CeilingKind::compute}) ||
-           !there.contains({kernel.device, CeilingKind::memory});
-  });
+  bool nameless = false;
+  std::set<std::string> names;
+  for (const KernelRow& kernel : report.kernels) {
+    if (there.contains({kernel.device, CeilingKind::compute}) &&
+        there.contains({kernel.device, CeilingKind::memory}))
+      continue;
+    const auto device = imported.devices.find(kernel.device);
+    const bool named = device != imported.devices.end() && !device->second.name.empty();
+    if (named)
+      names.insert(device->second.name);
+    else
+      nameless = true;
+  }
+  if (!names.empty())
+    report.run.notes.push_back(
+        "Roofs of " + list_of({names.begin(), names.end()}) +
+        " are missing: the files do not tell all of them, and the catalogue does not have the "
+        "board. A file that describes it does: `gable import --gpu FILE.json` (docs/predict.md).");
+  if (nameless)
+    report.run.notes.emplace_back(
+        "Roofs are missing where no file tells the GPU: ncu's raw page has its attributes, and "
+        "`gable import --gpu NAME` names a board of the catalogue.");
 }
 
 }  // namespace
@@ -105,12 +151,8 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
       for (Ceiling& ceiling : ceilings_of(*gpu, id)) known.stated.push_back(std::move(ceiling));
     }
   }
-  run.notes.push_back(
-      "Imported: times from " +
-      (timed ? list_of(imported.times_from)
-             : "the counters' own runs, " + list_of(imported.counters_from)) +
-      (counted ? "; counters from " + list_of(imported.counters_from) : "; no counters") + ".");
-  if (!timed) {
+  run.notes.push_back(imported_note(imported, counted, timed));
+  if (!timed && counters_have_times(imported)) {
     run.notes.emplace_back(
         "Times are those that the kernels took while they were counted; a file of nsys or of "
         "PyTorch's profiler has times without counters.");
@@ -123,11 +165,7 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
   }
   for (const std::string& note : imported.notes) run.notes.push_back(note);
   Report report = build_report(profile, run, known);
-  if (!imported.gpu_is_named && !imported.has_foreign_gpu && lacks_roofs(report)) {
-    report.run.notes.emplace_back(
-        "Roofs are missing where no file tells the GPU: ncu's raw page has its attributes, and "
-        "`gable import --gpu NAME` names a board of the catalogue.");
-  }
+  if (!imported.gpu_is_named && !imported.has_foreign_gpu) tell_missing_roofs(imported, report);
   tell_uncounted(imported, report);
   fill_spans(imported, report, steps ? static_cast<double>(imported.steps.size()) : 1.0);
   if (!steps) as_run(report);
