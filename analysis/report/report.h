@@ -174,6 +174,7 @@ struct RankSpread {
 struct CollectiveTimes {
   double time_ns = 0;
   Maybe wait_ns, transfer_ns;
+  Maybe others_wait_ns;  // sum of what other ranks waited in those to which this one came last
 };
 
 struct LayerRow {
@@ -225,6 +226,7 @@ struct CollectiveRow {
   // Of the kernel's time: until the last rank had come, and what was left then. Only where the
   // files of all ranks of the group were there together.
   Maybe wait_ns, transfer_ns;
+  Maybe others_wait_ns;  // the mean of what all others waited: 0 in those where another came last
 };
 
 struct KernelRow {

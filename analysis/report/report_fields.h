@@ -91,6 +91,7 @@ void fields(auto& f, Of<CollectiveTimes> auto& times) {
   f.needed("time_ns", times.time_ns);
   f("wait_ns", times.wait_ns);
   f("transfer_ns", times.transfer_ns);
+  f("others_wait_ns", times.others_wait_ns);
 }
 
 void fields(auto& f, Of<MergedProcess> auto& process) {
@@ -428,6 +429,7 @@ void fields(auto& f, Of<CollectiveRow> auto& row) {
   f.object("roof", row.roof);
   f("wait_ns", row.wait_ns);
   f("transfer_ns", row.transfer_ns);
+  f("others_wait_ns", row.others_wait_ns);
 }
 
 void fields(auto& f, Of<KernelRow> auto& row) {

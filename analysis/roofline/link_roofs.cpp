@@ -71,9 +71,12 @@ void add(std::optional<CollectiveTimes>& sum, const KernelRow& kernel) {
   CollectiveTimes& times = sum ? *sum : sum.emplace();
   times.time_ns += kernel.time_total_ns.value_or(0);
   if (!kernel.collective || !kernel.collective->wait_ns || !kernel.collective->transfer_ns) return;
-  times.wait_ns = times.wait_ns.value_or(0) + *kernel.collective->wait_ns * kernel.launches;
-  times.transfer_ns =
-      times.transfer_ns.value_or(0) + *kernel.collective->transfer_ns * kernel.launches;
+  const auto plus = [&](Maybe& to, const Maybe& part) {
+    if (part) to = to.value_or(0) + *part * kernel.launches;
+  };
+  plus(times.wait_ns, kernel.collective->wait_ns);
+  plus(times.transfer_ns, kernel.collective->transfer_ns);
+  plus(times.others_wait_ns, kernel.collective->others_wait_ns);
 }
 
 // Into the layers of collectives and those above.
@@ -108,6 +111,7 @@ std::optional<CollectiveTimes> collectives_of_roots(const Report& report) {
     times.time_ns += layer.collectives->time_ns;
     plus(times.wait_ns, layer.collectives->wait_ns);
     plus(times.transfer_ns, layer.collectives->transfer_ns);
+    plus(times.others_wait_ns, layer.collectives->others_wait_ns);
   }
   return sum;
 }

@@ -120,6 +120,7 @@ std::string csv_line(const std::string& report, const std::string& source, const
   line.add("bus_bytes_per_s", exchange.bus_bytes_per_s);
   line.add("wait_ns", exchange.wait_ns);
   line.add("transfer_ns", exchange.transfer_ns);
+  line.add("others_wait_ns", exchange.others_wait_ns);
   line.add("link_fraction", exchange.roof.fraction);
   line.add("flags", joined(kernel.flags));
   // The share of the row that its sums are of.

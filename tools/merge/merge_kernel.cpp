@@ -35,6 +35,7 @@ void KernelMerge::add_message(const std::optional<CollectiveRow>& message, doubl
   bus_bytes_.add(message ? message->bus_bytes : std::nullopt, launches);
   wait_.add(message ? message->wait_ns : std::nullopt, launches);
   transfer_.add(message ? message->transfer_ns : std::nullopt, launches);
+  others_wait_.add(message ? message->others_wait_ns : std::nullopt, launches);
   if (!message) return;
   if (!message_) message_ = message;
   if (message_->kind != message->kind) message_->kind = Collective::unknown;
@@ -118,6 +119,7 @@ KernelRow KernelMerge::result(double gpus) const {
     row.collective->bus_bytes = bus_bytes_.over(launches_);
     row.collective->wait_ns = wait_.over(launches_);
     row.collective->transfer_ns = transfer_.over(launches_);
+    row.collective->others_wait_ns = others_wait_.over(launches_);
   }
   row.samples_hw = hw_;
   row.samples_flops = flops_samples_;

@@ -47,7 +47,7 @@ class KernelMerge {
   std::uint64_t hw_ = 0, flops_samples_ = 0, time_samples_ = 0;
   std::vector<std::string> flags_;
   std::optional<CollectiveRow> message_;  // kind, ranks and node, as far as all rows agree
-  Mean message_bytes_, bus_bytes_, wait_, transfer_;
+  Mean message_bytes_, bus_bytes_, wait_, transfer_, others_wait_;
 };
 
 }  // namespace gable

@@ -17,7 +17,8 @@ std::vector<Waiter> waiters(const Report& report) {
   std::vector<Waiter> all;
   const auto add = [&all](std::string name, const std::optional<CollectiveTimes>& times) {
     if (times && times->wait_ns && times->transfer_ns)
-      all.push_back({std::move(name), times->time_ns, *times->wait_ns, *times->transfer_ns});
+      all.push_back({std::move(name), times->time_ns, *times->wait_ns, *times->transfer_ns,
+                     times->others_wait_ns.value_or(0)});
   };
   for (const MergedProcess& process : report.run.processes)
     add(process_name(process), process.collectives);
@@ -30,21 +31,18 @@ std::vector<Waiter> waiters(const Report& report) {
 }
 
 std::optional<Waiter> late_one(const std::vector<Waiter>& all) {
-  constexpr double kHalf = 0.5, kMuch = 0.1;
+  constexpr double kMost = 2.0 / 3, kMuch = 0.1;
   if (all.size() < 2) return std::nullopt;
-  const auto least = std::min_element(all.begin(), all.end(), [](const Waiter& a, const Waiter& b) {
-    return a.wait_ns < b.wait_ns;
+  const auto last = std::max_element(all.begin(), all.end(), [](const Waiter& a, const Waiter& b) {
+    return a.others_wait_ns < b.others_wait_ns;
   });
-  double others = 0, time = 0;
+  double waiting = 0, time = 0;
   for (const Waiter& each : all) {
-    if (&each == &*least) continue;
-    others += each.wait_ns;
-    time += each.time_ns;
+    waiting += each.wait_ns;
+    if (&each != &*last) time += each.time_ns;
   }
-  const auto count = static_cast<double>(all.size() - 1);
-  const double mean = others / count;
-  const bool late = least->wait_ns < kHalf * mean && mean - least->wait_ns >= kMuch * time / count;
-  return late ? std::optional(*least) : std::nullopt;
+  const double for_it = last->others_wait_ns;
+  return for_it > kMost * waiting && for_it >= kMuch * time ? std::optional(*last) : std::nullopt;
 }
 
 Waiter mean_waiter(const std::vector<Waiter>& all) {
@@ -53,11 +51,13 @@ Waiter mean_waiter(const std::vector<Waiter>& all) {
     mean.time_ns += each.time_ns;
     mean.wait_ns += each.wait_ns;
     mean.transfer_ns += each.transfer_ns;
+    mean.others_wait_ns += each.others_wait_ns;
   }
   const auto count = static_cast<double>(all.size());
   mean.time_ns /= count;
   mean.wait_ns /= count;
   mean.transfer_ns /= count;
+  mean.others_wait_ns /= count;
   return mean;
 }
 
@@ -73,7 +73,8 @@ std::string waiting_sentence(const Report& report) {
                      percent(mean.wait_ns / mean.time_ns) + "); the transfer takes " +
                      duration(mean.transfer_ns) + ".";
   if (const auto late = late_one(all))
-    text += " They wait for " + late->name + ", which waits " + duration(late->wait_ns) + ".";
+    text += " " + percent(late->others_wait_ns / (mean.wait_ns * static_cast<double>(all.size()))) +
+            " of the waiting is for " + late->name + ".";
   return text;
 }
 

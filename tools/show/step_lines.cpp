@@ -151,7 +151,7 @@ std::string collectives_line(const Report& report) {
                      mean.at_least() + duration(mean.wait_ns) +
                      " of that waiting for other ranks (" + percent(mean.wait_ns / mean.time_ns) +
                      ") and " + duration(mean.transfer_ns) + " transfer";
-  if (const auto late = late_one(all)) text += "; they wait for " + late->name;
+  if (const auto late = late_one(all)) text += "; they wait mostly for " + late->name;
   return text;
 }
 

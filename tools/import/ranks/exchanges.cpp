@@ -155,6 +155,7 @@ void fill_exchanges(const RankExchanges& exchanges, Report& report) {
     }
     kernel.collective->wait_ns = static_cast<double>(row.wait_ns) / known;
     kernel.collective->transfer_ns = static_cast<double>(row.transfer_ns) / known;
+    kernel.collective->others_wait_ns = row.others_wait_ns / known;
   }
   fill_link_roofs(report);
 }

@@ -19,9 +19,11 @@ struct Exchange {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::optional<std::uint64_t> sequence, step, bytes;
   Collective kind = Collective::unknown;
-  std::uint32_t row = 0;                     // of RankExchanges
-  bool counts = true;                        // it is in a step, or there are none
-  std::optional<std::uint64_t> transfer_ns;  // what MatchExchanges found
+  std::uint32_t row = 0;  // of RankExchanges
+  bool counts = true;     // it is in a step, or there are none
+  // What MatchExchanges found.
+  std::optional<std::uint64_t> transfer_ns;
+  double others_wait_ns = 0;  // for this rank, where it came last
   [[nodiscard]] std::uint64_t duration_ns() const { return end_ns - start_ns; }
 };
 
@@ -40,6 +42,7 @@ struct RankExchanges {
   struct Row {
     std::uint64_t launches = 0, known = 0;  // in steps; of known ones the sums
     std::uint64_t wait_ns = 0, transfer_ns = 0;
+    double others_wait_ns = 0;
     std::uint64_t ranks = 0;
   };
   std::vector<ExchangeMember> members;

@@ -188,7 +188,15 @@ class Matcher {
     }
     for (const Kernels& instance : instances) {
       const std::uint64_t transfer = shortest(instance);
-      for (Exchange* exchange : instance) exchange->transfer_ns = transfer;
+      std::uint64_t waited = 0, last = 0;
+      for (Exchange* exchange : instance) {
+        exchange->transfer_ns = transfer;
+        if (exchange->counts) waited += exchange->duration_ns() - transfer;
+        if (exchange->duration_ns() == transfer) ++last;
+      }
+      for (Exchange* exchange : instance)
+        if (exchange->duration_ns() == transfer)
+          exchange->others_wait_ns = static_cast<double>(waited) / static_cast<double>(last);
     }
   }
 
@@ -201,6 +209,7 @@ class Matcher {
           ++row.known;
           row.transfer_ns += *exchange.transfer_ns;
           row.wait_ns += exchange.duration_ns() - *exchange.transfer_ns;
+          row.others_wait_ns += exchange.others_wait_ns;
         }
       }
     }

@@ -3,7 +3,7 @@
 //
 // A collective's kernel lasts from when its rank comes until that rank has what it needs, so the
 // last one to come does not wait: the shortest of an instance's durations is the transfer, and what
-// another rank's is longer is its waiting. No clock is needed for that.
+// another rank's is longer is its waiting, for that last one. No clock is needed for that.
 //
 // Ranks belong together by their communicator. Their launches do by its sequence numbers; else by
 // their order within a step of the same number; else by their order in the files, if clocks show

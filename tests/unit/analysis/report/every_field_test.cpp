@@ -91,8 +91,8 @@ TEST(EveryField, PageShowsLayers) {
              "/layers/roof/compute_ns", "/layers/roof/memory_ns",
              "/layers/step_saving_self_ns/high", "/layers/step_saving_self_ns/low",
              // Of each kernel, and of all in the table.
-             "/layers/collectives/time_ns", "/layers/collectives/transfer_ns",
-             "/layers/collectives/wait_ns",
+             "/layers/collectives/others_wait_ns", "/layers/collectives/time_ns",
+             "/layers/collectives/transfer_ns", "/layers/collectives/wait_ns",
              // `gable merge` shows them.
              "/layers/spread/gpus", "/layers/spread/max_ns", "/layers/spread/mean_ns",
              "/layers/spread/min_ns", "/layers/spread/slowest", "/layers/spread/stddev_ns",
@@ -115,7 +115,9 @@ TEST(EveryField, PageShowsKernels) {
                    "/kernels/graph", "/kernels/nodes", "/kernels/overlap", "/kernels/ranges",
                    "/kernels/symbol", "/kernels/time_ns/max", "/kernels/time_ns/min",
                    // The rate on the bus and the share of the roof say it.
-                   "/kernels/collective/bus_bytes", "/kernels/collective/roof/source"}));
+                   "/kernels/collective/bus_bytes", "/kernels/collective/roof/source",
+                   // Of each process, summed.
+                   "/kernels/collective/others_wait_ns"}));
 }
 
 // Of two ranks.

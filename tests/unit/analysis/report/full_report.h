@@ -78,7 +78,7 @@ inline LayerRow full_layer(Values& v) {
   model.allocated_bytes = v;
   row.compiled = CompiledRegion{{{"a.b.0", "Linear"}, {"a.b.1", "ReLU"}}, v.whole()};
   row.spread = RankSpread{v.whole(), v, v, v, v, 1};
-  row.collectives = CollectiveTimes{v, v, v};
+  row.collectives = CollectiveTimes{v, v, v, v};
   return row;
 }
 
@@ -121,7 +121,8 @@ inline KernelRow full_kernel(Values& v) {
   row.nodes = 13;
   row.ranges = 14;
   row.overlap = v;
-  row.collective = {Collective::all_to_all, 15, true, v, v, v, {v, "nvlink", "theoretical"}, v, v};
+  row.collective = {Collective::all_to_all,       15, true, v, v, v,
+                    {v, "nvlink", "theoretical"}, v,  v,    v};
   return row;
 }
 
@@ -148,8 +149,8 @@ inline Report full_report() {
   run.total.basis_note = "every step seen was measured";
   run.steps = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), "period", 15, 16};
   run.ranks = {3, 4};
-  run.processes = {{"node1", 17, 3, v, v, v, CollectiveTimes{v, v, v}},
-                   {"node2", 18, 4, v, v, v, CollectiveTimes{v, v, v}}};
+  run.processes = {{"node1", 17, 3, v, v, v, CollectiveTimes{v, v, v, v}},
+                   {"node2", 18, 4, v, v, v, CollectiveTimes{v, v, v, v}}};
   run.overhead.callbacks_ns = v;
   run.overhead.window_wall_ns = {{"hw:1", v}, {"time", v}};
   run.overhead.counter_image_bytes = v;

@@ -476,7 +476,8 @@ TEST_F(AdviceTest, WhoWaitsForARankIsNotToldToSendLess) {
     for (const double each : {first, second}) {
       MergedProcess& process = report.run.processes.emplace_back();
       process.rank = static_cast<std::int64_t>(report.run.processes.size());
-      process.collectives = CollectiveTimes{1e5, each * 1e5, (1 - each) * 1e5};
+      process.collectives =
+          CollectiveTimes{1e5, each * 1e5, (1 - each) * 1e5, (first + second - each) * 1e5};
     }
   };
   waits(0.8, 0.7);

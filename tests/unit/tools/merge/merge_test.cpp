@@ -104,8 +104,8 @@ TEST(MergeOf, CopiesFromAnotherKindOfMemoryStayApart) {
 
 TEST(MergeOf, MessagesAreMeansAndKeepWhatAllAgreeOn) {
   Report first = rank_of(0, 10, 3), second = rank_of(1, 30, 5);
-  first.kernels[0].collective = {Collective::all_reduce, 2, true, 100, 100, {}, {}, {}, {}};
-  second.kernels[0].collective = {Collective::all_reduce, 4, true, 200, 300, {}, {}, {}, {}};
+  first.kernels[0].collective = {Collective::all_reduce, 2, true, 100, 100, {}, {}, {}, {}, {}};
+  second.kernels[0].collective = {Collective::all_reduce, 4, true, 200, 300, {}, {}, {}, {}, {}};
   const Report all = merged({first, second});
   ASSERT_TRUE(all.kernels.at(0).collective);
   const CollectiveRow& both = *all.kernels[0].collective;
@@ -122,22 +122,27 @@ TEST(MergeOf, MessagesAreMeansAndKeepWhatAllAgreeOn) {
   EXPECT_FALSE(half.kernels[0].collective->bus_bytes_per_s);
 }
 
-// A rank whose collective took `wait` + 10 a launch.
-Report waiting_rank(std::int64_t rank, double wait, bool known = true) {
+// A rank whose collective took `wait` + 10 a launch, and for which the others waited.
+Report waiting_rank(std::int64_t rank, double wait, double others = 0, bool known = true) {
   Report report = rank_of(rank, wait + 10, 0);
   KernelRow& kernel = report.kernels[0];
   kernel.name = "ncclDevKernel_AllReduce";
-  kernel.collective = {Collective::all_reduce, 4, true, 100, 100, {}, {}, {}, {}};
-  if (known) kernel.collective->wait_ns = wait, kernel.collective->transfer_ns = 10;
+  kernel.collective = {Collective::all_reduce, 4, true, 100, 100, {}, {}, {}, {}, {}};
+  if (known) {
+    kernel.collective->wait_ns = wait;
+    kernel.collective->transfer_ns = 10;
+    kernel.collective->others_wait_ns = others;
+  }
   fill_link_roofs(report);
   return report;
 }
 
 TEST(MergeOf, WaitingIsMeansAndSumsOfEachProcess) {
-  const Report all = merged({waiting_rank(0, 30), waiting_rank(1, 10)});
+  const Report all = merged({waiting_rank(0, 30, 10), waiting_rank(1, 10, 30)});
   ASSERT_EQ(all.kernels.size(), 1u);
   EXPECT_EQ(all.kernels[0].collective->wait_ns, 20);
   EXPECT_EQ(all.kernels[0].collective->transfer_ns, 10);
+  EXPECT_EQ(all.kernels[0].collective->others_wait_ns, 20);
   EXPECT_EQ(all.kernels[0].collective->bus_bytes_per_s, 10e9) << "over the transfer";
   for (const LayerRow& layer : all.layers) {
     ASSERT_TRUE(layer.collectives);
@@ -148,10 +153,11 @@ TEST(MergeOf, WaitingIsMeansAndSumsOfEachProcess) {
   ASSERT_EQ(all.run.processes.size(), 2u);
   EXPECT_EQ(all.run.processes[0].collectives->wait_ns, 60);
   EXPECT_EQ(all.run.processes[1].collectives->wait_ns, 20);
+  EXPECT_EQ(all.run.processes[1].collectives->others_wait_ns, 60);
 }
 
 TEST(MergeOf, WhoKnowsWaitingAndWhoDoesNotStayApart) {
-  const Report all = merged({waiting_rank(0, 30), waiting_rank(1, 10, false)});
+  const Report all = merged({waiting_rank(0, 30), waiting_rank(1, 10, 30, false)});
   ASSERT_EQ(all.kernels.size(), 2u);
   EXPECT_EQ(all.kernels[0].collective->wait_ns, 30);
   EXPECT_FALSE(all.kernels[1].collective->wait_ns);
@@ -162,17 +168,20 @@ TEST(MergeOf, WhoKnowsWaitingAndWhoDoesNotStayApart) {
 }
 
 TEST(MergeOf, TheOneForWhichTheOthersWait) {
-  const Report late = merged({waiting_rank(0, 30), waiting_rank(1, 1), waiting_rank(2, 26)});
+  const Report late =
+      merged({waiting_rank(0, 30, 1), waiting_rank(1, 1, 56), waiting_rank(2, 26, 0)});
   ASSERT_TRUE(late_one(waiters(late)));
   EXPECT_EQ(late_one(waiters(late))->name, "rank 1 on node");
   EXPECT_EQ(waiting_sentence(late),
             "In collectives a process waits 38.0 ns of 58.0 ns a step for the others (65.5 %); the "
-            "transfer takes 20.0 ns. They wait for rank 1 on node, which waits 2.00 ns.");
-  const Report in_turn = merged({waiting_rank(0, 30), waiting_rank(1, 20), waiting_rank(2, 26)});
+            "transfer takes 20.0 ns. 98.2 % of the waiting is for rank 1 on node.");
+  const Report in_turn =
+      merged({waiting_rank(0, 30, 20), waiting_rank(1, 20, 30), waiting_rank(2, 26, 26)});
   EXPECT_FALSE(late_one(waiters(in_turn)));
-  const Report hardly = merged({waiting_rank(0, 0.9), waiting_rank(1, 0.1)});
+  const Report hardly = merged({waiting_rank(0, 0.9, 0.1), waiting_rank(1, 0.1, 0.9)});
   EXPECT_FALSE(late_one(waiters(hardly))) << "less than a tenth of what they take";
-  EXPECT_EQ(waiting_sentence(merged({waiting_rank(0, 1, false), waiting_rank(1, 1, false)})), "");
+  EXPECT_EQ(waiting_sentence(merged({waiting_rank(0, 1, 1, false), waiting_rank(1, 1, 1, false)})),
+            "");
 }
 
 TEST(MergeOf, LayersAreMeansAndSpreads) {

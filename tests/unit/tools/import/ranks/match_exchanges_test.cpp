@@ -56,6 +56,8 @@ TEST(MatchExchanges, TheShortestOfAnInstanceIsTheTransfer) {
   EXPECT_EQ(all.row(0).known, 2u);
   EXPECT_EQ(all.row(0).wait_ns, 70u);
   EXPECT_EQ(all.row(1).wait_ns, 10u);
+  EXPECT_EQ(all.row(0).others_wait_ns, 10) << "it came last in one, and the other waited";
+  EXPECT_EQ(all.row(1).others_wait_ns, 70);
   EXPECT_EQ(all.row(0).transfer_ns, 30u + 40u);
   EXPECT_EQ(all.row(1).transfer_ns, 30u + 40u);
   EXPECT_EQ(all.row(0).ranks, 2u);
