@@ -204,7 +204,7 @@ class NamedByTheUser(ImportTest):
 
     def test_names_that_the_catalogue_does_not_have(self):
         said = self.refused("--ncu", self.counters(), "--gpu", "Voodoo2")
-        self.assertIn("There is no GPU 'Voodoo2' in the catalogue: GTX1080Ti, V100, T4", said)
+        self.assertIn("There is no GPU 'Voodoo2' in the catalogue: GTX1080Ti, V100, V100-PCIe, T4", said)
         self.assertIn("'A100' is one of several: A100-40GB, A100-80GB, A100-PCIe-80GB.", self.refused("--ncu", self.counters(), "--gpu", "A100"))
         self.assertIn("There is no GPU ''", self.refused("--ncu", self.counters(), "--gpu", ""))
 

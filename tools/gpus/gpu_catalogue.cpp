@@ -7,7 +7,7 @@
 namespace gable {
 namespace {
 
-constexpr double kTera = 1e12, kGiga = 1e9;
+constexpr double kTera = 1e12, kGiga = 1e9, kMega = 1e6;
 
 std::string plain(std::string_view name) {
   std::string out;
@@ -47,6 +47,21 @@ std::vector<GpuSpec> make_catalogue() {
        .compute_major = 7,
        .sm_count = 80,
        .sm_clock_mhz = 1530},
+      {.name = "V100-PCIe",
+       .fp64 = 7,
+       .fp32 = 14,
+       .fp16 = 28,
+       .tensor = {.fp16 = 112},
+       .dram = 900,
+       .memory_gb = 32,
+       .memory_gb_too = 16,
+       .source = "Tesla V100 (PCIe) data sheet",
+       .boards = "V100-PCIE",
+       .family = "V100",
+       .form = "PCIE",
+       .compute_major = 7,
+       .sm_count = 80,
+       .sm_clock_mhz = 1380},
       {.name = "T4",
        .fp64 = 0.254,
        .fp32 = 8.1,
@@ -167,6 +182,19 @@ std::vector<GpuSpec> make_catalogue() {
        .compute_minor = 9,
        .sm_count = 58,
        .sm_clock_mhz = 2040},
+      {.name = "L40",
+       .fp64 = 1.414,
+       .fp32 = 90.5,
+       .fp16 = 90.5,
+       .tensor = {.tf32 = 90.5, .bf16 = 181, .fp16 = 181, .fp8 = 362, .int8 = 362},
+       .dram = 864,
+       .memory_gb = 48,
+       .source = "L40 data sheet",
+       .boards = "NVIDIA L40",
+       .compute_major = 8,
+       .compute_minor = 9,
+       .sm_count = 142,
+       .sm_clock_mhz = 2490},
       {.name = "L40S",
        .fp64 = 1.431,
        .fp32 = 91.6,
@@ -578,22 +606,25 @@ bool could_be(const GpuSpec& gpu, const DeviceInfo& device) {
 
 const GpuSpec* gpu_of_device(const DeviceInfo& device) {
   if (is_foreign_gpu(device.name)) return nullptr;
-  const GpuSpec* found = nullptr;
   const bool nameless = says_nothing(words_of(device.name));
   for (const GpuSpec& gpu : gpu_catalogue()) {
     if (!nameless && names_board(gpu, device.name))
       return attributes_fit(gpu, device) ? &gpu : nullptr;
   }
   if (nameless && !tells_enough(device)) return nullptr;
+  std::vector<const GpuSpec*> found;
   for (const GpuSpec& gpu : gpu_catalogue()) {
     if (!could_be(gpu, device)) continue;
     // Jetsons of every size call themselves Orin; their SMs tell them apart.
     if (gpu.family == "ORIN" && device.sm_count == 0 && !names_board(gpu, device.name)) continue;
-    // Boards of the same peaks under two names would be one row.
-    if (found != nullptr) return nullptr;
-    found = &gpu;
+    found.push_back(&gpu);
   }
-  return found;
+  // Boards of one chip and memory may differ in their clocks alone.
+  const auto clock = static_cast<double>(device.sm_clock_max_hz) / kMega;
+  if (found.size() > 1 && clock > 0)
+    std::erase_if(found,
+                  [&](const GpuSpec* gpu) { return !near(clock, gpu->sm_clock_mhz, 0.99, 1.01); });
+  return found.size() == 1 ? found.front() : nullptr;
 }
 
 const GpuSpec* gpu_of_device(std::string_view device_name) {

@@ -94,7 +94,8 @@ TEST(GpuCatalogue, IsFoundByWhatPeopleWrite) {
   EXPECT_EQ(error, "'A100' is one of several: A100-40GB, A100-80GB, A100-PCIe-80GB.");
   for (const char* unknown : {"", "nvidia", "H99"}) {
     EXPECT_EQ(find_gpu(unknown, error), nullptr);
-    EXPECT_NE(error.find("in the catalogue: GTX1080Ti, V100, T4, "), std::string::npos) << error;
+    EXPECT_NE(error.find("in the catalogue: GTX1080Ti, V100, V100-PCIe, T4, "), std::string::npos)
+        << error;
   }
 }
 
@@ -121,7 +122,10 @@ TEST(GpuCatalogue, ADeviceIsABoardAndNoOtherThatBeginsAlike) {
   EXPECT_EQ(name("NVIDIA GeForce RTX 3080 Laptop GPU"), "none");
   EXPECT_EQ(name("NVIDIA GB200"), "GB200");
   EXPECT_EQ(name("AMD Instinct MI300X"), "none");
-  EXPECT_EQ(name("NVIDIA L40"), "none");
+  EXPECT_EQ(name("NVIDIA L40"), "L40");
+  EXPECT_EQ(name("NVIDIA L40G"), "none");
+  EXPECT_EQ(name("Tesla V100-PCIE-16GB"), "V100-PCIe");
+  EXPECT_EQ(name("Tesla V100-FHHL-16GB"), "none");
   EXPECT_EQ(name("NVIDIA GeForce RTX 3090 Ti"), "none");
   EXPECT_EQ(name(""), "none");
 }
@@ -158,6 +162,18 @@ TEST(GpuCatalogue, AttributesDecideWhereTheNameDoesNot) {
   device.compute_major = 8;
   device.sm_count = 108;
   EXPECT_EQ(name(), "none");  // that is every A100, and more
+  // Boards of one chip and memory.
+  device = {};
+  device.compute_major = 7;
+  device.sm_count = 80;
+  device.memory_bytes = 17'000'000'000;
+  EXPECT_EQ(name(), "none");
+  device.sm_clock_max_hz = 1'380'000'000;
+  EXPECT_EQ(name(), "V100-PCIe");
+  device.sm_clock_max_hz = 1'530'000'000;
+  EXPECT_EQ(name(), "V100");
+  device.sm_clock_max_hz = 1'455'000'000;  // those of TITAN V
+  EXPECT_EQ(name(), "none");
   device = {};
   device.name = "NVIDIA GeForce RTX 3080";
   device.sm_count = 70;  // that of 12 GB
