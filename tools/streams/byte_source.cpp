@@ -61,7 +61,10 @@ class FileSource final : public ByteSource {
   std::size_t unpack(char* to, std::size_t size) {
     const int count = gzread(file_, to, static_cast<unsigned>(std::min(size, kMostOfOneRead)));
     int code = Z_OK;
-    const char* text = gzerror(file_, &code);
+    std::string_view text = gzerror(file_, &code);
+    // "<fd:3>: incorrect data check"
+    if (const auto behind = text.find(">: "); text.starts_with("<fd:") && behind < text.size())
+      text.remove_prefix(behind + 3);
     // An end within the packed data is told beside the bytes before it.
     if (count < 0 || (code != Z_OK && code != Z_STREAM_END)) {
       const bool cut = code == Z_BUF_ERROR;

@@ -35,7 +35,7 @@ struct Product {
   int out_type = -1;    // the type of the result, if there is one
   double out_size = 0;  // bytes of an element of the result; 0: as the inputs have
 };
-constexpr std::array<Product, 23> kProducts = {{
+constexpr std::array<Product, 24> kProducts = {{
     {"aten::mm", Shape::matrices, 0, -1, 2},
     {"aten::bmm", Shape::matrices, 0, -1, 2},
     {"aten::addmm", Shape::matrices, 1, 0},
@@ -53,6 +53,7 @@ constexpr std::array<Product, 23> kProducts = {{
     {"aten::vdot", Shape::dot, 0},
     {"aten::linear", Shape::linear, 0, 2},
     {"aten::mkldnn_linear", Shape::linear, 0, 2},
+    {"aten::_weight_int8pack_mm", Shape::linear, 0},
     {"aten::matmul", Shape::broadcast, 0},
     {"aten::_scaled_mm", Shape::matrices, 0, -1, 6},
     {"aten::_scaled_mm_v2", Shape::matrices, 0, -1, 9},
@@ -245,16 +246,21 @@ struct Recurrent {
   std::string_view name;
   std::size_t states, mode;  // hidden size, projection, layers, batch first … follow
   std::size_t mask;          // of a backward, else 0
+  bool projects;             // it has an argument for it
 };
-constexpr std::array<Recurrent, 2> kRecurrent = {
-    {{"aten::_cudnn_rnn", 4, 6, 0}, {"aten::_cudnn_rnn_backward", 4, 10, 21}}};
+constexpr std::array<Recurrent, 4> kRecurrent = {{{"aten::_cudnn_rnn", 4, 6, 0, true},
+                                                  {"aten::_cudnn_rnn_backward", 4, 10, 21, true},
+                                                  {"aten::miopen_rnn", 3, 5, 0, false},
+                                                  {"aten::miopen_rnn_backward", 4, 10, 20, false}}};
 
 std::optional<OperatorFormula> recurrent_work(const TraceEvent& event, const Recurrent& at) {
   constexpr std::array<double, 4> kGates = {1, 1, 4, 3};  // ReLU, tanh, LSTM, GRU
   const Sizes &in = sizes_of(event, 0), &states = sizes_of(event, at.states);
+  const std::size_t more = at.mode + (at.projects ? 1 : 0);
   const auto mode = number_at(event, at.mode), hidden = number_at(event, at.mode + 1),
-             projected = number_at(event, at.mode + 2), layers = number_at(event, at.mode + 3);
-  const auto both = truths_at(event, at.mode + 7);
+             layers = number_at(event, more + 2);
+  const auto projected = at.projects ? number_at(event, more + 1) : std::optional<std::int64_t>(0);
+  const auto both = truths_at(event, more + 6);
   if (in.size() < 2 || in.size() > 3 || states.size() != 3 || !mode || !hidden || !projected ||
       !layers || !both || *mode < 0 || *mode > 3 || *layers <= 0 || *projected < 0 || *hidden <= 0)
     return std::nullopt;

@@ -79,6 +79,16 @@ TEST(FunctionTableOf, LongNamesThatDifferStayDifferent) {
   EXPECT_TRUE(is_clean_name(functions.name(functions.intern(umlauts))));
 }
 
+TEST(FunctionTableOf, WhatDoesNotFitIsCounted) {
+  FunctionTable few(3, 1000);
+  EXPECT_NE(few.intern("a"), FunctionTable::kOther);
+  EXPECT_EQ(few.folded(), 0u);
+  EXPECT_EQ(few.intern(std::string(1000, 'b')), FunctionTable::kOther);
+  EXPECT_NE(few.intern("c"), FunctionTable::kOther);
+  EXPECT_EQ(few.intern("d"), FunctionTable::kOther);
+  EXPECT_EQ(few.folded(), 2u);
+}
+
 TEST(FunctionTableOf, ThreadsThatAskForTheSameGetTheSame) {
   FunctionTable functions;
   std::vector<std::vector<FunctionId>> found(4);

@@ -33,6 +33,8 @@ TEST(OperatorWork, Products) {
   EXPECT_EQ(work.flops, 2 * 3 * 5 * 7);
   EXPECT_EQ(work.bytes, 4.0 * (15 + 35 + 21));
   EXPECT_EQ(work.type, "fp32");
+  EXPECT_EQ(work_of(event_of("aten::_weight_int8pack_mm", {{4, 8}, {16, 8}, {16}})).flops,
+            2 * 4 * 8 * 16);
   work = work_of(event_of("aten::bmm", {{2, 3, 5}, {2, 5, 7}}, "c10::Half"));
   EXPECT_EQ(work.flops, 2 * 2 * 3 * 5 * 7);
   EXPECT_EQ(work.bytes, 2.0 * 2 * (15 + 35 + 21));
@@ -406,6 +408,18 @@ TEST(OperatorWork, RecurrentLayers) {
   lstm.back().value = "";
   EXPECT_FALSE(operator_work(called(backward, lstm)).work);
   lstm.pop_back();
+  const std::string miopen =
+      "aten::miopen_rnn(input, weight, weight_stride0, hx, cx, mode, hidden_size, num_layers, "
+      "batch_first, dropout, train, bidirectional, batch_sizes, dropout_state)";
+  const std::string miopen_backward =
+      "aten::miopen_rnn_backward(input, weight, weight_stride0, weight_buf, hx, cx, output, "
+      "grad_output, grad_hy, grad_cy, mode, hidden_size, num_layers, batch_first, dropout, train, "
+      "bidirectional, batch_sizes, dropout_state, reserve, output_mask)";
+  std::vector<Argument> amd = lstm;
+  amd.erase(amd.begin() + 4);  // proj_size
+  EXPECT_EQ(work_of(called(miopen, amd)).flops, both);
+  amd.push_back({"output_mask", {}, "[True, True, True, True]"});
+  EXPECT_EQ(work_of(called(miopen_backward, amd)).flops, 2 * both);
   lstm[2].value = "3";  // GRU
   EXPECT_EQ(work_of(called(schema, lstm)).flops, both / 4 * 3);
   lstm[5].value = "3";  // other layers than the states have
