@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/base/display.h"
+#include "tools/show/shortened_names.h"
 
 namespace gable {
 namespace {
@@ -55,7 +56,7 @@ std::string render_columns(std::vector<Column> table, std::size_t rows, std::siz
   for (std::size_t i = 1; i < table.size(); ++i) others += table[i].width() + 2;
   const std::size_t room =
       columns > others + kLeastNameColumns ? columns - others : kLeastNameColumns;
-  for (std::string& cell : table[0].cells) cell = shorten_middle(cell, room);
+  table[0].cells = shortened_names(table[0].cells, room);
   std::string out;
   for (std::size_t row = 0; row <= rows; ++row) {  // the first is the head
     std::string plain, shown;

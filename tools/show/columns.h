@@ -27,8 +27,8 @@ struct Column {
                                        std::initializer_list<std::string_view> words,
                                        std::size_t columns);
 
-// A head and `rows` lines, at most `columns` wide: names in the first column are shortened in the
-// middle, and a line that is still too long is cut.
+// A head and `rows` lines, at most `columns` wide: names in the first column are shortened
+// so that they stay different, and a line that is still too long is cut.
 [[nodiscard]] std::string render_columns(std::vector<Column> table, std::size_t rows,
                                          std::size_t columns, bool colours);
 

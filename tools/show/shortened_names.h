@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names in a column of a table, where they are longer than it is wide.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gable {
+
+// Each at most `columns` wide: shortened in the middle, and where different names would look alike,
+// to what differs. In their order.
+[[nodiscard]] std::vector<std::string> shortened_names(const std::vector<std::string>& names,
+                                                       std::size_t columns);
+
+}  // namespace gable
