@@ -27,8 +27,8 @@ struct FlagNote {
 constexpr FlagNote kFlagNotes[] = {
     {.flag = "tensor_inferred",
      .before = "",
-     .after = " used tensor cores by their names, which were not counted: their FLOPs are "
-              "unknown, not 0."},
+     .after = " used tensor cores, by their names or their instructions, and the work of those was "
+              "not counted: their FLOPs are unknown, not 0."},
     {.flag = "tensor_unknown",
      .before = "Tensor cores were not fully counted for ",
      .after = ": their FLOPs are those of the CUDA cores and what was counted."},

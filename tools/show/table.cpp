@@ -259,7 +259,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
     line("formula, bytes of operators' tensors, over measured time.");
   }
   if (inferred)
-    line("tensor?: work on tensor cores, inferred from a kernel's name; it was not counted.");
+    line("tensor?: work on tensor cores, by a kernel's name or instructions; it was not counted.");
   for (const std::string& text : roof_lines(reports)) line(text);
   if (reports.size() == 1) {
     std::size_t shown = 0;
