@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // report.json as text and back.
+#include <unistd.h>
+
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -10,6 +12,11 @@
 
 namespace gable::testing {
 namespace {
+
+// The same test may run in another process at the same time.
+std::string own_file(const std::string& name) {
+  return ::testing::TempDir() + "gable-" + std::to_string(getpid()) + "-" + name;
+}
 
 std::string error_of(const std::string& text) {
   const ParsedReport parsed = from_json(text);
@@ -236,12 +243,13 @@ TEST(ReportJson, LayersAreATree) {
 }
 
 TEST(ReportFile, WritesBesideAndRenames) {
-  const std::string path = ::testing::TempDir() + "gable_report_file.json";
+  const std::string path = own_file("report_file.json");
   ASSERT_EQ(write_report_file(full_report(), path), "");
   ASSERT_EQ(write_report_file(full_report(), path), "");  // over the old one
   const ParsedReport read = read_report_file(path);
   ASSERT_TRUE(read.report) << read.error;
   EXPECT_EQ(to_json(*read.report), to_json(full_report()));
+  EXPECT_EQ(unlink(path.c_str()), 0);
 }
 
 TEST(ReportFile, ProblemsNameTheFile) {
@@ -250,10 +258,11 @@ TEST(ReportFile, ProblemsNameTheFile) {
             missing + " cannot be written: No such file or directory.");
   EXPECT_EQ(read_report_file(missing).error, missing + ": No such file or directory.");
   EXPECT_EQ(read_report_file("/tmp").error, "/tmp is a folder, not a report.");
-  const std::string broken = ::testing::TempDir() + "gable_broken.json";
+  const std::string broken = own_file("broken.json");
   std::ofstream(broken) << "{";
   EXPECT_EQ(read_report_file(broken).error,
             broken + ": This is no JSON, or it was cut off: something is wrong at byte 2.");
+  EXPECT_EQ(unlink(broken.c_str()), 0);
 }
 
 }  // namespace

@@ -35,8 +35,9 @@ std::vector<Pair> all(Records& records) {
 class SortedRecordsTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder = testing::TempDir() + "gable-sorted-records";
-    std::filesystem::create_directories(folder);
+    // Of its own: each test runs in a process of its own, beside others.
+    folder = testing::TempDir() + "gable-sorted-records-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
     const char* const named = std::getenv("TMPDIR");
     before = named == nullptr ? "" : named;
     setenv("TMPDIR", folder.c_str(), 1);
