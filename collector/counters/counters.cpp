@@ -196,6 +196,8 @@ void Counters::abandon_context(CUcontext ended) {
 
 bool Counters::hangs() { return engine_.patience()->stuck(); }
 
+bool Counters::may_return() { return engine_.patience()->hopes(); }
+
 bool Counters::runs_on() {
   const auto contexts = all();
   return std::any_of(contexts.begin(), contexts.end(),

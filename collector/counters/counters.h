@@ -84,6 +84,7 @@ class Counters {
   // CUPTI has not returned from a call, or could not be told to stop counting: nothing else may be
   // asked of it. The first may pass.
   [[nodiscard]] bool hangs();
+  [[nodiscard]] bool may_return();  // CUPTI does not return, but may still
   [[nodiscard]] bool runs_on();
   [[nodiscard]] std::uint64_t image_bytes();
   // Memory of the GPUs that was taken while the profilers were enabled for the first time; empty

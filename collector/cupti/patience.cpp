@@ -5,6 +5,15 @@
 #include <utility>
 
 namespace gable {
+namespace {
+
+std::int64_t steady_ms() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<Patience::Milliseconds>(now).count();
+}
+
+}  // namespace
+
 namespace detail {
 
 CallMark*& call_mark() {
@@ -24,7 +33,23 @@ Patience::Milliseconds Patience::left() const {
   return std::min(kPatience, Milliseconds(left_.load(std::memory_order_relaxed)));
 }
 
+bool Patience::hopes() const {
+  return hanging_.load(std::memory_order_acquire) > 0 &&
+         steady_ms() - since_ms_.load(std::memory_order_relaxed) < kHope.count();
+}
+
+void Patience::returned(Milliseconds waited) {
+  auto most = to_give_back_.load(std::memory_order_relaxed);
+  std::int64_t back = 0;
+  do {
+    back = std::min<std::int64_t>(waited.count(), most);
+  } while (!to_give_back_.compare_exchange_weak(most, most - back, std::memory_order_relaxed));
+  left_.fetch_add(back, std::memory_order_relaxed);
+  hanging_.fetch_sub(1, std::memory_order_release);
+}
+
 void Patience::give_up(const char* call, Milliseconds waited) {
+  since_ms_.store(steady_ms(), std::memory_order_relaxed);
   hanging_.fetch_add(1, std::memory_order_release);
   left_.fetch_sub(waited.count(), std::memory_order_relaxed);
   std::function<void(const std::string&)> say;

@@ -23,6 +23,8 @@ class Patience {
   // Stopping and decoding wait for the program's work in the context: where there is no answer,
   // that work gets its time first, and CUPTI some more after it.
   static constexpr Milliseconds kWorkPatience{10000}, kMorePatience{1000};
+  // A call that has not returned by then never will.
+  static constexpr Milliseconds kHope{60000};
 
   // `say` takes the one sentence about the call that was given up first. Before anything is given
   // up.
@@ -33,12 +35,15 @@ class Patience {
     return hanging_.load(std::memory_order_acquire) > 0 ||
            left_.load(std::memory_order_relaxed) <= 0;
   }
+  // A call that was given up may still return, and then everything goes on.
+  [[nodiscard]] bool hopes() const;
   // For the next wait.
   [[nodiscard]] Milliseconds left() const;
   // `call` has not returned for `waited`. Nobody waits for it any more.
   void give_up(const char* call, Milliseconds waited);
-  // It has returned all the same.
-  void returned() { hanging_.fetch_sub(1, std::memory_order_release); }
+  // It has returned all the same: it was slow, and what was waited for it is given back, at most
+  // kBudget in all.
+  void returned(Milliseconds waited = {});
   // How many threads of ours wait for the loader, for a call that nobody leaves to them any more.
   std::atomic<int> behind_loader{0};
   // What is said of a call that is not made, or was given up.
@@ -47,6 +52,8 @@ class Patience {
  private:
   std::atomic<int> hanging_{0};
   std::atomic<std::int64_t> left_{kBudget.count()};
+  std::atomic<std::int64_t> to_give_back_{kBudget.count()};
+  std::atomic<std::int64_t> since_ms_{0};  // the newest call was given up; of a steady clock
   Mutex mutex_;
   std::function<void(const std::string&)> say_ GABLE_GUARDED_BY(mutex_);
 };

@@ -97,7 +97,7 @@ void PatientCalls::run(Shared& shared) {
     if (late) {
       shared.own = true;
       shared.given_up = shared.taken = false;
-      shared.patience->returned();
+      shared.patience->returned(shared.waited);
     }
     shared.done.fetch_add(1, std::memory_order_release);
     shared.changed.notify_all();
@@ -153,6 +153,7 @@ std::optional<CUptiResult> PatientCalls::make(CUcontext context, const Job& job)
   Patience::Milliseconds waited{};
   if (!answered(hold, waited)) {
     shared_->given_up = true;
+    shared_->waited = waited;
     hold.unlock();
     patience_->give_up(shared_->mark.name.load(std::memory_order_relaxed), waited);
     shared_->changed.notify_all();

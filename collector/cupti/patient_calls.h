@@ -72,6 +72,7 @@ class PatientCalls {
     bool working GABLE_GUARDED_BY(mutex) = false;
     bool taken GABLE_GUARDED_BY(mutex) = false;  // a caller waits for the answer
     bool given_up GABLE_GUARDED_BY(mutex) = false;
+    Patience::Milliseconds waited GABLE_GUARDED_BY(mutex){};  // for what was given up
     bool past_loader GABLE_GUARDED_BY(mutex) = false;
     bool overtaken GABLE_GUARDED_BY(mutex) = false;  // while the helper waited for the loader
     bool own GABLE_GUARDED_BY(mutex) = false;

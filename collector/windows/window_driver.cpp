@@ -107,6 +107,10 @@ void WindowDriver::start_activity() {
     failed = activity_.enable(partly);
   if (!partly.empty()) rt_.notes.say(partly);
   if (failed.empty()) return;
+  if (!lost && counters_.may_return()) {  // then times are taken in a later window
+    queue_.flaw(kStuck);
+    return;
+  }
   if (!counters_.hangs()) rt_.notes.say(failed);
   const MutexLock hold(queue_.mutex());
   if (lost) {

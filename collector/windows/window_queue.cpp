@@ -195,7 +195,10 @@ void WindowQueue::begin_window(std::uint64_t now) {
   ordinal_.store(0, std::memory_order_relaxed);
   const auto functions = static_cast<FunctionId>(rt_.functions.size());
   planner_.budget().begin(now);
-  const auto phase = choose_keys(choose_phase());
+  // While CUPTI is left alone nothing is due, and no window is spent on it. Ranks stay in step.
+  const bool waits =
+      !planner_.queue().by_number() && !planner_.queue().complete() && hooks_.waits();
+  const auto phase = waits ? Phase{PhaseKind::wait, 0} : choose_keys(choose_phase());
   open_.start_ns = now;
   open_.reach = planner_.queue().reaching() && phase.kind == PhaseKind::time;
   open_.changed = open_.calls = false;
@@ -433,7 +436,8 @@ WindowQueue::Counts WindowQueue::counts() {
   counts.added = planner_.budget().added_percent();
   if (counts.added) counts.added_ns = planner_.budget().added_ns();
   // Where everything was given up, no number of steps helps.
-  if (measured() || !planner_.queue().complete()) counts.needed = steps_needed();
+  if (measured() || !(planner_.queue().complete() || hooks_.waits()))
+    counts.needed = steps_needed();
   return counts;
 }
 

@@ -52,6 +52,7 @@ class WindowQueue {
     std::function<void()> records_wanted;              // records should be asked for soon
     std::function<bool(const LaunchKey&)> counted;     // keys that -k leaves; empty: all
     std::function<bool()> looks_on;  // the queue is complete, but steps may still be found
+    std::function<bool()> waits;     // for a call of CUPTI's that may still return
   };
   WindowQueue(Runtime& rt, EventSink& sink, const ActivityStream& activity, Hooks hooks,
               RangeMode mode);

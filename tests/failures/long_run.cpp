@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program of the failure matrix: many short steps, so that calls made once a window are made a
-// hundred times. long_run [steps [wait | threads | silence | pause]]
+// hundred times. long_run [steps [wait | threads | silence | pause | beats]]
 //   wait: goes on after the last step until the report is written and CUPTI is let go
 //   threads: the second layer's launches come from another thread, beside the first one's
 //   pause: takes a second and a half before the first step
+//   beats: rests for a millisecond after each step
 //   silence: goes on for three seconds after the last step and launches nothing
 // LONG_RUN_LAUNCHES: kernels in a row in each layer
 #include <nvtx3/nvToolsExt.h>
@@ -89,6 +90,7 @@ int main(int argc, char** argv) {
     second ? second->end() : work_in("second");
     check(cuCtxSynchronize(), "cuCtxSynchronize");
     nvtxRangePop();
+    if (how == "beats") usleep(1000);
   }
   second.reset();
   check(cuMemFree(memory), "cuMemFree");

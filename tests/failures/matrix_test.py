@@ -64,6 +64,8 @@ BY_CHANCE = {("cuptiActivityGetNumDroppedRecords", 2), ("cuptiActivityGetNextRec
 LATE = ("cuptiSubscribe", "cuptiEnableCallback", "cuptiActivityEnable", "cuptiActivityFlushAll", "cuptiActivityGetNextRecord",
         "cuptiProfilerHostInitialize", "cuptiRangeProfilerEnable", "cuptiRangeProfilerStart", "cuptiRangeProfilerPushRange",
         "cuptiRangeProfilerPopRange", "cuptiRangeProfilerStop", "cuptiRangeProfilerDecodeData", "cuptiRangeProfilerDisable")
+# Where only a few of these are tried: of a counter window, and of a window of times.
+SLOW = ("cuptiRangeProfilerStart", "cuptiActivityEnable")
 # The program may destroy what these are asked about before they return, which nobody can help.
 NEVER_LATE = {"cuptiGetGraphNodeId", "cuptiGetGraphId", "cuptiGetGraphExecId"}
 
@@ -266,6 +268,24 @@ class Matrix(unittest.TestCase):
                 self.assertEqual((ended.code, ended.out, ended.broken), (3, "worked\n", ""))
                 self.assertEqual(ended.err.count(f"{call} did not return in time"), 1, ended.err)
                 self.assertEqual(values(ended.report), values(self.whole["alone"].report))
+
+    def test_a_slow_call_costs_its_window_alone(self):
+        """Once it returns, everything is measured all the same: no window is spent while CUPTI is left alone."""
+        calls = [call for call in LATE if call.startswith(("cuptiActivity", "cuptiRangeProfiler"))] if EVERY_CASE else SLOW
+
+        def run(call):
+            with tempfile.TemporaryDirectory() as folder:
+                return playback_program.run([PROGRAM, "6000", "beats"], folder, OPTIONS, fault("delay", call, 2))
+
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+            for call, ended in zip(calls, pool.map(run, calls)):
+                with self.subTest(call):
+                    self.assertEqual((ended.code, ended.out, ended.broken, ended.fired), (3, "worked\n", "", [call]))
+                    self.assertEqual(ended.err.count(f"{call} did not return in time"), 1, ended.err)
+                    self.assertEqual(values(ended.report)["kernel step/first work [8, 1, 1] [64, 1, 1]"],
+                                     values(self.whole["alone"].report)["kernel step/first work [8, 1, 1] [64, 1, 1]"])
+                    steps = ended.report["run"]["steps"]
+                    self.assertEqual((steps["flops"], steps["time"]), (20, 20), ended.notes)
 
     def test_a_gpu_that_cupti_does_not_tell(self):
         with tempfile.TemporaryDirectory() as folder:
