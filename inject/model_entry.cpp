@@ -13,7 +13,7 @@
 
 namespace {
 
-std::string text_of(const char* text) { return text == nullptr ? std::string() : text; }
+std::string string_of(const char* text) { return text == nullptr ? std::string() : text; }
 
 gable::Session* session() { return gable::runtime().session.load(std::memory_order_acquire); }
 
@@ -39,8 +39,8 @@ GABLE_ENTRY void gable_model_module(std::uint64_t token, const char* inputs, con
     const auto layer = gable::layer_of_module(token);
     if (layer == 0) return;
     gable::runtime().model.add_module(
-        layer, {gable::shapes_of(text_of(inputs)), gable::shapes_of(text_of(outputs)),
-                gable::words_of(text_of(types)), parameters});
+        layer, {gable::shapes_of(string_of(inputs)), gable::shapes_of(string_of(outputs)),
+                gable::words_of(string_of(types)), parameters});
   } catch (const std::exception&) {
     return;  // this one is unknown
   }
@@ -64,7 +64,7 @@ GABLE_ENTRY void gable_model_operator(int device, const char* type, double flops
     auto& rt = gable::runtime();
     bool inherited = false;
     const auto layer = gable::layer_of_launch(rt, gable::this_thread(), inherited);
-    rt.model.add_operator(device, layer, text_of(type), flops, read, written);
+    rt.model.add_operator(device, layer, string_of(type), flops, read, written);
   } catch (const std::exception&) {
     return;
   }
@@ -74,7 +74,7 @@ GABLE_ENTRY void gable_model_operator(int device, const char* type, double flops
 GABLE_ENTRY void gable_model_end(const char* why_not) {
   try {
     auto* open = session();
-    if (open != nullptr) open->end_model(text_of(why_not));
+    if (open != nullptr) open->end_model(string_of(why_not));
   } catch (const std::exception&) {
     return;
   }

@@ -45,7 +45,7 @@ constexpr const char* kTooEarly =
 constexpr const char* kNotCalled =
     "Python's main thread ran no Python code after CUDA had started. Start the program by gable "
     "profile, or with the variables that gable env prints.";
-constexpr const char* kRefused =
+constexpr const char* kWasRefused =
     "Python took no further call to its main thread. Start the program by gable profile, or with "
     "the variables that gable env prints.";
 
@@ -210,7 +210,7 @@ void attach_python_side(Runtime& rt) {
   if (problem == nullptr) {
     modules_missing_because(kNotCalled);
     if (attachment->python.add_pending_call(on_main_thread, attachment) == 0) return;
-    problem = kRefused;
+    problem = kWasRefused;
   }
   modules_missing_because(problem);
   delete attachment;

@@ -10,10 +10,10 @@
 #include <sstream>
 #include <vector>
 
+#include "analysis/base/text.h"
+
 namespace gable {
 namespace {
-
-constexpr std::string_view kEllipsis = "…";
 
 struct Character {
   std::string_view bytes;
@@ -79,12 +79,12 @@ bool is_unseen(std::uint32_t code) {
   });
 }
 
-struct Decoded {
+struct CodePoint {
   std::size_t length = 1;
   std::optional<std::uint32_t> code;  // none: the first byte belongs to no character
 };
 
-Decoded decoded(std::string_view text) {
+CodePoint decoded(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return {1, lead};
   const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -136,7 +136,7 @@ std::string one_line(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const Decoded next = decoded(text);
+    const CodePoint next = decoded(text);
     const std::string_view bytes = text.substr(0, next.length);
     if (!next.code) {
       out += escape("\\x%02x", static_cast<unsigned char>(text[0]));

@@ -12,7 +12,6 @@ namespace gable {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
 
 struct Decoded {
   std::size_t bytes = 1;

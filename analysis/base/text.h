@@ -9,6 +9,7 @@
 namespace gable {
 
 inline constexpr std::size_t kMaxNameBytes = 512;
+inline constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
 
 // True when `text` is valid UTF-8 of at most `max_bytes` bytes, so that clean_name would return it
 // unchanged.

@@ -9,13 +9,13 @@
 namespace gable {
 namespace {
 
-struct Word {
+struct PartOfName {
   const char* part;  // in lower case
   KernelKind kind;
 };
 
 // The first that a name holds decides.
-constexpr std::array<Word, 17> kWords = {{
+constexpr std::array<PartOfName, 17> kWords = {{
     {"nchwtonhwc", KernelKind::layout},
     {"nhwctonchw", KernelKind::layout},
     {"nchw2nhwc", KernelKind::layout},
@@ -47,7 +47,7 @@ KernelKind kind_of_kernel(std::string_view name) {
                         lower.find("convolution") != std::string::npos;
   if (computes) return KernelKind::other;
   // A copy that casts on the way is a cast.
-  for (const Word& word : kWords) {
+  for (const PartOfName& word : kWords) {
     if (lower.find(word.part) != std::string::npos) return word.kind;
   }
   return KernelKind::other;

@@ -128,7 +128,7 @@ constexpr std::size_t mark_of(std::string_view word) {
 }
 
 // Which words may be programs of the table, so that most words need one look.
-constexpr std::array<bool, 1024> marks() {
+constexpr std::array<bool, 1024> program_marks() {
   std::array<bool, 1024> found{};
   for (const auto& rule : kRules)
     for (std::size_t begin = 0; begin < rule.programs.size();) {
@@ -138,10 +138,10 @@ constexpr std::array<bool, 1024> marks() {
     }
   return found;
 }
-constexpr auto kMarks = marks();
+constexpr auto kProgramMarks = program_marks();
 
 bool is_program(std::string_view word) {
-  return !word.empty() && kMarks[mark_of(word)] &&
+  return !word.empty() && kProgramMarks[mark_of(word)] &&
          std::any_of(kRules.begin(), kRules.end(),
                      [&](const Rule& rule) { return lists(rule.programs, word); });
 }

@@ -122,7 +122,7 @@ constexpr std::size_t mark_of(char first, char second) {
 }
 
 // The two characters that shapes begin with, so that most places need one look.
-constexpr std::array<bool, 4096> marks() {
+constexpr std::array<bool, 4096> shape_marks() {
   std::array<bool, 4096> found{};
   for (const auto& shape : kShapes)
     for (std::size_t i = 0; i + 1 < shape.starts.size(); ++i)
@@ -130,7 +130,7 @@ constexpr std::array<bool, 4096> marks() {
         found[mark_of(shape.starts[i], shape.starts[i + 1])] = true;
   return found;
 }
-constexpr auto kMarks = marks();
+constexpr auto kShapeMarks = shape_marks();
 
 std::size_t length_of(const Shape& shape, std::string_view start, std::string_view text,
                       std::size_t at) {
@@ -147,7 +147,7 @@ std::size_t secret_shape(std::string_view text, std::size_t at) {
   if (const auto pem = pem_length(text, at); pem > 0) return pem;
   if (at > 0 && is_alnum(text[at - 1])) return 0;  // within a word
   if (is_digit(text[at]) || text.compare(at, 3, "bot") == 0) return bot_length(text, at);
-  if (at + 1 >= text.size() || !kMarks[mark_of(text[at], text[at + 1])]) return 0;
+  if (at + 1 >= text.size() || !kShapeMarks[mark_of(text[at], text[at + 1])]) return 0;
   for (const auto& shape : kShapes) {
     for (std::size_t begin = 0; begin < shape.starts.size();) {
       const auto end = std::min(shape.starts.find(' ', begin), shape.starts.size());

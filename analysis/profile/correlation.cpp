@@ -7,12 +7,12 @@
 namespace gable {
 namespace {
 
-constexpr std::size_t kFirstSlots = 4096;
+constexpr std::size_t kFirstPendingSlots = 4096;
 
 }  // namespace
 
 PendingLaunches::PendingLaunches(std::size_t max_pending)
-    : max_pending_(max_pending), slots_(kFirstSlots) {}
+    : max_pending_(max_pending), slots_(kFirstPendingSlots) {}
 
 // Blocks of 64 ids stay together, so that records in the order of their launches walk through
 // memory; blocks are spread.
@@ -76,7 +76,7 @@ void PendingLaunches::rebuild(std::size_t slots, const std::vector<PendingLaunch
   }
 }
 
-void PendingLaunches::clear() { rebuild(kFirstSlots, {}); }
+void PendingLaunches::clear() { rebuild(kFirstPendingSlots, {}); }
 
 void RecentCorrelations::assign(std::uint32_t correlation, bool value) {
   const std::uint32_t bit = correlation & (kSpan - 1);

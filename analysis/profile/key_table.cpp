@@ -7,7 +7,7 @@
 namespace gable {
 namespace {
 
-constexpr std::size_t kFirstSlots = 1024;
+constexpr std::size_t kFirstKeySlots = 1024;
 constexpr std::size_t kRetryFolding = 1024;
 
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
@@ -110,7 +110,7 @@ KeyTable::KeyTable(std::size_t max_keys) : max_keys_(std::max<std::size_t>(max_k
 void KeyTable::clear() {
   rows_.clear();
   rows_.emplace_back();  // "(other)"
-  slots_.assign(kFirstSlots, Slot{});
+  slots_.assign(kFirstKeySlots, Slot{});
   free_.clear();
   turned_away_.clear();
   clock_ = folded_ = 0;

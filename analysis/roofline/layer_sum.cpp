@@ -5,14 +5,13 @@
 #include <array>
 #include <unordered_map>
 
+#include "analysis/base/units.h"
 #include "analysis/events/collective.h"
 #include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/work.h"
 
 namespace gable {
 namespace {
-
-constexpr double kNsPerSecond = 1e9;
 
 void add_part(Maybe& sum, const Maybe& part, double launches) {
   if (part) sum = sum.value_or(0) + *part * launches;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analysis/base/units.h"
 #include "analysis/events/collective.h"
 
 namespace gable {
@@ -17,8 +18,6 @@ struct Generation {
   int number = 0;
   double bytes_per_s = 0;
 };
-
-constexpr double kGiga = 1e9, kPerSecond = 1e9;
 
 // 2.5 and 5 GT/s with 8b/10b; 8, 16 and 32 GT/s with 128b/130b; 64 GT/s with 242 of the 256 byte of
 // a flit.
@@ -165,7 +164,7 @@ void fill_link_roofs(Report& report) {
     collective.bus_bytes_per_s.reset();
     const Maybe time = exchange_time(kernel);
     if (collective.bus_bytes && time && *time > 0)
-      collective.bus_bytes_per_s = *collective.bus_bytes / *time * kPerSecond;
+      collective.bus_bytes_per_s = *collective.bus_bytes / *time * kNsPerSecond;
     const DeviceInfo* device = device_of(kernel.device);
     if (device != nullptr && collective.one_node)
       collective.roof = use_of(peer_link(*device), collective.bus_bytes_per_s);

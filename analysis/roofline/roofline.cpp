@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/base/units.h"
 #include "analysis/events/collective.h"
 #include "analysis/roofline/ceilings.h"
 #include "analysis/roofline/occupancy.h"
@@ -10,8 +11,6 @@
 
 namespace gable {
 namespace {
-
-constexpr double kNsPerSecond = 1e9;
 
 Maybe quotient(const Maybe& top, const Maybe& bottom, double scale = 1) {
   if (!top || !bottom || *bottom <= 0) return std::nullopt;

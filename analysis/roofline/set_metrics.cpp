@@ -160,7 +160,7 @@ Maybe mean(const CountedMetric& metric) {
                              : std::nullopt;
 }
 
-Maybe quotient(const Maybe& top, const Maybe& bottom) {
+Maybe known_quotient(const Maybe& top, const Maybe& bottom) {
   return top && bottom && *bottom > 0 ? Maybe(*top / *bottom) : std::nullopt;
 }
 
@@ -182,7 +182,7 @@ Maybe value_of(const std::vector<CountedTogether>& phases, const Way& way, bool 
     top = mean(all_of(phases, way.top));
     bottom = mean(all_of(phases, way.bottom));
   }
-  const Maybe value = quotient(top, bottom);
+  const Maybe value = known_quotient(top, bottom);
   if (!value) return std::nullopt;
   return way.rest ? 1 - *value : *value * way.scale;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/base/ascii.h"
 #include "analysis/events/quantities.h"
 
 namespace gable {
@@ -84,8 +85,6 @@ std::string lower(std::string_view text) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "i8", "i8i8", "i8i32", "i8f32", "u4i32": xmma kernels have the type of their input first.
 bool is_integer_input(std::string_view word) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/base/display.h"
+#include "analysis/base/units.h"
 #include "analysis/events/kernel_kind.h"
 #include "analysis/roofline/occupancy.h"
 #include "tools/advice/advice_facts.h"
@@ -23,7 +24,6 @@ namespace {
 
 // --- Where computing holds the kernels.
 
-constexpr double kNsPerSecond = 1e9;
 constexpr double kNearCompute = 0.6;  // of the roof: little is left but to compute less
 
 // Compute decides over these kernels' roofs, whether they reach them or not.

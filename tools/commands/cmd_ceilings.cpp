@@ -33,18 +33,18 @@ bool same_kind(const DeviceInfo& a, const DeviceInfo& b) {
 }
 
 // On a terminal one line that changes, elsewhere a line each.
-class Progress {
+class StageLine {
  public:
   void show(const std::string& text) {
     std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", text.c_str());
     std::fflush(stderr);
   }
-  ~Progress() {
+  ~StageLine() {
     if (terminal_) std::fprintf(stderr, "\r\033[K");
   }
-  Progress() = default;
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  StageLine() = default;
+  StageLine(const StageLine&) = delete;
+  StageLine& operator=(const StageLine&) = delete;
 
  private:
   const bool terminal_ = isatty(STDERR_FILENO) == 1;
@@ -113,7 +113,7 @@ class CeilingsCommand final : public Command {
       return kExitNothing;
     }
     {
-      Progress progress;
+      StageLine progress;
       const auto kernels = roof_kernels_of(device.compute_major * 10 + device.compute_minor);
       for (std::size_t i = 0; i < kernels.size(); ++i) {
         progress.show("measuring " + std::to_string(i + 1) + " of " +

@@ -8,7 +8,7 @@
 namespace gable {
 namespace {
 
-struct Side {
+struct StepSide {
   Maybe wall_ns, idle_ns, exposed_ns, error_ns, wall_range, idle_range, exposed_range;
 };
 
@@ -20,7 +20,7 @@ struct Timeline {
 constexpr Timeline kGpu{&Step::wall_mean_ns, &Step::wall_stddev_ns};
 constexpr Timeline kHost{&Step::host_mean_ns, &Step::host_stddev_ns};
 
-Side side_of(const std::vector<const Report*>& runs, const Timeline& on) {
+StepSide side_of(const std::vector<const Report*>& runs, const Timeline& on) {
   RunValues wall, idle, exposed, error;
   for (const Report* run : runs) {
     const Step& step = run->step;
@@ -42,11 +42,11 @@ Side side_of(const std::vector<const Report*>& runs, const Timeline& on) {
 
 ComparedStep compare_steps(const std::vector<const Report*>& a,
                            const std::vector<const Report*>& b) {
-  Side before = side_of(a, kGpu), after = side_of(b, kGpu);
+  StepSide before = side_of(a, kGpu), after = side_of(b, kGpu);
   ComparedStep out;
   out.gpu_ns = {before.wall_ns, after.wall_ns};
   if (!before.wall_ns || !after.wall_ns) {
-    const Side host_before = side_of(a, kHost), host_after = side_of(b, kHost);
+    const StepSide host_before = side_of(a, kHost), host_after = side_of(b, kHost);
     out.on_host = host_before.wall_ns && host_after.wall_ns;
     if (out.on_host) {
       before = host_before;

@@ -7,7 +7,7 @@
 namespace gable {
 namespace {
 
-std::set<std::int32_t> used_devices(const Report& report) {
+std::set<std::int32_t> device_numbers(const Report& report) {
   std::set<std::int32_t> used;
   for (const KernelRow& kernel : report.kernels) used.insert(kernel.device);
   return used;
@@ -37,7 +37,7 @@ void exchange(Report& report, std::int32_t a, std::int32_t b) {
 void take_same_device(std::vector<Report>& reports) {
   std::vector<std::int32_t> devices;
   for (const Report& report : reports) {
-    const auto used = used_devices(report);
+    const auto used = device_numbers(report);
     if (used.size() != 1) return;
     devices.push_back(*used.begin());
   }

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 #include <system_error>
+
+#include "tools/doctor/proc_file.h"
 
 namespace gable {
 namespace {
@@ -34,16 +34,9 @@ constexpr KnownTool kTools[] = {
     {"compute-sanitizer", "another tool on CUPTI's ground: let it end first"},
 };
 
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();  // empty where the process ends meanwhile
-  return text.str();
-}
-
 // The name of the program that the process was started as, without its folder.
 std::string program_of(const fs::path& process) {
-  const std::string command = content(process / "cmdline");
+  const std::string command = proc_file(process / "cmdline");
   const std::string first = command.substr(0, command.find('\0'));
   return first.substr(first.rfind('/') + 1);
 }
@@ -51,7 +44,7 @@ std::string program_of(const fs::path& process) {
 // The library that the process's environment asks to be injected; empty where it may not be read.
 std::string injected_into(const fs::path& process) {
   constexpr std::string_view kVariable = "CUDA_INJECTION64_PATH=";
-  const std::string environment = content(process / "environ");
+  const std::string environment = proc_file(process / "environ");
   for (std::size_t at = 0; at < environment.size();) {
     const std::size_t end = std::min(environment.find('\0', at), environment.size());
     const std::string_view entry = std::string_view(environment).substr(at, end - at);
@@ -87,7 +80,7 @@ std::vector<Holder> running_holders(const std::string& library, const std::strin
       const std::string injected = injected_into(process->path());
       // Most processes only hand the variable on.
       if (!injected.empty() && !same_file(injected, library) &&
-          content(process->path() / "maps").find(injected) != std::string::npos)
+          proc_file(process->path() / "maps").find(injected) != std::string::npos)
         holder.remedy = injected + " is injected into it";
     }
     if (!holder.remedy.empty()) holders.push_back(std::move(holder));

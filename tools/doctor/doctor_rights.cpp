@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
+
+#include "tools/doctor/proc_file.h"
 
 namespace gable {
 namespace {
@@ -17,13 +18,6 @@ namespace fs = std::filesystem;
 constexpr int kSysAdmin = 21, kPerfmon = 38;  // of capabilities(7)
 constexpr int kDriverWithPerfmon = 565;
 constexpr const char* kPage = "; docs/administrators.md says how.";
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 // What stands behind `label` in its line; empty where there is none.
 std::string value_behind(const std::string& text, const std::string& label) {
@@ -37,13 +31,13 @@ std::string value_behind(const std::string& text, const std::string& label) {
 }
 
 bool has_capability(const fs::path& root, int number) {
-  const auto held = value_behind(content(root / "proc/self/status"), "CapEff:");
+  const auto held = value_behind(proc_file(root / "proc/self/status"), "CapEff:");
   return (std::strtoull(held.c_str(), nullptr, 16) >> number & 1) != 0;
 }
 
 // 0 where it is not known.
 int driver_branch(const fs::path& root) {
-  const auto text = content(root / "proc/driver/nvidia/version");
+  const auto text = proc_file(root / "proc/driver/nvidia/version");
   // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun …"
   for (std::size_t at = text.find("Kernel Module"); at < text.size(); ++at)
     if (std::isdigit(static_cast<unsigned char>(text[at])) != 0 && text[at - 1] == ' ')
@@ -76,7 +70,7 @@ std::string what_to_do(const Surroundings& where, int branch) {
 std::optional<Finding> rights(const Surroundings& where) {
   const fs::path root = where.root;
   const auto reserved =
-      value_behind(content(root / "proc/driver/nvidia/params"), "RmProfilingAdminOnly:");
+      value_behind(proc_file(root / "proc/driver/nvidia/params"), "RmProfilingAdminOnly:");
   if (reserved.empty()) return std::nullopt;
   if (reserved == "0") return Finding{"rights", State::ready, "Counters are open to every user."};
   const std::string told = "Counters are reserved for the administrator";
@@ -112,7 +106,7 @@ bool runs_mps(const fs::path& root) {
        process.increment(code)) {
     const auto name = process->path().filename().string();
     if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) == 0) continue;
-    if (content(process->path() / "comm").rfind("nvidia-cuda-mps", 0) == 0) return true;
+    if (proc_file(process->path() / "comm").rfind("nvidia-cuda-mps", 0) == 0) return true;
   }
   return false;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/base/display.h"
+#include "analysis/base/units.h"
 #include "analysis/events/layer_tree.h"
 #include "analysis/roofline/partial_sum.h"
 #include "analysis/roofline/set_metrics.h"
@@ -130,8 +131,6 @@ std::string csv_line(const std::string& report, const std::string& source, const
   add_metrics(sum.metrics, line);
   return line.text();
 }
-
-constexpr double kTera = 1e12, kGiga = 1e9;
 
 Maybe in(const Maybe& value, double unit) { return value ? Maybe(*value / unit) : std::nullopt; }
 

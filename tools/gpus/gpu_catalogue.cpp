@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "analysis/base/units.h"
+
 namespace gable {
 namespace {
-
-constexpr double kTera = 1e12, kGiga = 1e9, kMega = 1e6;
 
 std::string plain(std::string_view name) {
   std::string out;

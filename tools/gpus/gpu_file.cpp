@@ -6,13 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/base/input_file.h"
+#include "analysis/base/units.h"
 
 namespace gable {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr double kTera = 1e12, kGiga = 1e9, kMega = 1e6;
 
 struct Wrong {
   std::string sentence;

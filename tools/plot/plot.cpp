@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/base/units.h"
 #include "analysis/events/layer_tree.h"
 #include "analysis/report/layers_by_id.h"
 #include "analysis/roofline/ceilings.h"
@@ -13,8 +14,6 @@
 
 namespace gable {
 namespace {
-
-constexpr double kNsPerSecond = 1e9;
 
 // What every row has, from its sum.
 void finish(const Report& report, const Roofline& roofline, PlotRow& row) {

@@ -4,13 +4,12 @@
 #include <algorithm>
 
 #include "analysis/base/display.h"
+#include "analysis/base/units.h"
 #include "analysis/events/layer_tree.h"
 #include "analysis/roofline/roofline.h"
 
 namespace gable {
 namespace {
-
-constexpr double kNsPerSecond = 1e9;
 
 bool any_matches(const std::vector<Pattern>& patterns, const std::string& text) {
   return std::any_of(patterns.begin(), patterns.end(),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/base/units.h"
 #include "analysis/roofline/ceilings.h"
 #include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/roofline.h"
@@ -11,7 +12,6 @@
 namespace gable {
 namespace {
 
-constexpr double kNsPerSecond = 1e9, kGiga = 1e9;
 constexpr std::uint64_t kMostBatch = 65536;
 // The backward multiplies twice where the forward does once: for the inputs and for the weights.
 constexpr double kPassesOfTraining = 3;

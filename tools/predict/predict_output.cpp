@@ -6,14 +6,13 @@
 #include <cstdio>
 
 #include "analysis/base/display.h"
+#include "analysis/base/units.h"
 #include "analysis/roofline/partial_sum.h"
 #include "analysis/roofline/roofline.h"
 #include "tools/plot/plot.h"
 
 namespace gable {
 namespace {
-
-constexpr double kTera = 1e12;
 
 std::string exact(const Maybe& value) {
   if (!value) return {};

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "analysis/base/units.h"
 #include "analysis/report/layers_by_id.h"
 #include "analysis/roofline/ceilings.h"
 #include "tools/plot/matrix_kernel.h"
@@ -13,8 +14,6 @@
 
 namespace gable {
 namespace {
-
-constexpr double kMega = 1e6;
 
 bool is_of_use(const Ceiling& ceiling, std::int32_t device) {
   return ceiling.device == device && ceiling.clock != SmClock::measured &&

@@ -17,7 +17,7 @@
 namespace gable {
 namespace {
 
-constexpr const char* kBold = "1";
+constexpr const char* kHeading = "1";
 constexpr const char* kMagenta = "35";
 constexpr const char* kRed = "31";
 
@@ -220,7 +220,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
         coloured(shorten_end(one_line(text), options.columns), options.colours ? colour : nullptr) +
         "\n";
   };
-  line(whole_program(reports), origin(reports).empty() ? kBold : kMagenta);
+  line(whole_program(reports), origin(reports).empty() ? kHeading : kMagenta);
   line(basis_line(reports));
   if (const auto steps = found_steps(reports); !steps.empty()) line(steps);
   if (reports.size() == 1) {

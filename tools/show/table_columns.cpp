@@ -4,11 +4,10 @@
 #include <algorithm>
 
 #include "analysis/base/display.h"
+#include "analysis/base/units.h"
 
 namespace gable {
 namespace {
-
-constexpr double kTera = 1e12, kGiga = 1e9;
 
 Maybe scaled(const Maybe& value, double unit) {
   return value ? Maybe(*value / unit) : std::nullopt;

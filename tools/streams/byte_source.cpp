@@ -13,7 +13,7 @@
 namespace gable {
 namespace {
 
-constexpr unsigned kBuffer = 1u << 18;
+constexpr unsigned kGzipBuffer = 1u << 18;
 constexpr std::size_t kMostOfOneRead = 1u << 30;
 constexpr std::uint64_t kMostUnpacked = 64u << 20;  // below this nobody minds how it was packed
 constexpr std::uint64_t kMostTimesLarger = 400;     // texts of profilers are packed to a twentieth
@@ -29,7 +29,7 @@ class FileSource final : public ByteSource {
       ::close(number);
       throw WrongUse(path_ + " cannot be read.");
     }
-    gzbuffer(file_, kBuffer);
+    gzbuffer(file_, kGzipBuffer);
   }
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;

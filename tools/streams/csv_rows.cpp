@@ -10,7 +10,7 @@
 namespace gable {
 namespace {
 
-constexpr std::size_t kPiece = 1u << 18;
+constexpr std::size_t kCsvPiece = 1u << 18;
 constexpr std::string_view kMark = "\xEF\xBB\xBF";  // of UTF-8, as Windows writes it
 
 const char* find(const char* from, const char* to, char what) {
@@ -20,7 +20,7 @@ const char* find(const char* from, const char* to, char what) {
 }  // namespace
 
 CsvRows::CsvRows(ByteSource& source, StartsRow starts_row)
-    : source_(source), starts_row_(std::move(starts_row)), buffer_(kPiece) {
+    : source_(source), starts_row_(std::move(starts_row)), buffer_(kCsvPiece) {
   while (end_ < kMark.size() && fill()) {
   }
   if (std::string_view(buffer_.data(), end_).starts_with(kMark)) next_ = kMark.size();
@@ -85,7 +85,7 @@ CsvRows::Parsed CsvRows::parse_text() {
   const bool returns = back != nullptr && back + 1 != end;
   if (returns) end = back;
   // A line of a program may be as long as it likes; what is behind this is of no use.
-  if (end == nullptr && !at_end_ && end_ - begin_ < kPiece) return Parsed::more;
+  if (end == nullptr && !at_end_ && end_ - begin_ < kCsvPiece) return Parsed::more;
   const bool whole = end != nullptr;
   if (!whole) end = data_end;
   next_at_line_ = whole;

@@ -9,7 +9,7 @@
 namespace gable {
 namespace {
 
-constexpr std::size_t kPiece = 1u << 18;
+constexpr std::size_t kJsonPiece = 1u << 18;
 
 // In blocks of one size, which compilers turn into vector instructions.
 std::uint64_t lines_in(const char* from, const char* to) {
@@ -71,7 +71,7 @@ void append_utf8(std::uint32_t code, std::string& out) {
 
 }  // namespace
 
-JsonStream::JsonStream(ByteSource& source) : source_(source), buffer_(kPiece) {
+JsonStream::JsonStream(ByteSource& source) : source_(source), buffer_(kJsonPiece) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   while (end_ < kMark.size() && fill()) {
   }

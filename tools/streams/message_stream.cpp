@@ -12,12 +12,12 @@
 namespace gable {
 namespace {
 
-constexpr std::size_t kBuffer = 1u << 18;
+constexpr std::size_t kMessageBuffer = 1u << 18;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
 }  // namespace
 
-MessageStream::MessageStream(ByteSource& source) : source_(source), buffer_(kBuffer) {}
+MessageStream::MessageStream(ByteSource& source) : source_(source), buffer_(kMessageBuffer) {}
 
 void MessageStream::broken(const std::string& what) const {
   throw WrongUse(source_.name() + ": byte " + std::to_string(before_ + at_) + ": " + what + ".");

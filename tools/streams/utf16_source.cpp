@@ -11,7 +11,7 @@
 namespace gable {
 namespace {
 
-constexpr std::size_t kPiece = 1u << 16;
+constexpr std::size_t kUtf16Piece = 1u << 16;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ bool Utf16Source::begins(std::string_view head) {
 }
 
 Utf16Source::Utf16Source(std::unique_ptr<ByteSource> from)
-    : from_(std::move(from)), converter_(iconv_open("UTF-8", "UTF-16")), bytes_(kPiece) {
+    : from_(std::move(from)), converter_(iconv_open("UTF-8", "UTF-16")), bytes_(kUtf16Piece) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): what POSIX returns
   if (converter_ == iconv_t(-1))
     throw WrongUse(from_->name() +

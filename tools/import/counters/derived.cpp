@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "analysis/events/quantities.h"
+#include "tools/import/counters/ncu_metrics.h"
 
 namespace gable {
 namespace {
 
-constexpr std::string_view kDuration = "gpu__time_duration.sum";
 constexpr std::string_view kCycles = "__cycles_elapsed.";
 constexpr std::string_view kPerCycle = ".per_cycle_elapsed", kPerSecond = ".per_second";
 constexpr std::string_view kTensorWork = "sm__ops_path_tensor_src_fp16.sum";
@@ -151,12 +151,12 @@ class Deriver {
   }
 
   void derive(Imported::CounterLaunch& launch) {
-    Maybe duration = value_of(kDuration);
+    Maybe duration = value_of(kNcuDuration);
     for (const Clock& clock : clocks_) {
       if (duration) break;
       if (!known(clock.cycles) || !known(clock.rate) || values_[clock.rate] <= 0) continue;
       duration = values_[clock.cycles] / values_[clock.rate] * 1e9;
-      set(launch, kDuration, *duration);
+      set(launch, kNcuDuration, *duration);
       ++by_clock_;
     }
     for (const Rate& rate : rates_) {

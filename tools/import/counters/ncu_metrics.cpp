@@ -11,15 +11,14 @@
 namespace gable {
 namespace {
 
-constexpr std::string_view kPerCycle = ".sum.per_cycle_elapsed";
+constexpr std::string_view kSumPerCycle = ".sum.per_cycle_elapsed";
 constexpr std::string_view kOldSass = "sm__sass_thread_inst_executed_op_";
-constexpr std::string_view kDuration = "gpu__time_duration.sum";
 
 // The SM's count of an instruction is the sum of its partitions'.
 std::string plain_name(std::string_view name) {
   if (name.starts_with(kOldSass)) return "smsp__" + std::string(name.substr(4));
   if (name == "gpu__time_duration.avg" || name == "gpu__time_duration.max")
-    return std::string(kDuration);
+    return std::string(kNcuDuration);
   return std::string(name);
 }
 
@@ -72,7 +71,7 @@ std::optional<NcuMetric> NcuMetrics::intern(std::string_view name) {
     if (!name.starts_with(kAchieved)) return std::nullopt;
     name.remove_prefix(kDerived.size());
     name = name.substr(0, name.rfind("_x"));
-    auto metric = intern(std::string(name) + std::string(kPerCycle));
+    auto metric = intern(std::string(name) + std::string(kSumPerCycle));
     if (metric) metric->scale = 1.0 / times;
     return metric;
   }

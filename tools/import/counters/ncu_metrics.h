@@ -14,6 +14,8 @@
 
 namespace gable {
 
+inline constexpr std::string_view kNcuDuration = "gpu__time_duration.sum";
+
 // A metric of the report, and what a value that ncu prints is multiplied with to be one of it.
 struct NcuMetric {
   std::uint32_t index = 0;

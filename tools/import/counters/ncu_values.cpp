@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/base/ascii.h"
 #include "tools/import/counters/ncu_units.h"
 
 namespace gable {
@@ -22,8 +23,6 @@ constexpr std::array<std::string_view, 8> kBlanks = {
     " ",           "\t", "\xC2\xA0", "\xE2\x80\x87", "\xE2\x80\x89", "\xE2\x80\xAF", "\xE3\x80\x80",
     "\xEF\xBB\xBF"};
 constexpr std::string_view kMinus = "\xE2\x88\x92";  // U+2212
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The mark that `text` begins with; empty where it begins with none.
 std::string_view group_mark(std::string_view text, char other_mark) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLargest = 1e25;  // more operations than anything does
 
-double number(std::int64_t value) { return static_cast<double>(value); }
+double as_double(std::int64_t value) { return static_cast<double>(value); }
 
 // --- matrix products
 
@@ -70,10 +70,10 @@ struct Multiplied {
 // Experts of a mixture: the rows, or what is summed over, are shared out among the groups.
 std::optional<Multiplied> grouped(const Sizes& a, const Sizes& b) {
   if (a.size() < 2 || a.size() > 3 || b.size() < 2 || b.size() > 3) return std::nullopt;
-  const double m = number(a[a.size() - 2]), k = number(a.back()), n = number(b.back());
+  const double m = as_double(a[a.size() - 2]), k = as_double(a.back()), n = as_double(b.back());
   if (a.back() != b[b.size() - 2] || (a.size() == 3 && b.size() == 3 && a[0] != b[0]))
     return std::nullopt;
-  const double batch = a.size() == 3 && b.size() == 3 ? number(a[0]) : 1;
+  const double batch = a.size() == 3 && b.size() == 3 ? as_double(a[0]) : 1;
   // Of two matrices each group has one of its own; how many there are is in neither.
   const double out = a.size() == 2 && b.size() == 2 ? -1 : batch * m * n;
   return Multiplied{2 * batch * m * k * n, elements(a) + elements(b), out};
@@ -83,8 +83,8 @@ std::optional<Multiplied> matrices(const Sizes& a, const Sizes& b) {
   if (a.size() != b.size() || a.size() < 2 || a.size() > 3 || a.back() != b[b.size() - 2] ||
       (a.size() == 3 && a[0] != b[0]))
     return std::nullopt;
-  const double batch = a.size() == 3 ? number(a[0]) : 1;
-  const double m = number(a[a.size() - 2]), k = number(a.back()), n = number(b.back());
+  const double batch = a.size() == 3 ? as_double(a[0]) : 1;
+  const double m = as_double(a[a.size() - 2]), k = as_double(a.back()), n = as_double(b.back());
   return Multiplied{2 * batch * m * n * k, elements(a) + elements(b), batch * m * n};
 }
 
@@ -98,9 +98,9 @@ std::optional<Multiplied> broadcast(Sizes a, Sizes b) {
     const std::int64_t of_a = i <= a.size() ? a[a.size() - i] : 1;
     const std::int64_t of_b = i <= b.size() ? b[b.size() - i] : 1;
     if (of_a != of_b && of_a != 1 && of_b != 1) return std::nullopt;
-    batch *= number(of_a == 1 ? of_b : of_a);
+    batch *= as_double(of_a == 1 ? of_b : of_a);
   }
-  const double m = number(a[a.size() - 2]), k = number(a.back()), n = number(b.back());
+  const double m = as_double(a[a.size() - 2]), k = as_double(a.back()), n = as_double(b.back());
   return Multiplied{2 * batch * m * k * n, elements(a) + elements(b), batch * m * n};
 }
 
@@ -113,19 +113,20 @@ std::optional<Multiplied> multiplied(const TraceEvent& event, const Product& pro
       return matrices(a, b);
     case Shape::summed: {
       auto work = a.size() == 3 ? matrices(a, b) : std::nullopt;
-      if (work) work->out = number(a[1]) * number(b[2]);
+      if (work) work->out = as_double(a[1]) * as_double(b[2]);
       return work;
     }
     case Shape::vector:
       if (a.size() != 2 || b.size() != 1 || a[1] != b[0]) return std::nullopt;
-      return Multiplied{2 * elements(a), elements(a) + elements(b), number(a[0])};
+      return Multiplied{2 * elements(a), elements(a) + elements(b), as_double(a[0])};
     case Shape::dot:
       if (a.size() != 1 || b != a) return std::nullopt;
       return Multiplied{2 * elements(a), 2 * elements(a), 1};
     case Shape::linear: {
       if (a.empty() || b.empty() || b.size() > 2 || a.back() != b.back() || a.back() == 0)
         return std::nullopt;
-      const double n = b.size() == 2 ? number(b[0]) : 1, rows = elements(a) / number(a.back());
+      const double n = b.size() == 2 ? as_double(b[0]) : 1,
+                   rows = elements(a) / as_double(a.back());
       return Multiplied{2 * elements(a) * n, elements(a) + elements(b), rows * n};
     }
     case Shape::broadcast:
@@ -228,8 +229,8 @@ std::optional<OperatorFormula> attention_work(const TraceEvent& event, const Att
   if (q.size() == 4 && (q[0] != k[0] || q[0] != v[0])) return std::nullopt;
   // Heads of keys and values may be shared by several of the query.
   if (k[heads] != v[heads] || k[heads] <= 0 || q[heads] % k[heads] != 0) return std::nullopt;
-  const double size = number(q[last]), out = number(v[last]);
-  const double pairs = elements(q) / std::max(1.0, size) * number(k[length]);
+  const double size = as_double(q[last]), out = as_double(v[last]);
+  const double pairs = elements(q) / std::max(1.0, size) * as_double(k[length]);
   const InputType& type = type_of(event, place);
   OperatorFormula work;
   work.flops = at.backward ? 2 * pairs * (3 * size + 2 * out) : 2 * pairs * (size + out);
@@ -266,14 +267,15 @@ std::optional<OperatorFormula> recurrent_work(const TraceEvent& event, const Rec
     return std::nullopt;
   const double directions = both->front() ? 2 : 1;
   const std::int64_t out = *projected > 0 ? *projected : *hidden;
-  if (number(states[0]) != number(*layers) * directions || states[2] != out) return std::nullopt;
+  if (as_double(states[0]) != as_double(*layers) * directions || states[2] != out)
+    return std::nullopt;
   // Of all steps in time: packed sequences stand behind each other.
-  const double rows = number(in[0]) * (in.size() == 3 ? number(in[1]) : 1);
-  double size = number(in.back()), sum = 0;
+  const double rows = as_double(in[0]) * (in.size() == 3 ? as_double(in[1]) : 1);
+  double size = as_double(in.back()), sum = 0;
   for (std::int64_t layer = 0; layer < std::min<std::int64_t>(*layers, 1 << 16); ++layer) {
-    sum += kGates[static_cast<std::size_t>(*mode)] * number(*hidden) * (size + number(out));
-    if (*projected > 0) sum += number(*hidden) * number(*projected);
-    size = number(out) * directions;
+    sum += kGates[static_cast<std::size_t>(*mode)] * as_double(*hidden) * (size + as_double(out));
+    if (*projected > 0) sum += as_double(*hidden) * as_double(*projected);
+    size = as_double(out) * directions;
   }
   OperatorFormula work;
   work.flops = 2 * rows * directions * sum;

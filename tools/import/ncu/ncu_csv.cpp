@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "analysis/base/ascii.h"
 #include "tools/base/wrong_use.h"
 #include "tools/import/counters/mark_finder.h"
 #include "tools/import/counters/ncu_merge.h"
@@ -24,8 +25,6 @@ namespace gable {
 namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 constexpr std::size_t kMostMetrics = 20000;
 constexpr std::size_t kMostHeldBytes = 8u << 20;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/base/ascii.h"
+
 namespace gable {
 namespace {
 
 using Start = CsvRows::Start;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 Start begins_with(std::string_view text, std::string_view what) {
   if (text.starts_with(what)) return Start::yes;

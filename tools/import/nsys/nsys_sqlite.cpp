@@ -29,7 +29,6 @@ const char* const kMemcpy = "CUPTI_ACTIVITY_KIND_MEMCPY";
 const char* const kMemset = "CUPTI_ACTIVITY_KIND_MEMSET";
 const char* const kRanges = "NVTX_EVENTS";
 constexpr std::uint64_t kMost32 = 0xffffffff;
-constexpr std::uint64_t kThreadPart = 0xffffff;  // of a globalTid; the rest is the process
 constexpr int kPushPop = 59, kStartEnd = 60;
 
 // Behind 10 are migrations of unified memory.

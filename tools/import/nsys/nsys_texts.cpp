@@ -7,7 +7,6 @@
 namespace gable {
 namespace {
 
-constexpr std::uint64_t kThreadPart = 0xffffff;  // of a globalTid; the rest is the process
 constexpr int kDomainCreate = 75;
 
 }  // namespace

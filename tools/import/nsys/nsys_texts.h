@@ -19,6 +19,8 @@
 
 namespace gable {
 
+inline constexpr std::uint64_t kThreadPart = 0xffffff;  // of a globalTid; the rest is the process
+
 class NsysTexts {
  public:
   NsysTexts(SqliteFile& file, FunctionTable& functions, const StepRanges& steps)

@@ -12,7 +12,7 @@
 namespace gable {
 namespace {
 
-using Tokens = std::vector<std::string>;
+using NameTokens = std::vector<std::string>;
 constexpr std::size_t kLongestName = 32768;  // longer ones are taken as they are
 
 bool is_of_word(char c) {
@@ -31,12 +31,12 @@ bool is_built_in(const std::string& token) {
   return is_one_of(token, {"unsigned", "signed", "int", "long", "short", "char", "bool"});
 }
 
-Tokens tokens_of(std::string_view text) {
+NameTokens tokens_of(std::string_view text) {
   // As demanglers and compilers write a namespace without a name.
   static constexpr std::array<std::string_view, 5> kAnonymous = {
       "(anonymous namespace)", "<unnamed>", "{anonymous}", "`anonymous namespace'",
       "_NV_ANON_NAMESPACE"};
-  Tokens tokens;
+  NameTokens tokens;
   std::size_t at = 0;
   while (at < text.size()) {
     const auto* const anonymous =
@@ -60,7 +60,7 @@ Tokens tokens_of(std::string_view text) {
 }
 
 // Behind the bracket that closes the one at `at`; the number of tokens where none does.
-std::size_t behind_bracket(const Tokens& tokens, std::size_t at) {
+std::size_t behind_bracket(const NameTokens& tokens, std::size_t at) {
   std::vector<std::string_view> open;
   for (; at < tokens.size(); ++at) {
     const std::string& token = tokens[at];
@@ -77,8 +77,8 @@ std::size_t behind_bracket(const Tokens& tokens, std::size_t at) {
 }
 
 // "(int)128" and "128u" are "128", "true" is "1".
-Tokens with_plain_values(const Tokens& tokens) {
-  Tokens out;
+NameTokens with_plain_values(const NameTokens& tokens) {
+  NameTokens out;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     std::size_t cast = i + 1;
     while (tokens[i] == "(" && cast < tokens.size() && is_built_in(tokens[cast])) ++cast;
@@ -99,8 +99,8 @@ Tokens with_plain_values(const Tokens& tokens) {
 }
 
 // "[lambda(int) (instance 1)]" is "{lambda(int)#1}".
-Tokens with_plain_lambdas(const Tokens& tokens) {
-  Tokens out;
+NameTokens with_plain_lambdas(const NameTokens& tokens) {
+  NameTokens out;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] == "[" && i + 1 < tokens.size() && tokens[i + 1] == "lambda") {
       out.emplace_back("{");
@@ -116,7 +116,7 @@ Tokens with_plain_lambdas(const Tokens& tokens) {
 }
 
 // Behind the type that begins at `at`, without what points to it.
-std::size_t behind_type(const Tokens& tokens, std::size_t at) {
+std::size_t behind_type(const NameTokens& tokens, std::size_t at) {
   if (at < tokens.size() && is_built_in(tokens[at])) {
     while (at < tokens.size() && is_built_in(tokens[at])) ++at;
     return at;
@@ -145,7 +145,7 @@ std::size_t behind_type(const Tokens& tokens, std::size_t at) {
 }
 
 // "const float *" is "float const*".
-void move_const(Tokens& tokens) {
+void move_const(NameTokens& tokens) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] != "const" || (i > 0 && !is_one_of(tokens[i - 1], {"(", ",", "<"}))) continue;
     const std::size_t behind = behind_type(tokens, i + 1);
@@ -154,7 +154,7 @@ void move_const(Tokens& tokens) {
   }
 }
 
-std::string joined(const Tokens& tokens, std::size_t from, std::size_t to) {
+std::string joined(const NameTokens& tokens, std::size_t from, std::size_t to) {
   std::string out;
   for (std::size_t i = from; i < to; ++i) {
     if (i > from && is_word(tokens[i - 1]) && is_word(tokens[i])) out += ' ';
@@ -164,7 +164,7 @@ std::string joined(const Tokens& tokens, std::size_t from, std::size_t to) {
 }
 
 // The arguments between the brackets at `from` and before `to`.
-std::string arguments_without_lambdas(const Tokens& tokens, std::size_t from, std::size_t to,
+std::string arguments_without_lambdas(const NameTokens& tokens, std::size_t from, std::size_t to,
                                       bool& found) {
   std::string out = "<";
   std::size_t begin = from + 1;
@@ -196,7 +196,7 @@ KernelName kernel_name(std::string_view name) {
     const std::string text(name);
     return {text, {}, {}, text, true};
   }
-  Tokens tokens = with_plain_lambdas(with_plain_values(tokens_of(name)));
+  NameTokens tokens = with_plain_lambdas(with_plain_values(tokens_of(name)));
   move_const(tokens);
   KernelName out;
   bool lambda = false;

@@ -11,7 +11,7 @@
 namespace gable::playback {
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
+std::string nested_name(const std::vector<std::string>& names) {
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : "/") + name;
   return all;
@@ -89,7 +89,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_P
   }
   object->open.emplace_back(params->pRangeName);
   the_gpu().advance(range_ns());
-  if (object->open.size() >= object->first_level) begin_instance(*object, joined(object->open));
+  if (object->open.size() >= object->first_level)
+    begin_instance(*object, nested_name(object->open));
   return CUPTI_SUCCESS;
 }
 
