@@ -44,7 +44,7 @@ printf 'lint: shellcheck: %d scripts are clean\n' "${#shell[@]}"
 [[ $format_only == no ]] || exit 0
 
 scripts/setup.sh --cuda "$build"
-cmake --preset ci -B "$build" -DGABLE_PRECOMPILED=OFF -DCMAKE_CXX_COMPILER_LAUNCHER= >/dev/null
+cmake --preset ci -B "$build" -DGABLE_PRECOMPILED=OFF -DGABLE_UNITY=OFF -DCMAKE_CXX_COMPILER_LAUNCHER= >/dev/null
 # What a mutex guards is used with it held (analysis/base/mutex.h).
 python3 scripts/check_locks.py "$build" inject collector analysis tools
 [[ $tidy == yes ]] || exit 0

@@ -7,7 +7,7 @@
 namespace gable::bench {
 namespace {
 
-void CUPTIAPI empty(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {
+void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {
   benchmark::ClobberMemory();
 }
 
@@ -32,7 +32,7 @@ void wait(benchmark::State& state, CUpti_CallbackFunc callback) {
   nvtx_pop()();
 }
 
-void wait_empty_subscriber(benchmark::State& state) { wait(state, empty); }
+void wait_empty_subscriber(benchmark::State& state) { wait(state, ignore); }
 void wait_gable(benchmark::State& state) {
   start_collection();
   wait(state, subscriber());

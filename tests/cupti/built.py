@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program and the library built with the headers of another release of CUDA: what includes CUPTI's headers is compiled
-anew, everything else is the build's own."""
+"""The program and the library built with the headers of another release of CUDA: each folder with a source that includes CUPTI's
+headers is compiled anew, at once, and everything else is the build's own."""
 
 import concurrent.futures
 import glob
@@ -12,7 +12,8 @@ import tempfile
 
 import wheels
 
-FLAGS = ("-std=c++20", "-O0", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-DNDEBUG", "-Wall", "-Wextra", "-Werror")
+FLAGS = ("-std=c++20", "-O0", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-DNDEBUG", "-Wall", "-Wextra", "-Werror",
+         "-Wno-subobject-linkage", f"-DGABLE_VERSION=\"{os.environ['GABLE_VERSION']}\"")
 # Precompiled: the headers are most of the work.
 COMMON = ("collector/cupti/cupti_api.h", "algorithm", "atomic", "chrono", "functional", "map", "mutex", "optional", "thread")
 
@@ -31,10 +32,15 @@ def includes_cupti(path, known):
     return known[path]
 
 
-def sources(*folders):
-    known = {}
-    return [path for folder in folders for path in sorted(glob.glob(os.path.join(wheels.SOURCE, folder, "*.cpp")))
-            if folder == "inject" or includes_cupti(path, known)]
+def folders(*patterns):
+    """The folders below these that need CUPTI's headers, with their sources."""
+    known, found = {}, {}
+    for pattern in patterns:
+        for folder in sorted(glob.glob(os.path.join(wheels.SOURCE, pattern, ""))):
+            sources = sorted(glob.glob(os.path.join(folder, "*.cpp")))
+            if any(includes_cupti(path, known) for path in sources):
+                found[os.path.relpath(folder, wheels.SOURCE)] = [path for path in sources if os.path.basename(path) != "main.cpp"]
+    return found
 
 
 class Built:
@@ -48,10 +54,13 @@ class Built:
         with open(common, "w", encoding="utf-8") as file:
             file.writelines(f"#include <{name}>\n" for name in COMMON)
         self.compile("-x", "c++-header", common, "-o", common + ".gch")
-        folders = {"collector": "collector/*", "inject": "inject", "tools": "tools/*"}
+        anew = {part: folders(part, part + "/*") for part in ("collector", "inject", "tools")}
+        anew["tools"]["tools/commands"].append(os.environ["GABLE_COMMANDS"])
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            objects = {folder: list(pool.map(self.object_of, sources(pattern))) for folder, pattern in folders.items()}
-        libraries = ["-Wl,--start-group", *os.environ["GABLE_LIBRARIES"].split(":"), "-Wl,--end-group"]
+            objects = {part: list(pool.map(self.object_of, found.items())) for part, found in anew.items()}
+        replaced = {"libgable_" + folder.replace("/", "_") + ".a" for found in anew.values() for folder in found}
+        libraries = [path for path in os.environ["GABLE_LIBRARIES"].split(":") if os.path.basename(path) not in replaced]
+        libraries = ["-Wl,--start-group", *libraries, "-Wl,--end-group"]
         for below in ("bin", "lib"):
             os.mkdir(os.path.join(self.folder, below))
         self.program = os.path.join(self.folder, "bin", "gable")
@@ -70,10 +79,14 @@ class Built:
     def compile(self, *words):
         self.run(*FLAGS, *self.includes, *words)
 
-    def object_of(self, source):
-        target = os.path.join(self.folder, os.path.relpath(source, wheels.SOURCE).replace(os.sep, "_") + ".o")
-        self.compile("-include", os.path.join(self.folder, "common.h"), "-c", source, "-o", target)
-        return target
+    def object_of(self, folder):
+        """Of a folder's name and its sources."""
+        name, sources = folder
+        target = os.path.join(self.folder, name.replace("/", "_"))
+        with open(target + ".cpp", "w", encoding="utf-8") as file:
+            file.writelines(f'#include "{path}"\n' for path in sources)
+        self.compile("-include", os.path.join(self.folder, "common.h"), "-c", target + ".cpp", "-o", target + ".o")
+        return target + ".o"
 
     def remove(self):
         shutil.rmtree(self.folder)

@@ -11,7 +11,7 @@
 namespace gable::prove {
 namespace {
 
-constexpr const char* kBegin = R"(<!-- SPDX-License-Identifier: Apache-2.0 -->
+constexpr const char* kFactsBegin = R"(<!-- SPDX-License-Identifier: Apache-2.0 -->
 <!-- Made by `gable_prove facts-page RESULTS...` from results of `scripts/gpu/prove.sh facts`: not written by hand. -->
 # What a real GPU answers
 
@@ -70,7 +70,7 @@ std::string facts_page(const std::vector<std::string>& results) {
       all.push_back(std::move(one));
     }
   }
-  std::string page = kBegin;
+  std::string page = kFactsBegin;
   if (all.empty()) page += "No GPU has been asked yet.\n";
   for (const std::string& machine : machines) page += "- Asked: " + machine + "\n";
   for (const Question& question : questions()) {

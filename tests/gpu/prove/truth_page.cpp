@@ -10,7 +10,7 @@
 namespace gable::prove {
 namespace {
 
-constexpr const char* kBegin = R"(<!-- SPDX-License-Identifier: Apache-2.0 -->
+constexpr const char* kTruthBegin = R"(<!-- SPDX-License-Identifier: Apache-2.0 -->
 <!-- Made by `gable_prove truth-page RESULTS...` from results of `scripts/gpu/prove.sh truth`: not written by hand. -->
 # Reports of kernels whose work is known
 
@@ -88,7 +88,7 @@ std::string truth_page(const std::vector<std::string>& results) {
         sections += section_of(one);
     }
   }
-  return std::string(kBegin) +
+  return std::string(kTruthBegin) +
          (sections.empty() ? "Not measured on hardware yet.\n" : sections.substr(1));
 }
 

@@ -11,7 +11,7 @@
 
 #include "analysis/report/report_json.h"
 
-namespace gable::testing {
+namespace gable::tests {
 
 inline Report kept(Report report) {
   const char* folder = std::getenv("GABLE_TEST_REPORTS");
@@ -25,4 +25,4 @@ inline Report kept(Report report) {
   return report;
 }
 
-}  // namespace gable::testing
+}  // namespace gable::tests

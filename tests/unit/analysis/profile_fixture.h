@@ -12,7 +12,7 @@
 #include "analysis/profile/profile.h"
 #include "tests/unit/analysis/kept_report.h"
 
-namespace gable::testing {
+namespace gable::tests {
 
 inline constexpr Phase kTime{PhaseKind::time, 0}, kFlops{PhaseKind::flops, 0},
     kHw1{PhaseKind::hw, 0}, kHw2{PhaseKind::hw, 1}, kWarmup{PhaseKind::warmup, 0};
@@ -136,4 +136,4 @@ inline bool has_note(const Report& report, const std::string& part) {
   return false;
 }
 
-}  // namespace gable::testing
+}  // namespace gable::tests

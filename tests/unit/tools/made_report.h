@@ -10,7 +10,7 @@
 #include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/roofline.h"
 
-namespace gable::testing {
+namespace gable::tests {
 
 class MadeReport {
  public:
@@ -68,4 +68,4 @@ class MadeReport {
   }
 };
 
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -5,7 +5,7 @@
 #include "analysis/base/display.h"
 #include "analysis/base/text.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 TEST(Display, ThreeDigitsWithoutAnExponent) {
@@ -93,4 +93,4 @@ TEST(Text, NamesAsWrittenInCpp) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

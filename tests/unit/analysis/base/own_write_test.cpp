@@ -13,7 +13,7 @@
 
 #include "analysis/base/own_write.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 volatile std::sig_atomic_t g_handled = 0;
@@ -92,4 +92,4 @@ TEST_F(OwnWrite, EverythingArrives) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -3,7 +3,7 @@
 
 #include "analysis/base/pattern.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 bool matches(const std::string& pattern, const std::string& text) {
@@ -96,4 +96,4 @@ TEST(Pattern, ExpressionsLookAtABoundedPartOfLongTexts) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -2,7 +2,7 @@
 // Rows of layers: what they say of kernels is the sum of their own and of those below, once.
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 class LayerRowsOf : public ProfileTest {
@@ -50,4 +50,4 @@ TEST_F(LayerRowsOf, AParentSavesWhatItsKernelsSaveAndNeverMoreThanItsTime) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

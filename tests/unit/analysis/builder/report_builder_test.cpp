@@ -2,7 +2,7 @@
 // From a profile to the rows and totals of a report.
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 class ReportBuilder : public ProfileTest {
@@ -441,4 +441,4 @@ TEST_F(ReportBuilder, GraphsOfTwoWindowsInARowCountOnce) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

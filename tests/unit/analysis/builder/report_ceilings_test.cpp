@@ -7,7 +7,7 @@
 #include "tests/unit/analysis/profile_fixture.h"
 #include "tools/show/table.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 constexpr Phase kCounted{PhaseKind::hw, 0};
@@ -176,4 +176,4 @@ TEST(MeasuredRoofsFile, WhatIsDamagedIsIgnoredWithASentence) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -11,7 +11,7 @@
 #include "tools/advice/advice.h"
 #include "tools/show/table.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 constexpr std::uint64_t kUs = 1000;
@@ -379,4 +379,4 @@ TEST_F(StepAnswers, WhatThereIsNoTimeForIsUnknown) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 TEST(Collectives, NamesOfPyTorchAndNccl) {
@@ -84,4 +84,4 @@ TEST(Collectives, KernelsThatExchangeData) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -8,7 +8,7 @@
 #include "analysis/masking/mask.h"
 #include "tests/unit/analysis/masking/mask_forms.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 TEST(MaskForms, NoCodeLetsTheSecretThrough) {
@@ -285,4 +285,4 @@ TEST(MaskForms, NoCodeLetsTheSecretThrough) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

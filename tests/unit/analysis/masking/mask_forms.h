@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace gable::testing {
+namespace gable::tests {
 
 inline std::vector<std::string> command_of(std::string line) {
   for (auto at = line.find("\\n"); at != line.npos; at = line.find("\\n", at))
@@ -28,4 +28,4 @@ inline std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -8,7 +8,7 @@
 #include "analysis/masking/mask.h"
 #include "tests/unit/analysis/masking/mask_forms.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 TEST(MaskForms, NoneLetsTheSecretThrough) {
@@ -316,4 +316,4 @@ TEST(MaskForms, NoneLetsTheSecretThrough) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

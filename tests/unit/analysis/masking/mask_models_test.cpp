@@ -8,7 +8,7 @@
 #include "analysis/masking/mask.h"
 #include "tests/unit/analysis/masking/mask_forms.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 // From the manuals of what trains and serves models.
@@ -364,4 +364,4 @@ TEST(MaskForms, WhatTrainsAndServesModelsStays) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

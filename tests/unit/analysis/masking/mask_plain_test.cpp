@@ -8,7 +8,7 @@
 #include "analysis/masking/mask.h"
 #include "tests/unit/analysis/masking/mask_forms.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 TEST(MaskForms, WhatIsPlainStays) {
@@ -174,4 +174,4 @@ TEST(MaskForms, WhatIsPlainStays) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

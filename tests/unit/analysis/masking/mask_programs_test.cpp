@@ -8,7 +8,7 @@
 #include "analysis/masking/mask.h"
 #include "tests/unit/analysis/masking/mask_forms.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 TEST(MaskForms, NoProgramLetsTheSecretThrough) {
@@ -393,4 +393,4 @@ TEST(MaskForms, NoProgramLetsTheSecretThrough) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

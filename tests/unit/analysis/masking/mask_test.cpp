@@ -7,7 +7,7 @@
 
 #include "analysis/masking/mask.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -272,4 +272,4 @@ TEST(Mask, LongTextsTakeTimeInProportion) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -11,7 +11,7 @@
 #include "analysis/masking/secret_shapes.h"
 #include "analysis/masking/secret_value.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 TEST(SecretNames, WhatANameSays) {
@@ -173,4 +173,4 @@ TEST(SecretShapes, AreWholeWords) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

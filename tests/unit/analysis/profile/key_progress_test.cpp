@@ -5,7 +5,7 @@
 
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 class KeyProgress : public ProfileTest {
@@ -144,4 +144,4 @@ TEST_F(KeyProgress, AGuessIsAsLongAsOthersTakeForEachThread) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -2,7 +2,7 @@
 // What a window's launches, records and samples become in the report.
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 class ProfileWindows : public ProfileTest {};
@@ -270,4 +270,4 @@ TEST_F(ProfileWindows, CopiesBelongToTheWindowOfTheirCall) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -2,7 +2,7 @@
 // Windows that ended and wait for their records, and what bounds them.
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 class WaitingWindows : public ProfileTest {};
@@ -149,4 +149,4 @@ TEST_F(WaitingWindows, LaunchesBeyondThePendingBoundAreCountedAsLost) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -4,7 +4,7 @@
 
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 class RangeRows : public ProfileTest {
@@ -39,4 +39,4 @@ TEST_F(RangeRows, AreThereWhereRangesAreCounted) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

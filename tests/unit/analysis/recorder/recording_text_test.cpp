@@ -8,7 +8,7 @@
 #include "analysis/recording/recording.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 constexpr std::uint64_t kBegin = 1'000'000;
@@ -190,4 +190,4 @@ TEST_F(RecordingTextTest, WaitsForMeasuringTakeNoRoomThatIsNeeded) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

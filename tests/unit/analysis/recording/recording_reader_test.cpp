@@ -6,7 +6,7 @@
 
 #include "analysis/recording/recording.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 const std::string kHeader = R"({"gable_recording": 1, "origin": "hand-written"})"
@@ -176,4 +176,4 @@ TEST(RecordingReader, AFileThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

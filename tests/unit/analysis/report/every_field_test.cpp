@@ -11,7 +11,7 @@
 #include "tools/merge/merge.h"
 #include "tools/page/page_data.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 using Json = nlohmann::json;
@@ -204,4 +204,4 @@ TEST(EveryField, MergedReportsHaveIt) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -4,7 +4,7 @@
 
 #include "tests/unit/analysis/kept_report.h"
 
-namespace gable::testing {
+namespace gable::tests {
 
 class Values {
  public:
@@ -211,4 +211,4 @@ inline Report full_report() {
   return report;
 }
 
-}  // namespace gable::testing
+}  // namespace gable::tests

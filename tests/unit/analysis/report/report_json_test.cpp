@@ -10,7 +10,7 @@
 #include "tests/unit/analysis/report/full_report.h"
 #include "tools/files/report_file.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 // The same test may run in another process at the same time.
@@ -266,4 +266,4 @@ TEST(ReportFile, ProblemsNameTheFile) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -10,7 +10,7 @@
 
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 struct Published {
@@ -271,4 +271,4 @@ INSTANTIATE_TEST_SUITE_P(Boards, BoardTest, ::testing::ValuesIn(kBoards), [](con
 });
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -8,7 +8,7 @@
 #include "analysis/roofline/roofline.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 const Ceiling* find(const std::vector<Ceiling>& ceilings, const std::string& name, SmClock clock) {
@@ -165,4 +165,4 @@ TEST(ChipRates, EveryRowNamesItsSources) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

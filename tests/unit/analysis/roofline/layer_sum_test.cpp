@@ -7,7 +7,7 @@
 #include "analysis/roofline/occupancy.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 // Root 0 > a 1 > b 2. Of each roof, the share of a millisecond that a kernel needs.
@@ -148,4 +148,4 @@ TEST_F(LayerSums, MetricsAreOfNearlyAllOfTheTime) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 DeviceInfo with_links(int generation, int width, std::optional<std::int64_t> nvlinks = {},
@@ -136,4 +136,4 @@ TEST_F(LinkUseOf, CollectivesWhereNoNetworkIsInBetween) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -16,7 +16,7 @@
 #include <cuda_occupancy.h>
 #endif
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 DeviceInfo device(int major, int minor, int sm_count) {
@@ -190,4 +190,4 @@ TEST(OccupancyLimit, NamesWhatIsFull) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

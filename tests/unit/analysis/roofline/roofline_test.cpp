@@ -8,7 +8,7 @@
 #include "analysis/roofline/occupancy.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 constexpr double kFp32 = 19.49184e12, kDram = 1555.2e9;
@@ -224,4 +224,4 @@ TEST(LayerSum, OneKernelTimedInCounterWindowsMakesTheLayerSaySo) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

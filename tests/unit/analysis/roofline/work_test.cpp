@@ -6,7 +6,7 @@
 
 #include "analysis/roofline/work.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 using Counters = std::map<std::string, Maybe>;
@@ -319,4 +319,4 @@ TEST(Work, NamesOfTensorCoreKernels) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

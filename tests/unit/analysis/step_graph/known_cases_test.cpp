@@ -183,17 +183,16 @@ TEST(KnownSteps, AHostThatIsAlmostTheLimitLimitsTheSaving) {
 // Two chains of two kernels, each after the other chain of the step before: the step's length goes
 // back and forth between 200 and 300 us, and their mean counts.
 TEST(KnownSteps, StepsThatTakeTurnsCountByTheirMean) {
-  constexpr std::uint32_t kFirst = 1, kSecond = 2, kFirstHalf = 3, kSecondHalf = 4;
-  const Program program =
-      program_of(4, {100 * kUs, 150 * kUs},
-                 {call(RecordedCallKind::stream_wait, 0, kSecond),
-                  call(RecordedCallKind::stream_wait, 2, kFirst), launch(0, 0),
-                  call(RecordedCallKind::event_record, 0, kFirstHalf),
-                  call(RecordedCallKind::stream_wait, 1, kFirstHalf), launch(1, 0),
-                  call(RecordedCallKind::event_record, 1, kFirst), launch(2, 1),
-                  call(RecordedCallKind::event_record, 2, kSecondHalf),
-                  call(RecordedCallKind::stream_wait, 3, kSecondHalf), launch(3, 1),
-                  call(RecordedCallKind::event_record, 3, kSecond)});
+  constexpr std::uint32_t kOne = 1, kOther = 2, kOneHalf = 3, kOtherHalf = 4;
+  const Program program = program_of(
+      4, {100 * kUs, 150 * kUs},
+      {call(RecordedCallKind::stream_wait, 0, kOther), call(RecordedCallKind::stream_wait, 2, kOne),
+       launch(0, 0), call(RecordedCallKind::event_record, 0, kOneHalf),
+       call(RecordedCallKind::stream_wait, 1, kOneHalf), launch(1, 0),
+       call(RecordedCallKind::event_record, 1, kOne), launch(2, 1),
+       call(RecordedCallKind::event_record, 2, kOtherHalf),
+       call(RecordedCallKind::stream_wait, 3, kOtherHalf), launch(3, 1),
+       call(RecordedCallKind::event_record, 3, kOther)});
   const Looked looked(program);
   EXPECT_NE(looked.path.end_ns - looked.path.start_ns, 250 * kUs);
   EXPECT_EQ(looked.replay.base().step_ns, 25e4);

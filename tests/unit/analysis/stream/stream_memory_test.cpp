@@ -13,7 +13,7 @@
 #include "analysis/profile/profile.h"
 #include "tests/unit/analysis/stream/stream_program.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 // kB, from /proc/self/status.
@@ -124,4 +124,4 @@ TEST(StreamMemory, LaunchesOfTenThousandKeysStayUnder64Megabytes) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -9,7 +9,7 @@
 
 #include "analysis/profile/profile.h"
 
-namespace gable::testing {
+namespace gable::tests {
 
 class StreamProgram {
  public:
@@ -70,4 +70,4 @@ class StreamProgram {
   std::vector<LaunchKey> keys_;
 };
 
-}  // namespace gable::testing
+}  // namespace gable::tests

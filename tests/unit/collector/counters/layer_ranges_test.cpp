@@ -17,13 +17,13 @@
 namespace gable {
 namespace {
 
-constexpr char kCtas[] = "sm__ctas_launched.sum";
+constexpr char kBlocks[] = "sm__ctas_launched.sum";
 
 class LayerRanges : public testing::Test {
  protected:
   LayerRanges() {
     plan_.phase = {PhaseKind::hw, 0};
-    plan_.metrics = {kCtas};
+    plan_.metrics = {kBlocks};
     plan_.config_image.assign(64, 1);
     EXPECT_EQ(window_.begin(plan_, 4, RangeMode::layer).sentence, "");
   }

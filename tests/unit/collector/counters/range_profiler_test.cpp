@@ -16,7 +16,7 @@ namespace {
 
 CUcontext a_context() { return reinterpret_cast<CUcontext>(0x1000); }
 
-PassPlan a_plan(std::uint8_t fill = 7) {
+PassPlan a_filled_plan(std::uint8_t fill = 7) {
   PassPlan plan;
   plan.phase = {PhaseKind::hw, 0};
   plan.metrics = {"dram__sectors_read.sum", "sm__ctas_launched.sum"};
@@ -43,7 +43,7 @@ CuptiFailure window(ScriptedCupti& cupti, RangeProfiler& profiler, const PassPla
 
 TEST(RangeProfiler, CallsComeInCuptisOrder) {
   ScriptedCupti cupti;
-  const auto plan = a_plan();
+  const auto plan = a_filled_plan();
   {
     ProfilerEngine engine(cupti.api());
     RangeProfiler profiler(engine, a_context(), "GH100");
@@ -69,7 +69,7 @@ TEST(RangeProfiler, ReadsNamesAndValuesOfEachRange) {
   cupti.value = [](const std::string& metric, std::size_t launch) {
     return metric == "dram__sectors_read.sum" ? 100.0 + static_cast<double>(launch) : 3.0;
   };
-  const auto plan = a_plan();
+  const auto plan = a_filled_plan();
   ProfilerEngine engine(cupti.api());
   RangeProfiler profiler(engine, a_context(), "GH100");
   RangeProfiler::Reading reading;
@@ -85,7 +85,7 @@ TEST(RangeProfiler, ReadsNamesAndValuesOfEachRange) {
 // once.
 TEST(RangeProfiler, ManyWindowsReuseWhatTheyCan) {
   ScriptedCupti cupti;
-  const auto first = a_plan(1), second = a_plan(2);
+  const auto first = a_filled_plan(1), second = a_filled_plan(2);
   ProfilerEngine engine(cupti.api());
   RangeProfiler profiler(engine, a_context(), "GH100");
   for (int i = 0; i < 6; ++i) {
@@ -103,7 +103,7 @@ TEST(RangeProfiler, ManyWindowsReuseWhatTheyCan) {
 TEST(RangeProfiler, ARefusedSecondConfigurationGetsAFreshObject) {
   ScriptedCupti cupti;
   cupti.second_config_refused = true;
-  const auto first = a_plan(1), second = a_plan(2);
+  const auto first = a_filled_plan(1), second = a_filled_plan(2);
   ProfilerEngine engine(cupti.api());
   RangeProfiler profiler(engine, a_context(), "GH100");
   RangeProfiler::Reading reading;
@@ -118,7 +118,7 @@ TEST(RangeProfiler, ARefusedSecondConfigurationGetsAFreshObject) {
 TEST(RangeProfiler, TakesTheOtherTargetLevelAndRemembersIt) {
   ScriptedCupti cupti;
   cupti.accepted_target = 1;
-  const auto plan = a_plan();
+  const auto plan = a_filled_plan();
   ProfilerEngine engine(cupti.api());
   RangeProfiler profiler(engine, a_context(), "GH100");
   RangeProfiler::Reading reading;
@@ -129,7 +129,7 @@ TEST(RangeProfiler, TakesTheOtherTargetLevelAndRemembersIt) {
 
 TEST(RangeProfiler, AnImageThatGrewKeepsTheOldOneAlive) {
   ScriptedCupti cupti;
-  const auto plan = a_plan();
+  const auto plan = a_filled_plan();
   ProfilerEngine engine(cupti.api());
   RangeProfiler profiler(engine, a_context(), "GH100");
   ASSERT_FALSE(profiler.start(plan, RangeMode::user, 4).failed());
@@ -142,7 +142,7 @@ TEST(RangeProfiler, AnImageThatGrewKeepsTheOldOneAlive) {
 TEST(RangeProfiler, AnUnfinishedPassIsAFailure) {
   ScriptedCupti cupti;
   cupti.all_passes = 0;
-  const auto plan = a_plan();
+  const auto plan = a_filled_plan();
   ProfilerEngine engine(cupti.api());
   RangeProfiler profiler(engine, a_context(), "GH100");
   RangeProfiler::Reading reading;
@@ -153,7 +153,7 @@ TEST(RangeProfiler, AnUnfinishedPassIsAFailure) {
 // A destroyed context takes its profiler along: calling CUPTI for it would crash.
 TEST(RangeProfiler, AfterAbandonCuptiIsNotCalled) {
   ScriptedCupti cupti;
-  const auto plan = a_plan();
+  const auto plan = a_filled_plan();
   {
     ProfilerEngine engine(cupti.api());
     RangeProfiler profiler(engine, a_context(), "GH100");
@@ -188,7 +188,7 @@ class FailingCall : public testing::TestWithParam<const char*> {};
 TEST_P(FailingCall, IsASentenceAndLeavesNothingBehind) {
   ScriptedCupti cupti;
   cupti.fail(GetParam(), CUPTI_ERROR_UNKNOWN);
-  const auto plan = a_plan();
+  const auto plan = a_filled_plan();
   {
     ProfilerEngine engine(cupti.api());
     RangeProfiler profiler(engine, a_context(), "GH100");
@@ -228,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(RangeProfiler, WhatCountsNothingForTheHelperIsAskedByTheCaller) {
   ScriptedCupti cupti;
   cupti.value = [](const std::string&, std::size_t) { return 0.0; };
-  const auto plan = a_plan();
+  const auto plan = a_filled_plan();
   ProfilerEngine engine(cupti.api());
   RangeProfiler profiler(engine, a_context(), "GH100");
   RangeProfiler::Reading reading;
@@ -243,7 +243,7 @@ TEST(RangeProfiler, WhatCountsNothingForTheHelperIsAskedByTheCaller) {
 
 TEST(RangeProfiler, AFailingDisableIsSaidAndKeepsTheImages) {
   ScriptedCupti cupti;
-  const auto plan = a_plan();
+  const auto plan = a_filled_plan();
   ProfilerEngine engine(cupti.api());
   RangeProfiler profiler(engine, a_context(), "GH100");
   ASSERT_FALSE(profiler.start(plan, RangeMode::user, 4).failed());
@@ -261,7 +261,7 @@ TEST(RangeProfiler, AFailingDisableIsSaidAndKeepsTheImages) {
 TEST(RangeProfiler, PermissionIsAskedOnceAndNamesTheRemedy) {
   ScriptedCupti cupti;
   cupti.fail("cuptiRangeProfilerSetConfig", CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
-  const auto plan = a_plan();
+  const auto plan = a_filled_plan();
   ProfilerEngine engine(cupti.api());
   RangeProfiler profiler(engine, a_context(), "GH100");
   const auto failure = profiler.start(plan, RangeMode::user, 4);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 class CollectiveMessagesOf : public ::testing::Test {
@@ -100,4 +100,4 @@ TEST_F(CollectiveMessagesOf, EndsWithoutBeginningsAndAWayDown) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

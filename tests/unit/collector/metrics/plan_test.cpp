@@ -38,7 +38,7 @@ bool has(const MetricPlan& plan, const std::string& metric) {
   return std::find(metrics.begin(), metrics.end(), metric) != metrics.end();
 }
 
-bool holds(const PassPlan& pass, Quantity quantity) {
+bool is_in(const PassPlan& pass, Quantity quantity) {
   return std::any_of(pass.metrics.begin(), pass.metrics.end(), [&](const std::string& metric) {
     const auto* role = role_of(metric);
     return role != nullptr && role->quantity == quantity;
@@ -82,10 +82,10 @@ TEST_F(EveryFamily, EveryGroupCanBeVerifiedAndTimed) {
     SCOPED_TRACE(chip);
     for (const auto& pass : plan_of(chip).passes) {
       if (pass.phase.kind != PhaseKind::hw) continue;
-      EXPECT_TRUE(holds(pass, Quantity::ctas)) << shown(pass.metrics);
-      EXPECT_TRUE(holds(pass, Quantity::duration_ns)) << shown(pass.metrics);
-      EXPECT_TRUE(holds(pass, Quantity::sm_cycles)) << shown(pass.metrics);
-      EXPECT_TRUE(holds(pass, Quantity::bytes_l2)) << shown(pass.metrics);
+      EXPECT_TRUE(is_in(pass, Quantity::ctas)) << shown(pass.metrics);
+      EXPECT_TRUE(is_in(pass, Quantity::duration_ns)) << shown(pass.metrics);
+      EXPECT_TRUE(is_in(pass, Quantity::sm_cycles)) << shown(pass.metrics);
+      EXPECT_TRUE(is_in(pass, Quantity::bytes_l2)) << shown(pass.metrics);
     }
   }
 }

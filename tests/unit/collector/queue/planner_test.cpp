@@ -10,7 +10,7 @@
 namespace gable {
 namespace {
 
-QueueOptions options(std::uint32_t groups) {
+QueueOptions planner_options(std::uint32_t groups) {
   QueueOptions o;
   o.hw_groups = groups;
   o.wait = o.warmup = 0;
@@ -61,13 +61,13 @@ KeyNeeds spreading() {
 }
 
 TEST(Planner, OneWindowIsEnoughWhereKeysAreLaunchedOften) {
-  Planner planner(options(2));
+  Planner planner(planner_options(2));
   EXPECT_EQ(play(planner, [](Phase, int) { return KeyNeeds{}; }),
             "hw:1 x1, hw:2 x1, flops x1, time x3");
 }
 
 TEST(Planner, APhaseGoesOnUntilItsKeysHaveSamples) {
-  Planner planner(options(1));
+  Planner planner(planner_options(1));
   EXPECT_EQ(play(planner,
                  [](Phase p, int n) {
                    return n < (p.kind == PhaseKind::hw ? 3 : 2) ? lacking() : KeyNeeds{};
@@ -76,7 +76,7 @@ TEST(Planner, APhaseGoesOnUntilItsKeysHaveSamples) {
 }
 
 TEST(Planner, KeysThatNeverGetTheirSamplesAreNotWaitedForLongerThanTenWindows) {
-  Planner planner(options(1));
+  Planner planner(planner_options(1));
   std::map<std::string, int> windows;
   EXPECT_EQ(play(planner,
                  [&](Phase phase, int n) {
@@ -89,14 +89,14 @@ TEST(Planner, KeysThatNeverGetTheirSamplesAreNotWaitedForLongerThanTenWindows) {
 }
 
 TEST(Planner, KeysThatAreWorthLessThanAHundredthOfTheTimeAreNotWaitedFor) {
-  Planner planner(options(1));
+  Planner planner(planner_options(1));
   KeyNeeds few;
   few.samples = few.spread = 0.009;
   EXPECT_EQ(play(planner, [&few](Phase, int) { return few; }), "hw:1 x1, flops x1, time x3");
 }
 
 TEST(Planner, SpreadIsAnsweredAfterEveryKeyHasItsSamples) {
-  Planner planner(options(2));
+  Planner planner(planner_options(2));
   EXPECT_EQ(play(planner,
                  [](Phase p, int n) {
                    if (n < 2)
@@ -108,7 +108,7 @@ TEST(Planner, SpreadIsAnsweredAfterEveryKeyHasItsSamples) {
 }
 
 TEST(Planner, FlopsThatSpreadAreCountedOnBeforeTheTimes) {
-  Planner planner(options(1));
+  Planner planner(planner_options(1));
   EXPECT_EQ(play(planner,
                  [](Phase p, int n) {
                    return p.kind == PhaseKind::flops && n < 5 ? spreading() : KeyNeeds{};
@@ -118,7 +118,7 @@ TEST(Planner, FlopsThatSpreadAreCountedOnBeforeTheTimes) {
 
 // A step of kernels that are launched once, on a chip of four hardware passes.
 TEST(Planner, ThingsAreCompleteAfterKAndThreeSteps) {
-  Planner planner(options(4));
+  Planner planner(planner_options(4));
   EXPECT_EQ(play(planner,
                  [](Phase p, int n) {
                    return n < (p.kind == PhaseKind::flops ? 2 : 3) ? lacking() : KeyNeeds{};
@@ -128,7 +128,7 @@ TEST(Planner, ThingsAreCompleteAfterKAndThreeSteps) {
 }
 
 TEST(Planner, WhereWindowsAreLaunchesAPhaseGoesOnWhileNewKeysCome) {
-  auto o = options(1);
+  auto o = planner_options(1);
   o.steps = false;
   Planner planner(o);
   KeyNeeds fresh = lacking();
@@ -140,7 +140,7 @@ TEST(Planner, WhereWindowsAreLaunchesAPhaseGoesOnWhileNewKeysCome) {
 
 // Two windows of times, and the step into which the second one reaches.
 TEST(Planner, ActiveIsExact) {
-  auto o = options(1);
+  auto o = planner_options(1);
   o.active = 2;
   Planner planner(o);
   EXPECT_EQ(play(planner, [](Phase, int) { return lacking(); }),
@@ -148,7 +148,7 @@ TEST(Planner, ActiveIsExact) {
 }
 
 TEST(Planner, APhaseThatNeverVerifiesIsGivenUp) {
-  Planner planner(options(2));
+  Planner planner(planner_options(2));
   WindowFacts facts{1, {PhaseKind::hw, 0}, 7, 10, 0, true};
   EXPECT_EQ(planner.ended(facts, {}).reason, "");
   planner.counters_read(facts, {});
@@ -164,7 +164,7 @@ TEST(Planner, APhaseThatNeverVerifiesIsGivenUp) {
 }
 
 TEST(Planner, AKeptWindowForgivesThoseThrownAwayBefore) {
-  auto o = options(1);
+  auto o = planner_options(1);
   o.active = 10;
   o.flops = o.time = false;
   Planner planner(o);
@@ -178,7 +178,7 @@ TEST(Planner, AKeptWindowForgivesThoseThrownAwayBefore) {
 }
 
 TEST(Planner, WithoutTrueThreadBlocksFlopsAreNotBelieved) {
-  Planner planner(options(2));
+  Planner planner(planner_options(2));
   WindowFacts facts{1, {PhaseKind::hw, 0}, 7, 10, 0, true};
   CountersOutcome bad;
   bad.keep = false;
@@ -193,7 +193,7 @@ TEST(Planner, WithoutTrueThreadBlocksFlopsAreNotBelieved) {
 }
 
 TEST(Planner, FlopsAreBelievedWhereSomeWindowFitted) {
-  Planner planner(options(2));
+  Planner planner(planner_options(2));
   WindowFacts facts{1, {PhaseKind::hw, 0}, 7, 10, 0, true};
   CountersOutcome bad;
   bad.keep = false;
@@ -226,7 +226,7 @@ TEST(Judge, WhereEveryStepHasTheFlawTheThirdWindowIsKept) {
 
 // Ranks that see different things, and are in the same phase all the same.
 TEST(Planner, WithRanksTheNumberOfTheWindowAloneDecides) {
-  auto of_ranks = options(2);
+  auto of_ranks = planner_options(2);
   of_ranks.wait = of_ranks.warmup = 1;
   of_ranks.by_number = true;
   Planner calm(of_ranks), troubled(of_ranks);

@@ -11,16 +11,16 @@ namespace {
 constexpr std::uint64_t kTick = 100'000'000;  // how often the worker looks
 
 // A program that the worker looks at ten times a second: when its report was written, in tenths.
-class MadeUpRun {
+class PacedRun {
  public:
-  explicit MadeUpRun(std::uint64_t cost_ns = 1'000'000) : cost_ns_(cost_ns) {}
-  MadeUpRun& launches(int ticks) { return go(ticks, 1); }
-  MadeUpRun& is_quiet(int ticks) { return go(ticks, 0); }
-  MadeUpRun& window_ends() {
+  explicit PacedRun(std::uint64_t cost_ns = 1'000'000) : cost_ns_(cost_ns) {}
+  PacedRun& launches(int ticks) { return go(ticks, 1); }
+  PacedRun& is_quiet(int ticks) { return go(ticks, 0); }
+  PacedRun& window_ends() {
     ++content_.windows;
     return *this;
   }
-  MadeUpRun& next_report() {
+  PacedRun& next_report() {
     pace.begin_anew(content_);
     return *this;
   }
@@ -28,7 +28,7 @@ class MadeUpRun {
   SnapshotPace pace;
 
  private:
-  MadeUpRun& go(int ticks, std::uint64_t launches) {
+  PacedRun& go(int ticks, std::uint64_t launches) {
     for (int i = 0; i < ticks; ++i) {
       content_.events += launches;
       if (pace.due(now_ns_, content_)) {
@@ -47,34 +47,34 @@ class MadeUpRun {
 };
 
 TEST(SnapshotPace, NothingIsWrittenBeforeTheFirstLaunch) {
-  EXPECT_EQ(MadeUpRun().is_quiet(100).written(), "");
+  EXPECT_EQ(PacedRun().is_quiet(100).written(), "");
 }
 
 TEST(SnapshotPace, TheFirstComesASecondAfterTheFirstLaunch) {
-  EXPECT_EQ(MadeUpRun().is_quiet(20).launches(25).written(), "30");
+  EXPECT_EQ(PacedRun().is_quiet(20).launches(25).written(), "30");
 }
 
 TEST(SnapshotPace, OrAtOnceWhenAWindowIsComplete) {
-  EXPECT_EQ(MadeUpRun().launches(3).window_ends().launches(5).written(), "3");
-  EXPECT_EQ(MadeUpRun().launches(15).window_ends().launches(5).written(), "10 15");
+  EXPECT_EQ(PacedRun().launches(3).window_ends().launches(5).written(), "3");
+  EXPECT_EQ(PacedRun().launches(15).window_ends().launches(5).written(), "10 15");
 }
 
 TEST(SnapshotPace, ThenEveryFourSecondsWhileAnythingChanges) {
-  EXPECT_EQ(MadeUpRun().window_ends().launches(100).written(), "0 40 80");
-  EXPECT_EQ(MadeUpRun().window_ends().launches(50).is_quiet(100).written(), "0 40 80")
+  EXPECT_EQ(PacedRun().window_ends().launches(100).written(), "0 40 80");
+  EXPECT_EQ(PacedRun().window_ends().launches(50).is_quiet(100).written(), "0 40 80")
       << "what came between the fortieth and the fiftieth";
-  EXPECT_EQ(MadeUpRun().window_ends().launches(1).is_quiet(300).written(), "0");
+  EXPECT_EQ(PacedRun().window_ends().launches(1).is_quiet(300).written(), "0");
 }
 
 TEST(SnapshotPace, ALargeReportTakesTwoPercentOfACore) {
-  MadeUpRun run(500'000'000);  // half a second
+  PacedRun run(500'000'000);  // half a second
   EXPECT_FALSE(run.pace.is_stretched());
   EXPECT_EQ(run.window_ends().launches(600).written(), "0 250 500");
   EXPECT_TRUE(run.pace.is_stretched());
 }
 
 TEST(SnapshotPace, AnotherReportBeginsAnew) {
-  MadeUpRun run;
+  PacedRun run;
   run.window_ends().launches(60).next_report().is_quiet(30).launches(3).window_ends().launches(2);
   EXPECT_EQ(run.written(), "0 40 93");
 }

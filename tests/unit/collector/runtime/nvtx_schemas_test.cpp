@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 constexpr DomainId kNccl = 7;
@@ -130,4 +130,4 @@ TEST_F(NvtxSchemasOf, OddSchemasDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -37,10 +37,10 @@ class RawLaunch {
   cuLaunchKernel_params parameters_{};
 };
 
-constexpr char kTimes[] = "--phases time --wait 0 --warmup 0 --active 2";
+constexpr char kTimesAlone[] = "--phases time --wait 0 --warmup 0 --active 2";
 
 TEST(LaunchPath, ALaunchIsOfTheLayerThatIsOpen) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kTimesAlone);
   for (int i = 0; i < 3; ++i) {
     run.push("encoder");
     run.launch("gemm");
@@ -53,7 +53,7 @@ TEST(LaunchPath, ALaunchIsOfTheLayerThatIsOpen) {
 }
 
 TEST(LaunchPath, TimesAreThoseOfTheLaunchsOwnRecord) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kTimesAlone);
   run.step({"first"});  // windows of steps begin with the first border
   for (int i = 0; i < 3; ++i) {
     run.kernel_ns = 300;
@@ -68,7 +68,7 @@ TEST(LaunchPath, TimesAreThoseOfTheLaunchsOwnRecord) {
 }
 
 TEST(LaunchPath, WhatCuptiLaunchesOutOfACallOfOursIsNotTheProgramsOwn) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kTimesAlone);
   run.steps(2, {"gemm"});
   this_thread().busy = true;
   run.launch("instrumentation");
@@ -79,7 +79,7 @@ TEST(LaunchPath, WhatCuptiLaunchesOutOfACallOfOursIsNotTheProgramsOwn) {
 }
 
 TEST(LaunchPath, AHandleMayMeanAnotherKernelOnceAModuleWasUnloaded) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kTimesAlone);
   const RawLaunch launch;
   char name[] = "before";
   launch(run, name);
@@ -91,7 +91,7 @@ TEST(LaunchPath, AHandleMayMeanAnotherKernelOnceAModuleWasUnloaded) {
 }
 
 TEST(LaunchPath, AContextWhoseGpuIsUnknownIsSaidOnceAndCountsAsGpuZero) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kTimesAlone);
   run.cupti.fail("cuptiGetDeviceId", CUPTI_ERROR_UNKNOWN);
   run.steps(3, {"gemm"});
   EXPECT_TRUE(run.said("which GPU a context is of"));
@@ -99,7 +99,7 @@ TEST(LaunchPath, AContextWhoseGpuIsUnknownIsSaidOnceAndCountsAsGpuZero) {
 }
 
 TEST(LaunchPath, ALaunchIntoACaptureIsNoLaunch) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kTimesAlone);
   run.steps(2, {"gemm"});
   run.call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, CUPTI_API_ENTER);
   run.enter_launch("captured");
@@ -115,7 +115,7 @@ TEST(LaunchPath, ALaunchIntoACaptureIsNoLaunch) {
 
 // Another stream captures: this one's launches run.
 TEST(LaunchPath, ALaunchBesideACaptureIsCounted) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kTimesAlone);
   run.steps(2, {"gemm"});
   run.call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, CUPTI_API_ENTER);
   run.launch("beside");
@@ -140,7 +140,7 @@ TEST(LaunchPath, LaunchesOfManyThreadsAreAllCounted) {
 }
 
 TEST(WaitPath, AWaitIsTimeOfItsLayerAndTheNextLaunchTellsHowLongItTakesToArrive) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kTimesAlone);
   run.step({"gemm"});  // steps begin with the first border
   for (int i = 0; i < 3; ++i) {
     run.push("loss");

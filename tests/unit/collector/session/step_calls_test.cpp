@@ -17,10 +17,10 @@ namespace gable {
 namespace {
 
 using Kind = RecordedCallKind;
-constexpr char kTimes[] = "--phases time --wait 0 --warmup 0 --active 3";
+constexpr char kThreeTimes[] = "--phases time --wait 0 --warmup 0 --active 3";
 
 template <typename Handle>
-Handle handle(std::uintptr_t number) {
+Handle an_address(std::uintptr_t number) {
   return reinterpret_cast<Handle>(number);
 }
 
@@ -43,17 +43,18 @@ class Calls {
   }
   void record(std::uintptr_t event, std::uintptr_t stream = 0) {
     call(CUPTI_DRIVER_TRACE_CBID_cuEventRecord,
-         cuEventRecord_params{handle<CUevent>(event), handle<CUstream>(stream)});
+         cuEventRecord_params{an_address<CUevent>(event), an_address<CUstream>(stream)});
   }
   void wait(std::uintptr_t event, std::uintptr_t stream) {
     call(CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent,
-         cuStreamWaitEvent_params{handle<CUstream>(stream), handle<CUevent>(event), 0});
+         cuStreamWaitEvent_params{an_address<CUstream>(stream), an_address<CUevent>(event), 0});
   }
   void query(std::uintptr_t event, CUresult result) {
-    call(CUPTI_DRIVER_TRACE_CBID_cuEventQuery, cuEventQuery_params{handle<CUevent>(event)}, result);
+    call(CUPTI_DRIVER_TRACE_CBID_cuEventQuery, cuEventQuery_params{an_address<CUevent>(event)},
+         result);
   }
   void make_stream(std::uintptr_t stream) {
-    auto made = handle<CUstream>(stream);
+    auto made = an_address<CUstream>(stream);
     call(CUPTI_DRIVER_TRACE_CBID_cuStreamCreateWithPriority,
          cuStreamCreateWithPriority_params{&made, CU_STREAM_NON_BLOCKING, 0});
   }
@@ -79,7 +80,7 @@ std::vector<Kind> kinds_of(const StepRecord& record, std::size_t step) {
 }
 
 TEST(StepCallPath, AStepHasItsCallsInTheirOrder) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kThreeTimes);
   Calls calls(run);
   run.step({"first"});
   calls.make_stream(0x5000);
@@ -131,7 +132,7 @@ TEST(StepCallPath, OnlyTimeWindowsOfStepsAreRecorded) {
 
 // The optimizer's calls, say, behind the range that is the step.
 TEST(StepCallPath, WhatIsBetweenStepsIsRecordedWithTheStepBefore) {
-  RunOnScript run(std::string(kTimes) + " --step-range ^step$");
+  RunOnScript run(std::string(kThreeTimes) + " --step-range ^step$");
   Calls calls(run);
   for (int i = 0; i < 4; ++i) {
     run.push("step");
@@ -150,7 +151,7 @@ TEST(StepCallPath, WhatIsBetweenStepsIsRecordedWithTheStepBefore) {
 }
 
 TEST(StepCallPath, WhatAStreamCapturesIsNoCall) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kThreeTimes);
   Calls calls(run);
   run.step({"first"});
   for (int i = 0; i < 4; ++i) {
@@ -166,7 +167,7 @@ TEST(StepCallPath, WhatAStreamCapturesIsNoCall) {
 }
 
 TEST(StepCallPath, ThreadsAreTold) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kThreeTimes);
   Calls calls(run);
   run.step({"first"});
   for (int i = 0; i < 4; ++i) {
@@ -190,7 +191,7 @@ TEST(StepCallPath, ThreadsAreTold) {
 
 // What CUPTI does out of a call of ours is not the program's.
 TEST(StepCallPath, CallsOfOursAreNone) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kThreeTimes);
   Calls calls(run);
   run.step({"first"});
   for (int i = 0; i < 4; ++i) {
@@ -206,7 +207,7 @@ TEST(StepCallPath, CallsOfOursAreNone) {
 }
 
 TEST(StepCallPath, StepsThatAreTooLargeAreSaidAndCostNoMore) {
-  RunOnScript run(kTimes);
+  RunOnScript run(kThreeTimes);
   Calls calls(run);
   run.step({"first"});
   run.launch("gemm");

@@ -11,7 +11,7 @@
 #include "analysis/roofline/roofline.h"
 #include "tools/advice/advice.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 constexpr double kFp32 = 1e14, kTf32 = 4e14, kBf16 = 8e14, kDram = 2e12;
@@ -506,4 +506,4 @@ TEST(KernelKind, NamesOfPyTorchAndCudnn) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

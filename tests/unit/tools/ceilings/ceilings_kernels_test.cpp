@@ -13,7 +13,7 @@
 #include <set>
 #include <sstream>
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 // Of the loop, which runs `iterations` times.
@@ -157,4 +157,4 @@ TEST(RoofKernels, CanBeAssembled) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -8,7 +8,7 @@
 #include "tools/ceilings/ceilings_repeat.h"
 #include "tools/ceilings/ceilings_table.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 TEST(RepeatUntilSteady, FindsALoopThatTakesLongEnoughAndStopsWhenItIsSteady) {
@@ -110,4 +110,4 @@ TEST(CeilingsTable, OfPlaybackSaysSoFirst) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -8,7 +8,7 @@
 
 #include "tests/unit/tools/made_report.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 // Three products that compute for 100, 200 and 300 ns at the FP32 roof; TF32 is four times as fast.
@@ -79,4 +79,4 @@ TEST(AdviceScore, IdleTimeIsTheStepsOwn) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -9,7 +9,7 @@
 #include "tools/compare/compare_work.h"
 #include "tools/compare/gate.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 Report run_of(double conv_ns, double step_ns, double flop = 25000, double launches = 2) {
@@ -117,4 +117,4 @@ TEST(WorkOf, CountedFlopsThenFormulasThenLaunches) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

@@ -8,7 +8,7 @@
 
 #include "tests/unit/tools/made_report.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 const ComparedRow& row_named(const std::vector<ComparedRow>& rows, const std::string& name) {
@@ -251,4 +251,4 @@ TEST(CompareOf, WhatSeparatesKindsOfStepsIsNoNoise) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

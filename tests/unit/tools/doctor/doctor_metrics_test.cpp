@@ -14,12 +14,12 @@
 namespace gable::tests {
 namespace {
 
-Ran real_doctor(const std::string& options) {
+Ran plan_by_doctor(const std::string& options) {
   return run_gable("doctor --cupti '" GABLE_CUPTI_LIBRARY "' --chip " + options);
 }
 
 TEST(DoctorMetrics, PlansWhatARunWouldCollect) {
-  const Ran ran = real_doctor("GH100 --metrics cache,smsp__inst_executed");
+  const Ran ran = plan_by_doctor("GH100 --metrics cache,smsp__inst_executed");
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_NE(ran.out.find("l1tex__t_sectors_lookup_hit.sum "), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("smsp__inst_executed.sum "), std::string::npos);
@@ -27,19 +27,19 @@ TEST(DoctorMetrics, PlansWhatARunWouldCollect) {
 }
 
 TEST(DoctorMetrics, ANameThatIsNoneIsWrongAndOneThatNeedsMorePassesALimit) {
-  const Ran wrong = real_doctor("GH100 --metrics roofline,no__such");
+  const Ran wrong = plan_by_doctor("GH100 --metrics roofline,no__such");
   EXPECT_EQ(wrong.code, 2);
   EXPECT_NE(wrong.out.find("no__such is left out: CUPTI has no metric of that name for GH100.\n"),
             std::string::npos);
-  const Ran limited = real_doctor("GH100 --metrics roofline,l1tex__t_requests");
+  const Ran limited = plan_by_doctor("GH100 --metrics roofline,l1tex__t_requests");
   EXPECT_EQ(limited.code, 1);
   EXPECT_NE(limited.out.find("l1tex__t_requests is left out: GH100 needs "), std::string::npos);
-  EXPECT_EQ(real_doctor("GH100 --metrics no__such").code, 2);
+  EXPECT_EQ(plan_by_doctor("GH100 --metrics no__such").code, 2);
 }
 
 TEST(DoctorMetrics, OptionsThatDoNotGoTogetherAreOneSentence) {
   for (const char* options : {"all", "GH100 --markdown", "all --markdown --metrics cache"}) {
-    const Ran ran = real_doctor(options);
+    const Ran ran = plan_by_doctor(options);
     EXPECT_EQ(ran.code, 2) << options;
     EXPECT_EQ(ran.out, "");
   }
@@ -53,7 +53,7 @@ TEST(DoctorMetrics, ThePageOfAllChipsIsUpToDate) {
   std::stringstream page;
   page << file.rdbuf();
   ASSERT_NE(page.str(), "");
-  const Ran ran = real_doctor("all --markdown");
+  const Ran ran = plan_by_doctor("all --markdown");
   ASSERT_EQ(ran.code, 0) << ran.err;
   const std::string mark = "CUDA 13.0, API 130001";
   if (ran.out.find(mark) == std::string::npos)

@@ -6,7 +6,7 @@
 
 #include "tests/unit/tools/made_report.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 std::vector<std::string> names(const std::vector<PlotRow>& rows) {
@@ -173,4 +173,4 @@ TEST(RowLevels, BytesAndRatesOfEachLevel) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

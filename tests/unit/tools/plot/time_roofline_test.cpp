@@ -8,7 +8,7 @@
 
 #include "analysis/roofline/roofline.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 // Published for a V100: 15.7 TFLOP/s in FP32, 900 GB/s.
@@ -89,4 +89,4 @@ TEST(TimeRoofline, APublishedPointIsDividedRightAndStaysUnderTheRoof) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

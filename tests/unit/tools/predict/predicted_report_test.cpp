@@ -7,7 +7,7 @@
 
 #include "tests/unit/tools/made_report.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 // Twice the FP32 and four times the DRAM of MadeReport's GPU.
@@ -382,4 +382,4 @@ TEST(ModelReport, SaysThatNothingRan) {
 }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests

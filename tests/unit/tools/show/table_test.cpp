@@ -7,7 +7,7 @@
 #include "analysis/base/display.h"
 #include "tests/unit/analysis/profile_fixture.h"
 
-namespace gable::testing {
+namespace gable::tests {
 namespace {
 
 class Table : public ProfileTest {
@@ -362,4 +362,4 @@ TEST_F(Table, SaysHowManyStepsAreEnoughWhereNothingWasMeasured) {
 TEST_F(Table, WithoutAReportItSaysSo) { EXPECT_EQ(shown({}), "No process launched a kernel.\n"); }
 
 }  // namespace
-}  // namespace gable::testing
+}  // namespace gable::tests
