@@ -283,6 +283,26 @@ class ManyFiles(ImportTest):
         ran, could = (f"derived__{unit}__sass_thread_inst_executed_op_ffma_pred_on_x2" for unit in ("smsp", "sm"))
         self.assertEqual([fp32([(ran, "")]), fp32([(ran, ""), (could, "")]), fp32([(could, ""), (ran, "")]), fp32([(could, "")])], [7000, 7000, 7000, None])
 
+    def test_peaks_that_ncu_states_are_roofs(self):
+        """As ncu draws its own: what a unit can do in a cycle, at the unit's own clock. The peaks are those of an H100 with 132 SMs."""
+        rate = "__cycles_elapsed.avg.per_second"
+        metrics = [("gpu__time_duration.sum", "ns"), ("derived__sm__sass_thread_inst_executed_op_ffma_pred_on_x2", ""),
+                   ("derived__sm__sass_thread_inst_executed_op_dfma_pred_on_x2", ""),
+                   ("derived__sm__sass_thread_inst_executed_op_hfma_pred_on_x4", ""), ("smsp" + rate, "cycle/nsecond"),
+                   ("derived__lts__lts2xbar_bytes.sum.peak_sustained", "Kbyte/cycle"), ("lts__t_bytes.sum.peak_sustained", "byte/cycle"),
+                   ("lts" + rate, "cycle/nsecond"), ("derived__l1tex__lsu_writeback_bytes_mem_lgds.sum.peak_sustained", "byte/cycle"),
+                   ("l1tex" + rate, "Ghz")]
+        launches = [("k", (100, 33792, 16896, 67584, clock, 5.12, 9999, clock / 2, 16896, clock)) for clock in (1.5, 1.7, 1.6)]
+        report = self.report("--ncu", *self.one_metric_files(launches, metrics, "9.0"))
+        roofs = {each["name"]: (each["value"], each["source"]) for each in report["ceilings"]}
+        for name, value in (("fp32", 33792 * 1.6e9), ("fp64", 16896 * 1.6e9), ("fp16", 67584 * 1.6e9), ("l2", 5120 * 0.8e9), ("l1", 16896 * 1.6e9)):
+            self.assertAlmostEqual(roofs[name][0] / value, 1, 9, name)
+            self.assertIn(f"ncu states {value / (0.8e9 if name == 'l2' else 1.6e9):.0f} ", roofs[name][1])
+        self.assertNotIn("dram", roofs)  # neither its peak nor its clock is there
+        one = self.report("--ncu", *self.one_metric_files([("k", (100, 5120, 1.6))], [metrics[0], ("lts__t_bytes.sum.peak_sustained", "byte/cycle"),
+                                                                                      ("sm" + rate, "cycle/nsecond")], "9.0"))
+        self.assertNotIn("l2", {each["name"] for each in one["ceilings"]})  # another unit's clock is not its own
+
     def test_l2_bytes_of_the_sms_go_before_those_of_all(self):
         metrics = [("gpu__time_duration.sum", "ns"), ("lts__t_bytes.sum", "byte"), ("lts__t_sectors_srcunit_tex.sum", "sector")]
         one = kernel(self.report("--ncu", *self.one_metric_files([("k", (100, 5000, 7))], metrics)), "k")

@@ -12,6 +12,7 @@ namespace gable {
 namespace {
 
 constexpr std::string_view kSumPerCycle = ".sum.per_cycle_elapsed";
+constexpr std::string_view kSumOfPeak = ".sum.peak_sustained";
 constexpr std::string_view kOldSass = "sm__sass_thread_inst_executed_op_";
 
 // The SM's count of an instruction is the sum of its partitions'.
@@ -64,14 +65,16 @@ std::optional<NcuMetric> NcuMetrics::add(std::string_view name) {
 }
 
 std::optional<NcuMetric> NcuMetrics::intern(std::string_view name) {
-  constexpr std::string_view kDerived = "derived__", kAchieved = "derived__smsp__";
+  constexpr std::string_view kDerived = "derived__", kAchieved = "derived__smsp__",
+                             kPossible = "derived__sm__sass_";
   // "derived__smsp__X_x2" is twice X.sum.per_cycle_elapsed. "derived__sm__X_x2" is what the SMs
   // could do: twice X.sum.peak_sustained.
   if (const int times = times_of(name); name.starts_with(kDerived) && times > 0) {
-    if (!name.starts_with(kAchieved)) return std::nullopt;
+    const bool achieved = name.starts_with(kAchieved);
+    if (!achieved && !name.starts_with(kPossible)) return std::nullopt;
     name.remove_prefix(kDerived.size());
     name = name.substr(0, name.rfind("_x"));
-    auto metric = intern(std::string(name) + std::string(kSumPerCycle));
+    auto metric = intern(std::string(name) + std::string(achieved ? kSumPerCycle : kSumOfPeak));
     if (metric) metric->scale = 1.0 / times;
     return metric;
   }

@@ -11,6 +11,7 @@
 #include "tools/base/wrong_use.h"
 #include "tools/import/counters/derived.h"
 #include "tools/import/counters/ncu_metrics.h"
+#include "tools/import/counters/stated_peaks.h"
 #include "tools/import/report/finish.h"
 #include "tools/import/report/join.h"
 
@@ -46,6 +47,7 @@ class Assembly {
           "There is no kernel in these files: nothing ran on a GPU while they were "
           "recorded, or kernels were not traced.");
     derive_quantities(imported_);
+    state_peaks(imported_);
     const bool counted = !imported_.counters.empty(), timed = !imported_.kernels.empty();
     for (const auto& [id, device] : imported_.devices) profile_.add_device(device);
     if (counted) profile_.set_metrics(kCounters, imported_.metrics);
