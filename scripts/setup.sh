@@ -218,6 +218,7 @@ test_packages=(
   'python3-jsonschema:import jsonschema'
   openmpi-bin:mpirun
   strace:strace
+  'locales:share/i18n/charmaps/ANSI_X3.4-1968*'
 )
 lint_packages=(
   clang-format-14:clang-format-14

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <vector>
 
+#include "analysis/base/number_text.h"
 #include "analysis/base/text.h"
 
 namespace gable {
@@ -106,12 +107,6 @@ std::string escape(const char* pattern, unsigned value) {
   return text.data();
 }
 
-std::string format(const char* pattern, double value) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), pattern, value);
-  return text.data();
-}
-
 // Whether `value` would round up to `limit` with the digits shown below it.
 bool reaches(double value, double limit, double half_step) { return value >= limit - half_step; }
 
@@ -204,10 +199,10 @@ std::string digits(const Maybe& value) {
   if (!value) return "-";
   const double v = std::abs(*value);
   if (v == 0) return "0";
-  if (reaches(v, 100, 0.05)) return format("%.0f", *value);
-  if (reaches(v, 10, 0.005)) return format("%.1f", *value);
-  if (reaches(v, 1, 0.0005)) return format("%.2f", *value);
-  if (v >= 0.0005) return format("%.3f", *value);
+  if (reaches(v, 100, 0.05)) return decimals(*value, 0);
+  if (reaches(v, 10, 0.005)) return decimals(*value, 1);
+  if (reaches(v, 1, 0.0005)) return decimals(*value, 2);
+  if (v >= 0.0005) return decimals(*value, 3);
   return "<0.001";
 }
 

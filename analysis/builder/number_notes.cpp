@@ -2,12 +2,11 @@
 #include "analysis/builder/number_notes.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <set>
 #include <string_view>
 
+#include "analysis/base/number_text.h"
 #include "analysis/builder/model_rows.h"
 
 namespace gable {
@@ -114,11 +113,7 @@ void once_note(const Report& report, std::vector<std::string>& notes) {
                   "times.");
 }
 
-std::string percent(double value) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.3g %%", value);
-  return text.data();
-}
+std::string percent(double value) { return significant(value, 3) + " %"; }
 
 // Counted FLOPs against those of the operators' formulas, of the layers that have such operators.
 void model_notes(const Profile::State& state, const Report& report,
@@ -137,12 +132,11 @@ void model_notes(const Profile::State& state, const Report& report,
     if (most == nullptr || off(row) > off(*most)) most = &row;
   }
   if (most != nullptr) {
-    std::array<char, 32> times{};
-    (void)std::snprintf(times.data(), times.size(), "%.3g", *most->model->flops_ratio);
     notes.push_back("The counted FLOPs of " + counted(differ, "layer", "layers") +
                     " differ by more than 10 % from those of their operators' formulas, most in " +
                     shown_path(most->path) + " (" + to_string(most->direction) + ", " +
-                    times.data() + " times): padding, Winograd, or fused or repeated work.");
+                    significant(*most->model->flops_ratio, 3) +
+                    " times): padding, Winograd, or fused or repeated work.");
   }
   const auto above = static_cast<std::uint64_t>(std::count_if(
       report.layers.begin(), report.layers.end(),

@@ -2,11 +2,10 @@
 #include "analysis/builder/report_ceilings.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <set>
 
+#include "analysis/base/number_text.h"
 #include "analysis/events/quantities.h"
 #include "analysis/roofline/ceilings.h"
 #include "analysis/roofline/link_roofs.h"
@@ -51,11 +50,7 @@ std::map<std::int32_t, Maybe> measured_clocks(const Profile::State& state) {
   return clocks;
 }
 
-std::string ghz(double hz) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.4g GHz", hz * 1e-9);
-  return text.data();
-}
+std::string ghz(double hz) { return significant(hz * 1e-9, 4) + " GHz"; }
 
 // Nothing clocks so far from what the driver names: then the counter counts something else.
 bool is_possible(const Maybe& measured, const DeviceInfo& device) {
@@ -88,12 +83,10 @@ void measured_notes(const Report& report, const DeviceInfo& device,
       if (other.device != device.id || other.name != measured.name || preference(other) == 2 ||
           other.clock == SmClock::measured || measured.value <= other.value)
         continue;
-      std::array<char, 32> above{};
-      (void)std::snprintf(above.data(), above.size(), "%.2g %%",
-                          (measured.value / other.value - 1) * 100);
       notes.push_back("The measured roof " + measured.name + " of device " +
-                      std::to_string(device.id) + " is " + above.data() +
-                      " above the theoretical one: a clock above the stated one, or a "
+                      std::to_string(device.id) + " is " +
+                      significant((measured.value / other.value - 1) * 100, 2) +
+                      " % above the theoretical one: a clock above the stated one, or a "
                       "measurement that did not do what it should.");
     }
   }

@@ -2,9 +2,9 @@
 #include "analysis/report/gpu_words.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
+
+#include "analysis/base/number_text.h"
 
 namespace gable {
 namespace {
@@ -61,11 +61,7 @@ std::string share_text(double share) {
   return (rounded == 0 ? "<1" : std::to_string(rounded)) + " %";
 }
 
-std::string ghz(double hz) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.3g GHz", hz * 1e-9);
-  return text.data();
-}
+std::string ghz(double hz) { return significant(hz * 1e-9, 3) + " GHz"; }
 
 // "1.41 GHz of 1.98 GHz"; empty where one is unknown.
 std::string clock_of(const DeviceInfo& device) {

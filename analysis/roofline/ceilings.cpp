@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/roofline/ceilings.h"
 
-#include <array>
-#include <cstdio>
-
+#include "analysis/base/number_text.h"
 #include "analysis/roofline/chip_rates.h"
 
 namespace gable {
@@ -14,11 +12,7 @@ struct Clock {
   SmClock kind;
 };
 
-std::string text(double value) {
-  std::array<char, 32> out{};
-  (void)std::snprintf(out.data(), out.size(), "%.4g", value);
-  return out.data();
-}
+std::string text(double value) { return significant(value, 4); }
 
 class List {
  public:

@@ -2,15 +2,14 @@
 #include "analysis/roofline/measured_roofs.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "analysis/base/number_text.h"
 #include "analysis/base/plain_file.h"
 #include "analysis/base/text_file.h"
 #include "analysis/report/json_object.h"
@@ -75,11 +74,7 @@ ParsedRoofs parse(std::string_view text) {
   return {std::move(roofs), {}};
 }
 
-std::string percent(double share) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.2g %%", share * 100);
-  return text.data();
-}
+std::string percent(double share) { return significant(share * 100, 2) + " %"; }
 
 namespace fs = std::filesystem;
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
 #include <set>
 
 #include "analysis/base/display.h"
+#include "analysis/base/number_text.h"
 #include "analysis/roofline/ceilings.h"
 
 namespace gable {
@@ -47,11 +47,7 @@ std::string unit_of(CeilingKind kind, const std::string& name) {
   return name.rfind("int", 0) == 0 ? "OP/s" : "FLOP/s";
 }
 
-std::string clock_text(double hz) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.3f GHz", hz * 1e-9);
-  return text.data();
-}
+std::string clock_text(double hz) { return decimals(hz * 1e-9, 3) + " GHz"; }
 
 const Ceiling* find(const std::vector<Ceiling>& ceilings, const std::string& name) {
   const auto found = std::find_if(ceilings.begin(), ceilings.end(),

@@ -2,9 +2,9 @@
 #include "tools/compare/compared.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <numeric>
+
+#include "analysis/base/number_text.h"
 
 namespace gable {
 
@@ -13,11 +13,7 @@ Maybe Compared::change() const {
   return *b / *a - 1;
 }
 
-std::string launches_text(double launches) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.6g", launches);
-  return text.data();
-}
+std::string launches_text(double launches) { return significant(launches, 6); }
 
 Maybe RunValues::mean() const {
   if (values_.empty()) return std::nullopt;

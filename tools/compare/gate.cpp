@@ -2,14 +2,13 @@
 #include "tools/compare/gate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "analysis/base/display.h"
+#include "analysis/base/number_text.h"
 #include "tools/plot/row_query.h"
 
 namespace gable {
@@ -280,11 +279,7 @@ class Gate {
   std::string first_lost_;
 };
 
-std::string factor(double value) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.2f", value);
-  return text.data();
-}
+std::string factor(double value) { return decimals(value, 2); }
 
 }  // namespace
 
@@ -334,11 +329,7 @@ std::string shown_value(const Maybe& value, Gated what) {
   }
 }
 
-std::string gate_text(double percent_allowed) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%g %%", percent_allowed);
-  return text.data();
-}
+std::string gate_text(double percent_allowed) { return significant(percent_allowed, 6) + " %"; }
 
 double GateFinding::worsening() const {
   if (values.a && values.b && whole_ns.value_or(0) > 0) return (*values.b - *values.a) / *whole_ns;

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 #include <set>
 
 #include "analysis/base/display.h"
+#include "analysis/base/number_text.h"
 #include "analysis/roofline/partial_sum.h"
 #include "tools/export/export.h"
 #include "tools/export/log_axis.h"
@@ -57,11 +57,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-std::string px(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
+std::string px(double value) { return decimals(value, 2); }
 
 std::string line(const char* kind, double x1, double y1, double x2, double y2,
                  const std::string& more = {}) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/gpus/gpu_file.h"
 
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "analysis/base/input_file.h"
+#include "analysis/base/number_text.h"
 #include "analysis/base/units.h"
 
 namespace gable {
@@ -48,12 +48,6 @@ class Reader {
   }
 
  private:
-  static std::string shown(double value) {
-    std::array<char, 32> out{};
-    (void)std::snprintf(out.data(), out.size(), "%g", value);
-    return out.data();
-  }
-
   const Json& find(const Json& of, const std::string& place, const char* name) const {
     const auto found = of.find(name);
     if (found == of.end()) throw Wrong{"\"" + place + name + "\" is missing."};
@@ -79,8 +73,8 @@ class Reader {
                 double most) const {
     const Json& value = find(of, place, name);
     if (!value.is_number() || !(value.get<double>() >= least && value.get<double>() <= most))
-      throw Wrong{"\"" + place + name + "\" must be a number from " + shown(least) + " to " +
-                  shown(most) + "."};
+      throw Wrong{"\"" + place + name + "\" must be a number from " + significant(least, 6) +
+                  " to " + significant(most, 6) + "."};
     return value.get<double>();
   }
 

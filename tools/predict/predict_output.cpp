@@ -2,10 +2,9 @@
 #include "tools/predict/predict_output.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "analysis/base/display.h"
+#include "analysis/base/number_text.h"
 #include "analysis/base/units.h"
 #include "analysis/roofline/partial_sum.h"
 #include "analysis/roofline/roofline.h"
@@ -16,9 +15,7 @@ namespace {
 
 std::string exact(const Maybe& value) {
   if (!value) return {};
-  std::array<char, 40> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.17g", *value);
-  return text.data();
+  return significant(*value, 17);
 }
 
 std::string quoted(const std::string& text) {

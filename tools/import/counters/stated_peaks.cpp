@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/base/number_text.h"
 #include "analysis/base/units.h"
 
 namespace gable {
@@ -67,12 +67,6 @@ Maybe value_of(const Imported::CounterLaunch& launch, std::uint32_t metric) {
   return std::nullopt;
 }
 
-std::string text(double value) {
-  std::array<char, 32> out{};
-  (void)std::snprintf(out.data(), out.size(), "%.6g", value);
-  return out.data();
-}
-
 struct Sample {
   double value, per_cycle, hz;
 };
@@ -89,9 +83,10 @@ void state(const Peak& peak, std::int32_t device, std::vector<Sample>& samples,
   const bool compute = peak.kind == CeilingKind::compute;
   imported.stated.push_back(
       {device, peak.kind, std::string(peak.roof), middle->value,
-       "theoretical: ncu states " + text(middle->per_cycle) + (compute ? " FLOP" : " byte") +
-           " per cycle (" + std::string(peak.metric) + ".sum.peak_sustained) x " +
-           text(middle->hz / kGiga) + " GHz, while it counted",
+       "theoretical: ncu states " + significant(middle->per_cycle, 6) +
+           (compute ? " FLOP" : " byte") + " per cycle (" + std::string(peak.metric) +
+           ".sum.peak_sustained) x " + significant(middle->hz / kGiga, 6) +
+           " GHz, while it counted",
        peak.unit == "sm" || peak.unit == "l1tex" ? SmClock::measured : SmClock::none});
 }
 

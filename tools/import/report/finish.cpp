@@ -2,12 +2,11 @@
 #include "tools/import/report/finish.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 
+#include "analysis/base/number_text.h"
 #include "analysis/builder/report_builder.h"
 #include "analysis/events/quantities.h"
 #include "tools/gpus/gpu_catalogue.h"
@@ -22,10 +21,7 @@ std::string list_of(const std::vector<std::string>& parts) {
 }
 
 std::string percent_of(std::uint64_t part, std::uint64_t whole) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.1f %%",
-                      100 * static_cast<double>(part) / static_cast<double>(whole));
-  return text.data();
+  return decimals(100 * static_cast<double>(part) / static_cast<double>(whole), 1) + " %";
 }
 
 bool counters_have_times(const Imported& imported) {
