@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/kineto/trace_event.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -331,6 +332,10 @@ std::optional<CollectiveCall> collective_of(const TraceMessage& message) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
   if (elements && size && *elements < kMost && !message.uneven) call.bytes = *elements * *size;
   return call;
+}
+
+std::uint32_t trace_handle(const std::optional<std::uint64_t>& number) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(number.value_or(0), UINT32_MAX));
 }
 
 std::optional<std::int64_t> trace_time(std::string_view text) {

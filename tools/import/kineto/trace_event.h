@@ -61,6 +61,11 @@ struct TraceEvent {
   TraceMessage message;
   XlaTexts xla;  // of JAX's and TensorFlow's; in metadata its name is a process's or thread's
 
+  // A time before the zero of the trace stays below it, and wraps, until all are moved.
+  [[nodiscard]] std::uint64_t wrapped_start_ns() const {
+    return static_cast<std::uint64_t>(start_ns);
+  }
+  [[nodiscard]] std::uint64_t wrapped_end_ns() const { return wrapped_start_ns() + duration_ns; }
   void clear();
 };
 
@@ -70,6 +75,9 @@ void read_trace_event(JsonStream& json, TraceEvent& event);
 // The collective that a kernel is of, without its key; nothing where the trace names none. No trace
 // says whether all ranks are on one machine.
 [[nodiscard]] std::optional<CollectiveCall> collective_of(const TraceMessage& message);
+
+// A stream or context: -1 and what is no 32 bits are none.
+[[nodiscard]] std::uint32_t trace_handle(const std::optional<std::uint64_t>& number);
 
 // Microseconds as a trace has them, in whole ns.
 [[nodiscard]] std::optional<std::int64_t> trace_time(std::string_view text);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the GPU work of a trace was launched: in which range and step, and by which call. By the
+// call that has the work's number, else by the operator that has.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tools/import/kineto/kineto_calls.h"
+#include "tools/import/kineto/traced_work.h"
+#include "tools/import/records/imported.h"
+#include "tools/import/records/range_nest.h"
+
+namespace gable {
+
+class LaunchPlaces {
+ public:
+  static constexpr std::uint32_t kNone = RangeNest::kNone;
+  struct Place {
+    std::uint32_t range = kNone, step = 0;
+    std::uint32_t call = kNone;  // its place among the calls
+    bool known = false, left_out = false;
+  };
+
+  // `nest`: of the trace's ranges. `steps`: the trace's, sorted by the time finish() is called.
+  LaunchPlaces(const RangeNest& nest, const std::vector<ImportedStep>& steps)
+      : nest_(nest), steps_(steps) {}
+
+  // A call of the runtime or the driver; `numbered`: it has a correlation, not an external id
+  // alone.
+  void add_call(const TracedCall& call, std::uint32_t process, bool numbered);
+  // An operator whose number its GPU work may have, too.
+  void add_operator(std::uint64_t external, std::uint32_t thread, std::uint64_t start_ns);
+  // Of all that was added, and of the work that will be asked for.
+  void move(std::uint64_t by_ns);
+  // After the last, when the ranges are nested.
+  void finish();
+
+  [[nodiscard]] const std::vector<TracedCall>& calls() const { return calls_.all(); }
+  // Of the call that launched it.
+  [[nodiscard]] std::uint64_t number_of(const TracedWork& work) const {
+    return external_is_call_ ? work.external : work.correlation;
+  }
+  // One place for each, in their order.
+  [[nodiscard]] std::vector<Place> of(TracedWorks& works);
+  // After the last of(): gives memory back.
+  void forget_operators() { decltype(externals_)().swap(externals_); }
+  // After of() for all: marks what was launched before the recording began, which is the end of a
+  // step that is not in the file. A file without steps keeps it. How many these are.
+  std::uint64_t leave_out_early(TracedWorks& works, std::vector<Place>& places) const;
+
+ private:
+  void number_calls();
+  [[nodiscard]] bool is_of_operator(const TracedCall& call) const;
+  Place place_of(const TracedWork& work);
+
+  const RangeNest& nest_;
+  const std::vector<ImportedStep>& steps_;
+  KinetoCalls calls_;
+  std::vector<std::pair<TracedCall, std::uint32_t>> unnumbered_;  // have an external id alone
+  bool external_is_call_ = false;                                 // and it is the call's own
+  std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> externals_;  // thread, start
+  std::uint64_t moved_by_ = 0;
+};
+
+// take(work, place) for all that is not left out.
+template <typename Take>
+void each_kept(TracedWorks& works, const std::vector<LaunchPlaces::Place>& places, Take take) {
+  std::size_t i = 0;
+  for (auto* each = works.first(); each != nullptr; each = works.next())
+    if (const LaunchPlaces::Place& place = places[i++]; !place.left_out) take(*each, place);
+}
+
+}  // namespace gable
