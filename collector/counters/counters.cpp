@@ -196,7 +196,7 @@ void Counters::abandon_context(CUcontext ended) {
 
 bool Counters::hangs() { return engine_.patience()->stuck(); }
 
-bool Counters::may_return() { return engine_.patience()->hopes(); }
+bool Counters::may_return() { return engine_.patience()->may_return(); }
 
 bool Counters::runs_on() {
   const auto contexts = all();

@@ -33,7 +33,7 @@ Patience::Milliseconds Patience::left() const {
   return std::min(kPatience, Milliseconds(left_.load(std::memory_order_relaxed)));
 }
 
-bool Patience::hopes() const {
+bool Patience::may_return() const {
   return hanging_.load(std::memory_order_acquire) > 0 &&
          steady_ms() - since_ms_.load(std::memory_order_relaxed) < kHope.count();
 }

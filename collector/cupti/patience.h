@@ -36,7 +36,7 @@ class Patience {
            left_.load(std::memory_order_relaxed) <= 0;
   }
   // A call that was given up may still return, and then everything goes on.
-  [[nodiscard]] bool hopes() const;
+  [[nodiscard]] bool may_return() const;
   // For the next wait.
   [[nodiscard]] Milliseconds left() const;
   // `call` has not returned for `waited`. Nobody waits for it any more.

@@ -45,6 +45,17 @@ void read_phases(const std::string& text, Settings& settings) {
   settings.phase_time = time;
 }
 
+// "roofline, mix, warps and cache"
+std::string set_names() {
+  const auto& sets = metric_sets();
+  std::string names;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const char* const before = i == 0 ? "" : i + 1 == sets.size() ? " and " : ", ";
+    names += before + std::string(sets[i].name);
+  }
+  return names;
+}
+
 // "roofline,cache": names that metrics and sets of them can have.
 void read_metrics(const std::string& list, std::vector<std::string>& metrics) {
   std::size_t begin = 0;
@@ -60,10 +71,9 @@ void read_metrics(const std::string& list, std::vector<std::string>& metrics) {
           quoted_for_message(name) + " is no name.");
     }
     if (name.find("__") == std::string::npos && find_metric_set(name) == nullptr) {
-      throw CLI::ValidationError(
-          "--metrics takes the sets roofline, mix, warps and cache, and CUPTI's metrics, which are "
-          "named like dram__bytes.sum; " +
-          quoted_for_message(name) + " is neither.");
+      throw CLI::ValidationError("--metrics takes the sets " + set_names() +
+                                 ", and CUPTI's metrics, which are named like dram__bytes.sum; " +
+                                 quoted_for_message(name) + " is neither.");
     }
     if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(name);
     begin = end + 1;

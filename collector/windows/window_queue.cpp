@@ -197,7 +197,7 @@ void WindowQueue::begin_window(std::uint64_t now) {
   planner_.budget().begin(now);
   // While CUPTI is left alone nothing is due, and no window is spent on it. Ranks stay in step.
   const bool waits =
-      !planner_.queue().by_number() && !planner_.queue().complete() && hooks_.waits();
+      !planner_.queue().by_number() && !planner_.queue().complete() && hooks_.may_return();
   const auto phase = waits ? Phase{PhaseKind::wait, 0} : choose_keys(choose_phase());
   open_.start_ns = now;
   open_.reach = planner_.queue().reaching() && phase.kind == PhaseKind::time;
@@ -436,7 +436,7 @@ WindowQueue::Counts WindowQueue::counts() {
   counts.added = planner_.budget().added_percent();
   if (counts.added) counts.added_ns = planner_.budget().added_ns();
   // Where everything was given up, no number of steps helps.
-  if (measured() || !(planner_.queue().complete() || hooks_.waits()))
+  if (measured() || !(planner_.queue().complete() || hooks_.may_return()))
     counts.needed = steps_needed();
   return counts;
 }

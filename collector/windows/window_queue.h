@@ -51,8 +51,8 @@ class WindowQueue {
     std::function<const MetricPlan*()> known_plan;     // nullptr: it is not made yet
     std::function<void()> records_wanted;              // records should be asked for soon
     std::function<bool(const LaunchKey&)> counted;     // keys that -k leaves; empty: all
-    std::function<bool()> looks_on;  // the queue is complete, but steps may still be found
-    std::function<bool()> waits;     // for a call of CUPTI's that may still return
+    std::function<bool()> looks_on;    // the queue is complete, but steps may still be found
+    std::function<bool()> may_return;  // a call of CUPTI's that was given up
   };
   WindowQueue(Runtime& rt, EventSink& sink, const ActivityStream& activity, Hooks hooks,
               RangeMode mode);

@@ -19,7 +19,7 @@ Windows::Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& co
               .records_wanted = hooks.records_wanted,
               .counted = hooks.counted,
               .looks_on = [this] { return borders_.looks_on(); },
-              .waits = [this] { return counters_.may_return(); }},
+              .may_return = [this] { return counters_.may_return(); }},
              counters.mode()),
       borders_(rt, sink, queue_, clock_),
       fallback_(rt, counters),

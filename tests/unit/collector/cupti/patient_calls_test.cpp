@@ -84,7 +84,7 @@ TEST(PatientCalls, OneThatDoesNotReturnIsLeftAloneUntilItDoes) {
   EXPECT_FALSE(answer.has_value());
   EXPECT_LT(Clock::now() - began, std::chrono::milliseconds(4000));
   EXPECT_TRUE(calls.stuck());
-  EXPECT_TRUE(process.patience->hopes());
+  EXPECT_TRUE(process.patience->may_return());
   EXPECT_EQ(process.patience->left().count(), 0);
   bool called = false;
   EXPECT_FALSE(calls.make(nullptr, [&] {
@@ -96,7 +96,7 @@ TEST(PatientCalls, OneThatDoesNotReturnIsLeftAloneUntilItDoes) {
   const auto patience = Clock::now() + std::chrono::seconds(5);
   while (calls.stuck() && Clock::now() < patience) std::this_thread::yield();
   EXPECT_FALSE(calls.stuck());
-  EXPECT_FALSE(process.patience->hopes());
+  EXPECT_FALSE(process.patience->may_return());
   EXPECT_EQ(process.patience->left(), Patience::kPatience);  // it was slow, and did not hang
   // It was answered once we went on: from now on it is asked where we are.
   EXPECT_TRUE(calls.on_callers_thread());
