@@ -11,6 +11,8 @@ foreach(_package nlohmann_json:3.10:nlohmann-json3-dev CLI11:2.1:libcli11-dev)
       "-D${_name}_DIR=<folder of ${_name}Config.cmake>.")
   endif()
 endforeach()
+# An enum reaches a file by its word, never as the number that stands for it here.
+add_compile_definitions(JSON_DISABLE_ENUM_SERIALIZATION=1)
 foreach(_package ZLIB:zlib1g-dev SQLite3:libsqlite3-dev)
   string(REPLACE ":" ";" _package ${_package})
   list(GET _package 0 _name)

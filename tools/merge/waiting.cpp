@@ -51,13 +51,11 @@ Waiter mean_waiter(const std::vector<Waiter>& all) {
     mean.time_ns += each.time_ns;
     mean.wait_ns += each.wait_ns;
     mean.transfer_ns += each.transfer_ns;
-    mean.others_wait_ns += each.others_wait_ns;
   }
   const auto count = static_cast<double>(all.size());
   mean.time_ns /= count;
   mean.wait_ns /= count;
   mean.transfer_ns /= count;
-  mean.others_wait_ns /= count;
   return mean;
 }
 
