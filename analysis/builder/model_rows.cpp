@@ -5,9 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/roofline/layer_sum.h"
+#include "analysis/roofline/formula_roofs.h"
 #include "analysis/roofline/model_work.h"
-#include "analysis/roofline/partial_sum.h"
 
 namespace gable {
 namespace {
@@ -49,27 +48,6 @@ std::uint64_t steps_like_models(const Profile::State& state) {
   return steps;
 }
 
-Maybe quotient(const Maybe& top, const Maybe& bottom) {
-  if (!top || !bottom || *bottom <= 0) return std::nullopt;
-  return *top / *bottom;
-}
-
-Maybe counted_flops(const LayerRow& row) {
-  return covers(row.coverage.flops) ? row.flops.total : std::nullopt;
-}
-
-void fill_ratios_to_forward(std::vector<LayerRow>& rows) {
-  std::map<std::pair<std::int32_t, std::vector<std::string>>, const LayerRow*> forward;
-  for (const LayerRow& row : rows) {
-    if (row.direction == Direction::forward) forward[{row.device, row.path}] = &row;
-  }
-  for (LayerRow& row : rows) {
-    const auto found = forward.find({row.device, row.path});
-    if (row.direction == Direction::backward && found != forward.end())
-      row.flops_over_forward = quotient(counted_flops(row), counted_flops(*found->second));
-  }
-}
-
 // Rows by their place in the list, as LayerRow::parent has it.
 class Models {
  public:
@@ -85,28 +63,26 @@ class Models {
           static_cast<double>(model.steps);
       for (const auto& [where, work] : model.work) {
         const auto row = row_of(where.first, where.second);
-        if (row && is_of_model(*row)) own_[*row].add_work(work, share);
+        if (row && is_of_model(layers_.rows[*row])) own_[*row].add_work(work, share);
       }
     }
     for (const auto& [row, own] : own_) {
       for_row_and_parents(row, [&](std::size_t above) { has_model_[above] = true; });
     }
     for (std::size_t row = 0; row < layers_.rows.size(); ++row) {
-      if (!is_of_model(row)) continue;
+      if (!is_of_model(layers_.rows[row])) continue;
       const auto own = own_.find(row);
       add_up(row, own == own_.end() ? nullptr : &own->second);
     }
+    std::vector<bool> has_own(layers_.rows.size());
+    for (const auto& [row, own] : own_) has_own[row] = true;
     for (const auto& [row, model] : has_model_) fill_row(row);
+    fill_formula_roofs(roofline_, has_own, alike_, layers_.rows);
     fill_modules();
     return std::move(of_step_);
   }
 
  private:
-  // Outside of modules operators were not followed, so that sums there would be of a part.
-  [[nodiscard]] bool is_of_model(std::size_t row) const {
-    return layers_.rows[row].direction != Direction::none;
-  }
-
   // Of that layer, or of the nearest one above it that has a row.
   [[nodiscard]] std::optional<std::size_t> row_of(std::int32_t device, LayerId layer) const {
     for (;; layer = state_.layers.node(layer).parent) {
@@ -119,22 +95,20 @@ class Models {
   template <typename Use>
   void for_row_and_parents(std::size_t row, Use&& use) const {
     for (;;) {
-      if (!is_of_model(row)) return;
+      if (!is_of_model(layers_.rows[row])) return;
       use(row);
       if (!layers_.rows[row].parent) return;
       row = static_cast<std::size_t>(*layers_.rows[row].parent);
     }
   }
 
-  // A layer that has kernels and no operators was not understood: its time counts, its work is
-  // unknown.
+  // A layer that has kernels and no operators was not understood: its work is unknown.
   void add_up(std::size_t row, const Sum* own) {
     const LayerRow& layer = layers_.rows[row];
-    KernelRow kernel =
-        kernel_of_model(roofline_, own == nullptr ? LayerModel::Part{} : own->known(), layer);
-    if (!alike_) kernel.time_mean_ns = kernel.time_total_ns = std::nullopt;
-    const bool counts = own != nullptr || layer.time_self_ns.value_or(0) > 0;
-    if (counts && layer.direction != Direction::recompute) {
+    if (own == nullptr && !(layer.time_self_ns.value_or(0) > 0)) return;
+    if (layer.direction != Direction::recompute) {
+      const KernelRow kernel =
+          kernel_of_model(roofline_, own == nullptr ? LayerModel::Part{} : own->known(), layer);
       StepOfModel& sum = of_step_[layer.device];
       const auto add_part = [](Maybe& all, const Maybe& part) {
         all = all && part ? Maybe(*all + *part) : std::nullopt;
@@ -142,9 +116,8 @@ class Models {
       add_part(sum.flops, own == nullptr ? std::nullopt : own->known().flops);
       add_part(sum.compute_ns, roofline_.times(kernel).compute_ns);
     }
+    if (own == nullptr) return;
     for_row_and_parents(row, [&](std::size_t above) {
-      if (counts) under_roof_.try_emplace(above, roofline_).first->second.add(kernel, above == row);
-      if (own == nullptr) return;
       Sum& sum = all_[above];
       sum.operators += own->operators;
       sum.flops_known = sum.flops_known && own->flops_known;
@@ -156,24 +129,11 @@ class Models {
   }
 
   void fill_row(std::size_t index) {
-    LayerRow& row = layers_.rows[index];
-    LayerModel& model = row.model.emplace();
+    LayerModel& model = layers_.rows[index].model.emplace();
     const auto own = own_.find(index);
-    if (own != own_.end()) model.self = own->second.known();
-    if (own == own_.end()) model.self = {0, 0, {}};
+    model.self = own != own_.end() ? own->second.known() : LayerModel::Part{0, 0, {}};
     model.all = all_[index].known();
     model.operators = all_[index].operators;
-    LayerRow under;
-    under.device = row.device;
-    under_roof_.at(index).fill(under);
-    model.intensity = quotient(model.all.flops, model.all.bytes);
-    model.flops_per_s = under.flops_per_s;
-    model.bytes_per_s = under.bytes_per_s;
-    model.roof = under.roof;
-    model.saving_ns = under.roof.fraction ? under.saving_ns : std::nullopt;
-    if (!alike_) return;
-    model.flops_ratio = quotient(counted_flops(row), model.all.flops);
-    if (covers(row.coverage.bytes)) model.bytes_ratio = quotient(row.bytes.dram, model.all.bytes);
   }
 
   void fill_modules() {
@@ -205,7 +165,6 @@ class Models {
   std::map<std::size_t, Sum> own_, all_;
   std::map<std::int32_t, StepOfModel> of_step_;
   std::map<std::size_t, bool> has_model_;
-  std::map<std::size_t, LayerSum> under_roof_;
 };
 
 }  // namespace

@@ -12,11 +12,6 @@
 namespace gable {
 namespace {
 
-Maybe quotient(const Maybe& top, const Maybe& bottom, double scale = 1) {
-  if (!top || !bottom || *bottom <= 0) return std::nullopt;
-  return *top / *bottom * scale;
-}
-
 // One pipe of the SM: types share it, so their times add up.
 struct Pipe {
   bool known = true;

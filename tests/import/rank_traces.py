@@ -68,12 +68,22 @@ class Job:
         """`said`: PyTorch's arguments beside NCCL's kernels. `keep(launch)`: what the recording has of the GPU."""
         pid, device = 1000 + rank, rank if device is None else device
         events, correlation = [], 100
+
+        def called(name, start, end, number):
+            events.append({"ph": "X", "cat": "cuda_runtime", "name": name, "pid": pid, "tid": 1, "ts": us(start + clock), "dur": us(end - start),
+                           "args": {"correlation": number}})
         if steps:
             for step, (start, end) in enumerate(zip(self.borders[rank], self.borders[rank][1:])):
                 events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{first_step + step}", "pid": pid, "tid": 1,
                                "ts": us(start + clock), "dur": us(end - start)})
+        ahead = defaultdict(int)  # by step: the host launches ahead of the GPU, and waits for it at the end of a step
         for launch in self.launches[rank]:
             correlation += 1
+            call = self.borders[rank][launch.step] - 500 + 2000 * ahead[launch.step]
+            ahead[launch.step] += 1
+            last = launch is self.launches[rank][-1] or self.launches[rank][correlation - 100].step != launch.step
+            if last:
+                called("cudaDeviceSynchronize", call + 500, launch.end + 200, 100_000 + launch.step)
             if keep is not None and not keep(launch):
                 continue
             args = {"device": device, "context": 1, "stream": 20 if launch.group else 7, "correlation": correlation,
@@ -87,8 +97,7 @@ class Job:
             start = launch.start + clock
             events.append({"ph": "X", "cat": "kernel", "name": launch.kernel, "pid": device, "tid": args["stream"], "ts": us(start),
                            "dur": us(launch.end - launch.start), "args": args})
-            events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": pid, "tid": 1, "ts": us(start - 500),
-                           "dur": us(400), "args": {"correlation": correlation}})
+            called("cudaLaunchKernel", call, call + 400, correlation)
         # The border itself is the first kernel's start, and its call lies before.
         for event in events:
             if event["cat"] == "user_annotation":

@@ -34,6 +34,12 @@ std::string cell(const Maybe& value) {
   return {text.data(), end};
 }
 
+// "80x1x1"; nothing where it is not known.
+std::string cell_of(const Dim3& dim) {
+  if (dim.x == 0) return {};
+  return std::to_string(dim.x) + "x" + std::to_string(dim.y) + "x" + std::to_string(dim.z);
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
@@ -110,6 +116,17 @@ std::string csv_line(const std::string& report, const std::string& source, const
   line.add("precision", row.precision);
   line.add("work", std::string(row.analytic ? "analytic" : "counted"));
   line.add("counts_again", std::string(row.counts_again ? "yes" : "no"));
+  const auto dim = [&row](Dim3 KernelRow::*of) {
+    return row.kernel == nullptr ? std::string() : cell_of(row.kernel->*of);
+  };
+  line.add("grid", dim(&KernelRow::grid));
+  line.add("block", dim(&KernelRow::block));
+  line.add("cluster", dim(&KernelRow::cluster));
+  line.add("time_min_ns", kernel.time_min_ns);
+  line.add("time_median_ns", kernel.time_median_ns);
+  line.add("time_max_ns", kernel.time_max_ns);
+  line.add("time_stddev_ns", kernel.time_stddev_ns);
+  line.add("samples_time", kernel.samples_time > 0 ? Maybe(kernel.samples_time) : std::nullopt);
   line.add("registers", kernel.registers);
   line.add("shared_bytes", kernel.shared_bytes);
   line.add("blocks_per_sm", kernel.blocks_per_sm);

@@ -2,7 +2,6 @@
 #include "tools/merge/merge.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 #include "analysis/roofline/partial_sum.h"
 #include "tools/merge/merge_devices.h"
 #include "tools/merge/merge_rows.h"
+#include "tools/merge/merge_step.h"
 #include "tools/merge/waiting.h"
 
 namespace gable {
@@ -62,41 +62,6 @@ Maybe sum_of(const std::vector<Report>& reports, Get get) {
     sum += *part;
   }
   return sum;
-}
-
-template <typename Get>
-Maybe mean_of(const std::vector<Report>& reports, Get get) {
-  const Maybe sum = sum_of(reports, get);
-  return sum ? Maybe(*sum / static_cast<double>(reports.size())) : std::nullopt;
-}
-
-void merge_step(const std::vector<Report>& reports, Step& step) {
-  const auto mean = [&](Maybe Step::*part) {
-    return mean_of(reports, [part](const Report& report) { return report.step.*part; });
-  };
-  step.wall_mean_ns = mean(&Step::wall_mean_ns);
-  step.host_mean_ns = mean(&Step::host_mean_ns);
-  step.busy_ns = mean(&Step::busy_ns);
-  step.idle_ns = mean(&Step::idle_ns);
-  step.copy_ns = mean(&Step::copy_ns);
-  step.sync_ns = mean(&Step::sync_ns);
-  step.launch_latency_ns = mean(&Step::launch_latency_ns);
-  step.mfu = mean(&Step::mfu);
-  step.hfu = mean(&Step::hfu);
-  step.model_flops = mean(&Step::model_flops);
-  // Within the processes and between them.
-  const auto stddev = [&](Maybe Step::*mean_ns, Maybe Step::*stddev_ns) -> Maybe {
-    const Maybe squares = mean_of(reports, [=](const Report& report) -> Maybe {
-      const Maybe &own = report.step.*mean_ns, &spread = report.step.*stddev_ns;
-      if (!own || !spread) return std::nullopt;
-      return *own * *own + *spread * *spread;
-    });
-    const Maybe& all = step.*mean_ns;
-    if (!squares || !all) return std::nullopt;
-    return std::sqrt(std::max(0.0, *squares - *all * *all));
-  };
-  step.wall_stddev_ns = stddev(&Step::wall_mean_ns, &Step::wall_stddev_ns);
-  step.host_stddev_ns = stddev(&Step::host_mean_ns, &Step::host_stddev_ns);
 }
 
 void merge_total(const std::vector<Report>& reports, RunInfo& run) {
@@ -229,7 +194,7 @@ void merge_runs(const std::vector<Report>& reports, Report& out) {
   run.lost = lost_of(reports);
   merge_total(reports, run);
   merge_overhead(reports, run);
-  merge_step(reports, out.step);
+  out.step = merge_steps(reports);
   merge_notes(reports, run);
   if (std::string text = waiting_sentence(out); !text.empty()) run.notes.push_back(std::move(text));
   if (run.unit == Unit::step) name_slowest(run);

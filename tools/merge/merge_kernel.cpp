@@ -51,6 +51,8 @@ void KernelMerge::add(const KernelRow& row) {
   time_.add(row.time_mean_ns, n);
   total_.add(row.time_total_ns, 1);
   overlap_.add(row.overlap, n);
+  path_.add(row.path_ns, 1);
+  saving_.add(row.step_saving);
   fp64_.add(row.flops.fp64, n);
   fp32_.add(row.flops.fp32, n);
   fp16_.add(row.flops.fp16, n);
@@ -93,8 +95,8 @@ KernelRow KernelMerge::result(double gpus) const {
   row.time_mean_ns = time_.over(launches_);
   row.time_total_ns = total_.over(gpus);
   if (rows_ > 1) row.time_median_ns.reset();  // medians cannot be merged
-  row.path_ns.reset();                        // each rank has a critical path of its own
-  row.step_saving.reset();
+  row.path_ns = path_.over(gpus);             // each rank has a critical path of its own
+  row.step_saving = saving_.of(gpus);
   row.time_min_ns = min_;
   row.time_max_ns = max_;
   row.time_stddev_ns.reset();

@@ -11,6 +11,7 @@
 
 #include "analysis/report/report.h"
 #include "analysis/roofline/set_metrics.h"
+#include "tools/merge/saving_bounds.h"
 
 namespace gable {
 
@@ -37,7 +38,8 @@ class KernelMerge {
   KernelRow first_;
   std::size_t rows_ = 0;
   double launches_ = 0;
-  Mean time_, total_, overlap_;
+  Mean time_, total_, overlap_, path_;
+  SavingBounds saving_;
   Mean fp64_, fp32_, fp16_, flops_, dram_, read_, write_, l2_, l1_;
   Means tensor_, ops_, counters_;
   SetMetricsSum metrics_;

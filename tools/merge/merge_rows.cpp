@@ -8,10 +8,12 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/roofline/formula_roofs.h"
 #include "analysis/roofline/layer_sum.h"
 #include "analysis/roofline/link_roofs.h"
 #include "analysis/roofline/roofline.h"
 #include "tools/merge/merge_kernel.h"
+#include "tools/merge/saving_bounds.h"
 
 namespace gable {
 namespace {
@@ -30,11 +32,40 @@ struct Sum {
   }
 };
 
+// Means over the forwards of all GPUs that have the layer; known where all of them know it.
+struct TokensMerge {
+  double forwards = 0;
+  std::size_t rows = 0;
+  Sum per_forward, per_sequence, wall, host;
+
+  void add(const std::optional<Tokens>& from) {
+    if (!from) return;
+    ++rows;
+    const auto weight = static_cast<double>(from->forwards);
+    forwards += weight;
+    const auto weighed = [weight](const Maybe& value) {
+      return value ? Maybe(*value * weight) : std::nullopt;
+    };
+    per_forward.add(weighed(from->per_forward));
+    per_sequence.add(weighed(from->per_sequence));
+    wall.add(weighed(from->wall_ns));
+    host.add(weighed(from->host_ns));
+  }
+  // Of a layer of so many rows.
+  [[nodiscard]] std::optional<Tokens> result(std::size_t all) const {
+    if (rows < all || !(forwards > 0)) return std::nullopt;
+    return Tokens{static_cast<std::uint64_t>(forwards), *per_forward.over(forwards),
+                  *per_sequence.over(forwards), wall.over(forwards), host.over(forwards)};
+  }
+};
+
 struct LayerMerge {
   LayerRow row;  // what all of them have: path, names
   std::size_t parent = 0;
   bool has_parent = false;
-  Sum calls, cpu, span, sync, busy;
+  Sum calls, cpu, span, sync, busy, allocated, path, host_path;
+  SavingBounds saving, saving_self;
+  TokensMerge tokens;
   double squares = 0;
   bool model_same = true, only_copies = true;
   std::size_t models = 0, rows = 0;
@@ -46,6 +77,11 @@ struct LayerMerge {
     span.add(from.span_ns);
     sync.add(from.sync_ns);
     busy.add(from.time_busy_ns);
+    path.add(from.path_ns);
+    host_path.add(from.host_path_ns);
+    saving.add(from.step_saving);
+    saving_self.add(from.step_saving_self);
+    tokens.add(from.tokens);
     only_copies = only_copies && from.time_total_ns == 0.0;
     if (row.dotted.empty()) row.dotted = from.dotted;
     if (!row.compiled) row.compiled = from.compiled;
@@ -66,6 +102,7 @@ struct LayerMerge {
   // Formulas of ranks that did the same hold for the mean; of others, nobody's do.
   void add_model(const LayerRow& from) {
     if (!from.model) return;
+    allocated.add(from.model->allocated_bytes);
     if (models++ == 0) {
       row.model = from.model;
     } else if (row.model->all.flops != from.model->all.flops ||
@@ -80,6 +117,11 @@ struct LayerMerge {
     row.span_ns = span.over(static_cast<double>(rows));  // a stretch of time, not a sum
     row.sync_ns = sync.over(gpus);
     row.time_busy_ns = busy.over(gpus);
+    row.path_ns = path.over(gpus);
+    row.host_path_ns = host_path.over(gpus);
+    row.step_saving = saving.of(gpus);
+    row.step_saving_self = saving_self.of(gpus);
+    row.tokens = tokens.result(rows);
     if (only_copies) row.time_total_ns = 0;
     if (row.spread) {
       const auto n = static_cast<double>(row.spread->gpus);
@@ -91,10 +133,11 @@ struct LayerMerge {
       row.model.reset();
       return;
     }
-    // What was made of one rank's time is not of all of them.
+    // What was made of one rank's time is not of all of them: it is made again of the mean.
     LayerModel& model = *row.model;
     model.flops_ratio = model.bytes_ratio = model.intensity = std::nullopt;
-    model.flops_per_s = model.bytes_per_s = model.saving_ns = model.allocated_bytes = std::nullopt;
+    model.flops_per_s = model.bytes_per_s = model.saving_ns = std::nullopt;
+    model.allocated_bytes = allocated.over(gpus);
     model.roof = Roof{};
     model.roof.bound = Bound::unknown;
   }
@@ -209,8 +252,37 @@ class Rows {
       out_.kernels.push_back(std::move(row));
     }
     sum_layers(out_, roofline);
+    fill_ratios_to_forward(out_.layers);
+    fill_formula_roofs(roofline, rows_with_operators(), models_are_timed(), out_.layers);
     std::stable_sort(out_.kernels.begin(), out_.kernels.end(),
                      [](const KernelRow& a, const KernelRow& b) { return a.layer < b.layer; });
+  }
+
+  // Those that have operators which are of no layer below them.
+  [[nodiscard]] std::vector<bool> rows_with_operators() const {
+    constexpr double kRounding = 1e-9;
+    std::vector<double> below(out_.layers.size());
+    for (const LayerRow& row : out_.layers)
+      if (row.parent && row.model && is_of_model(row))
+        below[static_cast<std::size_t>(*row.parent)] += row.model->operators;
+    std::vector<bool> own(out_.layers.size());
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const auto& model = out_.layers[i].model;
+      own[i] = model && model->operators - below[i] > kRounding * model->operators;
+    }
+    return own;
+  }
+
+  // A report whose steps are not like those that were described has no rate by formula.
+  [[nodiscard]] bool models_are_timed() const {
+    return std::all_of(reports_.begin(), reports_.end(), [](const Report& report) {
+      const auto has_model = [](const LayerRow& row) { return row.model.has_value(); };
+      const auto has_rate = [](const LayerRow& row) {
+        return row.model && (row.model->flops_per_s || row.model->bytes_per_s);
+      };
+      return std::none_of(report.layers.begin(), report.layers.end(), has_model) ||
+             std::any_of(report.layers.begin(), report.layers.end(), has_rate);
+    });
   }
 
   void write_copies() {

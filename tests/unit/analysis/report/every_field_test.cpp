@@ -8,6 +8,7 @@
 
 #include "analysis/report/report_json_read.h"
 #include "tests/unit/analysis/report/full_report.h"
+#include "tools/export/export.h"
 #include "tools/merge/merge.h"
 #include "tools/page/page_data.h"
 
@@ -169,38 +170,47 @@ TEST(EveryField, MergedReportsHaveIt) {
              "/layers/spread/gpus", "/layers/spread/max_ns", "/layers/spread/mean_ns",
              "/layers/spread/min_ns", "/layers/spread/slowest", "/layers/spread/stddev_ns",
              "/layers/time_ns/self", "/layers/time_share", "/layers/time_source",
-             // What was made of one rank's time is not of all of them: unknown.
-             "/kernels/path_ns", "/kernels/step_saving_ns/high", "/kernels/step_saving_ns/low",
-             "/layers/host_path_ns", "/layers/path_ns", "/layers/step_saving_ns/high",
-             "/layers/step_saving_ns/low", "/layers/step_saving_self_ns/high",
-             "/layers/step_saving_self_ns/low", "/step/critical_path/communication_ns",
-             "/step/critical_path/copies_ns", "/step/critical_path/gaps_ns",
-             "/step/critical_path/host_ns", "/step/critical_path/kernels_ns",
-             "/step/critical_path/launches_ns", "/step/critical_path/unexplained_ns",
-             "/step/exposed/communication_ns", "/step/exposed/compute_ns",
-             "/step/exposed/copies_ns", "/step/exposed/idle_ns",
-             "/step/exposed/saving_ns/communication/high",
-             "/step/exposed/saving_ns/communication/low", "/step/exposed/saving_ns/compute/high",
-             "/step/exposed/saving_ns/compute/low", "/step/exposed/saving_ns/copies/high",
-             "/step/exposed/saving_ns/copies/low", "/step/exposed/saving_ns/host/high",
-             "/step/exposed/saving_ns/host/low", "/step/graph/edges", "/step/graph/explained",
-             "/step/graph/overlapped", "/step/graph/replay_error", "/step/graph/steps",
-             "/step/graph/stream_waits_known", "/step/graph/violated_edges", "/step/graph/wall_ns",
-             "/kernels/time_ns/median", "/layers/flops_over_forward",
-             "/layers/model/allocated_bytes", "/layers/model/bytes_per_s",
-             "/layers/model/bytes_ratio", "/layers/model/flops_per_s", "/layers/model/flops_ratio",
-             "/layers/model/intensity", "/layers/model/roof/bound", "/layers/model/roof/ceiling",
+             "/layers/flops_over_forward", "/layers/model/bytes_per_s", "/layers/model/bytes_ratio",
+             "/layers/model/flops_per_s", "/layers/model/flops_ratio", "/layers/model/intensity",
+             "/layers/model/roof/bound", "/layers/model/roof/ceiling",
              "/layers/model/roof/compute_ns", "/layers/model/roof/fraction",
              "/layers/model/roof/level", "/layers/model/roof/memory_ns",
-             "/layers/model/roof/source", "/layers/model/saving_ns", "/layers/tokens/forwards",
-             "/layers/tokens/host_ns", "/layers/tokens/ns_each", "/layers/tokens/per_forward",
-             "/layers/tokens/per_s", "/layers/tokens/per_sequence", "/layers/tokens/wall_ns",
+             "/layers/model/roof/source", "/layers/model/saving_ns", "/layers/tokens/ns_each",
+             "/layers/tokens/per_s",
+             // Medians of several cannot be known.
+             "/kernels/time_ns/median",
              // Never another.
              "/layers/model/sources/bytes", "/layers/model/sources/flops",
              "/layers/model/sources/time",
              // Each process keeps to its own budget.
              "/run/overhead/added_ns", "/run/overhead/added_percent",
              "/run/overhead/budget_percent"}));
+}
+
+std::string csv_of_kernels(const Report& report) {
+  ExportOptions options;
+  options.query.kernels = true;
+  return export_csv({report}, {"file"}, options);
+}
+
+// Rows of layers are made of those of kernels.
+TEST(EveryField, CsvHasKernels) {
+  EXPECT_EQ(lines(without_effect(full_report(), "/kernels", csv_of_kernels)),
+            lines({// Made anew of the kernel's own numbers.
+                   "/kernels/bytes_per_s", "/kernels/flops_per_s", "/kernels/intensity/dram",
+                   "/kernels/intensity/l1", "/kernels/intensity/l2", "/kernels/roof/bound",
+                   "/kernels/roof/ceiling", "/kernels/roof/compute_ns", "/kernels/roof/fraction",
+                   "/kernels/roof/level", "/kernels/roof/memory_ns", "/kernels/roof/source",
+                   "/kernels/saving_ns",
+                   // In their sums.
+                   "/kernels/bytes/dram_read", "/kernels/bytes/dram_write",
+                   "/kernels/collective/bus_bytes",
+                   // The report has them, by which the row is found.
+                   "/kernels/collective/one_node", "/kernels/collective/roof/ceiling",
+                   "/kernels/collective/roof/source", "/kernels/counters/dram__sectors_read.sum",
+                   "/kernels/dynamic_shared", "/kernels/graph", "/kernels/nodes",
+                   "/kernels/ops/int8", "/kernels/overlap", "/kernels/ranges",
+                   "/kernels/samples/flops", "/kernels/samples/hw", "/kernels/symbol"}));
 }
 
 }  // namespace

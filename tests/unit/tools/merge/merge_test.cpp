@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "analysis/roofline/link_roofs.h"
 #include "tools/merge/waiting.h"
 
@@ -237,6 +239,93 @@ TEST(Merge, OfLinksOnlyWhatAllGpusOfAKindHaveInCommon) {
   EXPECT_EQ(both.devices[0].links, (DeviceLinks{{0, 16}, {5, 16}, 18, 4}));
   other.devices[0].links.nvlinks.reset();
   EXPECT_EQ(merged({one, other}).devices[0].links.nvlinks, std::nullopt);
+}
+
+// A rank with a forward and a backward layer, a kernel in each, and one operator by formula in the
+// forward: 4e6 FLOP and 1e3 bytes.
+Report modelled_rank(std::int64_t rank, double kernel_ns, double flops = 4e6) {
+  Report report = rank_of(rank, kernel_ns, 0);
+  report.copies.clear();
+  report.ceilings = {{0, CeilingKind::compute, "fp32", 1e13, "theoretical", SmClock::boost},
+                     {0, CeilingKind::memory, "dram", 1e12, "theoretical", SmClock::none}};
+  LayerRow backward = report.layers[1];
+  backward.id = 2;
+  report.layers.push_back(backward);
+  report.layers[1].direction = Direction::forward;
+  report.layers[2].direction = Direction::backward;
+  KernelRow other = report.kernels[0];
+  other.layer = 2;
+  report.kernels.push_back(other);
+  for (KernelRow& kernel : report.kernels) {
+    const bool forward = kernel.layer == 1;
+    kernel.direction = forward ? Direction::forward : Direction::backward;
+    kernel.flops.fp32 = kernel.flops.total = forward ? 2e6 : 4e6;
+    kernel.bytes.dram = 1000;
+  }
+  LayerModel& model = report.layers[1].model.emplace();
+  model.all = model.self = {flops, 1000, {{"fp32", flops}}};
+  model.operators = 1;
+  model.flops_per_s = 1;  // of steps like the one that was described
+  model.roof.fraction = 0.123;
+  model.allocated_bytes = 100.0 * static_cast<double>(rank);
+  return report;
+}
+
+const LayerRow& row_of(const Report& report, Direction direction) {
+  for (const LayerRow& row : report.layers)
+    if (row.direction == direction) return row;
+  throw std::out_of_range("no such layer");
+}
+
+TEST(MergeOf, WhatFollowsFromFormulasIsMadeOfTheMeanTime) {
+  const Report all = merged({modelled_rank(0, 1000), modelled_rank(1, 3000)});
+  const LayerRow& forward = row_of(all, Direction::forward);
+  ASSERT_TRUE(forward.model);
+  EXPECT_EQ(forward.time_total_ns, 4000) << "two launches of 2,000 ns";
+  EXPECT_EQ(forward.model->flops_per_s, 4e6 / 4000 * 1e9);
+  EXPECT_EQ(forward.model->bytes_per_s, 1000 / 4000.0 * 1e9);
+  EXPECT_EQ(forward.model->intensity, 4000);
+  EXPECT_DOUBLE_EQ(*forward.model->roof.fraction, 0.1) << "400 ns at 1e13 FLOP/s";
+  EXPECT_EQ(forward.model->roof.ceiling, "fp32");
+  EXPECT_DOUBLE_EQ(*forward.model->saving_ns, 3600);
+  EXPECT_EQ(forward.model->flops_ratio, 1) << "two launches of 2e6 FLOP were counted";
+  EXPECT_EQ(forward.model->bytes_ratio, 2);
+  EXPECT_EQ(forward.model->allocated_bytes, 50);
+  EXPECT_EQ(row_of(all, Direction::backward).flops_over_forward, 2);
+  EXPECT_FALSE(forward.flops_over_forward);
+}
+
+TEST(MergeOf, ARankWhoseStepsDifferFromTheModelLeavesItsTimesOut) {
+  Report second = modelled_rank(1, 3000);
+  second.layers[1].model->flops_per_s.reset();
+  const Report all = merged({modelled_rank(0, 1000), second});
+  const LayerModel& model = *row_of(all, Direction::forward).model;
+  EXPECT_EQ(model.intensity, 4000);
+  EXPECT_FALSE(model.flops_per_s);
+  EXPECT_FALSE(model.roof.fraction);
+  EXPECT_FALSE(model.flops_ratio);
+}
+
+TEST(MergeOf, RanksWithOtherWorkHaveNoModelInCommon) {
+  const Report all = merged({modelled_rank(0, 1000), modelled_rank(1, 1000, 5e6)});
+  EXPECT_FALSE(row_of(all, Direction::forward).model);
+}
+
+TEST(MergeOf, TokensAreMeansOverTheForwards) {
+  Report first = modelled_rank(0, 1000), second = modelled_rank(1, 1000);
+  first.layers[1].tokens = Tokens{1, 32, 8, 1e6, std::nullopt};
+  second.layers[1].tokens = Tokens{3, 32, 8, 3e6, 5e6};
+  const Report all = merged({first, second});
+  const auto& tokens = row_of(all, Direction::forward).tokens;
+  ASSERT_TRUE(tokens);
+  EXPECT_EQ(tokens->forwards, 4U);
+  EXPECT_EQ(tokens->per_forward, 32);
+  EXPECT_EQ(tokens->per_sequence, 8);
+  EXPECT_EQ(tokens->wall_ns, 2.5e6);
+  EXPECT_FALSE(tokens->host_ns) << "the first does not know it";
+  EXPECT_EQ(tokens->ns_each(), 2.5e6 / 8);
+  second.layers[1].tokens.reset();
+  EXPECT_FALSE(row_of(merged({first, second}), Direction::forward).tokens);
 }
 
 }  // namespace
