@@ -40,6 +40,12 @@ struct Sum {
   }
 };
 
+// The sum of what is known of layers' own parts; empty where nothing is.
+struct Above {
+  LayerModel::Part part;
+  double operators = 0;
+};
+
 // Of the launch sequences of the steps that were described.
 std::uint64_t steps_like_models(const Profile::State& state) {
   std::uint64_t steps = 0;
@@ -118,13 +124,12 @@ class Models {
     }
     if (own == nullptr) return;
     for_row_and_parents(row, [&](std::size_t above) {
-      Sum& sum = all_[above];
+      Above& sum = all_[above];
       sum.operators += own->operators;
-      sum.flops_known = sum.flops_known && own->flops_known;
-      sum.bytes_known = sum.bytes_known && own->bytes_known;
+      if (own->bytes_known) add(sum.part.bytes, *own->part.bytes);
+      if (!own->flops_known) return;
       for (const auto& [type, flops] : own->part.types) add(sum.part.types[type], *flops);
       add(sum.part.flops, *own->part.flops);
-      add(sum.part.bytes, *own->part.bytes);
     });
   }
 
@@ -132,7 +137,7 @@ class Models {
     LayerModel& model = layers_.rows[index].model.emplace();
     const auto own = own_.find(index);
     model.self = own != own_.end() ? own->second.known() : LayerModel::Part{0, 0, {}};
-    model.all = all_[index].known();
+    model.all = all_[index].part;
     model.operators = all_[index].operators;
   }
 
@@ -162,7 +167,8 @@ class Models {
   const Roofline& roofline_;
   LayerRows& layers_;
   const bool alike_;
-  std::map<std::size_t, Sum> own_, all_;
+  std::map<std::size_t, Sum> own_;
+  std::map<std::size_t, Above> all_;
   std::map<std::int32_t, StepOfModel> of_step_;
   std::map<std::size_t, bool> has_model_;
 };

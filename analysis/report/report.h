@@ -155,6 +155,9 @@ struct LayerModel {
     std::map<std::string, Maybe> types;  // FLOP by type: "fp32", "tf32", "bf16" …
   };
   Part all, self;  // with and without the layers below it
+  // What `all` is a sum of: the share of the row's time whose layers' own parts are known. 1 where
+  // all are; unknown where some are not and the times are not those of such steps.
+  Maybe flops_coverage, bytes_coverage;
   double operators = 0;
   Maybe flops_ratio, bytes_ratio;  // measured / analytic
   Maybe intensity, flops_per_s, bytes_per_s, saving_ns;

@@ -331,6 +331,10 @@ void fields(auto& f, Of<LayerModel> auto& model) {
   f("parameters", model.parameters);
   f("operators", model.operators);
   fields(f, model.all);
+  f.inside("coverage", [&](auto& in) {
+    in("flops", model.flops_coverage);
+    in("bytes", model.bytes_coverage);
+  });
   f.object("self", model.self);
   f("flops_ratio", model.flops_ratio);
   f("bytes_ratio", model.bytes_ratio);

@@ -17,19 +17,30 @@ Maybe counted_flops(const LayerRow& row) {
   return covers(row.coverage.flops) ? row.flops.total : std::nullopt;
 }
 
-void fill_model(const LayerSum& sum, bool timed, LayerRow& row) {
+struct Below {
+  explicit Below(const Roofline& roofline) : sum(roofline) {}
+  LayerSum sum;
+  bool all_flops = true, all_bytes = true;  // are known
+};
+
+void fill_model(const Below& below, bool timed, LayerRow& row) {
   LayerModel& model = *row.model;
   LayerRow under;
   under.device = row.device;
-  sum.fill(under);
-  model.intensity = quotient(model.all.flops, model.all.bytes);
+  below.sum.fill(under);
+  model.flops_coverage = below.all_flops ? 1 : under.coverage.flops;
+  model.bytes_coverage = below.all_bytes ? 1 : under.coverage.bytes;
+  model.intensity = below.all_flops && below.all_bytes ? quotient(model.all.flops, model.all.bytes)
+                                                       : under.intensity.dram;
   model.flops_per_s = under.flops_per_s;
   model.bytes_per_s = under.bytes_per_s;
   model.roof = under.roof;
   model.saving_ns = under.roof.fraction ? under.saving_ns : std::nullopt;
   if (!timed) return;
-  model.flops_ratio = quotient(counted_flops(row), model.all.flops);
-  if (covers(row.coverage.bytes)) model.bytes_ratio = quotient(row.bytes.dram, model.all.bytes);
+  // Of what is known of all: a part of the formulas is not to be held against all that was counted.
+  if (below.all_flops) model.flops_ratio = quotient(counted_flops(row), model.all.flops);
+  if (below.all_bytes && covers(row.coverage.bytes))
+    model.bytes_ratio = quotient(row.bytes.dram, model.all.bytes);
 }
 
 }  // namespace
@@ -48,7 +59,7 @@ void fill_ratios_to_forward(std::vector<LayerRow>& rows) {
 
 void fill_formula_roofs(const Roofline& roofline, const std::vector<bool>& has_own, bool timed,
                         std::vector<LayerRow>& rows) {
-  std::map<std::size_t, LayerSum> sums;
+  std::map<std::size_t, Below> sums;
   for (std::size_t place = 0; place < rows.size(); ++place) {
     const LayerRow& layer = rows[place];
     const bool own = has_own[place] && layer.model;
@@ -58,13 +69,16 @@ void fill_formula_roofs(const Roofline& roofline, const std::vector<bool>& has_o
     if (!timed) kernel.time_mean_ns = kernel.time_total_ns = std::nullopt;
     std::optional<std::size_t> above = place;
     while (above && is_of_model(rows[*above])) {
-      sums.try_emplace(*above, roofline).first->second.add(kernel, *above == place);
+      Below& below = sums.try_emplace(*above, roofline).first->second;
+      below.sum.add(kernel, *above == place);
+      below.all_flops = below.all_flops && kernel.flops.total;
+      below.all_bytes = below.all_bytes && kernel.bytes.dram;
       const auto& parent = rows[*above].parent;
       above = parent ? std::optional(static_cast<std::size_t>(*parent)) : std::nullopt;
     }
   }
-  for (const auto& [place, sum] : sums)
-    if (rows[place].model) fill_model(sum, timed, rows[place]);
+  for (const auto& [place, below] : sums)
+    if (rows[place].model) fill_model(below, timed, rows[place]);
 }
 
 }  // namespace gable

@@ -118,7 +118,7 @@ class Chart(PageTest):
     def test_analytic_points_are_hollow(self):
         report = made_reports.net()
         model = {"inputs": None, "outputs": None, "dtypes": [], "parameters": None, "operators": 1, "flops_analytic": 1e9, "bytes_analytic": 1e8,
-                 "types": {"fp32": 1e9}, "self": {"flops_analytic": 1e9, "bytes_analytic": 1e8, "types": {"fp32": 1e9}}, "flops_ratio": None, "bytes_ratio": None,
+                 "types": {"fp32": 1e9}, "coverage": {"flops": 1, "bytes": 1}, "self": {"flops_analytic": 1e9, "bytes_analytic": 1e8, "types": {"fp32": 1e9}}, "flops_ratio": None, "bytes_ratio": None,
                  "intensity": 10, "flops_per_s": 2e13, "bytes_per_s": 2e12, "roof": made_reports.roof(), "saving_ns": None, "allocated_bytes": None}
         report["layers"][6].update(model=model, time_ns={"self": 5e4, "total": 5e4, "busy": 5e4})
         report["kernels"][4].update(flops={"fp64": None, "fp32": None, "fp16": None, "tensor": {}, "total": None},

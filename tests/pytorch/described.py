@@ -55,7 +55,7 @@ def mixed():
 
 
 class Recurrent(nn.Module):
-    """An operator that has no formula, and one of the program's own."""
+    """A layer in one operator, and an operator of the program's own."""
 
     def __init__(self):
         super().__init__()
@@ -84,6 +84,49 @@ def unknown_operators():
         for _ in range(STEPS):
             output = model(torch.ones(3, 2, 8))
     print(output.sum().item().hex())
+
+
+class Odd(nn.Module):
+    """What PyTorch computes in another order in backward, or by another formula, while a mode stands by."""
+
+    def __init__(self):
+        super().__init__()
+        self.bag = nn.EmbeddingBag(16, 8)
+
+    def forward(self, x):
+        x = x * x.prod(1, keepdim=True) + x.cumprod(0) + self.bag(torch.arange(len(x) * 2).view(len(x), 2) % 16)
+        return torch.cdist(x, x + 1) + torch.linalg.solve(torch.eye(len(x)) + x @ x.mT / 100, x.sum(1, keepdim=True))
+
+
+def apart():
+    model = make_launching(nn.Sequential(nn.Linear(8, 8), Odd(), nn.Linear(6, 4)))
+    train(model, torch.randn(6, 8), torch.arange(6) % 4)
+
+
+class Refusing(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(context, gradient):
+        raise ValueError("not now")
+
+
+def apart_and_failing():
+    """A backward that fails while others were set apart: the program sees its own error, and goes on."""
+    model = make_launching(nn.Sequential(nn.Linear(8, 8), Odd(), nn.Linear(6, 4)))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    seen = []
+    for step in range(STEPS):
+        optimizer.zero_grad()
+        loss = model(torch.randn(6, 8)).sum()
+        try:
+            (Refusing.apply(loss) if step % 2 == 0 else loss).backward()
+        except ValueError as problem:
+            seen.append(str(problem))
+        optimizer.step()
+    print(digest(model), seen)
 
 
 def odd_step():
@@ -204,7 +247,7 @@ def warned():
 
 
 CASES = {case.__name__: case for case in (
-    resnet50, mixed, unknown_operators, odd_step, subclass, script, own_mode, compiled_function, raising_in_description, gpt,
+    resnet50, mixed, unknown_operators, apart, apart_and_failing, odd_step, subclass, script, own_mode, compiled_function, raising_in_description, gpt,
     inference_mode, shared, allocations, warned)}
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import gable_run  # noqa: E402
 import layers_test  # noqa: E402
 from layers_test import GPU, PYTHON, plain_environment  # noqa: E402
 
-CASES = ("resnet50", "mixed", "unknown_operators", "odd_step", "subclass", "script", "own_mode", "raising_in_description", "gpt",
+CASES = ("resnet50", "mixed", "unknown_operators", "apart", "apart_and_failing", "odd_step", "subclass", "script", "own_mode", "raising_in_description", "gpt",
          "inference_mode", "shared", "compiled_function", "allocations", "warned")
 PROGRAM = os.path.join(HERE, "described.py")
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
@@ -178,9 +178,31 @@ class Model(gable_run.ReportTest):
         self.assertIsNone(self.model(report, ("Recurrent", "own"))["flops_analytic"])
         self.assertEqual(self.model(report, ("Recurrent", "last"))["flops_analytic"], 2 * 6 * 8 * 4)
         whole = self.model(report, ("Recurrent",))
-        self.assertIsNone(whole["flops_analytic"])
+        self.assertEqual(whole["self"]["flops_analytic"], 2 * 6 * 4 * 8 * (8 + 8), "the LSTM's, which launches no kernel here")
+        self.assertEqual(whole["flops_analytic"], 2 * 6 * 8 * 4 + 2 * 6 * 4 * 8 * 16, "what is known of it")
+        own, time = report.layer(("Recurrent", "own"))["time_ns"]["total"], report.layer(("Recurrent",))["time_ns"]["total"]
+        self.assert_close(whole["coverage"]["flops"], 1 - own / time, "share of the time")
+        self.assertIsNone(whole["flops_ratio"])
+        self.assertIsNone(whole["flops_per_s"])
         self.assertIsNone(whole["roof"]["fraction"])
         self.assertEqual(whole["roof"]["bound"], "unknown")
+        self.assertEqual(self.model(report, ("Recurrent", "last"))["coverage"], {"flops": 1, "bytes": 1})
+
+    def test_what_a_mode_would_change_is_set_apart(self):
+        """The rest of backward is known."""
+        report = self.report("apart")
+        forward = self.model(report, ("Sequential", "1"))["flops_analytic"]
+        self.assertEqual(forward, 3 * 6 * 6 * 8 + 2 * 6 * 8 * 6 + 2 * 6 ** 3 / 3 + 2 * 6 * 6)  # distances, a product, factors, a column
+        self.assertIsNone(self.model(report, ("Sequential", "1"), "backward")["self"]["flops_analytic"])
+        first, last = (self.model(report, ("Sequential", name), "backward")["flops_analytic"] for name in "02")
+        self.assertEqual((first, last), (2 * 6 * 8 * 8, 2 * 2 * 6 * 6 * 4))
+        whole = self.model(report, ("Sequential",), "backward")
+        self.assertEqual(whole["flops_analytic"], first + last)
+        self.assertTrue(0 < whole["coverage"]["flops"] < 1, whole["coverage"])
+
+    def test_a_backward_that_fails_while_some_of_it_is_set_apart(self):
+        run = self.run_case("apart_and_failing")
+        self.assertIn("not now", run.out)
 
     def test_without_permission_there_is_an_analytic_roofline(self):
         run = self.run_case("gpt", gpu=forbidden_gpu())

@@ -136,6 +136,7 @@ struct LayerMerge {
     // What was made of one rank's time is not of all of them: it is made again of the mean.
     LayerModel& model = *row.model;
     model.flops_ratio = model.bytes_ratio = model.intensity = std::nullopt;
+    model.flops_coverage = model.bytes_coverage = std::nullopt;
     model.flops_per_s = model.bytes_per_s = model.saving_ns = std::nullopt;
     model.allocated_bytes = allocated.over(gpus);
     model.roof = Roof{};

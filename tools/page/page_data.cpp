@@ -190,6 +190,8 @@ void add_model(Rows& rows, const LayerRow& row) {
   rows.add("parameters", model.parameters);
   rows.add("modelFlops", model.all.flops);
   rows.add("modelBytes", model.all.bytes);
+  rows.add("modelFlopsCover", model.flops_coverage);
+  rows.add("modelBytesCover", model.bytes_coverage);
   rows.add("flopsRatio", model.flops_ratio);
   rows.add("bytesRatio", model.bytes_ratio);
   rows.add("allocated", model.allocated_bytes);

@@ -58,6 +58,7 @@ function known(dot) {
     dot.kernel && dot.flags && ["flags", dot.flags.split(" ").join(", ")],
     layer && layer.modules && ["compiled from", layer.modules],
     layer && layer.inputs && !dot.kernel && ["tensors", `${shortened(layer.inputs, 120)} → ${shortened(layer.outputs, 120)}`],
+    layer && layer.modelFlops !== null && !dot.kernel && ["by formula", `${rowSum(layer.modelFlops, layer.modelFlopsCover, each => withPrefix(each, "FLOP"))}, ${rowSum(layer.modelBytes, layer.modelBytesCover, size)} (layers below included)`],
     layer && layer.flopsRatio !== null && !dot.kernel && ["counted / formula", `${digits(layer.flopsRatio)} of the FLOPs, ${digits(layer.bytesRatio)} of the bytes (layers below included)`],
   ];
   return lines.filter(line => line);

@@ -194,6 +194,8 @@ class ReportPrediction {
       // By it the row says that its work is no counted one.
       LayerModel model;
       model.self = model.all = formula->second.self;
+      if (model.self.flops) model.flops_coverage = 1;
+      if (model.self.bytes) model.bytes_coverage = 1;
       if (model.self.bytes && *row.time_self_ns > 0)
         model.bytes_per_s = *model.self.bytes / *row.time_self_ns * 1e9;
       row.model = model;

@@ -10,13 +10,15 @@ import sys
 
 from gable import _dynamo, _library
 from gable._places import call_as_from
-from gable._work import Formulas, Traffic, Types, tensors_in
+from gable._formulas import Formulas
+from gable._work import Traffic, Types, tensors_in
 
 _MOST_TENSORS = 16  # of a module's inputs or outputs
 _MOST_KINDS = 4  # of forwards are described each for itself
 _COMPILES = "the program uses torch.compile"
-# Their backward, or what stands in for it, is computed in another order while a mode stands by.
-_OTHER_BACKWARD = ("prod", "cumprod", "logcumsumexp", "linalg_", "_linalg", "ctc", "_cdist", "embedding_bag")
+# Their backward, or what stands in for it, is computed in another order while a mode stands by. And the nodes that do it.
+_OTHER_BACKWARD = ("prod", "cumprod", "logcumsumexp", "linalg_", "_linalg", "ctc", "_ctc", "_cudnn_ctc", "_cdist", "_embedding_bag")
+_APART = ("Prod", "Cumprod", "Logcumsumexp", "Linalg", "Ctc", "CudnnCtc", "Cdist", "EmbeddingBag")
 
 
 def _text(torch, tensors):
@@ -128,16 +130,62 @@ class Description:
 
     def run_backward(self, frame, run, args, kwargs):
         """`frame` is where the program asks for it."""
-        mode = None
-        if not self._backward_differs:
-            try:
-                mode = self._mode if not self._stands_by() else None
-            except Exception as problem:
-                self.give_up(f"{type(problem).__name__}: {problem}")
+        mode, apart = None, ()
+        try:
+            if not self._stands_by():
+                apart = self._set_apart(args[0]) if self._backward_differs else ()
+                mode = self._mode
+        except Exception as problem:
+            self.give_up(f"{type(problem).__name__}: {problem}")
         if mode is None:
             return call_as_from(frame, run, args, kwargs)
         with mode:
-            return call_as_from(frame, run, args, kwargs)
+            try:
+                return call_as_from(frame, run, args, kwargs)
+            finally:
+                for handle in apart:
+                    handle.remove()
+                if apart and not self._is_ours():  # a node failed while the mode was away
+                    self._torch._C._push_on_torch_dispatch_stack(mode)
+
+    def _set_apart(self, roots):
+        """The mode is away while nodes run that would do something else with it; what they do is unknown. Handles of the hooks."""
+        handles, seen = [], set()
+        nodes = [getattr(root, "grad_fn", None) or getattr(root, "node", None) for root in roots]
+        while nodes:
+            node = nodes.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            nodes.extend(below for below, _ in node.next_functions)
+            if node.name().startswith(_APART):
+                before, after = self._hooks_apart()
+                handles += [node.register_prehook(before), node.register_hook(after)]
+        return handles
+
+    def _hooks_apart(self):
+        away = []  # the mode, while the node runs
+
+        def before(gradients):
+            try:
+                top = self._torch._C._len_torch_dispatch_stack() - 1
+                if top >= 0 and self._torch._C._get_dispatch_stack_at(top) is self._mode:
+                    away.append(self._torch._C._pop_torch_dispatch_stack(None))
+            except Exception as problem:
+                self.give_up(f"{type(problem).__name__}: {problem}")
+
+        def after(results, gradients):
+            if not away:
+                return
+            self._torch._C._push_on_torch_dispatch_stack(away.pop())
+            try:
+                tensor = next(iter(tensors_in((results, gradients), self._torch.is_tensor)), None)
+                if self.running and tensor is not None:
+                    self._library.gable_model_operator(tensor.device.index or 0, b"fp32", -1, -1, -1)
+            except Exception as problem:
+                self.give_up(f"{type(problem).__name__}: {problem}")
+
+        return before, after
 
     def _stands_by(self):
         """True: the mode stands by on this thread already, or another one does, which is not ours to mix with."""
@@ -171,7 +219,7 @@ class Description:
         if torch._C._functorch.peek_interpreter_stack() is not None or self._capturing():
             return "a stream captures, or functorch transforms the model"
         for tensor in tensors_in((args, kwargs), torch.is_tensor):
-            if type(tensor) not in self._plain or tensor.is_nested or tensor.is_sparse:
+            if type(tensor) not in self._plain or tensor.is_nested:
                 return f"{type(module).__name__} is called with {type(tensor).__name__}"
         if id(module) in self._seen:
             return ""
@@ -227,10 +275,10 @@ def _make_mode(torch, library, description):
             return
         if moves.is_copy and len({each.device for each in tensors_in((args, kwargs, out), torch.is_tensor)}) > 1:
             return  # a copy between devices is no kernel
-        flops = formulas.flops(operator, args, kwargs, out)
+        flops = formulas.flops(operator, args, kwargs, out, tensors)
         try:
             read, written = moves.bytes(args, kwargs, out, counts)
-        except RuntimeError:  # tensors without strides
+        except (RuntimeError, NotImplementedError):  # tensors without strides
             read = written = -1
         library.gable_model_operator(tensors[0].device.index or 0, type_of(operator, tensors[0]).encode(),
                                      -1 if flops is None else flops, read, written)

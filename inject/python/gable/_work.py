@@ -1,89 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator has to do by its tensors: floating-point operations by formula, and bytes.
-
-The formulas are those of torch.utils.flop_counter (2 for a multiply and an add): matrix multiplications, convolutions and
-attention, forward and backward. What else PyTorch computes counts as 0: it is bound by its bytes. Operators that are known
-to multiply matrices and have no formula, and operators that are not PyTorch's own, are unknown.
+"""What an operator moves, by its tensors, and the type that its operations count as.
 
 Bytes: each tensor that is read and each that is written, once for every operator, in the size of its type. Views move
-nothing; of an expanded tensor only the elements that exist count; of a table that is looked up only what comes out.
+nothing; of an expanded tensor only the elements that exist count; of a table that is looked up only what comes out. What is not
+stored as a plain array is unknown.
 """
-from math import prod
-
-_OWN = frozenset(("aten", "prim", "prims", "c10d", "_c10d_functional", "_c10d_functional_autograd", "profiler", "inductor"))
-_NO_FORMULA = ("_rnn", "rnn_layer", "_lstm", "_gru", "_cdist", "_fft", "linalg_", "_linalg", "sparse", "_grouped_mm", "_int_mm",
-               "_weight_int", "quantized", "_transformer_encoder", "_native_multi_head", "triangular_solve", "cholesky",
-               "attention", "bilinear", "ormqr")
-_NOT_MATRICES = ("upsample_bilinear", "grid_sampler", "_upsample_bilinear")
 _NOTHING_MOVES = frozenset(("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "set_",
                             "_efficientzerotensor", "record_stream", "_unsafe_view", "_reshape_alias", "lift_fresh", "sym_size",
                             "sym_stride", "sym_numel"))
 _ONLY_WRITTEN = frozenset(("copy_", "zero_", "fill_", "uniform_", "normal_", "random_", "bernoulli_", "exponential_"))
 _LOOKED_UP = frozenset(("embedding", "index_select", "gather", "index", "take"))
-
-
-def _matrix_by_vector(matrix, vector, *args, out_val=None, **kwargs):
-    return 2 * prod(matrix.shape)
-
-
-def _added_matrix_by_vector(added, matrix, vector, *args, out_val=None, **kwargs):
-    return 2 * prod(matrix.shape)
-
-
-def _dot(a, b, *args, out_val=None, **kwargs):
-    return 2 * prod(a.shape)
-
-
-def _added_batches(added, a, b, *args, out_val=None, **kwargs):
-    return 2 * prod(a.shape) * b.shape[-1]
-
-
-class Formulas:
-    """PyTorch's own, and those that it lacks."""
-
-    def __init__(self, torch):
-        from torch.utils import flop_counter
-        aten = torch.ops.aten
-        self._known = dict(flop_counter.flop_registry)
-        attention, its_backward = flop_counter.sdpa_flop, flop_counter.sdpa_backward_flop
-        for name, formula in (("mv", _matrix_by_vector), ("addmv", _added_matrix_by_vector), ("dot", _dot), ("vdot", _dot),
-                              ("addbmm", _added_batches),
-                              ("_scaled_dot_product_flash_attention_for_cpu", attention),
-                              ("_scaled_dot_product_flash_attention_for_cpu_backward", its_backward),
-                              ("_scaled_dot_product_fused_attention_overrideable", attention),
-                              ("_scaled_dot_product_fused_attention_overrideable_backward", its_backward)):
-            if hasattr(aten, name):
-                self._known.setdefault(getattr(aten, name), formula)
-
-    def __contains__(self, operator):
-        return getattr(operator, "_overloadpacket", operator) in self._known
-
-    def flops(self, operator, args, kwargs, out):
-        """None: not known."""
-        packet = getattr(operator, "_overloadpacket", operator)
-        formula = self._known.get(packet)
-        if formula is not None:
-            return float(formula(*args, **kwargs, out_val=out))
-        if getattr(operator, "namespace", "") not in _OWN:
-            return None
-        name = packet.__name__
-        if any(part in name for part in _NO_FORMULA) and not name.startswith(_NOT_MATRICES):
-            return None
-        return 0.0
+_SUMMED_UP = frozenset(("_embedding_bag", "_embedding_bag_forward_only"))  # of each index a row, and one comes out for a bag
 
 
 class Types:
     """The type that operations count as: which roof they are under."""
 
     def __init__(self, torch):
-        self._names = {torch.float64: "fp64", torch.float16: "fp16", torch.bfloat16: "bf16"}
+        self._names = {torch.float64: "fp64", torch.float16: "fp16", torch.bfloat16: "bf16", torch.complex128: "fp64",
+                       torch.complex32: "fp16"}
         for name in dir(torch):
             if name.startswith("float8_"):
                 self._names[getattr(torch, name)] = "fp8"
-        self._backends, self._float = torch.backends, torch.float32
+        self._backends, self._single = torch.backends, (torch.float32, torch.complex64)
 
     def __call__(self, operator, tensor):
-        if tensor.dtype != self._float:
+        if tensor.dtype not in self._single:
             return self._names.get(tensor.dtype, str(tensor.dtype).rpartition(".")[2])
         if not tensor.is_cuda:
             return "fp32"
@@ -122,7 +64,7 @@ class Traffic:
         name = operator._overloadpacket.__name__
         arguments = operator._schema.arguments
         self.none = bool(operator.is_view) or name in _NOTHING_MOVES
-        self._looked_up = name in _LOOKED_UP
+        self._looked_up, self._summed_up = name in _LOOKED_UP, name in _SUMMED_UP
         self.is_copy = name in ("copy_", "_to_copy")
         written = [i for i, each in enumerate(arguments) if each.alias_info is not None and each.alias_info.is_write]
         self._written = {arguments[i].name for i in written}
@@ -143,4 +85,7 @@ class Traffic:
         sizes = [_size(tensor) for tensor in read.values()]
         if self._looked_up and sizes:
             sizes[0] = min(sizes[0], written)
+        if self._summed_up:
+            table, indices = args[0], args[1]
+            sizes[0] = min(sizes[0], indices.numel() * table.shape[-1] * table.element_size())
         return sum(sizes), written

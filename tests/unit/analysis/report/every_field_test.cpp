@@ -170,6 +170,7 @@ TEST(EveryField, MergedReportsHaveIt) {
              "/layers/spread/gpus", "/layers/spread/max_ns", "/layers/spread/mean_ns",
              "/layers/spread/min_ns", "/layers/spread/slowest", "/layers/spread/stddev_ns",
              "/layers/time_ns/self", "/layers/time_share", "/layers/time_source",
+             "/layers/model/coverage/bytes", "/layers/model/coverage/flops",
              "/layers/flops_over_forward", "/layers/model/bytes_per_s", "/layers/model/bytes_ratio",
              "/layers/model/flops_per_s", "/layers/model/flops_ratio", "/layers/model/intensity",
              "/layers/model/roof/bound", "/layers/model/roof/ceiling",

@@ -68,6 +68,8 @@ inline LayerRow full_layer(Values& v) {
   model.all = {v, v, {{"fp32", v}}};
   model.self = {v, v, {{"tf32", v}}};
   model.operators = v;
+  model.flops_coverage = v;
+  model.bytes_coverage = v;
   model.flops_ratio = v;
   model.bytes_ratio = v;
   model.intensity = v;
