@@ -37,7 +37,7 @@ void fill_model(const Below& below, bool timed, LayerRow& row) {
   model.roof = under.roof;
   model.saving_ns = under.roof.fraction ? under.saving_ns : std::nullopt;
   if (!timed) return;
-  // Of what is known of all: a part of the formulas is not to be held against all that was counted.
+  // All work is counted, so it is compared only with formulas of all work.
   if (below.all_flops) model.flops_ratio = quotient(counted_flops(row), model.all.flops);
   if (below.all_bytes && covers(row.coverage.bytes))
     model.bytes_ratio = quotient(row.bytes.dram, model.all.bytes);

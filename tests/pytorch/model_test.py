@@ -14,8 +14,8 @@ import gable_run  # noqa: E402
 import layers_test  # noqa: E402
 from layers_test import GPU, PYTHON, plain_environment  # noqa: E402
 
-CASES = ("resnet50", "mixed", "unknown_operators", "apart", "apart_and_failing", "odd_step", "subclass", "script", "own_mode", "raising_in_description", "gpt",
-         "inference_mode", "shared", "compiled_function", "allocations", "warned")
+CASES = ("resnet50", "mixed", "unknown_operators", "apart", "apart_and_failing", "odd_step", "subclass", "script", "own_mode",
+         "raising_in_description", "gpt", "inference_mode", "shared", "compiled_function", "allocations", "warned")
 PROGRAM = os.path.join(HERE, "described.py")
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 FLOAT = 4  # bytes

@@ -13,6 +13,7 @@
 #include "tools/merge/merge_devices.h"
 #include "tools/merge/merge_rows.h"
 #include "tools/merge/merge_step.h"
+#include "tools/merge/over_reports.h"
 #include "tools/merge/waiting.h"
 
 namespace gable {
@@ -50,18 +51,6 @@ std::string misfit(const std::vector<Report>& reports, const std::vector<std::st
     }
   }
   return {};
-}
-
-// Known where every report knows it.
-template <typename Get>
-Maybe sum_of(const std::vector<Report>& reports, Get get) {
-  double sum = 0;
-  for (const Report& report : reports) {
-    const Maybe part = get(report);
-    if (!part) return std::nullopt;
-    sum += *part;
-  }
-  return sum;
 }
 
 void merge_total(const std::vector<Report>& reports, RunInfo& run) {

@@ -5,24 +5,13 @@
 #include <cmath>
 #include <optional>
 
+#include "tools/merge/over_reports.h"
 #include "tools/merge/saving_bounds.h"
 
 namespace gable {
 namespace {
 
 using Reports = std::vector<Report>;
-
-// `get(report)` is a Maybe.
-template <typename Get>
-Maybe mean_of(const Reports& reports, Get get) {
-  double sum = 0;
-  for (const Report& report : reports) {
-    const Maybe part = get(report);
-    if (!part) return std::nullopt;
-    sum += *part;
-  }
-  return sum / static_cast<double>(reports.size());
-}
 
 // Of standard deviations within the processes: those of all steps.
 Maybe stddev_of(const Reports& reports, Maybe Step::*mean_ns, Maybe Step::*stddev_ns) {
