@@ -151,6 +151,22 @@ GABLE_ENTRY void gable_tokens(std::uint32_t sequences, std::uint32_t per_sequenc
   });
 }
 
+// This thread fetches the program's next input: 1 when the end is to be said too.
+GABLE_ENTRY int gable_input_begin(void) {
+  return followed(0, [&] {
+    auto* session = gable::runtime().session.load(std::memory_order_acquire);
+    return session != nullptr && session->begin_input() ? 1 : 0;
+  });
+}
+
+GABLE_ENTRY void gable_input_end(void) {
+  followed(0, [&] {
+    auto* session = gable::runtime().session.load(std::memory_order_acquire);
+    if (session != nullptr) session->end_input();
+    return 0;
+  });
+}
+
 // 1 when that ended the outermost module that was open on the thread, and none is recomputed.
 GABLE_ENTRY int gable_close(int depth) {
   return followed(0, [&] { return gable::close_own(depth) ? 1 : 0; });

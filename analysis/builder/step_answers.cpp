@@ -15,6 +15,7 @@
 #include "analysis/step_graph/critical_path.h"
 #include "analysis/step_graph/exposed.h"
 #include "analysis/step_graph/graph_builder.h"
+#include "analysis/step_graph/input_time.h"
 #include "analysis/step_graph/step_replay.h"
 
 namespace gable {
@@ -209,10 +210,26 @@ class Answers {
     }
   }
 
+  // Whether any of the steps says when the program fetched its input.
+  [[nodiscard]] bool input_known() const {
+    return std::any_of(steps_.begin(), steps_.end(),
+                       [](const Replayed& step) { return !step.record->steps.inputs.empty(); });
+  }
+
   void fill_pieces() {
     PathTimes& times = report_.step.critical_path.emplace();
-    for (const Replayed& step : steps_)
-      for (const PathPiece& piece : step.path.pieces) add_piece(piece, share(), times);
+    std::uint64_t input_ns = 0;
+    for (const Replayed& step : steps_) {
+      const InputTime inputs(step.record->steps.inputs);
+      for (const PathPiece& piece : step.path.pieces) {
+        add_piece(piece, share(), times);
+        if (!is_of_calls(piece.kind)) continue;
+        const std::uint32_t call = step.graph.nodes[piece.node].call;
+        input_ns +=
+            inputs.within(step.record->steps.calls[call].thread, piece.start_ns, piece.end_ns);
+      }
+    }
+    if (input_known()) times.input_ns = static_cast<double>(input_ns) * share();
   }
 
   void fill_path() {
@@ -294,6 +311,7 @@ class Answers {
 
   void fill_exposed() {
     ExposedTimes& exposed = report_.step.exposed.emplace();
+    if (input_known()) exposed.without.input.emplace();
     for (const Replayed& step : steps_) {
       const ExposedTime times = exposed_time(step.graph, step.path.start_ns, step.path.end_ns);
       const auto add_ns = [this](double& to, std::uint64_t ns) {
@@ -310,6 +328,7 @@ class Answers {
       without(exposed.without.communication, {.communication = true});
       without(exposed.without.copies, {.copies = true});
       without(exposed.without.host, {.host_gaps = true});
+      if (exposed.without.input) without(*exposed.without.input, {.input = true});
     }
   }
 

@@ -359,6 +359,8 @@ bool Profile::takes_calls() const { return state_->step_recorder.takes_calls(); 
 
 void Profile::add(const StepCall& call) { state_->step_recorder.add(call); }
 
+void Profile::add(const InputCall& call) { state_->step_recorder.add(call); }
+
 void Profile::add(const StreamMade& made) { state_->step_recorder.add(made); }
 
 void Profile::lose_copies() { state_->copies_lost = true; }

@@ -70,6 +70,7 @@ class Profile {
   void add(const LayerSpan& span);
   void add(const GraphLaunch& launch);
   void add(const StepCall& call);
+  void add(const InputCall& call);
   void add(const StreamMade& made);
   // Activity records, in any order, also after their window ended.
   void add(const KernelRecord& record);

@@ -24,6 +24,12 @@ struct StepCall {
   bool copy = false;          // a launch that copies or sets memory
 };
 
+// A thread of a step that is recorded call by call fetched the program's next input.
+struct InputCall {
+  InputWait wait;
+  WindowId window = kNoWindow;
+};
+
 // A stream was made, or is gone (then it is not `non_blocking`).
 struct StreamMade {
   std::uint64_t stream = 0;  // 0: none

@@ -211,6 +211,14 @@ void StepRecorder::add(const StepCall& call) {
     step->non_blocking.insert(call.stream);
 }
 
+void StepRecorder::add(const InputCall& call) {
+  Step* const step = find(call.window);
+  if (step == nullptr) return;
+  if (step->inputs.size() < kMostInputs) return step->inputs.push_back(call.wait);
+  ++too_large_;
+  drop(steps_.size());
+}
+
 void StepRecorder::keep(const Operation& operation) {
   if (operations_.size() < most_) return operations_.push_back(operation);
   ++too_large_;
@@ -311,6 +319,7 @@ std::optional<StepRecord> StepRecorder::build() {
     steps.borders.push_back(static_cast<std::uint32_t>(steps.calls.size()));
     steps.calls.insert(steps.calls.end(), calls.begin(), calls.end());
     non_blocking.insert(steps_[i].non_blocking.begin(), steps_[i].non_blocking.end());
+    steps.inputs.insert(steps.inputs.end(), steps_[i].inputs.begin(), steps_[i].inputs.end());
   }
   steps.borders.push_back(static_cast<std::uint32_t>(steps.calls.size()));
 

@@ -25,6 +25,7 @@ class StepRecorder {
   static constexpr std::size_t kSteps = 3;  // of a record
   static constexpr std::size_t kMostCalls = kSteps * 40000;
   static constexpr std::size_t kMostStreams = 4096;  // whose flags are remembered
+  static constexpr std::size_t kMostInputs = 4096;   // of a step
 
   explicit StepRecorder(const FunctionTable& functions, std::size_t most = kMostCalls)
       : functions_(functions), most_(most) {}
@@ -44,6 +45,7 @@ class StepRecorder {
   // --- what happens
   void add(const StreamMade& made);
   void add(const StepCall& call);
+  void add(const InputCall& call);
   // A launch between two windows, to which its kernel's record is joined.
   void add_between(const LaunchEvent& launch);
   void add_between(const KernelRecord& record);
@@ -76,6 +78,7 @@ class StepRecorder {
     bool changed = false;
     std::vector<RecordedCall> calls;
     std::size_t calls_at_end = 0;
+    std::vector<InputWait> inputs;
     // Correlation ids of copies and of launches after its end: no window waits for their records.
     std::vector<std::uint32_t> copies, between;
     std::unordered_set<std::uint64_t> non_blocking;

@@ -77,6 +77,7 @@ struct StepSaving {
 struct PathTimes {
   double kernels_ns = 0, communication_ns = 0, copies_ns = 0;  // copies and memsets
   double host_ns = 0;      // calls, the time between them, host functions, returning from waits
+  Maybe input_ns;          // of host_ns: the program fetched its next input
   double launches_ns = 0;  // from a call to the start of its kernel; a full launch queue
   double gaps_ns = 0;      // between operations of streams or graphs
   double unexplained_ns = 0;
@@ -89,6 +90,7 @@ struct ExposedTimes {
   // between its calls.
   struct Without {
     StepSaving compute, communication, copies, host;
+    std::optional<StepSaving> input;  // of the host's; empty where nobody said when it is fetched
   };
   Without without;
 };

@@ -159,6 +159,7 @@ void fields(auto& f, Of<PathTimes> auto& path) {
   f.needed("communication_ns", path.communication_ns);
   f.needed("copies_ns", path.copies_ns);
   f.needed("host_ns", path.host_ns);
+  f("input_ns", path.input_ns);
   f.needed("launches_ns", path.launches_ns);
   f.needed("gaps_ns", path.gaps_ns);
   f.needed("unexplained_ns", path.unexplained_ns);
@@ -169,6 +170,7 @@ void fields(auto& f, Of<ExposedTimes::Without> auto& without) {
   f.needed("communication", without.communication);
   f.needed("copies", without.copies);
   f.needed("host", without.host);
+  f.object("input", without.input);
 }
 
 void fields(auto& f, Of<ExposedTimes> auto& exposed) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/step_graph/graph_lags.h"
+#include "analysis/step_graph/input_time.h"
 
 namespace gable {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 class GraphBuilder {
  public:
   GraphBuilder(const RecordedSteps& recorded, std::uint64_t jitter_ns, std::uint32_t queue_depth)
-      : recorded_(recorded), jitter_ns_(jitter_ns), depth_(queue_depth) {}
+      : recorded_(recorded), inputs_(recorded.inputs), jitter_ns_(jitter_ns), depth_(queue_depth) {}
 
   StepGraph build() {
     join_operations();
@@ -217,8 +218,11 @@ class GraphBuilder {
     return size() - 1;
   }
   // To the node that was added last.
-  void add_edge(EdgeKind kind, std::uint32_t from, std::uint64_t lag = 0) {
-    if (from != kNoIndex) graph_.edges.push_back({lag, from, kind});
+  void add_edge(EdgeKind kind, std::uint32_t from, std::uint64_t lag = 0, std::uint64_t input = 0) {
+    if (from == kNoIndex) return;
+    if (input > 0)
+      graph_.inputs.push_back({static_cast<std::uint32_t>(graph_.edges.size()), input});
+    graph_.edges.push_back({lag, from, kind});
   }
 
   // A node on the host, which begins when what the calling thread does before has ended.
@@ -253,9 +257,10 @@ class GraphBuilder {
       if (last_host_[handoff->from] != kNoIndex)
         before = std::max(before, node(last_host_[handoff->from]).end_ns);
     const std::uint64_t gap = ns_between(before, enter);
-    add_edge(EdgeKind::program_order, thread.last, gap);
+    const std::uint64_t input = inputs_.within(call.thread, before, enter);
+    add_edge(EdgeKind::program_order, thread.last, gap, input);
     for (auto other = begin; other != handoff; ++other)
-      add_edge(EdgeKind::handoff, last_host_[other->from], gap);
+      add_edge(EdgeKind::handoff, last_host_[other->from], gap, input);
     if (stream != kNoIndex && depth_ > 0 && streams_[stream].entries.size() >= depth_) {
       const auto& entries = streams_[stream].entries;
       add_edge(EdgeKind::queue_full, entries[entries.size() - depth_]);
@@ -559,6 +564,7 @@ class GraphBuilder {
   static constexpr std::uint64_t kNotPolled = ~std::uint64_t{0}, kMerged = kNotPolled - 1;
 
   const RecordedSteps& recorded_;
+  const InputTime inputs_;
   const std::uint64_t jitter_ns_;
   const std::uint32_t depth_;
   StepGraph graph_;

@@ -77,6 +77,13 @@ struct Handoff {
   std::uint32_t from = 0, to = 0;  // indices of calls; from < to
 };
 
+// The program fetched its next input between these, as in a data loader's __next__. Calls may lie
+// within.
+struct InputWait {
+  std::uint64_t start_ns = 0, end_ns = 0;
+  std::uint32_t thread = 0;
+};
+
 struct RecordedSteps {
   std::vector<RecordedCall> calls;  // in the order in which they were made
   std::vector<RecordedOperation> operations;
@@ -84,6 +91,7 @@ struct RecordedSteps {
   std::vector<RecordedGraph> graphs;
   std::vector<QueueFull> queue_full;
   std::vector<Handoff> handoffs;
+  std::vector<InputWait> inputs;  // in any order; none: nobody said when, or it fetched none
   // Indices of the first call of each step, then of the first call after the last step.
   std::vector<std::uint32_t> borders;
 };

@@ -6,6 +6,7 @@
 // A launch makes two nodes of 40 bytes and about three edges of 16: 20,000 launches take 2.6 MB.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -95,6 +96,12 @@ struct RefusedInput {
   friend bool operator==(const RefusedInput&, const RefusedInput&) = default;
 };
 
+// Of an edge's lag: the program fetched its next input.
+struct EdgeInput {
+  std::uint32_t edge = 0;  // index in StepGraph::edges
+  std::uint64_t input_ns = 0;
+};
+
 struct StepGraph {
   // A step lies between the starts of its border and of the next step's. The border is the first
   // operation that was launched in the step, on the stream with most kernel time.
@@ -104,7 +111,8 @@ struct StepGraph {
   };
 
   std::vector<GraphNode> nodes;
-  std::vector<GraphEdge> edges;  // by the node they lead to
+  std::vector<GraphEdge> edges;   // by the node they lead to
+  std::vector<EdgeInput> inputs;  // by edge; of others it is 0
   std::vector<Step> steps;
   std::uint16_t threads = 0;      // resources below are threads, the others streams
   std::uint32_t queue_depth = 0;  // entries of a stream that may wait; 0: never seen full
@@ -113,6 +121,13 @@ struct StepGraph {
   std::array<std::uint32_t, kEdgeKinds> violated{};  // edges whose slack is below -jitter
   RefusedInput refused;
 
+  [[nodiscard]] std::uint64_t input_ns(const GraphEdge& edge) const {
+    const auto index = static_cast<std::uint32_t>(&edge - edges.data());
+    const auto found = std::lower_bound(
+        inputs.begin(), inputs.end(), index,
+        [](const EdgeInput& input, std::uint32_t other) { return input.edge < other; });
+    return found != inputs.end() && found->edge == index ? found->input_ns : 0;
+  }
   [[nodiscard]] std::span<const GraphEdge> edges_to(std::size_t node) const {
     const std::size_t end = node + 1 < nodes.size() ? nodes[node + 1].first_edge : edges.size();
     return std::span(edges).subspan(nodes[node].first_edge, end - nodes[node].first_edge);

@@ -105,7 +105,8 @@ class StepReplay::Run {
     const std::uint64_t end = ns_sum(row[edge.from], lengths_[edge.from]);
     if (!is_from_start(edge.kind)) {
       const bool gap = edge.kind == EdgeKind::program_order || edge.kind == EdgeKind::handoff;
-      return gap && !change_.keep_host_gaps ? end : ns_sum(end, edge.lag_ns);
+      if (gap && !change_.keep_host_gaps) return end;
+      return ns_sum(end, change_.keep_input ? edge.lag_ns : edge.lag_ns - edge.input_ns);
     }
     const std::uint64_t start = ns_sum(row[head ? edge.from - 1 : edge.from], edge.lag_ns);
     return edge.kind == EdgeKind::pdl_start ? std::min(start, end) : start;
@@ -158,7 +159,8 @@ void StepReplay::fold(const StepGraph& graph, std::size_t step) {
     for (const GraphEdge& edge : graph.edges_to(i)) {
       if (edge.kind == EdgeKind::queue_full) continue;  // counted out below
       if (edge.from >= own.first_node) {
-        edges_.push_back({edge.lag_ns, edge.from - own.first_node, 0, edge.kind});
+        edges_.push_back(
+            {edge.lag_ns, graph.input_ns(edge), edge.from - own.first_node, 0, edge.kind});
         continue;
       }
       // What comes before a thread's or stream's first node of a step is its last one of the step
@@ -174,7 +176,7 @@ void StepReplay::fold(const StepGraph& graph, std::size_t step) {
       if (there == kNoIndex)
         ++unmatched_;
       else
-        edges_.push_back({edge.lag_ns, there - own.first_node, 1, edge.kind});
+        edges_.push_back({edge.lag_ns, graph.input_ns(edge), there - own.first_node, 1, edge.kind});
     }
     // A call that launches is followed by the first node of what it launched.
     const bool launches = is_host(node.kind) && i + 1 < own.end_node &&
@@ -183,7 +185,7 @@ void StepReplay::fold(const StepGraph& graph, std::size_t step) {
       const std::uint16_t stream = graph.nodes[i + 1].resource;
       gated.push_back({static_cast<std::uint32_t>(edges_.size()), stream});
       edges_.push_back(
-          {0, static_cast<std::uint32_t>(entries[stream].size()), 0, EdgeKind::queue_full});
+          {0, 0, static_cast<std::uint32_t>(entries[stream].size()), 0, EdgeKind::queue_full});
       entries[stream].push_back(i + 1 - own.first_node);
     }
   }
@@ -327,6 +329,7 @@ Maybe StepReplay::replay_error() const {
 Change StepReplay::without(const Parts& parts) const {
   Change change;
   change.keep_host_gaps = !parts.host_gaps;
+  change.keep_input = !parts.input;
   for (const Node& node : nodes_) {
     const bool copy = node.kind == NodeClass::copy || node.kind == NodeClass::memset;
     const bool taken = (parts.kernels && node.kind == NodeClass::kernel) ||

@@ -28,6 +28,7 @@ struct Change {
   // New lengths, ns, by index in RecordedSteps::operations; those behind the end keep theirs.
   std::vector<std::uint64_t> length_ns;
   bool keep_host_gaps = true;  // false: no time between the calls of a thread
+  bool keep_input = true;      // false: none of it where the program fetched its next input
   bool keep_residuals = true;  // false: nodes start when their edges allow
 };
 
@@ -65,6 +66,7 @@ class StepReplay {
   // themselves stay. Kernels are those that are no collectives.
   struct Parts {
     bool kernels = false, communication = false, copies = false, host_gaps = false;
+    bool input = false;  // of the host between its calls
   };
   [[nodiscard]] Change without(const Parts& parts) const;
 
@@ -81,6 +83,7 @@ class StepReplay {
   };
   struct Edge {
     std::uint64_t lag_ns = 0;
+    std::uint64_t input_ns = 0;  // of the lag
     std::uint32_t from = 0;
     std::uint32_t steps_back = 0;
     EdgeKind kind = EdgeKind::program_order;

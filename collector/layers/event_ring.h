@@ -24,6 +24,7 @@ struct Event {
     call_after_wait,
     tokens,
     call,
+    input,
     stream,
     message
   };
@@ -36,6 +37,7 @@ struct Event {
     CallAfterWait call_after_wait;
     TokenCount tokens;
     StepCall call;
+    InputCall input;
     StreamMade stream;
     CollectiveMessage message;
   };

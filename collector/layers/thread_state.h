@@ -78,7 +78,8 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   SpanSums waits;  // in ns, not ticks
   Wait wait;
   OpenCall call;
-  std::uint32_t number = 0;  // no other thread has or had it
+  std::uint64_t input_start_ns = 0;  // of the input that is being fetched; 0: none
+  std::uint32_t number = 0;          // no other thread has or had it
   NodeLayers nodes;
   BackwardSlot backward;
   ThreadModules modules;

@@ -44,6 +44,9 @@ void EventSink::take(const Event& event) {
       profile_.add(event.call);
       takes_calls_.store(profile_.takes_calls(), std::memory_order_relaxed);
       break;
+    case Event::Kind::input:
+      profile_.add(event.input);
+      break;
     case Event::Kind::stream:
       profile_.add(event.stream);
       break;

@@ -20,6 +20,7 @@ class Callbacks {
   static void CUPTIAPI entry(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                              const void* data);
   [[nodiscard]] const LaunchPath& launches() const { return launches_; }
+  [[nodiscard]] StepCalls& calls() { return calls_; }
 
  private:
   void on_driver(CUpti_CallbackId id, const CUpti_CallbackData& data);

@@ -41,6 +41,10 @@ class Session final : private WorkerTasks {
   void end_model(const std::string& why_not);
   // The forward that begins on this thread, in the layer that is open, is one of text generation.
   void count_tokens(std::uint32_t sequences, std::uint32_t per_sequence);
+  // This thread fetches the program's next input, until the end of it. False: that is not recorded,
+  // or is already, and no end is to come.
+  [[nodiscard]] bool begin_input() { return callbacks_.calls().begin_input(); }
+  void end_input() { callbacks_.calls().end_input(); }
   // Only what runs in between is profiled. Say one sentence where that cannot be.
   void begin_block(const Block& block);
   void end_block() {

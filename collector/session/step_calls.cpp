@@ -26,6 +26,25 @@ void StepCalls::end(ThreadState& thread, CUpti_CallbackId id, const CUpti_Callba
   c_.sink.emit(thread, event);
 }
 
+bool StepCalls::begin_input() {
+  if (c_.rt.hot.call_window.load(std::memory_order_relaxed) == kNoWindow) return false;
+  auto& thread = this_thread();
+  if (thread.input_start_ns != 0) return false;
+  thread.input_start_ns = c_.windows.timestamp();
+  return thread.input_start_ns != 0;
+}
+
+void StepCalls::end_input() {
+  const WindowId window = c_.rt.hot.call_window.load(std::memory_order_relaxed);
+  auto& thread = this_thread();
+  const std::uint64_t start_ns = std::exchange(thread.input_start_ns, 0);
+  if (start_ns == 0 || window == kNoWindow) return;
+  Event event;
+  event.kind = Event::Kind::input;
+  event.input = {{start_ns, c_.windows.timestamp(), thread.number}, window};
+  c_.sink.emit(thread, event);
+}
+
 void StepCalls::made(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   if (!succeeded(data)) return;
   Event event;

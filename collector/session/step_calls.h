@@ -25,6 +25,10 @@ class StepCalls {
   void exit(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
     if (thread.call.window != kNoWindow) end(thread, id, data);
   }
+  // The calling thread fetches the program's next input, until end_input(). False: that is not
+  // recorded, or is already, and no end is to come.
+  [[nodiscard]] bool begin_input();
+  void end_input();
   // Streams, of which every one is followed; at EXIT and at ENTER.
   void made(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   void gone(ThreadState& thread, const CUpti_CallbackData& data);

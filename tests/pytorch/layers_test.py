@@ -248,7 +248,18 @@ class Layers(gable_run.ReportTest):
         self.assertEqual(run.report.layer(("Tied", "inner"), "backward")["launches"], 4)
 
     def test_workers_of_a_data_loader(self):
-        self.assert_kernels_at_home(self.report("workers"))
+        report = self.report("workers")
+        self.assert_kernels_at_home(report)
+        # The program waits for its workers in each step; how long is theirs.
+        path, graph = (report.document["step"][part] for part in ("critical_path", "graph"))
+        self.assertIsNotNone(path, report.run["notes"])
+        self.assertIsNotNone(path["input_ns"])
+        self.assertLessEqual(path["input_ns"], path["host_ns"])
+        self.assertLessEqual(path["host_ns"], graph["wall_ns"])
+        self.assertLessEqual(report.document["step"]["exposed"]["saving_ns"]["input"]["high"], graph["wall_ns"])
+
+    def test_input_that_no_data_loader_fetches_is_unknown(self):
+        self.assertIsNone(self.report("resnet").document["step"]["critical_path"]["input_ns"])
 
     def gpu_that_counts(self, report):
         """The same GPU, with counters for the kernels of that report."""

@@ -54,6 +54,7 @@ class Maker {
     if (work_streams_.size() > 1 && !in_.tells_waits) unresolved_ = true;
     record_.stream_waits_known = !unresolved_;
     record_.work = std::move(in_.work);
+    record_.steps.inputs = std::move(in_.inputs);
     return std::move(record_);
   }
 

@@ -65,6 +65,7 @@ struct TracedSteps {
   std::vector<TracedFullQueue> full;
   std::vector<std::uint64_t> starts;  // of the steps, then the end of the last
   std::vector<RecordedWork> work;
+  std::vector<InputWait> inputs;
   // Of streams that the file says nothing of. A stream whose work ran beside the legacy stream's is
   // never taken for a blocking one.
   bool others_block = false;

@@ -46,6 +46,8 @@ PathTimes merge_path(const Reports& reports) {
         &PathTimes::host_ns, &PathTimes::launches_ns, &PathTimes::gaps_ns,
         &PathTimes::unexplained_ns})
     path.*part = mean_in(reports, &Step::critical_path, part);
+  path.input_ns =
+      mean_of(reports, [](const Report& report) { return report.step.critical_path->input_ns; });
   return path;
 }
 
@@ -61,6 +63,9 @@ ExposedTimes merge_exposed(const Reports& reports) {
     for (const Report& report : reports) bounds.add(report.step.exposed->without.*part);
     exposed.without.*part = bounds.of(static_cast<double>(reports.size())).value_or(StepSaving{});
   }
+  SavingBounds input;
+  for (const Report& report : reports) input.add(report.step.exposed->without.input);
+  exposed.without.input = input.of(static_cast<double>(reports.size()));
   return exposed;
 }
 

@@ -22,14 +22,17 @@ function pathText({ critical_path: path, exposed, graph }) {
   if (path === null || graph === null || !(graph.wall_ns > 0)) return "";
   const names = { kernels_ns: "kernels", communication_ns: "communication", copies_ns: "copies", host_ns: "the host", launches_ns: "launching",
     gaps_ns: "gaps between kernels", unexplained_ns: "unexplained" };
-  const pieces = Object.entries(path).filter(([, ns]) => ns >= 0.01 * graph.wall_ns).sort(([, a], [, b]) => b - a);
-  const hidden = exposed === null ? [] : ["communication", "copies"].map(part => [part, exposed[`${part}_ns`], exposed.saving_ns[part]])
-    .filter(([, ns, saving]) => Math.max(ns, saving.high) >= 0.01 * graph.wall_ns)
+  const { input_ns: input = null, ...parts } = path;
+  const fetching = input >= 0.01 * graph.wall_ns ? ` (fetching input ${percent(input / graph.wall_ns)})` : "";
+  const pieces = Object.entries(parts).filter(([, ns]) => ns >= 0.01 * graph.wall_ns).sort(([, a], [, b]) => b - a);
+  const hidden = exposed === null ? [] : [["communication", exposed.communication_ns, exposed.saving_ns.communication], ["copies", exposed.copies_ns, exposed.saving_ns.copies],
+    ["fetching input", input, exposed.saving_ns.input ?? null]]
+    .filter(([, ns, saving]) => ns !== null && saving !== null && Math.max(ns, saving.high) >= 0.01 * graph.wall_ns)
     .map(([part, ns, saving]) => `${part} ${duration(ns)} (without ${part === "copies" ? "them" : "it"} a step would be ${rangeText(saving.low, saving.high)} shorter)`);
   const replayed = [plural(graph.steps, "recorded step"), `${percent(graph.explained)} explained`];
   if (graph.replay_error !== null) replayed.push(`replay error ${percent(graph.replay_error)}`);
   if (graph.overlapped >= 0.01) replayed.push(`${percent(graph.overlapped)} of kernels' time beside others`);
-  return [`. Critical path: ${pieces.map(([name, ns]) => `${names[name]} ${percent(ns / graph.wall_ns)}`).join(", ")}`,
+  return [`. Critical path: ${pieces.map(([name, ns]) => `${names[name]} ${percent(ns / graph.wall_ns)}${name === "host_ns" ? fetching : ""}`).join(", ")}`,
     hidden.length ? `Not hidden: ${hidden.join("; ")}` : "",
     `${exposed === null ? "Savings are of kernels' time" : "Savings are replayed"}: ${replayed.join(", ")}.`].filter(text => text).join(". ");
 }

@@ -94,19 +94,26 @@ std::string utilisation_line(const Report& report) {
 
 // The largest parts first.
 std::string path_line(const PathTimes& path, const StepGraphFacts& graph) {
-  std::vector<std::pair<double, const char*>> parts = {
+  struct Part {
+    double ns = 0;
+    const char* what = "";
+    Maybe input_ns = std::nullopt;
+  };
+  std::vector<Part> parts = {
       {path.kernels_ns, "kernels"},         {path.communication_ns, "communication"},
-      {path.copies_ns, "copies"},           {path.host_ns, "the host"},
+      {path.copies_ns, "copies"},           {path.host_ns, "the host", path.input_ns},
       {path.launches_ns, "launching"},      {path.gaps_ns, "gaps between kernels"},
       {path.unexplained_ns, "unexplained"},
   };
   std::stable_sort(parts.begin(), parts.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+                   [](const Part& a, const Part& b) { return a.ns > b.ns; });
   std::string text;
-  for (const auto& [ns, what] : parts) {
+  for (const auto& [ns, what, input_ns] : parts) {
     if (ns < kWorthNaming * graph.wall_ns) continue;
     text += (text.empty() ? "Critical path: " : ", ") + std::string(what) + " " +
             percent(ns / graph.wall_ns);
+    if (input_ns.value_or(0) >= kWorthNaming * graph.wall_ns)
+      text += " (fetching input " + percent(*input_ns / graph.wall_ns) + ")";
   }
   return text;
 }
@@ -128,7 +135,7 @@ std::string host_line(const Report& report) {
 }
 
 // How much shorter a step would be without what nothing hides.
-std::string exposed_line(const ExposedTimes& exposed, double step_ns) {
+std::string exposed_line(const ExposedTimes& exposed, const Maybe& input_ns, double step_ns) {
   std::string text;
   const auto add = [&](const char* what, const char* it, double ns, const StepSaving& saving) {
     if (ns < kWorthNaming * step_ns && saving.high_ns < kWorthNaming * step_ns) return;
@@ -137,6 +144,8 @@ std::string exposed_line(const ExposedTimes& exposed, double step_ns) {
   };
   add("communication", "it", exposed.communication_ns, exposed.without.communication);
   add("copies", "them", exposed.copies_ns, exposed.without.copies);
+  if (input_ns && exposed.without.input)
+    add("fetching input", "it", *input_ns, *exposed.without.input);
   return text;
 }
 
@@ -205,7 +214,8 @@ std::vector<std::string> step_lines(const Report& report) {
       if (std::string text = host_line(report); !text.empty()) lines.push_back(std::move(text));
     }
     if (step.exposed) {
-      std::string text = exposed_line(*step.exposed, step.graph->wall_ns);
+      std::string text =
+          exposed_line(*step.exposed, step.critical_path->input_ns, step.graph->wall_ns);
       if (!text.empty()) lines.push_back(std::move(text));
     }
     lines.push_back(graph_line(*step.graph, step.exposed.has_value()));

@@ -25,6 +25,8 @@ _FUNCTIONS = {
     "gable_model_end": (None, [ctypes.c_char_p]),
     "gable_open": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_int, ctypes.c_int]),
     "gable_tokens": (None, [ctypes.c_uint32] * 2),
+    "gable_input_begin": (ctypes.c_int, []),
+    "gable_input_end": (None, []),
     "gable_close": (ctypes.c_int, [ctypes.c_int]),
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happens when a program that is being profiled has imported torch."""
-from gable import _autograd, _description, _library, _modules, _steps
+from gable import _autograd, _description, _inputs, _library, _modules, _steps
 
 _OLDEST = (2, 0)
 
@@ -31,6 +31,7 @@ def start(torch):
     _tell(torch, library)
     description = _description.Description(torch, library)
     steps = _steps.follow(torch, library, description)
+    _inputs.follow(library)
     _modules.follow(torch, library, steps.outermost_ended, description)
 
     def tell_again():

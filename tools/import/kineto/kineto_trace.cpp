@@ -393,6 +393,7 @@ class Reader {
                    [&](const TracedCall& call) { return window.holds(call.start_ns); });
       steps.waits = waits_;
       steps.tells_waits = !waits_.empty();
+      steps.inputs = nest_.inputs(window.starts.front(), window.starts.back());
       for (const std::uint32_t context : contexts)
         steps.streams.push_back({kLegacyStream, context, true, false});
       StepRecordMaker maker(imported_, std::move(steps));

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/step_graph/recorded_steps.h"
 #include "tools/import/records/imported.h"
 #include "tools/import/records/range_names.h"
 
@@ -52,6 +53,9 @@ class RangeNest {
   // GPU work of a call made within the range: counts for all ranges around it.
   void project(std::uint32_t range, std::int32_t device, std::uint64_t start_ns,
                std::uint64_t end_ns);
+  // When the program fetched its next input between these times, as ranges of PyTorch's say. After
+  // nest().
+  [[nodiscard]] std::vector<InputWait> inputs(std::uint64_t from_ns, std::uint64_t to_ns) const;
   // Sums over the instances of each layer. Ends the projection.
   void finish(Imported& imported);
 

@@ -378,5 +378,60 @@ TEST_F(StepAnswers, WhatThereIsNoTimeForIsUnknown) {
   for (const KernelRow& kernel : made.kernels) EXPECT_FALSE(kernel.step_saving.has_value());
 }
 
+// Each step launches a kernel of 10 us, waits for it, and does something else for 196 us.
+RecordedSteps waiting_steps() {
+  RecordedSteps steps;
+  for (std::uint32_t step = 0; step < 4; ++step) {
+    const std::uint64_t at = (1 + 217 * step) * kUs;
+    steps.borders.push_back(static_cast<std::uint32_t>(steps.calls.size()));
+    RecordedCall call;
+    call.context = 1;
+    call.stream = 10;
+    call.enter_ns = at;
+    call.exit_ns = at + 3 * kUs;
+    call.correlation = step + 1;
+    call.kind = RecordedCallKind::launch;
+    steps.calls.push_back(call);
+    call.enter_ns = at + 4 * kUs;
+    call.exit_ns = at + 21 * kUs;
+    call.correlation = 0;
+    call.kind = RecordedCallKind::stream_synchronize;
+    steps.calls.push_back(call);
+    RecordedOperation kernel;
+    kernel.start_ns = at + 10 * kUs;
+    kernel.end_ns = at + 20 * kUs;
+    kernel.correlation = step + 1;
+    steps.operations.push_back(kernel);
+  }
+  steps.borders.push_back(static_cast<std::uint32_t>(steps.calls.size()));
+  return steps;
+}
+
+TEST_F(StepAnswers, FetchingInputIsAPartOfWhatTheHostDoes) {
+  counted();
+  timed_steps();
+  StepRecord record;
+  record.work = {{first}};
+  record.steps = waiting_steps();
+  profile.add(StepRecord(record));
+  EXPECT_EQ(report().step.critical_path->host_ns, 197e3);
+  EXPECT_EQ(report().step.critical_path->input_ns, std::nullopt);
+  EXPECT_FALSE(report().step.exposed->without.input.has_value());
+
+  // Once 100 us while nothing else happens, once while the host waits for its kernel.
+  for (const RecordedCall& call : waiting_steps().calls) {
+    if (call.kind == RecordedCallKind::launch)
+      record.steps.inputs.push_back({call.enter_ns + 50 * kUs, call.enter_ns + 150 * kUs, 0});
+    else
+      record.steps.inputs.push_back({call.enter_ns, call.enter_ns + 2 * kUs, 0});
+  }
+  profile.add(std::move(record));
+  const Report made = report();
+  EXPECT_EQ(made.step.critical_path->host_ns, 197e3);
+  EXPECT_EQ(made.step.critical_path->input_ns, 50e3);  // the mean of both records
+  expect_saving(made.step.exposed->without.input, 50e3, 50e3);
+  expect_saving(made.step.exposed->without.host, 196e3, 196e3);
+}
+
 }  // namespace
 }  // namespace gable::tests

@@ -222,5 +222,34 @@ TEST(StepCallPath, StepsThatAreTooLargeAreSaidAndCostNoMore) {
       [](Profile& profile) { return profile.state().step_recorder.too_large() > 0; }));
 }
 
+// A data loader's __next__, as the Python side tells of it.
+TEST(StepCallPath, AStepSaysWhenItsInputWasFetched) {
+  RunOnScript run(kThreeTimes);
+  StepCalls path(run.c);
+  EXPECT_FALSE(path.begin_input());  // nothing is recorded yet
+  run.step({"first"});
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_TRUE(path.begin_input());
+    EXPECT_FALSE(path.begin_input());  // one within it
+    path.end_input();
+    path.end_input();
+    run.launch("gemm");
+    run.c.windows.step_point();
+  }
+  const auto records = records_of(run);
+  ASSERT_EQ(records.size(), 1u);
+  const RecordedSteps& steps = records.front().steps;
+  ASSERT_EQ(steps.inputs.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const RecordedCall& launch = steps.calls[steps.borders[i]];
+    EXPECT_LT(steps.inputs[i].start_ns, steps.inputs[i].end_ns);
+    EXPECT_LE(steps.inputs[i].end_ns, launch.enter_ns);
+    EXPECT_EQ(steps.inputs[i].thread, launch.thread);
+    if (i > 0) {
+      EXPECT_GE(steps.inputs[i].start_ns, steps.calls[steps.borders[i] - 1].exit_ns);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gable

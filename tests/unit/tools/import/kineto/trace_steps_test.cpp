@@ -128,6 +128,21 @@ TEST_F(TraceSteps, ARecordThatIsNotResolvedNamesNone) {
   EXPECT_FALSE(record.stream_waits_known);
 }
 
+TEST_F(TraceSteps, SaysWhenInputWasFetched) {
+  for (int i = 1; i <= 3; ++i) {
+    step(i);
+    event("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+          1000 * i + 1, 8);
+    event("cpu_op", "aten::stack", 1000 * i + 2, 3);
+  }
+  const RecordedSteps& steps = read().step_records.at(0).steps;
+  ASSERT_EQ(steps.inputs.size(), 3u);
+  for (const InputWait& wait : steps.inputs) {
+    EXPECT_EQ(wait.end_ns - wait.start_ns, 8000u);
+    EXPECT_EQ(wait.thread, steps.calls.front().thread);
+  }
+}
+
 TEST_F(TraceSteps, TwoStepsAreTooFew) { EXPECT_TRUE(read(2).step_records.empty()); }
 
 TEST_F(TraceSteps, OfManyStepsThreePlaces) {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What would go wrong for a user: a data loader that holds every step looks like Python between
+// launches, or one that the GPU never waits for is said to cost a part of the step.
+#include "analysis/step_graph/input_time.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/step_graph/graph_builder.h"
+#include "analysis/step_graph/step_replay.h"
+#include "tests/unit/analysis/step_graph/executor.h"
+
+namespace gable {
+namespace {
+
+using made_up::Instruction;
+using made_up::Program;
+
+constexpr std::uint64_t kUs = 1000;
+
+TEST(InputTime, CountsEachMomentOfAThreadOnce) {
+  const InputTime inputs({{100, 200, 1},
+                          {150, 300, 1},
+                          {300, 310, 1},
+                          {400, 500, 1},
+                          {100, 900, 2},
+                          {700, 600, 1},
+                          {650, 650, 1}});
+  EXPECT_EQ(inputs.within(1, 0, 1000), 310u);
+  EXPECT_EQ(inputs.within(1, 160, 260), 100u);
+  EXPECT_EQ(inputs.within(1, 305, 401), 6u);
+  EXPECT_EQ(inputs.within(1, 310, 400), 0u);
+  EXPECT_EQ(inputs.within(1, 500, 1000), 0u);
+  EXPECT_EQ(inputs.within(2, 850, 1000), 50u);
+  EXPECT_EQ(inputs.within(3, 0, 1000), 0u);
+  EXPECT_EQ(InputTime({}).within(1, 0, 1000), 0u);
+}
+
+// Steps of one kernel of 100 us, before whose launch the program does something else for 500 us;
+// for 400 of these it fetches its input.
+RecordedSteps fetching(bool waits, std::uint64_t kernel_ns) {
+  Program program;
+  program.streams.push_back({10, 1, false, true});
+  program.lengths = {kernel_ns};
+  program.stream_gap = 0;
+  Instruction launch;
+  launch.kind = RecordedCallKind::launch;
+  launch.gap = 500 * kUs;
+  launch.cost = 3 * kUs;
+  program.step.push_back(launch);
+  if (waits) {
+    Instruction wait = launch;
+    wait.kind = RecordedCallKind::stream_synchronize;
+    wait.gap = kUs;
+    program.step.push_back(wait);
+  }
+  RecordedSteps recorded = execute(program, program.lengths, 16, 10, 15).recorded;
+  for (const RecordedCall& call : recorded.calls) {
+    if (call.kind != RecordedCallKind::launch) continue;
+    recorded.inputs.push_back({call.enter_ns - 450 * kUs, call.enter_ns - 50 * kUs, call.thread});
+  }
+  return recorded;
+}
+
+SavingRange saving(const RecordedSteps& recorded, const StepReplay::Parts& parts) {
+  const auto replay = StepReplay::of(build_step_graph(recorded), 2).value();
+  return replay.saving(replay.without(parts));
+}
+
+TEST(InputTime, AStepThatWaitsForItsInputIsShorterByIt) {
+  const RecordedSteps recorded = fetching(true, 100 * kUs);
+  const SavingRange input = saving(recorded, {.input = true});
+  EXPECT_EQ(input.low_ns, 4e5);
+  EXPECT_EQ(input.high_ns, 4e5);
+  // What else the host does between its calls would be 100 us more.
+  EXPECT_EQ(saving(recorded, {.host_gaps = true}).high_ns, 5e5);
+  EXPECT_EQ(saving(recorded, {.kernels = true, .input = true}).high_ns, 5e5);
+}
+
+TEST(InputTime, InputThatTheGpuDoesNotWaitForSavesNothing) {
+  EXPECT_EQ(saving(fetching(false, 900 * kUs), {.input = true}).high_ns, 0);
+}
+
+TEST(InputTime, AnotherThreadsInputIsNotThisOnes) {
+  RecordedSteps recorded = fetching(true, 100 * kUs);
+  for (InputWait& wait : recorded.inputs) ++wait.thread;
+  EXPECT_EQ(saving(recorded, {.input = true}).high_ns, 0);
+}
+
+}  // namespace
+}  // namespace gable
