@@ -23,6 +23,8 @@ TEST(Collectives, NamesOfPyTorchAndNccl) {
            {"reduce", reduce},
            {"send", send_receive},
            {"recv 0<-1", send_receive},
+           {"ncclSendRecv", send_receive},
+           {"isend", send_receive},
            {"ncclAllReduce", all_reduce},
            {"ncclReduceScatter", reduce_scatter},
            {"ncclAlltoAll", all_to_all},
@@ -71,10 +73,18 @@ TEST(Collectives, KernelsThatExchangeData) {
            "allreduce_fusion_kernel_oneshot_lamport",
            "void deep_ep::intranode::dispatch<8, 1024>",
            "_ZN7deep_ep9internode7combineEv",
+           "_Z123456nccl",  // the last place of it in a mangled name
+           "one_shot_all_reduce_kernel",
+           "two_shot_all_reduce_kernel",
+           "multimem_all_gather_kernel",
+           "mscclpp::allreduce",
        })
     EXPECT_TRUE(is_collective(name)) << name;
   for (const char* name : {
            "my_nccl_wrapper",
+           "_Z1234567nccl",  // further in than the beginning of a mangled name
+           "nvshmen",
+           "void deep_ep::prepare<8>",
            "ncc",
            "void at::native::reduce_kernel<512, 1>",
            "void deep_ep::layout::get_dispatch_layout<256>",

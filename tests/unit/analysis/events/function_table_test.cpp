@@ -89,6 +89,28 @@ TEST(FunctionTableOf, WhatDoesNotFitIsCounted) {
   EXPECT_EQ(few.folded(), 2u);
 }
 
+TEST(FunctionTableOf, ThereAre65536FunctionsUnlessMoreAreAllowed) {
+  EXPECT_EQ(FunctionTable::kOther, 0u);
+  FunctionTable functions;
+  for (int i = 1; i < 65536; ++i) ASSERT_NE(functions.intern(std::to_string(i)), 0u);
+  EXPECT_EQ(functions.intern("more"), FunctionTable::kOther);
+  EXPECT_EQ(functions.size(), 65536u);
+  EXPECT_EQ(functions.symbol(65536), "(other)");
+  FunctionTable none(0);
+  EXPECT_EQ(none.intern("a"), FunctionTable::kOther);
+  EXPECT_EQ(none.size(), 1u);
+}
+
+// Ten bytes in all: the last that fits fills them.
+TEST(FunctionTableOf, BytesAreCountedToTheLast) {
+  FunctionTable functions(9, 10);
+  EXPECT_EQ(functions.intern("seven.."), 1u);
+  EXPECT_EQ(functions.intern("four"), FunctionTable::kOther);
+  EXPECT_EQ(functions.intern("one"), 2u);
+  EXPECT_EQ(functions.intern("x"), FunctionTable::kOther);
+  EXPECT_EQ(functions.folded(), 2u);
+}
+
 TEST(FunctionTableOf, ThreadsThatAskForTheSameGetTheSame) {
   FunctionTable functions;
   std::vector<std::vector<FunctionId>> found(4);

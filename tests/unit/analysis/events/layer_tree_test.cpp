@@ -98,5 +98,58 @@ TEST(LayerTreeOf, ThreadsThatAskForTheSameGetTheSame) {
   EXPECT_EQ(tree.size(), 501u);
 }
 
+TEST(LayerTreeOf, ThereAre65536LayersOf128LevelsUnlessMoreAreAllowed) {
+  EXPECT_EQ(LayerTree::kMaxDepth, 128);
+  LayerTree tree;
+  for (int i = 1; i < 65536; ++i) ASSERT_NE(tree.child(0, std::to_string(i)), 0u);
+  EXPECT_EQ(tree.child(0, "more"), 0u);
+  EXPECT_EQ(tree.size(), 65536u);
+  LayerTree none(0);  // the root is always there
+  EXPECT_EQ(none.child(0, "a"), 0u);
+  EXPECT_EQ(none.size(), 1u);
+  LayerTree two(2);
+  EXPECT_EQ(two.child(0, "a"), 1u);
+  EXPECT_EQ(two.child(1, "b"), 1u);
+}
+
+TEST(LayerTreeOf, NamesAreCleanText) {
+  LayerTree tree;
+  const LayerId a = tree.child(0, "a\xFFz");
+  EXPECT_EQ(tree.child(0, "a\xFFz"), a);
+  EXPECT_EQ(tree.node(a).name.find('\xFF'), std::string::npos);
+  tree.set_dotted(a, "m\xFF.a");
+  EXPECT_EQ(tree.dotted(a).find('\xFF'), std::string::npos);
+  EXPECT_FALSE(tree.dotted(a).empty());
+  CompiledRegion region;
+  region.modules.push_back({"n\xFFm", "k\xFFz"});
+  tree.set_compiled(a, region);
+  ASSERT_TRUE(tree.compiled(a));
+  EXPECT_EQ(tree.compiled(a)->modules[0].name.find('\xFF'), std::string::npos);
+  EXPECT_EQ(tree.compiled(a)->modules[0].kind.find('\xFF'), std::string::npos);
+  EXPECT_EQ(tree.path(3), std::vector<std::string>());  // one past the last
+  EXPECT_EQ(tree.node(2).name, "");
+}
+
+TEST(LayerTreeOf, ThreeNamesHaveTwoSeparators) {
+  EXPECT_EQ(shown_path({}), "(no layer)");
+  EXPECT_EQ(shown_path({"a"}), "a");
+  EXPECT_EQ(shown_path({"a", "a", "b"}), "a/a/b");
+}
+
+// The number of layers is where ids end: that one itself is none.
+TEST(LayerTreeOf, AnIdThatWasNotGivenIsNoLayer) {
+  LayerTree tree;
+  tree.child(0, "a", Direction::forward);
+  EXPECT_EQ(tree.node(2).depth, 0);
+  EXPECT_EQ(tree.node(tree.child(2, "b")).parent, 0u);
+  tree.set_dotted(3, "none");
+  EXPECT_EQ(tree.dotted(3), "");
+  CompiledRegion region;
+  tree.set_compiled(3, region);
+  EXPECT_FALSE(tree.compiled(3));
+  tree.set_compiled(1, region);
+  EXPECT_TRUE(tree.compiled(1));
+}
+
 }  // namespace
 }  // namespace gable
