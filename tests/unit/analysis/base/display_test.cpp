@@ -2,6 +2,9 @@
 // Numbers as people read them, and text that fits into columns.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "analysis/base/display.h"
 #include "analysis/base/text.h"
 
@@ -68,6 +71,62 @@ TEST(Display, WidthsOfATerminal) {
   EXPECT_EQ(one_line("\xed\xa0\x80|\xf5\x80\x80\x80|\xc0\xaf|\xe2\x82"),
             "\\ud800|\\xf5\\x80\\x80\\x80|\\xc0\\xaf|\\xe2\\x82");
   EXPECT_EQ(one_line("naïve 模型 👩‍💻"), "naïve 模型 👩‍💻");
+}
+
+TEST(Display, WidthsAtTheBordersOfBlocks) {
+  for (const char* one :
+       {"\u02FF", "\u0370", "\u10FF", "\u1160", "\u2E7F", "\u303F", "\u3040", "\uA4D0", "\uABFF",
+        "\uD7A4", "\uF8FF", "\uFB00", "\uFF61", "\U0001F2FF", "\U0001F650", "\U0003FFFE"})
+    EXPECT_EQ(display_width(one), 1u) << one;
+  for (const char* two : {"\u1100", "\u115F", "\u2E80", "\u303E", "\uAC00", "\uD7A3", "\uFF60",
+                          "\U0001F300", "\U0001F64F", "\U00020000", "\U0003FFFD"})
+    EXPECT_EQ(display_width(two), 2u) << two;
+  for (const char* none : {"\u0300", "\u036F"}) EXPECT_EQ(display_width(none), 0u) << none;
+  EXPECT_EQ(display_width(""), 0u);
+  EXPECT_EQ(display_width("a\u1100z\u0300"), 4u);
+}
+
+TEST(Display, OneLineShowsWhatIsNotSeen) {
+  EXPECT_EQ(one_line(" ~\x7F\u009F\u00A0"), " ~\\x7f\\x9f\u00A0");
+  EXPECT_EQ(one_line("a\rb"), "a b");
+  EXPECT_EQ(one_line("\u200A\u200B\u200C|\u2027\u202E\u202F|\u205F\u206F\u2070"),
+            "\u200A\\u200b\u200C|\u2027\\u202e\u202F|\u205F\\u206f\u2070");
+  EXPECT_EQ(one_line("\U000E0000\U000E007F\U000E0080"), "\\ue0000\\ue007f\U000E0080");
+  // At the borders of what two, three and four bytes may say.
+  EXPECT_EQ(one_line("\xC2\xA1\xE0\xA0\x80\xF0\x90\x80\x80"),
+            "\xC2\xA1\xE0\xA0\x80\xF0\x90\x80\x80");
+  EXPECT_EQ(one_line("\xF4\x8F\xBF\xBF"), "\xF4\x8F\xBF\xBF");
+  EXPECT_EQ(one_line("\xC1\xBF|\xE0\x9F\xBF|\xF0\x8F\xBF\xBF|\xF4\x90\x80\x80"),
+            "\\xc1\\xbf|\\xe0\\x9f\\xbf|\\xf0\\x8f\\xbf\\xbf|\\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(one_line("\xC3"), "\\xc3");
+  EXPECT_EQ(one_line("\xC3z"), "\\xc3z");
+}
+
+TEST(Display, TextIsCutAtItsColumns) {
+  EXPECT_EQ(shorten_middle("abcdefghij", 10), "abcdefghij");
+  EXPECT_EQ(shorten_middle("abcdefghij", 9), "ab…efghij");
+  EXPECT_EQ(shorten_middle("abcdefghij", 7), "ab…ghij");
+  EXPECT_EQ(shorten_middle("abcdefghij", 3), "…ij");
+  EXPECT_EQ(shorten_middle("層層層層層", 7), "層…層層");
+  EXPECT_EQ(shorten_end("層層層", 5), "層層…");
+  EXPECT_EQ(shorten_end("層層層", 4), "層…");
+  EXPECT_EQ(shorten_end("ab", 1), "…");
+}
+
+TEST(Display, LinesOfWords) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(word_lines("ab cd ef", 5), (Lines{"ab cd", "ef"}));
+  EXPECT_EQ(word_lines("ab cde f", 5), (Lines{"ab", "cde f"}));
+  EXPECT_EQ(word_lines("abcdefg h", 3), (Lines{"abcdefg", "h"}));
+  EXPECT_EQ(word_lines("  a  b ", 9), Lines{"a b"});
+  EXPECT_EQ(word_lines("", 9), Lines{""});
+}
+
+TEST(Display, SignedPercentages) {
+  EXPECT_EQ(signed_percent(0.123), "+12.3 %");
+  EXPECT_EQ(signed_percent(-0.005), "-0.500 %");
+  EXPECT_EQ(signed_percent(0), "0 %");
+  EXPECT_EQ(signed_percent(std::nullopt), "-");
 }
 
 TEST(Text, BadBytesAndLongNamesAreMadeFit) {

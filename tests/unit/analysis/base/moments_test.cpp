@@ -101,5 +101,40 @@ TEST(MomentsOf, ASmallSetIsMergedIntoALargeOneAsTheLargeIntoTheSmall) {
   EXPECT_EQ(one.count(), other.count());
 }
 
+// A sample is drawn by a fixed sequence: the same numbers on every machine.
+TEST(MomentsOf, TheSampleIsTheSameEverywhere) {
+  Moments rising, squares;
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    rising.add(i);
+    squares.add(i * i);
+  }
+  EXPECT_EQ(rising.median(), 5234.5);
+  Moments merged = rising;
+  merged.merge(squares);
+  EXPECT_EQ(merged.median(), 9491);
+  Moments two;
+  for (std::uint64_t first = 0; first < 2'000; first += 7) {
+    Moments set;
+    for (std::uint64_t i = 0; i < 7; ++i) set.add(first + i);
+    two.merge(set);
+  }
+  EXPECT_EQ(two.median(), 988);
+}
+
+TEST(MomentsOf, UpTo64ValuesTheMedianOfMergedSetsIsExact) {
+  EXPECT_EQ(Moments::kSamples, 64u);
+  Moments low, high;
+  for (std::uint64_t i = 0; i < 32; ++i) {
+    low.add(i);
+    high.add(100 + i);
+  }
+  low.merge(high);
+  EXPECT_EQ(low.median(), 65.5);  // between 31 and 100
+  EXPECT_EQ(of({5}).min(), 5.0);
+  EXPECT_EQ(of({5}).max(), 5.0);
+  EXPECT_EQ(of({5, 5}).stddev(), 0.0);
+  EXPECT_EQ(of({4, 8}).median(), 6.0);
+}
+
 }  // namespace
 }  // namespace gable

@@ -95,5 +95,61 @@ TEST(Pattern, ExpressionsLookAtABoundedPartOfLongTexts) {
   EXPECT_FALSE(Pattern().matches("a"));
 }
 
+TEST(Pattern, SetsAtTheirBorders) {
+  for (const char* text : {"a1", "a3"}) EXPECT_TRUE(matches("a[1-3]", text)) << text;
+  for (const char* text : {"a0", "a4", "a", "a12"}) EXPECT_FALSE(matches("a[1-3]", text)) << text;
+  EXPECT_FALSE(matches("layer[!1-3]", "layer1"));
+  EXPECT_FALSE(matches("layer[^1-3]", "layer3"));
+  EXPECT_TRUE(matches("layer[^1-3]", "layer0"));
+  EXPECT_TRUE(matches("[a-]", "-"));  // a range without an end is its parts
+  EXPECT_TRUE(matches("[a-]", "a"));
+  EXPECT_FALSE(matches("[a-]", "b"));
+  EXPECT_TRUE(matches("[!]]", "a"));
+  EXPECT_FALSE(matches("[!]]", "]"));
+  EXPECT_TRUE(matches("[abc]x", "bx"));
+  EXPECT_FALSE(matches("[abc]x", "dx"));
+  EXPECT_TRUE(matches("[!a]", "\xE2\x82\xAC"));  // a character of several bytes
+  EXPECT_TRUE(matches("[", "["));
+  EXPECT_TRUE(matches("a[!", "a[!"));
+  EXPECT_TRUE(matches("[a-c-e]", "e"));
+}
+
+TEST(Pattern, StarsAreTriedFurtherToTheRight) {
+  EXPECT_TRUE(matches("a*b", "ab"));
+  EXPECT_TRUE(matches("a*bc", "abbc"));
+  EXPECT_TRUE(matches("**", "a"));
+  EXPECT_TRUE(matches("a*", "a"));
+  EXPECT_FALSE(matches("a*b", "abc"));
+  EXPECT_FALSE(matches("a*b", "a"));
+  EXPECT_TRUE(matches("*[12]?", "ab2c"));
+  EXPECT_TRUE(matches("*\\*", "ab*"));
+  EXPECT_FALSE(matches("a\\b", "a\\b"));
+  EXPECT_FALSE(matches("ab", "a"));
+  EXPECT_FALSE(matches("a?", "a"));
+  EXPECT_FALSE(matches("?", "ab"));
+}
+
+// In parentheses within each other; those that a backslash takes as they are do not count.
+TEST(Pattern, DepthIsThatOfOpenParentheses) {
+  const std::string most(100, '('), ends(100, ')');
+  EXPECT_FALSE(is_oversized_regex(most + ends));
+  EXPECT_FALSE(is_oversized_regex(most + "\\(" + ends));
+  EXPECT_FALSE(is_oversized_regex(most + ends + "(a)"));
+  EXPECT_FALSE(is_oversized_regex(most + ")" + "(" + ends));
+  EXPECT_TRUE(is_oversized_regex(most + "\\\\(" + ends));
+  EXPECT_TRUE(is_oversized_regex(")" + most + "(" + ends));
+  EXPECT_FALSE(is_oversized_regex(std::string(4096, 'a')));
+  EXPECT_TRUE(is_oversized_regex(std::string(4097, 'a')));
+  EXPECT_EQ(Pattern::kMaxText, 4096u);
+}
+
+TEST(Pattern, EachProblemHasItsWords) {
+  EXPECT_NE(problem_of_regex("[a").find("bracket"), std::string::npos);
+  EXPECT_NE(problem_of_regex("a{").find("brace"), std::string::npos);
+  EXPECT_NE(problem_of_regex("a{x}").find("{2,5}"), std::string::npos);
+  EXPECT_NE(problem_of_regex("(a)\\2").find("group"), std::string::npos);
+  EXPECT_NE(problem_of_regex("[[:none:]]").find("class"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gable::tests

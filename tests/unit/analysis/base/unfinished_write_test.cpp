@@ -3,8 +3,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <climits>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -108,6 +111,67 @@ TEST_F(Unfinished, MoreThanAreKnownAreOnlyNotSettled) {
   UnfinishedWrite::settle_slots();
   EXPECT_FALSE(fs::exists(part_));
   EXPECT_TRUE(fs::exists(other));
+}
+
+TEST_F(Unfinished, ANameThatIsTooLongIsOnlyNotSettled) {
+  const std::string longest(PATH_MAX, 'x');
+  {
+    const UnfinishedWrite path(-1, part_, longest, true), part(-1, longest, path_, true);
+    UnfinishedWrite::settle_slots();
+  }
+  EXPECT_TRUE(fs::exists(part_));
+}
+
+TEST_F(Unfinished, AFileWithoutANumberGetsNoName) {
+  UnfinishedWrite write(-1, folder_ / "other", path_, true);
+  EXPECT_FALSE(write.give_name());
+  EXPECT_FALSE(fs::exists(folder_ / "other"));
+}
+
+// The places are given back.
+TEST_F(Unfinished, ManyAfterEachOtherAreAllKnown) {
+  for (int i = 0; i < 9; ++i) {
+    put(part_, std::to_string(i));
+    UnfinishedWrite write(-1, part_, path_, true);
+    write.whole();
+    UnfinishedWrite::settle_slots();
+    EXPECT_EQ(report(), std::to_string(i));
+  }
+}
+
+// The first does it; another that ends the process meanwhile waits for it and does nothing.
+TEST_F(Unfinished, OnlyTheFirstEndSettles) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    {
+      UnfinishedWrite write(-1, part_, path_, true);
+      write.whole();
+      UnfinishedWrite::settle_all();
+    }
+    const bool first = report() == "new" && !fs::exists(part_);
+    put(part_, "other");
+    UnfinishedWrite write(-1, part_, path_, true);
+    write.whole();
+    UnfinishedWrite::settle_all();
+    ::_exit(first && report() == "new" && fs::exists(part_) ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Unfinished, WritesAreAwaitedAsLongAsThereIsPatience) {
+  using std::chrono::milliseconds;
+  const auto waited = [](milliseconds patience) {
+    const auto begin = std::chrono::steady_clock::now();
+    WriteUnderWay::await_all(patience);
+    return std::chrono::steady_clock::now() - begin;
+  };
+  {
+    const WriteUnderWay one;
+    EXPECT_GE(waited(milliseconds(20)), milliseconds(20));
+  }
+  EXPECT_LT(waited(std::chrono::minutes(1)), std::chrono::seconds(30));  // nobody writes
 }
 
 }  // namespace
