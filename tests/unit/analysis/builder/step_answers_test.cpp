@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "analysis/builder/layer_rows.h"
 #include "tests/unit/analysis/profile_fixture.h"
@@ -431,6 +432,37 @@ TEST_F(StepAnswers, FetchingInputIsAPartOfWhatTheHostDoes) {
   EXPECT_EQ(made.step.critical_path->input_ns, 50e3);  // the mean of both records
   expect_saving(made.step.exposed->without.input, 50e3, 50e3);
   expect_saving(made.step.exposed->without.host, 196e3, 196e3);
+}
+
+// Three kernels, five layers with what is below them and three with what is their own: each is
+// either worked out or left out, and what one needs is taken from what there is.
+TEST_F(StepAnswers, WhatWasLeftOutIsCounted) {
+  counted();
+  timed_steps();
+  profile.add(recorded());
+  const auto left_out = [&](std::uint64_t most_edges) {
+    Parts parts(profile.state());
+    for (KernelRow& kernel : parts.made.kernels) kernel.roof.fraction = 0.5;
+    const auto notes = fill_step_answers(profile.state(), parts.kernels, parts.rows.ids,
+                                         parts.roofline, parts.made, most_edges);
+    if (notes.empty()) return 0ul;
+    const auto number = [&](const char* before) {
+      return std::stoul(notes.front().substr(notes.front().find(before) + strlen(before)));
+    };
+    EXPECT_EQ(number(" for the ") + number(" of "), 11u) << notes.front();
+    std::size_t unknown = 0;
+    for (const KernelRow& kernel : parts.made.kernels) unknown += kernel.step_saving ? 0 : 1;
+    for (const LayerRow& row : parts.made.layers)
+      unknown += (row.step_saving ? 0 : 1) + (row.step_saving_self ? 0 : 1);
+    EXPECT_EQ(unknown, number(" of ") + 2);  // the root and "net" have no kernels of their own
+    return number(" of ");
+  };
+  EXPECT_EQ(left_out(0), 11u);
+  std::uint64_t one = 1;
+  while (left_out(one) == 11) ++one;
+  EXPECT_GT(left_out(one), 0u);
+  EXPECT_LT(left_out(2 * one), left_out(one));
+  EXPECT_EQ(left_out(kMostEdgesReplayed), 0u);
 }
 
 }  // namespace
