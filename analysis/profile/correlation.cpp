@@ -76,8 +76,6 @@ void PendingLaunches::rebuild(std::size_t slots, const std::vector<PendingLaunch
   }
 }
 
-void PendingLaunches::clear() { rebuild(kFirstPendingSlots, {}); }
-
 void RecentCorrelations::assign(std::uint32_t correlation, bool value) {
   const std::uint32_t bit = correlation & (kSpan - 1);
   const std::uint64_t mask = std::uint64_t{1} << (bit & 63);

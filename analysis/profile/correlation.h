@@ -51,7 +51,6 @@ class PendingLaunches {
     }
   }
   [[nodiscard]] std::size_t size() const { return count_; }
-  void clear();
 
  private:
   [[nodiscard]] std::size_t home(std::uint32_t correlation) const;
@@ -84,7 +83,6 @@ class PendingCopies {
 
   void insert(const CopyCall& call);
   std::optional<CopyCall> take(std::uint32_t correlation);
-  void clear() { slots_.clear(); }
 
  private:
   std::vector<CopyCall> slots_;  // empty until the first insertion

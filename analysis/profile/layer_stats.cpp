@@ -74,10 +74,4 @@ SpanSum LayerStats::spans(LayerId layer, PhaseKind kind) const {
   return found == spans_.end() ? SpanSum{} : found->second[kind_index(kind)];
 }
 
-void LayerStats::clear() {
-  window_ = 0;
-  devices_.clear();
-  spans_.clear();
-}
-
 }  // namespace gable

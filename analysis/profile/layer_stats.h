@@ -63,7 +63,6 @@ class LayerStats {
   // All zero for a layer without kernels on that device.
   [[nodiscard]] LayerBusy busy(std::int32_t device, LayerId layer) const;
   [[nodiscard]] SpanSum spans(LayerId layer, PhaseKind kind) const;  // in kept windows
-  void clear();
 
  private:
   // The union while it grows; `window` tells whether it is of the present window.

@@ -52,7 +52,6 @@ void count_in(const Profile::State& from, Profile::State& to) {
     if (index != kOtherKey) own.messages.merge(row.messages);
   }
   to.launches += from.launches;
-  to.launches_without_layer += from.launches_without_layer;
   to.launches_inherited += from.launches_inherited;
   for (const auto& [layer, calls] : from.calls) to.calls[layer] += calls;
 }

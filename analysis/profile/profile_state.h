@@ -105,7 +105,7 @@ struct Profile::State {
   std::unordered_map<LayerId, TokenSums> tokens;
   bool copies_lost = false;  // records could not be read: nobody knows of which copies
   std::uint64_t overhead_ns = 0;
-  std::uint64_t launches = 0, launches_without_layer = 0, launches_inherited = 0;
+  std::uint64_t launches = 0, launches_inherited = 0;
   Graphs graphs;
   Overlaps overlaps;  // only where ranges are counted
   std::uint64_t unknown_graph_launches = 0, unplaced_kernels = 0;
