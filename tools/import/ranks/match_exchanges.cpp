@@ -48,7 +48,7 @@ bool all_meet(const Kernels& instance) {
     last_start = std::max(last_start, each->start_ns);
     first_end = std::min(first_end, each->end_ns);
   }
-  return last_start <= first_end || last_start - first_end <= kClocksApartNs;
+  return last_start - std::min(first_end, last_start) <= kClocksApartNs;
 }
 
 bool end_together(const Kernels& instance) {

@@ -203,6 +203,10 @@ TEST_F(FilePlaces, NamesOfOthersAreCountedUp) {
   EXPECT_TRUE(own.is_to_be_named());
   EXPECT_EQ(own.write("three"), "");
   EXPECT_EQ(own.path(), path_ + "1");
+  fs::remove(path_ + "1");
+  fs::remove(path_);
+  EXPECT_EQ(own.write("four"), "");
+  EXPECT_EQ(own.path(), path_);
 }
 
 TEST_F(FilePlaces, AHundredNumbersAreTried) {

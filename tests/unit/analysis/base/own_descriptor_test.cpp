@@ -39,6 +39,34 @@ TEST(OwnDescriptor, UnderALimitItIsStillNoStandardStream) {
   ours.close();
 }
 
+// From the thirty-second number below the limit on.
+TEST(OwnDescriptor, UnderALimitItLiesNearIt) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit some{300, before.rlim_max};
+  const int file = any_file();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &some), 0);
+  const int number = high_duplicate(file);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_GE(number, 268);
+  EXPECT_LT(number, 300);
+  ::close(number);
+  ::close(file);
+}
+
+TEST(OwnDescriptor, WhereNoNumberIsLeftItStaysWhereItIs) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{3, before.rlim_max};
+  const int file = any_file();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  OwnDescriptor ours;
+  ours.take(file);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(ours.get(), file);
+  ours.close();
+}
+
 TEST(OwnDescriptor, WhatTheProgramOpenedUnderItsNumberIsNotOurs) {
   OwnDescriptor ours;
   ours.take(any_file());

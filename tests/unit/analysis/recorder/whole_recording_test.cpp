@@ -158,6 +158,7 @@ TEST_F(WholeRecording, Borders) {
   run.set_thread(this, true);
   const LaunchKey a = key(0, "a");
   timed(1, a, 1, 5000, 6000);
+  timed(1, a, 1, 8000, 9000);
   launch(2, a);
   run.restart();
   timed(3, a, 2, 10000, 11000);
@@ -168,8 +169,9 @@ TEST_F(WholeRecording, Borders) {
   ended(4, kTime, 29000, 35000, false);
   EXPECT_EQ(run.last_before_steps(), 2u);
   EXPECT_EQ(lines(true), R"(
-{"kernel":"k0","name":"a","grid":[1,1,1],"block":[128,1,1],"registers":40,"static_shared":1536,"time_ns":1125}
+{"kernel":"k0","name":"a","grid":[1,1,1],"block":[128,1,1],"registers":40,"static_shared":1536,"time_ns":1100}
 {"op":"launch","kernel":"k0","host_ns":0,"time_ns":1000}
+{"op":"launch","kernel":"k0","host_ns":3000,"time_ns":1000}
 {"op":"launch","kernel":"k0"}
 {"op":"sync"}
 {"op":"gable_step"}
