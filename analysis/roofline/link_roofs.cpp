@@ -15,8 +15,8 @@ namespace {
 
 // byte/s of one lane, or of one link, in one direction.
 struct Generation {
-  int number = 0;
-  double bytes_per_s = 0;
+  int number;
+  double bytes_per_s;
 };
 
 // 2.5 and 5 GT/s with 8b/10b; 8, 16 and 32 GT/s with 128b/130b; 64 GT/s with 242 of the 256 byte of

@@ -11,8 +11,8 @@ constexpr double kWarp = 32, kRegisters = 65536, kWarpRegisters = 256, kKiB = 10
 
 // What an SM has.
 struct SmLimits {
-  int major = 0, minor = 0;
-  double warps = 0, blocks = 0, shared_kib = 0;
+  int major, minor;
+  double warps, blocks, shared_kib;
 };
 constexpr SmLimits kLimits[] = {
     {5, 0, 64, 32, 64},   {5, 2, 64, 32, 96},   {5, 3, 64, 32, 64},   {6, 0, 64, 32, 64},
@@ -25,10 +25,10 @@ constexpr SmLimits kLimits[] = {
 double up_to(double value, double unit) { return std::ceil(value / unit) * unit; }
 
 struct Limit {
-  double blocks = 0;  // at once
-  double warps = 0;   // of a block
-  double of_sm = 0;   // warps that an SM can hold
-  const char* by = "";
+  double blocks;  // at once
+  double warps;   // of a block
+  double of_sm;   // warps that an SM can hold
+  const char* by;
 };
 
 std::optional<Limit> limit_of(const DeviceInfo& device, const KernelRow& kernel) {
