@@ -20,29 +20,36 @@
 namespace gable {
 namespace {
 
-constexpr std::array<int, 4> kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+struct TakenSignal {
+  int number;
+  struct sigaction before {};
+};
+std::array<TakenSignal, 4> g_signals{{{SIGINT}, {SIGTERM}, {SIGHUP}, {SIGQUIT}}};
 
-std::atomic<pid_t> g_group{0};
-std::atomic<int> g_signal{0};
-std::array<struct sigaction, kSignals.size()> g_before{};
+std::atomic<pid_t> g_group;
+std::atomic<int> g_signal;
 // For the handler, which may not allocate: the files that a folder can have.
-std::array<std::array<char, 4096>, 4> g_files{};
+struct OwnFile {
+  const char* name;
+  std::array<char, 4096> path{};
+};
+std::array<OwnFile, 4> g_files{
+    {{"/export.sqlite"}, {"/export.sqlite-journal"}, {"/export.csv"}, {"/said"}}};
 std::array<char, 4096> g_folder{};
 
 void restore() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &g_before[i], nullptr);
+  for (const TakenSignal& each : g_signals) sigaction(each.number, &each.before, nullptr);
 }
 
 void handle(int number) {
   const int error = errno;
   const pid_t group = g_group.load();
-  if (group > 0) {
+  if (group > 1) {  // kill(-1) would be meant for all there are
     // Who asks twice means it.
     (void)kill(-group, g_signal.exchange(number) == 0 ? number : SIGKILL);
   } else {
-    for (const auto& file : g_files)
-      if (file[0] != '\0') (void)unlink(file.data());
-    if (g_folder[0] != '\0') (void)rmdir(g_folder.data());
+    for (const OwnFile& file : g_files) (void)unlink(file.path.data());
+    (void)rmdir(g_folder.data());
     restore();
     (void)raise(number);
   }
@@ -50,15 +57,15 @@ void handle(int number) {
 }
 
 void take_signals() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    sigaction(kSignals[i], nullptr, &g_before[i]);
+  for (TakenSignal& each : g_signals) {
+    sigaction(each.number, nullptr, &each.before);
     // What was ignored, as under nohup, stays so.
-    if (g_before[i].sa_handler == SIG_IGN) continue;
+    if (each.before.sa_handler == SIG_IGN) continue;
     struct sigaction action {};
     action.sa_handler = &handle;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    sigaction(kSignals[i], &action, nullptr);
+    sigaction(each.number, &action, nullptr);
   }
 }
 
@@ -78,19 +85,15 @@ TemporaryFolder::TemporaryFolder() {
     throw WrongUse("There is no place for an export in " + base + " (" +
                    std::string(std::strerror(errno)) + "): TMPDIR names another folder.");
   path_ = name;
-  g_group = 0;
-  g_signal = 0;
+  g_signal = {};
   put(g_folder, path_);
-  const char* const files[] = {"/export.sqlite", "/export.sqlite-journal", "/export.csv", "/said"};
-  for (std::size_t i = 0; i < g_files.size(); ++i) put(g_files[i], path_ + files[i]);
+  for (OwnFile& file : g_files) put(file.path, path_ + file.name);
   take_signals();
 }
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code code;
   std::filesystem::remove_all(path_, code);
-  g_folder[0] = '\0';
-  for (auto& file : g_files) file[0] = '\0';
   restore();
 }
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder for files, scripts that stand for nsys and ncu, and an environment that says where they
+// are.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace gable {
+
+class ConvertCase : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "gable-convert-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder = name;
+    for (const char* each : {"/bin", "/tmp"}) std::filesystem::create_directory(folder + each);
+    set("PATH", folder + "/bin:/usr/bin:/bin");
+    set("TMPDIR", folder + "/tmp");
+    set("CUDA_HOME", "");
+  }
+  void TearDown() override {
+    for (const auto& [name, value] : before_) {
+      if (value)
+        setenv(name.c_str(), value->c_str(), 1);
+      else
+        unsetenv(name.c_str());
+    }
+    std::filesystem::remove_all(folder);
+  }
+  void set(const std::string& name, const std::string& value) {
+    const char* was = getenv(name.c_str());
+    before_.try_emplace(name, was == nullptr ? std::nullopt : std::optional<std::string>(was));
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+
+  // Below the folder.
+  std::string write(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(folder + "/" + path).parent_path());
+    std::ofstream(folder + "/" + path) << text;
+    return folder + "/" + path;
+  }
+  std::string program(const std::string& path, const std::string& script) const {
+    const std::string full = write(path, "#!/bin/sh\n" + script + "\n");
+    std::filesystem::permissions(full, std::filesystem::perms::owner_all);
+    return full;
+  }
+  [[nodiscard]] static std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  [[nodiscard]] bool nothing_is_left() const { return std::filesystem::is_empty(folder + "/tmp"); }
+
+  std::string folder;
+
+ private:
+  std::map<std::string, std::optional<std::string>> before_;
+};
+
+}  // namespace gable
