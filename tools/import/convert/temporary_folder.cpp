@@ -24,7 +24,7 @@ struct TakenSignal {
   int number;
   struct sigaction before {};
 };
-std::array<TakenSignal, 4> g_signals{{{SIGINT}, {SIGTERM}, {SIGHUP}, {SIGQUIT}}};
+auto g_signals = std::to_array<TakenSignal>({{SIGINT}, {SIGTERM}, {SIGHUP}, {SIGQUIT}});
 
 std::atomic<pid_t> g_group;
 std::atomic<int> g_signal;
@@ -33,8 +33,8 @@ struct OwnFile {
   const char* name;
   std::array<char, 4096> path{};
 };
-std::array<OwnFile, 4> g_files{
-    {{"/export.sqlite"}, {"/export.sqlite-journal"}, {"/export.csv"}, {"/said"}}};
+auto g_files = std::to_array<OwnFile>(
+    {{"/export.sqlite"}, {"/export.sqlite-journal"}, {"/export.csv"}, {"/said"}});
 std::array<char, 4096> g_folder{};
 
 void restore() {

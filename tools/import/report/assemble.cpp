@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/import/report/assemble.h"
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -146,7 +145,7 @@ class Assembly {
     const WindowId counted = at.join == nullptr ? kNoWindow : ++window;
     profile_.begin_window(timed, kTime);
     if (counted != kNoWindow) profile_.begin_window(counted, kCounters);
-    std::uint64_t hash = 1, start = UINT64_MAX, stop = 0;
+    std::uint64_t hash = 1;
     for (; at.kernel != nullptr && at.kernel->step == step; at.kernel = imported_.kernels.next()) {
       const ImportedKernel& kernel = *at.kernel;
       const LaunchKey key = launch_key(imported_, kernel);
@@ -171,8 +170,6 @@ class Assembly {
       record.resources = imported_.resources.find(kernel.function, kernel.shape);
       profile_.add(record);
       hash = (hash ^ key.function) * 0x9E3779B97F4A7C15ull + key.grid.x;
-      start = std::min(start, kernel.start_ns);
-      stop = std::max(stop, kernel.end_ns);
       if (at.join == nullptr) continue;
       if (const Imported::CounterLaunch* of = at.join->of(kernel)) add_sample(key, *of, counted);
     }
@@ -180,18 +177,15 @@ class Assembly {
       add_copy(*at.copy, timed);
     for (; at.span && at.span->step == step; at.span = imported_.spans.next())
       add_span(*at.span, timed);
-    if (step > 0) {
-      start = imported_.steps[step - 1].start_ns;
-      stop = imported_.steps[step - 1].end_ns;
-    }
-    if (stop == 0) start = 0;
+    // Without steps nobody asks how long the window was.
+    const ImportedStep whole = step > 0 ? imported_.steps[step - 1] : ImportedStep{};
     for (auto& [of, model] : imported_.models) {
       if (of != step) continue;
       model.sequence_hash = hash;
       profile_.describe(std::move(model));
     }
     profile_.count_step(hash);
-    end(timed, kTime, hash, start, stop, step);
+    end(timed, kTime, hash, whole.start_ns, whole.end_ns, step);
     if (counted != kNoWindow) end(counted, kCounters, hash, 0, 0);
   }
 

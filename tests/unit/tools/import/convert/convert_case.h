@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
 
 #include <filesystem>
@@ -18,6 +19,12 @@ namespace gable {
 class ConvertCase : public testing::Test {
  protected:
   void SetUp() override {
+    // Whoever runs this in the background ignores some.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+      struct sigaction plain {};
+      plain.sa_handler = SIG_DFL;
+      sigaction(number, &plain, &signals_[number]);
+    }
     std::string name = testing::TempDir() + "gable-convert-XXXXXX";
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder = name;
@@ -33,6 +40,7 @@ class ConvertCase : public testing::Test {
       else
         unsetenv(name.c_str());
     }
+    for (const auto& [number, action] : signals_) sigaction(number, &action, nullptr);
     std::filesystem::remove_all(folder);
   }
   void set(const std::string& name, const std::string& value) {
@@ -62,6 +70,7 @@ class ConvertCase : public testing::Test {
 
  private:
   std::map<std::string, std::optional<std::string>> before_;
+  std::map<int, struct sigaction> signals_;
 };
 
 }  // namespace gable
