@@ -31,7 +31,7 @@ constexpr std::size_t kMostHeldBytes = 8u << 20;
 
 struct Columns {
   std::size_t count = 0;
-  std::size_t id = kNone, process = kNone, kernel = kNone, context = kNone, stream = kNone;
+  std::size_t id = kNone, process = kNone, kernel = kNone;
   std::size_t block = kNone, grid = kNone, device = kNone, cc = kNone;
   std::size_t metric = kNone, unit = kNone, value = kNone;  // of the long form
   // Of the wide form: columns with their metrics, with attributes of the GPU, and with what blocks
@@ -195,18 +195,16 @@ class Reader {
       std::string_view name;
       std::size_t Columns::*place;
     };
-    static constexpr std::array<Known, 12> kKnown = {{{"ID", &Columns::id},
-                                                      {"Process ID", &Columns::process},
-                                                      {"Kernel Name", &Columns::kernel},
-                                                      {"Context", &Columns::context},
-                                                      {"Stream", &Columns::stream},
-                                                      {"Block Size", &Columns::block},
-                                                      {"Grid Size", &Columns::grid},
-                                                      {"Device", &Columns::device},
-                                                      {"CC", &Columns::cc},
-                                                      {"Metric Name", &Columns::metric},
-                                                      {"Metric Unit", &Columns::unit},
-                                                      {"Metric Value", &Columns::value}}};
+    static constexpr auto kKnown = std::to_array<Known>({{"ID", &Columns::id},
+                                                         {"Process ID", &Columns::process},
+                                                         {"Kernel Name", &Columns::kernel},
+                                                         {"Block Size", &Columns::block},
+                                                         {"Grid Size", &Columns::grid},
+                                                         {"Device", &Columns::device},
+                                                         {"CC", &Columns::cc},
+                                                         {"Metric Name", &Columns::metric},
+                                                         {"Metric Unit", &Columns::unit},
+                                                         {"Metric Value", &Columns::value}});
     for (std::size_t i = 0; i < fields.size(); ++i) {
       for (const Known& known : kKnown) {
         if (fields[i] == known.name && columns_.*known.place == kNone) columns_.*known.place = i;

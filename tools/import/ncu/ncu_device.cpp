@@ -23,18 +23,18 @@ struct Attribute {
   double most = 0;     // 0: it is a text
   bool clock = false;  // in kHz
 };
-constexpr std::array<Attribute, 12> kAttributes = {{{"display_name"},
-                                                    {"compute_capability_major", 1000},
-                                                    {"compute_capability_minor", 1000},
-                                                    {"multiprocessor_count", 1e6},
-                                                    {"clock_rate", 1e12, true},
-                                                    {"max_gpu_frequency_khz", 1e12, true},
-                                                    {"memory_clock_rate", 1e12, true},
-                                                    {"max_mem_frequency_khz", 1e12, true},
-                                                    {"global_memory_bus_width", 1e6},
-                                                    {"fb_bus_width", 1e6},
-                                                    {"l2_cache_size", 1e15},
-                                                    {"total_memory", 1e15}}};
+constexpr auto kAttributes = std::to_array<Attribute>({{"display_name"},
+                                                       {"compute_capability_major", 1000},
+                                                       {"compute_capability_minor", 1000},
+                                                       {"multiprocessor_count", 1e6},
+                                                       {"clock_rate", 1e12, true},
+                                                       {"max_gpu_frequency_khz", 1e12, true},
+                                                       {"memory_clock_rate", 1e12, true},
+                                                       {"max_mem_frequency_khz", 1e12, true},
+                                                       {"global_memory_bus_width", 1e6},
+                                                       {"fb_bus_width", 1e6},
+                                                       {"l2_cache_size", 1e15},
+                                                       {"total_memory", 1e15}});
 
 const Attribute* attribute_of(std::string_view metric) {
   if (metric == "# SMs") metric = "device__attribute_multiprocessor_count";
@@ -103,7 +103,9 @@ bool NcuGpus::take(std::int32_t id, std::string_view metric, std::string_view un
 
 void NcuGpus::finish(const std::string& file) {
   for (const auto& [id, device] : gpus_) {
-    if (device.sm_clock_max_hz > 0 && imported_.devices[id].sm_clock_max_hz == 0)
+    const auto known = imported_.devices.find(id);
+    const bool has_clock = known != imported_.devices.end() && known->second.sm_clock_max_hz > 0;
+    if (device.sm_clock_max_hz > 0 && !has_clock)
       imported_.notes.push_back("The attributes of device " + std::to_string(id) +
                                 " are those in " + std::filesystem::path(file).filename().string() +
                                 ": theoretical roofs are from them.");

@@ -74,10 +74,9 @@ class Join::Groups {
 
 Join::Join(Imported& imported)
     : imported_(imported),
-      counters_(std::move(imported.counters)),
+      counters_(std::exchange(imported.counters, {})),
       taken_(counters_.size()),
       singles_(static_cast<std::uint32_t>(counters_.size())) {
-  imported.counters.clear();
   bool shapes = false;
   for (const Launch& launch : counters_)
     shapes = shapes || imported_.shapes[launch.shape].grid.x != 0;
