@@ -32,10 +32,10 @@ bool is_program(const std::string& path) {
   return std::filesystem::is_regular_file(path, code) && access(path.c_str(), X_OK) == 0;
 }
 
-std::vector<std::string> found_by(const char* pattern) {
+std::vector<std::string> found_by(const std::string& pattern) {
   glob_t found{};
   std::vector<std::string> paths;
-  if (glob(pattern, 0, nullptr, &found) == 0)
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
     for (std::size_t i = 0; i < found.gl_pathc; ++i) paths.emplace_back(found.gl_pathv[i]);
   globfree(&found);
   // The newest of several versions.
@@ -149,7 +149,7 @@ int run(const std::string& program, std::vector<std::string> arguments, const st
 
 }  // namespace
 
-std::string find_exporter(Exporter exporter) {
+std::string find_exporter(Exporter exporter, const std::string& root) {
   const std::string name = name_of(exporter);
   if (const char* path = std::getenv("PATH"); path != nullptr) {
     const std::string_view all = path;
@@ -178,7 +178,7 @@ std::string find_exporter(Exporter exporter) {
       nsys ? std::vector<const char*>(std::begin(kNsys), std::end(kNsys))
            : std::vector<const char*>(std::begin(kNcu), std::end(kNcu));
   for (const char* pattern : patterns)
-    for (const std::string& path : found_by(pattern))
+    for (const std::string& path : found_by(root + pattern))
       if (is_program(path)) return path;
   return {};
 }

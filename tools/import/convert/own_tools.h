@@ -13,8 +13,9 @@ namespace gable {
 
 enum class Exporter { nsys, ncu };
 
-// Where the program is: in PATH, then where CUDA and the tools are installed. Empty: nowhere.
-[[nodiscard]] std::string find_exporter(Exporter exporter);
+// Where the program is: in PATH, then where CUDA and the tools are installed, below `root`. Empty:
+// nowhere.
+[[nodiscard]] std::string find_exporter(Exporter exporter, const std::string& root = {});
 
 // Runs `program` on the report, and returns the path of what it made, which is in the folder.
 // Throws WrongUse with what the program said where it fails.

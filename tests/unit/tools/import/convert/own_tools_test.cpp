@@ -171,7 +171,7 @@ TEST_F(OwnTools, ASignalWhileItRunsEndsBoth) {
   EXPECT_EXIT(
       {
         TemporaryFolder place;
-        (void)export_report(Exporter::ncu, program("bin/tool", "kill -TERM $PPID\nsleep 100"),
+        (void)export_report(Exporter::ncu, program("bin/tool", "kill -TERM $PPID\nsleep 5"),
                             "/a/run.rep", place);
         _exit(0);
       },
@@ -213,6 +213,31 @@ TEST_F(OwnTools, ThenInTheUsersCuda) {
   set("PATH", folder + "/cuda/bin");
   set("CUDA_HOME", "/none");
   EXPECT_EQ(find_exporter(Exporter::ncu), program_there);
+}
+
+TEST_F(OwnTools, ThenWhereTheyAreInstalledTheNewestFirst) {
+  set("PATH", "/none");
+  const auto found = [&](Exporter exporter, const std::string& path) {
+    const std::string made = program(path, "");
+    const std::string there = find_exporter(exporter, folder);
+    return there == made ? std::string("it") : there;
+  };
+  const std::string nsight = "opt/nvidia/nsight-";
+  EXPECT_EQ(find_exporter(Exporter::nsys, folder), "");
+  for (const std::string& path :
+       {nsight + "systems-2/2025.1/target-linux-x64/nsys", nsight + "systems/2024.1/bin/nsys",
+        nsight + "systems/2025.1/bin/nsys", nsight + "systems/bin/nsys",
+        std::string("usr/local/cuda-12.1/bin/nsys"), std::string("usr/local/cuda-12.2/bin/nsys"),
+        std::string("usr/local/cuda/bin/nsys")})
+    EXPECT_EQ(found(Exporter::nsys, path), "it") << path;
+  EXPECT_EQ(find_exporter(Exporter::ncu, folder), "");
+  for (const std::string& path :
+       {nsight + "compute/2024.1/ncu", nsight + "compute/2025.1/ncu", nsight + "compute-3/ncu",
+        std::string("usr/local/cuda-12.1/bin/ncu"), std::string("usr/local/cuda/bin/ncu")})
+    EXPECT_EQ(found(Exporter::ncu, path), "it") << path;
+  write("usr/local/cuda-12.9/bin/ncu", "no program");
+  std::filesystem::remove(folder + "/usr/local/cuda/bin/ncu");
+  EXPECT_EQ(find_exporter(Exporter::ncu, folder), folder + "/usr/local/cuda-12.1/bin/ncu");
 }
 
 }  // namespace
