@@ -82,14 +82,14 @@ class Assembly {
     profile_.add(kCounters, window, sample);
   }
 
-  void end(WindowId window, Phase phase, std::uint64_t sequence, std::uint64_t start,
-           std::uint64_t stop, std::uint64_t step = 0) {
+  void end(WindowId window, Phase phase, std::uint64_t sequence, const ImportedStep& whole = {},
+           std::uint64_t step = {}) {
     WindowEnd end;
     end.window = window;
     end.phase = phase;
     end.sequence_hash = sequence;
-    end.start_ns = start;
-    end.end_ns = stop;
+    end.start_ns = whole.start_ns;
+    end.end_ns = whole.end_ns;
     end.step = step;
     profile_.end_window(end);
   }
@@ -185,8 +185,8 @@ class Assembly {
       profile_.describe(std::move(model));
     }
     profile_.count_step(hash);
-    end(timed, kTime, hash, whole.start_ns, whole.end_ns, step);
-    if (counted != kNoWindow) end(counted, kCounters, hash, 0, 0);
+    end(timed, kTime, hash, whole, step);
+    if (counted != kNoWindow) end(counted, kCounters, hash);
   }
 
   void add_copy(const ImportedCopy& copy, WindowId window) {
@@ -224,7 +224,7 @@ class Assembly {
       add_sample(key, each, window);
     }
     profile_.count_step(1);
-    end(window, kCounters, 1, 0, 0);
+    end(window, kCounters, 1);
   }
 
   Imported& imported_;

@@ -138,5 +138,92 @@ TEST(MatchExchanges, WhatIsOutsideOfStepsDoesNotCount) {
   EXPECT_EQ(all.row(0).known, 1u);
 }
 
+TEST(MatchExchanges, OneKernelThatStaysUnknownIsOne) {
+  std::vector<RankExchanges> ranks = {rank_with({{0, 10, 1}}, 3), rank_with({}, 3)};
+  const Matched all = matched(std::move(ranks));
+  ASSERT_EQ(all.notes.size(), 1u);
+  EXPECT_NE(all.notes[0].find("of 1 collective kernel are"), std::string::npos) << all.notes[0];
+}
+
+TEST(MatchExchanges, MoreMembersThanRanksHaveAnotherNumber) {
+  const Matched all = matched({rank_with({{0, 10, 1}}, 1), rank_with({{0, 10, 1}}, 1)});
+  EXPECT_EQ(all.row(0).known, 0u);
+  ASSERT_EQ(all.notes.size(), 1u);
+  EXPECT_NE(all.notes[0].find("another number of them"), std::string::npos);
+}
+
+TEST(MatchExchanges, AllRanksMayBeSaidByTheWorldsSize) {
+  const auto known = [](std::uint64_t world, std::uint64_t other) {
+    std::vector<RankExchanges> ranks = {rank_with({{0, 10}}, 0, false),
+                                        rank_with({{0, 10}}, 0, false)};
+    ranks[0].world_size = world;
+    ranks[1].world_size = other;
+    const Matched all = matched(std::move(ranks));
+    EXPECT_EQ(all.row(0).ranks, all.row(0).known == 0 ? 0u : 2u);
+    return all.row(0).known;
+  };
+  EXPECT_EQ(known(2, 2), 1u);
+  EXPECT_EQ(known(1, 1), 1u) << "as many as there are";
+  EXPECT_EQ(known(3, 2), 0u);
+  EXPECT_EQ(known(2, 3), 0u);
+}
+
+TEST(MatchExchanges, SeveralThatComeLastShareWhatOthersWaited) {
+  std::vector<RankExchanges> ranks = {rank_with({{0, 100, 1}}, 4), rank_with({{40, 100, 1}}, 4),
+                                      rank_with({{70, 100, 1}}, 4), rank_with({{70, 100, 1}}, 4)};
+  ranks[1].members[0]["0"].exchanges[0].counts = true;
+  const Matched all = matched(std::move(ranks));
+  EXPECT_EQ(all.row(0).wait_ns, 70u);
+  EXPECT_EQ(all.row(1).wait_ns, 30u);
+  EXPECT_EQ(all.row(2).others_wait_ns, (70 + 30) / 2);
+  EXPECT_EQ(all.row(3).others_wait_ns, (70 + 30) / 2);
+  EXPECT_EQ(all.row(0).others_wait_ns, 0);
+}
+
+TEST(MatchExchanges, WithoutNamesOfGroupsFourThatEndApartCouldBeTwo) {
+  // The ends of the last are `apart` later; each transfer takes 100 us.
+  const auto known = [](std::uint64_t apart, std::size_t members, std::size_t of_20) {
+    std::vector<RankExchanges> ranks;
+    for (std::size_t i = 0; i < members; ++i) {
+      RankExchanges& rank = ranks.emplace_back(rank_with({}, 0, false));
+      for (std::uint64_t n = 0; n < 20; ++n) {
+        Exchange& exchange = rank.members[0]["0"].exchanges.emplace_back();
+        const std::uint64_t late = i == 0 && n < of_20 ? apart : 0;
+        exchange.start_ns = n * 1'000'000 + late;
+        exchange.end_ns = n * 1'000'000 + 100'000 + late;
+        exchange.kind = Collective::all_reduce;
+        ++rank.rows[0].launches;
+      }
+    }
+    return matched(std::move(ranks)).row(0).known;
+  };
+  EXPECT_EQ(known(25'000, 4, 20), 20u) << "a quarter of the transfer";
+  EXPECT_EQ(known(25'001, 4, 20), 0u);
+  EXPECT_EQ(known(25'001, 4, 1), 20u) << "of one in 20 it does not matter";
+  EXPECT_EQ(known(25'001, 4, 2), 0u);
+  EXPECT_EQ(known(25'001, 3, 20), 20u) << "three are no two groups";
+}
+
+TEST(MatchExchanges, OfShortOnesEndsMayBe20UsApart) {
+  const auto known = [](std::uint64_t apart) {
+    std::vector<RankExchanges> ranks;
+    for (std::size_t i = 0; i < 4; ++i)
+      ranks.push_back(rank_with({{i == 0 ? apart : 0, 15'000 + (i == 0 ? apart : 0)}}, 0, false));
+    return matched(std::move(ranks)).row(0).known;
+  };
+  EXPECT_EQ(known(20'000), 1u);
+  EXPECT_EQ(known(20'001), 0u);
+}
+
+TEST(MatchExchanges, InTheStepOfTheSameNumberTheFirstIsWithTheFirst) {
+  const Matched all = matched({rank_with({{0, 10, {}, 1}, {20, 50, {}, 1}, {60, 70, {}, 2}}, 2),
+                               rank_with({{0, 8, {}, 1}, {20, 40, {}, 1}, {60, 75, {}, 3}}, 2)});
+  EXPECT_EQ(all.row(0).known, 2u);
+  EXPECT_EQ(all.row(0).wait_ns, 2u + 10u);
+  EXPECT_EQ(all.row(1).others_wait_ns, 2u + 10u);
+  ASSERT_EQ(all.notes.size(), 1u);
+  EXPECT_NE(all.notes[0].find("of 2 collective kernels"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gable
