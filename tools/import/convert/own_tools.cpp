@@ -154,7 +154,7 @@ std::string find_exporter(Exporter exporter, const std::string& root) {
   if (const char* path = std::getenv("PATH"); path != nullptr) {
     const std::string_view all = path;
     std::size_t at = 0;
-    while (at <= all.size()) {
+    while (at < all.size()) {
       const std::size_t end = std::min(all.find(':', at), all.size());
       // A place that is relative to wherever one is would be anybody's program.
       const std::string place(all.substr(at, end - at));

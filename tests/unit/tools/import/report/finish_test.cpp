@@ -76,6 +76,18 @@ TEST(Finish, CountersAloneHaveTheTimesOfTheirOwnRuns) {
   EXPECT_EQ(notes(report, {"do not tell"}), 0);
 }
 
+TEST(Finish, WhatFollowsFromCountersIsInTheReport) {
+  Files files;
+  files.imported.metrics = {"dram__bytes.sum.per_second", "gpu__time_duration.sum",
+                            "dram__bytes.sum.peak_sustained",
+                            "dram__cycles_elapsed.avg.per_second"};
+  files.counted("a", Files::shape(4), {{0, 2e9}, {1, 100}, {2, 64}, {3, 1e9}});
+  const Report report = report_of(files);
+  EXPECT_EQ(report.kernels.at(0).bytes.dram, 200);
+  ASSERT_EQ(report.ceilings.size(), 1u);
+  EXPECT_EQ(report.ceilings[0].value, 64e9);
+}
+
 TEST(Finish, WithoutDurationsThereAreNoTimes) {
   for (const double unknown : {NAN, INFINITY}) {
     Files files;
