@@ -81,6 +81,7 @@ TEST(Finish, WhatFollowsFromCountersIsInTheReport) {
   files.imported.metrics = {"dram__bytes.sum.per_second", "gpu__time_duration.sum",
                             "dram__bytes.sum.peak_sustained",
                             "dram__cycles_elapsed.avg.per_second"};
+  files.imported.devices[0].id = 0;
   files.counted("a", Files::shape(4), {{0, 2e9}, {1, 100}, {2, 64}, {3, 1e9}});
   const Report report = report_of(files);
   EXPECT_EQ(report.kernels.at(0).bytes.dram, 200);
