@@ -240,16 +240,15 @@ TEST(FillExchanges, OtherRowsStay) {
 }
 
 long notes_with(const Report& report, const std::string& piece) {
-  return std::count_if(report.run.notes.begin(), report.run.notes.end(), [&](const auto& note) {
-    return note.find(piece) != std::string::npos;
-  });
+  return std::count_if(report.run.notes.begin(), report.run.notes.end(),
+                       [&](const auto& note) { return note.find(piece) != std::string::npos; });
 }
 
 TEST(JoinRanks, GpusOfOneProcessAreMatched) {
   Process process;
-  process.add(10, 110, {.device = 0, .stream = 1});
+  process.add(10, 110, {.stream = 1, .device = 0});
   process.imported.messages[0].sequence = 1;
-  process.add(80, 110, {.device = 1, .stream = 1});
+  process.add(80, 110, {.stream = 1, .device = 1});
   process.imported.messages[1].sequence = 1;
   for (int i = 0; i < 2; ++i) process.add(200, 210, {"b", Collective::broadcast});
   ImportedRank rank{"a.json", report_of(process), exchanges_of(process.imported)};
@@ -285,8 +284,8 @@ TEST(JoinRanks, ProcessesAreMergedWithWhatTheyWaited) {
     report.run.rank = start == 10 ? 0 : 1;
     report.kernels[0].launches = 1;
     report.kernels[0].time_mean_ns = report.kernels[0].time_total_ns = 110.0 - start;
-    ranks.push_back({start == 10 ? "a.json" : "b.json", std::move(report),
-                     exchanges_of(process.imported)});
+    ranks.push_back(
+        {start == 10 ? "a.json" : "b.json", std::move(report), exchanges_of(process.imported)});
   }
   const Report report = join_ranks(std::move(ranks));
   EXPECT_EQ(report.run.processes.size(), 2u);
