@@ -260,6 +260,7 @@ TEST(JoinRanks, GpusOfOneProcessAreMatched) {
   EXPECT_EQ(report.kernels[0].collective->wait_ns, 70);
   EXPECT_EQ(report.kernels[0].collective->transfer_ns, 30);
   EXPECT_EQ(report.run.notes.front(), "first");
+  EXPECT_TRUE(report.run.processes.empty()) << "it is the process's own report";
   EXPECT_EQ(notes_with(report, " of 2 launches that broadcast"), 1);
 }
 

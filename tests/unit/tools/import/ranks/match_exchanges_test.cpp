@@ -225,5 +225,12 @@ TEST(MatchExchanges, InTheStepOfTheSameNumberTheFirstIsWithTheFirst) {
   EXPECT_NE(all.notes[0].find("of 2 collective kernels"), std::string::npos);
 }
 
+TEST(MatchExchanges, WhatHasNoNumberIsNotThatOfNumberZero) {
+  std::vector<RankExchanges> ranks = {rank_with({{0, 10, {}, {}}, {20, 30, {}, 0}}),
+                                      rank_with({{0, 25, {}, 0}})};
+  ranks[0].members[0]["0"].exchanges[0].counts = false;
+  EXPECT_EQ(matched(std::move(ranks)).row(0).known, 1u);
+}
+
 }  // namespace
 }  // namespace gable
