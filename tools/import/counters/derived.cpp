@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view kCycles = "__cycles_elapsed.";
 constexpr std::string_view kPerCycle = ".per_cycle_elapsed", kPerSecond = ".per_second";
 constexpr std::string_view kTensorWork = "sm__ops_path_tensor_src_fp16.sum";
-constexpr std::array<std::string_view, 2> kTensorInstructions = {
-    "sm__inst_executed_pipe_tensor.sum", "smsp__inst_executed_pipe_tensor.sum"};
+constexpr auto kTensorInstructions = std::to_array<std::string_view>(
+    {"sm__inst_executed_pipe_tensor.sum", "smsp__inst_executed_pipe_tensor.sum"});
 constexpr double kFlopsOfVoltaInstruction = 512;
 
 struct Kind {
@@ -69,7 +69,7 @@ class Deriver {
   static constexpr double kAbsent = -std::numeric_limits<double>::infinity();
 
   struct Clock {
-    std::uint32_t cycles = 0, rate = 0;
+    std::uint32_t cycles, rate;
   };
   struct Rate {
     std::uint32_t rate = 0;

@@ -35,16 +35,16 @@ std::string_view without_plural(std::string_view text) {
 std::optional<double> time_of(std::string_view part) {
   static constexpr std::array<Named, 5> kPrefixes = {
       {{"\xC2\xB5", 1e3}, {"\xCE\xBC", 1e3}, {"n", 1}, {"u", 1e3}, {"m", 1e6}}};
-  static constexpr std::array<Named, 10> kWords = {{{"picosecond", 1e-3},
-                                                    {"nanosecond", 1},
-                                                    {"microsecond", 1e3},
-                                                    {"millisecond", 1e6},
-                                                    {"minute", 60e9},
-                                                    {"min", 60e9},
-                                                    {"hour", 3600e9},
-                                                    {"hr", 3600e9},
-                                                    {"h", 3600e9},
-                                                    {"day", 86400e9}}};
+  static constexpr auto kWords = std::to_array<Named>({{"picosecond", 1e-3},
+                                                       {"nanosecond", 1},
+                                                       {"microsecond", 1e3},
+                                                       {"millisecond", 1e6},
+                                                       {"minute", 60e9},
+                                                       {"min", 60e9},
+                                                       {"hour", 3600e9},
+                                                       {"hr", 3600e9},
+                                                       {"h", 3600e9},
+                                                       {"day", 86400e9}});
   const auto is_second = [](std::string_view text) {
     return text == "s" || text == "sec" || text == "second";
   };
@@ -65,12 +65,12 @@ std::optional<double> time_of(std::string_view part) {
 
 // Of what is counted; capitals are those of the prefix.
 std::optional<NcuUnitKind> base_of(std::string_view part) {
-  static constexpr std::array<std::string_view, 30> kCounted = {
-      "inst",      "instruction", "thread inst", "sector",      "block",    "thread",
-      "warp",      "request",     "register",    "sample",      "cluster",  "op",
-      "math op",   "math_op",     "wavefront",   "transaction", "tag",      "line",
-      "access",    "conflict",    "cta",         "cga",         "sm",       "pixel",
-      "primitive", "quad",        "ray",         "texel",       "workload", "bit"};
+  static constexpr auto kCounted = std::to_array<std::string_view>(
+      {"inst",      "instruction", "thread inst", "sector",      "block",    "thread",
+       "warp",      "request",     "register",    "sample",      "cluster",  "op",
+       "math op",   "math_op",     "wavefront",   "transaction", "tag",      "line",
+       "access",    "conflict",    "cta",         "cga",         "sm",       "pixel",
+       "primitive", "quad",        "ray",         "texel",       "workload", "bit"});
   const std::string small = lower(part);
   const std::string_view text = without_plural(small);
   if (text == "byte" || part == "B") return NcuUnitKind::bytes;
@@ -99,19 +99,19 @@ bool is_word(std::string_view part) {
 }
 
 std::optional<Part> part_of(std::string_view part) {
-  static constexpr std::array<Named, 13> kPrefixes = {{{"Ki", 1024.0},
-                                                       {"Mi", 1048576.0},
-                                                       {"Gi", 1073741824.0},
-                                                       {"Ti", 1099511627776.0},
-                                                       {"Pi", 1125899906842624.0},
-                                                       {"Ei", 1152921504606846976.0},
-                                                       {"K", 1e3},
-                                                       {"k", 1e3},
-                                                       {"M", 1e6},
-                                                       {"G", 1e9},
-                                                       {"T", 1e12},
-                                                       {"P", 1e15},
-                                                       {"E", 1e18}}};
+  static constexpr auto kPrefixes = std::to_array<Named>({{"Ki", 1024.0},
+                                                          {"Mi", 1048576.0},
+                                                          {"Gi", 1073741824.0},
+                                                          {"Ti", 1099511627776.0},
+                                                          {"Pi", 1125899906842624.0},
+                                                          {"Ei", 1152921504606846976.0},
+                                                          {"K", 1e3},
+                                                          {"k", 1e3},
+                                                          {"M", 1e6},
+                                                          {"G", 1e9},
+                                                          {"T", 1e12},
+                                                          {"P", 1e15},
+                                                          {"E", 1e18}});
   if (part == "%" || part == "pct" || part == "percent") return Part{1, NcuUnitKind::percent};
   if (const auto ns = time_of(part)) return Part{*ns, NcuUnitKind::time};
   if (const auto base = base_of(part)) return Part{1, *base};

@@ -16,12 +16,12 @@ namespace {
 
 // Marks between groups of digits that are no decimal marks anywhere: a blank, U+00A0, U+2007,
 // U+2009, U+202F, an apostrophe, U+2019.
-constexpr std::array<std::string_view, 7> kGroupMarks = {
-    " ", "\xC2\xA0", "\xE2\x80\x87", "\xE2\x80\x89", "\xE2\x80\xAF", "'", "\xE2\x80\x99"};
+constexpr auto kGroupMarks = std::to_array<std::string_view>(
+    {" ", "\xC2\xA0", "\xE2\x80\x87", "\xE2\x80\x89", "\xE2\x80\xAF", "'", "\xE2\x80\x99"});
 // Of those and others, what is nothing around a number: also tab, U+3000, U+FEFF.
-constexpr std::array<std::string_view, 8> kBlanks = {
-    " ",           "\t", "\xC2\xA0", "\xE2\x80\x87", "\xE2\x80\x89", "\xE2\x80\xAF", "\xE3\x80\x80",
-    "\xEF\xBB\xBF"};
+constexpr auto kBlanks =
+    std::to_array<std::string_view>({" ", "\t", "\xC2\xA0", "\xE2\x80\x87", "\xE2\x80\x89",
+                                     "\xE2\x80\xAF", "\xE3\x80\x80", "\xEF\xBB\xBF"});
 constexpr std::string_view kMinus = "\xE2\x88\x92";  // U+2212
 
 // The mark that `text` begins with; empty where it begins with none.

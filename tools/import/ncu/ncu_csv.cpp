@@ -49,6 +49,8 @@ struct Columns {
   }
 };
 
+std::string start_of(std::string_view text) { return quoted_piece(text.substr(0, 40)); }
+
 class Reader {
  public:
   Reader(ByteSource& source, Imported& imported)
@@ -272,7 +274,7 @@ class Reader {
   }
 
   [[noreturn]] void no_number(std::string_view text, std::string_view metric) const {
-    broken("'" + quoted_piece(text.substr(0, 40)) + "' is no number" +
+    broken("'" + start_of(text) + "' is no number" +
            (marks_.mark() ? std::string(" where the decimal mark is a ") +
                                 (mark() == DecimalMark::point ? "point" : "comma") + ", as before"
                           : std::string()) +
@@ -380,7 +382,7 @@ class Reader {
 
   Dim3 size(std::string_view text) const {
     const auto found = ncu_size(text);
-    if (!found) broken("'" + quoted_piece(text.substr(0, 40)) + "' is no size of a grid or block.");
+    if (!found) broken("'" + start_of(text) + "' is no size of a grid or block.");
     return *found;
   }
 
@@ -390,7 +392,7 @@ class Reader {
     if (columns_.device != kNone) {
       const auto number = ncu_number(fields[columns_.device]);
       if (!number || *number < 0 || *number > 1e6 || *number != std::floor(*number))
-        broken("'" + quoted_piece(fields[columns_.device].substr(0, 40)) + "' is no device.");
+        broken("'" + start_of(fields[columns_.device]) + "' is no device.");
       id = static_cast<std::int32_t>(*number);
     }
     DeviceInfo& device = imported_.devices[id];
@@ -404,7 +406,7 @@ class Reader {
     const int found = std::sscanf(std::string(text).c_str(), "%4d.%4d%c", &major, &minor, &behind);
     if ((found != 2 && (found != 1 || !std::all_of(text.begin(), text.end(), is_digit))) ||
         major < 1 || minor < 0)
-      broken("'" + quoted_piece(text.substr(0, 40)) + "' is no compute capability.");
+      broken("'" + start_of(text) + "' is no compute capability.");
     if (device.compute_major != 0 &&
         (device.compute_major != major || device.compute_minor != minor))
       broken("device " + std::to_string(id) + " has compute capability " + quoted_piece(text) +
@@ -420,14 +422,14 @@ class Reader {
 
   void attribute(std::string_view metric, std::string_view unit, std::string_view value) {
     if (!gpus_.take(launches_.back().device, metric, unit, value, mark()))
-      broken("'" + quoted_piece(value.substr(0, 40)) + (unit.empty() ? "" : " ") +
-             quoted_piece(unit.substr(0, 40)) + "' is no value of " + std::string(metric) + ".");
+      broken("'" + start_of(value) + (unit.empty() ? "" : " ") + start_of(unit) +
+             "' is no value of " + std::string(metric) + ".");
   }
 
   void resource(std::string_view metric, std::string_view unit, std::string_view value) {
     if (!ncu_number(value, mark()) && !ncu_says_nothing(value, true)) no_number(value, metric);
     if (!resources_.take(metric, unit, value, mark()))
-      unknown_units_.emplace(metric, quoted_piece(unit.substr(0, 40)));
+      unknown_units_.emplace(metric, start_of(unit));
     const Imported::CounterLaunch& launch = launches_.back();
     if (const auto known = resources_.known())
       imported_.resources.tell(launch.function, launch.shape, *known);
@@ -490,11 +492,10 @@ class Reader {
     }
     if (!std::isfinite(*number) || std::abs(*number) > 1e30 ||
         (*number < 0 && metrics_.counts(metric.index)))
-      broken("the value " + quoted_piece(text.substr(0, 40)) + " of " +
-             metrics_.name(metric.index) + " is out of range.");
+      broken("the value " + start_of(text) + " of " + metrics_.name(metric.index) +
+             " is out of range.");
     const auto scale = scale_of(metric.index, unit);
-    if (!scale)
-      unknown_units_.emplace(metrics_.name(metric.index), quoted_piece(unit.substr(0, 40)));
+    if (!scale) unknown_units_.emplace(metrics_.name(metric.index), start_of(unit));
     launches_.back().values.emplace_back(metric.index,
                                          scale ? *number * *scale * metric.scale : NAN);
   }

@@ -20,7 +20,7 @@ std::string_view first_line(std::string_view text) { return text.substr(0, text.
 
 // Heads that another program wrote have no quotes; a program's own line may begin with "ID," too.
 Start starts_plain_head(std::string_view text, bool end) {
-  static constexpr std::array<std::string_view, 3> kHeads = {"ID,", ",ID,", "\"\",\"ID\","};
+  static constexpr auto kHeads = std::to_array<std::string_view>({"ID,", ",ID,", "\"\",\"ID\","});
   Start found = Start::no;
   for (const std::string_view head : kHeads) {
     const Start start = begins_with(text, head);
@@ -37,7 +37,8 @@ Start starts_plain_head(std::string_view text, bool end) {
 
 Start starts_head(std::string_view text, bool line, bool end) {
   // The second is that of a summary.
-  static constexpr std::array<std::string_view, 2> kHeads = {"\"ID\",\"", "\"Process ID\",\""};
+  static constexpr auto kHeads =
+      std::to_array<std::string_view>({"\"ID\",\"", "\"Process ID\",\""});
   for (const std::string_view head : kHeads) {
     const Start start = begins_with(text, head);
     if (start == Start::yes) return start;

@@ -24,7 +24,7 @@ struct Contents {
   std::array<const char*, 2> tables;
   bool ranges = false;  // of the table's rows those that are
 };
-constexpr std::array<Contents, 11> kContents = {{
+constexpr auto kContents = std::to_array<Contents>({
     {"NVTX ranges", "NVTX range", {"NVTX_EVENTS", nullptr}, true},
     {"CUDA calls", "CUDA call", {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}},
     {"copies and memsets",
@@ -40,7 +40,7 @@ constexpr std::array<Contents, 11> kContents = {{
      "call of the operating system's libraries",
      {"OSRT_API", nullptr}},
     {"calls of MPI", "call of MPI", {"MPI_COLLECTIVES_EVENTS", "MPI_P2P_EVENTS"}},
-}};
+});
 
 std::uint64_t count(SqliteFile& file, const Contents& of) {
   std::uint64_t all = 0;

@@ -38,6 +38,7 @@ TEST(NcuValues, WhatIsNoNumberToAnyone) {
     EXPECT_TRUE(ncu_says_nothing(text, true)) << text;
   for (const char* text : {"1_234", "\uFF15", "\u0665", "1e", "(5)", "0x10", "5%", "\u221E", ",5,"})
     EXPECT_FALSE(ncu_says_nothing(text, false)) << text;
+  EXPECT_TRUE(ncu_says_nothing("\u00A0n/a\u202F", true));
   EXPECT_TRUE(ncu_says_nothing("Policy2", false));
   EXPECT_FALSE(ncu_says_nothing("Policy2", true));
 }

@@ -60,6 +60,7 @@ TEST(NcuCsv, TheRawPageHasARowOfUnitsAndARowALaunch) {
   EXPECT_EQ(files.value(0, kBytes), 3000);
   EXPECT_EQ(files.value(1, kNs), 6000);
   EXPECT_EQ(files.value(1, kBytes), -2) << "asked for, and not answered";
+  EXPECT_EQ(files.imported.counters[1].values.size(), 2u);
   EXPECT_EQ(files.imported.metrics.size(), 2u);
   const DeviceInfo& device = files.imported.devices.at(0);
   EXPECT_EQ(device.name, "A100") << "every row repeats them";

@@ -135,6 +135,13 @@ TEST_F(NsysSqlite, NamesAreDemangledElseShortElseNone) {
   EXPECT_EQ(names, (std::vector<std::string>{"a", "short", "(unnamed)", "as text"}));
 }
 
+TEST_F(NsysSqlite, NumbersWithoutATableOfTextsAreNoNames) {
+  kernel("a", 1, 2, 1);
+  run("DROP TABLE StringIds");
+  ASSERT_EQ(read(), "");
+  EXPECT_EQ(imported.functions.name(kernels().at(0).function), "(unnamed)");
+}
+
 TEST_F(NsysSqlite, KindsOfCopies) {
   kernel("a", 1, 2, 1);
   run("CREATE TABLE ENUM_CUDA_MEM_KIND (id INT, name TEXT)");
