@@ -223,8 +223,9 @@ class Assembly {
       profile_.add(launch);
       add_sample(key, each, window);
     }
-    profile_.count_step(1);
-    end(window, kCounters, 1);
+    const std::uint64_t sequence = 1;
+    profile_.count_step(sequence);
+    end(window, kCounters, sequence);
   }
 
   Imported& imported_;
