@@ -2,15 +2,15 @@
 #include "tools/page/page_data.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/base/display.h"
+#include "analysis/base/number_text.h"
 #include "analysis/base/text.h"
 #include "analysis/report/report_json.h"
 #include "analysis/roofline/set_metrics.h"
@@ -24,10 +24,10 @@ using Json = nlohmann::json;
 
 Json number(const Maybe& value) {
   if (!value || !std::isfinite(*value)) return nullptr;
-  char text[32];
-  std::snprintf(text, sizeof text, "%.5g", *value);
-  const double rounded = std::strtod(text, nullptr);
-  constexpr double kExact = 9007199254740992.0;  // whole numbers are shorter without ".0"
+  const std::string text = significant(*value, 5);
+  double rounded{};
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  constexpr double kExact = 1e15;  // smaller whole numbers are exact, and shorter without ".0"
   if (std::floor(rounded) == rounded && std::fabs(rounded) < kExact)
     return static_cast<std::int64_t>(rounded);
   return rounded;
@@ -296,10 +296,7 @@ Json without_rows(const Report& report) {
   Report head = report;
   head.layers.clear();
   head.kernels.clear();
-  Json json = Json::parse(to_json(head));
-  json.erase("layers");
-  json.erase("kernels");
-  return json;
+  return Json::parse(to_json(head));
 }
 
 }  // namespace
@@ -316,7 +313,7 @@ std::string page_data(const std::vector<Report>& reports, const std::vector<std:
   Json list = Json::array();
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];
-    list.push_back({{"file", i < files.size() ? files[i] : std::string()},
+    list.push_back({{"file", files[i]},
                     {"command", shown_command(report.run)},
                     {"report", without_rows(report)},
                     {"advice", advice_of(report)},
@@ -329,7 +326,6 @@ std::string page_data(const std::vector<Report>& reports, const std::vector<std:
   const std::string text = data.dump(-1, ' ', true, Json::error_handler_t::replace);
   // Nothing in it may end the element that holds it. Only texts have such characters.
   std::string safe;
-  safe.reserve(text.size());
   for (const char c : text) {
     if (c == '<') {
       safe += "\\u003c";

@@ -6,7 +6,7 @@
 //   strings   texts, each once, cut at kLongestText bytes
 //   reports   [{file, report, layers, dots: {layers, kernels}, advice: [{id, action, trigger,
 //             saving}]}]
-//     report  as in the report's file, without layers and kernels
+//     report  as in the report's file, but without the rows of layers and kernels
 //     layers  the tree: every row of the report, sums with children
 //     dots    what the chart shows: layers' own work, and kernels (tools/plot/plot.h)
 #pragma once

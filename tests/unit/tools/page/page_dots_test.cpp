@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chart in the page's data: every column of a layer's own work, and of a kernel.
+#include <gtest/gtest.h>
+
+#include "tests/unit/tools/made_report.h"
+#include "tests/unit/tools/page/page_rows.h"
+
+namespace gable::tests {
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Two launches of 10 ns: 5 ns of compute and 4 ns of memory each.
+MadeReport one_kernel() {
+  MadeReport made;
+  const auto layer = made.add_layer({"net"}, Direction::forward);
+  KernelRow& kernel = made.add_kernel(layer, "gemm", 10, 5000, 400, 2);
+  kernel.bytes.l2 = 800;
+  kernel.bytes.l1 = 1600;
+  kernel.path_ns = 7;
+  kernel.step_saving = StepSaving{3, 4};
+  kernel.grid = {8, 4, 2};
+  kernel.block = {128, 3, 5};
+  kernel.flags = {"hfma_moves", "launches_differ"};
+  kernel.registers = 41;
+  kernel.shared_bytes = 42;
+  kernel.blocks_per_sm = 43;
+  kernel.waves = 0.5;
+  kernel.time_median_ns = 9;
+  kernel.time_stddev_ns = 1.5;
+  kernel.samples_hw = 31;
+  kernel.samples_flops = 32;
+  kernel.samples_time = 33;
+  kernel.metrics.emplace().occupancy = 0.5;
+  made.report.layers[1].step_saving_self = StepSaving{1, 2};
+  return made;
+}
+
+// Of the kernel, and of the layer that has no other.
+constexpr const char* kShared = R"({
+    "layer": 1, "$direction": "forward", "device": 0, "$precision": "fp32", "analytic": 0,
+    "again": 0, "computeTime": 20, "memoryTime": 16, "overRoof": 2, "launches": 2, "time": 20,
+    "$timeSource": "time", "flops": 10000, "%types": {"fp32": 10000}, "dram": 800, "l2": 1600,
+    "l1": 3200, "fraction": 0.5, "$bound": "compute", "$ceiling": "fp32", "$level": "",
+    "$source": "theoretical", "saving": 10, "onPath": 7, "coverTime": 1, "coverFlops": 1,
+    "coverBytes": 1, "occupancy": 0.5, "warp_efficiency": null, "warp_efficiency_predicated": null,
+    "branch_uniformity": null, "l1_hit_rate": null, "l2_hit_rate": null, "sectors_per_load": null,
+    "sectors_per_store": null, "l2_sectors_per_request": null, "compute_throughput": null,
+    "memory_throughput": null, "dram_throughput": null, "%mix": {}, "%memory_mix": {}})";
+
+TEST(PageDots, EveryNumberOfAKernel) {
+  const auto rows = dot_rows(one_kernel().done(), "kernels");
+  ASSERT_EQ(rows.size(), 1u);
+  Json expected = Json::parse(kShared);
+  expected.update(Json::parse(R"({
+    "$name": "gemm", "savingLow": 3, "savingHigh": 4, "$flags": "hfma_moves launches_differ",
+    "$shape": "8x4x2 blocks of 128x3x5", "registers": 41, "shared": 42, "perSm": 43, "waves": 0.5,
+    "$exchange": "", "median": 9, "deviation": 1.5, "samplesHw": 31, "samplesFlops": 32,
+    "samplesTime": 33})"));
+  EXPECT_EQ(rows[0], expected) << rows[0].dump(1);
+}
+
+TEST(PageDots, EveryNumberOfALayer) {
+  const auto rows = dot_rows(one_kernel().done(), "layers");
+  ASSERT_EQ(rows.size(), 1u);
+  Json expected = Json::parse(kShared);
+  expected.update(Json::parse(R"({
+    "$name": "net", "savingLow": 1, "savingHigh": 2, "intensity": 12.5, "intensityL2": 6.25,
+    "intensityL1": 3.125, "rate": 500000000000, "bandwidth": 40000000000})"));
+  EXPECT_EQ(rows[0], expected) << rows[0].dump(1);
+}
+
+TEST(PageDots, WhatIsUnknownIsNull) {
+  MadeReport made;
+  KernelRow& kernel = made.add_kernel(0, "k", 10, 0, 0);
+  kernel.flops = {};
+  kernel.bytes = {};
+  Report report = made.done();
+  report.kernels[0].layer = 99;  // there is no such layer
+  for (const char* kind : {"kernels", "layers"}) {
+    const auto rows = dot_rows(report, kind);
+    ASSERT_EQ(rows.size(), 1u);
+    for (const char* column : {"layer", "computeTime", "memoryTime", "overRoof", "flops", "dram",
+                               "fraction", "saving", "onPath", "savingLow", "savingHigh"})
+      EXPECT_TRUE(rows[0].at(column).is_null()) << kind << " " << column;
+  }
+}
+
+TEST(PageDots, AGraphCountsAgain) {
+  MadeReport made;
+  made.add_kernel(0, "k", 10, 0, 0);
+  made.add_kernel(0, "(graph of 1 kernels)", 10, 0, 0).graph = 1;
+  const Report report = made.done();
+  for (const auto& row : dot_rows(report, "kernels"))
+    EXPECT_EQ(row["again"], row["$name"] == "k" ? 0 : 1);
+}
+
+TEST(PageDots, WorkByFormulaSaysSo) {
+  MadeReport made;
+  const auto id = made.add_layer({"net"});
+  KernelRow& kernel = made.add_kernel(id, "k", 100, 0, 0);
+  kernel.flops = {};
+  kernel.bytes = {};
+  Report report = made.done();
+  LayerModel& model = report.layers[1].model.emplace();
+  model.self.flops = 25000;
+  model.self.bytes = 1000;
+  model.self.types["fp32"] = 25000;
+  model.bytes_per_s = 1e10;
+  EXPECT_EQ(dot_rows(report, "layers")[0]["analytic"], 1);
+}
+
+std::string exchange_of(const std::optional<CollectiveRow>& collective) {
+  MadeReport made;
+  made.add_kernel(0, "ncclDevKernel", 10, 0, 0).collective = collective;
+  return dot_rows(made.done(), "kernels")[0]["$exchange"];
+}
+
+TEST(PageDots, WhatACollectiveExchanges) {
+  CollectiveRow row;
+  EXPECT_EQ(exchange_of(std::nullopt), "");
+  const std::string unknown = exchange_of(row);
+  EXPECT_FALSE(unknown.empty());
+  EXPECT_FALSE(has(unknown, "all_reduce"));
+  row.kind = Collective::all_reduce;
+  EXPECT_EQ(exchange_of(row), "all_reduce");
+
+  CollectiveRow one = row;
+  one.bytes = 4.19e6;
+  EXPECT_TRUE(has(exchange_of(one), "4.19 MB"));
+  one = row;
+  one.ranks = 8;
+  EXPECT_TRUE(has(exchange_of(one), " 8 "));
+  one = row;
+  one.one_node = true;
+  EXPECT_TRUE(has(exchange_of(one), "machine"));
+  one = row;
+  one.bus_bytes_per_s = 75e9;
+  EXPECT_TRUE(has(exchange_of(one), ", 75.0 GB/s"));
+  one = row;
+  one.roof = {0.25, "nvlink", "theoretical"};
+  EXPECT_TRUE(has(exchange_of(one), ", 25.0 % of nvlink"));
+  one = row;
+  one.wait_ns = 1000;
+  EXPECT_EQ(exchange_of(one), "all_reduce");  // the transfer is unknown
+  one.transfer_ns = 3000;
+  EXPECT_TRUE(has(exchange_of(one), ", 1.00 us "));
+  EXPECT_TRUE(has(exchange_of(one), " 3.00 us "));
+  one.wait_ns.reset();
+  EXPECT_EQ(exchange_of(one), "all_reduce");
+}
+
+}  // namespace
+}  // namespace gable::tests
