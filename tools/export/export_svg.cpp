@@ -17,7 +17,6 @@
 namespace gable {
 namespace {
 
-constexpr double kWidth = 1000, kHeight = 640;
 constexpr double kLeft = 92, kRight = 970, kTop = 64, kBottom = 570, kStrip = 56;
 constexpr double kWholeTime = 2600, kSmallest = 16;  // px² of a point with all of the time
 

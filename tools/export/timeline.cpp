@@ -104,16 +104,17 @@ class Clock {
         range.start_ns = now_;
         range.thread = op.thread;
         range.across_threads = true;
-        across_numbers_[op.id] = ++starts_;
-        across_.insert_or_assign(starts_, std::move(range));
+        across_.emplace_back(op.id, std::move(range));
         break;
       }
-      case OpKind::end:
-        if (const auto range = across_.find(across_numbers_[op.id]); range != across_.end()) {
-          finish(std::move(range->second));
-          across_.erase(range);
-        }
+      case OpKind::end: {
+        const auto range = std::find_if(across_.begin(), across_.end(),
+                                        [&](const auto& each) { return each.first == op.id; });
+        if (range == across_.end()) break;
+        finish(std::move(range->second));
+        across_.erase(range);
         break;
+      }
       case OpKind::launch: {
         const RecordedKernel& kernel = recording_.kernels[op.kernel];
         const double scaled = static_cast<double>(kernel.time_ns) * op.scale + 0.5;
@@ -245,11 +246,10 @@ class Clock {
   const Recording& recording_;
   std::size_t most_;
   Timeline done_;
-  std::uint64_t now_ = 0, links_ = 0, starts_ = 0;
+  std::uint64_t now_ = 0, links_ = 0;
   bool ended_ = false;
   std::map<std::int32_t, std::vector<TimelineEvent>> open_;
-  std::map<std::uint64_t, TimelineEvent> across_;  // by the order of their starts
-  std::map<std::int64_t, std::uint64_t> across_numbers_;
+  std::vector<std::pair<std::int64_t, TimelineEvent>> across_;  // by their starts' order; with ids
   std::map<StreamId, Stream> streams_;
   std::map<StreamId, std::vector<Node>> captured_;
   std::map<std::int64_t, std::vector<Node>> graphs_;
