@@ -88,7 +88,6 @@ std::string export_trace(const Recording& recording, const Timeline& timeline) {
         // Of a graph's kernels the first has the arrow.
         if (linked.insert(event.link).second)
           events.push_back(arrow("f", process, event.stream, event.link, us(event.start_ns)));
-        break;
       }
     }
   }
