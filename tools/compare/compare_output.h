@@ -16,7 +16,7 @@ enum class DiffOrder { change, time, name };  // largest difference of time firs
 
 struct DiffOptions {
   bool kernels = false;
-  std::vector<Pattern> layers;  // rows within these; none: all
+  std::vector<Pattern> layers = {};  // rows within these; none: all
   DiffOrder order = DiffOrder::change;
   std::size_t rows = 20;
   std::size_t columns = 100;
