@@ -245,6 +245,21 @@ TEST(MergeOf, WhatFollowsFromFormulasIsMadeOfTheMeanTime) {
   EXPECT_FALSE(forward.flops_over_forward);
 }
 
+TEST(MergeOf, TheRootHasOperatorsOfItsOwn) {
+  const auto at_root = [](std::int64_t rank) {
+    Report report = modelled_rank(rank, 1000);
+    report.layers[0].model = report.layers[1].model;
+    report.layers[1].model.reset();
+    report.layers[0].direction = Direction::forward;
+    for (KernelRow& kernel : report.kernels) kernel.layer = 0;
+    return report;
+  };
+  const LayerRow root = merged({at_root(0), at_root(1)}).layers.at(0);
+  ASSERT_TRUE(root.model);
+  EXPECT_TRUE(root.model->flops_per_s);
+  EXPECT_TRUE(root.model->roof.fraction);
+}
+
 TEST(MergeOf, ARankWhoseStepsDifferFromTheModelLeavesItsTimesOut) {
   Report second = modelled_rank(1, 3000);
   second.layers[1].model->flops_per_s.reset();
@@ -274,6 +289,8 @@ TEST(MergeOf, TokensAreMeansOverTheForwards) {
   EXPECT_EQ(tokens->wall_ns, 2.5e6);
   EXPECT_FALSE(tokens->host_ns) << "the first does not know it";
   EXPECT_EQ(tokens->ns_each(), 2.5e6 / 8);
+  first.layers[1].tokens->host_ns = 1e6;
+  EXPECT_EQ(row_of(merged({first, second}), Direction::forward).tokens->host_ns, 4e6);
   second.layers[1].tokens.reset();
   EXPECT_FALSE(row_of(merged({first, second}), Direction::forward).tokens);
 }
