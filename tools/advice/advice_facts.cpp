@@ -52,10 +52,8 @@ std::string first_of(const std::vector<AdvicePlace>& places, bool directions) {
 }
 
 // Of a row's time: off the critical path nothing can be gained. 1 where that is not known.
-double path_share(const PlotRow& row) {
-  const Maybe& path = row.sum.path_ns;
-  const double time = row.sum.time_total_ns.value_or(0);
-  return path && time > 0 ? std::min(1.0, *path / time) : 1;
+double path_share(const Maybe& path_ns, double time_ns) {
+  return path_ns && time_ns > 0 ? std::min(1.0, *path_ns / time_ns) : 1;
 }
 
 }  // namespace
@@ -66,13 +64,13 @@ AdviceFacts::Part AdviceFacts::part(const std::function<bool(const PlotRow&)>& f
   bool computes = false;
   for (const PlotRow& row : kernels) {
     if (!row.sum.time_total_ns || !fits(row)) continue;
+    const double time = *row.sum.time_total_ns;
     ++sum.rows;
-    sum.time_ns += *row.sum.time_total_ns;
+    sum.time_ns += time;
     sum.launches += row.sum.launches.value_or(0);
     const Maybe left = least ? least(row) : std::nullopt;
-    const double saving = left && *left < *row.sum.time_total_ns
-                              ? (*row.sum.time_total_ns - *left) * path_share(row)
-                              : 0;
+    const double saving =
+        left && *left < time ? (time - *left) * path_share(row.sum.path_ns, time) : 0;
     sum.saving_ns += saving;
     sum.each.emplace_back(&row, saving);
     computes = computes || row.sum.roof.bound != Bound::communication;
@@ -109,7 +107,7 @@ void place(Advice& advice, const AdviceFacts::Part& part) {
     at.name = name;
     at.direction = row.direction;
     at.device = row.sum.device;
-    at.time_ns += row.sum.time_total_ns.value_or(0);
+    at.time_ns += *row.sum.time_total_ns;
     at.saving_ns += saving;
   };
   for (const auto& [row, saving] : part.each) {

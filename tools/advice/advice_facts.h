@@ -29,7 +29,7 @@ struct AdviceFacts {
     double time_ns = 0, saving_ns = 0;
     std::size_t rows = 0;
     double launches = 0;
-    std::vector<std::pair<const PlotRow*, double>> each;  // and its saving
+    std::vector<std::pair<const PlotRow*, double>> each;  // all timed; and the saving
     [[nodiscard]] double share(double whole) const { return whole > 0 ? time_ns / whole : 0; }
   };
   // `least` is the time that would remain of a row; its saving counts where that is shorter.

@@ -118,7 +118,7 @@ std::string limits_of(const AdviceFacts& facts, const AdviceFacts::Part& part) {
   std::map<std::string, double> times;
   for (const auto& [row, saving] : part.each) {
     const auto limit = facts.occupancy_limit(*row);
-    times[limit ? limit->by : "unknown"] += row->sum.time_total_ns.value_or(0);
+    times[limit ? limit->by : "unknown"] += *row->sum.time_total_ns;
   }
   std::string text;
   for (const auto& [by, time] : times)

@@ -288,6 +288,24 @@ TEST_F(AdviceBorders, UseOfTheGpu) {
   EXPECT_EQ(given("index_arithmetic"), nullptr);
 }
 
+TEST_F(AdviceBorders, TriggersNameTheirThresholds) {
+  KernelRow& row = kernel("k", 10e3, 1e3, 100e3);
+  row.flags.clear();
+  Roofline(report.ceilings, kLatency).apply(row);
+  SetMetrics& metrics = row.metrics.emplace();
+  metrics.warp_efficiency = metrics.occupancy = 0.1;
+  metrics.mix["integer"] = metrics.memory_mix["local"] = metrics.memory_mix["shared"] = 0.9;
+  for (const auto& [id, threshold] : {std::pair{"divergence", " 24.0 "},
+                                      {"local_memory", " 2.00 % "},
+                                      {"shared_memory", " 25.0 % "},
+                                      {"index_arithmetic", " 50.0 % "},
+                                      {"occupancy", " 50.0 % "},
+                                      {"latency", " 25.0 % "}}) {
+    ASSERT_NE(given(id), nullptr) << id;
+    EXPECT_NE(given(id)->trigger.find(threshold), std::string::npos) << given(id)->trigger;
+  }
+}
+
 TEST_F(AdviceBorders, OccupancyByItsLimits) {
   report.devices[0].compute_major = 8;
   const auto add = [&](const Maybe& registers, double occupancy, double time) -> KernelRow& {
