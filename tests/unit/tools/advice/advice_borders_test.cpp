@@ -14,7 +14,11 @@ class AdviceBorders : public AdviceTest {
     report.kernels.clear();
     kernel(name, compute, memory, time, type).flags.clear();
     Roofline(report.ceilings, kLatency).apply(report.kernels[0]);
-    return given(id) != nullptr;
+    const Advice* advice = given(id);
+    if (advice != nullptr) {
+      EXPECT_EQ(advice->kernels.size(), 1u) << id;
+    }
+    return advice != nullptr;
   }
 };
 
@@ -124,6 +128,7 @@ TEST_F(AdviceBorders, LaunchesShorterThanTheirLatency) {
   kernel("big", 500e3, 1e3, 979e3);
   ASSERT_NE(given("fewer_launches"), nullptr);  // 2.002 % of the GPU's time
   EXPECT_EQ(given("fewer_launches")->saving_ns, 40e3);
+  EXPECT_EQ(given("fewer_launches")->kernels.at(0).name, "tiny");
   EXPECT_EQ(given("fewer_launches")->trigger.find("10.0 launches a step"), 0u);
   report.step.idle_ns = 30e3;
   EXPECT_EQ(given("fewer_launches")->saving_ns, 30e3);
@@ -139,6 +144,7 @@ TEST_F(AdviceBorders, SmallGridsAndTails) {
   Roofline(report.ceilings, kLatency).apply(row);
   ASSERT_NE(given("more_parallel_work"), nullptr);
   EXPECT_NEAR(*given("more_parallel_work")->saving_ns, 20.1e3, 1);
+  EXPECT_EQ(given("more_parallel_work")->kernels.size(), 1u);
   EXPECT_NE(given("more_parallel_work")->trigger.find("25.0 %"), std::string::npos);
   row.time_mean_ns = row.time_total_ns = 21.9e3;
   Roofline(report.ceilings, kLatency).apply(row);
@@ -149,6 +155,7 @@ TEST_F(AdviceBorders, SmallGridsAndTails) {
   Roofline(report.ceilings, kLatency).apply(tail);
   ASSERT_NE(given("tail"), nullptr);
   EXPECT_NEAR(*given("tail")->saving_ns, 20.0e3, 30);
+  EXPECT_EQ(given("tail")->kernels.size(), 1u);
   tail.time_mean_ns = tail.time_total_ns = 53.2e3;
   EXPECT_EQ(given("tail"), nullptr);
   tail.time_mean_ns = tail.time_total_ns = 100e3;
@@ -211,6 +218,7 @@ TEST_F(AdviceBorders, CommunicationThatNothingHides) {
   kernel("ncclDevKernel_AllReduce", 0, 1e3, 100.1e3);
   ASSERT_NE(given("communication"), nullptr);
   EXPECT_EQ(given("communication")->saving_ns, 100.1e3);
+  EXPECT_EQ(given("communication")->kernels.size(), 1u);
   report.kernels[1].time_mean_ns = report.kernels[1].time_total_ns = 99e3;
   EXPECT_EQ(given("communication"), nullptr);
   report.kernels[1].time_mean_ns = report.kernels[1].time_total_ns = 300e3;

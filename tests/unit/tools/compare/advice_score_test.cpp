@@ -56,6 +56,33 @@ TEST(AdviceScore, PredictedMeasuredAndWhatDidNotFollow) {
             std::vector<std::string>{"net/c"});
 }
 
+TEST(AdviceScore, ThreeLayersThatDidNotFollowAreNamed) {
+  AdviceScore score{"more_work", 2000, 1000, {"a", std::string(41, 'x'), "c"}};
+  EXPECT_TRUE(score.line().starts_with("more work: ")) << score.line();
+  EXPECT_NE(score.line().find("3 layers "), std::string::npos) << score.line();
+  EXPECT_TRUE(score.line().ends_with(", c.")) << score.line();
+  EXPECT_EQ(score.line().find(std::string(41, 'x')), std::string::npos);
+  score.left[1].pop_back();
+  EXPECT_NE(score.line().find(": a, " + score.left[1] + ", c"), std::string::npos) << score.line();
+  score.left.emplace_back("d");
+  EXPECT_TRUE(score.line().ends_with(", c and 1 more.")) << score.line();
+}
+
+TEST(AdviceScore, WithinTheNoiseNothingFollowed) {
+  Report a = before(), b = report_of({{"a", 100}, {"b", 60}, {"c", 90}});
+  for (Report* each : {&a, &b}) {
+    each->kernels[1].time_stddev_ns = 1000;
+    each->kernels[1].samples_time = 4;
+  }
+  const auto scores = score_advice(a, compare(a, b));
+  ASSERT_EQ(scores.size(), 1u);
+  EXPECT_NEAR(scores[0].measured_ns, 210, 1e-9);  // of c alone
+  EXPECT_EQ(scores[0].left, (std::vector<std::string>{"net/b", "net/a"}));
+  for (Report* each : {&a, &b})
+    each->layers[3].direction = each->kernels[1].direction = Direction::backward;
+  EXPECT_EQ(score_advice(a, compare(a, b)).at(0).left.at(0), "net/b (backward)");
+}
+
 TEST(AdviceScore, AdviceThatNobodyTookIsNotMentioned) {
   EXPECT_TRUE(lines(before(), before()).empty());
   EXPECT_TRUE(lines(before(), report_of({{"a", 100}, {"b", 200}, {"c", 260}})).empty());
