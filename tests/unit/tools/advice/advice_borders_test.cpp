@@ -77,6 +77,24 @@ TEST_F(AdviceBorders, NearARoof) {
   EXPECT_EQ(given("more_bandwidth"), nullptr);
 }
 
+TEST_F(AdviceBorders, ExactlyAtTheBorder) {
+  EXPECT_TRUE(of("cast", "bfloat16_copy_kernel_cuda", 0, 9e3, 20e3));
+  EXPECT_TRUE(of("fewer_operations", "sgemm", 60e3, 1e3, 100e3));
+  EXPECT_TRUE(of("more_bandwidth", "add", 1e3, 75e3, 100e3));
+  EXPECT_FALSE(of("tile", "add", 1e3, 75e3, 100e3));
+  kernel("k", 0, 0, 300e3);
+  EXPECT_NE(given("more_bandwidth"), nullptr);  // a quarter of the time
+  of("fewer_operations", "sgemm", 60e3, 1e3, 100e3);
+  kernel("k", 0, 0, 300e3);
+  EXPECT_NE(given("fewer_operations"), nullptr);
+  report.kernels.resize(1);
+  kernel("ncclDevKernel_AllReduce", 0, 1e3, 100e3);
+  report.kernels[0].time_mean_ns = report.kernels[0].time_total_ns = 900e3;
+  EXPECT_NE(given("communication"), nullptr);
+  layer({"net", "att"});
+  EXPECT_TRUE(of("fused_attention", "cunn_SoftMaxForward", 1e3, 9e3, 20e3));
+}
+
 TEST_F(AdviceBorders, WhatWouldBeLeftUnderAnotherRoof) {
   EXPECT_TRUE(of("tensor_cores", "sgemm", 80e3, 30e3, 100e3));
   // 80 us become 20, less than the 30 of the bytes; both at 80 % of their roof.

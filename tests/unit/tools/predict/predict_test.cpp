@@ -301,6 +301,9 @@ TEST(Scaling, TheUsualTypeIsThatOfMatrixProducts) {
   EXPECT_EQ(usual_type(report), "tf32");
   add("gemm", "bf16", 11, 1);
   EXPECT_EQ(usual_type(report), "bf16");
+  add("gemm", "fp8", 1, 1e6);
+  report.kernels.back().flops.total.reset();  // not of all of it
+  EXPECT_EQ(usual_type(report), "bf16");
 }
 
 TEST(Scaling, BytesOfAnotherPrecision) {
