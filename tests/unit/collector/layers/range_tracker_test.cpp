@@ -146,6 +146,149 @@ TEST_F(RangeTrackerTest, TellsOfSteps) {
   EXPECT_EQ(steps.ended, 3);
 }
 
+TEST_F(RangeTrackerTest, TellsOfStepsOfTheWholeProcess) {
+  Steps steps;
+  tracker.set_listener(&steps);
+  const auto plain = tracker.start(0, "epoch", Direction::none);
+  const auto step = tracker.start(0, "step 1", Direction::none);
+  EXPECT_EQ(steps.begun, 1);
+  EXPECT_EQ(steps.ended, 0);
+  tracker.end(plain);
+  EXPECT_EQ(steps.ended, 0);
+  tracker.end(step);
+  EXPECT_EQ(steps.ended, 1);
+  tracker.end(step);
+  EXPECT_EQ(steps.ended, 1);
+}
+
+struct Looked : Steps {
+  std::string told;
+  void range_begins(std::uint32_t level, LayerId, const void* thread) override {
+    told += "+" + std::to_string(level) + (thread != nullptr ? "t " : "p ");
+  }
+  void range_ends(std::uint32_t level, const void* thread) override {
+    told += "-" + std::to_string(level) + (thread != nullptr ? "t " : "p ");
+  }
+};
+
+TEST_F(RangeTrackerTest, TellsOfTheOutermostRangesThatAreLookedAt) {
+  Looked looked;
+  tracker.set_listener(&looked);
+  push(main, "unseen");
+  tracker.pop(main, 0);
+  EXPECT_EQ(looked.told, "");
+  tracker.look_at(2);
+  push(main, "a");
+  push(main, "b");
+  push(main, "c");
+  EXPECT_EQ(looked.told, "+0t +1t ");
+  tracker.pop(main, 0);
+  tracker.pop(main, 0);
+  tracker.pop(main, 0);
+  EXPECT_EQ(looked.told, "+0t +1t -1t -0t ");
+}
+
+TEST_F(RangeTrackerTest, RangesOfTheProcessAreAroundThoseOfAThread) {
+  Looked looked;
+  tracker.set_listener(&looked);
+  tracker.look_at(2);
+  const auto a = tracker.start(0, "a", Direction::none);
+  push(main, "b");
+  push(main, "c");
+  EXPECT_EQ(looked.told, "+0p +1t ");
+  const auto d = tracker.start(0, "d", Direction::none);
+  const auto e = tracker.start(0, "e", Direction::none);
+  EXPECT_EQ(looked.told, "+0p +1t +1p ");
+  tracker.end(e);
+  tracker.end(d);
+  tracker.pop(main, 0);
+  tracker.pop(main, 0);
+  tracker.end(a);
+  EXPECT_EQ(looked.told, "+0p +1t +1p -1p -1t -0p ");
+}
+
+TEST_F(RangeTrackerTest, RangesOfGablesOwnDomainAreNotLookedAt) {
+  Looked looked;
+  tracker.set_listener(&looked);
+  tracker.look_at(2);
+  push(main, "net", RangeTracker::kOwnDomain);
+  tracker.pop(main, RangeTracker::kOwnDomain);
+  tracker.end(tracker.start(RangeTracker::kOwnDomain, "net", Direction::none));
+  EXPECT_EQ(looked.told, "");
+}
+
+TEST_F(RangeTrackerTest, DomainsAreKnownByNameAndPassedToAForkedChild) {
+  const auto x = tracker.domain("x"), y = tracker.domain("y");
+  EXPECT_EQ(x, 2u);
+  EXPECT_EQ(y, 3u);
+  EXPECT_EQ(tracker.domain("x"), x);
+  EXPECT_EQ(tracker.domain("gable"), RangeTracker::kOwnDomain);
+  EXPECT_EQ(tracker.domain_name(x), "x");
+  EXPECT_EQ(tracker.domain_name(4), "");
+  EXPECT_EQ(tracker.domains_after_fork(), (std::vector<std::string>{"", "gable", "x", "y"}));
+  RangeTracker child(layers, RangeNaming({}, ""), tracker.domains_after_fork());
+  EXPECT_EQ(child.domain_name(y), "y");
+  RangeTracker damaged(layers, RangeNaming({}, ""), {"alone"});
+  EXPECT_EQ(damaged.domain("gable"), RangeTracker::kOwnDomain);
+}
+
+TEST_F(RangeTrackerTest, DomainsBeyondAThousandAreTheDefaultOne) {
+  for (int i = 2; i < 1023; ++i) tracker.domain(std::to_string(i));
+  EXPECT_EQ(tracker.domain("last"), 1023u);
+  EXPECT_EQ(tracker.domain("more"), 0u);
+  EXPECT_EQ(tracker.domain("last"), 1023u);
+}
+
+TEST_F(RangeTrackerTest, LeakedProcessRangesDoNotGrowWithoutBound) {
+  Steps steps;
+  tracker.set_listener(&steps);
+  std::vector<std::uint64_t> ids;
+  for (int i = 0; i < 257; ++i) ids.push_back(tracker.start(0, "step", Direction::none));
+  EXPECT_EQ(steps.begun, 256);
+  tracker.end(ids[256]);
+  EXPECT_EQ(steps.ended, 0);
+  tracker.end(ids[255]);
+  EXPECT_EQ(steps.ended, 1);
+}
+
+TEST_F(RangeTrackerTest, AfterAnUnseenTimeNothingIsOpen) {
+  push(main, "a");
+  tracker.start(0, "whole", Direction::none);
+  EXPECT_EQ(layer(other), "whole");
+  tracker.forget_open();
+  EXPECT_EQ(layer(other), layers.shown(0));
+  EXPECT_FALSE(inherited) << "the main thread's is forgotten too";
+  EXPECT_EQ(layer(main), layers.shown(0));
+  EXPECT_EQ(tracker.pop(main, 0).depth, -1);
+  EXPECT_EQ(push(main, "b"), 0);
+}
+
+TEST_F(RangeTrackerTest, APopTellsWhatWasPushed) {
+  const auto x = tracker.domain("x");
+  tracker.push(main, 0, "step 1", Direction::none, 5, 70);
+  tracker.push(main, x, "in", Direction::none, 6, 80);
+  const auto in = tracker.pop(main, x);
+  EXPECT_EQ(in.depth, 0);
+  EXPECT_EQ(in.range.window, 6u);
+  EXPECT_EQ(in.range.start_ticks, 80u);
+  EXPECT_FALSE(in.range.is_step);
+  EXPECT_EQ(layers.shown(in.range.layer), "step #/x:in");
+  const auto step = tracker.pop(main, 0);
+  EXPECT_TRUE(step.range.is_step);
+  EXPECT_EQ(step.range.window, 5u);
+}
+
+TEST_F(RangeTrackerTest, ManyNamesKeepTheirLayers) {
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 6000; ++i) {
+      push(main, "n" + std::to_string(i));
+      ASSERT_EQ(layer(main), "n" + std::to_string(i));
+      tracker.pop(main, 0);
+    }
+  }
+  EXPECT_EQ(main.known.size(), ThreadRanges::kMostKnown);
+}
+
 TEST_F(RangeTrackerTest, TellsOfCommunicators) {
   Steps told, later;
   tracker.set_listener(&told);
