@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/launch/injection.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tools/base/wrong_use.h"
+
+namespace gable {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "unset" : value;
+}
+
+class Injection : public testing::Test {
+ protected:
+  void SetUp() override { clear(); }
+  void TearDown() override { clear(); }
+  static void clear() {
+    for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "GABLE_OPTIONS"})
+      unsetenv(name);
+  }
+};
+
+TEST_F(Injection, IsHeldByAnotherToolOnly) {
+  EXPECT_EQ(injection_holder("/ours.so"), "");
+  setenv("CUDA_INJECTION64_PATH", "", 1);
+  setenv("NVTX_INJECTION64_PATH", "/ours.so", 1);
+  EXPECT_EQ(injection_holder("/ours.so"), "");
+  setenv("NVTX_INJECTION64_PATH", "/theirs.so", 1);
+  EXPECT_EQ(injection_holder("/ours.so"), "NVTX_INJECTION64_PATH is /theirs.so");
+  setenv("CUDA_INJECTION64_PATH", "/other.so", 1);
+  EXPECT_EQ(injection_holder("/ours.so"), "CUDA_INJECTION64_PATH is /other.so");
+}
+
+TEST_F(Injection, SetsBothWaysInAndTheOptions) {
+  setenv("CUDA_INJECTION64_PATH", "/old.so", 1);
+  setenv("GABLE_OPTIONS", "old", 1);
+  set_injection("/ours.so", {});
+  EXPECT_EQ(variable("CUDA_INJECTION64_PATH"), "/ours.so");
+  EXPECT_EQ(variable("NVTX_INJECTION64_PATH"), "/ours.so");
+  EXPECT_EQ(variable("GABLE_OPTIONS"), to_options({}));
+}
+
+TEST_F(Injection, TakesOnlyOursOut) {
+  setenv("CUDA_INJECTION64_PATH", "/ours.so", 1);
+  setenv("NVTX_INJECTION64_PATH", "/theirs.so", 1);
+  clear_own_injection("/ours.so");
+  EXPECT_EQ(variable("CUDA_INJECTION64_PATH"), "unset");
+  EXPECT_EQ(variable("NVTX_INJECTION64_PATH"), "/theirs.so");
+}
+
+TEST(FullPath, BeginsAtTheRoot) {
+  EXPECT_EQ(full_path("/a/./b/../c"), "/a/c");
+  EXPECT_EQ(full_path("a/../b"), (std::filesystem::current_path() / "b").string());
+}
+
+TEST(Playback, RefusesWhatIsNoFile) {
+  EXPECT_THROW(set_playback("/gable/no/such/recording"), WrongUse);
+  EXPECT_THROW(set_playback("/"), WrongUse);
+}
+
+TEST(ManifestOfReports, NamesEveryReportOnce) {
+  std::string path;
+  {
+    const Manifest manifest;
+    path = manifest.path();
+    ASSERT_TRUE(std::filesystem::exists(path));
+    EXPECT_TRUE(manifest.read().empty());
+    EXPECT_FALSE(manifest.saw_launch());
+    std::ofstream(path) << "7\tb.json\n7\ta\tb.json\n8\tb.json\n7\tb.json\nno tab\nx\tc.json\n"
+                        << "9x\tc.json\n\tc.json\n";
+    const auto entries = manifest.read();
+    ASSERT_EQ(entries.size(), 3u);
+    EXPECT_EQ(entries[0].pid, 7);
+    EXPECT_EQ(entries[0].path, "b.json");
+    EXPECT_EQ(entries[1].pid, 7);
+    EXPECT_EQ(entries[1].path, "a\tb.json");
+    EXPECT_EQ(entries[2].pid, 8);
+    EXPECT_EQ(entries[2].path, "b.json");
+    EXPECT_FALSE(manifest.saw_launch());
+    std::ofstream(path) << "\t\n";
+    EXPECT_FALSE(manifest.saw_launch());
+    std::ofstream(path) << "7\t\n";
+    EXPECT_TRUE(manifest.saw_launch());
+    EXPECT_TRUE(manifest.read().empty());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace gable
