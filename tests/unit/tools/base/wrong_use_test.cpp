@@ -34,6 +34,11 @@ TEST(PrintLine, IsOneWholeLine) {
   EXPECT_EQ(std::string(text, size), "one\ntwo\n");
 }
 
+TEST(ExitCodes, AreWhatScriptsRelyOn) {
+  EXPECT_EQ(kExitGood, 0);
+  EXPECT_EQ(kExitWrongUse, 2);
+}
+
 TEST(Say, IsOneLineToStandardError) {
   testing::internal::CaptureStderr();
   say("That is wrong.");
