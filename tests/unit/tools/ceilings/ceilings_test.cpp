@@ -103,6 +103,15 @@ TEST(CeilingsTable, HasMeasuredAndTheoreticalValuesAndWhatToThinkOfThem) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
 }
 
+TEST(CeilingsTable, BreaksASentenceAtTheLastSpaceThatFits) {
+  // "Not measured, because " has 22 characters, and a colon follows.
+  const std::string fits(77, 'w'), over(78, 'w');
+  const std::string text = ceilings_table(measured(), {{"x", "y", fits}});
+  EXPECT_NE(text.find("\nNot measured, because " + fits + ":\n  x (y)"), std::string::npos) << text;
+  const std::string wide = ceilings_table(measured(), {{"x", "y", over}});
+  EXPECT_NE(wide.find("\nNot measured, because\n  " + over + ": x (y)"), std::string::npos) << wide;
+}
+
 TEST(CeilingsTable, OfPlaybackSaysSoFirst) {
   MeasuredRoofs roofs = measured();
   roofs.playback = true;
