@@ -46,26 +46,27 @@ Maybe under(const AdviceFacts& facts, const PlotRow& row, const std::string& cei
 
 void advise_on_compute(const AdviceFacts& facts, std::vector<Advice>& advice) {
   struct Move {
-    const char *id, *from, *to, *action, *what;
+    const char *id, *from, *to, *action;
+    const char *in_torch, *elsewhere;  // how
+    const char* what;
   };
+  constexpr const char* kOnTensorCores = "Let matrix products and convolutions use tensor cores: ";
   const Move moves[] = {
-      {"tensor_cores", "fp32", "tf32_tensor",
-       "Let matrix products and convolutions use tensor cores: TF32 "
-       "(torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32), or BF16 or FP16 "
-       "by automatic mixed precision.",
-       "FP32 on CUDA cores"},
-      {"tensor_cores", "fp32", "fp16_tensor",
-       "Let matrix products and convolutions use tensor cores: FP16 by automatic mixed precision.",
-       "FP32 on CUDA cores"},
+      {"tensor_cores", "fp32", "tf32_tensor", kOnTensorCores,
+       "TF32 (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32), or BF16 or "
+       "FP16 by automatic mixed precision.",
+       "TF32 (CUBLAS_TF32_TENSOR_OP_MATH in cuBLAS), BF16 or FP16.", "FP32 work on CUDA cores"},
+      {"tensor_cores", "fp32", "fp16_tensor", kOnTensorCores, "FP16 by automatic mixed precision.",
+       "FP16.", "FP32 work on CUDA cores"},
       {"tensor_cores_fp64", "fp64", "fp64_tensor",
-       "Let FP64 matrix products use tensor cores (cuBLAS does for sizes that fit them).",
-       "FP64 on CUDA cores"},
-      {"lower_precision", "tf32_tensor", "bf16_tensor",
-       "Compute in BF16 or FP16 (automatic mixed precision).", "TF32 on tensor cores"},
+       "Let FP64 matrix products use tensor cores (cuBLAS does for sizes that fit them).", "", "",
+       "FP64 work on CUDA cores"},
+      {"lower_precision", "tf32_tensor", "bf16_tensor", "Compute in BF16 or FP16",
+       " (automatic mixed precision).", ".", "TF32 work on tensor cores"},
       {"lower_precision_8", "bf16_tensor", "fp8_tensor", "Compute in FP8 where accuracy allows it.",
-       "BF16 on tensor cores"},
+       "", "", "BF16 work on tensor cores"},
       {"lower_precision_8", "fp16_tensor", "fp8_tensor", "Compute in FP8 where accuracy allows it.",
-       "FP16 on tensor cores"},
+       "", "", "FP16 work on tensor cores"},
   };
   const auto given = [&](const char* id) {
     return std::any_of(advice.begin(), advice.end(),
@@ -82,9 +83,9 @@ void advise_on_compute(const AdviceFacts& facts, std::vector<Advice>& advice) {
         },
         [&](const PlotRow& row) { return under(facts, row, move.to); });
     if (part.saving_ns < kLeastShare * facts.unit_ns) continue;
-    advice.push_back({move.id, move.action,
+    advice.push_back({move.id, move.action + facts.how(move.in_torch, move.elsewhere),
                       percent(part.share(facts.kernels_ns)) + " of the GPU time is " + move.what +
-                          " whose roof is computing, not bytes.",
+                          "; its roof is compute, not memory.",
                       part.saving_ns});
     place(advice.back(), part);
   }
@@ -94,11 +95,13 @@ void advise_on_compute(const AdviceFacts& facts, std::vector<Advice>& advice) {
   if (near.share(facts.kernels_ns) >= 0.25) {
     advice.push_back(
         {"fewer_operations",
-         "Compute less (pruning, distillation, a smaller model), or take a GPU with a "
-         "higher compute roof (gable predict REPORT --gpu H200,B200): the kernels themselves "
-         "leave little.",
-         percent(near.share(facts.kernels_ns)) + " of the GPU time is within " +
-             percent(kNearCompute) + " or more of a compute roof.",
+         "Compute less" +
+             facts.how(" (pruning, distillation, a smaller model)", " (another algorithm)") +
+             ", or take a GPU with a higher compute roof (gable predict REPORT --gpu H200,B200): "
+             "the kernels themselves leave little to gain.",
+         percent(near.share(facts.kernels_ns)) +
+             " of the GPU time is kernels that reach at least " + percent(kNearCompute) +
+             " of their compute roof.",
          std::nullopt});
     place(advice.back(), near);
   }
@@ -144,13 +147,15 @@ void advise_fusion(const AdviceFacts& facts, std::vector<Advice>& advice) {
     }
   }
   if (saving < kLeastShare * facts.unit_ns) return;
-  advice.push_back({"fuse",
-                    "Fuse kernels that are bound by memory, so that data is read and written once: "
-                    "model = torch.compile(model), torch.optim.AdamW(..., fused=True).",
-                    percent(time / facts.kernels_ns) +
-                        " of the GPU time is several memory-bound kernels in one layer (" +
-                        std::to_string(count) + (count == 1 ? " layer)." : " layers)."),
-                    saving});
+  advice.push_back(
+      {"fuse",
+       "Fuse kernels that are bound by memory, so that data is read and written once" +
+           facts.how(": model = torch.compile(model)", "") +
+           facts.in_training(", torch.optim.AdamW(..., fused=True)", "") + ".",
+       percent(time / facts.kernels_ns) +
+           " of the GPU time is memory-bound kernels in layers that launch several of them (" +
+           std::to_string(count) + (count == 1 ? " layer)." : " layers)."),
+       saving});
   place(advice.back(), part);
 }
 
@@ -163,11 +168,11 @@ void advise_access(const AdviceFacts& facts, std::vector<Advice>& advice) {
       [](const PlotRow& row) { return row.sum.roof.memory_ns; });
   if (below.saving_ns >= kLeastShare * facts.unit_ns) {
     advice.push_back({"tile",
-                      "Use the bytes better: tile for cache or shared memory, wider loads; "
+                      "Use each byte better: tile for cache or shared memory, load wider. "
                       "gable profile --metrics cache shows hit rates and sectors per load.",
                       percent(below.share(facts.kernels_ns)) +
-                          " of the GPU time is bound by memory at less than " +
-                          percent(kNearMemory) + " of its roof.",
+                          " of the GPU time is memory-bound kernels below " + percent(kNearMemory) +
+                          " of the memory roof.",
                       below.saving_ns});
     place(advice.back(), below);
   }
@@ -182,9 +187,9 @@ void advise_bandwidth(const AdviceFacts& facts, std::vector<Advice>& advice) {
       {"more_bandwidth",
        "Move fewer bytes (smaller types, fused kernels), or take a GPU with more "
        "memory bandwidth (gable predict REPORT --gpu H200,B200): the kernels themselves "
-       "leave little.",
-       percent(near.share(facts.kernels_ns)) + " of the GPU time is within " +
-           percent(kNearMemory) + " or more of the memory roof.",
+       "leave little to gain.",
+       percent(near.share(facts.kernels_ns)) + " of the GPU time is kernels that reach at least " +
+           percent(kNearMemory) + " of the memory roof.",
        std::nullopt});
   place(advice.back(), near);
 }
@@ -230,17 +235,21 @@ void advise_on_memory(const AdviceFacts& facts, std::vector<Advice>& advice) {
         facts.part([&](const PlotRow& row) { return kind_of_kernel(row.name) == kind; },
                    [](const PlotRow&) { return Maybe(0.0); });
     if (part.time_ns < kLeastShare * facts.unit_ns) continue;
-    const char* action =
+    const std::string action =
         kind == KernelKind::layout
-            ? "Keep one layout from the input on: model.to(memory_format=torch.channels_last) "
-              "and the same of its inputs."
+            ? "Keep one layout from the input on" +
+                  facts.how(
+                      ": model.to(memory_format=torch.channels_last), and the same for its inputs",
+                      "") +
+                  "."
         : kind == KernelKind::cast
             ? "Keep data in one type, or cast once: weights that are cast in each "
-              "step can be kept in that type (model.to(torch.bfloat16))."
+              "step can be kept in that type" +
+                  facts.how(" (model.to(torch.bfloat16))", "") + "."
         : kind == KernelKind::padding
             ? "Choose sizes that need no padding, or let the convolution pad."
-            : "Avoid copies: views instead of contiguous(), outputs written in "
-              "place instead of concatenated.";
+            : "Avoid copies: " + facts.how("views instead of contiguous(), ", "") +
+                  "outputs written in place instead of concatenated.";
     advice.push_back({std::string(flag_of(kind)), action,
                       percent(part.share(facts.kernels_ns)) + " of the GPU time is " +
                           std::string(words_for(kind)) + ", which compute nothing.",
@@ -256,8 +265,9 @@ void advise_on_memory(const AdviceFacts& facts, std::vector<Advice>& advice) {
       [](const PlotRow&) { return Maybe(0.0); });
   if (softmax.time_ns >= kLeastShare * facts.unit_ns) {
     advice.push_back({"fused_attention",
-                      "Use fused attention (torch.nn.functional.scaled_dot_product_attention), "
-                      "which never writes the matrix of scores.",
+                      "Use fused attention" +
+                          facts.how(" (torch.nn.functional.scaled_dot_product_attention)", "") +
+                          ", which never writes the matrix of scores.",
                       percent(softmax.share(facts.kernels_ns)) +
                           " of the GPU time is softmax kernels of attention layers.",
                       softmax.saving_ns});
@@ -269,12 +279,13 @@ void advise_on_memory(const AdviceFacts& facts, std::vector<Advice>& advice) {
       facts.part([&](const PlotRow& row) { return memory_holds(row) && decoding.has(row.layer); },
                  [](const PlotRow& row) { return Maybe(*row.sum.time_total_ns / 2); });
   if (tokens.saving_ns >= kLeastShare * facts.unit_ns) {
-    advice.push_back({"quantise",
-                      "Quantise weights or the KV cache: half the bytes is half the time here; or "
-                      "serve more sequences at once.",
-                      percent(tokens.share(facts.kernels_ns)) +
-                          " of the GPU time is decoding, held by the bytes that each token reads.",
-                      tokens.saving_ns});
+    advice.push_back(
+        {"quantise",
+         "Quantise the weights or the KV cache (half the bytes take half the time here), or "
+         "serve more sequences at once.",
+         percent(tokens.share(facts.kernels_ns)) +
+             " of the GPU time is decoding, limited by the bytes that each token reads.",
+         tokens.saving_ns});
     place(advice.back(), tokens);
   }
 }
@@ -282,22 +293,27 @@ void advise_on_memory(const AdviceFacts& facts, std::vector<Advice>& advice) {
 // --- Where neither roof holds the program: latency, overhead, idle time, copies, waits and
 // communication.
 
+constexpr const char* kGraphs = " (torch.compile(model, mode=\"reduce-overhead\"))";
 constexpr double kMuchIdle = 0.1, kLongWait = 0.1, kMuchCopying = 0.05;  // of the step
 
 Bound bound_is(const PlotRow& row) { return row.sum.roof.bound; }
 
 // Ranks that wait for a slower one gain nothing from a faster link.
-std::string exchange_action(const std::optional<WaitingShare>& waiting) {
+std::string exchange_action(const AdviceFacts& facts, const std::optional<WaitingShare>& waiting) {
   constexpr double kMostly = 0.5;
   if (!waiting || waiting->of_time < kMostly)
-    return "Hide communication behind computing: larger buckets "
-           "(DistributedDataParallel(..., bucket_cap_mb=100)), gradient accumulation, or fewer "
-           "bytes (bf16_compress_hook).";
+    return "Hide communication behind computing: " +
+           facts.in_training(
+               "larger gradient buckets (DistributedDataParallel(..., "
+               "bucket_cap_mb=100)), gradient accumulation, or fewer bytes "
+               "(bf16_compress_hook).",
+               "start it as soon as its data is ready, in a stream of its own; or "
+               "send fewer bytes (narrower types).");
   if (waiting->for_whom.empty())
     return "Even out the ranks: the same amount of work on each in every step, and no host that "
            "comes late. They wait for each other in turn; faster links would not change that.";
   return "Even out the ranks: find what " + waiting->for_whom +
-         " does longer (gable diff of its report with another's; its clocks, its host, its share "
+         " takes longer for (compare its report with another's by gable diff: clocks, host, share "
          "of the work). The others wait for it; faster links would not change that.";
 }
 
@@ -314,13 +330,13 @@ void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
     // Graphs and fusion take the latency away, not the kernels.
     const Maybe idle = facts.unit == Unit::step ? step.idle_ns : std::nullopt;
     const double most = overhead.launches * step.launch_latency_ns.value_or(0);
-    advice.push_back(
-        {"fewer_launches",
-         "Launch less often: CUDA graphs (torch.compile(model, mode=\"reduce-overhead\")), a "
-         "larger batch, fused kernels.",
-         digits(overhead.launches) + " launches a " + to_string(facts.unit) +
-             " are shorter than the launch latency of " + duration(step.launch_latency_ns) + ".",
-         idle ? Maybe(std::min(*idle, most)) : std::nullopt});
+    advice.push_back({"fewer_launches",
+                      "Launch less often: CUDA graphs" + facts.how(kGraphs, "") +
+                          ", a larger batch, fused kernels.",
+                      digits(overhead.launches) + " launches a " + to_string(facts.unit) +
+                          " are shorter than the launch latency of " +
+                          duration(step.launch_latency_ns) + ".",
+                      idle ? Maybe(std::min(*idle, most)) : std::nullopt});
     place(advice.back(), overhead);
   }
   // At the roofs.
@@ -336,22 +352,22 @@ void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
                       "Give each kernel more to do at once: a larger batch, independent work on "
                       "several streams, split-K or another algorithm for small sizes.",
                       percent(small.share(facts.kernels_ns)) +
-                          " of the GPU time is small grids below " + percent(kLatencyFraction) +
-                          " of both roofs.",
+                          " of the GPU time is kernels with small grids, below " +
+                          percent(kLatencyFraction) + " of both roofs.",
                       small.saving_ns});
     place(advice.back(), small);
   }
   const AdviceFacts::Part full =
       facts.part([](const PlotRow& row) { return bound_is(row) == Bound::latency; }, least);
   if (full.saving_ns >= kLeastShare * facts.unit_ns) {
-    advice.push_back({"latency",
-                      "See what their warps wait for: ncu --set full -k regex:NAME. More loads in "
-                      "flight (wider loads, unrolled loops), fewer bank conflicts and barriers, "
-                      "less shared memory or fewer registers a block.",
-                      percent(full.share(facts.kernels_ns)) + " of the GPU time is below " +
-                          percent(kLatencyFraction) +
-                          " of both roofs, and its grids are not known to be small.",
-                      full.saving_ns});
+    advice.push_back(
+        {"latency",
+         "See what the warps wait for: ncu --set full -k regex:NAME. Usual remedies: more loads in "
+         "flight (wider loads, unrolled loops), fewer bank conflicts and barriers, "
+         "less shared memory or fewer registers a block.",
+         percent(full.share(facts.kernels_ns)) + " of the GPU time is kernels below " +
+             percent(kLatencyFraction) + " of both roofs whose grids are not known to be small.",
+         full.saving_ns});
     place(advice.back(), full);
   }
   const AdviceFacts::Part tail = facts.part(
@@ -385,9 +401,13 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   if (steps && idle && *idle >= kMuchIdle * facts.unit_ns) {
     advice.push_back(
         {"idle",
-         "Keep the GPU busy: DataLoader(..., num_workers=8, pin_memory=True), no .item() or "
-         "print of GPU values within a step, CUDA graphs "
-         "(torch.compile(model, mode=\"reduce-overhead\")).",
+         "Keep the GPU busy: " +
+             facts.how(
+                 "DataLoader(..., num_workers=8, pin_memory=True), no .item() or print of GPU "
+                 "values within a step, CUDA graphs",
+                 "prepare input ahead of the step that needs it, do not wait for the GPU within "
+                 "a step, use CUDA graphs") +
+             facts.how(kGraphs, "") + ".",
          "The GPU idles for " + percent(*step.idle_ns / facts.unit_ns) +
              " of a step; fractions of roofs do not show that.",
          idle});
@@ -401,22 +421,26 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   if (steps && exposed && *exposed >= kMuchCopying * facts.unit_ns &&
       step.copy_ns.value_or(0) > 0) {
     const HostCopies copies = host_copies(*facts.report);
-    std::string action =
-        "Overlap copies with computing: DataLoader(..., pin_memory=True) and "
-        "batch.to(device, non_blocking=True), a stream of their own; or keep the data on the GPU.";
+    const std::string pinned =
+        facts.how("DataLoader(..., pin_memory=True), batch.to(device, non_blocking=True)",
+                  "pinned memory (cudaHostAlloc), cudaMemcpyAsync");
+    std::string action = "Overlap copies with computing: " + pinned +
+                         " and a stream of their own; or keep the data on the GPU.";
     if (copies.mostly_pageable())
-      action =
-          "Copy from pinned memory, and beside computing: DataLoader(..., pin_memory=True) and "
-          "batch.to(device, non_blocking=True). From pageable memory a copy goes through a "
-          "buffer of the driver, and its call waits for that.";
+      action = "Copy from pinned memory, and beside computing: " + pinned +
+               ". From pageable memory a copy goes through a buffer of the driver, and its call "
+               "waits for that.";
     else if (copies.all_pinned())
       action =
-          "Overlap copies with computing: batch.to(device, non_blocking=True) in a stream of their "
-          "own, a batch ahead; or keep the data on the GPU. The host's memory is pinned already.";
+          "Overlap copies with computing: " +
+          facts.how(
+              "batch.to(device, non_blocking=True) in a stream of their own, a batch ahead",
+              "cudaMemcpyAsync in a stream of their own, ahead of the step that needs the data") +
+          "; or keep the data on the GPU. The host's memory is pinned already.";
     std::string trigger = "Copies take " + percent(*step.copy_ns / facts.unit_ns) + " of a step";
     if (copies.mostly_pageable())
-      trigger += ", " + percent(copies.pageable_ns / copies.time_ns) +
-                 " of that between host and GPU from or to pageable memory";
+      trigger += "; between host and GPU, copies from or to pageable memory take " +
+                 percent(copies.pageable_ns / copies.time_ns) + " of the time";
     advice.push_back({"copies", action, trigger + "." + rate_of_copies(*facts.report), exposed});
     place_copies(advice.back(), *facts.report);
   }
@@ -429,7 +453,7 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const auto waiting = waiting_share(*facts.report);
   if (communication.share(facts.kernels_ns) >= kMuchIdle &&
       (!step.exposed || shown >= kLeastShare * facts.unit_ns)) {
-    advice.push_back({"communication", exchange_action(waiting),
+    advice.push_back({"communication", exchange_action(facts, waiting),
                       percent(communication.share(facts.kernels_ns)) +
                           " of the GPU time is collectives" + waiting_text(waiting) + "." +
                           rate_of_collectives(*facts.report),
@@ -451,13 +475,13 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   if (longest != nullptr) {
     std::string path;
     for (const std::string& name : longest->path) path += (path.empty() ? "" : "/") + name;
-    advice.push_back({"waits",
-                      "Wait for the GPU less often (.item(), .cpu(), synchronize): the host then "
-                      "runs ahead and launches stay cheap.",
-                      "The host waits for " + duration(longest->sync_ns) + " in " +
-                          shorten_middle(path, 60) + ", " +
-                          percent(*longest->sync_ns / *longest->span_ns) + " of its span.",
-                      std::nullopt});
+    advice.push_back(
+        {"waits",
+         "Wait for the GPU less often" + facts.how(" (.item(), .cpu(), synchronize)", "") +
+             ": the host then runs ahead of it.",
+         "The host waits for " + duration(longest->sync_ns) + " in " + shorten_middle(path, 60) +
+             ", " + percent(*longest->sync_ns / *longest->span_ns) + " of its span.",
+         std::nullopt});
   }
 }
 

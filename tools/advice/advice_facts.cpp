@@ -56,7 +56,45 @@ double path_share(const Maybe& path_ns, double time_ns) {
   return path_ns && time_ns > 0 ? std::min(1.0, *path_ns / time_ns) : 1;
 }
 
+// What only PyTorch leaves in a report: module names, formulas of its operators, steps that its own
+// calls end, its kernels, its profiler.
+bool runs_torch(const Report& report) {
+  const std::string& border = report.run.steps.border;
+  return border == "optimizer" || border == "forward" ||
+         std::any_of(report.layers.begin(), report.layers.end(),
+                     [](const LayerRow& row) {
+                       return !row.dotted.empty() || row.model || row.compiled;
+                     }) ||
+         std::any_of(report.kernels.begin(), report.kernels.end(),
+                     [](const KernelRow& row) {
+                       return row.name.find("at::native") != std::string::npos;
+                     }) ||
+         std::any_of(report.run.notes.begin(), report.run.notes.end(), [](const std::string& note) {
+           return note.find("times from PyTorch's profiler (") != std::string::npos;
+         });
+}
+
+// Forwards were seen, and nothing of a backward.
+bool only_infers(const Report& report) {
+  const auto has = [&report](Direction direction) {
+    return std::any_of(report.layers.begin(), report.layers.end(),
+                       [direction](const LayerRow& row) { return row.direction == direction; });
+  };
+  const std::string& border = report.run.steps.border;
+  return (border == "forward" || has(Direction::forward)) && border != "optimizer" &&
+         !has(Direction::backward) && !has(Direction::recompute);
+}
+
 }  // namespace
+
+std::string AdviceFacts::how(const std::string& in_torch, const std::string& elsewhere) const {
+  return torch ? in_torch : elsewhere;
+}
+
+std::string AdviceFacts::in_training(const std::string& in_torch,
+                                     const std::string& otherwise) const {
+  return torch && !inference ? in_torch : otherwise;
+}
 
 AdviceFacts::Part AdviceFacts::part(const std::function<bool(const PlotRow&)>& fits,
                                     const std::function<Maybe(const PlotRow&)>& least) const {
@@ -136,7 +174,7 @@ void place_host(Advice& advice, const Report& report) {
                              std::min(part.ns, advice.saving_ns.value_or(part.ns))});
   }
   if (!advice.layers.empty())
-    advice.action += " The host is busy before: " + first_of(advice.layers, true) + ".";
+    advice.action += " The host is busy before it launches: " + first_of(advice.layers, true) + ".";
 }
 
 void place_copies(Advice& advice, const Report& report) {
@@ -165,6 +203,8 @@ AdviceFacts advice_facts(const Report& report) {
     facts.kernels.push_back(std::move(row));
   }
   facts.unit = report.run.unit;
+  facts.torch = runs_torch(report);
+  facts.inference = only_infers(report);
   facts.unit_ns = report.step.wall_mean_ns && facts.unit == Unit::step ? *report.step.wall_mean_ns
                                                                        : facts.kernels_ns;
   return facts;

@@ -23,6 +23,14 @@ struct AdviceFacts {
   double kernels_ns = 0;         // their time
   double unit_ns = 0;            // wall time of a step; without steps the time of all kernels
   Unit unit = Unit::run;
+  bool torch = false;      // the report shows that the program uses PyTorch
+  bool inference = false;  // it has forwards and no backward
+
+  // What to type for it: PyTorch's calls are named only to those who have them, and what a training
+  // step alone has is not named to a program that only infers.
+  [[nodiscard]] std::string how(const std::string& in_torch, const std::string& elsewhere) const;
+  [[nodiscard]] std::string in_training(const std::string& in_torch,
+                                        const std::string& otherwise) const;
 
   // Time of the kernels that `fits` holds of, and how many there are.
   struct Part {

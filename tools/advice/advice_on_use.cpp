@@ -60,9 +60,9 @@ void advise_on_access(const AdviceFacts& facts, std::vector<Advice>& advice) {
     advice.push_back(
         {"strided_access",
          "Let the threads of a warp access neighbouring addresses: change the layout, or stage "
-         "through shared memory. See which lines: ncu --section SourceCounters -k regex:NAME.",
+         "through shared memory. ncu --section SourceCounters -k regex:NAME shows which lines.",
          of_time(facts, strided) + "memory-bound kernels with more than " + digits(kSectorsOf16) +
-             " L1 sectors for each load or store (coalesced " + digits(kSectorsOf4) +
+             " L1 sectors for each load or store (coalesced access takes " + digits(kSectorsOf4) +
              " at 4 bytes a thread, " + digits(kSectorsOf16) + " at 16).",
          strided.saving_ns});
     place(advice.back(), strided);
@@ -72,12 +72,12 @@ void advise_on_access(const AdviceFacts& facts, std::vector<Advice>& advice) {
            share_of(metrics_of(row).memory_mix, "local") >= kSpills;
   }),
       "local_memory",
-      "Keep values in registers: fewer of them alive at once, more registers a thread "
-      "(__launch_bounds__, -maxrregcount), arrays whose indices the compiler knows. See what "
-      "spills: nvcc -Xptxas -v, cuobjdump --dump-resource-usage FILE.",
+      "Keep values in registers: fewer values alive at once, more registers a thread "
+      "(__launch_bounds__, -maxrregcount), arrays whose indices the compiler knows. What "
+      "spills is shown by nvcc -Xptxas -v and cuobjdump --dump-resource-usage FILE.",
       "kernels with " + percent(kSpills) +
-          " or more of their instructions in local memory, which is what registers have no room "
-          "for.",
+          " or more of their instructions in local memory, which takes what does not fit in "
+          "registers.",
       advice);
   say(facts, facts.part([](const PlotRow& row) {
     return waits(row) && share_of(metrics_of(row).memory_mix, "shared") >= kMuchShared;
@@ -97,8 +97,8 @@ void advise_on_threads(const AdviceFacts& facts, std::vector<Advice>& advice) {
   }),
       "divergence",
       "Let the threads of a warp do the same: sort or group work by branch, select instead of "
-      "branching, blocks of a multiple of 32 threads. See which branches: ncu --section "
-      "SourceCounters -k regex:NAME.",
+      "branching, blocks of a multiple of 32 threads. ncu --section SourceCounters -k regex:NAME "
+      "shows which branches diverge.",
       "kernels in which fewer than " + digits(kFewThreads * kWarp) +
           " of a warp's 32 threads are active in an instruction, on average.",
       advice);
@@ -108,8 +108,8 @@ void advise_on_threads(const AdviceFacts& facts, std::vector<Advice>& advice) {
       "index_arithmetic",
       "Compute fewer indices: 32-bit instead of 64-bit ones, sizes known when compiling (template "
       "arguments) instead of divisions by variables, pointers that move with the loop.",
-      "kernels with " + percent(kMuchInteger) +
-          " or more of their thread instructions integer arithmetic.",
+      "kernels in which at least " + percent(kMuchInteger) +
+          " of the thread instructions are integer arithmetic.",
       advice);
 }
 
@@ -122,7 +122,8 @@ std::string limits_of(const AdviceFacts& facts, const AdviceFacts::Part& part) {
   }
   std::string text;
   for (const auto& [by, time] : times)
-    text += (text.empty() ? "" : ", ") + by + " (" + percent(time / part.time_ns) + " of it)";
+    text +=
+        (text.empty() ? "" : ", ") + by + " (" + percent(time / part.time_ns) + " of that time)";
   return text;
 }
 
@@ -142,11 +143,13 @@ void advise_on_occupancy(const AdviceFacts& facts, std::vector<Advice>& advice) 
       "(__launch_bounds__(THREADS, BLOCKS), -maxrregcount), less shared memory a block, blocks of "
       "128 to 256 threads. Or more independent loads in each thread.",
       "kernels bound by latency with less than " + percent(kFewWarps) +
-          " of the warps that an SM can hold. What limits them: " + limits_of(facts, limited) + ".",
+          " of the warps that an SM can hold. What limits that number: " +
+          limits_of(facts, limited) + ".",
       advice);
   say(facts, facts.part([&](const PlotRow& row) { return few(row) && has_room(row); }),
       "uneven_blocks",
-      "Give every SM blocks all the time: blocks of even length, more and smaller ones, or blocks "
+      "Keep every SM supplied with blocks: blocks of equal length, more and smaller ones, or "
+      "blocks "
       "that take the next piece of work themselves (a persistent kernel, stream-K).",
       "kernels bound by latency with less than " + percent(kFewWarps) +
           " of the warps that an SM can hold, though their blocks leave room for more.",

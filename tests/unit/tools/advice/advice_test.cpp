@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <iterator>
 
 #include "analysis/events/kernel_kind.h"
 #include "analysis/roofline/link_roofs.h"
@@ -28,7 +29,7 @@ TEST_F(AdviceTest, ComputeOnCudaCoresMovesToTensorCores) {
   EXPECT_NEAR(*advice->saving_ns, 5e5 - 1e5 / 0.8,
               1);  // a quarter of the computing, as far from it
   EXPECT_EQ(advice->trigger,
-            "100 % of the GPU time is FP32 on CUDA cores whose roof is computing, not bytes.");
+            "100 % of the GPU time is FP32 work on CUDA cores; its roof is compute, not memory.");
   EXPECT_EQ(given("tensor_cores_fp64"), nullptr);
   report.ceilings.erase(report.ceilings.begin() + 1, report.ceilings.begin() + 3);
   EXPECT_EQ(given("tensor_cores"), nullptr);  // no such cores on this GPU
@@ -173,7 +174,7 @@ TEST_F(AdviceTest, BytesFarFromTheirRoofAreUsedBetter) {
   ASSERT_NE(given("strided_access"), nullptr);
   EXPECT_EQ(given("strided_access")->trigger,
             "100 % of the GPU time is memory-bound kernels with more than 16.0 L1 sectors for each "
-            "load or store (coalesced 4.00 at 4 bytes a thread, 16.0 at 16).");
+            "load or store (coalesced access takes 4.00 at 4 bytes a thread, 16.0 at 16).");
   EXPECT_EQ(given("strided_access")->kernels[0].name, "gather");
 }
 
@@ -229,8 +230,9 @@ TEST_F(AdviceTest, WhatLimitsOccupancyIsNamed) {
   Roofline(report.ceilings, kLatency).apply(row);
   row.metrics.emplace().occupancy = 0.24;
   ASSERT_NE(given("occupancy"), nullptr);
-  EXPECT_NE(given("occupancy")->trigger.find("What limits them: registers (100 % of it)."),
-            std::string::npos)
+  EXPECT_NE(
+      given("occupancy")->trigger.find("What limits that number: registers (100 % of that time)."),
+      std::string::npos)
       << given("occupancy")->trigger;
   EXPECT_EQ(given("uneven_blocks"), nullptr);
   row.registers = 32;  // all 8 blocks have room, and are not there
@@ -293,7 +295,8 @@ TEST_F(AdviceTest, AnIdleGpuIsNamedAfterWhatTheHostIsBusyBefore) {
   report.step.idle_ns = 3e5;
   report.step.graph.emplace().wall_ns = 1e6;
   ASSERT_NE(given("idle"), nullptr);
-  EXPECT_TRUE(given("idle")->action.ends_with(" The host is busy before: net/out, net/in, net."))
+  EXPECT_TRUE(given("idle")->action.ends_with(
+      " The host is busy before it launches: net/out, net/in, net."))
       << given("idle")->action;
   EXPECT_NEAR(given("idle")->layers.at(2).time_ns, 1e4, 1);  // its own
   report.step.idle_ns = 1.5e5;
@@ -351,15 +354,15 @@ TEST_F(AdviceTest, CopiesSayWhatMemoryAndWhichLink) {
   const auto pageable = *given("copies");
   EXPECT_TRUE(pageable.action.starts_with("Copy from pinned memory")) << pageable.action;
   EXPECT_EQ(pageable.trigger,
-            "Copies take 6.00 % of a step, 100 % of that between host and GPU from or to pageable "
-            "memory. They reach 15.8 GB/s, 50.0 % of PCIe's 31.5 GB/s.");
+            "Copies take 6.00 % of a step; between host and GPU, copies from or to pageable memory "
+            "take 100 % of the time. They reach 15.8 GB/s, 50.0 % of PCIe's 31.5 GB/s.");
   report.copies[0].host_memory = HostMemory::pinned;
   EXPECT_TRUE(given("copies")->action.ends_with("is pinned already.")) << given("copies")->action;
   EXPECT_EQ(given("copies")->trigger,
             "Copies take 6.00 % of a step. They reach 15.8 GB/s, 50.0 % of PCIe's 31.5 GB/s.");
   for (const HostMemory other : {HostMemory::unknown, HostMemory::managed}) {
     report.copies[0].host_memory = other;
-    EXPECT_TRUE(given("copies")->action.starts_with("Overlap copies with computing: DataLoader"));
+    EXPECT_TRUE(given("copies")->action.starts_with("Overlap copies with computing: pinned"));
   }
   report.devices[0].links = {};
   fill_link_roofs(report);
@@ -417,6 +420,88 @@ TEST_F(AdviceTest, WhoWaitsForARankIsNotToldToSendLess) {
       << given("communication")->action;
   waits(0.3, 0.1);
   EXPECT_TRUE(given("communication")->action.starts_with("Hide communication behind computing"));
+}
+
+// Every item whose action could name what PyTorch alone has.
+class AdviceByProgram : public AdviceTest {
+ protected:
+  static constexpr const char* kOfTorch[] = {"torch", "DataLoader", ".item()", "contiguous()",
+                                             "mixed precision"};
+  static constexpr const char* kOfTraining[] = {"gradient", "DistributedDataParallel",
+                                                "bucket_cap_mb", "optim"};
+
+  AdviceByProgram() {
+    kernel("sgemm", 2e5, 1e4, 2e5);
+    kernel("nchwToNhwcKernel", 0, 4e4, 5e4);
+    kernel("catarraybatchedcopy", 0, 4e4, 5e4);
+    kernel("elementwise", 1e3, 4e4, 5e4);
+    kernel("softmax", 1e3, 4e4, 5e4);
+    kernel("ncclDevKernel_AllReduce", 0, 1e4, 2e5);
+    kernel("tiny", 1e2, 1e2, 6e4, "fp32", 30);
+    report.step.idle_ns = 3e5;
+    report.step.copy_ns = 2e5;
+    report.layers[0].span_ns = 5e5;
+    report.layers[0].sync_ns = 1e5;
+  }
+
+  std::string actions() {
+    std::string text;
+    for (const Advice& each : advise(report)) text += each.action + "\n";
+    return text;
+  }
+  template <std::size_t N>
+  static std::size_t named(const std::string& text, const char* const (&words)[N]) {
+    return static_cast<std::size_t>(
+        std::count_if(std::begin(words), std::end(words),
+                      [&](const char* word) { return text.find(word) != std::string::npos; }));
+  }
+};
+
+TEST_F(AdviceByProgram, WithoutPyTorchNothingOfItIsNamed) {
+  for (const Direction direction : {Direction::none, Direction::backward}) {
+    report.layers[0].direction = direction;  // JAX's layers have one, too
+    const std::string text = actions();
+    for (const char* id : {"tensor_cores", "fuse", "layout_conversion", "copy", "fewer_launches",
+                           "idle", "copies", "communication", "waits"})
+      EXPECT_NE(given(id), nullptr) << id;
+    EXPECT_EQ(named(text, kOfTorch), 0U) << text;
+    EXPECT_EQ(named(text, kOfTraining), 0U) << text;
+  }
+}
+
+TEST_F(AdviceByProgram, PyTorchIsKnownByWhatOnlyItLeaves) {
+  const Report plain = report;
+  const std::vector<std::function<void()>> signs = {
+      [&] { report.run.steps.border = "optimizer"; },
+      [&] { report.run.steps.border = "forward"; },
+      [&] { report.layers[0].dotted = "net"; },
+      [&] { report.layers[0].model.emplace(); },
+      [&] { report.layers[0].compiled.emplace(); },
+      [&] { report.kernels[3].name = "void at::native::elementwise_kernel<4>()"; },
+      [&] {
+        report.run.notes = {"Imported: times from PyTorch's profiler (a.json); no counters."};
+      },
+  };
+  for (std::size_t i = 0; i < signs.size(); ++i) {
+    report = plain;
+    signs[i]();
+    const std::string text = actions();
+    EXPECT_EQ(named(text, kOfTorch), std::size(kOfTorch)) << i << text;
+  }
+}
+
+TEST_F(AdviceByProgram, WhatOnlyInfersIsToldNothingOfGradients) {
+  report.run.steps.border = "forward";
+  EXPECT_EQ(named(actions(), kOfTraining), 0U) << actions();
+  layer({"net", "out"});
+  report.layers.back().direction = Direction::backward;
+  EXPECT_EQ(named(actions(), kOfTraining), std::size(kOfTraining)) << actions();
+  report.layers.back().direction = Direction::forward;
+  report.run.steps.border = "range";
+  report.layers.back().dotted = "out";
+  EXPECT_EQ(named(actions(), kOfTraining), 0U) << actions();
+  report.layers.back().direction = Direction::none;  // of which nobody knows
+  EXPECT_EQ(named(actions(), kOfTraining), std::size(kOfTraining)) << actions();
 }
 
 TEST(KernelKind, NamesOfPyTorchAndCudnn) {
