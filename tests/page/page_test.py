@@ -165,9 +165,9 @@ class Table(PageTest):
         cast.update(saving_ns=4e4, path_ns=2e4)  # not replayed: at most what is on the path
         page = self.open(report)
         text = page.inner_text("#step")
-        self.assertIn("Critical path: kernels 75 %, communication 20 %, the host 5 %", text)
-        self.assertIn("Not hidden: communication 400 us (without it a step would be 300-400 us shorter)", text)
-        self.assertIn("Savings are replayed: 3 recorded steps, 99 % explained, replay error 2 %, 25 % of kernels' time beside others.", text)
+        self.assertIn("Critical path: kernels 75.0 %, communication 20.0 %, the host 5.00 %. Not hidden: ", text)
+        self.assertIn("Not hidden: communication 400 us (without it a step would be 300-400 us shorter). Savings", text)
+        self.assertIn("Savings replayed from 3 recorded steps, 99.0 % explained, replay error 2.00 %, 25.0 % of kernels' time beside others.", text)
         column = [head.strip() for head in page.locator("#table th").all_inner_texts()]
         place = next(i for i, head in enumerate(column) if head.startswith("saving"))
         shown = {(row[0].strip("▸▾ "), row[1]): row[place] for row in self.rows(page)}
@@ -387,7 +387,7 @@ class Command(PageTest):
     def test_a_report_is_not_overwritten_by_its_page(self):
         page = self.write(made_reports.net())
         report = os.path.join(os.path.dirname(page), "report0.json")
-        for out, said in ((report, "is what is read here"), ("/no-such-folder/page.html", "cannot be written")):
+        for out, said in ((report, "is being read"), ("/no-such-folder/page.html", "cannot be written")):
             done = subprocess.run([GABLE, "report", report, "--html", out], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.stderr)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the page together.
 // What a step takes on the GPU, and apart from that on the host, which may run ahead.
-function stepText(step) {
+function stepText(step, path) {
   const wall = step.wall_ns.mean;
   const host = step.host_ns.mean;
   if (wall === null && host === null) return "";
@@ -14,27 +14,7 @@ function stepText(step) {
   const parts = [`A step: ${wall === null ? "unknown on the GPU" : duration(wall)}`, `GPU busy ${duration(busy)}${ofStep(busy)}`,
     `idle ${duration(step.idle_ns)}${ofStep(step.idle_ns)}`, `copies ${duration(step.copy_ns)}`,
     `host ${duration(host)} (waiting ${duration(step.sync_ns)})`, `launch latency ${duration(step.launch_latency_ns)}`];
-  return utilisation.join("") + parts.join(", ") + pathText(step);
-}
-
-// Of recorded steps: what holds them, and what nothing hides.
-function pathText({ critical_path: path, exposed, graph }) {
-  if (path === null || graph === null || !(graph.wall_ns > 0)) return "";
-  const names = { kernels_ns: "kernels", communication_ns: "communication", copies_ns: "copies", host_ns: "the host", launches_ns: "launching",
-    gaps_ns: "gaps between kernels", unexplained_ns: "unexplained" };
-  const { input_ns: input = null, ...parts } = path;
-  const fetching = input >= 0.01 * graph.wall_ns ? ` (fetching input ${percent(input / graph.wall_ns)})` : "";
-  const pieces = Object.entries(parts).filter(([, ns]) => ns >= 0.01 * graph.wall_ns).sort(([, a], [, b]) => b - a);
-  const hidden = exposed === null ? [] : [["communication", exposed.communication_ns, exposed.saving_ns.communication], ["copies", exposed.copies_ns, exposed.saving_ns.copies],
-    ["fetching input", input, exposed.saving_ns.input ?? null]]
-    .filter(([, ns, saving]) => ns !== null && saving !== null && Math.max(ns, saving.high) >= 0.01 * graph.wall_ns)
-    .map(([part, ns, saving]) => `${part} ${duration(ns)} (without ${part === "copies" ? "them" : "it"} a step would be ${rangeText(saving.low, saving.high)} shorter)`);
-  const replayed = [plural(graph.steps, "recorded step"), `${percent(graph.explained)} explained`];
-  if (graph.replay_error !== null) replayed.push(`replay error ${percent(graph.replay_error)}`);
-  if (graph.overlapped >= 0.01) replayed.push(`${percent(graph.overlapped)} of kernels' time beside others`);
-  return [`. Critical path: ${pieces.map(([name, ns]) => `${names[name]} ${percent(ns / graph.wall_ns)}${name === "host_ns" ? fetching : ""}`).join(", ")}`,
-    hidden.length ? `Not hidden: ${hidden.join("; ")}` : "",
-    `${exposed === null ? "Savings are of kernels' time" : "Savings are replayed"}: ${replayed.join(", ")}.`].filter(text => text).join(". ");
+  return utilisation.join("") + [parts.join(", "), ...path].join(". ") + (path.length ? "." : "");
 }
 
 function drawHead() {
@@ -50,7 +30,7 @@ function drawHead() {
     `${total("flops", "coverFlops", value => withPrefix(value, "FLOP"))}, ${total("bytes_dram", "coverBytes", value => withPrefix(value, "B"))} DRAM, `
       + `${total("gpu_time_ns", "coverTime", duration)} GPU time (${reports.every(each => each.run.total.basis === "measured") ? "measured" : "extrapolated"})`];
   document.getElementById("facts").textContent = facts.filter(each => each).join(" · ");
-  document.getElementById("step").textContent = stepText(step);
+  document.getElementById("step").textContent = stepText(step, first.path);
 }
 
 function drawLost() {

@@ -17,6 +17,7 @@
 #include "analysis/roofline/set_metrics.h"
 #include "tools/advice/advice.h"
 #include "tools/plot/plot.h"
+#include "tools/show/step_lines.h"
 
 namespace gable {
 namespace {
@@ -293,6 +294,12 @@ Json advice_of(const Report& report) {
   return list;
 }
 
+Json path_of(const Report& report) {
+  Json list = Json::array();
+  for (const std::string& line : path_lines(report)) list.push_back(clean_name(line, kLongestText));
+  return list;
+}
+
 Json without_rows(const Report& report) {
   Report head = report;
   head.layers.clear();
@@ -318,6 +325,7 @@ std::string page_data(const std::vector<Report>& reports, const std::vector<std:
                     {"command", shown_command(report.run)},
                     {"report", without_rows(report)},
                     {"advice", advice_of(report)},
+                    {"path", path_of(report)},
                     {"layers", tree(report, strings)},
                     {"dots",
                      {{"layers", dots(plot_layers(report), strings)},

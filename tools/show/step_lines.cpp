@@ -192,6 +192,23 @@ std::string tokens_line(const LayerRow& layer, const Tokens& tokens, double forw
 
 }  // namespace
 
+std::vector<std::string> path_lines(const Report& report) {
+  std::vector<std::string> lines;
+  const Step& step = report.step;
+  if (!step.critical_path || !step.graph || !(step.graph->wall_ns > 0)) return lines;
+  lines.push_back(path_line(*step.critical_path, *step.graph));
+  if (step.critical_path->host_ns >= kMuchHost * step.graph->wall_ns) {
+    if (std::string text = host_line(report); !text.empty()) lines.push_back(std::move(text));
+  }
+  if (step.exposed) {
+    std::string text =
+        exposed_line(*step.exposed, step.critical_path->input_ns, step.graph->wall_ns);
+    if (!text.empty()) lines.push_back(std::move(text));
+  }
+  lines.push_back(graph_line(*step.graph, step.exposed.has_value()));
+  return lines;
+}
+
 std::vector<std::string> step_lines(const Report& report) {
   std::vector<std::string> lines;
   if (!report.step.wall_mean_ns && !report.step.host_mean_ns) {
@@ -207,19 +224,7 @@ std::vector<std::string> step_lines(const Report& report) {
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
     lines.push_back(std::move(text));
   }
-  const Step& step = report.step;
-  if (step.critical_path && step.graph && step.graph->wall_ns > 0) {
-    lines.push_back(path_line(*step.critical_path, *step.graph));
-    if (step.critical_path->host_ns >= kMuchHost * step.graph->wall_ns) {
-      if (std::string text = host_line(report); !text.empty()) lines.push_back(std::move(text));
-    }
-    if (step.exposed) {
-      std::string text =
-          exposed_line(*step.exposed, step.critical_path->input_ns, step.graph->wall_ns);
-      if (!text.empty()) lines.push_back(std::move(text));
-    }
-    lines.push_back(graph_line(*step.graph, step.exposed.has_value()));
-  }
+  for (std::string& text : path_lines(report)) lines.push_back(std::move(text));
   if (std::string text = collectives_line(report); !text.empty()) lines.push_back(std::move(text));
   for (const LayerRow& layer : report.layers) {
     const Maybe forward_ns = layer.tokens ? forward_time(*layer.tokens) : std::nullopt;
