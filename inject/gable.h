@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * For programs that name layers and steps to Gable themselves. Header only: link with -ldl where
- * dlopen needs it. While the program is not being profiled each call reads one variable and
- * returns. */
+ * For programs that name layers and steps to Gable themselves. A single header with nothing to link
+ * against, except -ldl where glibc is older than 2.34. While the program is not being profiled,
+ * each call reads one variable and returns. */
 #ifndef GABLE_H
 #define GABLE_H
 
@@ -12,11 +12,11 @@
 extern "C" {
 #endif
 
-/* What a block is profiled by; -1 and null: as the command line says. */
+/* How a block is profiled; where a field is -1 or null, the command line applies. */
 struct gable_schedule {
-  int wait, warmup; /* steps before the first window */
-  int active;       /* steps of each phase */
-  int repeat;
+  int wait, warmup;    /* steps before the first window */
+  int active;          /* steps of each phase */
+  int repeat;          /* how often the queue runs */
   const char* include; /* patterns of layers, the byte 0x1f between them */
   const char* exclude;
 };

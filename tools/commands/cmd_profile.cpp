@@ -87,7 +87,7 @@ class ProfileCommand final : public Command {
     const std::string holder = injection_holder(library);
     if (!holder.empty() && !force_inject_) {
       say("The program runs without being profiled, because another tool is already injected (" +
-          holder + "): end that tool, or take its place with --force-inject.");
+          holder + "): unset that variable, or take the tool's place with --force-inject.");
       clear_own_injection(library);
       return finish_unprofiled(run_program(program_));
     }
@@ -128,8 +128,8 @@ class ProfileCommand final : public Command {
       file.read(first.data(), static_cast<std::streamsize>(first.size()));
     }
     if (first.find(mark) == std::string::npos) {
-      throw WrongUse(path +
-                     " is there and is no recording: give --record another name, or remove it.");
+      throw WrongUse(
+          path + " exists and is not a recording: give --record another name, or remove the file.");
     }
     fs::remove(path);
   }
@@ -154,8 +154,8 @@ class ProfileCommand final : public Command {
   int finish(const Ended& ended, const Manifest& manifest) const {
     if (!ended.not_started.empty()) return finish_unprofiled(ended);
     if (manifest.path().empty()) {
-      say("No table is printed, as no temporary folder takes a file (see TMPDIR): gable report "
-          "FILE prints that of a report.");
+      say("No table is printed, because no temporary folder takes a file (see TMPDIR): gable "
+          "report FILE prints the table of a report.");
       return ended.exit_code;
     }
     const auto written = manifest.read();
@@ -167,7 +167,7 @@ class ProfileCommand final : public Command {
       if (std::error_code code; std::filesystem::exists(entry.path, code))
         paths.push_back(entry.path);
       else
-        say("No table is printed of " + entry.path + ", as there is no such file.");
+        say("No table is printed for " + entry.path + ": there is no such file.");
     }
     if (paths.empty() && !written.empty()) return ended.exit_code;
     if (paths.empty()) {

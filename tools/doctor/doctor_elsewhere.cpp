@@ -71,10 +71,18 @@ CuptiWish wish_of(const std::string& cupti, const std::vector<std::string>& refu
 std::string how_it_ended(const std::string& cupti, int signal) {
   return "The CUPTI " + cupti +
          (signal == SIGALRM
-              ? " did not answer in " + std::to_string(kPatienceSeconds) + " seconds"
+              ? " did not answer within " + std::to_string(kPatienceSeconds) + " s"
               : " ended the process that asked it (signal " + std::to_string(signal) + ")") +
          ", as some do that cannot reach the driver; those of CUDA 12.6 to 13.1 answer without "
-         "one: point --cupti to one.";
+         "a driver: point --cupti to one of them.";
+}
+
+std::string driver_did_not_serve(int signal) {
+  return (signal == SIGALRM ? "A call of the driver did not return within " +
+                                  std::to_string(kPatienceSeconds) + " s"
+                            : "Asking the driver ended the process that asked it (signal " +
+                                  std::to_string(signal) + ")") +
+         "; does nvidia-smi work here?";
 }
 
 }  // namespace
@@ -96,10 +104,7 @@ Examination examine_elsewhere(const std::string& cupti) {
     if (end.signal == 0) return std::move(told.found);
     if (told.asked.empty() || refused.size() >= kMostRefused) {
       // Not CUPTI's doing: the driver's, or that of a library it brought along.
-      told.found.parts.push_back({"driver", State::missing,
-                                  "Asking the driver ended the process that asked it (signal " +
-                                      std::to_string(end.signal) +
-                                      "); does nvidia-smi work here?"});
+      told.found.parts.push_back({"driver", State::missing, driver_did_not_serve(end.signal)});
       return std::move(told.found);
     }
     refused.push_back(told.asked);
@@ -130,12 +135,13 @@ int plan_elsewhere(const std::string& cupti, const std::function<int(const Cupti
     if (end.signal == 0 && end.code != kNoAnswer) return end.code;
     const Told told = read_told(end.told);
     if (why.empty()) {
-      why = end.signal != 0 ? how_it_ended(told.asked, end.signal)
-            : !told.why.empty()
-                ? told.why
-                : "The CUPTI " + told.asked +
-                      " does not list its chips here, as those from CUDA 13.3 on without a driver; "
-                      "those of CUDA 12.6 to 13.1 do: point --cupti to one.";
+      why =
+          end.signal != 0 ? how_it_ended(told.asked, end.signal)
+          : !told.why.empty()
+              ? told.why
+              : "The CUPTI " + told.asked +
+                    " does not list its chips here, like those from CUDA 13.3 on where there is no "
+                    "driver; those of CUDA 12.6 to 13.1 do: point --cupti to one of them.";
     }
     if (!cupti.empty() || told.asked.empty() || refused.size() >= kMostRefused) break;
     refused.push_back(told.asked);

@@ -13,8 +13,8 @@
 
 namespace gable {
 
-// examine() in a process of its own. A CUPTI that ends it, or keeps it waiting, is left out, said,
-// and the next one found is asked; one that --cupti names is the only one.
+// examine() in a process of its own. A CUPTI that ends it, or keeps it waiting, is left out with a
+// sentence, and the next one found is asked; one that --cupti names is the only one.
 [[nodiscard]] Examination examine_elsewhere(const std::string& cupti);
 
 // Runs `plan` in a process of its own for one CUPTI after the other, until one answers; its exit

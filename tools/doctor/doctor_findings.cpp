@@ -91,8 +91,9 @@ class Examiner {
     if (!holder.empty()) {
       add("injection", State::limited,
           "Another tool is to be injected (" + holder +
-              "): gable profile then leaves the program unprofiled; end that tool, or take its "
-              "place with --force-inject.");
+              "): gable profile then leaves the program unprofiled. Unset that variable, or take "
+              "the "
+              "tool's place with --force-inject.");
       no_phase_ = "see injection";
     }
     for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) unsetenv(name);

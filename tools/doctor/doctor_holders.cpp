@@ -31,7 +31,7 @@ constexpr KnownTool kTools[] = {
     {"nsys", kEnd},
     {"nv-nsight-cu-cli", kEnd},
     {"cuda-gdb", "a debugger: let it end first"},
-    {"compute-sanitizer", "another tool on CUPTI's ground: let it end first"},
+    {"compute-sanitizer", "another tool that instruments kernels: let it end first"},
 };
 
 // The name of the program that the process was started as, without its folder.

@@ -45,9 +45,9 @@ INSTANTIATE_TEST_SUITE_P(
             "profile --recordings r.jsonl -- true",
             "There is no option or argument '--recordings' here; gable profile --help lists what "
             "it takes."},
-        WrongUse{
-            "profile --step-range '[' -- true",
-            "--step-range takes a regular expression, and '[' is none: a bracket has no partner."},
+        WrongUse{"profile --step-range '[' -- true",
+                 "--step-range takes a regular expression, and '[' is not one: a bracket has no "
+                 "partner."},
         WrongUse{"profile --output /nonexistent/folder/r.json -- true",
                  "The folder /nonexistent/folder of --output does not exist: create it first."},
         WrongUse{
@@ -155,7 +155,9 @@ TEST(Profile, LeavesThePlaceToAnotherTool) {
   EXPECT_EQ(left.code, 3);
   EXPECT_EQ(left.out, "/opt/other/libTool.so|\n");
   EXPECT_NE(left.err.find("CUDA_INJECTION64_PATH is /opt/other/libTool.so"), std::string::npos);
-  EXPECT_NE(left.err.find("--force-inject"), std::string::npos);
+  EXPECT_NE(left.err.find("unset that variable, or take the tool's place with --force-inject"),
+            std::string::npos)
+      << left.err;
   EXPECT_EQ(std::count(left.err.begin(), left.err.end(), '\n'), 1);
 
   const Ran taken = run_gable("profile --force-inject -- " + print, other);
