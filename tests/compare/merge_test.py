@@ -61,7 +61,7 @@ class Merge(CompareCase):
         self.assertEqual(self.report["run"]["processes"][1],
                          {"hostname": "node2", "pid": 1001, "rank": 1, "step_wall_ns": 3e6, "step_host_ns": 1.9e6, "gpu_time_ns": 1.2e6, "collectives": None})
         self.assertIn("[playback] 3 processes merged", out)
-        self.assertIn("The slowest is rank 1 on node2: a step of 3.00 ms, +28.6 % of the mean.", out)
+        self.assertIn("The slowest is rank 1 on node2: a step of 3.00 ms, 28.6 % above the mean.", out)
         first = out.splitlines().index(next(l for l in out.splitlines() if l.startswith("layer "))) + 1
         self.assertRegex(out.splitlines()[first], r"^Net/conv +forward +3 +400 us +467 us +600 us +rank 1 on node2$")
         # the root is the sum of what is below it
@@ -133,17 +133,22 @@ class Merge(CompareCase):
         self.assertEqual([(c["device"], c["time_ns"]["total"]) for c in convs], [(0, 4e5), (1, 4e5)])
 
     def test_what_does_not_belong_together(self):
-        hardware, unit = rank(self.net, 1), rank(self.net, 1)
+        hardware, unit, scope = rank(self.net, 1), rank(self.net, 1), rank(self.net, 1)
         hardware["run"]["source"] = "cupti"
         unit["run"]["unit"] = "run"
-        for second, words in ((hardware, "playback"), (unit, "per step"), (rank(self.net, 0), "rank 0 again")):
+        scope["run"]["scope"] = "range"
+        for second, words in (
+                (hardware, "one is from playback, the other from cupti: merge the reports of one run."),
+                (unit, "one is per step, the other per run: give all of them the same steps (--step-range)."),
+                (scope, "counters of one are by kernel, of the other by range: profile all of them with the same --scope."),
+                (rank(self.net, 0), "rank 0 again: merge the reports of one run.")):
             done = self.merge(rank(self.net, 0), second, code=2)
             self.assertIn(words, done.stderr)
             self.assertEqual(len(done.stderr.strip().splitlines()), 1)
         self.merge(rank(self.net, 0), code=2)
         self.merge(rank(self.net, 0), rank(self.net, 1))
-        self.assertIn("merged report already", self.gable("merge", "job.json", "rank-0.json", "-o", "again.json", code=2).stderr)
-        self.assertIn("would be lost", self.gable("merge", "rank-0.json", "rank-1.json", "-o", "rank-0.json", code=2).stderr)
+        self.assertIn("is a merged report already: merge the reports of the single processes.", self.gable("merge", "job.json", "rank-0.json", "-o", "again.json", code=2).stderr)
+        self.assertIn("is being read and would be overwritten", self.gable("merge", "rank-0.json", "rank-1.json", "-o", "rank-0.json", code=2).stderr)
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class Outputs(CompareCase):
                        '"Section Name","Metric Name","Metric Unit","Metric Value"\n'
                        '"0","7","a","h","k(float *)","1","7","(256, 1, 1)","(8, 1, 1)","0","9.0","Command line profiler metrics",'
                        '"gpu__time_duration.sum","nsecond","5,000"\n')
-        self.assertIn("would be lost", self.gable("import", "--ncu", counters, "-o", counters, code=2).stderr)
+        self.assertIn("would be overwritten", self.gable("import", "--ncu", counters, "-o", counters, code=2).stderr)
         self.assertEqual("import", json.loads(self.gable("import", "--ncu", counters, "-o", "-").stdout)["run"]["source"])
 
 

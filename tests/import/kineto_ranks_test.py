@@ -96,7 +96,7 @@ class Ranks(ImportTest):
 
     def test_without_ranks_nothing_is_merged(self):
         said = self.gable("merge", self.rank(None, name="a.json"), self.rank(None, name="b.json"), "-o", self.folder / "m.json", code=2).stderr
-        self.assertIn("has no rank", said)
+        self.assertIn("names neither rank nor process: import the files of all ranks together (gable import --ranks)", said)
 
     def test_two_ranks_in_one_import_are_merged(self):
         files = [self.file(f"{rank}.json", json.dumps({"traceEvents": [

@@ -209,7 +209,7 @@ class Shown(RanksTest):
     def test_advice_is_to_even_out_the_ranks(self):
         self.job(self.job_of_late)
         table = " ".join(self.gable("report", self.folder / "report.json", columns=400).split())
-        self.assertIn("find what rank 2 does longer", table)
+        self.assertIn("find what rank 2 takes longer for", table)
         self.assertIn(" of that waiting for other ranks. They reach ", table)
         self.assertIn(" on the bus in transfer", table)
         self.assertNotIn("bucket_cap_mb", table)
@@ -268,7 +268,7 @@ class Files(RanksTest):
         del nameless["distributedInfo"]
         nameless = self.file("nameless.json", json.dumps(nameless))
         three = self.files(job)
-        self.assertIn("nameless.json does not say of which rank it is, and other files are of 2 ranks", self.refused("--kineto", *three, nameless))
+        self.assertIn("nameless.json does not say which rank it is from, and other files are of 2 ranks", self.refused("--kineto", *three, nameless))
 
     def test_ranks_by_order(self):
         job = Job(32, 2, [(ALL, [("0", (0, 1))], 1000)])
@@ -285,13 +285,13 @@ class Files(RanksTest):
     def test_counters_have_one_rank(self):
         job = Job(33, 2, [(ALL, [("0", (0, 1))], 1000)])
         counters = self.file("counters.csv", '"ID","Kernel Name","a"\n"0","k","1"\n')
-        self.assertIn("does not say of which rank", self.refused("--kineto", *self.files(job), "--ncu", counters))
+        self.assertIn("does not say which rank it is from", self.refused("--kineto", *self.files(job), "--ncu", counters))
         self.assertIn("--ranks takes files with times", self.refused("--ranks", "--kineto", *self.files(job), "--ncu", counters))
 
     def test_ranks_with_and_without_steps(self):
         job = Job(34, 2, [(ALL, [("0", (0, 1))], 1000)])
         files = [self.file("0.json", job.trace(0)), self.file("1.json", job.trace(1, steps=False))]
-        self.assertIn("one is per step, the other per run", self.refused("--kineto", *files))
+        self.assertIn("one is per step, the other per run: give all of them the same steps (--step-range).", self.refused("--kineto", *files))
 
 
 class Nsys(RanksTest):

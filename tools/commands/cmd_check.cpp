@@ -32,15 +32,15 @@ class CheckCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
     app_ = &app;
-    app.add_option("FILE", files_, "the report; several are runs of the same")->required();
-    app.add_option("--baseline", baselines_, "the report it is held against, or several")
+    app.add_option("FILE", files_, "the report; several are runs of the same program")->required();
+    app.add_option("--baseline", baselines_, "the report to compare with, or several runs of it")
         ->type_name("B")
         ->required();
-    app.add_option("--gate", options_.percent, "the change in per cent that is let pass")
+    app.add_option("--gate", options_.percent, "the largest change, in percent, that still passes")
         ->type_name("PCT");
-    app.add_option("--what", what_, "what may not get worse")
+    app.add_option("--what", what_, "what must not get worse")
         ->type_name("step|idle|exposed|time|dram|flops|roof|coverage");
-    app.add_option("--layer", layers_, "layers that are looked at")
+    app.add_option("--layer", layers_, "layers to check")
         ->type_name("PATTERN")
         ->allow_extra_args(false);
     app.add_option("--markdown", markdown_, "write a summary")->type_name("OUT");
@@ -115,7 +115,8 @@ class CheckCommand final : public Command {
     if (files.reports.size() > 2)
       print_line(where, shown_runs(files, baselines_.size(), files.reports.size()) + " against " +
                             shown_runs(files, 0, baselines_.size()) +
-                            ": a difference within what runs of one side differ is no regression.");
+                            ": a difference no larger than the one between the runs of one side is "
+                            "not a regression.");
     print_line(where, source_mark(files.reports) + check_summary(result, options_));
   }
 

@@ -66,7 +66,7 @@ void read_xplane(const std::string& path, Imported& imported, Progress& progress
   const auto type = std::filesystem::status(path, code).type();
   using Type = std::filesystem::file_type;
   if (type != Type::regular && type != Type::directory && type != Type::not_found)
-    throw WrongUse(path + (type == Type::fifo ? " is a pipe" : " is no regular file") +
+    throw WrongUse(path + (type == Type::fifo ? " is a pipe" : " is not a regular file") +
                    ", and an XPlane file is read twice: save it as a file first.");
   Progress unseen(false);
   Progress* each = &unseen;
@@ -188,7 +188,8 @@ class ImportCommand final : public Command {
     }
     if (ranks.size() < 2) return {all};
     if (nameless != nullptr)
-      throw WrongUse(nameless->path + " does not say of which rank it is, and other files are of " +
+      throw WrongUse(nameless->path +
+                     " does not say which rank it is from, and other files are of " +
                      std::to_string(ranks.size()) + " ranks: import it by itself.");
     for (auto& [rank, files] : ranks) groups.push_back(std::move(files));
     return groups;

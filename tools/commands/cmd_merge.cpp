@@ -46,7 +46,7 @@ std::string spread_table(const Report& report, std::size_t columns, bool colours
     const auto place = static_cast<std::size_t>(row.spread->slowest);
     return process_name(report.run.processes.at(place));
   });
-  return "\nLayers that differ most between GPUs, by most - mean; time per " +
+  return "\nLayers that differ most between GPUs, by longest - mean; time per " +
          to_string(report.run.unit) + ":\n" +
          render_columns(std::move(table), rows.size(), columns, colours);
 }

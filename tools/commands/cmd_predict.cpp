@@ -132,7 +132,7 @@ class PredictCommand final : public Command {
     for (const GpuSpec* gpu : gpus_) {
       if (!peak_of(*gpu, options_.precision))
         print_line(stdout, gpu->name + ": no published " + options_.precision +
-                               " peak: nothing can be said.");
+                               " peak: nothing can be predicted.");
     }
   }
 

@@ -82,7 +82,8 @@ class ReportCommand final : public Command {
     query_.layers = layer_patterns(layers_);
     const bool files = !html_.empty() || !csv_.empty() || !svg_.empty() || !markdown_.empty();
     if (query_.depth && (files || query_.kernels))
-      throw WrongUse("--depth is of the table's layers: leave out --kernels and files to write.");
+      throw WrongUse(
+          "--depth applies to the table's layers: leave out --kernels and output files.");
   }
 
   void check_layers(const ReportFiles& files) const {

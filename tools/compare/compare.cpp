@@ -136,8 +136,9 @@ void compare_clocks(const Report& a, const Report& b, const SideNames& names, Co
 // Whether numbers of two reports may be held against each other: fills obstacles and remarks.
 void say_how_comparable(const Report& a, const Report& b, const SideNames& names, Comparison& out) {
   if (is_playback(a) != is_playback(b)) {
-    out.obstacles.push_back(std::string("One is a playback and the other is of hardware: ") +
-                            (is_playback(a) ? names.a : names.b) + " is the playback.");
+    out.obstacles.push_back(
+        std::string("One report is from playback and the other from hardware: ") +
+        (is_playback(a) ? names.a : names.b) + " is from playback.");
   } else if (a.run.source != b.run.source) {
     out.remarks.push_back(names.a + " is from " + to_string(a.run.source) + ", " + names.b +
                           " from " + to_string(b.run.source) + ".");
@@ -156,13 +157,14 @@ void say_how_comparable(const Report& a, const Report& b, const SideNames& names
   if (!common) out.obstacles.emplace_back("They have no layer with kernels in common.");
   for (const auto& [name, report] : {std::pair{names.a, &a}, std::pair{names.b, &b}}) {
     if (!report->run.complete)
-      out.remarks.push_back(name + " is a snapshot of a program that still ran.");
+      out.remarks.push_back(name + " is a snapshot of a program that was still running.");
     if (report->run.lost.records + report->run.lost.unattributed_launches > 0)
       out.remarks.push_back(name + " lost records: its sums may be too small.");
   }
   if (a.run.unit == Unit::run && b.run.unit == Unit::run) {
     out.remarks.emplace_back(
-        "Numbers are of whole runs: they agree only where both runs did as much work.");
+        "Numbers are of whole runs: they can be compared only if both runs did the same amount of "
+        "work.");
   }
   if (a.run.unit == b.run.unit)
     out.other_work = other_work(work_done(a), work_done(b), names.a, names.b, a.run.unit);

@@ -33,10 +33,10 @@ struct ComparedRow {
   bool counts_again = false;            // its time is that of other rows
   Compared time_ns, flops, dram, fraction, saving_ns, launches;
   Maybe share;  // of A's time, of B's where it is new; empty where a part of that is unknown
-  // Half of the interval in which 95 % of differences lie that are none: 2 sqrt(a^2 + b^2) of the
-  // standard errors of both means. Those of a layer are the sums of its kernels', as clocks move
-  // all of them together. It is taken from the spread within each run; what differs from run to run
-  // is not in it. Empty where a kernel was timed less than twice.
+  // Half the interval that holds 95 % of the differences between equal runs: 2 sqrt(a^2 + b^2) of
+  // the standard errors of both means. Those of a layer are the sums of its kernels', as clocks
+  // move all of them together. It is taken from the spread within each run; what differs from run
+  // to run is not in it. Empty where a kernel was timed less than twice.
   Maybe noise_ns;
   // Of several runs of one side: the largest number less the smallest, of the side where that is
   // larger. Empty where each side has one run.

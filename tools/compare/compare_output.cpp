@@ -308,11 +308,12 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
   for (const std::string& text : renamed_lines(rows)) line(text);
   bool advised = false;
   for (const AdviceScore& score : score_advice(files.reports[0], comparison)) {
-    if (!advised) line("What became of the advice of A (savings of one item may be in another):");
+    if (!advised)
+      line("What became of the advice of A (one item's saving may be part of another's):");
     advised = true;
     lines("- " + score.line());
   }
-  lines(std::string("~: within the noise of both runs' own spread. FLOP") +
+  lines(std::string("~: within the noise, by the spread within both runs. FLOP") +
         (launches ? ", DRAM, launches and the time of a launch" : " and DRAM") +
         ": change from A to B.");
   if (!wide.empty()) lines("No room for: " + wide + ".");
@@ -398,7 +399,7 @@ std::vector<std::string> check_lines(const GateResult& result, const GateOptions
   }
   if (unknown > kMostUnknown)
     lines.push_back("unknown: " + std::to_string(unknown - kMostUnknown) +
-                    " more numbers, known in the baseline alone");
+                    " more numbers, known only in the baseline");
   return lines;
 }
 
@@ -408,9 +409,9 @@ std::string check_summary(const GateResult& result, const GateOptions& options) 
                      gates_of(options) + "), " + std::to_string(result.count(GateVerdict::worse)) +
                      " worse by more than " + gate_text(options.percent);
   if (const auto unclear = result.count(GateVerdict::unclear); unclear > 0)
-    text += ", " + std::to_string(unclear) + " beyond it but within the noise";
+    text += ", " + std::to_string(unclear) + " unclear";
   if (const auto unknown = result.count(GateVerdict::unknown); unknown > 0)
-    text += ", " + std::to_string(unknown) + " no longer known";
+    text += ", " + std::to_string(unknown) + " unknown";
   if (result.small > 0)
     text += "; " + std::to_string(result.small) + " layers below 0.1 % of the time left out";
   return text + ".";
@@ -440,10 +441,7 @@ std::string check_markdown(const ReportFiles& files, std::size_t baselines,
   for (const GateFinding& finding : result.findings) {
     if (finding.together) continue;
     if (finding.verdict == GateVerdict::unknown && ++unknown > kMostUnknown) continue;
-    const char* verdict = finding.verdict == GateVerdict::worse     ? "worse"
-                          : finding.verdict == GateVerdict::unclear ? "within the noise"
-                                                                    : "no longer known";
-    rows += std::string("| ") + verdict + " | " + markdown_cell(finding.name) + " | " +
+    rows += "| " + word_of_verdict(finding.verdict) + " | " + markdown_cell(finding.name) + " | " +
             to_string(finding.direction) + " | " + gated_name(finding.what) + " | " +
             shown_value(finding.values.a, finding.what) + " | " +
             shown_value(finding.values.b, finding.what) + " | " +

@@ -39,7 +39,7 @@ struct DiffOptions {
 // numbers that got lost beyond the first few.
 [[nodiscard]] std::vector<std::string> check_lines(const GateResult& result,
                                                    const GateOptions& options);
-// "12 numbers compared, 1 worse by more than 5 %, 2 within the noise."
+// "12 numbers compared (gate 5 %), 1 worse by more than 5 %, 2 unclear."
 [[nodiscard]] std::string check_summary(const GateResult& result, const GateOptions& options);
 // For a pull request. The baseline's files come first; there are so many of them.
 [[nodiscard]] std::string check_markdown(const ReportFiles& files, std::size_t baselines,

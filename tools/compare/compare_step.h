@@ -13,7 +13,7 @@ struct ComparedStep {
   Compared wall_ns, idle_ns;
   Compared exposed_ns;  // communication that nothing hides
   // wall_ns is the host's time from border to border, because a side knows no other. One side's
-  // time on the GPU is never held against the other's on the host.
+  // time on the GPU is never compared with the other's on the host.
   bool on_host = false;
   Compared gpu_ns;  // on the GPU, whatever is compared
   Maybe noise_ns;   // of both, as ComparedRow::noise_ns; idle time has no spread of its own

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two reports are of the same amount of work: without it, times cannot be held against each
-// other.
+// Whether two reports are of the same amount of work: without it, times cannot be compared.
 #pragma once
 
 #include <string>
@@ -9,8 +8,8 @@
 
 namespace gable {
 
-// Up to here two reports did as much: counting and algorithms that are chosen at run time differ by
-// that.
+// Two reports whose work differs by no more did the same amount: counting, and algorithms chosen at
+// run time, differ by that much.
 inline constexpr double kSameWork = 0.02;
 
 // Of the whole run, per unit.
@@ -21,7 +20,7 @@ struct WorkDone {
 };
 [[nodiscard]] WorkDone work_done(const Report& report);
 
-// Empty where both did as much, which the operators' formulas say before all. Else what differs,
+// Empty where both did the same amount, by the operators' formulas first. Else what differs,
 // without a full stop, of the first of these that both know: counted FLOPs, FLOPs by formula,
 // launches.
 [[nodiscard]] std::string other_work(const WorkDone& a, const WorkDone& b,

@@ -48,6 +48,10 @@ bool is_of_rows(Gated what) {
          what != Gated::coverage;
 }
 
+std::string remedy_of(Gated what) {
+  return ": profile again so that both know it, or leave " + gated_name(what) + " out of --what.";
+}
+
 bool within_chance(const GateFinding& finding) {
   const Maybe chance = larger(finding.noise_ns, finding.range);
   return chance && std::abs(*finding.values.b - *finding.values.a) <= *chance;
@@ -71,9 +75,8 @@ class Gate {
       for (const std::string& text : comparison_.throttled)
         out_.obstacles.push_back(
             text +
-            "; its times are not compared: profile again with an SM clock that "
-            "holds (nvidia-smi -lgc), or ask with --what for what is no time "
-            "(dram, flops, coverage).");
+            "; its times are not compared: profile again with a locked SM clock (nvidia-smi -lgc), "
+            "or ask with --what for what is not a time (dram, flops, coverage).");
     }
     if (!out_.obstacles.empty()) return std::move(out_);
     if (options_.layers.empty() || options_.asked) look_at_step();
@@ -90,9 +93,11 @@ class Gate {
     for (const Gated what : options_.what) {
       if (known_.contains(what) || what == Gated::coverage) continue;
       if (is_of_rows(what)) {
-        out_.obstacles.push_back("No layer of both reports has a known " + gated_name(what) + ".");
+        out_.obstacles.push_back("No layer's " + gated_name(what) + " is known in both reports" +
+                                 remedy_of(what));
       } else if (options_.asked) {
-        out_.obstacles.push_back("The " + gated_name(what) + " time is not known in both reports.");
+        out_.obstacles.push_back("The " + gated_name(what) +
+                                 " time is unknown in one report or both" + remedy_of(what));
       }
     }
     if (!out_.obstacles.empty()) out_.findings.clear();
@@ -345,7 +350,7 @@ std::string GateFinding::line(double percent_allowed) const {
   if (what == Gated::coverage)
     return text + " numbers, " + signed_percent(values.change()) + " (gate " +
            gate_text(percent_allowed) + "); no longer known: " + more;
-  if (verdict == GateVerdict::unknown) return text + ": known in the baseline alone";
+  if (verdict == GateVerdict::unknown) return text + ": known only in the baseline";
   if (whole_ns) {
     text += ", " + signed_percent(worsening()) + " of the step";
   } else if (const Maybe change = values.change()) {

@@ -12,12 +12,12 @@
 
 namespace gable {
 
-// What is held against the baseline: the step's time, its idle time and the communication that
-// nothing hides (each by a share of the step), GPU time, DRAM bytes and FLOPs may not grow, the
-// fraction of the roof may not fall, and numbers that the baseline knows may not get lost.
+// What is compared with the baseline: the step's time, its idle time and the communication that
+// nothing hides (each by a share of the step), GPU time, DRAM bytes and FLOPs must not grow, the
+// fraction of the roof must not fall, and numbers that the baseline knows must not get lost.
 enum class Gated { step, idle, exposed, time, dram, flops, roof, coverage };
 [[nodiscard]] std::string gated_name(Gated what);
-// Halves with half the work: it says something only where both did as much.
+// Halves with half the work: it says something only where both did the same amount.
 [[nodiscard]] bool needs_equal_work(Gated what);
 // A time, or made of times: it says something only where no GPU was throttled.
 [[nodiscard]] bool needs_equal_clock(Gated what);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of one GPU each, such as those of two ranks of a machine: which of its GPUs it was does
-// not stand against comparing them.
+// Reports of one GPU each, such as those of two ranks of a machine: it does not matter for
+// comparing them which of its GPUs it was.
 #pragma once
 
 #include <vector>

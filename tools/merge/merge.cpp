@@ -28,16 +28,17 @@ std::string misfit(const std::vector<Report>& reports, const std::vector<std::st
     const auto differ = [&](const std::string& how) {
       return names.front() + " and " + names[i] + " cannot be merged: " + how;
     };
-    if (!run.processes.empty()) return names[i] + " is a merged report already.";
+    if (!run.processes.empty())
+      return names[i] + " is a merged report already: merge the reports of the single processes.";
     if (run.source != first.source)
       return differ("one is from " + to_string(first.source) + ", the other from " +
-                    to_string(run.source) + ".");
+                    to_string(run.source) + ": merge the reports of one run.");
     if (run.unit != first.unit)
       return differ("one is per " + to_string(first.unit) + ", the other per " +
-                    to_string(run.unit) + ".");
+                    to_string(run.unit) + ": give all of them the same steps (--step-range).");
     if (run.scope != first.scope)
       return differ("counters of one are by " + to_string(first.scope) + ", of the other by " +
-                    to_string(run.scope) + ".");
+                    to_string(run.scope) + ": profile all of them with the same --scope.");
     // Rank 0 of another run would count twice.
     if (run.rank && !seen.insert({"rank", *run.rank}).second)
       return names[i] + " is rank " + std::to_string(*run.rank) +
@@ -45,7 +46,9 @@ std::string misfit(const std::vector<Report>& reports, const std::vector<std::st
     if (!run.rank && !seen.insert({run.hostname, run.pid}).second) {
       // Other tools' files tell no process.
       if (run.source == Source::imported)
-        return names[i] + " is imported and has no rank: of which process it is nobody knows.";
+        return names[i] +
+               " is imported and names neither rank nor process: import the files of all ranks "
+               "together (gable import --ranks), instead of merging their reports.";
       return names[i] + " is of process " + std::to_string(run.pid) + " on " + run.hostname +
              " again: name each report once.";
     }
@@ -148,7 +151,7 @@ void name_slowest(RunInfo& run) {
   if (!(mean > 0) || *(slowest->*part) == mean) return;
   run.notes.push_back("The slowest is " + process_name(*slowest) + ": a step of " +
                       duration(slowest->*part) + (gpu ? "" : " on the host") + ", " +
-                      signed_percent(*(slowest->*part) / mean - 1) + " of the mean.");
+                      percent(*(slowest->*part) / mean - 1) + " above the mean.");
 }
 
 // Fills run and step.
@@ -192,7 +195,8 @@ void merge_runs(const std::vector<Report>& reports, Report& out) {
 }  // namespace
 
 Merged merge_reports(const std::vector<Report>& reports, const std::vector<std::string>& names) {
-  if (reports.empty()) return {std::nullopt, "There is nothing to merge."};
+  if (reports.empty())
+    return {std::nullopt, "There is nothing to merge: name two reports or more."};
   if (std::string error = misfit(reports, names); !error.empty())
     return {std::nullopt, std::move(error)};
   if (reports.size() == 1) return {reports.front(), {}};

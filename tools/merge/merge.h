@@ -19,9 +19,9 @@ struct Merged {
 // over the GPUs of a kind: sums over all of them / their number, so that layers still add up to
 // their parents, ratios are those of the sums, and a layer that only some ranks have (pipeline
 // stages) counts for its share. Of each layer, RankSpread has the differences. run.total is the sum
-// over the processes. A kernel's times are weighed by launches; rows of which one knows a number
+// over the processes. A kernel's times are weighted by launches; rows of which one knows a number
 // that the other does not know stay apart, so that coverage tells the truth.
-// `names` has one for each report, for sentences. Of one report, that report.
+// `names` has a name for each report, for sentences. A single report is returned as it is.
 [[nodiscard]] Merged merge_reports(const std::vector<Report>& reports,
                                    const std::vector<std::string>& names);
 

@@ -9,8 +9,8 @@
 namespace gable {
 
 // Means over the processes, known where all know them. Standard deviations are of all their steps:
-// within the processes and between them. What a step would win is bounded by the least and the
-// most of them, and its graph is believed as far as the least of theirs.
+// within the processes and between them. What a step could save lies between the least and the most
+// that one of them could save; the merged graph is as reliable as the least reliable of theirs.
 [[nodiscard]] Step merge_steps(const std::vector<Report>& reports);
 
 }  // namespace gable

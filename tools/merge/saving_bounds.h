@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// By how much the step of several ranks would be shorter: what each would win alone bounds it, as
-// the slowest of them decides.
+// How much shorter the step of several ranks would be: what each would save alone gives only
+// bounds, because the slowest of them decides.
 #pragma once
 
 #include <algorithm>

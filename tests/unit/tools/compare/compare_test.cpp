@@ -193,7 +193,7 @@ TEST(CompareOf, WhatMayNotBeHeldAgainstEachOtherIsSaid) {
   b.devices[0].sm_count = 50;
   EXPECT_EQ(compare(a, b).obstacles,
             (std::vector<std::string>{
-                "One is a playback and the other is of hardware: A is the playback.",
+                "One report is from playback and the other from hardware: A is from playback.",
                 "Numbers of A are per step, those of B per run.",
                 "A ran on GPU (100 SMs), B on GPU (50 SMs)."}));
   b = a;
@@ -203,7 +203,7 @@ TEST(CompareOf, WhatMayNotBeHeldAgainstEachOtherIsSaid) {
   EXPECT_TRUE(compare(a, b).obstacles.empty());
   EXPECT_EQ(compare(a, b).remarks,
             (std::vector<std::string>{"The clocks of device 0 differ.",
-                                      "B is a snapshot of a program that still ran.",
+                                      "B is a snapshot of a program that was still running.",
                                       "B lost records: its sums may be too small."}));
 }
 

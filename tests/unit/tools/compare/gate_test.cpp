@@ -81,7 +81,8 @@ TEST(GateOf, WhatTheBaselineAloneKnowsIsSaid) {
   const auto nothing = gated(row_of("w", 100, std::nullopt));
   EXPECT_TRUE(nothing.findings.empty());
   EXPECT_EQ(nothing.obstacles,
-            std::vector<std::string>{"No layer of both reports has a known time."});
+            std::vector<std::string>{"No layer's time is known in both reports: profile again so "
+                                     "that both know it, or leave time out of --what."});
 }
 
 TEST(GateOf, SmallLayersAndThoseOfOneReportAreNotLookedAt) {
@@ -181,14 +182,17 @@ TEST(GateOf, CommunicationThatIsNoLongerHiddenIsWorse) {
   EXPECT_TRUE(gate(comparison, {}).findings.empty());
   const auto asked = gate(comparison, {.what = {Gated::exposed, Gated::step}, .asked = true});
   ASSERT_EQ(asked.obstacles.size(), 1u);
-  EXPECT_EQ(asked.obstacles.front(), "The exposed time is not known in both reports.");
+  EXPECT_EQ(asked.obstacles.front(),
+            "The exposed time is unknown in one report or both: profile again so that both know "
+            "it, or leave exposed out of --what.");
 }
 
 TEST(GateOf, WithoutStepsNothingIsSaidOfThemUnlessAsked) {
   const Comparison none = with_step(std::nullopt, std::nullopt, std::nullopt, std::nullopt);
   EXPECT_TRUE(gate(none, {}).obstacles.empty());
   EXPECT_EQ(gate(none, {.what = {Gated::step}, .asked = true}).obstacles,
-            std::vector<std::string>{"The step time is not known in both reports."});
+            std::vector<std::string>{"The step time is unknown in one report or both: profile "
+                                     "again so that both know it, or leave step out of --what."});
 }
 
 TEST(GateOf, NumbersThatGotLostAreWorse) {
@@ -273,7 +277,7 @@ TEST(GateOf, Sentences) {
   finding.what = Gated::dram;
   finding.values = {1000, std::nullopt};
   EXPECT_EQ(finding.line(5).find("whole program: dram "), 0u);
-  EXPECT_TRUE(finding.line(5).ends_with(": known in the baseline alone"));
+  EXPECT_TRUE(finding.line(5).ends_with(": known only in the baseline"));
 }
 
 TEST(GateOf, TimesOfAThrottledRunAreNotCompared) {
