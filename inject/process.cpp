@@ -102,7 +102,7 @@ void watch_demand() {
   if (sigaction(SIGUSR2, nullptr, &before) != 0) return;
   if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL) {
     runtime().notes.record(
-        "SIGUSR2 is the program's own, so it opens no queue; gable window does.");
+        "The program handles SIGUSR2 itself, so that signal opens no queue; gable window does.");
     return;
   }
   struct sigaction ours {};

@@ -40,13 +40,14 @@ constexpr const char* kNoFiles =
     "it is not in the folder python beside libgable_inject.so. Build it with cmake --build BUILD "
     "--target gable_python, or install Gable again.";
 constexpr const char* kTooEarly =
-    "Python did not run yet when CUDA started. Start the program by gable profile, or with the "
+    "Python was not running yet when CUDA started. Start the program with gable profile, or with "
+    "the "
     "variables that gable env prints.";
 constexpr const char* kNotCalled =
-    "Python's main thread ran no Python code after CUDA had started. Start the program by gable "
+    "Python's main thread ran no Python code after CUDA had started. Start the program with gable "
     "profile, or with the variables that gable env prints.";
 constexpr const char* kWasRefused =
-    "Python took no further call to its main thread. Start the program by gable profile, or with "
+    "Python took no further call to its main thread. Start the program with gable profile, or with "
     "the variables that gable env prints.";
 
 struct Python {

@@ -11,7 +11,7 @@ cd "$root"
 
 total=${1:-0}
 [[ $# == 0 || $total =~ ^[1-9][0-9]*$ ]] || {
-  printf "fuzz: '%s' is no number of seconds; write scripts/fuzz.sh 60\n" "$total" >&2
+  printf "fuzz: '%s' is not a number of seconds; write scripts/fuzz.sh 60\n" "$total" >&2
   exit 2
 }
 

@@ -63,8 +63,8 @@ InputFile::InputFile(const std::string& path, const std::string& what) : path_(p
   regular_ = S_ISREG(info.st_mode);
   size_ = regular_ ? static_cast<std::uint64_t>(std::max<off_t>(info.st_size, 0)) : 0;
   if (S_ISFIFO(info.st_mode) && !waited_for_writer(file_)) {
-    error_ = path + " is a pipe that no process writes to: start what writes " + what +
-             " into it first.";
+    error_ = path + " is a pipe that no process writes to: first start the program that writes " +
+             what + " into it.";
   }
   const int flags = ::fcntl(file_, F_GETFL);
   if (flags >= 0) (void)::fcntl(file_, F_SETFL, flags & ~O_NONBLOCK);
@@ -80,7 +80,8 @@ std::optional<std::string> InputFile::read_all() {
   if (!error_.empty()) return std::nullopt;
   const auto most = regular_ ? kMostAtOnce : kMostOfPipeAtOnce;
   const auto too_large = [&] {
-    error_ = path_ + " has more than " + in_gib(most) + ", and so much is not read at once.";
+    error_ = path_ + " has more than " + in_gib(most) +
+             ", more than can be read at once: give a smaller file.";
     return std::nullopt;
   };
   if (size_ > most) return too_large();

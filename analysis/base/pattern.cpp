@@ -36,15 +36,15 @@ const char* said_of(std::regex_constants::error_type error) {
     case std::regex_constants::error_brace:
       return "a brace has no partner";
     case std::regex_constants::error_badbrace:
-      return "what stands in braces is no number of repetitions, as in {2,5}";
+      return "the braces hold no number of repetitions such as {2,5}";
     case std::regex_constants::error_range:
       return "a range in brackets ends before it begins";
     case std::regex_constants::error_badrepeat:
       return "a *, +, ? or { has nothing before it to repeat";
     case std::regex_constants::error_escape:
-      return "a backslash stands before nothing that it could mean";
+      return "what follows a backslash is not a valid escape";
     case std::regex_constants::error_backref:
-      return "it refers to a group that is not there";
+      return "it refers to a group that does not exist";
     case std::regex_constants::error_ctype:
     case std::regex_constants::error_collate:
       return "there is no such class of characters";
@@ -159,7 +159,7 @@ Pattern::Parsed Pattern::parse(std::string_view text) {
     if (text.substr(0, kRegex.size()) == kRegex) {
       text.remove_prefix(kRegex.size());
       if (is_oversized_regex(text)) {
-        parsed.error = "A regular expression has " + std::string(kRegexLimits) +
+        parsed.error = "A regular expression may have " + std::string(kRegexLimits) +
                        "; this one begins with \"" + std::string(text.substr(0, 20)) + "\".";
         return parsed;
       }
@@ -170,7 +170,7 @@ Pattern::Parsed Pattern::parse(std::string_view text) {
     parsed.pattern.impl_ = std::move(impl);
   } catch (const std::regex_error& error) {
     parsed.error =
-        "\"" + std::string(text) + "\" is no regular expression: " + said_of(error.code()) + ".";
+        "\"" + std::string(text) + "\" is not a regular expression: " + said_of(error.code()) + ".";
   } catch (const std::exception&) {
     parsed.error = "There is not enough memory for this pattern.";
   }

@@ -13,7 +13,7 @@ namespace gable {
 // of an expression, on the stack of whoever asks.
 [[nodiscard]] bool is_oversized_regex(std::string_view expression);
 inline constexpr std::string_view kRegexLimits =
-    "at most 4096 characters and 100 parentheses within each other";
+    "at most 4096 characters and 100 nested parentheses";
 // What is wrong with an ECMAScript expression, as "a parenthesis is not closed"; empty: nothing.
 [[nodiscard]] std::string problem_of_regex(const std::string& expression);
 

@@ -26,11 +26,11 @@ struct FlagNote {
 constexpr FlagNote kFlagNotes[] = {
     {.flag = "tensor_inferred",
      .before = "",
-     .after = " used tensor cores, by their names or their instructions, and the work of those was "
-              "not counted: their FLOPs are unknown, not 0."},
+     .after = " used tensor cores, as their names or instructions show, and that work was not "
+              "counted: their FLOPs are unknown, not 0."},
     {.flag = "tensor_unknown",
      .before = "Tensor cores were not fully counted for ",
-     .after = ": their FLOPs are those of the CUDA cores and what was counted."},
+     .after = ": their FLOPs are those of the CUDA cores plus what was counted."},
     {.flag = "cuda_cores_unknown",
      .before = "The CUDA cores' FLOPs of ",
      .after = " were not counted."},
@@ -55,7 +55,7 @@ constexpr FlagNote kFlagNotes[] = {
               "were used, which the counter of L1 bytes misses."},
     {.flag = "l2_all",
      .before = "L2 bytes of ",
-     .after = " are all that L2 moved, its traffic with other units than the SMs included."},
+     .after = " are all that L2 moved, including its traffic with units other than the SMs."},
     {.flag = "launches_differ",
      .before = "Launches per window differ between the phases for ",
      .after = ": their counters and times are means of different launches."},
@@ -70,12 +70,12 @@ constexpr FlagNote kFlagNotes[] = {
      .after = " differ by more than 10 % between windows: their ratios are of means."},
     {.flag = "times_differ",
      .before = "",
-     .after = " took another time with counters than without: either their work differed, or "
+     .after = " took a different time with counters than without: either their work differed, or "
               "they disturb each other where nothing is counted."},
     {.flag = "overlapped",
      .before = "Ranges of ",
-     .after = " overlapped kernels of other layers: their FLOPs and bytes may have work of "
-              "those in them.",
+     .after = " overlapped kernels of other layers: their FLOPs and bytes may include the work of "
+              "those.",
      .one = "layer",
      .many = "layers"},
     {.flag = "above_roof",
@@ -106,11 +106,11 @@ void once_note(const Report& report, std::vector<std::string>& notes) {
         return row.samples_flops == 0 && row.has_flag("cuda_cores_unknown");
       }));
   if (count == 0) return;
-  notes.push_back(kernels(count) + (count == 1 ? " was" : " were") + " launched once and " +
-                  (count == 1 ? "has" : "have") +
-                  " bytes or FLOPs, not both: a second run with --phases flops (or hw) counts the "
-                  "other, --replay kernel counts all in one run and runs every kernel several "
-                  "times.");
+  notes.push_back(
+      kernels(count) + (count == 1 ? " was" : " were") + " launched once and " +
+      (count == 1 ? "has" : "have") +
+      " bytes or FLOPs, not both: a second run with --phases flops (or hw) counts the other; "
+      "--replay kernel counts both in one run, but runs every kernel several times.");
 }
 
 std::string percent(double value) { return significant(value, 3) + " %"; }
@@ -132,24 +132,26 @@ void model_notes(const Profile::State& state, const Report& report,
     if (most == nullptr || off(row) > off(*most)) most = &row;
   }
   if (most != nullptr) {
-    notes.push_back("The counted FLOPs of " + counted(differ, "layer", "layers") +
-                    " differ by more than 10 % from those of their operators' formulas, most in " +
-                    shown_path(most->path) + " (" + to_string(most->direction) + ", " +
-                    significant(*most->model->flops_ratio, 3) +
-                    " times): padding, Winograd, or fused or repeated work.");
+    notes.push_back(
+        "The counted FLOPs of " + counted(differ, "layer", "layers") +
+        " differ by more than 10 % from those of their operators' formulas, most in " +
+        shown_path(most->path) + " (" + to_string(most->direction) + ", " +
+        significant(*most->model->flops_ratio, 3) +
+        " times the formula's). Padding, Winograd, and fused or repeated work can cause that.");
   }
   const auto above = static_cast<std::uint64_t>(std::count_if(
       report.layers.begin(), report.layers.end(),
       [](const LayerRow& row) { return row.model && row.model->roof.fraction.value_or(0) > 1; }));
   if (above > 0) {
     notes.push_back("By their operators' formulas " + counted(above, "layer is", "layers are") +
-                    " above the roof: Winograd does with fewer FLOPs, caches with fewer bytes, and "
-                    "a clock may be above the stated one.");
+                    " above the roof: Winograd needs fewer FLOPs, caches save bytes, and a clock "
+                    "may be above the stated one.");
   }
   if (any && !model_steps_are_alike(state)) {
     notes.emplace_back(
-        "Less than 95 % of the steps launched the same kernels as one whose operators were "
-        "described: what is analytic is of those alone, and is compared with nothing.");
+        "Less than 95 % of the steps launched the same kernels as a step whose operators were "
+        "described: analytic numbers are of such steps alone, and are not compared with counted "
+        "ones.");
   }
 }
 
@@ -242,7 +244,7 @@ void step_note(const Profile::State& state, const Report& report, std::vector<st
   }
   notes.push_back(
       std::string("How long a step takes on the GPU is unknown: it lasts until the next step's "
-                  "first kernel, and no step was timed whose next one was timed too. ") +
+                  "first kernel, and no two consecutive steps were timed. ") +
       (imported ? "Record one more step." : "Let the program run for one more step."));
 }
 
@@ -250,13 +252,13 @@ void recorded_steps_note(const Profile::State& state, std::vector<std::string>& 
   const StepRecorder& recorder = state.step_recorder;
   if (recorder.too_large() > 0) {
     notes.emplace_back(
-        "Steps of this program have more calls or operations than are recorded one by one: what "
-        "a step waits for is not told.");
+        "Steps of this program have more calls or operations than Gable records one by one: what a "
+        "step waits for is unknown.");
   }
   if (state.step_records.empty() && recorder.too_far_ahead() + state.step_records_ahead > 0) {
     notes.emplace_back(
         "The program is ahead of the GPU by more launches than three of its steps have, so that "
-        "its launches wait for room: what a step waits for is not told.");
+        "its launches wait for room: what a step waits for is unknown.");
   }
 }
 
@@ -271,10 +273,11 @@ void latency_note(const Profile::State& state, const Report& report,
       });
   if (report.step.launch_latency_ns || !matters) return;
   const bool unseen = report.run.source == Source::imported && state.step_records.empty();
-  notes.push_back(std::string("The launch latency is unknown, and which short kernels it holds: ") +
-                  (unseen ? "it takes three neighbouring steps with their calls (gable import "
-                            "--step-range names steps)."
-                          : "no launch found its GPU idle while times were taken."));
+  notes.push_back(
+      std::string("The launch latency is unknown, and so is which short kernels it limits: ") +
+      (unseen ? "finding it takes three consecutive steps with their calls (gable import "
+                "--step-range names steps)."
+              : "no launch found its GPU idle while times were taken."));
 }
 
 }  // namespace

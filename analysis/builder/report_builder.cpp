@@ -71,7 +71,7 @@ void fill_basis(const Profile::State& state, const UnitScale& unit, Basis& basis
   }
   note = std::to_string(windows) + " of " + steps + " steps seen";
   if (state.classes.places() > 1) {
-    note += ", weighed by launch sequence, stand for all";
+    note += ", weighted by launch sequence, stand for all";
   } else {
     note += windows == 1 ? " was measured and stands" : " were measured and stand";
     note += " for all of them";

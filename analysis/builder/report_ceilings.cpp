@@ -67,9 +67,10 @@ void clock_note(const Report& report, const DeviceInfo& device, std::vector<std:
   if (measured == report.sm_clock_measured_hz.end() || !measured->second) return;
   const auto highest = static_cast<double>(device.sm_clock_max_hz);
   if (highest <= 0 || std::abs(*measured->second / highest - 1) <= kSame) return;
-  notes.push_back("The SMs of device " + std::to_string(device.id) + " ran at " +
-                  ghz(*measured->second) + " in counter windows, and their highest clock is " +
-                  ghz(highest) + ": theoretical roofs of compute and caches are at the first.");
+  notes.push_back(
+      "The SMs of device " + std::to_string(device.id) + " ran at " + ghz(*measured->second) +
+      " in counter windows, and their highest clock is " + ghz(highest) +
+      ": theoretical roofs of compute and caches are for the clock of the counter windows.");
 }
 
 // A roof that was measured holds; where it is above the theoretical one, one of them is wrong.
@@ -86,8 +87,8 @@ void measured_notes(const Report& report, const DeviceInfo& device,
       notes.push_back("The measured roof " + measured.name + " of device " +
                       std::to_string(device.id) + " is " +
                       significant((measured.value / other.value - 1) * 100, 2) +
-                      " % above the theoretical one: a clock above the stated one, or a "
-                      "measurement that did not do what it should.");
+                      " % above the theoretical one: the clock was above the stated one, or the "
+                      "measurement did not do what it should.");
     }
   }
   if (!names.empty()) {
@@ -122,7 +123,7 @@ void fill_ceilings(const Profile::State& state, const std::vector<KernelOfLayer>
     if (!is_possible(measured, device)) {
       report.run.notes.push_back("The SM clock counted on device " + std::to_string(device.id) +
                                  ", " + ghz(*measured) +
-                                 ", cannot be: theoretical roofs are at the highest clock.");
+                                 ", is impossible: theoretical roofs are for the highest clock.");
       report.sm_clock_measured_hz.erase(clock);
       measured.reset();
     }

@@ -415,9 +415,10 @@ class Answers {
       if (!*each.to) ++left_out;
     }
     if (left_out > 0) {
-      note("How much shorter a step would be was worked out for the " +
-           std::to_string(wanted.size() - left_out) + " layers and kernels with most to save; of " +
-           std::to_string(left_out) + " others it is unknown.");
+      note("The saving in step time was worked out for the " +
+           std::to_string(wanted.size() - left_out) +
+           " layers and kernels with the most to save; for " + std::to_string(left_out) +
+           " others it is unknown.");
     }
   }
 

@@ -128,14 +128,14 @@ struct GraphLaunch {
   std::uint32_t correlation = 0;
 };
 
-// One kernel's activity record. start = end = 0: no time could be taken.
-// What a block of a kernel takes of an SM.
+// What a block of a kernel takes of an SM: registers for each of its threads, and shared memory for
+// itself.
 struct KernelResources {
   std::uint32_t registers = 0;     // of a thread; 0: neither is known
   std::uint32_t shared_bytes = 0;  // static and dynamic
   friend bool operator==(const KernelResources&, const KernelResources&) = default;
 };
-
+// One kernel's activity record. start = end = 0: no time could be taken.
 struct KernelRecord {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::uint32_t correlation = 0;

@@ -120,8 +120,8 @@ class Writer {
     say(lost.other_kinds, "launches of further kinds found no room and are left out.");
     say(lost.unknown_graphs, "launches of graphs that nothing is known of are left out.");
     say(run_.stray_copies() + calls_.unsaid_copies(),
-        "copies are left out, whose calls or records were not seen or whose kind a recording has "
-        "not.");
+        "copies are left out: their calls or records were not seen, or recordings have no such "
+        "kind.");
     say(lost.values, "launches have no counters of their own, only the means of their kind.");
     say(lost.range_samples, "counts of several launches together are left out.");
     say(calls_.untimed(), "kinds of launches were never timed; they take 1000 ns here.");

@@ -284,7 +284,7 @@ class Parser {
   RecordingResult run(std::string_view text) {
     for_each_line(text, [&](std::string_view line) { return read_line(line, true); });
     if (error_.empty() && !header_seen_)
-      error_ = name_ + ": it is no recording: the header line is missing.";
+      error_ = name_ + ": it is not a recording: the header line is missing.";
     if (error_.empty() && current_ >= 0) {
       error_ = name_ + ": the sequence \"" + recording_->sequences[current()].name +
                "\" has no end_sequence.";
@@ -325,11 +325,11 @@ class Parser {
     try {
       object = nlohmann::json::parse(text);
     } catch (const nlohmann::json::exception&) {
-      error_ = where + ": this is not one JSON object.";
+      error_ = where + ": this line is not one JSON object.";
       return false;
     }
     if (!object.is_object()) {
-      error_ = where + ": this is not one JSON object.";
+      error_ = where + ": this line is not one JSON object.";
       return false;
     }
     RecordingLine line(std::move(object), where);
@@ -364,7 +364,7 @@ class Parser {
   void read_header(RecordingLine& line) {
     if (!line.has("gable_recording")) {
       line.fail(
-          "it is no recording: the first line must be the header {\"gable_recording\": 1, …}");
+          "it is not a recording: the first line must be the header {\"gable_recording\": 1, …}");
       return;
     }
     const int version = line.whole<int>("gable_recording", 0, true, 1);

@@ -47,7 +47,7 @@ struct Where {
 class Object {
  public:
   Object(const Json& json, const Where& where) : json_(json), where_(where) {
-    if (!json_.IsObject()) throw WrongField(where_.text() + " is no object");
+    if (!json_.IsObject()) throw WrongField(where_.text() + " is not an object");
   }
 
   [[nodiscard]] const Json* find(const char* name) const {
@@ -99,7 +99,7 @@ class Object {
   void read(const char* name, std::map<std::string, Maybe>& out) const {
     const Json* value = find(name);
     if (value == nullptr) return;
-    if (!value->IsObject()) throw WrongField(at(name).text() + " is no object");
+    if (!value->IsObject()) throw WrongField(at(name).text() + " is not an object");
     const Where where = at(name);
     for (auto item = value->MemberBegin(); item != value->MemberEnd(); ++item) {
       // Written in the map's own order.
@@ -115,7 +115,7 @@ class Object {
       parts.push_back(integer<std::uint32_t>(value, where));
     });
     if (find(name) == nullptr) return;
-    if (parts.size() != 3) throw WrongField(at(name).text() + " is no list of three numbers");
+    if (parts.size() != 3) throw WrongField(at(name).text() + " is not a list of three numbers");
     out = {parts[0], parts[1], parts[2]};
   }
   // Calls `visit(object)` when the field is there.
@@ -137,17 +137,17 @@ class Object {
   void each(const char* name, Visit visit) const {
     const Json* value = find(name);
     if (value == nullptr) return;
-    if (!value->IsArray()) throw WrongField(at(name).text() + " is no list");
+    if (!value->IsArray()) throw WrongField(at(name).text() + " is not a list");
     std::size_t index = 0;
     const Where list = at(name);
     for (const Json& item : value->GetArray()) visit(item, Where{&list, "", index++});
   }
   static std::string text(const Json& value, const Where& where) {
-    if (!value.IsString()) throw WrongField(where.text() + " is no text");
+    if (!value.IsString()) throw WrongField(where.text() + " is not a text");
     return {value.GetString(), value.GetStringLength()};
   }
   static double number(const Json& value, const Where& where) {
-    if (!value.IsNumber()) throw WrongField(where.text() + " is no number");
+    if (!value.IsNumber()) throw WrongField(where.text() + " is not a number");
     const double number = value.GetDouble();
     if (number < 0) throw WrongField(where.text() + " is negative");
     if (number > kLargest) throw WrongField(where.text() + " is out of range");
@@ -156,7 +156,7 @@ class Object {
   template <typename Integer>
   static Integer integer(const Json& value, const Where& where) {
     if (!value.IsInt64() && !value.IsUint64())
-      throw WrongField(where.text() + " is no whole number");
+      throw WrongField(where.text() + " is not a whole number");
     const bool fits = value.IsUint64() ? std::in_range<Integer>(value.GetUint64())
                                        : std::in_range<Integer>(value.GetInt64());
     if (!fits || (value.IsInt64() && value.GetInt64() < 0))

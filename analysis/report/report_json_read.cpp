@@ -100,15 +100,15 @@ void check_tree(const std::vector<LayerRow>& layers) {
   std::unordered_map<std::int64_t, std::size_t> places;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const auto [first, fresh] = places.try_emplace(layers[i].id, i);
-    if (!fresh) throw WrongField(name(i) + ".id is that of " + name(first->second));
+    if (!fresh) throw WrongField(name(i) + ".id is also that of " + name(first->second));
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     std::size_t above = 0;
     for (const LayerRow* at = &layers[i]; at->parent; ++above) {
       const auto parent = places.find(*at->parent);
-      if (parent == places.end()) throw WrongField(name(i) + " has a parent that is no layer");
+      if (parent == places.end()) throw WrongField(name(i) + " has a parent that is not a layer");
       at = &layers[parent->second];
-      if (at == &layers[i]) throw WrongField(name(i) + " is a parent of its own");
+      if (at == &layers[i]) throw WrongField(name(i) + " is among its own parents");
       if (above > kDeepest)
         throw WrongField(name(i) + " has more than " + std::to_string(kDeepest) + " parents");
     }
@@ -118,7 +118,7 @@ void check_tree(const std::vector<LayerRow>& layers) {
 ParsedReport parse(std::string_view text) {
   const rapidjson::Document json = json::parsed(text);
   if (!json.IsObject() || !json.HasMember("gable"))
-    return {std::nullopt, "This is no report of gable: it has no field \"gable\"."};
+    return {std::nullopt, "This is not a report of gable: it has no field \"gable\"."};
   const json::Where top;
   const Object root(json, top);
   Report report;
@@ -134,7 +134,7 @@ ParsedReport parse(std::string_view text) {
                               ": use the gable that wrote it, or a newer one."};
   }
   if (report.schema < 1)
-    return {std::nullopt, "This is no report of gable: gable.schema is missing or below 1."};
+    return {std::nullopt, "This is not a report of gable: gable.schema is missing or below 1."};
   Reader reader(root);
   fields(reader, report);
   check_tree(report.layers);
@@ -152,7 +152,7 @@ ParsedReport from_json(std::string_view text) {
     if (error.too_large)
       return {std::nullopt, "This report is damaged: a number near byte " +
                                 std::to_string(error.byte) + " is out of range."};
-    return {std::nullopt, "This is no JSON, or it was cut off: something is wrong at byte " +
+    return {std::nullopt, "This is not JSON, or it was cut off: something is wrong at byte " +
                               std::to_string(error.byte) + "."};
   } catch (const WrongField& error) {
     return {std::nullopt, "This report is damaged: " + std::string(error.what()) + "."};

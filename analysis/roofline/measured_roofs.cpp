@@ -46,7 +46,7 @@ void read_roof(const Object& in, MeasuredRoof& roof) {
   if (!known) throw json::WrongField(in.at("kind").text() + " is neither compute nor memory");
   roof.kind = *known;
   if (roof.name.empty() || !std::isfinite(roof.value) || roof.value <= 0)
-    throw json::WrongField(in.at("value").text() + " is no rate");
+    throw json::WrongField(in.at("value").text() + " is not a rate");
 }
 
 ParsedRoofs parse(std::string_view text) {
@@ -109,7 +109,7 @@ void read_one(const fs::directory_entry& entry, StoredRoofs& stored) {
                               "; `gable ceilings` writes them anew.");
   };
   std::error_code code;
-  if (!entry.is_regular_file(code) || code) return ignore("it is no file");
+  if (!entry.is_regular_file(code) || code) return ignore("it is not a file");
   if (entry.file_size(code) > kMostBytes || code) return ignore("it is too large");
   const auto text = read_plain_file(path);
   if (!text) return ignore("it cannot be read");
@@ -148,7 +148,7 @@ ParsedRoofs roofs_from_json(std::string_view text) {
   try {
     return parse(text);
   } catch (const json::NoJson&) {
-    return {std::nullopt, "it is no JSON, or was cut off"};
+    return {std::nullopt, "it is not JSON, or was cut off"};
   } catch (const std::exception& error) {
     return {std::nullopt, error.what()};
   }

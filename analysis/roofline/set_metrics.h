@@ -62,7 +62,7 @@ using CountedTogether = std::map<std::string, CountedMetric, std::less<>>;
                                                        bool same_work);
 
 // The same of several kernels: sums of what is above the line over sums of what is below, which the
-// kernels' counters have. Occupancy is weighed by the kernels' time.
+// kernels' counters have. Occupancy is weighted by the kernels' time.
 class SetMetricsSum {
  public:
   void add(const KernelRow& kernel);

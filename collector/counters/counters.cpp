@@ -56,10 +56,11 @@ CuptiFailure Counters::begin_on(Context& context, Phase phase, std::size_t max_r
   const bool first = !context.had;
   const auto before = gpus_.free_bytes(context.place.device);
   if (first && before && *before < kLeastMemory) {
-    return {CUPTI_ERROR_OUT_OF_MEMORY,
-            "Only " + std::to_string(*before >> 20) +
-                " MiB of GPU memory are free, and counters may need 512; leave that much free, for "
-                "example with a smaller batch."};
+    return {
+        CUPTI_ERROR_OUT_OF_MEMORY,
+        "Only " + std::to_string(*before >> 20) +
+            " MiB of GPU memory are free, and counters may need 512 MiB; leave that much free, for "
+            "example with a smaller batch."};
   }
   CuptiFailure failure;
   const auto* plan = plan_.load(std::memory_order_acquire);

@@ -43,7 +43,7 @@ CounterImage image_of(const Json& json) {
     RangeValues values{range.at("name").get<std::string>(),
                        range.at("values").get<std::vector<double>>()};
     if (values.values.size() != image.metrics.size())
-      throw std::invalid_argument("a range has not one value for each metric");
+      throw std::invalid_argument("a range does not have one value for each metric");
     image.ranges.push_back(std::move(values));
   }
   return image;
@@ -110,7 +110,7 @@ ImagesRead read_images(const std::string& path) {
   try {
     const Json json = Json::from_cbor(bytes);
     if (!json.is_object() || json.value("gable_counter_images", 0) != 1) {
-      result.error = path + ": these are no counter images that this Gable reads.";
+      result.error = path + ": these are not counter images that this Gable can read.";
       return result;
     }
     result.source = json.at("source").get<std::string>();

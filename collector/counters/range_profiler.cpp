@@ -194,8 +194,8 @@ CuptiFailure RangeProfiler::leave_helper() {
   state_->patient.use_callers_thread();
   // With no code: nothing failed.
   return {CUPTI_SUCCESS,
-          "CUPTI counted nothing in it for a thread of Gable's; from here on it is asked by the "
-          "program's own."};
+          "CUPTI counted nothing in it when a thread of Gable's asked; from now on the program's "
+          "own threads ask."};
 }
 
 CuptiFailure RangeProfiler::disable() {

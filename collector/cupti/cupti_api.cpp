@@ -57,7 +57,7 @@ void fill(CuptiApi& api, void* library, const std::string& opened_as, CuptiOrigi
   if (!survives_without_driver(api.cuptiGetVersion)) {
     api.why_not = "The CUPTI " + api.path +
                   " ends the process where there is no NVIDIA driver, as that of CUDA 13.2 does; "
-                  "point --cupti to that of CUDA 12.6 to 13.1 here.";
+                  "here, point --cupti to one of CUDA 12.6 to 13.1.";
     return;
   }
   if (stuck(api)) {

@@ -75,7 +75,7 @@ DriverCalls load_driver(bool open) {
                         resolve(library, "cuDeviceTotalMem_v2", calls.total_memory);
   if (!complete)
     calls.why_not =
-        "The libcuda.so.1 found here lacks basic calls: it is no NVIDIA driver (a toolkit's "
+        "The libcuda.so.1 found here lacks basic calls: it is not an NVIDIA driver (a toolkit's "
         "stub?).";
   return calls;
 }

@@ -54,7 +54,7 @@ class Reader {
     // What a chip's instruction set lacks is no loss.
     if (!exists) return;
     leave_out(std::string(set.name) + ": " + std::string(quantity.name), true,
-              chip_.chip() + " needs more than one pass for it, and a window has one.");
+              chip_.chip() + " needs more than one pass to count it, and a window has one.");
   }
 
   // Where the roll-up of a metric begins; npos: it has none.
@@ -91,7 +91,7 @@ class Reader {
     if (parts.empty()) {
       leave_out(name, true,
                 chip_.chip() + " needs " + std::to_string(chip_.passes_alone(*usual).value_or(0)) +
-                    " passes for it, and a window has one.");
+                    " passes to count it, and a window has one.");
       return;
     }
     if (parts.front() != *usual) {

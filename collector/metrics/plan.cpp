@@ -196,12 +196,12 @@ class Planner {
     const auto& trouble = chip_.trouble().sentence;
     if (!plan.passes.empty()) {
       if (!trouble.empty())
-        plan.notes.push_back(trouble + " Counters that it was asked for are not taken.");
+        plan.notes.push_back(trouble + " Some of the counters that were asked for are not taken.");
       return;
     }
     plan.error = "CUPTI collects none of the metrics " +
-                 std::string(roofline ? "of a roofline" : "asked for") + " on " + chip_.chip() +
-                 "." + (trouble.empty() ? "" : " " + trouble);
+                 std::string(roofline ? "that a roofline needs" : "asked for") + " on " +
+                 chip_.chip() + "." + (trouble.empty() ? "" : " " + trouble);
   }
 
   ChipMetrics& chip_;

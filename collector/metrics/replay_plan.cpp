@@ -19,8 +19,8 @@ MetricPlan replay_plan(ChipMetrics& chip, MetricPlan plan) {
   if (chip.configure(whole.metrics, whole.config_image)) {
     plan.passes.push_back(std::move(whole));
   } else {
-    plan.error = "CUPTI makes no configuration of all metrics together for " + chip.chip() +
-                 ", so --replay kernel cannot be had.";
+    plan.error = "CUPTI cannot configure all metrics together for " + chip.chip() +
+                 ", so --replay kernel is not possible.";
   }
   return plan;
 }

@@ -15,7 +15,7 @@ void check_regex(const std::string& option, const std::string& text) {
                                std::string(kRegexLimits) + ".");
   if (const std::string problem = problem_of_regex(text); !problem.empty())
     throw CLI::ValidationError(option + " takes a regular expression, and " +
-                               quoted_for_message(text) + " is none: " + problem + ".");
+                               quoted_for_message(text) + " is not one: " + problem + ".");
 }
 
 void check_not_empty(const std::string& option, const std::string& what, const std::string& text) {

@@ -149,7 +149,7 @@ void RequestSocket::close_in_child() { g_listening.close(); }
 
 RequestAnswer ask_process(int pid, const std::string& line) {
   const int asking = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (asking < 0) return {{}, std::string("no socket can be had: ") + std::strerror(errno)};
+  if (asking < 0) return {{}, std::string("no socket can be made: ") + std::strerror(errno)};
   const auto until = Clock::now() + kClientPatience;
   const timeval patience{kClientPatience.count() / 1000,
                          0};  // for one who listens and does not accept

@@ -68,7 +68,7 @@ void read_metrics(const std::string& list, std::vector<std::string>& metrics) {
     if (!plain) {
       throw CLI::ValidationError(
           "--metrics takes names separated by commas such as roofline,dram__bytes.sum; " +
-          quoted_for_message(name) + " is no name.");
+          quoted_for_message(name) + " is not a name.");
     }
     if (name.find("__") == std::string::npos && find_metric_set(name) == nullptr) {
       throw CLI::ValidationError("--metrics takes the sets " + set_names() +

@@ -121,11 +121,12 @@ CountingLadder::Step CountingLadder::go_down(PhaseKind kind, Cause cause, const 
   own.rung = way->to;
   own.fell = true;
   if (own.rung == Rung::trial)
-    return {true, false, "One window with a range for each layer shows whether these work."};
+    return {true, false, "One window with a range for each layer shows whether such ranges work."};
   // What has not been tried yet begins there.
   if (!other.works && other.rung == Rung::launches) other.rung = Rung::automatic;
-  return {true, false,
-          "Counters go on with CUPTI's automatic ranges, in which it waits after every launch."};
+  return {
+      true, false,
+      "Counting continues with CUPTI's automatic ranges, in which CUPTI waits after every launch."};
 }
 
 CountingLadder::Step CountingLadder::take_layers(PhaseKind kind) {
@@ -141,9 +142,9 @@ CountingLadder::Step CountingLadder::take_layers(PhaseKind kind) {
   const bool changed = !by_layers_;
   counted_ = false;
   by_layers_ = true;
-  return {
-      true, changed,
-      "Counters go on with one range for each layer: they are of layers, not of single kernels."};
+  return {true, changed,
+          "Counting continues with one range for each layer: counters are of layers, not of single "
+          "kernels."};
 }
 
 // Where hardware counters never fitted, what instructions count would be wrong too, and nothing
@@ -159,8 +160,8 @@ CountingLadder::Step CountingLadder::give_up(PhaseKind kind, Cause cause) {
   }
   Step step{true, false,
             kind == PhaseKind::flops
-                ? "FLOPs are not counted any more; hardware counters are."
-                : "Hardware counters are not taken any more; FLOPs are counted."};
+                ? "FLOPs are no longer counted; hardware counters still are."
+                : "Hardware counters are no longer taken; FLOPs are still counted."};
   if (other.works || other.fell) return step;
   // What followed the other kind down begins at the top.
   other = {};

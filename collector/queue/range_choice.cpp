@@ -11,12 +11,10 @@ RangeChoice choose_ranges(const Settings& settings, bool ranks) {
   const bool automatic = settings.ranges == RangesBy::automatic;
   if (!replay && !automatic) return {RangeMode::user, {}};
   if (!ranks) return {replay ? RangeMode::replay : RangeMode::automatic, {}};
-  return {RangeMode::user,
-          replay
-              ? "--replay kernel runs kernels again, which may wait for those of other ranks: no "
-                "kernel is replayed."
-              : "--ranges auto waits for every launch, which other ranks may wait for: user "
-                "ranges are taken."};
+  return {RangeMode::user, replay ? "--replay kernel runs kernels again, and these may wait for "
+                                    "kernels of other ranks: no kernel is replayed."
+                                  : "--ranges auto waits after every launch, and other ranks may "
+                                    "wait for this one meanwhile: Gable uses user ranges instead."};
 }
 
 bool may_wait_for_ranks(std::string_view symbol) { return is_collective(symbol); }

@@ -62,10 +62,10 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
 std::string verdict(const CounterResult& result, const JoinRequest& request,
                     const JoinChecks& checks) {
   if (result.uncountable > 0)
-    return "A CUDA graph ran in it of which CUPTI makes an unknown number of ranges.";
+    return "A CUDA graph ran in it for which CUPTI makes an unknown number of ranges.";
   if (checks.unranged && result.unranged > 0 && request.launches.size() >= request.max_ranges)
     return "The window had more launches than the " + std::to_string(request.max_ranges) +
-           " there was room for.";
+           " that there was room for.";
   if (checks.unranged && result.unranged > 0)
     return "A launch ran beside another one of the same context and could not be counted alone.";
   if (checks.dropped && result.dropped > 0)
@@ -74,7 +74,7 @@ std::string verdict(const CounterResult& result, const JoinRequest& request,
     return counted(result.missing, "launch", "launches") + " came back without counters.";
   if (checks.thread_blocks && result.mismatched > 0)
     return counted(result.mismatched, "launch", "launches") +
-           " came back with a count of thread blocks that is not the grid.";
+           " came back with a count of thread blocks that does not match the grid.";
   return {};
 }
 

@@ -14,7 +14,7 @@ Verdict judge_window(const WindowFacts& facts, std::uint32_t thrown_away,
   if (checks.stuck && has(kStuck)) return {"CUPTI or another thread took too long.", false};
   if (has(kRefused)) return {"Counters were refused to a context within it.", false};
   if (has(kCollective))
-    return {"A collective ran in it, beside which launches must not wait.", false};
+    return {"A collective ran in it, and launches must not wait beside one.", false};
   const bool last_try = thrown_away + 1 >= PhaseQueue::kMaxThrownAway;
   const bool patched = kind == PhaseKind::flops;
   if (checks.modules && has(kModuleLoaded) && (patched || (facts.steps && !last_try)))

@@ -29,7 +29,7 @@ void note_missing_modules(Runtime& rt) {
   if (rt.settings.layers == ModuleLayers::off || modules_followed(rt)) return;
   if (!is_loaded("libtorch_cpu.so")) return;
   rt.notes.record(
-      std::string("PyTorch ran without Gable's Python side, so its modules are no layers: ") +
+      std::string("PyTorch ran without Gable's Python side, so its modules are not layers: ") +
       g_reason.load(std::memory_order_relaxed));
 }
 

@@ -131,8 +131,8 @@ void Ending::with_program() {
 
 void Ending::for_tool(const std::string& tool) {
   if (!complete_.load() && claim()) {
-    c_.rt.notes.say(tool +
-                    " uses CUPTI from here on, so Gable stops; its report has what came before.");
+    c_.rt.notes.say(
+        tool + " uses CUPTI from now on, so Gable stops; Gable's report has what came before.");
     c_.gpus.rest();
     c_.windows.shut_down("Another CUPTI tool began within it.");
     set_ranges_active(false);

@@ -40,7 +40,7 @@ std::string OnDemand::why_not() const {
   if (!ending_.complete())
     return "A queue is open in it: its windows come first. Ask again when its report is complete.";
   if (c_.counters.hangs() || c_.counters.runs_on())
-    return "CUPTI did not come to an end with the queue before.";
+    return "CUPTI did not finish the previous queue.";
   return {};
 }
 
@@ -56,7 +56,7 @@ std::string OnDemand::open(const Schedule& schedule) {
   c_.rt.ranges.forget_open();
   if (!c_.windows.reopen(schedule)) {
     subscription_.end();
-    return "The queue before did not come to an end.";
+    return "The previous queue did not end.";
   }
   ending_.queue_opened();
   c_.watch_gpus();

@@ -36,8 +36,9 @@ void RecordingOutput::write_images(const std::string& recording, bool played) {
   const std::string failed = write_new(images_.text(played ? "playback" : "cupti"), path);
   if (!failed.empty()) rt_.notes.say("The counter images were not written: " + failed);
   if (const auto left_out = images_.left_out(); left_out > 0) {
-    rt_.notes.say("Recording: " + std::to_string(left_out) +
-                  " counter images are not kept: of each phase one is, of at most 4 MiB.");
+    rt_.notes.say(
+        "Recording: " + std::to_string(left_out) +
+        " counter images are not kept: a recording keeps one for each phase, of at most 4 MiB.");
   }
 }
 

@@ -158,7 +158,7 @@ RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environm
   if (complete && counts.hw + counts.flops + counts.time == 0 && counts.needed) {
     run.notes.push_back(
         "The program ended before anything was measured: " + std::to_string(*counts.needed) +
-        " steps of the same launches are enough to have everything.");
+        " steps of the same launches are enough to measure everything.");
   }
   return run;
 }

@@ -202,10 +202,10 @@ void Session::end_model(const std::string& why_not) {
   std::string problem = why_not;
   // The next step has begun, and only that one.
   if (problem.empty() && rt.hot.step.load(std::memory_order_relaxed) != described->step + 1)
-    problem = "the step in which they were described had a border within it";
+    problem = "another step border fell within the step in which they were described";
   if (!problem.empty()) {
     if (rt.model.give_up())
-      rt.notes.record("What the model's operators have to do is not known: " + problem + ".");
+      rt.notes.record("How much work the model's operators do is unknown: " + problem + ".");
     return;
   }
   rt.model.kept();
@@ -236,7 +236,7 @@ void Session::begin_block(const Block& block) {
   // The end of the queue before may still wait for a launch.
   c_.windows.settle_pending();
   if (const auto refused = worker_.open_queue(block.schedule); !refused.empty())
-    c_.rt.notes.say("What the program wants profiled is not: " + refused);
+    c_.rt.notes.say("The block that the program asked to profile is not profiled: " + refused);
 }
 
 void Session::leave_to(const std::string& tool) {

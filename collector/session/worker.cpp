@@ -195,7 +195,7 @@ std::string Worker::open_queue(const Schedule& schedule) {
         return block_answer_.has_value();
       })) {
     block_wanted_.reset();
-    return "The queue before did not come to an end in time.";
+    return "The previous queue did not end in time.";
   }
   return *block_answer_;
 }

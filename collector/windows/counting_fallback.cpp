@@ -64,7 +64,7 @@ void CountingFallback::fall_back(WindowQueue& queue, PhaseKind kind, const Troub
     return;
   }
   if (!step.moved && trouble.cause == CountingLadder::Cause::refused)
-    rt_.notes.record(trouble.what + " It was asked for again.");
+    rt_.notes.record(trouble.what + " Gable asked for it again.");
   follow(queue, kind, step, trouble.what);
 }
 
@@ -129,7 +129,7 @@ void CountingFallback::cut_windows(WindowQueue& queue) {
   queue.set_window_launches(launches);
   if (queue.by_steps() || most_told_.exchange(most) <= most) return;
   rt_.notes.say(counters_.refused_ranges().sentence +
-                " Counters go on with fewer ranges: windows are of at most " +
+                " Counting continues with fewer ranges: windows are of at most " +
                 std::to_string(most) + " launches.");
 }
 

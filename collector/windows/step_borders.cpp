@@ -127,7 +127,7 @@ void StepBorders::obey(PeriodMark mark) {
       queue_.begin_window(now);
       break;
     case PeriodMark::lost:
-      queue_.cut_window(now, "The program's launches repeated no longer within it.");
+      queue_.cut_window(now, "The program's launches stopped repeating within it.");
       if (queue_.planner().next().kind == PhaseKind::off && !looks_on()) queue_.no_window_left();
       break;
     case PeriodMark::gone:
@@ -152,13 +152,13 @@ void StepBorders::period_found(PeriodMark mark, std::uint64_t now) {
 
 void StepBorders::period_gone(std::uint64_t now) {
   if (queue_.planner().next().kind == PhaseKind::off) {
-    queue_.cut_window(now, "The program's launches repeated no longer within it.");
+    queue_.cut_window(now, "The program's launches stopped repeating within it.");
     queue_.finish();
     return;
   }
   rt_.notes.record("The program's launches repeated for " + std::to_string(queue_.steps_seen()) +
                    " steps of " + std::to_string(period_) +
-                   " launches and then no longer: this report is about what came later.");
+                   " launches and then stopped repeating: this report covers what came later.");
   start_over(Border::launches, now, {});
   launches_.store(0, std::memory_order_relaxed);
 }
@@ -226,8 +226,8 @@ void StepBorders::range_found(std::uint64_t now) {
     names += (names.empty() ? "'" : ", '") + rt_.layers.node(range).name + "'";
   const bool one = recurring_.ranges().size() == 1;
   found_note_ = (one ? "The range " : "The ranges ") + names +
-                (one ? ", which comes again around the program's launches, was"
-                     : ", which come again in turn around the program's launches, were") +
+                (one ? ", which recurs around the program's launches, was"
+                     : ", which recur in turn around the program's launches, were") +
                 " taken for the step; --step-range chooses another.";
   queue_.begin_window(now);
 }
@@ -235,7 +235,7 @@ void StepBorders::range_found(std::uint64_t now) {
 void StepBorders::range_gone(std::uint64_t now) {
   range_patience_.store(~0ull, std::memory_order_relaxed);
   if (queue_.planner().next().kind == PhaseKind::off) {
-    queue_.cut_window(now, "The range that was taken for the step came no longer within it.");
+    queue_.cut_window(now, "The range that was taken for the step stopped coming within it.");
     queue_.finish();
     return;
   }
@@ -243,8 +243,8 @@ void StepBorders::range_gone(std::uint64_t now) {
     const auto seen = queue_.steps_seen();
     rt_.notes.record("The range that was taken for the step came " +
                      (seen == 1 ? "once" : std::to_string(seen) + " times") +
-                     " and then no longer around the program's launches: this report is "
-                     "about what came later.");
+                     " and then no longer came around the program's launches: this report covers "
+                     "what came later.");
   }
   found_note_.clear();
   start_over(Border::launches, now, {});
@@ -282,8 +282,8 @@ void StepBorders::ranks_came() {
   const auto due = queue_.planner().queue().next().kind;
   if (measures(due) || queue_.state().collects()) {
     rt_.notes.record(
-        "NCCL made a communicator when measuring had begun: other ranks may have been in other "
-        "windows, and collectives waited for them.");
+        "NCCL made a communicator after measuring had begun: other ranks may have been in other "
+        "windows, so collectives may have waited for them.");
     return;
   }
   if (const auto border = queue_.border();
@@ -334,7 +334,7 @@ bool StepBorders::begin_block(const Schedule& schedule) {
   if (queue_.state().ended()) return false;
   queue_.follow_schedule(schedule);
   point_ = StepPoint::forward;
-  start_over(queue_.border(), now, "The program began what is to be profiled within it.");
+  start_over(queue_.border(), now, "A block that the program asked to profile began within it.");
   launches_.store(0, std::memory_order_relaxed);
   return true;
 }
@@ -345,9 +345,10 @@ void StepBorders::keep_what_was_measured() {
   if (border != Border::period && border != Border::recurring) return;
   if (!sink_.with_profile([](Profile& profile) { return profile.take_back(); })) return;
   queue_.set_border(Border::launches);
-  const auto found = border == Border::recurring
-                         ? std::string("The program's steps were found by its ranges")
-                         : "The program's launches repeat every " + std::to_string(period_);
+  const auto found =
+      border == Border::recurring
+          ? std::string("The program's steps were found by its ranges")
+          : "The program's launches repeat every " + std::to_string(period_) + " launches";
   rt_.notes.record(found +
                    ", but it ended before such steps were measured: numbers are of the run, from "
                    "the windows before.");

@@ -283,14 +283,14 @@ void WindowDriver::before_collective() {
 }
 
 void WindowDriver::leave_automatic(const std::string& seen) {
-  std::string instead = " Ranges are Gable's own.";
+  std::string instead = " Counting continues with user ranges.";
   {
     const MutexLock hold(queue_.mutex());
     auto step = queue_.ladder().forbid_automatic(fallback_.allowed());
     if (!step.sentence.empty()) instead = " " + std::exchange(step.sentence, {});
     fallback_.follow(queue_, PhaseKind::hw, step, {});
   }
-  rt_.notes.say(seen + "nothing waits after every launch any more." + instead);
+  rt_.notes.say(seen + "Gable no longer waits after every launch." + instead);
 }
 
 void WindowDriver::leave_replay(const std::string& seen, bool counted) {

@@ -163,8 +163,7 @@ Phase WindowQueue::choose_keys(Phase phase) {
   if (!limited()) return phase;
   if (planner_.take_hopeless()) {
     rt_.notes.say(
-        "Following the launches alone takes more than --budget allows: nothing (more) is "
-        "collected.");
+        "Following the launches alone takes more than --budget allows: nothing more is collected.");
     phase = planner_.next();
   }
   if (!is_counter(phase.kind)) return phase;

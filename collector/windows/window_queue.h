@@ -32,7 +32,7 @@
 namespace gable {
 
 inline constexpr std::string_view kNoBudgetWithRanks =
-    "--budget is left out: with several ranks all must be in the same window.";
+    "--budget is ignored: several ranks must all be in the same window.";
 
 // A counter window that ended, and is to be read.
 struct EndedWindow {

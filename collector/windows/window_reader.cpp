@@ -52,7 +52,7 @@ ProgressQuery WindowReader::judge(EndedWindow& window, CountersOutcome& outcome)
   query.counted = hooks_.counted;
   if (outcome.keep && queue_.ladder().on_trial(end.phase.kind)) {
     end.keep = false;
-    end.reason = "It only showed whether counters of layers can be had.";
+    end.reason = "It was only a trial of whether counters of layers can be taken.";
     window.retract = true;
   }
   return query;
@@ -108,10 +108,9 @@ void WindowReader::was_read(const EndedWindow& window, const CountersOutcome& ou
     fallback_.follow(queue_, kind, queue_.ladder().worked(kind), {});
   // Where CUPTI does not return nothing was there to fit.
   if (planner.take_distrust() && !counters_.hangs()) {
-    fallback_.follow(
-        queue_, PhaseKind::hw, queue_.ladder().give_up_all(),
-        "The counters of a launch are not its own here (no window's counts of thread blocks "
-        "fitted).");
+    fallback_.follow(queue_, PhaseKind::hw, queue_.ladder().give_up_all(),
+                     "Counters cannot be told apart by launch here (in no window did the counts of "
+                     "thread blocks match the grids).");
   }
   if (window.end.keep) queue_.was_read(window, needs);
   const auto due = planner.next();

@@ -45,7 +45,8 @@ bool Windows::reopen(const Schedule& schedule) {
 void Windows::end_block() {
   const auto now = clock_.now();
   const MutexLock hold(queue_.mutex());
-  queue_.end_window(now, steps_known() ? "What the program had profiled ended within it." : "");
+  queue_.end_window(
+      now, steps_known() ? "The block that the program asked to profile ended within it." : "");
   queue_.stop();
 }
 
@@ -55,7 +56,7 @@ void Windows::shut_down(const std::string& why) {
     const MutexLock hold(queue_.mutex());
     queue_.end_window(now, steps_known() ? why : "");
     if (!queue_.state().quit())
-      rt_.notes.record("The queue could not be ended where the program ended.");
+      rt_.notes.record("The queue could not be ended when the program ended.");
   }
   rt_.hot.watching.store(false, std::memory_order_release);
   settle_pending();

@@ -61,7 +61,7 @@ class Images(unittest.TestCase):
             done = evaluate("--played", PLAYED, broken)
             self.assertEqual(done.returncode, 2)
             self.assertIn(says, done.stderr)
-        self.assertIn("these are no counter images", evaluate("--played", PLAYED, self.other()).stderr)
+        self.assertIn("these are not counter images", evaluate("--played", PLAYED, self.other()).stderr)
 
     def other(self):
         path = work("other.images")

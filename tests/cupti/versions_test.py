@@ -59,7 +59,7 @@ class Planned(unittest.TestCase):
     def test_the_newest_of_all_says_what_it_lacks(self):
         run = gable("doctor", "--chip", "GH100", "--cupti", wheels.library(wheels.NEWEST))
         self.assertEqual((run.returncode, run.stdout, run.stderr.count("\n")), (1, "", 1))
-        self.assertIn("does not list its chips here, as those from CUDA 13.3 on without a driver", run.stderr)
+        self.assertIn("does not list its chips here, like those from CUDA 13.3 on where there is no driver", run.stderr)
         self.assertIn("point --cupti to one", run.stderr)
         found = gable("doctor", "--cupti", wheels.library(wheels.NEWEST)).stdout
         self.assertRegex(found, r"(?m)^CUPTI +ready ")

@@ -13,10 +13,10 @@ PROGRAM = os.environ["GABLE_LONG_RUN"]
 OPTIONS = "--step-range=^step$ --active=2"
 FP32, DRAM, TIME = 2 * 32768, 32 * 3000, 5000  # of one launch
 
-AUTOMATIC = "Counters go on with CUPTI's automatic ranges, in which it waits after every launch."
-LAYERS = "Counters go on with one range for each layer: they are of layers, not of single kernels."
-NO_FLOPS = "FLOPs are not counted any more; hardware counters are."
-NO_HARDWARE = "Hardware counters are not taken any more; FLOPs are counted."
+AUTOMATIC = "Counting continues with CUPTI's automatic ranges, in which CUPTI waits after every launch."
+LAYERS = "Counting continues with one range for each layer: counters are of layers, not of single kernels."
+NO_FLOPS = "FLOPs are no longer counted; hardware counters still are."
+NO_HARDWARE = "Hardware counters are no longer taken; FLOPs are still counted."
 TIMES = "No more counters are taken."
 SENTENCES = (AUTOMATIC, LAYERS, NO_FLOPS, NO_HARDWARE, TIMES)
 
@@ -98,7 +98,7 @@ class Automatic(LadderTest):
                 ended = self.run_program(faults=fault("call", call, use, times=times))
                 self.check_said(ended)
                 self.check_kernels(ended)
-                self.assertIn(f"{call} failed with CUPTI_ERROR_UNKNOWN (999). It was asked for again.", ended.notes)
+                self.assertIn(f"{call} failed with CUPTI_ERROR_UNKNOWN (999). Gable asked for it again.", ended.notes)
 
     def test_not_where_ranks_may_wait(self):
         """What would be counted that way is not."""

@@ -29,7 +29,7 @@ class OtherTools(unittest.TestCase):
                 with self.subTest(binding=binding, when=when):
                     ended = self.run_program(binding, when, 5, wait_ms)
                     self.assertEqual(ended.out, WORKED, ended.err)
-                    sentence = f"libgable_other_tool_{binding}.so uses CUPTI from here on, so Gable stops"
+                    sentence = f"libgable_other_tool_{binding}.so uses CUPTI from now on, so Gable stops"
                     self.assertIn(sentence, ended.err)
                     self.assertTrue(any(sentence in note for note in ended.notes), ended.notes)
                     steps = ended.report["run"]["steps"]

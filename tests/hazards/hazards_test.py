@@ -150,7 +150,7 @@ class Endings(unittest.TestCase):
         self.check("late_handler")
 
     def test_own_usr2(self):
-        self.assertIn("SIGUSR2 is the program's own, so it opens no queue; gable window does.",
+        self.assertIn("The program handles SIGUSR2 itself, so that signal opens no queue; gable window does.",
                       self.check("own_usr2").reports[0]["run"]["notes"])
 
     def test_late_usr2(self):

@@ -145,7 +145,7 @@ class Writes(unittest.TestCase):
         done = profiled(["-o", "/proc/report.json"], capture_output=True, cwd=self.folder)
         self.assert_unchanged(done)
         self.assertNotIn("gable: /proc", done.stderr)
-        self.assertIn("gable: No table is printed of /proc/report.json, as there is no such file.", done.stderr)
+        self.assertIn("gable: No table is printed for /proc/report.json: there is no such file.", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 2, done.stderr)
 
     def test_a_snapshot_that_fails_before_the_end_changes_no_name(self):
@@ -157,7 +157,7 @@ class Writes(unittest.TestCase):
             finally:  # it ends by this alone
                 process.send_signal(signal.SIGTERM)
             _, err = process.communicate(timeout=240)
-        self.assertEqual(err, "gable: No table is printed of /proc/report.json, as there is no such file.\n")
+        self.assertEqual(err, "gable: No table is printed for /proc/report.json: there is no such file.\n")
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can make a link of somebody else's")
     def test_a_link_of_somebody_elses(self):

@@ -50,7 +50,7 @@ class Attributes(ImportTest):
         for metric, value in (("device__attribute_multiprocessor_count", "many"), ("device__attribute_clock_rate", "1e300"),
                               ("device__attribute_fb_bus_width", "-1")):
             said = self.refused("--ncu", self.file("a.csv", HEAD + row(metric, "", value)))
-            self.assertIn(f"a.csv:2: '{value}' is no value of {metric}", said)
+            self.assertIn(f"a.csv:2: '{value}' is not a value of {metric}", said)
 
     def test_attributes_of_another_gpu(self):
         said = self.refused("--ncu", self.file("a.csv", HEAD + row("gpu__time_duration.sum", "ns", "10")
@@ -167,7 +167,7 @@ class NamedByTheUser(ImportTest):
             report = self.report("--nsys", export)
             self.assertEqual(report["ceilings"], [])
             self.assertIsNone(report["devices"][0]["compute_capability"])
-            self.assertIn("The GPU is none of NVIDIA's (" + (name or "AMD, by the names of its kernels") + ")", notes(report))
+            self.assertIn("The GPU is not one of NVIDIA's (" + (name or "AMD, by the names of its kernels") + ")", notes(report))
             self.assertNotIn("Roofs are missing", notes(report))
             self.refused("--nsys", export, "--gpu", "H100")
 
@@ -189,7 +189,7 @@ class NamedByTheUser(ImportTest):
             report = self.report("--kineto", trace)
             self.assertEqual([(each["id"], each["name"], each["sm_count"]) for each in report["devices"]], [(device, name, sms)])
             self.assertEqual(report["ceilings"], [])
-            self.assertIn(f"The GPU is none of NVIDIA's ({name})", notes(report))
+            self.assertIn(f"The GPU is not one of NVIDIA's ({name})", notes(report))
             self.assertIn("which is not the board H100", self.refused("--kineto", trace, "--gpu", "h100"))
         self.assertEqual(self.report("--kineto", self.amd_trace(["NVIDIA H100 80GB HBM3"], 3))["devices"][0]["name"], "NVIDIA H100 80GB HBM3")
 

@@ -56,7 +56,7 @@ class Join(ImportTest):
                              self.ncu(self.RELU, ("gemm(float *, int)", 100), ("gemm(float *, int)", 300), self.RELU))
         mm = layer(report, "model", "aten::mm")
         self.assertEqual(kernel(report, "gemm(float *, int)", layer=mm["id"])["flops"]["fp32"], 400)
-        self.assertIn("by name with sums", notes(report))
+        self.assertIn("by name and sums", notes(report))
 
     def test_another_number_is_joined_by_name_with_sums(self):
         report = self.report("--nsys", self.nsys(), "--ncu", self.ncu(("gemm(float *, int)", 100)))
@@ -117,7 +117,7 @@ class Join(ImportTest):
     def test_names_that_do_not_tell_instances_apart_are_counted_in_a_note(self):
         times = ["void k<float>(float*)", "void k<double>(double*)", "other(int)"]
         self.assertEqual(self.joined(times, ["k", "k", "other"]), [None, None, 6])
-        self.assertIn("The counters of 2 launches are left out: by name they could be of several kernels", notes(json.loads(self.text)))
+        self.assertIn("The counters of 2 launches are left out: by name they could belong to several kernels", notes(json.loads(self.text)))
         self.assertNotIn("belong to no kernel", notes(json.loads(self.text)))
         # One that has its own full name may not leave the other for what is left.
         self.assertEqual(self.joined(times, ["void k<float>(float *)", "k", "other"]), [2, None, 6])

@@ -66,7 +66,7 @@ class Kinds(ImportTest):
                               ("c.sqlite", '<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>'),
                               ("d.json", '{"message": "Not Found", "status": "404"}')):
             for said in self.refused_by(self.file(name, content), *OPTIONS):
-                self.assertIn("what a web server answered, not a profile: the file was not downloaded", said)
+                self.assertIn("a web server's answer, not a profile: the file was not downloaded", said)
         for name in ("a.json.gz", "b.csv", "c.sqlite"):
             for said in self.refused_by(self.file(name, "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2\nsize 12345\n"), *OPTIONS):
                 self.assertIn("is a pointer of Git LFS: the file itself was not downloaded; git lfs pull fetches it.", said)
@@ -91,7 +91,7 @@ class Kinds(ImportTest):
         event = {"name": "gemv", "ph": "X", "cat": "cuda", "ts": 1, "dur": 2, "tid": "CUDA API 7", "pid": "Device 0", "args": {"NVTXRegions": [None]}}
         for trace in ([event], {"traceEvents": [event | {"args": {}}]}):
             for said in self.refused_by(self.file("p.json", json.dumps(trace)), *OPTIONS):
-                self.assertIn("was made of an export of nsys", said)
+                self.assertIn("was made from an export of nsys", said)
                 self.assertIn("give the export itself (nsys export --type sqlite) with --nsys", said)
 
     def test_traces_of_programs_that_profile_no_gpu(self):
@@ -99,7 +99,7 @@ class Kinds(ImportTest):
         tool = {"name": "RunTask", "ph": "X", "ts": 1, "dur": 5, "pid": 1, "tid": 1, "cat": "toplevel"}
         for content in ({"traceEvents": [tool]}, [tool], [[-1, 1, 37888, 7], [-1, 1, 512, 7]], {"resourceSpans": []}, [{"cols": []}]):
             said = self.refused("--kineto", self.file("c.json", json.dumps(content)))
-            self.assertIn("no trace of PyTorch's, JAX's or TensorFlow's profiler", said)
+            self.assertIn("not a trace of PyTorch's, JAX's or TensorFlow's profiler", said)
             self.assertNotIn("ProfilerActivity", said)
         for said in self.refused_by(self.file("c.json", json.dumps([tool])), "--nsys", "--ncu"):
             self.assertIn("is a trace in Chrome's format", said)
@@ -122,7 +122,7 @@ class Kinds(ImportTest):
                 self.assertEqual(numbers(self.report(option, self.file("wide", wide))), numbers(plain))
                 self.assertEqual(numbers(self.report(option, self.file("wide.gz", gzip.compress(wide)))), numbers(plain))
                 self.assertIn(f"give it with {option}.", self.refused("--nsys", self.file("wide", wide)))
-                self.assertIn("wide begins as UTF-16, and is none further on", self.refused(option, self.file("wide", wide[:1001])))
+                self.assertIn("wide begins as UTF-16, but is not UTF-16 further on", self.refused(option, self.file("wide", wide[:1001])))
 
     def test_a_log_with_json_around_ncus_rows_is_ncus(self):
         self.report("--ncu", self.file("log.csv", b'{"traceEvents": "what the program printed"}\n' + (DATA / "ncu_raw.csv").read_bytes()))

@@ -50,7 +50,7 @@ class BadInput(ImportTest):
         self.assertIn("circle", said)
 
     def test_no_kernel(self):
-        self.assertIn("has no kernel: it is JSON, and no trace", self.refused("--kineto", self.trace()))
+        self.assertIn("has no kernel: it is JSON, but not a trace", self.refused("--kineto", self.trace()))
         said = self.refused("--kineto", self.trace(self.event(cat="cpu_op")))
         self.assertIn("has no kernel: nothing ran on a GPU while it was recorded", said)
         launch = self.event(cat="cuda_runtime", name="cudaLaunchKernel", args={"correlation": 5})
@@ -67,7 +67,7 @@ class BadInput(ImportTest):
     def test_other_files(self):
         self.assertIn("is empty", self.refused("--kineto", self.file("e.json", "")))
         self.assertIn("no traceEvents", self.refused("--kineto", self.file("a.json", '{"a": [1, 2, {"b": null}]}')))
-        self.assertIn("no JSON", self.refused("--kineto", self.file("b.json", bytes(range(1, 256)) * 9)))
+        self.assertIn("this is not JSON", self.refused("--kineto", self.file("b.json", bytes(range(1, 256)) * 9)))
         self.assertIn("no trace", self.refused("--kineto", self.file("n.json", "17")))
         self.assertIn("SQLite", self.refused("--kineto", self.file("t.json", b"SQLite format 3\0" + bytes(100))))
         self.assertIn("--ncu", self.refused("--kineto", self.file("t.csv", '"ID","Process ID"\n')))

@@ -43,7 +43,7 @@ class BadInput(ImportTest):
         prof = "==PROF== Connected to process 7 (/usr/bin/python3.12)\n==PROF== Disconnected from process 7\n"
         for error, remedy in (("The application returned an error code (1).", "see that it ends well without ncu"),
                               ("ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters.", "run ncu as root"),
-                              ("Profiling failed because a driver resource was unavailable.", "mend that")):
+                              ("Profiling failed because a driver resource was unavailable.", "fix that")):
             said = self.refused("--ncu", self.file("a.csv", prof + "==ERROR== " + error + "\n"))
             self.assertIn("has no launches (ncu says: ==ERROR== " + error[:40], said)
             self.assertIn(remedy, said)

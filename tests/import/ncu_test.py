@@ -276,7 +276,7 @@ class Units(ImportTest):
             report = self.report("--ncu", self.file("a.csv", HEAD + row(0) + row(0, metric=clock, unit=unit, value=value)))
             self.assertEqual(report["devices"][0]["clocks_hz"]["sm_max"], hz)
         said = self.refused("--ncu", self.file("a.csv", HEAD + row(0) + row(0, metric=clock, unit="foo", value="5")))
-        self.assertIn(f"a.csv:3: '5 foo' is no value of {clock}", said)
+        self.assertIn(f"a.csv:3: '5 foo' is not a value of {clock}", said)
 
 
 if __name__ == "__main__":

@@ -39,12 +39,12 @@ class WrittenNumbers(ImportTest):
         # Where numbers have no groups, three digits behind a comma are none either; and ncu prints no three decimals.
         for doubtful, other in (("1.234", "17"), ("1.234", "1234567"), ("1,234", "1234567"), ("1,234", "5.678"), ("1.234", "5,678")):
             said = self.refused("--ncu", self.file("n.csv", HEAD + row(0, value=doubtful) + row(1, value=other)))
-            self.assertIn(f"'{doubtful}' may be with decimals or in groups of digits", said)
+            self.assertIn(f"'{doubtful}' may have decimals or groups of digits", said)
             self.assertIn("LC_ALL=C", said)
 
     def test_two_marks_in_one_file(self):
         said = self.refused("--ncu", self.file("n.csv", HEAD + row(0, value="15,36") + row(1, value="1.5")))
-        self.assertIn("n.csv:3: '1.5' is no number where the decimal mark is a comma", said)
+        self.assertIn("n.csv:3: '1.5' is not a number where the decimal mark is a comma", said)
 
     def test_each_output_in_a_file_has_a_mark_of_its_own(self):
         text = HEAD + row(0, "a", value="15,36") + row(1, "a", value="1.234") + HEAD + row(0, "b", value="1.5") + row(1, "b", value="1,234")
@@ -55,7 +55,7 @@ class WrittenNumbers(ImportTest):
         for text in ("1,2,3", "1.2.3,4", "..5", "1,23,45"):
             with self.subTest(text):
                 said = self.refused("--ncu", self.file("n.csv", HEAD + row(0, value=text)))
-                self.assertIn(f"n.csv:2: '{text}' is no number", said)
+                self.assertIn(f"n.csv:2: '{text}' is not a number", said)
 
     def test_text_is_unknown_wherever_it_stands(self):
         self.assertEqual(self.values("CachePreferNone", "nan", "15,36", "(!) n/a"), [None, None, 15.36, None])
@@ -67,7 +67,7 @@ class WrittenNumbers(ImportTest):
         def hit_rate(value, unit):
             return kernel(self.report("--ncu", self.file("p.csv", HEAD + row(0) + row(0, metric="L2 Hit Rate", unit=unit, value=value))), "k")["metrics"]["l2_hit_rate"]
         self.assertEqual([hit_rate("25%", "%"), hit_rate("25 %", ""), hit_rate("12,5%", "%")], [0.25, 0.25, 0.125])
-        for unit, said in (("byte", "'5%' is no number"), ("", None)):
+        for unit, said in (("byte", "'5%' is not a number"), ("", None)):
             text = HEAD + row(0) + row(0, metric=self.DRAM, unit=unit, value="5%")
             if said:
                 self.assertIn(said, self.refused("--ncu", self.file("p.csv", text)))
@@ -81,7 +81,7 @@ class WrittenNumbers(ImportTest):
                 with self.subTest(value, metric=metric):
                     said = self.refused("--ncu", self.file("n.csv", HEAD + row(0) + row(0, metric=metric, unit=unit, value=value)))
                     self.assertIn("n.csv:3: '", said)
-                    self.assertIn(f"is no number ({NAME if metric == 'Duration' else metric}): run ncu with LC_ALL=C", said)
+                    self.assertIn(f"is not a number ({NAME if metric == 'Duration' else metric}): run ncu with LC_ALL=C", said)
         self.assertIn("out of range", self.refused("--ncu", self.file("n.csv", HEAD + row(0) + row(0, metric=self.DRAM, unit="byte", value="\u22125"))))
 
     def test_text_of_other_metrics_passes(self):
@@ -177,7 +177,7 @@ class Amid(ImportTest):
         for lost in (4, 20):
             self.assertIn("p.csv:3: the", self.refused("--ncu", self.file("p.csv", HEAD + row(0) + row(1)[lost:] + row(2))))
         said = self.refused("--ncu", self.file("p.csv", HEAD + row(0) + row(1).replace('"1","7",', "")[4:] + row(2)))
-        self.assertIn("p.csv:3: the line is a piece of a row, of which the rest is lost", said)
+        self.assertIn("p.csv:3: the line is part of a row whose rest is lost", said)
         self.assertIn("p.csv:2: the row has 16 fields", self.refused("--ncu", self.file("p.csv", HEAD + 'my "5",' + row(0))))
         for damaged in (row(1).replace('"app",', '"app"'), row(1).replace('"app"', '"app')):
             self.assertIn("p.csv:3", self.refused("--ncu", self.file("p.csv", HEAD + row(0) + damaged + row(2))))

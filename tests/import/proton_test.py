@@ -36,7 +36,7 @@ class Proton(ImportTest):
         self.assertEqual(layer(report, "model")["time_ns"]["total"], 1510)
         self.assertEqual(layer(report)["time_ns"]["self"], 90)
         self.assertIn("proton (run.hatchet)", notes(report))
-        self.assertIn("each launch has the mean of them", notes(report))
+        self.assertIn("each launch has their mean", notes(report))
         self.assertIsNone(layer(report)["sync_ns"])
 
     def test_the_gpus(self):
@@ -52,7 +52,7 @@ class Proton(ImportTest):
         report = self.report("--proton", self.profile(ran("add_kernel", 10, device_type="HIP"), devices={"HIP": {"0": {
             "arch": "gfx90a", "bus_width": 4096, "clock_rate": 1700000, "memory_clock_rate": 1600000, "num_sms": 104}}}))
         self.assertEqual((report["devices"][0]["name"], report["ceilings"]), ("AMD gfx90a", []))
-        self.assertIn("none of NVIDIA's (AMD gfx90a)", notes(report))
+        self.assertIn("not one of NVIDIA's (AMD gfx90a)", notes(report))
 
     def test_work_that_the_program_stated_is_not_counted_work(self):
         report = self.report("--proton", self.profile(frame("mm", ran("k", 10, flops16=1e9, bytes=1e6), flops8=0)))

@@ -116,7 +116,7 @@ class XplaneFiles(ImportTest):
         self.assertEqual([each["name"] for each in named["devices"]], ["NVIDIA H100 80GB HBM3"])
         other = self.report("--xplane", self.space(gpu(work("k", 1, 1), device_vendor="AMD", core_count=304, compute_cap_major=9, memory_bandwidth=10 ** 12)))
         self.assertEqual(other["ceilings"], [])
-        self.assertIn("none of NVIDIA's", notes(other))
+        self.assertIn("not one of NVIDIA's", notes(other))
 
     def test_attributes_out_of_range_are_unknown(self):
         wrong = {"core_count": -1, "clock_rate": 2 ** 62, "compute_cap_major": 2 ** 40, "memory_size": 2 ** 63, "memory_bandwidth": -5}

@@ -72,7 +72,7 @@ class Exports(unittest.TestCase):
     def test_wrong_use_says_what_is_right(self):
         for arguments, said in ((("--sort", "size"), "takes saving, time, fraction, flops, bytes or name"), (("--level", "l3"), "takes dram, l2 or l1"),
                                 (("--layer", "nothing"), "'nothing' matches no layer"), (("--layer", "regex:("), "--layer: "), (("--top", "0"), "--top"),
-                                (("--depth", "1", "--csv", "-"), "--depth is of the table's layers"), (("--depth", "1", "--kernels"), "leave out --kernels")):
+                                (("--depth", "1", "--csv", "-"), "--depth applies to the table's layers"), (("--depth", "1", "--kernels"), "leave out --kernels")):
             said_then = self.report(self.path, *arguments, code=2)
             self.assertIn(said, said_then)
             self.assertEqual(said_then.count("\n"), 1)

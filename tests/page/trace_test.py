@@ -149,7 +149,7 @@ class Trace(unittest.TestCase):
             json.dump({"gable": {"schema": 2}}, file)
         for arguments, said in (((report, "--trace", "-"), "takes a recording, not a report"), ((small, small, "--trace", "-"), "takes one recording"),
                                 ((small, "--trace", "-", "--csv", "x.csv"), "takes one recording"), (("/no/such", "--trace", "-"), "/no/such"),
-                                ((small, "--trace", small), "would be lost")):
+                                ((small, "--trace", small), "would be overwritten")):
             self.assertIn(said, self.run_report(*arguments, code=2))
         with open(small, encoding="utf-8") as file:
             self.assertEqual(file.read(), SMALL)

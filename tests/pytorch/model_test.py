@@ -88,7 +88,7 @@ class Model(gable_run.ReportTest):
 
     def assert_not_described(self, report, why):
         self.assertEqual({row["model"] is None for row in report.document["layers"]}, {True})
-        notes = [note for note in report.run["notes"] if "have to do is not known" in note]
+        notes = [note for note in report.run["notes"] if "operators do is unknown" in note]
         self.assertEqual(len(notes), 1, report.run["notes"])
         self.assertIn(why, notes[0])
 

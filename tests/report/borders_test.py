@@ -45,7 +45,7 @@ class Borders(SmallTest):
         self.assertAlmostEqual(large["bytes"]["dram"], 7 / 28 * 4 * RELU["dram"], places=6)
         self.assertAlmostEqual(report.run["total"]["flops"], 21 * CONV["fp32"] + 28 * RELU["fp32"], delta=1)
         self.assertEqual(report.run["total"]["basis_note"],
-                         "4 of 28 steps seen, weighed by launch sequence, stand for all; later steps are not counted")
+                         "4 of 28 steps seen, weighted by launch sequence, stand for all; later steps are not counted")
 
     def test_only_times(self):
         report = self.report("two_contexts", *STEPS, "--phases", "time")
@@ -109,7 +109,7 @@ class FoundSteps(SmallTest):
         self.assertEqual(report.layer((), "none")["launches"], 75)
         self.assertEqual(report.layer(("embed",), "none")["launches"], 6)
         self.assertEqual(report.layer(("block",), "none")["calls"], 30)
-        self.assert_noted(report, "launches repeat every 12, but it ended before such steps were measured")
+        self.assert_noted(report, "launches repeat every 12 launches, but it ended before such steps were measured")
 
     def test_a_loop_that_ends_is_forgotten(self):
         run = self.gable("period_ends", "--window", "200")
@@ -120,7 +120,7 @@ class FoundSteps(SmallTest):
         self.assertEqual([row["path"] for row in report.document["layers"]], [[], ["later"]])
         later = report.layer(("later",), "none")
         self.assert_work(later, later["launches"], RELU)
-        self.assert_noted(report, "steps of 12 launches and then no longer: this report is about what came later.")
+        self.assert_noted(report, "steps of 12 launches and then stopped repeating: this report covers what came later.")
 
     def test_the_program_knows_better(self):
         run = self.gable("period_then_steps", "--window", "200")
@@ -158,13 +158,13 @@ class Ranks(SmallTest):
 
     def test_nothing_waits_for_launches_or_for_room(self):
         run = self.gable("two_contexts", *STEPS, "--ranges", "auto", "--budget", "1%", environment=self.RANKED)
-        self.assert_said(run, "--ranges auto waits for every launch, which other ranks may wait for")
-        self.assert_said(run, "--budget is left out: with several ranks all must be in the same window.")
+        self.assert_said(run, "--ranges auto waits after every launch, and other ranks may wait for this one meanwhile")
+        self.assert_said(run, "--budget is ignored: several ranks must all be in the same window.")
         self.assert_steps(run.report, flops=1, time=1)
 
     def test_a_communicator_makes_it_a_rank(self):
         run = self.gable("communicator", *STEPS, "--budget", "50%")
-        self.assert_said(run, "--budget is left out: with several ranks all must be in the same window.")
+        self.assert_said(run, "--budget is ignored: several ranks must all be in the same window.")
         self.assert_steps(run.report, hw=3, flops=1, time=1)  # the spoilt window was not taken again
         self.assert_lost(run.report, windows=1)
 
@@ -173,7 +173,7 @@ class Ranks(SmallTest):
         self.assert_steps(report, hw=4, flops=1, time=1)
 
     def test_a_communicator_that_comes_while_measuring_is_said(self):
-        late = "NCCL made a communicator when measuring had begun"
+        late = "NCCL made a communicator after measuring had begun"
         report = self.report("communicator", *STEPS, "--wait", "0", "--warmup", "0")
         self.assert_noted(report, late)
         self.assert_steps(report, hw=4, flops=1, time=1)
@@ -213,7 +213,7 @@ class StepsThatDiffer(SmallTest):
         relu = report.layer(("step", "relu"), "none")
         self.assertEqual(relu["launches"], 200)
         self.assert_work(relu, 200, RELU)
-        self.assert_noted(report, "had more launches than the 66 there was room for")
+        self.assert_noted(report, "had more launches than the 66 that there was room for")
         self.assert_lost(report, windows=1)
 
 

@@ -126,7 +126,7 @@ class Record(small.SmallTest):
             file.write("mine\n")
         run = run_profile(small.path_of("layers"), "refused", "--record", other)
         self.assertEqual(run.code, 2)
-        self.assertIn("is there and is no recording: give --record another name, or remove it.", run.err)
+        self.assertIn("exists and is not a recording: give --record another name, or remove the file.", run.err)
         self.assertEqual(read_text(other), "mine\n")
 
     def test_what_cannot_be_had(self):

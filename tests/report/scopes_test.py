@@ -122,7 +122,7 @@ class Replay(SmallTest):
         environment = {"GABLE_PLAYBACK_FAULTS": '{"fault":"call","call":"cuptiGetGraphNodeId","code":999}'}
         report = self.report("graph_layers", *REPLAY, environment=environment)
         self.assertIsNone(report.layer(("step", "loss"), "none")["flops"]["fp32"])
-        self.assert_noted(report, "A CUDA graph ran in it of which CUPTI makes an unknown number of ranges.")
+        self.assert_noted(report, "A CUDA graph ran in it for which CUPTI makes an unknown number of ranges.")
 
     def test_modules_that_are_patched_too_late_have_unknown_work(self):
         environment = {"GABLE_PLAYBACK_SWITCHES": "late_modules=unpatched"}
@@ -141,11 +141,11 @@ class Ranks(SmallTest):
     def test_a_program_of_several_ranks(self):
         for name in ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"):
             run = self.gable("layers", *REPLAY, environment={name: "2"})
-            self.check(run, "--replay kernel runs kernels again, which may wait for those of other ranks")
+            self.check(run, "--replay kernel runs kernels again, and these may wait for kernels of other ranks")
             self.assert_steps(run.report, hw=4, flops=1, time=1)
             self.assert_work(run.report.layer(("step", "head"), "none"), 2, RELU)
         run = self.gable("layers", *STEPS, "--ranges", "auto", environment={"WORLD_SIZE": "4"})
-        self.check(run, "--ranges auto waits for every launch, which other ranks may wait for")
+        self.check(run, "--ranges auto waits after every launch, and other ranks may wait for this one meanwhile")
 
     def test_one_rank_is_none(self):
         self.assertEqual(self.report("layers", *REPLAY, environment={"WORLD_SIZE": "1"}).run["steps"]["hw"], 1)
@@ -158,14 +158,14 @@ class Ranks(SmallTest):
 
     def test_a_collective_ends_automatic_ranges(self):
         run = self.gable("collective", *STEPS, "--ranges", "auto")
-        self.assert_said(run, "nothing waits after every launch any more. Ranges are Gable's own.")
+        self.assert_said(run, "Gable no longer waits after every launch. Counting continues with user ranges.")
         self.assert_work(run.report.layer(("step", "conv"), "none"), 1, CONV)
         self.assertEqual(run.report.layer(("step", "reduce"), "none")["roof"]["bound"], "communication")
 
     def test_a_communicator_ends_automatic_ranges_before_a_kernel_of_it_runs(self):
         run = self.gable("communicator", *STEPS, "--ranges", "auto")
         self.assert_said(run, "NCCL made a communicator, so kernels may wait for other ranks: "
-                         "nothing waits after every launch any more. Ranges are Gable's own.")
+                         "Gable no longer waits after every launch. Counting continues with user ranges.")
         conv = run.report.layer(("step", "conv"), "none")
         self.assertEqual((conv["flops"]["fp32"], conv["bytes"]["dram"]), (CONV["fp32"], CONV["dram"]))
         self.assertNotIn("A kernel of NCCL", run.err)
@@ -174,7 +174,7 @@ class Ranks(SmallTest):
         """Its GPUs wait for each other, whatever a launcher says; but its windows are all its own."""
         run = self.gable("communicator_all", *STEPS, "--ranges", "auto", environment={"WORLD_SIZE": "1"})
         self.assert_said(run, "NCCL made a communicator, so kernels may wait for other ranks: "
-                         "nothing waits after every launch any more. Ranges are Gable's own.")
+                         "Gable no longer waits after every launch. Counting continues with user ranges.")
         self.assert_steps(run.report, hw=4, flops=1, time=1)  # what was spoilt was taken again
 
     def test_a_communicator_ends_the_replay(self):

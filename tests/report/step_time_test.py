@@ -93,8 +93,7 @@ class StepTime(SmallTest):
         self.assertIsNone(report.document["step"]["wall_ns"]["mean"])
         self.assertIsNone(report.document["step"]["hfu"])
         self.assertIn("A step: unknown on the GPU, busy 20.0 ms, host 1.00 ms", table)
-        self.assert_noted(report, "How long a step takes on the GPU is unknown: it lasts until the next step's first kernel, and no step "
-                                  "was timed whose next one was timed too. Let the program run for one more step.")
+        self.assert_noted(report, "How long a step takes on the GPU is unknown: it lasts until the next step's first kernel, and no two consecutive steps were timed. Let the program run for one more step.")
 
     def test_several_streams(self):
         """On a second stream each step has a kernel that runs beside the others."""

@@ -123,7 +123,7 @@ class Switches(SmallTest):
 
     def test_one_window_shows_that_only_the_starters_launches_count(self):
         report = self.run_case("two_contexts", "ranged_threads", "starter").report
-        self.assert_noted(report, "CUPTI counted nothing in it for a thread of Gable's; from here on it is asked by the program's own.")
+        self.assert_noted(report, "CUPTI counted nothing in it when a thread of Gable's asked; from now on the program's own threads ask.")
         self.assertEqual(report.run["lost"]["windows"], self.run_case("two_contexts").report.run["lost"]["windows"] + 1)
 
     def test_the_record_of_one_launch_never_comes(self):
@@ -165,7 +165,7 @@ class Switches(SmallTest):
                     if not counted:  # steps that the user named stay: they are counted by layers
                         self.assertEqual(run.report.layer(("step",), "none")["flops"]["fp32"], 1700 * 16384)
                         self.assert_said(run, "The program's steps have 1700 launches, but CUPTI takes no more than 1024 ranges here. "
-                                         "Counters go on with one range for each layer")
+                                         "Counting continues with one range for each layer")
                     elif value != "none":  # the range that was taken for the step has too many launches
                         self.assertEqual(run.report.run["steps"]["border"], "launches")
                         self.assert_noted(run.report, "steps have 1700 launches, but CUPTI takes no more than 1024 ranges")
@@ -186,8 +186,7 @@ class Switches(SmallTest):
                 run = gable_run.run_profile(path, "in_a_row", "--window", "2500", "--active", "1", "--phases", "hw,flops",
                                             environment={"GABLE_PLAYBACK_SWITCHES": f"range_limit={value}"})
                 self.assertEqual((run.code, run.violations), (0, ""), run.err)
-                sentence = (f"cuptiRangeProfiler{call} failed with CUPTI_ERROR_INVALID_OPERATION (7). Counters go on with fewer "
-                            "ranges: windows are of at most 1024 launches.")
+                sentence = (f"cuptiRangeProfiler{call} failed with CUPTI_ERROR_INVALID_OPERATION (7). Counting continues with fewer ranges: windows are of at most 1024 launches.")
                 self.assertEqual(run.err.replace("\n", " ").count(sentence), 1, run.err)
                 self.assertEqual(run.report.run["notes"].count(sentence), 1)
                 self.assert_lost(run.report)
@@ -201,8 +200,8 @@ class Switches(SmallTest):
         run = gable_run.run_profile(path, "memory", "--window", "2500", "--active", "1", "--phases", "hw,flops",
                                     environment={"GABLE_PLAYBACK_FAULTS": fault})
         self.assert_said(run, "cuptiRangeProfilerGetCounterDataSize failed with CUPTI error 8. Memory for counters ran out; use a "
-                         "smaller --window. Counters go on with fewer ranges: windows are of at most 1024 launches.")
-        self.assertEqual(run.err.count("Counters go on"), 1, run.err)
+                         "smaller --window. Counting continues with fewer ranges: windows are of at most 1024 launches.")
+        self.assertEqual(run.err.count("Counting continues"), 1, run.err)
         self.assert_steps(run.report, hw=4, flops=1)
 
     def test_no_kernel_records(self):
@@ -254,12 +253,12 @@ class Switches(SmallTest):
         report, _ = self.root("two_streams", "user_ranges", "overlapping")
         self.assert_plain_step(report)
         self.assertEqual(report.run["scope"], "kernel")
-        self.assert_noted(report, "Counters go on with CUPTI's automatic ranges")
+        self.assert_noted(report, "Counting continues with CUPTI's automatic ranges")
 
     def test_ranges_of_one_thread_only(self):
         report, root = self.root("two_threads", "ranged_threads", "starter")
         self.check_no_counters(root, 90000)
-        self.assert_noted(report, "count of thread blocks that is not the grid. No more counters are taken.")
+        self.assert_noted(report, "count of thread blocks that does not match the grid. No more counters are taken.")
 
     def test_one_profiler_object_at_a_time(self):
         """The second context is refused in the middle of a step: its window is thrown away, and the times are whole."""
@@ -274,7 +273,7 @@ class Switches(SmallTest):
         """Automatic ranges, which the user chose, did not fit: ranges of layers do."""
         self.assertEqual(report.run["scope"], "range")
         self.assert_noted(report, reason)
-        self.assert_noted(report, "Counters go on with one range for each layer: they are of layers, not of single kernels.")
+        self.assert_noted(report, "Counting continues with one range for each layer: counters are of layers, not of single kernels.")
 
     def check_no_counters(self, root, time_ns):
         self.assertEqual((root["time_ns"]["total"], root["flops"]["fp32"], root["bytes"]["dram"]), (time_ns, None, None))

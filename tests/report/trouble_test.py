@@ -44,7 +44,7 @@ class Lost(SmallTest):
         self.assert_plain_step(report)
         self.assert_lost(report, windows=1)
         self.assert_steps(report, seen=10, hw=4)
-        self.assert_noted(report, "2 launches came back with a count of thread blocks that is not the grid.")
+        self.assert_noted(report, "2 launches came back with a count of thread blocks that does not match the grid.")
 
     def test_a_capture_costs_its_window(self):
         report = self.report("capture_in_step")
@@ -79,7 +79,7 @@ class RefusedAtOnce(unittest.TestCase):
             file.write(gable_run.read_text(path_of("layers"))[:1500])
             file.flush()
             line = gable_run.read_text(file.name).count("\n") + 1
-            self.check_refused(f"{file.name}:{line}: this is not one JSON object.", "--playback", file.name)
+            self.check_refused(f"{file.name}:{line}: this line is not one JSON object.", "--playback", file.name)
 
     def test_names_of_files(self):
         self.check_refused("--output takes the name of a file: standard output is the program's.", "-o", "-")
@@ -91,7 +91,7 @@ class RefusedAtOnce(unittest.TestCase):
         def remove():
             os.rmdir(gone)
 
-        self.check_refused("The current folder is gone: change into one that is there.", "-o", "r.json", folder=gone, before=remove)
+        self.check_refused("The current folder no longer exists: change into one that does.", "-o", "r.json", folder=gone, before=remove)
 
 
 class Refused(SmallTest):
@@ -180,7 +180,7 @@ class Refused(SmallTest):
             with self.subTest(name):
                 run = self.gable(name, environment=self.refused())
                 self.assert_plain_step(run.report)
-                self.assert_said(run, "Counters go on with CUPTI's automatic ranges")
+                self.assert_said(run, "Counting continues with CUPTI's automatic ranges")
         root = self.report("two_threads", environment=self.refused()).layer((), "none")
         self.assertEqual((root["flops"]["fp32"], root["bytes"]["dram"]), (2 * CONV["fp32"] + RELU["fp32"], 2 * CONV["dram"] + RELU["dram"]))
 
@@ -189,7 +189,7 @@ class Refused(SmallTest):
         self.assert_said(run, "cuptiRangeProfilerSetConfig failed with CUPTI_ERROR_INVALID_OPERATION (7). No more counters are taken.")
         self.assertNotIn("automatic", run.err)
         run = self.gable("collective", environment=self.refused())
-        self.assert_said(run, "A kernel of NCCL was launched, which may wait for other ranks: nothing waits after every launch any more.")
+        self.assert_said(run, "A kernel of NCCL was launched, which may wait for other ranks: Gable no longer waits after every launch.")
         conv = run.report.layer(("step", "conv"), "none")
         self.assertEqual((conv["time_ns"]["total"], conv["bytes"]["dram"]), (CONV["time"], CONV["dram"]))  # of before
 
@@ -197,7 +197,7 @@ class Refused(SmallTest):
         """Graphs are in no automatic range, and nothing else is had here."""
         run = self.gable("graph_layers", environment=self.refused())
         self.assert_said(run, "No more counters are taken.")
-        self.assertEqual(run.err.count("Counters go on"), 0, run.err)
+        self.assertEqual(run.err.count("Counting continues"), 0, run.err)
         self.assertEqual(run.report.run["scope"], "kernel")
 
     def test_a_launch_that_fails_is_no_launch(self):

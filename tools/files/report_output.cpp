@@ -42,7 +42,7 @@ void write_output(const ReportFiles& files, const std::string& text, const std::
   for (const std::string& input : files.paths) {
     std::error_code code;
     if (std::filesystem::equivalent(input, path, code)) {
-      throw WrongUse(path + " is what is read here and would be lost: name another file.");
+      throw WrongUse(path + " is being read and would be overwritten: name another file.");
     }
   }
   if (const std::string problem = write_text_file(text, path, kUsersPatience); !problem.empty())

@@ -105,7 +105,7 @@ class Reader {
 DescribedGpu gpu_from_json(std::string_view text) {
   try {
     const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-    if (json.is_discarded()) return {std::nullopt, "It is no JSON."};
+    if (json.is_discarded()) return {std::nullopt, "It is not JSON."};
     return {Reader(json).read(), {}};
   } catch (const Wrong& wrong) {
     return {std::nullopt, wrong.sentence};

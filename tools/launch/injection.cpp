@@ -65,7 +65,7 @@ std::string full_path(const std::string& path) {
   if (path.rfind('/', 0) == 0) return std::filesystem::path(path).lexically_normal().string();
   std::error_code code;
   const auto folder = std::filesystem::current_path(code);
-  if (code) throw WrongUse("The current folder is gone: change into one that is there.");
+  if (code) throw WrongUse("The current folder no longer exists: change into one that does.");
   return (folder / path).lexically_normal().string();
 }
 

@@ -265,7 +265,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
     std::size_t shown = 0;
     for (const Advice& each : advise(reports.front())) {
       if (++shown > options.advice) break;
-      if (shown == 1) line("What would help most (savings of one item may be in another):");
+      if (shown == 1) line("What would help most (one item's saving may be part of another's):");
       line("- " + (each.saving_ns ? "up to " + duration(each.saving_ns) + ": " : std::string()) +
            each.trigger);
       for (const std::string& part : word_lines(each.action, options.columns - 2))

@@ -37,7 +37,7 @@ bool CsvRows::fill() {
   if (end_ == buffer_.size()) {
     if (buffer_.size() >= kLongestRow)
       throw WrongUse(source_.name() + ":" + std::to_string(line_) +
-                     ": the row is longer than 16 MB: a quote is missing, or it is no CSV.");
+                     ": the row is longer than 16 MB: a quote is missing, or it is not CSV.");
     buffer_.resize(buffer_.size() * 2);
   }
   const std::size_t count = source_.read(buffer_.data() + end_, buffer_.size() - end_);

@@ -125,7 +125,7 @@ std::uint32_t JsonStream::hex() {
     } else if ((c | 32) >= 'a' && (c | 32) <= 'f') {
       value += static_cast<std::uint32_t>((c | 32) - 'a' + 10);
     } else {
-      broken("an escape is none of JSON's");
+      broken("an escape is not one of JSON's");
     }
   }
   return value;
@@ -140,7 +140,7 @@ void JsonStream::escape(std::string& out) {
     out += kTo[place];
     return;
   }
-  if (c != 'u') broken("an escape is none of JSON's");
+  if (c != 'u') broken("an escape is not one of JSON's");
   std::uint32_t code = hex();
   if (code >= 0xD800 && code < 0xDC00) {
     while (end_ - at_ < 2 && fill()) {
@@ -256,7 +256,7 @@ JsonStream::Token JsonStream::next() {
        {"true", "false", "null", "NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"}) {
     if (text_ == word) return Token::literal;
   }
-  broken("this is no JSON");
+  broken("this is not JSON");
 }
 
 // Behind a bracket or a value: the comma before what follows.

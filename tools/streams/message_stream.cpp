@@ -60,7 +60,7 @@ std::uint64_t MessageStream::varint() {
   } catch (const protozero::end_of_buffer_exception&) {
     broken("the file ends within a number: it was cut off");
   } catch (const protozero::exception&) {
-    broken("this is no number of a protobuf message");
+    broken("this is not a number of a protobuf message");
   }
 }
 
@@ -74,7 +74,8 @@ bool MessageStream::next() {
   kind_ = Kind::none;
   if (ends_.empty() ? !fill(1) : before_ + at_ == ends_.back()) return false;
   const std::uint64_t tag = varint();
-  if (tag >> 3 == 0 || tag >> 3 > UINT32_MAX >> 3) broken("this is no field of a protobuf message");
+  if (tag >> 3 == 0 || tag >> 3 > UINT32_MAX >> 3)
+    broken("this is not a field of a protobuf message");
   field_ = static_cast<std::uint32_t>(tag >> 3);
   switch (static_cast<protozero::pbf_wire_type>(tag & 7)) {
     case protozero::pbf_wire_type::varint:
@@ -92,7 +93,7 @@ bool MessageStream::next() {
       left_ = 4;
       break;
     default:
-      broken("this is no field of a protobuf message");
+      broken("this is not a field of a protobuf message");
   }
   const std::uint64_t end = ends_.empty() ? kMostBytes : ends_.back();
   const std::uint64_t here = before_ + at_;

@@ -20,7 +20,7 @@ std::string no_sqlite(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (file.get() == 0x1f && file.get() == 0x8b)
     return path + " is packed by gzip, and SQLite has to find its pages: unpack it with gunzip.";
-  return path + " is no SQLite file: export one with nsys export --type sqlite.";
+  return path + " is not an SQLite file: export one with nsys export --type sqlite.";
 }
 
 constexpr int kCacheKiB = 8192;

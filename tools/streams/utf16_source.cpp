@@ -51,7 +51,8 @@ void Utf16Source::convert() {
     const bool failed = iconv(converter_, &in, &there, &out, &room) == static_cast<std::size_t>(-1);
     // A unit or a pair that is not whole yet waits for the next bytes.
     if ((failed && errno != EINVAL) || (at_end_ && there > 0))
-      throw WrongUse(from_->name() + " begins as UTF-16, and is none further on: it is damaged.");
+      throw WrongUse(from_->name() +
+                     " begins as UTF-16, but is not UTF-16 further on: it is damaged.");
     text_.resize(text_.size() - room);
     std::memmove(bytes_.data(), in, there);
     left_ = there;

@@ -49,7 +49,7 @@ class Steps:
             found = False
         if not found:
             _library.say(f"Kernels of backward cannot be given to layers with PyTorch {self._torch.__version__}, which lays out "
-                         "autograd's nodes in another way. Those of forward are.")
+                         "autograd's nodes differently. Those of forward are.")
 
     def optimizer_ended(self):
         self._trains = True

@@ -83,7 +83,7 @@ TemporaryFolder::TemporaryFolder() {
   std::string name = base + "/gable-import-XXXXXX";
   if (mkdtemp(name.data()) == nullptr)
     throw WrongUse("There is no place for an export in " + base + " (" +
-                   std::string(std::strerror(errno)) + "): TMPDIR names another folder.");
+                   std::string(std::strerror(errno)) + "): set TMPDIR to another folder.");
   path_ = name;
   g_signal = {};
   put(g_folder, path_);

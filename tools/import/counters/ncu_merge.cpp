@@ -130,8 +130,8 @@ std::string unclear_note(const std::string& file, std::ptrdiff_t launches) {
   return "Which kernels of the files before it " + std::to_string(launches) +
          (launches == 1 ? " launch" : " launches") + " of " +
          std::filesystem::path(file).filename().string() +
-         " are of is unknown, as their names do not tell instances of a template apart: they are "
-         "rows of their own; count all with ncu --print-kernel-base demangled.";
+         " belong to is unknown, because their names do not tell instances of a template apart: "
+         "they are rows of their own. Count all files with ncu --print-kernel-base demangled.";
 }
 
 }  // namespace

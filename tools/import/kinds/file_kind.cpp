@@ -265,7 +265,7 @@ std::string sentence_of(FileKind kind, const std::string& path) {
     case FileKind::hdf5:
       return exported("HDF5, as nsys export --type hdf writes it");
     case FileKind::nsys_summary:
-      return exported("a summary of nsys stats, which tells single kernels no more");
+      return exported("a summary of nsys stats, which no longer tells single kernels apart");
     case FileKind::ncu_report:
       return ncu_rep_sentence(path);
     case FileKind::ncu_csv:
@@ -278,21 +278,21 @@ std::string sentence_of(FileKind kind, const std::string& path) {
              "TensorFlow's profilers: give it with --kineto if it is one.";
     case FileKind::nsys_trace:
       return path +
-             " is a trace that was made of an export of nsys, without grids, blocks and copies: "
+             " is a trace that was made from an export of nsys, without grids, blocks and copies: "
              "give the export itself (nsys export --type sqlite) with --nsys.";
     case FileKind::nvprof:
       return path +
              " is output of nvprof, which Gable does not read: record the same run with nsys "
-             "(Pascal and later, --nsys) or ncu (Volta and later, --ncu); of a PyTorch program its "
-             "profiler has the times of older GPUs too (--kineto).";
+             "(Pascal and later, --nsys) or ncu (Volta and later, --ncu); for a PyTorch program, "
+             "PyTorch's profiler also has the times of older GPUs (--kineto).";
     case FileKind::rocprof:
       return path +
              " is output of AMD's rocprof, which Gable does not read: of AMD's GPUs it reads the "
              "traces of PyTorch's and JAX's profilers (--kineto) and Triton's profiles (--proton).";
     case FileKind::web_page:
       return path +
-             " is what a web server answered, not a profile: the file was not downloaded; see that "
-             "its address is the file's own, and that you may read it.";
+             " is a web server's answer, not a profile: the file was not downloaded. Check that "
+             "the address is the file's own, and that you may read it.";
     case FileKind::lfs_pointer:
       return path +
              " is a pointer of Git LFS: the file itself was not downloaded; git lfs pull fetches "

@@ -126,7 +126,7 @@ std::string trace_without_kernels(const std::string& file, bool pytorch,
                                   std::string_view accelerator, std::size_t launches) {
   if (!pytorch)
     return file +
-           " has no kernel: it is JSON, and no trace of PyTorch's, JAX's or TensorFlow's "
+           " has no kernel: it is JSON, but not a trace of PyTorch's, JAX's or TensorFlow's "
            "profiler.";
   if (!accelerator.empty())
     return file + " has no kernel of a GPU: its work ran on an accelerator that PyTorch calls " +

@@ -120,7 +120,7 @@ class Reader {
       while (json_.key()) {
         if (json_.key_text() == "traceEvents") {
           const Token begun = json_.next();
-          if (begun != Token::array) json_.broken("traceEvents is no list");
+          if (begun != Token::array) json_.broken("traceEvents is not a list");
           read_events();
           events = true;
         } else if (json_.key_text() == "deviceProperties") {
@@ -136,10 +136,10 @@ class Reader {
       }
       if (!events)
         throw WrongUse(json_.name() +
-                       " has no traceEvents: it is JSON, and no trace of PyTorch's, JAX's or "
+                       " has no traceEvents: it is JSON, but not a trace of PyTorch's, JAX's or "
                        "TensorFlow's profiler.");
     } else {
-      json_.broken("this is no trace of PyTorch's profiler");
+      json_.broken("this is not a trace of PyTorch's profiler");
     }
     if (json_.next() != Token::end) json_.broken("something follows the trace");
   }

@@ -91,7 +91,7 @@ std::int64_t time(JsonStream& json, const char* what) {
   const Token token = json.next();
   if (token != Token::number && token != Token::text) {
     json.skip_rest(token);
-    json.broken(std::string(what) + " is no time");
+    json.broken(std::string(what) + " is not a time");
   }
   const auto ns = trace_time(json.text());
   if (!ns) json.broken(std::string(what) + " is out of range");

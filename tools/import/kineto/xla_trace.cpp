@@ -49,11 +49,11 @@ void XlaTrace::take(const TraceEvent& event) {
 void XlaTrace::finish(const std::string& file) {
   work_.finish({file, "a trace", other_device_ && !gpu_, {}, {}});
   if (events_ == kMostEvents || events_ == kMostNewEvents)
-    imported_.notes.push_back(
-        "The trace has as many events as its profiler writes at most, " +
-        std::to_string(events_ / 1'000'000) +
-        " million: others are missing in it, and their times here. Give the run's .xplane.pb file "
-        "with --xplane, which has them, or record fewer steps.");
+    imported_.notes.push_back("The trace has as many events as its profiler ever writes, " +
+                              std::to_string(events_ / 1'000'000) +
+                              " million: further ones are missing from it, and so are their times "
+                              "here. Give the run's .xplane.pb file "
+                              "with --xplane, which has them, or record fewer steps.");
 }
 
 }  // namespace gable

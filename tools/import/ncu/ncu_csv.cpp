@@ -49,7 +49,7 @@ struct Columns {
   }
 };
 
-std::string start_of(std::string_view text) { return quoted_piece(text.substr(0, 40)); }
+std::string start_of(std::string_view text) { return start_of(text); }
 
 class Reader {
  public:
@@ -111,7 +111,7 @@ class Reader {
     if (separator_.empty()) separator_ = other_separator(text);
     if (columns_.count > 0 && is_piece_of_ncu_row(text)) {
       line_ = rows_.line();
-      broken("the line is a piece of a row, of which the rest is lost: the file is damaged.");
+      broken("the line is part of a row whose rest is lost: the file is damaged.");
     }
   }
 
@@ -154,7 +154,7 @@ class Reader {
            : says("ERR_NVGPUCTRPERM")
                ? "the driver keeps counters for administrators; run ncu as root, or have them "
                  "opened to all"
-               : "mend that") +
+               : "fix that") +
           ", and count again.");
     }
     if (!separator_.empty())
@@ -182,10 +182,11 @@ class Reader {
       throw WrongUse(name + " looks like a trace of PyTorch's profiler: give it with --kineto.");
     if (first_.find('\0') != std::string::npos)
       throw WrongUse(name + " is a binary file, and --ncu takes what `ncu --csv` prints.");
-    throw WrongUse(name +
-                   " has no line that begins with \"ID\", so it is no output of ncu --csv: run ncu "
-                   "with --csv --page raw --print-units base --log-file counters.csv, and give "
-                   "that file.");
+    throw WrongUse(
+        name +
+        " has no line that begins with \"ID\", so it is not output of ncu --csv: run ncu "
+        "with --csv --page raw --print-units base --log-file counters.csv, and give "
+        "that file.");
   }
 
   void read_head(const std::vector<std::string_view>& fields) {
@@ -274,7 +275,7 @@ class Reader {
   }
 
   [[noreturn]] void no_number(std::string_view text, std::string_view metric) const {
-    broken("'" + start_of(text) + "' is no number" +
+    broken("'" + start_of(text) + "' is not a number" +
            (marks_.mark() ? std::string(" where the decimal mark is a ") +
                                 (mark() == DecimalMark::point ? "point" : "comma") + ", as before"
                           : std::string()) +
@@ -284,8 +285,8 @@ class Reader {
   void read_held() {
     if (!marks_.decide())
       throw WrongUse(source_.name() + ": '" + quoted_piece(marks_.first_doubt()) +
-                     "' may be with decimals or in groups of digits, and no number of the file "
-                     "tells which: run ncu with LC_ALL=C.");
+                     "' may have decimals or groups of digits, and no number of the file tells "
+                     "which: run ncu with LC_ALL=C.");
     const std::vector<Held> rows = std::move(held_);
     held_.clear();
     held_bytes_ = 0;
@@ -305,8 +306,8 @@ class Reader {
              std::to_string(columns_.count) + ": the file is cut off or damaged.");
     if (rows_.is_open() && fields.size() == columns_.needed() + 1)
       broken(
-          "the file ends in a row, so that its last value may be cut off: if it is whole, end the "
-          "line.");
+          "the file ends without a line break, so its last value may be cut off: if it is whole, "
+          "add the line break.");
   }
 
   void read_row(const std::vector<std::string_view>& fields, bool repeat) {
@@ -344,7 +345,7 @@ class Reader {
     if (const auto metric = metrics_.find(fields[columns_.metric], unit))
       add_value(*metric, fields[columns_.value], unit);
     note_without_units();
-    if (imported_.metrics.size() > kMostMetrics) broken("these are too many different metrics.");
+    if (imported_.metrics.size() > kMostMetrics) broken("there are too many different metrics.");
   }
 
   // The launch that the row is of: rows of one launch follow each other.
@@ -382,7 +383,8 @@ class Reader {
 
   Dim3 size(std::string_view text) const {
     const auto found = ncu_size(text);
-    if (!found) broken("'" + start_of(text) + "' is no size of a grid or block.");
+    if (!found)
+      broken("'" + start_of(text) + "' is not the size of a grid or block.");
     return *found;
   }
 
@@ -392,7 +394,7 @@ class Reader {
     if (columns_.device != kNone) {
       const auto number = ncu_number(fields[columns_.device]);
       if (!number || *number < 0 || *number > 1e6 || *number != std::floor(*number))
-        broken("'" + start_of(fields[columns_.device]) + "' is no device.");
+        broken("'" + start_of(fields[columns_.device]) + "' is not a device.");
       id = static_cast<std::int32_t>(*number);
     }
     DeviceInfo& device = imported_.devices[id];
@@ -406,7 +408,7 @@ class Reader {
     const int found = std::sscanf(std::string(text).c_str(), "%4d.%4d%c", &major, &minor, &behind);
     if ((found != 2 && (found != 1 || !std::all_of(text.begin(), text.end(), is_digit))) ||
         major < 1 || minor < 0)
-      broken("'" + start_of(text) + "' is no compute capability.");
+      broken("'" + start_of(text) + "' is not a compute capability.");
     if (device.compute_major != 0 &&
         (device.compute_major != major || device.compute_minor != minor))
       broken("device " + std::to_string(id) + " has compute capability " + quoted_piece(text) +
@@ -422,8 +424,8 @@ class Reader {
 
   void attribute(std::string_view metric, std::string_view unit, std::string_view value) {
     if (!gpus_.take(launches_.back().device, metric, unit, value, mark()))
-      broken("'" + start_of(value) + (unit.empty() ? "" : " ") + start_of(unit) +
-             "' is no value of " + std::string(metric) + ".");
+      broken("'" + start_of(value) + (unit.empty() ? "" : " ") +
+             start_of(unit) + "' is not a value of " + std::string(metric) + ".");
   }
 
   void resource(std::string_view metric, std::string_view unit, std::string_view value) {
@@ -457,7 +459,7 @@ class Reader {
       text += " and so on, " + std::to_string(unknown_units_.size()) + " metrics";
     imported_.notes.push_back("Values in units that Gable does not understand are unknown: in " +
                               file_name() + " " + text +
-                              ". ncu --print-units base prints such as it does.");
+                              ". ncu --print-units base prints units that it understands.");
     unknown_units_.clear();
   }
 

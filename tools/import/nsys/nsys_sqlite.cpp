@@ -105,13 +105,13 @@ class Reader {
                       file_.has("EXPORT_META_DATA") || file_.has(kKernels);
     if (!nsys)
       throw WrongUse(file_.path() +
-                     " is an SQLite file, and not one of nsys: export one with nsys "
+                     " is an SQLite file, but not an export of nsys: export one with nsys "
                      "export --type sqlite.");
     if (file_.rows(kKernels) == 0) throw WrongUse(nsys_without_kernels(file_));
     for (const char* column : {"start", "end", "correlationId", "gridX", "blockX"}) {
       if (!file_.has(kKernels, column))
         throw WrongUse(file_.path() + ": " + kKernels + " has no column " + column +
-                       ": the schema is none of those from 2.9 to 3.x.");
+                       ": the schema is not one of those from 2.9 to 3.x.");
     }
   }
 
@@ -135,7 +135,7 @@ class Reader {
   }
 
   void keep(const SqliteRows& rows, NsysOperation& operation, const NsysSource& source, int node) {
-    if (places_ > kMost32) rows.broken("these are too many rows");
+    if (places_ > kMost32) rows.broken("there are too many rows");
     operation.correlation = static_cast<std::uint32_t>(rows.number(2, kMost32).value_or(0));
     operation.source = sources_.id(source);
     operation.place = static_cast<std::uint32_t>(places_++);
@@ -558,7 +558,7 @@ void read_nsys_sqlite(const std::string& path, Imported& imported, Progress& pro
   const InputFile file(path, "a profile");
   if (!file.error().empty()) throw WrongUse(file.error());
   if (!file.is_regular())
-    throw WrongUse(path + " is a pipe, and SQLite reads files alone: save it as a file first.");
+    throw WrongUse(path + " is a pipe, and SQLite reads only files: save it as a file first.");
   if (file.size() == 0) throw WrongUse(path + " is empty.");
   Reader(path, name, imported, progress).read();
 }

@@ -34,7 +34,7 @@ class Reader {
     }
     check_depth(text);
     const Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded()) broken("it is no JSON, or was cut off");
+    if (json.is_discarded()) broken("it is not JSON, or was cut off");
     if (!json.is_array() || json.empty() || !json[0].is_object() || !json[0].contains("frame"))
       broken("it has no tree of scopes, which proton's .hatchet files begin with");
     shape_ = imported_.shapes.intern({});
@@ -54,7 +54,8 @@ class Reader {
 
  private:
   [[noreturn]] void broken(const std::string& what) const {
-    throw WrongUse(source_.name() + " is no profile of proton that Gable reads: " + what + ".");
+    throw WrongUse(source_.name() + " is not a profile of proton that Gable can read: " + what +
+                   ".");
   }
 
   // Before anything is built of it.
@@ -207,8 +208,8 @@ class Reader {
   void tell() {
     if (several_)
       imported_.notes.emplace_back(
-          "proton tells how often a kernel ran in a scope and how long together: each launch has "
-          "the mean of them, and when they ran is unknown.");
+          "proton tells how often a kernel ran in a scope and how long all its launches took "
+          "together: each launch has their mean, and when it ran is unknown.");
     if (of_proton_ > 0)
       imported_.notes.push_back(std::to_string(of_proton_) + " launches in " +
                                 std::string(kOfProton) + " are proton's own, and are left out.");

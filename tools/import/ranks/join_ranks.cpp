@@ -25,8 +25,8 @@ Report join_ranks(std::vector<ImportedRank> ranks) {
     }
     if (others > 0)
       notes.push_back("Waiting and transfer of " + std::to_string(others) +
-                      " launches that broadcast, reduce, send or receive are unknown: there a rank "
-                      "may be done before others have come.");
+                      " launches that broadcast, reduce, send or receive are unknown: in these, a "
+                      "rank may be done before the others have arrived.");
   }
   Report report;
   if (ranks.size() == 1) {

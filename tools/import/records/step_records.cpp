@@ -96,7 +96,7 @@ std::uint32_t StepRecordMaker::work(const Key& key, const RecordedWork& work) {
 
 void StepRecordMaker::finish() {
   if (too_many_) {
-    imported_.notes.push_back("What the step waits for is not known: three steps have more than " +
+    imported_.notes.push_back("What the step waits for is unknown: three steps have more than " +
                               std::to_string(kMostTracedCalls) + " calls.");
     return;
   }

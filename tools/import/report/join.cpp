@@ -155,8 +155,8 @@ void Join::tell() {
                      std::to_string(by_order_) + " of " + std::to_string(kernels) + " launches";
   if (by_sums_ > 0) {
     text += "; for " + std::to_string(by_sums_) +
-            " the files differ in order or number, and each has the mean of its kernel's counted "
-            "launches, by name with sums";
+            " the files differ in order or number, so each has the mean of its kernel's counted "
+            "launches, by name and sums";
   }
   if (joined < kernels) text += "; " + std::to_string(kernels - joined) + " have none";
   imported_.notes.push_back(text + ".");
@@ -170,11 +170,10 @@ void Join::tell() {
     imported_.notes.push_back(launches(left) +
                               " belong to no kernel with a time, and are left out.");
   if (unclear > 0)
-    imported_.notes.push_back(
-        launches(unclear) +
-        " are left out: by name they could be of several kernels, or of one that could have "
-        "several's; names with template arguments and parameters (ncu --print-kernel-base "
-        "demangled) tell.");
+    imported_.notes.push_back(launches(unclear) +
+                              " are left out: by name they could belong to several kernels, or "
+                              "several kernels' counters to one; names with template arguments and "
+                              "parameters (ncu --print-kernel-base demangled) tell them apart.");
 }
 
 }  // namespace gable

@@ -87,8 +87,8 @@ void leave_out_foreign_gpus(Imported& imported) {
   }
   imported.has_foreign_gpu = true;
   imported.notes.push_back(
-      "The GPU is none of NVIDIA's (" + names +
-      "): Gable knows no roofs, bounds and savings of it; times and layers are "
+      "The GPU is not one of NVIDIA's (" + names +
+      "): Gable knows no roofs, bounds or savings for it; times and layers are "
       "what the files say.");
 }
 

@@ -52,10 +52,10 @@ class Reader {
         {in_.name(), "an XPlane file", tables_.other_device && !tables_.gpu, tables_.why, holds});
     add_devices();
     if (tables_.dropped > 0)
-      imported_.notes.push_back(
-          "The profiler dropped " + std::to_string(tables_.dropped) +
-          " records of the GPU: kernels and copies are missing in its file, and their times here. "
-          "Record fewer steps, or raise gpu_max_activity_api_events.");
+      imported_.notes.push_back("The profiler dropped " + std::to_string(tables_.dropped) +
+                                " records of the GPU: kernels and copies are missing from its "
+                                "file, and so are their times here. "
+                                "Record fewer steps, or raise gpu_max_activity_api_events.");
   }
 
  private:

@@ -172,7 +172,7 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
   if (!alive(__func__, params->pHostObject)) return CUPTI_ERROR_INVALID_PARAMETER;
   const CounterImage image(params->pCounterDataImage, params->counterDataImageSize);
   if (!image.valid()) {
-    broken("cuptiProfilerHostEvaluateToGpuValues got bytes that are no counter image");
+    broken("cuptiProfilerHostEvaluateToGpuValues got bytes that are not a counter image");
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   if (params->rangeIndex >= image.ranges() || params->ppMetricNames == nullptr ||

@@ -26,8 +26,8 @@ TEST(Pattern, ARegularExpressionHasBounds) {
   EXPECT_TRUE(matches(nested(100), "a"));
   EXPECT_TRUE(matches("regex:" + std::string(4096, 'a'), std::string(4096, 'a')));
   EXPECT_EQ(Pattern::parse(nested(30000)).error,
-            "A regular expression has at most 4096 characters and 100 parentheses within each "
-            "other; this one begins with \"((((((((((((((((((((\".");
+            "A regular expression may have at most 4096 characters and 100 nested parentheses; "
+            "this one begins with \"((((((((((((((((((((\".");
   EXPECT_NE(Pattern::parse(nested(101)).error, "");
   EXPECT_NE(Pattern::parse("regex:" + std::string(4097, 'a')).error, "");
   std::string apart;
@@ -75,7 +75,7 @@ TEST(Pattern, RegularExpressionsMatchAnywhere) {
 TEST(Pattern, ABadExpressionIsOneSentence) {
   const auto parsed = Pattern::parse("regex:(");
   EXPECT_EQ(parsed.error,
-            "\"(\" is no regular expression: a parenthesis has no partner, or a sign such as * "
+            "\"(\" is not a regular expression: a parenthesis has no partner, or a sign such as * "
             "stands alone.");
   EXPECT_FALSE(parsed.pattern.matches("("));
 }
@@ -85,7 +85,7 @@ TEST(Pattern, WhatIsWrongIsSaidInGablesOwnWords) {
   EXPECT_EQ(problem_of_regex("[z-a]"), "a range in brackets ends before it begins");
   EXPECT_EQ(problem_of_regex("(a{999}){999}"),
             "it repeats too much to be tried; use smaller numbers in braces");
-  EXPECT_EQ(problem_of_regex("a\\"), "a backslash stands before nothing that it could mean");
+  EXPECT_EQ(problem_of_regex("a\\"), "what follows a backslash is not a valid escape");
 }
 
 TEST(Pattern, ExpressionsLookAtABoundedPartOfLongTexts) {

@@ -374,8 +374,7 @@ TEST_F(StepAnswers, WhatThereIsNoTimeForIsUnknown) {
   const auto notes =
       fill_step_answers(profile.state(), parts.kernels, parts.rows.ids, parts.roofline, made, 0);
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_EQ(notes.front().rfind("How much shorter a step would be was worked out for the 0", 0),
-            0u);
+  EXPECT_EQ(notes.front().rfind("The saving in step time was worked out for the 0", 0), 0u);
   for (const KernelRow& kernel : made.kernels) EXPECT_FALSE(kernel.step_saving.has_value());
 }
 

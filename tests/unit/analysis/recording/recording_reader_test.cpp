@@ -76,11 +76,11 @@ TEST(RecordingReader, EventsHaveNumbersAndStreams) {
 }
 
 TEST(RecordingReader, WhatIsNoRecording) {
-  EXPECT_EQ(error_of(""), "r.jsonl: it is no recording: the header line is missing.");
-  EXPECT_EQ(error_of("hello\n"), "r.jsonl:1: this is not one JSON object.");
-  EXPECT_EQ(error_of("[]\n"), "r.jsonl:1: this is not one JSON object.");
+  EXPECT_EQ(error_of(""), "r.jsonl: it is not a recording: the header line is missing.");
+  EXPECT_EQ(error_of("hello\n"), "r.jsonl:1: this line is not one JSON object.");
+  EXPECT_EQ(error_of("[]\n"), "r.jsonl:1: this line is not one JSON object.");
   EXPECT_EQ(error_of(kKernel).rfind(
-                "r.jsonl:1: it is no recording: the first line must be the header", 0),
+                "r.jsonl:1: it is not a recording: the first line must be the header", 0),
             0u);
   EXPECT_EQ(error_of(R"({"gable_recording": 9, "origin": "generated"})"),
             "r.jsonl:1: this recording has format 9, this Gable reads up to 1.");
@@ -91,7 +91,7 @@ TEST(RecordingReader, WhatIsNoRecording) {
 
 TEST(RecordingReader, MistakesAreNamedWithTheirLine) {
   const std::pair<std::string, std::string> cases[] = {
-      {R"({"kernel": "k")", "this is not one JSON object"},
+      {R"({"kernel": "k")", "this line is not one JSON object"},
       {R"({"kernel": 5})", "\"kernel\" must be text"},
       {R"({"kernel": "k", "grid": [1, 2]})", "\"grid\" must be three whole numbers"},
       {R"({"kernel": "k", "grid": [1, 2, 0]})",

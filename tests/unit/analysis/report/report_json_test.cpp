@@ -141,16 +141,16 @@ TEST(ReportJson, ASchemaBeforeTheGpusTimeOfAStepHasTheHostsAlone) {
 }
 
 TEST(ReportJson, WhatIsNoReportIsSaidInOneSentence) {
-  EXPECT_EQ(error_of(""), "This is no JSON, or it was cut off: something is wrong at byte 1.");
+  EXPECT_EQ(error_of(""), "This is not JSON, or it was cut off: something is wrong at byte 1.");
   const std::string text = to_json(full_report());
-  EXPECT_EQ(error_of(text.substr(0, text.size() / 2)).rfind("This is no JSON, or it was cut", 0),
+  EXPECT_EQ(error_of(text.substr(0, text.size() / 2)).rfind("This is not JSON, or it was cut", 0),
             0u);
-  EXPECT_EQ(error_of("[]"), "This is no report of gable: it has no field \"gable\".");
-  EXPECT_EQ(error_of("{}"), "This is no report of gable: it has no field \"gable\".");
+  EXPECT_EQ(error_of("[]"), "This is not a report of gable: it has no field \"gable\".");
+  EXPECT_EQ(error_of("{}"), "This is not a report of gable: it has no field \"gable\".");
   EXPECT_EQ(error_of(R"({"gable": {}})"),
-            "This is no report of gable: gable.schema is missing or below 1.");
+            "This is not a report of gable: gable.schema is missing or below 1.");
   EXPECT_EQ(error_of(R"({"gable": {"schema": "1"}})"),
-            "This report is damaged: gable.schema is no whole number.");
+            "This report is damaged: gable.schema is not a whole number.");
 }
 
 TEST(ReportJson, ADamagedFieldIsNamed) {
@@ -161,11 +161,12 @@ TEST(ReportJson, ADamagedFieldIsNamed) {
   };
   EXPECT_EQ(damaged("/kernels/0/flops/fp32", "many"),
             "This report is damaged: kernels[0].flops.fp32 is no number.");
-  EXPECT_EQ(damaged("/layers/0/path", "a/b"), "This report is damaged: layers[0].path is no list.");
+  EXPECT_EQ(damaged("/layers/0/path", "a/b"),
+            "This report is damaged: layers[0].path is not a list.");
   EXPECT_EQ(damaged("/layers/0/path/0", 1),
             "This report is damaged: layers[0].path[0] is no text.");
   EXPECT_EQ(damaged("/kernels/0/grid", {1, 2}),
-            "This report is damaged: kernels[0].grid is no list of three numbers.");
+            "This report is damaged: kernels[0].grid is not a list of three numbers.");
   EXPECT_EQ(damaged("/kernels/0/grid/1", -1),
             "This report is damaged: kernels[0].grid[1] is out of range.");
   for (const char* field : {"/kernels/0/launches", "/kernels/0/time_ns/mean", "/layers/0/launches",
@@ -194,7 +195,7 @@ TEST(ReportJson, ADamagedFieldIsNamed) {
             "or 'none'.");
   EXPECT_EQ(damaged("/run/complete", 1),
             "This report is damaged: run.complete is neither true nor false.");
-  EXPECT_EQ(damaged("/run", 3), "This report is damaged: run is no object.");
+  EXPECT_EQ(damaged("/run", 3), "This report is damaged: run is not an object.");
 }
 
 TEST(ReportJson, NumbersThatAreNoneAreRefused) {
@@ -206,7 +207,7 @@ TEST(ReportJson, NumbersThatAreNoneAreRefused) {
     return from_json(other).error;
   };
   for (const char* number : {"Infinity", "-Infinity", "NaN", "nan"})
-    EXPECT_EQ(with(number).rfind("This is no JSON, or it was cut off: ", 0), 0u) << number;
+    EXPECT_EQ(with(number).rfind("This is not JSON, or it was cut off: ", 0), 0u) << number;
   EXPECT_TRUE(with("1e999").ends_with(" is out of range.")) << with("1e999");
   EXPECT_TRUE(with("3").empty());
 }
@@ -227,12 +228,12 @@ TEST(ReportJson, LayersAreATree) {
   };
   EXPECT_EQ(of({{1, 0}, {0, -1}}), "");
   EXPECT_EQ(of({{0, -1}, {5, 0}, {5, 0}}),
-            "This report is damaged: layers[2].id is that of layers[1].");
+            "This report is damaged: layers[2].id is also that of layers[1].");
   EXPECT_EQ(of({{0, -1}, {5, 7}}),
-            "This report is damaged: layers[1] has a parent that is no layer.");
-  EXPECT_EQ(of({{5, 5}}), "This report is damaged: layers[0] is a parent of its own.");
+            "This report is damaged: layers[1] has a parent that is not a layer.");
+  EXPECT_EQ(of({{5, 5}}), "This report is damaged: layers[0] is among its own parents.");
   EXPECT_EQ(of({{0, -1}, {1, 2}, {2, 3}, {3, 1}}),
-            "This report is damaged: layers[1] is a parent of its own.");
+            "This report is damaged: layers[1] is among its own parents.");
   EXPECT_EQ(of({{4, 1}, {1, 2}, {2, 1}}),
             "This report is damaged: layers[0] has more than 129 parents.");
   std::vector<std::pair<int, int>> chain{{0, -1}};
@@ -261,7 +262,7 @@ TEST(ReportFile, ProblemsNameTheFile) {
   const std::string broken = own_file("broken.json");
   std::ofstream(broken) << "{";
   EXPECT_EQ(read_report_file(broken).error,
-            broken + ": This is no JSON, or it was cut off: something is wrong at byte 2.");
+            broken + ": This is not JSON, or it was cut off: something is wrong at byte 2.");
   EXPECT_EQ(unlink(broken.c_str()), 0);
 }
 

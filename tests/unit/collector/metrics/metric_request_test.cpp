@@ -92,7 +92,7 @@ TEST_F(Asked, WhatNeedsMorePassesAndHasNoPartsIsOneSentence) {
   ASSERT_GT(*passes, 1u);
   EXPECT_EQ(refused("l1tex__t_requests", true), "l1tex__t_requests is left out: GH100 needs " +
                                                     std::to_string(*passes) +
-                                                    " passes for it, and a window has one.");
+                                                    " passes to count it, and a window has one.");
 }
 
 TEST_F(Asked, WhatNeedsMorePassesIsReplacedByItsParts) {

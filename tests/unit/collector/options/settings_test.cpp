@@ -157,21 +157,23 @@ const std::string kShare = " takes the share of the run that measuring may add, 
 INSTANTIATE_TEST_SUITE_P(
     Each, SettingsWrong,
     testing::Values(
-        WrongText{"--step-range '('",
-                  "--step-range takes a regular expression, and '(' is none: a parenthesis has no "
-                  "partner, or a sign such as * stands alone."},
+        WrongText{
+            "--step-range '('",
+            "--step-range takes a regular expression, and '(' is not one: a parenthesis has no "
+            "partner, or a sign such as * stands alone."},
         WrongText{"--step-range " + std::string(30000, '('),
                   "--step-range takes a regular expression of at most 4096 characters and 100 "
-                  "parentheses within each other."},
+                  "nested parentheses."},
         WrongText{"--step-range ''", "--step-range takes a regular expression, not an empty text."},
         WrongText{"--fold '*'",
-                  "--fold takes a regular expression, and '*' is none: a parenthesis has no "
+                  "--fold takes a regular expression, and '*' is not one: a parenthesis has no "
                   "partner, or a sign such as * stands alone."},
-        WrongText{"--fold a --fold '['",
-                  "--fold takes a regular expression, and '[' is none: a bracket has no partner."},
+        WrongText{
+            "--fold a --fold '['",
+            "--fold takes a regular expression, and '[' is not one: a bracket has no partner."},
         WrongText{
             "-k regex:[",
-            "--kernel takes a regular expression, and '[' is none: a bracket has no partner."},
+            "--kernel takes a regular expression, and '[' is not one: a bracket has no partner."},
         WrongText{"--phases hw,cycles",
                   "--phases takes a list of hw, flops and time such as hw,time; 'cycles' is none "
                   "of them."},
@@ -195,10 +197,10 @@ INSTANTIATE_TEST_SUITE_P(
                   "auto, which counts each alone: leave one of them out."},
         WrongText{"--metrics roofline,,mix",
                   "--metrics takes names separated by commas such as roofline,dram__bytes.sum; '' "
-                  "is no name."},
+                  "is not a name."},
         WrongText{"--metrics 'a b'",
                   "--metrics takes names separated by commas such as roofline,dram__bytes.sum; 'a "
-                  "b' is no name."},
+                  "b' is not a name."},
         WrongText{"--metrics cahce",
                   "--metrics takes the sets roofline, mix, warps and cache, and CUPTI's metrics, "
                   "which are named like dram__bytes.sum; 'cahce' is neither."},

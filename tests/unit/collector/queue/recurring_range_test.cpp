@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range that comes again around the launches is the step; what only looks like one must not be.
+// A range that recurs around the launches is the step; what only looks like one must not be.
 #include "collector/queue/recurring_range.h"
 
 #include <gtest/gtest.h>

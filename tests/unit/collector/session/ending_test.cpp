@@ -84,7 +84,7 @@ TEST(Ending, AnotherToolGetsCuptiAndTheReportHasWhatCameBefore) {
             "");
   run.steps(4, {"gemm"});
   run.ending.for_tool("libtool.so");
-  EXPECT_TRUE(run.said("libtool.so uses CUPTI from here on"));
+  EXPECT_TRUE(run.said("libtool.so uses CUPTI from now on"));
   EXPECT_EQ(run.cupti.count("cuptiUnsubscribe"), 1);
   EXPECT_NE(written(run).find("\"gemm\""), std::string::npos);
 }

@@ -94,7 +94,7 @@ TEST(LaunchPath, AContextWhoseGpuIsUnknownIsSaidOnceAndCountsAsGpuZero) {
   RunOnScript run(kTimesAlone);
   run.cupti.fail("cuptiGetDeviceId", CUPTI_ERROR_UNKNOWN);
   run.steps(3, {"gemm"});
-  EXPECT_TRUE(run.said("which GPU a context is of"));
+  EXPECT_TRUE(run.said("which GPU a context belongs to"));
   EXPECT_EQ(run.kernel("gemm").device, 0);
 }
 

@@ -37,7 +37,7 @@ TEST(GpuFile, EveryField) {
 
 TEST(GpuFile, OneSentenceForWhatIsWrong) {
   const std::pair<std::string, std::string> cases[] = {
-      {"{", "It is no JSON."},
+      {"{", "It is not JSON."},
       {"[]", "It must be a JSON object."},
       {with("\"Mine\"", "\"\""), "\"name\" must be a text that is not empty."},
       {with("\"name\": \"Mine\", ", ""), "\"name\" is missing."},

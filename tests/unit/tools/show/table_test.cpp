@@ -93,21 +93,20 @@ Net/tiny  backward   18.8 %        0   207       0  small     13.3 %   650 us
 Net/conv  forward    31.2 %     15.6   124     125  compute   80.0 %   250 us
 
 Nothing was lost.
-What would help most (savings of one item may be in another):
-- up to 1.09 ms: 31.2 % of the GPU time is FP32 on CUDA cores whose roof is computing, not bytes.
-  Let matrix products and convolutions use tensor cores: TF32
-  (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32), or BF16 or FP16 by
-  automatic mixed precision. Layers: Net/conv (forward). Kernels: conv.
-- up to 1.00 ms: 50.0 % of the GPU time is bound by memory at less than 75.0 % of its roof.
-  Use the bytes better: tile for cache or shared memory, wider loads; gable profile --metrics cache
+What would help most (one item's saving may be part of another's):
+- up to 1.09 ms: 31.2 % of the GPU time is FP32 work on CUDA cores; its roof is compute, not memory.
+  Let matrix products and convolutions use tensor cores: TF32 (CUBLAS_TF32_TENSOR_OP_MATH in
+  cuBLAS), BF16 or FP16. Layers: Net/conv (forward). Kernels: conv.
+- up to 1.00 ms: 50.0 % of the GPU time is memory-bound kernels below 75.0 % of the memory roof.
+  Use each byte better: tile for cache or shared memory, load wider. gable profile --metrics cache
   shows hit rates and sectors per load. Layers: Net/norm (forward). Kernels: norm.
-- up to 650 us: 18.8 % of the GPU time is small grids below 25.0 % of both roofs.
+- up to 650 us: 18.8 % of the GPU time is kernels with small grids, below 25.0 % of both roofs.
   Give each kernel more to do at once: a larger batch, independent work on several streams, split-K
   or another algorithm for small sizes. Layers: Net/tiny (backward). Kernels: tiny.
 Note: How long a step takes on the GPU is unknown: it lasts until the next step's first kernel, and
-no step was timed whose next one was timed too. Let the program run for one more step.
-Note: Tensor cores were not fully counted for 3 kernels: their FLOPs are those of the CUDA cores and
-what was counted.
+no two consecutive steps were timed. Let the program run for one more step.
+Note: Tensor cores were not fully counted for 3 kernels: their FLOPs are those of the CUDA cores
+plus what was counted.
 Next: gable report x.json
 )");
 }
@@ -219,8 +218,8 @@ b      75.0 %        -     -       -  unknown        -       -
 a      25.0 %        -     -       -  unknown        -       -
 
 Nothing was lost; unknown: FLOPs of 100 % of the time, bytes of 100 % of the time.
-Note: The launch latency is unknown, and which short kernels it holds: no launch found its GPU idle
-while times were taken.
+Note: The launch latency is unknown, and so is which short kernels it limits: no launch found its
+GPU idle while times were taken.
 )");
 }
 
@@ -258,7 +257,7 @@ TEST_F(Table, TensorCoreWorkIsInferredAndNeverAnIdleLayer) {
   EXPECT_NE(line(text, 0).find("at least 96.7 GFLOP"), std::string::npos)
       << text;  // not passed off as all
   EXPECT_NE(line(text, 0).find("- FLOP/s"), std::string::npos) << text;
-  EXPECT_TRUE(has_note(report, "1 kernel used tensor cores, by their names or their instructions"));
+  EXPECT_TRUE(has_note(report, "1 kernel used tensor cores, as their names or instructions show"));
 }
 
 TEST_F(Table, KernelsAreShownWhereThereIsNoLayer) {
