@@ -68,7 +68,7 @@ class BadInput(ImportTest):
         self.assertIn("is empty", self.refused("--kineto", self.file("e.json", "")))
         self.assertIn("no traceEvents", self.refused("--kineto", self.file("a.json", '{"a": [1, 2, {"b": null}]}')))
         self.assertIn("this is not JSON", self.refused("--kineto", self.file("b.json", bytes(range(1, 256)) * 9)))
-        self.assertIn("no trace", self.refused("--kineto", self.file("n.json", "17")))
+        self.assertIn("not a trace", self.refused("--kineto", self.file("n.json", "17")))
         self.assertIn("SQLite", self.refused("--kineto", self.file("t.json", b"SQLite format 3\0" + bytes(100))))
         self.assertIn("--ncu", self.refused("--kineto", self.file("t.csv", '"ID","Process ID"\n')))
 

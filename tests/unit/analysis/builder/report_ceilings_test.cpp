@@ -65,7 +65,7 @@ TEST_F(ReportCeilings, AClockThatCannotBeIsNotUsed) {
   const Report made = report();
   EXPECT_TRUE(made.sm_clock_measured_hz.empty());
   EXPECT_EQ(find(made, "fp32", SmClock::measured), nullptr);
-  EXPECT_TRUE(has_note(made, "SM clock counted on device 0, 152.3 GHz, cannot be"));
+  EXPECT_TRUE(has_note(made, "SM clock counted on device 0, 152.3 GHz, is impossible"));
 }
 
 TEST_F(ReportCeilings, WithoutCounterWindowsTheHighestClockIsAllThereIs) {

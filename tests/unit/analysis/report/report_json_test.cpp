@@ -160,11 +160,11 @@ TEST(ReportJson, ADamagedFieldIsNamed) {
     return error_of(json.dump());
   };
   EXPECT_EQ(damaged("/kernels/0/flops/fp32", "many"),
-            "This report is damaged: kernels[0].flops.fp32 is no number.");
+            "This report is damaged: kernels[0].flops.fp32 is not a number.");
   EXPECT_EQ(damaged("/layers/0/path", "a/b"),
             "This report is damaged: layers[0].path is not a list.");
   EXPECT_EQ(damaged("/layers/0/path/0", 1),
-            "This report is damaged: layers[0].path[0] is no text.");
+            "This report is damaged: layers[0].path[0] is not a text.");
   EXPECT_EQ(damaged("/kernels/0/grid", {1, 2}),
             "This report is damaged: kernels[0].grid is not a list of three numbers.");
   EXPECT_EQ(damaged("/kernels/0/grid/1", -1),

@@ -69,7 +69,7 @@ TEST(CountedLaunches, AfterTheStepsThatWereFoundTheNextLaunchBeginsAWindow) {
     for (int launch = 0; launch < 40 * 12; ++launch) run.launch("k" + std::to_string(launch % 12));
     ASSERT_EQ(run.c.windows.counts().border, "period");
     while (run.c.windows.counts().border == "period") once.launches(1);
-    ASSERT_TRUE(run.said("and then no longer"));
+    ASSERT_TRUE(run.said("and then stopped repeating"));
     EXPECT_EQ(once.until_windows(2), kTwoWindows - 1) << before;  // the last one was the first
   }
 }
