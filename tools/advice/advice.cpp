@@ -389,30 +389,50 @@ void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
   }
 }
 
+// What the program does before it launches. Where it says when it fetches its input, that is apart.
+void advise_on_idling(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  const Step& step = facts.report->step;
+  if (facts.unit != Unit::step || !step.wall_mean_ns) return;
+  const Maybe input_ns = step.critical_path ? step.critical_path->input_ns : std::nullopt;
+  if (step.exposed && step.exposed->without.input && input_ns &&
+      step.exposed->without.input->high_ns >= kMuchIdle * facts.unit_ns) {
+    advice.push_back(
+        {"input",
+         "Load data faster: DataLoader(..., num_workers=8, persistent_workers=True, "
+         "pin_memory=True), more of it ahead (prefetch_factor), less work for each sample, "
+         "decoding on the GPU.",
+         "The program fetches its next input for " + percent(*input_ns / facts.unit_ns) +
+             " of a step, while nothing else holds the step up.",
+         step.exposed->without.input->high_ns});
+  }
+  // An idle GPU that waits for a copy or for other ranks does not wait for the host.
+  const Maybe host = step.critical_path && step.exposed
+                         ? Maybe(step.critical_path->host_ns - input_ns.value_or(0) +
+                                 step.critical_path->launches_ns)
+                         : step.idle_ns;
+  const Maybe idle = host && step.idle_ns ? Maybe(std::min(*host, *step.idle_ns)) : std::nullopt;
+  if (!idle || *idle < kMuchIdle * facts.unit_ns) return;
+  const std::string loader =
+      input_ns ? "" : "DataLoader(..., num_workers=8, pin_memory=True), ";
+  advice.push_back(
+      {"idle",
+       "Keep the GPU busy: " +
+           facts.how(
+               loader + "no .item() or print of GPU values within a step, CUDA graphs",
+               "prepare input ahead of the step that needs it, do not wait for the GPU within "
+               "a step, use CUDA graphs") +
+           facts.how(kGraphs, "") + ".",
+       "The GPU idles for " + percent(*step.idle_ns / facts.unit_ns) +
+           " of a step; fractions of roofs do not show that.",
+       idle});
+  place_host(advice.back(), *facts.report);
+}
+
 void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   advise_on_launches(facts, advice);
   const Step& step = facts.report->step;
   const bool steps = facts.unit == Unit::step && step.wall_mean_ns;
-  // An idle GPU that waits for a copy or for other ranks does not wait for the host.
-  const Maybe host = step.critical_path && step.exposed
-                         ? Maybe(step.critical_path->host_ns + step.critical_path->launches_ns)
-                         : step.idle_ns;
-  const Maybe idle = host && step.idle_ns ? Maybe(std::min(*host, *step.idle_ns)) : std::nullopt;
-  if (steps && idle && *idle >= kMuchIdle * facts.unit_ns) {
-    advice.push_back(
-        {"idle",
-         "Keep the GPU busy: " +
-             facts.how(
-                 "DataLoader(..., num_workers=8, pin_memory=True), no .item() or print of GPU "
-                 "values within a step, CUDA graphs",
-                 "prepare input ahead of the step that needs it, do not wait for the GPU within "
-                 "a step, use CUDA graphs") +
-             facts.how(kGraphs, "") + ".",
-         "The GPU idles for " + percent(*step.idle_ns / facts.unit_ns) +
-             " of a step; fractions of roofs do not show that.",
-         idle});
-    place_host(advice.back(), *facts.report);
-  }
+  advise_on_idling(facts, advice);
   // While kernels run, copies cost nothing.
   const Maybe exposed = step.exposed ? Maybe(step.exposed->without.copies.high_ns)
                         : step.copy_ns && step.idle_ns

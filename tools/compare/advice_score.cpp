@@ -49,7 +49,7 @@ std::vector<AdviceScore> score_advice(const Report& a, const Comparison& compari
     if (!advice.saving_ns || !(*advice.saving_ns > 0)) continue;
     AdviceScore score{advice.id, *advice.saving_ns, 0, {}};
     bool followed = false;
-    if (advice.id == "idle") {
+    if (advice.id == "idle" || advice.id == "input") {
       const Compared& idle = comparison.step.idle_ns;
       if (idle.a && idle.b) score.measured_ns = *idle.a - *idle.b;
       followed = true;

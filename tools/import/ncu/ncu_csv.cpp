@@ -49,7 +49,7 @@ struct Columns {
   }
 };
 
-std::string start_of(std::string_view text) { return start_of(text); }
+std::string start_of(std::string_view text) { return quoted_piece(text.substr(0, 40)); }
 
 class Reader {
  public:

@@ -207,6 +207,30 @@ TEST_F(AdviceBorders, IdleTimeThatIsTheHosts) {
   EXPECT_EQ(given("idle"), nullptr);
 }
 
+TEST_F(AdviceBorders, InputThatTheProgramWaitsForIsApartFromTheRestOfTheHost) {
+  kernel("at::native::work", 400e3, 100e3, 500e3);
+  report.step.idle_ns = 400e3;
+  report.step.critical_path.emplace().host_ns = 350e3;
+  report.step.exposed.emplace();
+  EXPECT_EQ(given("input"), nullptr);
+  EXPECT_NE(given("idle")->action.find("DataLoader"), std::string::npos);
+  // By replay faster loading gives less: something else holds the step then.
+  report.step.critical_path->input_ns = 240e3;
+  report.step.exposed->without.input = StepSaving{90e3, 100e3};
+  ASSERT_NE(given("input"), nullptr);
+  EXPECT_EQ(given("input")->saving_ns, 100e3);
+  EXPECT_NE(given("input")->trigger.find("24.0 %"), std::string::npos);
+  EXPECT_EQ(given("idle")->saving_ns, 110e3);
+  EXPECT_EQ(given("idle")->action.find("DataLoader"), std::string::npos);
+  report.step.critical_path->input_ns = 251e3;
+  report.step.exposed->without.input = StepSaving{0, 99e3};
+  EXPECT_EQ(given("input"), nullptr);
+  EXPECT_EQ(given("idle"), nullptr);
+  report.step.exposed->without.input = StepSaving{0, 100e3};
+  report.run.unit = Unit::run;
+  EXPECT_EQ(given("input"), nullptr);
+}
+
 TEST_F(AdviceBorders, CopiesThatNothingHides) {
   kernel("work", 400e3, 100e3, 500e3);
   report.step.idle_ns = 80e3;
