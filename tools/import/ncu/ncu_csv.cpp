@@ -383,8 +383,7 @@ class Reader {
 
   Dim3 size(std::string_view text) const {
     const auto found = ncu_size(text);
-    if (!found)
-      broken("'" + start_of(text) + "' is not the size of a grid or block.");
+    if (!found) broken("'" + start_of(text) + "' is not the size of a grid or block.");
     return *found;
   }
 
@@ -424,8 +423,8 @@ class Reader {
 
   void attribute(std::string_view metric, std::string_view unit, std::string_view value) {
     if (!gpus_.take(launches_.back().device, metric, unit, value, mark()))
-      broken("'" + start_of(value) + (unit.empty() ? "" : " ") +
-             start_of(unit) + "' is not a value of " + std::string(metric) + ".");
+      broken("'" + start_of(value) + (unit.empty() ? "" : " ") + start_of(unit) +
+             "' is not a value of " + std::string(metric) + ".");
   }
 
   void resource(std::string_view metric, std::string_view unit, std::string_view value) {
