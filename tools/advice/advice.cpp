@@ -393,27 +393,27 @@ void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
 void advise_on_idling(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const Step& step = facts.report->step;
   if (facts.unit != Unit::step || !step.wall_mean_ns) return;
-  const Maybe input_ns = step.critical_path ? step.critical_path->input_ns : std::nullopt;
-  if (step.exposed && step.exposed->without.input && input_ns &&
+  const bool tells_input = step.critical_path && step.critical_path->input_ns;
+  const double input_ns = tells_input ? step.critical_path->input_ns.value_or(0) : 0;
+  if (tells_input && step.exposed && step.exposed->without.input &&
       step.exposed->without.input->high_ns >= kMuchIdle * facts.unit_ns) {
     advice.push_back(
         {"input",
          "Load data faster: DataLoader(..., num_workers=8, persistent_workers=True, "
          "pin_memory=True), more of it ahead (prefetch_factor), less work for each sample, "
          "decoding on the GPU.",
-         "The program fetches its next input for " + percent(*input_ns / facts.unit_ns) +
+         "The program fetches its next input for " + percent(input_ns / facts.unit_ns) +
              " of a step, while nothing else holds the step up.",
          step.exposed->without.input->high_ns});
   }
   // An idle GPU that waits for a copy or for other ranks does not wait for the host.
-  const Maybe host = step.critical_path && step.exposed
-                         ? Maybe(step.critical_path->host_ns - input_ns.value_or(0) +
-                                 step.critical_path->launches_ns)
-                         : step.idle_ns;
+  const Maybe host =
+      step.critical_path && step.exposed
+          ? Maybe(step.critical_path->host_ns - input_ns + step.critical_path->launches_ns)
+          : step.idle_ns;
   const Maybe idle = host && step.idle_ns ? Maybe(std::min(*host, *step.idle_ns)) : std::nullopt;
   if (!idle || *idle < kMuchIdle * facts.unit_ns) return;
-  const std::string loader =
-      input_ns ? "" : "DataLoader(..., num_workers=8, pin_memory=True), ";
+  const std::string loader = tells_input ? "" : "DataLoader(..., num_workers=8, pin_memory=True), ";
   advice.push_back(
       {"idle",
        "Keep the GPU busy: " +
