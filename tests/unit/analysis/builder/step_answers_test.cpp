@@ -448,13 +448,13 @@ TEST_F(StepAnswers, WhatWasLeftOutIsCounted) {
     const auto number = [&](const char* before) {
       return std::stoul(notes.front().substr(notes.front().find(before) + strlen(before)));
     };
-    EXPECT_EQ(number(" for the ") + number(" of "), 11u) << notes.front();
+    EXPECT_EQ(number("worked out for the ") + number("; for "), 11u) << notes.front();
     std::size_t unknown = 0;
     for (const KernelRow& kernel : parts.made.kernels) unknown += kernel.step_saving ? 0 : 1;
     for (const LayerRow& row : parts.made.layers)
       unknown += (row.step_saving ? 0 : 1) + (row.step_saving_self ? 0 : 1);
-    EXPECT_EQ(unknown, number(" of ") + 2);  // the root and "net" have no kernels of their own
-    return number(" of ");
+    EXPECT_EQ(unknown, number("; for ") + 2);  // the root and "net" have no kernels of their own
+    return number("; for ");
   };
   EXPECT_EQ(left_out(0), 11u);
   std::uint64_t one = 1;

@@ -222,8 +222,8 @@ TEST_F(WholeRecording, Copies) {
   run.add(copy);
   ended(1, kTime, 1'000'000, 1'010'000);
   EXPECT_EQ(run.stray_copies(), 1u);
-  EXPECT_EQ(lines(false, {"3 copies are left out, whose calls or records were not seen or whose "
-                          "kind a recording has not."}),
+  EXPECT_EQ(lines(false, {"3 copies are left out: their calls or records were not seen, or "
+                          "recordings have no such kind."}),
             R"(
 {"kernel":"k0","name":"a","grid":[1,1,1],"block":[128,1,1],"registers":40,"static_shared":1536,"time_ns":1000}
 {"op":"push","name":"net"}

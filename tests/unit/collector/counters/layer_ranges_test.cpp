@@ -96,7 +96,7 @@ TEST_F(LayerRanges, BlocksOfNobodyAreNot) {
   blocks({20, 10});
   launch(5);
   launch(6);
-  EXPECT_NE(window_.end().reason.find("not the grid"), std::string::npos);
+  EXPECT_NE(window_.end().reason.find("not match the grid"), std::string::npos);
 }
 
 TEST_F(LayerRanges, MoreThanThereIsRoomFor) {

@@ -373,7 +373,8 @@ TEST_F(AdviceBorders, OccupancyByItsLimits) {
   add(std::nullopt, 0.24, 100e3);
   ASSERT_NE(given("occupancy"), nullptr);
   const std::string trigger = given("occupancy")->trigger;
-  EXPECT_NE(trigger.find("registers (75.0 % of it), unknown (25.0 % of it)."), std::string::npos)
+  EXPECT_NE(trigger.find("registers (75.0 % of that time), unknown (25.0 % of that time)."),
+            std::string::npos)
       << trigger;
   report.kernels.clear();
   add(128, 0.201, 300e3);  // 80 % of a quarter

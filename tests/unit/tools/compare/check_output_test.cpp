@@ -58,8 +58,8 @@ TEST(CheckSummary, CountsOfEachVerdict) {
   result.small = 1;
   const std::string all = check_summary(result, {.what = {Gated::step, Gated::dram}});
   EXPECT_TRUE(all.starts_with("12 numbers compared (step, dram), 1 worse ")) << all;
-  EXPECT_TRUE(has(all, " 5 %, 1 beyond ")) << all;
-  EXPECT_TRUE(has(all, ", 3 no longer ")) << all;
+  EXPECT_TRUE(has(all, " 5 %, 1 unclear")) << all;
+  EXPECT_TRUE(has(all, ", 3 unknown")) << all;
   EXPECT_TRUE(has(all, "; 1 layers ")) << all;
 }
 

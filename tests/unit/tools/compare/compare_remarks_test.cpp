@@ -23,8 +23,8 @@ TEST(CompareRemarks, SourcesAndUnits) {
   Report b = a;
   EXPECT_TRUE(compare(a, b).remarks.empty());
   b.run.source = Source::cupti;
-  EXPECT_TRUE(has(compare(a, b).obstacles.at(0), "A is the playback"));
-  EXPECT_TRUE(has(compare(b, a).obstacles.at(0), "B is the playback"));
+  EXPECT_TRUE(has(compare(a, b).obstacles.at(0), ": A is from playback"));
+  EXPECT_TRUE(has(compare(b, a).obstacles.at(0), ": B is from playback"));
   Report c = b;
   c.run.source = Source::imported;
   EXPECT_TRUE(compare(b, c).obstacles.empty());

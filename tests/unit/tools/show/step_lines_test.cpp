@@ -99,7 +99,7 @@ TEST(StepLines, KindsOfKernelsThatMoveDataHaveTheirShare) {
 
 Report recorded() {
   Report report = step(1000);
-  report.step.critical_path = PathTimes{500, 100, 10, 99, 200, 9, 82};
+  report.step.critical_path = PathTimes{500, 100, 10, 99, {}, 200, 9, 82};
   report.step.graph.emplace();
   report.step.graph->wall_ns = 1000;
   report.step.graph->steps = 3;
@@ -111,6 +111,11 @@ TEST(StepLines, TheLargestPartsOfTheCriticalPathComeFirst) {
   EXPECT_EQ(line(recorded(), "Critical path"),
             "Critical path: kernels 50.0 %, launching 20.0 %, communication 10.0 %, the host 9.90 "
             "%, unexplained 8.20 %, copies 1.00 %");
+  Report fetching = recorded();
+  fetching.step.critical_path->input_ns = 10;
+  EXPECT_TRUE(has(line(fetching, "Critical path"), "the host 9.90 % (fetching input 1.00 %), "));
+  fetching.step.critical_path->input_ns = 9.9;
+  EXPECT_EQ(line(fetching, "Critical path"), line(recorded(), "Critical path"));
   Report none = recorded();
   none.step.graph->wall_ns = 0;
   EXPECT_EQ(line(none, "Critical path"), "");

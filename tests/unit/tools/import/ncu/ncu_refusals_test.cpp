@@ -21,7 +21,7 @@ TEST(NcuRefusals, ErrorsOfNcuSayWhyThereIsNothing) {
   expect("==ERROR== The application returned an error code (1).\n==ERROR== later\n",
          {"The application returned an error code (1).", "ended with an error under ncu"});
   expect("==ERROR== ERR_NVGPUCTRPERM - no permission\n", {"ERR_NVGPUCTRPERM", "run ncu as root"});
-  expect("==ERROR== else\n", {"==ERROR== else", "mend that"});
+  expect("==ERROR== else\n", {"==ERROR== else", "fix that"});
   expect("==PROF== Connected\n==ERROR== else\n", {"ncu says: ==ERROR== else"});
 }
 
@@ -107,14 +107,14 @@ TEST(NcuRefusals, RowsOfAnotherSize) {
 TEST(NcuRefusals, ALastValueWithoutQuotesMayBeCutOff) {
   const std::string head = "ID,Kernel Name,x,y,a__b.sum\n";
   EXPECT_EQ(refusal(head + "0,k,x,y,5\n"), "");
-  expect(head + "0,k,x,y,5", {"c.csv:2:", "ends in a row"});
+  expect(head + "0,k,x,y,5", {"c.csv:2:", "may be cut off"});
   const std::string more = "ID,Kernel Name,x,a__b.sum,y\n";
   EXPECT_EQ(refusal(more + "0,k,x,5,y"), "");
 }
 
 TEST(NcuRefusals, PiecesOfRowsBehindAHead) {
   const std::string piece = "\",\"(1, 1, 1)\",\"(2, 1, 1)\"\n";
-  expect(kLongHead + text_of({}) + "x" + piece, {"c.csv:3:", "piece of a row"});
+  expect(kLongHead + text_of({}) + "x" + piece, {"c.csv:3:", "part of a row"});
   EXPECT_EQ(refusal("x" + piece + kLongHead + text_of({})), "") << "before it, it is a program's";
 }
 
@@ -130,9 +130,10 @@ TEST(NcuRefusals, ValuesOutOfRange) {
 TEST(NcuRefusals, WhatIsNoNumberWhereSomethingIsCounted) {
   EXPECT_EQ(refusal(kLongHead + text_of({"0", kNs, "ns", "n/a"})), "");
   EXPECT_EQ(refusal(kLongHead + text_of({"0", "sm__mine.ratio", "", "Policy2"})), "");
-  expect(kLongHead + text_of({"0", kNs, "ns", "Policy2"}), {"'Policy2' is no number (gpu__time"});
+  expect(kLongHead + text_of({"0", kNs, "ns", "Policy2"}),
+         {"'Policy2' is not a number (gpu__time"});
   expect(kLongHead + text_of({"0", "Registers Per Thread", "", "Policy2"}),
-         {"'Policy2' is no number"});
+         {"'Policy2' is not a number"});
   EXPECT_EQ(refusal(kLongHead + text_of({"0", "Registers Per Thread", "", "n/a"})), "");
   const std::string longest(41, '#');
   const std::string said = refusal(kLongHead + text_of({"0", kNs, "ns", ("1" + longest).c_str()}));
@@ -141,15 +142,15 @@ TEST(NcuRefusals, WhatIsNoNumberWhereSomethingIsCounted) {
 
 TEST(NcuRefusals, AttributesSizesAndDevices) {
   expect(kLongHead + text_of({"0", "# SMs", "byte/second", "5"}),
-         {"c.csv:2: '5 byte/second' is no value of # SMs"});
-  expect(kLongHead + text_of({"0", "# SMs", "", "x"}), {"'x' is no value of # SMs"});
+         {"c.csv:2: '5 byte/second' is not a value of # SMs"});
+  expect(kLongHead + text_of({"0", "# SMs", "", "x"}), {"'x' is not a value of # SMs"});
   expect(kLongHead + text_of({"0", kNs, "ns", "1", "k", "1", "(1, 1)"}),
-         {"'(1, 1)' is no size of a grid or block"});
+         {"'(1, 1)' is not the size of a grid or block"});
   expect(kLongHead + text_of({"0", kNs, "ns", "1", "k", "1", "(1, 1, 1)", "?"}),
-         {"'?' is no size of a grid or block"});
+         {"'?' is not the size of a grid or block"});
   for (const char* device : {"-1", "1000001", "1.5", "x"})
     expect(kLongHead + text_of({"0", kNs, "ns", "1", "k", "1", "(1, 1, 1)", "(1, 1, 1)", device}),
-           {std::string("'") + device + "' is no device"});
+           {std::string("'") + device + "' is not a device"});
   EXPECT_EQ(refusal(kLongHead +
                     text_of({"0", kNs, "ns", "1", "k", "1", "(1, 1, 1)", "(1, 1, 1)", "1000000"})),
             "");
@@ -162,7 +163,7 @@ std::string with_cc(const char* id, const char* cc, const char* device = "0") {
 
 TEST(NcuRefusals, ComputeCapabilities) {
   for (const char* cc : {"0.9", "8.x", "8.0.", "x", "8.-1", "8x", "", "-8"})
-    expect(kLongHead + with_cc("0", cc), {"is no compute capability"});
+    expect(kLongHead + with_cc("0", cc), {"is not a compute capability"});
   for (const char* cc : {"8", "8.6", "1.0", "12.1"})
     EXPECT_EQ(refusal(kLongHead + with_cc("0", cc)), "") << cc;
   expect(kLongHead + with_cc("0", "8.0") + with_cc("1", "8.6"),

@@ -369,7 +369,7 @@ TEST_F(NsysSqlite, WhatIsBrokenIsRefused) {
 
 TEST_F(NsysSqlite, OtherFilesAreRefused) {
   run("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL; DROP TABLE StringIds");
-  EXPECT_NE(read().find("not one of nsys"), std::string::npos);
+  EXPECT_NE(read().find("not an export of nsys"), std::string::npos);
   for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
     run(std::string("CREATE TABLE ") + table + " (name TEXT, value TEXT)");
     EXPECT_NE(read().find("nsys recorded no kernel"), std::string::npos);

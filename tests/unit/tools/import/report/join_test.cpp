@@ -153,7 +153,7 @@ TEST(Join, ANameOfSeveralKernelsIsOfNone) {
   files.timed("void a<double>(int)");
   files.counted("a", 1);
   EXPECT_EQ(joined(files), (std::vector<double>{kNothing, kNothing}));
-  EXPECT_EQ(notes(files, {"counters of 1 launch ", "could be of several"}), 1);
+  EXPECT_EQ(notes(files, {"counters of 1 launch ", "could belong to several"}), 1);
   EXPECT_EQ(notes(files, {"no kernel with a time"}), 0);
 }
 
