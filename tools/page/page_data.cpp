@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <unordered_map>
@@ -27,8 +26,8 @@ using Json = nlohmann::json;
 Json number(const Maybe& value) {
   if (!value || !std::isfinite(*value)) return nullptr;
   const std::string text = significant(*value, 5);
-  double rounded{};
-  std::from_chars(text.data(), std::to_address(text.end()), rounded);
+  double rounded = 0;
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
   constexpr double kExact = 1e15;  // smaller whole numbers are exact, and shorter without ".0"
   if (std::floor(rounded) == rounded && std::fabs(rounded) < kExact)
     return static_cast<std::int64_t>(rounded);

@@ -43,42 +43,42 @@ class NsysSources {
 };
 
 struct NsysOperation {
-  std::uint64_t start_ns{}, end_ns{};
-  std::uint64_t what{};  // function and shape of a kernel, bytes of a copy
-  std::uint32_t correlation{};
-  std::uint32_t source{};
-  std::uint32_t place{};   // in the file: kernels, then copies
-  std::uint32_t caller{};  // the process; once its call is found, the thread
+  std::uint64_t start_ns = 0, end_ns = 0;
+  std::uint64_t what = 0;  // function and shape of a kernel, bytes of a copy
+  std::uint32_t correlation = 0;
+  std::uint32_t source = 0;
+  std::uint32_t place = 0;   // in the file: kernels, then copies
+  std::uint32_t caller = 0;  // the process; once its call is found, the thread
 };
 
 // The call that GPU work came from. Some exports have a row for the runtime's call and one for the
 // driver's within it: the first counts.
 struct NsysCall {
-  std::uint64_t key{};  // process and number
-  std::uint64_t start_ns{};
-  std::uint32_t thread{};
-  std::uint32_t row{};  // of those that are kept
+  std::uint64_t key = 0;  // process and number
+  std::uint64_t start_ns = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t row = 0;  // of those that are kept
 };
 
 struct NsysCalled {
-  std::uint64_t call_ns{};
+  std::uint64_t call_ns = 0;
   NsysOperation operation;
 };
 
 struct NsysWait {
-  std::uint64_t start_ns{}, end_ns{};
-  std::uint32_t thread{};
+  std::uint64_t start_ns = 0, end_ns = 0;
+  std::uint32_t thread = 0;
 };
 
 // Work that has its layer, for records of steps; its times are the report's.
 struct NsysPlaced {
   NsysOperation operation;
-  std::uint32_t layer{};
+  std::uint32_t layer = 0;
 };
 
 struct NsysNode {
-  std::uint32_t place{};
-  std::uint64_t id{};  // of the CUDA graph
+  std::uint32_t place = 0;
+  std::uint64_t id = 0;  // of the CUDA graph
 };
 
 struct NsysEarlier {

@@ -83,7 +83,7 @@ class Assembly {
   }
 
   void end(WindowId window, Phase phase, std::uint64_t sequence, const ImportedStep& whole = {},
-           std::uint64_t step = {}) {
+           std::uint64_t step = 0) {
     WindowEnd end;
     end.window = window;
     end.phase = phase;
