@@ -195,7 +195,7 @@ class ManyFiles(ImportTest):
         times = file("times.csv", "gpu__time_duration.sum", "ns", [("void k<float>(float *)", 10), ("void k<int>(int *)", 20)])
         report = self.report("--ncu", times, file("bytes.csv", "dram__bytes_read.sum", "byte", [("k", 320), ("k", 640)]))
         self.assertEqual({row["bytes"]["dram_read"] for row in report["kernels"] if row["name"] != "k"}, {None})
-        self.assertIn("Which kernels of the files before it 2 launches of bytes.csv are of is unknown", notes(report))
+        self.assertIn("Which kernels of the files before it 2 launches of bytes.csv belong to is unknown", notes(report))
 
     def test_other_kernels_are_further_launches(self):
         one = self.file("one.csv", HEAD + row(0, "x", value="10"))

@@ -302,7 +302,7 @@ class BadInput(NsysTest):
         base.execute("CREATE TABLE songs (title TEXT)")
         base.commit()
         base.close()
-        self.assertIn("not one of nsys", self.refused("--nsys", path))
+        self.assertIn("not an export of nsys", self.refused("--nsys", path))
 
     def test_a_view_is_no_table(self):
         path = self.folder / "view.sqlite"
@@ -314,7 +314,7 @@ class BadInput(NsysTest):
 
     def test_other_files(self):
         self.assertIn("is empty", self.refused("--nsys", self.file("e.sqlite", "")))
-        self.assertIn("no SQLite file", self.refused("--nsys", self.file("b.sqlite", bytes(range(256)) * 9)))
+        self.assertIn("not an SQLite file", self.refused("--nsys", self.file("b.sqlite", bytes(range(256)) * 9)))
         self.assertIn("--kineto", self.refused("--nsys", self.file("t.json", '{"traceEvents": []}')))
         self.assertIn("--ncu", self.refused("--nsys", self.file("t.csv", '"ID","Process ID"\n')))
         self.assertIn("No such file", self.refused("--nsys", self.folder / "missing.sqlite"))

@@ -191,8 +191,8 @@ TEST_F(KernelRowsOf, WhatRecordsTellOfResources) {
 // A metric that two groups counted has the mean of all samples; one that was not counted of a
 // kernel is unknown, and not missing.
 TEST_F(KernelRowsOf, CountersAreMeansOverTheirSamples) {
-  profile.set_metrics(kHw1, {"a.sum", "b.sum"});
-  profile.set_metrics(kHw2, {"a.sum"});
+  profile.set_metrics(kHw1, {"a__x.sum", "b__x.sum"});
+  profile.set_metrics(kHw2, {"a__x.sum"});
   const LaunchKey k = key(0, "k"), one = key(0, "one");
   profile.count_step(1);
   begin(1, kHw1);
@@ -205,13 +205,13 @@ TEST_F(KernelRowsOf, CountersAreMeansOverTheirSamples) {
   end(kHw2);
   const Report made = report();
   const auto& counters = kernel_named(made, "k").counters;
-  EXPECT_EQ(counters.at("a.sum"), 30);
-  EXPECT_EQ(counters.at("b.sum"), 5);
+  EXPECT_EQ(counters.at("a__x.sum"), 30);
+  EXPECT_EQ(counters.at("b__x.sum"), 5);
   EXPECT_EQ(kernel_named(made, "k").samples_hw, 3u);
   EXPECT_EQ(kernel_named(made, "k").samples_flops, 0u);
-  EXPECT_EQ(kernel_named(made, "one").counters.at("a.sum"), 7);
-  ASSERT_TRUE(kernel_named(made, "one").counters.contains("b.sum"));
-  EXPECT_EQ(kernel_named(made, "one").counters.at("b.sum"), std::nullopt);
+  EXPECT_EQ(kernel_named(made, "one").counters.at("a__x.sum"), 7);
+  ASSERT_TRUE(kernel_named(made, "one").counters.contains("b__x.sum"));
+  EXPECT_EQ(kernel_named(made, "one").counters.at("b__x.sum"), std::nullopt);
 }
 
 TEST_F(KernelRowsOf, FlopsOfOneWindowAreUnchecked) {
