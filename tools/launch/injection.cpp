@@ -25,6 +25,8 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
+void set_variable(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code code;
   return a == b || std::filesystem::equivalent(a, b, code);
@@ -41,14 +43,14 @@ std::string injection_holder(const std::string& library) {
 }
 
 void set_injection(const std::string& library, const Settings& settings) {
-  for (const char* name : kEntryVariables) setenv(name, library.c_str(), 1);
-  setenv("GABLE_OPTIONS", to_options(settings).c_str(), 1);
+  for (const char* name : kEntryVariables) set_variable(name, library);
+  set_variable("GABLE_OPTIONS", to_options(settings));
   const std::string startup =
       settings.layers == ModuleLayers::automatic ? python_startup_folder() : std::string();
   if (startup.empty()) return;
   const std::string before = variable("PYTHONPATH");
   if (before == startup || before.rfind(startup + ":", 0) == 0) return;
-  setenv("PYTHONPATH", (before.empty() ? startup : startup + ":" + before).c_str(), 1);
+  set_variable("PYTHONPATH", before.empty() ? startup : startup + ":" + before);
 }
 
 bool lacks_python_side(const Settings& settings) {
@@ -80,8 +82,8 @@ std::string set_playback(const std::string& recording) {
   // Before a program starts, which would meet it in the midst of its work.
   if (const auto read = read_recording(recording); !read.error.empty()) throw WrongUse(read.error);
   const std::string before = variable("LD_LIBRARY_PATH");
-  setenv("LD_LIBRARY_PATH", (before.empty() ? folder : folder + ":" + before).c_str(), 1);
-  setenv("GABLE_PLAYBACK", full_path(recording).c_str(), 1);
+  set_variable("LD_LIBRARY_PATH", before.empty() ? folder : folder + ":" + before);
+  set_variable("GABLE_PLAYBACK", full_path(recording));
   return folder;
 }
 

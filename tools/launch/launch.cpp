@@ -23,8 +23,7 @@ class WatchedSignals {
       sigaddset(&set_, number);
     }
     sigprocmask(SIG_BLOCK, &set_, &before_);
-    struct sigaction usual {};
-    usual.sa_handler = SIG_DFL;  // an inherited "ignore" would take the exit status away
+    struct sigaction usual {};  // an inherited "ignore" would take the exit status away
     sigaction(SIGCHLD, &usual, &child_before_);
   }
   ~WatchedSignals() { restore(); }
@@ -35,10 +34,10 @@ class WatchedSignals {
     sigaction(SIGCHLD, &child_before_, nullptr);
     sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
+  // The next of them; of no signal where one that is not waited for came.
   [[nodiscard]] siginfo_t wait() const {
     siginfo_t info{};
-    while (sigwaitinfo(&set_, &info) < 0 && errno == EINTR) {
-    }
+    sigwaitinfo(&set_, &info);
     return info;
   }
 
@@ -50,7 +49,6 @@ class WatchedSignals {
 [[noreturn]] void become(const std::vector<std::string>& program, const WatchedSignals& signals,
                          int report_to) {
   std::vector<char*> arguments;
-  arguments.reserve(program.size() + 1);
   for (const std::string& word : program) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   signals.restore();
@@ -65,7 +63,7 @@ int wait_for(pid_t child, const WatchedSignals& signals) {
     int status = 0;
     const pid_t answer = waitpid(child, &status, WNOHANG);
     if (answer == child) return status;
-    if (answer < 0 && errno != EINTR) return 0;
+    if (answer < 0) return 0;
     const siginfo_t signal = signals.wait();
     if (signal.si_signo == SIGCHLD) continue;
     // The terminal's own go to the whole foreground group: the program has them already.
@@ -103,14 +101,13 @@ Ended run_program(const std::vector<std::string>& program) {
     close(channel[0]);
     return did_not_start(program.front(), fork_reason);
   }
-  int reason = 0;
-  ssize_t count = 0;
-  while ((count = read(channel[0], &reason, sizeof reason)) < 0 && errno == EINTR) {
-  }
+  int reason = 0;  // stays where the program began
+  // Nothing interrupts it: no signal that has a handler here.
+  [[maybe_unused]] const ssize_t count = read(channel[0], &reason, sizeof reason);
   close(channel[0]);
   const int status = wait_for(child, signals);
   ::signal(SIGXFSZ, SIG_IGN);  // of our own writes from now on
-  if (count == static_cast<ssize_t>(sizeof reason)) return did_not_start(program.front(), reason);
+  if (reason != 0) return did_not_start(program.front(), reason);
 
   Ended ended;
   if (WIFSIGNALED(status)) {

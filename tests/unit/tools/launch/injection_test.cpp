@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/launch/injection.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "tools/base/wrong_use.h"
@@ -61,6 +64,18 @@ TEST(FullPath, BeginsAtTheRoot) {
   EXPECT_EQ(full_path("a/../b"), (std::filesystem::current_path() / "b").string());
 }
 
+TEST(FullPath, NeedsTheCurrentFolder) {
+  const int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  std::string gone = testing::TempDir() + "gable-gone-XXXXXX";
+  ASSERT_NE(mkdtemp(gone.data()), nullptr);
+  ASSERT_EQ(chdir(gone.c_str()), 0);
+  ASSERT_EQ(rmdir(gone.c_str()), 0);
+  EXPECT_THROW(static_cast<void>(full_path("a")), WrongUse);
+  EXPECT_EQ(full_path("/a"), "/a");
+  ASSERT_EQ(fchdir(here), 0);
+  close(here);
+}
+
 TEST(Playback, RefusesWhatIsNoFile) {
   EXPECT_THROW(set_playback("/gable/no/such/recording"), WrongUse);
   EXPECT_THROW(set_playback("/"), WrongUse);
@@ -92,6 +107,52 @@ TEST(ManifestOfReports, NamesEveryReportOnce) {
     EXPECT_TRUE(manifest.read().empty());
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+class PlaceOfTheManifest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* value = std::getenv("TMPDIR");
+    if (value != nullptr) before_ = value;
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+  }
+  void TearDown() override {
+    if (before_) {
+      setenv("TMPDIR", before_->c_str(), 1);
+    } else {
+      unsetenv("TMPDIR");
+    }
+    std::filesystem::remove(folder_);
+  }
+  static int next_file() {
+    const int file = dup(0);
+    close(file);
+    return file;
+  }
+
+  std::string folder_ = testing::TempDir() + "gable-place-XXXXXX";
+
+ private:
+  std::optional<std::string> before_;
+};
+
+TEST_F(PlaceOfTheManifest, IsTheTemporaryFolder) {
+  setenv("TMPDIR", folder_.c_str(), 1);
+  const int file = next_file();
+  {
+    const Manifest manifest;
+    EXPECT_EQ(manifest.path().rfind(folder_ + "/gable-reports-", 0), 0U) << manifest.path();
+    EXPECT_EQ(next_file(), file) << "a file is left open";
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(PlaceOfTheManifest, IsAnotherWhereThatFolderIsOfNoUse) {
+  for (const char* useless : {"/gable/no/such/folder", "/proc"}) {
+    setenv("TMPDIR", useless, 1);
+    const Manifest manifest;
+    EXPECT_EQ(manifest.path().rfind("/tmp/gable-reports-", 0), 0U) << manifest.path();
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -62,6 +63,27 @@ TEST(RunProgram, LeavesSignalsAsTheyWere) {
   sigprocmask(SIG_BLOCK, nullptr, &blocked);
   EXPECT_EQ(sigismember(&blocked, SIGTERM), 0);
   EXPECT_EQ(sigismember(&blocked, SIGCHLD), 0);
+}
+
+TEST(RunProgram, LeavesNoFileOpen) {
+  const int next = dup(0);
+  close(next);
+  EXPECT_EQ(shell("exit 0").exit_code, 0);
+  EXPECT_EQ(run_program({"/gable/no/such/program"}).exit_code, 127);
+  const int after = dup(0);
+  close(after);
+  EXPECT_EQ(after, next);
+}
+
+// A report may be larger than the limit that was meant for the program's files.
+TEST(RunProgram, AFileOfOurOwnThatIsTooLargeEndsNothing) {
+  struct sigaction usual {};
+  struct sigaction before {};
+  sigaction(SIGXFSZ, &usual, &before);
+  EXPECT_EQ(shell("exit 0").exit_code, 0);
+  struct sigaction after {};
+  sigaction(SIGXFSZ, &before, &after);
+  EXPECT_EQ(after.sa_handler, SIG_IGN);
 }
 
 TEST(RunProgram, StartsWithNoSignalBlocked) {
