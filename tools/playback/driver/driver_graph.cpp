@@ -258,7 +258,7 @@ GABLE_GRAPH_CALLS(_ptsz, true)
 // As a program that adds node by node with cuGraphAddKernelNode.
 CUgraphExec gable_playback_graph(const std::vector<const gable::RecordedKernel*>* kernels,
                                  const std::optional<std::uint64_t>* time_ns) {
-  static Module* module = new Module;
+  static Module* module = new Module;    // of no context
   Graph* graph = new_graph().release();  // lives as long as the process
   tell(GraphEvent::created, {graph});
   for (const gable::RecordedKernel* kernel : *kernels) {

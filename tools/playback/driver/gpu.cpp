@@ -51,6 +51,16 @@ void read_faults(Control& control) {
   for (const auto& [key, value] : switches) control.set_switch(key, value);
 }
 
+// A handle of a module that was unloaded is used again, for whatever kernel comes first.
+std::unique_ptr<Function> unloaded_function(Context& context) {
+  for (const auto& module : context.modules) {
+    if (module->alive || module->functions.empty()) continue;
+    auto first = module->functions.extract(module->functions.begin());
+    return std::move(first.mapped());
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 ThreadState& thread_state() {
@@ -147,13 +157,7 @@ Function* Gpu::function(Module* module, const std::string& name) {
   const std::lock_guard<std::mutex> lock(mutex);
   std::unique_ptr<Function>& slot = module->functions[name];
   if (slot == nullptr) {
-    // A handle of a module that was unloaded is used again, for whatever kernel comes first.
-    for (const auto& other : module->context->modules) {
-      if (other->alive || other->functions.empty()) continue;
-      slot = std::move(other->functions.begin()->second);
-      other->functions.erase(other->functions.begin());
-      break;
-    }
+    if (module->context != nullptr) slot = unloaded_function(*module->context);
     if (slot == nullptr) slot = std::make_unique<Function>();
     slot->name = name;
     slot->module = module;

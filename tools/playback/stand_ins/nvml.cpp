@@ -62,7 +62,7 @@ Readings& readings() {
 const GpuReading* reading_of(std::int32_t device, bool next) {
   const auto& all = Gpu::get().recording().readings;
   const auto found = all.find(device);
-  if (found == all.end() || found->second.empty()) return nullptr;
+  if (found == all.end()) return nullptr;
   const std::lock_guard<std::mutex> hold(readings().mutex);
   auto& taken = readings().taken[device];
   if (next) ++taken;
