@@ -2,6 +2,7 @@
 // To whom the driver gives counters, as files and variables tell: no GPU is needed to say it.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -72,6 +73,39 @@ TEST_F(DoctorRights, PerfmonIsEnoughForNewDriversAlone) {
   expect("rights limited");
 }
 
+TEST_F(DoctorRights, ADriverThatSaysNothingIsNotOpen) {
+  machine("", kNone);
+  EXPECT_EQ(said(), "");
+  write("proc/driver/nvidia/params", "Other: 1\nXRmProfilingAdminOnly: 1\n");
+  EXPECT_EQ(said(), "");
+}
+
+TEST_F(DoctorRights, TheBranchOfTheDriverStandsAfterAnyKernelModule) {
+  const auto open = [this](const std::string& number) {
+    machine("1", kPerfmon);
+    write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64 " +
+                                            number + "  Release Build\n");
+  };
+  open("565.57.01");
+  expect("rights ready");
+  expect("is enough from driver 565 on");
+  open("564.99.01");
+  expect("rights limited");
+  write("proc/driver/nvidia/version", "NVRM version: 570\n");
+  expect("rights limited");
+}
+
+TEST_F(DoctorRights, WhatToDoDependsOnThePlaceAndTheDriver) {
+  machine("1", kNone, "565.57.01");
+  write(".dockerenv", "");
+  expect("--cap-add=SYS_ADMIN or --cap-add=PERFMON");
+  variables_["SINGULARITY_CONTAINER"] = "/image.sif";
+  expect("A container of Apptainer has the rights of its user");
+  variables_["KUBERNETES_SERVICE_HOST"] = "10.0.0.1";
+  expect("add PERFMON or SYS_ADMIN to securityContext.capabilities");
+  expect("NVreg_RestrictProfilingToAdminUsers=0; docs/administrators.md says how.");
+}
+
 TEST_F(DoctorRights, WhatToDoDependsOnThePlace) {
   machine("1", kNone);
   expect("(RmProfilingAdminOnly is 1 in /proc/driver/nvidia/params). Run as root, or");
@@ -89,8 +123,27 @@ TEST_F(DoctorRights, PartsOfAGpu) {
   variables_["NVIDIA_VISIBLE_DEVICES"] = "MIG-5c6f7a08-0000-5000-8000-000000000000";
   expect("MIG ready NVIDIA_VISIBLE_DEVICES names a part of a GPU.");
   variables_.clear();
-  variables_["CUDA_VISIBLE_DEVICES"] = "0,1";
+  for (const char* whole : {"0,1", "GPU-1,MIG-2", "1MIG-2"}) {
+    variables_["CUDA_VISIBLE_DEVICES"] = whole;
+    EXPECT_EQ(said(), "") << whole;
+  }
+  variables_["CUDA_VISIBLE_DEVICES"] = "MIG-5c6f7a08";
+  expect("MIG ready CUDA_VISIBLE_DEVICES names a part of a GPU.");
+}
+
+TEST_F(DoctorRights, NotSharedByWhatOnlyLooksLikeMps) {
+  write("proc/77/comm", "my-nvidia-cuda-mps\n");
+  write("proc/self/comm", "nvidia-cuda-mps\n");
   EXPECT_EQ(said(), "");
+}
+
+TEST_F(DoctorRights, AreThoseOfThisMachineHere) {
+  const Surroundings here = Surroundings::here();
+  EXPECT_EQ(here.root, "/");
+  setenv("GABLE_TEST_HERE", "yes", 1);
+  EXPECT_EQ(here.variable("GABLE_TEST_HERE"), "yes");
+  unsetenv("GABLE_TEST_HERE");
+  EXPECT_EQ(here.variable("GABLE_TEST_HERE"), "");
 }
 
 TEST_F(DoctorRights, SharedByMps) {
@@ -104,7 +157,7 @@ TEST_F(DoctorRights, VirtualGpus) {
   for (const char* name : {"NVIDIA A100-4C", "GRID T4-16Q", "NVIDIA L40S-48A"})
     EXPECT_TRUE(is_virtual_gpu(name)) << name;
   for (const char* name : {"NVIDIA A100-SXM4-80GB", "NVIDIA A100-PCIE-40GB", "Tesla V100-SXM2-16GB",
-                           "NVIDIA H100 80GB HBM3", "Playback H200", ""})
+                           "NVIDIA H100 80GB HBM3", "Playback H200", "", "X-C", "X-12", "X-1CQ"})
     EXPECT_FALSE(is_virtual_gpu(name)) << name;
 }
 
