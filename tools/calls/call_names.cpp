@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/calls/call_names.h"
 
-#include <array>
-
 namespace gable {
 namespace {
 
@@ -12,25 +10,25 @@ struct Row {
 };
 
 // Behind "cuda", "cu" or "hip", without what follows a "_".
-constexpr std::array<Row, 19> kExact = {{{"EventRecord", CallName::event_record},
-                                         {"EventRecordWithFlags", CallName::event_record},
-                                         {"StreamWaitEvent", CallName::stream_wait},
-                                         {"StreamSynchronize", CallName::stream_synchronize},
-                                         {"EventSynchronize", CallName::event_synchronize},
-                                         {"DeviceSynchronize", CallName::context_synchronize},
-                                         {"ThreadSynchronize", CallName::context_synchronize},
-                                         {"CtxSynchronize", CallName::context_synchronize},
-                                         {"GraphLaunch", CallName::graph_launch},
-                                         {"Launch", CallName::launch},
-                                         {"Free", CallName::free_memory},
-                                         {"FreeHost", CallName::free_memory},
-                                         {"FreeArray", CallName::free_memory},
-                                         {"MemFree", CallName::free_memory},
-                                         {"MemFreeHost", CallName::free_memory},
-                                         {"HostFree", CallName::free_memory},
-                                         {"ModuleUnload", CallName::free_memory},
-                                         {"StreamBeginCapture", CallName::begin_capture},
-                                         {"StreamEndCapture", CallName::end_capture}}};
+constexpr Row kExact[] = {{"EventRecord", CallName::event_record},
+                          {"EventRecordWithFlags", CallName::event_record},
+                          {"StreamWaitEvent", CallName::stream_wait},
+                          {"StreamSynchronize", CallName::stream_synchronize},
+                          {"EventSynchronize", CallName::event_synchronize},
+                          {"DeviceSynchronize", CallName::context_synchronize},
+                          {"ThreadSynchronize", CallName::context_synchronize},
+                          {"CtxSynchronize", CallName::context_synchronize},
+                          {"GraphLaunch", CallName::graph_launch},
+                          {"Launch", CallName::launch},
+                          {"Free", CallName::free_memory},
+                          {"FreeHost", CallName::free_memory},
+                          {"FreeArray", CallName::free_memory},
+                          {"MemFree", CallName::free_memory},
+                          {"MemFreeHost", CallName::free_memory},
+                          {"HostFree", CallName::free_memory},
+                          {"ModuleUnload", CallName::free_memory},
+                          {"StreamBeginCapture", CallName::begin_capture},
+                          {"StreamEndCapture", CallName::end_capture}};
 
 }  // namespace
 
