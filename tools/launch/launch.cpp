@@ -40,6 +40,13 @@ class WatchedSignals {
     sigwaitinfo(&set_, &info);
     return info;
   }
+  // Those that came while the program ended were for it: they would end this process once they are
+  // no longer blocked.
+  void drop() const {
+    const timespec at_once{};
+    while (sigtimedwait(&set_, nullptr, &at_once) > 0) {
+    }
+  }
 
  private:
   sigset_t set_{}, before_{};
@@ -62,8 +69,11 @@ int wait_for(pid_t child, const WatchedSignals& signals) {
   for (;;) {
     int status = 0;
     const pid_t answer = waitpid(child, &status, WNOHANG);
-    if (answer == child) return status;
     if (answer < 0) return 0;
+    if (answer == child) {
+      signals.drop();
+      return status;
+    }
     const siginfo_t signal = signals.wait();
     if (signal.si_signo == SIGCHLD) continue;
     // The terminal's own go to the whole foreground group: the program has them already.

@@ -64,6 +64,17 @@ ends at 0
 )");
 }
 
+TEST(PlayerRanges, APopOfADomainClosesOneOfIt) {
+  const Played played = play(R"({"op":"push","name":"a","domain":"X"}
+{"op":"push","name":"b","domain":"X"}
+{"op":"push","name":"c"}
+{"op":"pop","domain":"X"}
+{"op":"pop"}
+{"op":"pop"}
+)");
+  EXPECT_EQ(only(played.out, "pop"), "t0 c0 pop in X\nt0 c0 pop in default\nt0 c0 pop in X\n");
+}
+
 // Every call, and what the line says of the launch.
 TEST(PlayerLaunches, AreThoseOfTheRecording) {
   const Played played = play(R"({"op":"launch","kernel":"small"}
