@@ -63,8 +63,7 @@ bool is_xplane(std::string_view text) {
   const std::string_view name = text.substr(0, *size);
   const bool shown =
       std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isprint(c) != 0; });
-  return shown &&
-         (name.starts_with("/") || name.starts_with("#") || name == "Task Environment");
+  return shown && (name.starts_with("/") || name.starts_with("#") || name == "Task Environment");
 }
 
 bool has_one(std::string_view text, std::initializer_list<std::string_view> pieces) {

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20, kDeepest = 500;
+constexpr std::size_t kMostBytes = std::size_t{256} << 20, kDeepest = 1000;
 constexpr std::uint64_t kMostLaunches = 1u << 22, kMostTime = std::uint64_t{1} << 53;
 // Kernels of the functions that tell proton what a launch has to do.
 constexpr std::string_view kOfProton = "__proton_launch_metadata";
@@ -40,7 +40,7 @@ class Reader {
     shape_ = imported_.shapes.intern({});
     for (const Json& each : json) {
       if (each.is_object() && each.contains("frame"))
-        node(each, 0, true);
+        node(each, 0, true, false);
       else if (each.is_object())
         devices(each);
     }
@@ -69,7 +69,7 @@ class Reader {
       if (in_text) continue;
       if (c == '{' || c == '[') ++depth;
       if ((c == '}' || c == ']') && depth > 0) --depth;
-      if (depth > 2 * kDeepest) broken("its scopes are nested too deep");
+      if (depth > kDeepest) broken("its scopes are nested too deep");
     }
   }
 
@@ -113,9 +113,7 @@ class Reader {
     return text.empty() ? "(unnamed)" : text;
   }
 
-  void node(const Json& json, LayerId layer, bool root, bool proton = false,
-            std::size_t depth = 0) {
-    if (depth > kDeepest) broken("its scopes are nested too deep");
+  void node(const Json& json, LayerId layer, bool root, bool proton) {
     const auto metrics = json.find("metrics");
     const auto children = json.find("children");
     const Json* time = metrics == json.end() ? nullptr : find(*metrics, "time (ns)", "Time (ns)");
@@ -133,7 +131,7 @@ class Reader {
     if (!root && time == nullptr) ++scopes_;
     const LayerId inside = root ? layer : imported_.layers.child(layer, name);
     for (const Json& child : *children) {
-      if (child.is_object()) node(child, inside, false, proton || name == kOfProton, depth + 1);
+      if (child.is_object()) node(child, inside, false, proton || name == kOfProton);
     }
   }
 

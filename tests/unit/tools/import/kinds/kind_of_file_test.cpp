@@ -81,10 +81,9 @@ TEST_F(KindOfFile, MayBeUtf16) {
 
 TEST_F(KindOfFile, OfAFolderIsThatOfTheNamesInIt) {
   EXPECT_EQ(kind_of_file(folder_), FileKind::unknown);
-  for (const auto& [name, kind] : {std::pair{"a.parquet", FileKind::parquet},
-                                   std::pair{"a.arrow", FileKind::arrow},
-                                   std::pair{"a.arrows", FileKind::arrow},
-                                   std::pair{"a.txt", FileKind::unknown}}) {
+  for (const auto& [name, kind] :
+       {std::pair{"a.parquet", FileKind::parquet}, std::pair{"a.arrow", FileKind::arrow},
+        std::pair{"a.arrows", FileKind::arrow}, std::pair{"a.txt", FileKind::unknown}}) {
     const std::string inside = folder_ + "of_" + name + "/";
     std::filesystem::create_directory(inside);
     std::ofstream(inside + name) << "x";

@@ -53,7 +53,8 @@ class ProtonProfile : public testing::Test {
 using Texts = std::vector<std::string>;
 
 std::string kernel(const std::string& name, const std::string& metrics) {
-  return R"~({"frame":{"name":")~" + name + R"~("},"metrics":{)~" + metrics + R"~(},"children":[]})~";
+  return R"~({"frame":{"name":")~" + name + R"~("},"metrics":{)~" + metrics +
+         R"~(},"children":[]})~";
 }
 std::string scope(const std::string& name, const std::string& children) {
   return R"~({"frame":{"name":")~" + name + R"~("},"metrics":{},"children":[)~" + children + "]}";
@@ -62,11 +63,12 @@ const std::string kOnce = R"~("count":1,"time (ns)":5)~";
 
 TEST_F(ProtonProfile, LaunchesFollowEachOtherAndShareTheirTime) {
   EXPECT_EQ(
-      kernels(kernel("a", R"~("count":3,"time (ns)":11)~") + "," +
-              scope("s", kernel("b", R"~("Count":1,"Time (ns)":5,"DeviceId":"1")~") + "," +
-                             scope("t", kernel("c", R"~("count":2,"time (ns)":6,"device_id":2)~")))),
-      (Texts{"ROOT: a 1-5 on 0", "ROOT: a 5-9 on 0", "ROOT: a 9-12 on 0", "ROOT/s: b 12-17 on 1",
-             "ROOT/s/t: c 17-20 on 2", "ROOT/s/t: c 20-23 on 2"}));
+      kernels(
+          kernel("a", R"~("count":3,"time (ns)":11)~") + "," +
+          scope("s", kernel("b", R"~("Count":1,"Time (ns)":5,"DeviceId":"1")~") + "," +
+                         scope("t", kernel("c", R"~("count":2,"time (ns)":6,"device_id":2)~")))),
+      (Texts{"(no layer): a 1-5 on 0", "(no layer): a 5-9 on 0", "(no layer): a 9-12 on 0",
+             "s: b 12-17 on 1", "s/t: c 17-20 on 2", "s/t: c 20-23 on 2"}));
   EXPECT_TRUE(notes_have("mean"));
   EXPECT_EQ(imported.notes.size(), 1u);
   EXPECT_EQ(imported.times_from, Texts{"proton (a.hatchet)"});
@@ -74,7 +76,7 @@ TEST_F(ProtonProfile, LaunchesFollowEachOtherAndShareTheirTime) {
 
 TEST_F(ProtonProfile, SingleLaunchesNeedNoNote) {
   EXPECT_EQ(kernels(kernel("a", kOnce) + "," + kernel("none", R"~("count":0,"time (ns)":5)~")),
-            Texts{"ROOT: a 1-6 on 0"});
+            Texts{"(no layer): a 1-6 on 0"});
   EXPECT_TRUE(imported.notes.empty());
   EXPECT_EQ(imported.shapes[0], LaunchShape{});
 }
@@ -82,7 +84,7 @@ TEST_F(ProtonProfile, SingleLaunchesNeedNoNote) {
 TEST_F(ProtonProfile, AKernelMayHaveKernelsInIt) {
   EXPECT_EQ(kernels(R"~({"frame":{"name":"a"},"metrics":{"count":1,"time (ns)":5},"children":[)~" +
                     kernel("b", kOnce) + ",7]}"),
-            (Texts{"ROOT: a 1-6 on 0", "ROOT/a: b 6-11 on 0"}));
+            (Texts{"(no layer): a 1-6 on 0", "a: b 6-11 on 0"}));
 }
 
 TEST_F(ProtonProfile, WhatIsProtonsOwnIsLeftOut) {
@@ -90,7 +92,7 @@ TEST_F(ProtonProfile, WhatIsProtonsOwnIsLeftOut) {
                           scope("x", kernel("a", R"~("count":3,"time (ns)":5)~")) + "," +
                               kernel("b", R"~("count":4,"time (ns)":5)~")) +
                     "," + kernel("c", kOnce)),
-            Texts{"ROOT: c 1-6 on 0"});
+            Texts{"(no layer): c 1-6 on 0"});
   ASSERT_EQ(imported.notes.size(), 1u);
   EXPECT_TRUE(imported.notes[0].starts_with("7 ")) << imported.notes[0];
   EXPECT_TRUE(notes_have("__proton_launch_metadata"));
@@ -126,20 +128,21 @@ TEST_F(ProtonProfile, WhatHasNoNameIsUnnamed) {
                     R"~({"frame":7,"metrics":{"count":1,"time (ns)":1}},)~"
                     R"~({"frame":{"name":7},"metrics":{"count":1,"time (ns)":1}},)~"
                     R"~({"frame":{},"metrics":7})~"),
-            (Texts{"ROOT: (unnamed) 1-2 on 0", "ROOT: (unnamed) 2-3 on 0",
-                   "ROOT: (unnamed) 3-4 on 0"}));
+            (Texts{"(no layer): (unnamed) 1-2 on 0", "(no layer): (unnamed) 2-3 on 0",
+                   "(no layer): (unnamed) 3-4 on 0"}));
 }
 
 TEST_F(ProtonProfile, NumbersMayBeTextsAndAreRounded) {
   EXPECT_EQ(kernels(kernel("a", R"~("count":"2","time (ns)":7.5,"device_id":1048576)~")),
-            (Texts{"ROOT: a 1-5 on 1048576", "ROOT: a 5-9 on 1048576"}));
+            (Texts{"(no layer): a 1-5 on 1048576", "(no layer): a 5-9 on 1048576"}));
 }
 
 TEST_F(ProtonProfile, NumbersOutOfRangeAreRefused) {
   for (const char* metrics :
-       {R"~("count":-1,"time (ns)":1)~", R"~("count":"","time (ns)":1)~", R"~("count":"2x","time (ns)":1)~",
-        R"~("count":"x","time (ns)":1)~", R"~("count":null,"time (ns)":1)~",
-        R"~("count":1,"time (ns)":9007199254740994)~", R"~("count":9007199254740994,"time (ns)":1)~",
+       {R"~("count":-1,"time (ns)":1)~", R"~("count":"","time (ns)":1)~",
+        R"~("count":"2x","time (ns)":1)~", R"~("count":"x","time (ns)":1)~",
+        R"~("count":null,"time (ns)":1)~", R"~("count":1,"time (ns)":9007199254740994)~",
+        R"~("count":9007199254740994,"time (ns)":1)~",
         R"~("count":1,"time (ns)":1,"device_id":1048577)~", R"~("count":"-0","time (ns)":1)~"})
     EXPECT_NE(read(tree(kernel("a", metrics))).find("out of range"), std::string::npos) << metrics;
   EXPECT_NE(read(tree(kernel("a", R"~("time (ns)":1)~"))).find("'a' has no count"),
@@ -147,11 +150,6 @@ TEST_F(ProtonProfile, NumbersOutOfRangeAreRefused) {
   EXPECT_NE(read(tree(kernel("a", R"~("count":4194305,"time (ns)":1)~"))).find("4194304 launches"),
             std::string::npos);
   EXPECT_EQ(read(tree(kernel("a", R"~("count":1,"time (ns)":9007199254740992)~"))), "");
-}
-
-TEST_F(ProtonProfile, FourMillionLaunchesAreNotTooMany) {
-  EXPECT_EQ(read(tree(kernel("a", R"~("count":4194304,"time (ns)":1)~"))), "");
-  EXPECT_EQ(imported.kernels.size(), 4194304u);
 }
 
 TEST_F(ProtonProfile, WhatIsNoTreeIsRefused) {
@@ -181,11 +179,10 @@ std::string nested(int count) {
 }
 
 TEST_F(ProtonProfile, ScopesMayBe500Deep) {
-  // The array of the file, an object and an array for each level above the kernel, and three levels
-  // of the kernel itself: metrics close before children open.
-  EXPECT_EQ(read(tree(nested(498))), "");
+  // Three brackets open around the first scope, two for each scope, two for the kernel.
+  EXPECT_EQ(read(tree(nested(497))), "");
   EXPECT_EQ(imported.kernels.size(), 1u);
-  EXPECT_NE(read(tree(nested(500))).find("too deep"), std::string::npos);
+  EXPECT_NE(read(tree(nested(498))).find("too deep"), std::string::npos);
 }
 
 TEST_F(ProtonProfile, BracketsInTextsNestNothing) {
@@ -206,7 +203,8 @@ TEST_F(ProtonProfile, DevicesThatKernelsRanOnAreTold) {
       kernel("a", kOnce) + "," + kernel("b", kOnce + R"~(,"device_id":1)~") + "," +
           kernel("c", kOnce + R"~(,"device_id":2)~") + "," +
           kernel("d", kOnce + R"~(,"device_id":3)~") + "," +
-          kernel("e", kOnce + R"~(,"device_id":5)~") + "," + kernel("f", kOnce + R"~(,"device_id":6)~"),
+          kernel("e", kOnce + R"~(,"device_id":5)~") + "," +
+          kernel("f", kOnce + R"~(,"device_id":6)~"),
       R"~({"CUDA":{"0":{"arch":"90","num_sms":132,"clock_rate":1980000,"memory_clock_rate":2619000,
                        "bus_width":5120},
                   "1":{"arch":103},
@@ -246,9 +244,9 @@ TEST_F(ProtonProfile, ADevicesNumbersAreInRange) {
     const char* key;
     std::uint64_t most;
   };
-  for (const auto& [key, most] : {Case{"num_sms", 1u << 20}, Case{"clock_rate", 1u << 30},
-                                  Case{"memory_clock_rate", 1u << 30},
-                                  Case{"bus_width", 1u << 20}}) {
+  for (const auto& [key, most] :
+       {Case{"num_sms", 1u << 20}, Case{"clock_rate", 1u << 30},
+        Case{"memory_clock_rate", 1u << 30}, Case{"bus_width", 1u << 20}}) {
     const auto of = [key = std::string(key)](std::uint64_t value) {
       return tree(kernel("a", kOnce),
                   R"~({"CUDA":{"0":{")~" + key + "\":" + std::to_string(value) + "}}}");
