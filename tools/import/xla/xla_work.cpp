@@ -154,7 +154,7 @@ void XlaWork::find_steps(const XlaFile& file) {
     if (steps_.empty())
       throw WrongUse(file.name + " has no range that --step-range " +
                      quoted_piece(imported_.step_range) + " names" + ranges_to_take(ranges_there_));
-  } else if (!numbered_.empty()) {
+  } else {
     steps_of_ranges(numbered_);
   }
   if (steps_.empty()) steps_of_lanes();

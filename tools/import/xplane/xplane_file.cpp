@@ -107,7 +107,6 @@ class Reader {
 
   void take_text(const Stat& stat) {
     const std::string_view name = plane_->stat_name(stat);
-    if (name.empty()) return;
     if (name == "correlation_id") {
       if (stat.kind == Stat::Kind::whole && stat.whole >= 0)
         texts_.correlation = static_cast<std::uint64_t>(stat.whole);

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace gable {
 namespace {
 
@@ -53,6 +57,114 @@ TEST(XlaTexts, ScopesLoseTheirTransformations) {
   EXPECT_EQ(xla_scope_parts("jit(step)/jit(main)/transpose(jvp(MLP))/Dense_0/dot_general[a=1]"),
             (Parts{"MLP", "Dense_0", "dot_general"}));
   EXPECT_EQ(xla_scope_parts("jit(step)/a/jit(relu)/max"), (Parts{"a", "relu", "max"}));
+  EXPECT_EQ(xla_scope_parts("pjit(f)/jit(g)/x/jit(main)/y"), (Parts{"x", "y"}));
+  EXPECT_EQ(xla_scope_parts("main/x"), (Parts{"main", "x"}));
+  EXPECT_EQ(xla_scope_parts("jvp(f)/jit(g)/x"), (Parts{"f", "g", "x"}));
+  EXPECT_EQ(xla_scope_parts("a//b()/c(d)e/f(g;h/i"), (Parts{"a", "c(d)e", "f(g"}));
+  EXPECT_EQ(xla_scope_parts(""), Parts{});
+}
+
+TEST(XlaTexts, BordersOfPlacesDetailsAndSizes) {
+  EXPECT_EQ(xla_place("/host:CPU]").process, "");
+  EXPECT_EQ(xla_place("/host:CPU [7]").process, "7");
+  EXPECT_EQ(xla_place("/host:CPU [7]").kind, XlaPlace::Kind::host);
+  EXPECT_EQ(xla_place("/device:GPU:").kind, XlaPlace::Kind::other);
+  EXPECT_EQ(xla_place("/device:GPU:7").device, 7);
+  EXPECT_EQ(xla_detail(std::string_view("regs:1").substr(0, 4), "regs"), "");
+  EXPECT_EQ(xla_detail("a b:2", "b"), "2");
+  EXPECT_EQ(xla_detail("", "b"), "");
+  const auto size = xla_size("4294967295,1,1");
+  ASSERT_TRUE(size);
+  EXPECT_EQ(size->x, 4294967295u);
+  EXPECT_EQ(size->y, 1u);
+  EXPECT_FALSE(xla_size("4294967296,1,1"));
+  EXPECT_FALSE(xla_size(""));
+}
+
+TEST(XlaTexts, TextsAreFoundByTheirKeysAndCleared) {
+  XlaTexts texts;
+  EXPECT_EQ(texts.find("name"), &texts.name);
+  EXPECT_EQ(texts.find("hlo_op"), &texts.hlo_op);
+  EXPECT_EQ(texts.find("hlo_module"), &texts.hlo_module);
+  EXPECT_EQ(texts.find("tf_op"), &texts.tf_op);
+  EXPECT_EQ(texts.find("annotation"), &texts.annotation);
+  EXPECT_EQ(texts.find("kernel_details"), &texts.kernel);
+  for (const char* key : {"memcpy_details", "memset_details", "Memset_details"})
+    EXPECT_EQ(texts.find(key), &texts.copy) << key;
+  EXPECT_EQ(texts.find("other"), nullptr);
+  for (const char* key :
+       {"name", "hlo_op", "hlo_module", "tf_op", "annotation", "kernel_details", "memcpy_details"})
+    *texts.find(key) = "x";
+  texts.correlation = 7;
+  texts.numbered_step = texts.whole_graph = true;
+  texts.clear();
+  for (const char* key :
+       {"name", "hlo_op", "hlo_module", "tf_op", "annotation", "kernel_details", "memcpy_details"})
+    EXPECT_EQ(*texts.find(key), "") << key;
+  EXPECT_FALSE(texts.correlation);
+  EXPECT_FALSE(texts.numbered_step);
+  EXPECT_FALSE(texts.whole_graph);
+}
+
+TEST(XlaTexts, ACopyIsToldByItsDetailsOrName) {
+  XlaTexts none, copy, kernel;
+  copy.copy = "size:4";
+  kernel.kernel = "regs:4";
+  EXPECT_TRUE(is_xla_copy("x", copy));
+  EXPECT_FALSE(is_xla_copy("x", none));
+  for (const char* name : {"MemcpyH2D", "Memset", "CopyDeviceToHost", "CopyHostToDevice"}) {
+    EXPECT_TRUE(is_xla_copy(name, none)) << name;
+    EXPECT_FALSE(is_xla_copy(name, kernel)) << name;
+    EXPECT_FALSE(is_xla_copy(std::string("x") + name, none)) << name;
+  }
+  struct Case {
+    const char* name;
+    CopyKind kind;
+  };
+  for (const auto& [name, kind] :
+       {Case{"Memset", CopyKind::memset}, Case{"memset", CopyKind::memset},
+        Case{"MemcpyH2D", CopyKind::host_to_device},
+        Case{"CopyHostToDevice", CopyKind::host_to_device},
+        Case{"MemcpyD2H", CopyKind::device_to_host},
+        Case{"CopyDeviceToHost", CopyKind::device_to_host},
+        Case{"MemcpyD2D", CopyKind::device_to_device},
+        Case{"CopyDeviceToDevice", CopyKind::device_to_device}, Case{"MemcpyP2P", CopyKind::peer},
+        Case{"PeerToPeer", CopyKind::peer}, Case{"Memcpy", CopyKind::other}})
+    EXPECT_EQ(xla_copy_kind(name), kind) << name;
+}
+
+TEST(XlaTexts, AHostsMemoryIsThatOfItsSide) {
+  struct Case {
+    const char* details;
+    CopyKind kind;
+    HostMemory memory;
+  };
+  for (const auto& [details, kind, memory] :
+       {Case{"kind_src:pinned kind_dst:device", CopyKind::host_to_device, HostMemory::pinned},
+        Case{"kind_src:pageable", CopyKind::host_to_device, HostMemory::pageable},
+        Case{"kind_src:managed_x", CopyKind::host_to_device, HostMemory::managed},
+        Case{"kind_src:array", CopyKind::host_to_device, HostMemory::unknown},
+        Case{"kind_src:device kind_dst:pinned", CopyKind::device_to_host, HostMemory::pinned},
+        Case{"kind_src:pinned kind_dst:device", CopyKind::device_to_host, HostMemory::unknown},
+        Case{"kind_src:pinned kind_dst:pinned", CopyKind::device_to_device, HostMemory::unknown}})
+    EXPECT_EQ(xla_host_memory(details, kind), memory) << details;
+}
+
+TEST(XlaTexts, AScopeIsToldInOneOfThreeWays) {
+  const auto scope = [](std::string name, std::string tf_op, std::string annotation) {
+    XlaTexts texts;
+    texts.name = std::move(name);
+    texts.tf_op = std::move(tf_op);
+    texts.annotation = std::move(annotation);
+    return std::string(xla_scope(texts));
+  };
+  EXPECT_EQ(scope("a:b", "c:d", "e:f"), "a:b");
+  EXPECT_EQ(scope("", "a/b:c:MatMul", "e:f"), "a/b:c");
+  EXPECT_EQ(scope("", "a/b", ""), "a/b");
+  EXPECT_EQ(scope("", "XlaModule:", "e:f"), "");
+  EXPECT_EQ(scope("", "", "a/b:MatMul#shape=(x:y)#"), "a/b");
+  EXPECT_EQ(scope("", "", "a/b"), "a/b");
+  EXPECT_EQ(scope("", "", ""), "");
 }
 
 }  // namespace
