@@ -198,8 +198,8 @@ FileKind kind_of_bytes(std::string_view head) {
 
 namespace {
 
-// Units at its end that are not whole are left out. What is no text stays as it is: its reader says
-// what is wrong.
+// Units at its end that are not whole are left out, and so is what is no text: its reader says what
+// is wrong.
 std::string in_utf8(std::string_view head) {
   if (!Utf16Source::begins(head)) return std::string(head);
   std::string out;
@@ -211,8 +211,7 @@ std::string in_utf8(std::string_view head) {
       if (count == 0) break;
       out.append(piece.data(), count);
     }
-  } catch (const WrongUse&) {
-    if (out.empty()) return std::string(head);
+  } catch (const WrongUse&) {  // what is before it tells the kind, if any does
   }
   return out;
 }

@@ -58,5 +58,69 @@ TEST(KernelNames, WhateverItIs) {
   EXPECT_EQ(kernel_name(deep).instance, deep);
 }
 
+TEST(KernelNames, InstancesOfManySpellings) {
+  struct Case {
+    const char *text, *instance, *parameters;
+  };
+  for (const auto& [text, instance, parameters] : {
+           Case{"k<true, false>()", "k<1,0>", "()"},
+           Case{"k<(bool)true, (bool)false>()", "k<1,0>", "()"},
+           Case{"k<4ul, 4UL, 4L, 4l, 4u>()", "k<4,4,4,4,4>", "()"},
+           Case{"k<(unsigned long)-1>()", "k<-1>", "()"},
+           Case{"k<(ns)1>()", "k<(ns)1>", "()"},
+           Case{"k<f(int), 1>()", "k<f(int),1>", "()"},
+           Case{"k(int) const", "k", "(int)"},
+           Case{"void ns::k(const int)", "ns::k", "(int const)"},
+           Case{"k(const unsigned int *, const a::b<const int> &)", "k",
+                "(unsigned int const*,a::b<int const>const&)"},
+           Case{"k(const a<int>::b *)", "k", "(a<int>::b const*)"},
+           Case{"k(int const*, const)", "k", "(int const*,const)"},
+           Case{"k(const f(int)::g *)", "k", "(f(int)::g const*)"},
+           Case{"`anonymous namespace'::k()", "@::k", "()"},
+           Case{"{anonymous}::_NV_ANON_NAMESPACE::k()", "@::@::k", "()"},
+           Case{"A::operator()(int)", "A::operator()", "(int)"},
+           Case{"A::~B(int)", "A::~B", "(int)"},
+           Case{"unsigned int k(int)", "k", "(int)"},
+           Case{"a_b$c.d(int)", "a_b$c.d", "(int)"},
+           Case{"k<a->b>(int)", "k<a->b>", "(int)"},
+           Case{"k<{lambda(int)#1}, [x]>(int)", "k<{lambda(int)#1},[x]>", "(int)"},
+           Case{"k(a(b)c", "k", "(a(b)c"},
+       }) {
+    EXPECT_EQ(kernel_name(text).instance, instance) << text;
+    EXPECT_EQ(kernel_name(text).parameters, parameters) << text;
+  }
+}
+
+TEST(KernelNames, FunctionsLoseArgumentsAndReturnTypes) {
+  struct Case {
+    const char *text, *function, *last;
+    bool has_arguments;
+  };
+  for (const auto& [text, function, last, has_arguments] :
+       {Case{"std::array<int, 4> ns::k(int)", "ns::k", "k", false},
+        Case{"void ns<1>::k<2>(int)", "ns::k", "k", true}, Case{"k", "k", "k", false}}) {
+    EXPECT_EQ(kernel_name(text).function, function) << text;
+    EXPECT_EQ(kernel_name(text).last_part(), last) << text;
+    EXPECT_EQ(kernel_name(text).has_arguments, has_arguments) << text;
+  }
+}
+
+TEST(KernelNames, OnlyArgumentsWithLambdasAreOpen) {
+  const auto open = [](const char* text) { return kernel_name(text).without_lambdas; };
+  EXPECT_EQ(open("k<1, 2>(int)"), "");
+  EXPECT_EQ(open("void n::k<a<1, 2>, [lambda() (instance 1)]>(int)"), "n::k<a<1,2>,*>");
+  EXPECT_EQ(open("k<[lambda() (instance 1)], 3>::f<4>(int)"), "k<*,3>::f<4>");
+  EXPECT_EQ(open("k<a<[lambda() (instance 1)]>>(int)"), "k<*>");
+}
+
+TEST(KernelNames, LongOnesAreTakenAsTheyAre) {
+  const std::string most = "k<" + std::string(32764, 'x') + "> ", more = most + " ";
+  ASSERT_EQ(most.size(), 32768u - 0);
+  EXPECT_EQ(kernel_name(most).function, "k");
+  EXPECT_EQ(kernel_name(more).function, more);
+  EXPECT_TRUE(kernel_name(more).has_arguments);
+  EXPECT_EQ(kernel_name(more).parameters, "");
+}
+
 }  // namespace
 }  // namespace gable

@@ -108,5 +108,52 @@ TEST_F(RangeNestOf, WorkCountsForAllRangesAroundIt) {
   EXPECT_EQ(sum(1, outer).operations, 1u);
 }
 
+TEST_F(RangeNestOf, InputsAreFetchedInRangesOfLoaders) {
+  add("enumerate(DataLoader)#_A.__next__", 10, 20);
+  add("enumerate(DataLoader)", 30, 40);
+  add("enumerate(DataLoader)#_B.__next__", 50, 60, 2);
+  nest.nest();
+  const auto fetched = [this](std::uint64_t from, std::uint64_t to) {
+    std::vector<std::uint64_t> starts;
+    for (const InputWait& each : nest.inputs(from, to)) starts.push_back(each.start_ns);
+    return starts;
+  };
+  using Starts = std::vector<std::uint64_t>;
+  EXPECT_EQ(fetched(0, 100), (Starts{10, 50}));
+  EXPECT_EQ(fetched(19, 50), Starts{10});
+  EXPECT_EQ(fetched(20, 51), Starts{50});
+  EXPECT_EQ(fetched(20, 50), Starts{});
+  EXPECT_EQ(nest.inputs(40, 60)[0].end_ns, 60u);
+  EXPECT_EQ(nest.inputs(40, 60)[0].thread, 2u);
+}
+
+TEST_F(RangeNestOf, WorkOfWhatIsNoLayerCountsAroundIt) {
+  add("outer", 0, 100);
+  add("found", 10, 50);
+  added().is_layer = false;
+  nest.nest();
+  nest.project(nest.at(1, 20), 0, 200, 210);
+  Imported imported;
+  nest.finish(imported);
+  ASSERT_EQ(imported.projections.size(), 1u);
+  EXPECT_EQ(imported.projections.begin()->second.instances, 1u);
+  nest.finish(imported);
+  EXPECT_EQ(imported.projections.begin()->second.instances, 1u) << "its sums are told once";
+}
+
+TEST_F(RangeNestOf, WithinIsToldAtEveryDepth) {
+  add("op", 0, 100);
+  added().grouped = true;
+  add("module", 10, 90);
+  add("op_within", 20, 40);
+  added().grouped = true;
+  nest.nest();
+  EXPECT_FALSE(nest.ranges()[0].within);
+  EXPECT_TRUE(nest.ranges()[1].within);
+  EXPECT_TRUE(nest.ranges()[2].within);
+  EXPECT_EQ(path_at(30), "/op/module");
+  EXPECT_EQ(path_at(15), "/op/module");
+}
+
 }  // namespace
 }  // namespace gable
