@@ -41,6 +41,7 @@ TEST(XlaTexts, ADetailStandsBehindItsKey) {
 TEST(XlaTexts, NumbersAndSizesAreWhole) {
   EXPECT_EQ(xla_number("7", 7), 7u);
   EXPECT_EQ(xla_number("8", 7), std::nullopt);
+  EXPECT_EQ(xla_number(std::string_view("123").substr(0, 2), 999), 12u);
   EXPECT_EQ(xla_number("7x", 9), std::nullopt);
   EXPECT_EQ(xla_number("", 9), std::nullopt);
   const auto size = xla_size("2,3,4");
