@@ -37,6 +37,7 @@ class SqliteFileOf : public testing::Test {
   void make(const std::string& statements) {
     sqlite3* base = nullptr;
     ASSERT_EQ(sqlite3_open(path_.c_str(), &base), SQLITE_OK);
+    sqlite3_exec(base, "PRAGMA synchronous = OFF", nullptr, nullptr, nullptr);
     char* error = nullptr;
     EXPECT_EQ(sqlite3_exec(base, statements.c_str(), nullptr, nullptr, &error), SQLITE_OK) << error;
     sqlite3_close(base);
