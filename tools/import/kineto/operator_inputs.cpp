@@ -66,6 +66,7 @@ std::optional<Sizes> list_at(const TraceEvent& event, std::size_t place, std::si
     list.push_back(value);
     text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
   }
+  if (!text.empty()) return std::nullopt;  // it is no list of numbers
   if (list.size() == 1) list.resize(count, list[0]);
   return list.size() == count ? std::optional<Sizes>(list) : std::nullopt;
 }

@@ -129,8 +129,6 @@ std::size_t behind_type(const NameTokens& tokens, std::size_t at) {
       at = behind_bracket(tokens, at);
     } else if (is_word(tokens[at])) {
       ++at;
-    } else {
-      break;
     }
     if (is_at("<", at)) at = behind_bracket(tokens, at);
     // A function, of something within it.

@@ -73,6 +73,7 @@ TEST(KernelNames, InstancesOfManySpellings) {
            Case{"void ns::k(const int)", "ns::k", "(int const)"},
            Case{"k(const unsigned int *, const a::b<const int> &)", "k",
                 "(unsigned int const*,a::b<int const>const&)"},
+           Case{"k(const ::a::b *)", "k", "(::a::b const*)"},
            Case{"k(const a<int>::b *)", "k", "(a<int>::b const*)"},
            Case{"k(int const*, const)", "k", "(int const*,const)"},
            Case{"k(const f(int)::g *)", "k", "(f(int)::g const*)"},
