@@ -240,6 +240,11 @@ TEST(JsonStream, LongTextsWithEscapesStayWhole) {
             std::string::npos);
 }
 
+TEST(JsonStream, WhatIsBehindAValueIsNotHeld) {
+  const std::string blank(17u << 20, ' ');
+  EXPECT_EQ(value_of("[1," + blank + "\"a\"," + blank + "2]", 1u << 20), "[#1,'a',#2,]");
+}
+
 TEST(JsonStream, AKeyOutlivesItsValuesBytes) {
   DripSource source("{\"key\":" + std::string(300'000, ' ') + "7}", 4093);
   JsonStream json(source);
