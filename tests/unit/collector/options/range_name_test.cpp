@@ -19,6 +19,14 @@ TEST(RangeName, CutsWhatEmitNvtxAdds) {
   EXPECT_EQ(cut("aten::add, seq = 9, op_id = 1, sizes = [[2, 3]]"), "aten::add, sizes = [[2, 3]]");
 }
 
+TEST(RangeName, CutsWhereverTheNumbersStand) {
+  EXPECT_EQ(cut(", seq = 3"), "");
+  EXPECT_EQ(cut("a, b, seq = 12, c"), "a, b, c");
+  EXPECT_EQ(cut("a, seq = 1, b, op_id = 23, c"), "a, b, c");
+  EXPECT_EQ(cut("a, seq = 1x"), "ax");
+  EXPECT_EQ(cut("a, op_id = 1, seq = x"), "a, seq = x");
+}
+
 TEST(RangeName, LeavesOtherNamesAlone) {
   EXPECT_EQ(cut("layer1, block 2"), "layer1, block 2");
   EXPECT_EQ(cut("x, seq = "), "x, seq = ");
@@ -47,6 +55,18 @@ TEST(RangeName, AllStepsAreOneLayer) {
   EXPECT_EQ(naming.name("step 9").text, "step #");
   EXPECT_TRUE(naming.name("step 9").is_step);
   EXPECT_FALSE(naming.name("a step 9").is_step);
+}
+
+TEST(RangeName, TheNumbersOfAStepAreOneSignEach) {
+  const RangeNaming naming({"a"}, "step");
+  EXPECT_EQ(naming.name("12 step 3 of 45a").text, "# step # of #a") << "and nothing is cut";
+  EXPECT_EQ(naming.name("12 a").text, "12 ");
+  EXPECT_FALSE(naming.name("12 a").is_step);
+}
+
+TEST(RangeName, EveryExpressionIsCut) {
+  const RangeNaming naming({"[0-9]+", "x"}, "");
+  EXPECT_EQ(naming.name("a1x2b").text, "ab");
 }
 
 TEST(RangeName, ABadExpressionIsLeftOut) {

@@ -37,6 +37,8 @@ void expect_equal(const Settings& a, const Settings& b) {
   EXPECT_EQ(a.layers, b.layers);
   EXPECT_EQ(a.then, b.then);
   EXPECT_EQ(a.max_keys, b.max_keys);
+  EXPECT_EQ(a.no_command, b.no_command);
+  EXPECT_EQ(a.record, b.record);
   EXPECT_EQ(a.cupti, b.cupti);
   EXPECT_EQ(a.manifest, b.manifest);
   EXPECT_EQ(a.playback, b.playback);
@@ -106,6 +108,15 @@ INSTANTIATE_TEST_SUITE_P(
         OneSetting{"budget", [](Settings& s) { s.budget = 2.5; }, "--budget=2.5%"},
         OneSetting{"layers", [](Settings& s) { s.layers = ModuleLayers::off; }, "--layers=off"},
         OneSetting{"allocations", [](Settings& s) { s.allocations = true; }, "--allocations=true"},
+        OneSetting{"no_command", [](Settings& s) { s.no_command = true; }, "--no-command=true"},
+        OneSetting{"record", [](Settings& s) { s.record = "r.jsonl"; }, "--record=r.jsonl"},
+        OneSetting{"time_and_hw", [](Settings& s) { s.phase_flops = false; }, "--phases=hw,time"},
+        OneSetting{"two",
+                   [](Settings& s) {
+                     s.wait = 3;
+                     s.active = 2;
+                   },
+                   "--wait=3 --active=2"},
         OneSetting{"then", [](Settings& s) { s.then = Then::stop; }, "--then=stop"},
         OneSetting{"max_keys", [](Settings& s) { s.max_keys = 7; }, "--max-keys=7"},
         OneSetting{"cupti", [](Settings& s) { s.cupti = "/opt/a b/libcupti.so.13"; },
@@ -195,6 +206,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongText{"--ranges auto --scope range",
                   "--scope range counts the launches of a layer together and takes no --ranges "
                   "auto, which counts each alone: leave one of them out."},
+        WrongText{"--scope range --record r",
+                  "--scope range counts the launches of a layer together and takes no --record, "
+                  "which keeps what each counted alone: leave one of them out."},
         WrongText{"--metrics roofline,,mix",
                   "--metrics takes names separated by commas such as roofline,dram__bytes.sum; '' "
                   "is not a name."},
@@ -217,6 +231,67 @@ INSTANTIATE_TEST_SUITE_P(
         WrongText{"-o 'a", "A quote is left open in the options --active 9 -o 'a."}),
     [](const auto& one) { return "N" + std::to_string(one.index); });
 
+TEST(Settings, WhatIsNotSaidIsAsTheManualSays) {
+  const Settings usual;
+  EXPECT_EQ(usual.output, "gable-%h-%p.json");
+  EXPECT_TRUE(usual.phase_hw && usual.phase_flops && usual.phase_time);
+  EXPECT_FALSE(usual.wait || usual.warmup || usual.active || usual.budget || usual.ranges);
+  EXPECT_EQ(usual.repeat, 1u);
+  EXPECT_EQ(usual.window, 200u);
+  EXPECT_EQ(usual.max_keys, 20000u);
+  EXPECT_FALSE(usual.no_command || usual.allocations);
+}
+
+TEST(Settings, NumbersReachToTheirBorders) {
+  const auto parsed = parse_options(
+      "--wait 0 --warmup 0 --active 1 --repeat 1000 --window 1 --max-keys 1 --budget 1000");
+  EXPECT_EQ(parsed.error, "");
+  EXPECT_EQ(parsed.settings.wait, 0u);
+  EXPECT_EQ(parsed.settings.warmup, 0u);
+  EXPECT_EQ(parsed.settings.active, 1u);
+  EXPECT_EQ(parsed.settings.repeat, 1000u);
+  EXPECT_EQ(parsed.settings.window, 1u);
+  EXPECT_EQ(parsed.settings.max_keys, 1u);
+  EXPECT_EQ(parsed.settings.budget, 1000);
+  for (const std::string below : {"--active", "--repeat", "--window", "--max-keys"})
+    EXPECT_NE(parse_options(below + " 0").error, "") << below;
+  for (const std::string option : {"--wait", "--warmup", "--active", "--window", "--max-keys"})
+    EXPECT_EQ(parse_options(option + " 4294967295").error, "") << option;
+}
+
+TEST(Settings, ABudgetIsAPositiveShare) {
+  EXPECT_EQ(parse_options("--budget 3%").settings.budget, 3);
+  EXPECT_EQ(parse_options("--budget 3").settings.budget, 3);
+  EXPECT_EQ(parse_options("--budget 0.5%").settings.budget, 0.5);
+  EXPECT_EQ(parse_options("--budget 1e-3").settings.budget, 0.001);
+  for (const std::string wrong : {"1000.5", "0%", "-1", "%", "3x", "inf"})
+    EXPECT_NE(parse_options("--budget " + wrong).error, "") << wrong;
+}
+
+TEST(Settings, AMetricIsTakenOnce) {
+  const auto parsed = parse_options("--metrics cache,a__b.sum,cache --metrics mix,a__b.sum");
+  EXPECT_EQ(parsed.error, "");
+  EXPECT_EQ(parsed.settings.metrics, (std::vector<std::string>{"cache", "a__b.sum", "mix"}));
+  EXPECT_NE(parse_options("--metrics a__b,").error, "");
+  EXPECT_NE(parse_options("--metrics ''").error, "");
+}
+
+TEST(Settings, AnExpressionBeginsWithItsPrefix) {
+  const auto parsed = parse_options("-k 'a regex:[' --include b --exclude c");
+  EXPECT_EQ(parsed.error, "");
+  EXPECT_EQ(parsed.settings.kernels, std::vector<std::string>{"a regex:["});
+  EXPECT_NE(parse_options("--include regex:[").error, "");
+  EXPECT_NE(parse_options("--exclude ''").error, "");
+  EXPECT_NE(parse_options("--fold ''").error, "");
+  EXPECT_NE(parse_options("--record ''").error, "");
+}
+
+TEST(Settings, WhatGoesTogether) {
+  for (const std::string good : {"--scope range --ranges user", "--scope kernel --replay kernel",
+                                 "--ranges auto --replay kernel --record r", "--scope range"})
+    EXPECT_EQ(parse_options(good).error, "") << good;
+}
+
 TEST(OutputName, PutsInProcessHostAndEnvironment) {
   ASSERT_EQ(setenv("GABLE_TEST_RANK", "7", 1), 0);
   ASSERT_EQ(unsetenv("GABLE_TEST_UNSET"), 0);
@@ -229,6 +304,12 @@ TEST(OutputName, PutsInProcessHostAndEnvironment) {
   std::string unset;
   EXPECT_EQ(expand_output_name("r%q{GABLE_TEST_UNSET}.json", &unset), "r" + pid + ".json");
   EXPECT_EQ(unset, "GABLE_TEST_UNSET");
+  EXPECT_EQ(expand_output_name("%q{GABLE_TEST_UNSET}%q{GABLE_TEST_RANK}-%q{GABLE_TEST_}", &unset),
+            pid + "7-" + pid);
+  EXPECT_EQ(unset, "GABLE_TEST_UNSET, GABLE_TEST_UNSET, GABLE_TEST_");
+  EXPECT_EQ(expand_output_name("%p%p%h.x"), pid + pid + host + ".x");
+  EXPECT_EQ(expand_output_name("a%"), "a%");
+  EXPECT_EQ(expand_output_name("}%q{"), "}%q{");
   EXPECT_EQ(expand_output_name("100%.json"), "100%.json");
   EXPECT_EQ(expand_output_name("%x%%q{open"), "%x%%q{open");
   EXPECT_EQ(expand_output_name(""), "");
