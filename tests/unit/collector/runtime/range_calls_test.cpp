@@ -8,6 +8,7 @@
 #include <string>
 
 #include "collector/layers/thread_state.h"
+#include "collector/process/clock.h"
 #include "collector/runtime/runtime.h"
 
 namespace gable {
@@ -101,6 +102,84 @@ TEST_F(RangeCalls, OnlyRangesThatBeganInTheOpenWindowAreTimed) {
   rt.hot.span_window.store(8);
   pop_range(0);
   EXPECT_EQ(spans(), (decltype(spans()){{"over", {1, 0}}}));
+}
+
+// The longest that a range can have taken: from before it began to after it ended.
+TEST_F(RangeCalls, ARangeTakesTheTimeBetweenItsEnds) {
+  rt.hot.span_window.store(7);
+  const auto before = ticks();
+  push_range(0, "timed", Direction::none);
+  EXPECT_GE(thread.ranges.open.back().start_ticks, before);
+  EXPECT_EQ(thread.ranges.open.back().window, 7u);
+  EXPECT_EQ(name_module(601, -1, {"T"}, "t"), 1);
+  EXPECT_GE(thread.ranges.open.back().start_ticks, before);
+  EXPECT_EQ(thread.ranges.open.back().window, 7u);
+  close_own(1);
+  pop_range(0);
+  const auto most = ticks() - before;
+  int seen = 0;
+  thread.spans.take([&](const SpanSums::Taken& taken) {
+    ++seen;
+    EXPECT_GE(taken.sums.ticks, 1u);
+    EXPECT_LE(taken.sums.ticks, most);
+  });
+  EXPECT_EQ(seen, 2);
+}
+
+TEST_F(RangeCalls, OutsideOfAWindowNoClockIsRead) {
+  push_range(0, "untimed", Direction::none);
+  EXPECT_EQ(thread.ranges.open.back().start_ticks, 0u);
+  EXPECT_EQ(name_module(602, -1, {"U"}, "u"), 1);
+  EXPECT_EQ(thread.ranges.open.back().start_ticks, 0u);
+  close_own(1);
+  pop_range(0);
+}
+
+// As the border of a step does: a window begins with the range.
+class BeginsWindow : public RangeListener {
+ public:
+  explicit BeginsWindow(Runtime& rt) : rt_(rt) {}
+  void step_range_begin() override {}
+  void step_range_end() override {}
+  void range_begins(std::uint32_t, LayerId, const void*) override {
+    if (next != kNoWindow) rt_.hot.span_window.store(next);
+  }
+  void range_ends(std::uint32_t, const void*) override {}
+  void communicator_made(Communicator) override {}
+  WindowId next = kNoWindow;
+
+ private:
+  Runtime& rt_;
+};
+
+TEST_F(RangeCalls, ARangeThatBeginsAWindowIsTimedWithinIt) {
+  static BeginsWindow listener(rt);  // the runtime keeps it
+  rt.ranges.set_listener(&listener);
+  rt.ranges.look_at(1);
+  listener.next = 9;
+  const auto before = ticks();
+  push_range(0, "step", Direction::none);
+  listener.next = kNoWindow;
+  rt.ranges.look_at(0);
+  EXPECT_EQ(thread.ranges.open.back().window, 9u);
+  EXPECT_GE(thread.ranges.open.back().start_ticks, before);
+  pop_range(0);
+  EXPECT_EQ(spans(), (decltype(spans()){{"step", {1, 1}}}));
+}
+
+TEST_F(RangeCalls, NamesStandBelowTheModuleThatIsFurtherOut) {
+  EXPECT_EQ(name_module(701, -1, {"A", "one"}, "a.one"), 1);
+  EXPECT_EQ(rt.layers.dotted(layer_of_module(701)), "a.one");
+  EXPECT_EQ(push_range(0, "between", Direction::none), 0);
+  EXPECT_EQ(name_module(702, 0, {"B"}, "b"), 2);
+  EXPECT_EQ(layer(), "A/one/between/B") << "what is open counts too";
+  EXPECT_EQ(rt.layers.node(layer_of_module(702)).direction, Direction::forward);
+  EXPECT_EQ(open_module_at(0), 702u);
+  EXPECT_EQ(open_module_at(1), 701u);
+  EXPECT_EQ(open_module_at(2), 0u);
+  close_own(1);
+  EXPECT_EQ(layer(), "between") << "of another domain, it goes on";
+  pop_range(0);
 }
 
 TEST_F(RangeCalls, DepthsAreThoseOfNvtx) {
