@@ -9,8 +9,8 @@
 namespace gable::tests {
 namespace {
 
-const std::string kHeader = R"({"gable_recording": 1, "origin": "hand-written"})"
-                            "\n";
+const std::string kFirstLine = R"({"gable_recording": 1, "origin": "hand-written"})"
+                               "\n";
 const std::string kKernel = R"({"kernel": "k"})"
                             "\n";
 
@@ -22,7 +22,7 @@ std::string error_of(const std::string& text) {
 
 TEST(RecordingReader, TakesALittleRecording) {
   const RecordingResult result =
-      parse_recording("# a remark\n\n" + kHeader +
+      parse_recording("# a remark\n\n" + kFirstLine +
                           R"({"kernel": "k", "name": "_Z1kv", "grid": [2, 3, 4], "time_ns": 50,)" +
                           R"( "counters": {"a.sum": 7, "b.sum": null}})" + "\n" +
                           R"({"sequence": "s"})"
@@ -51,14 +51,14 @@ TEST(RecordingReader, TakesALittleRecording) {
 
 TEST(RecordingReader, EventsHaveNumbersAndStreams) {
   const RecordingResult result =
-      parse_recording(kHeader + R"({"op": "event_record", "event": 3, "stream": 5})"
-                                "\n"
-                                R"({"op": "stream_wait", "event": 3})"
-                                "\n"
-                                R"({"op": "sync", "event": 3})"
-                                "\n"
-                                R"({"op": "sync"})"
-                                "\n",
+      parse_recording(kFirstLine + R"({"op": "event_record", "event": 3, "stream": 5})"
+                                   "\n"
+                                   R"({"op": "stream_wait", "event": 3})"
+                                   "\n"
+                                   R"({"op": "sync", "event": 3})"
+                                   "\n"
+                                   R"({"op": "sync"})"
+                                   "\n",
                       "r.jsonl");
   ASSERT_NE(result.recording, nullptr) << result.error;
   const auto& ops = result.recording->ops;
@@ -70,8 +70,8 @@ TEST(RecordingReader, EventsHaveNumbersAndStreams) {
   EXPECT_EQ(ops[2].id, 3);
   EXPECT_FALSE(ops[2].whole_context);
   EXPECT_TRUE(ops[3].whole_context);
-  EXPECT_NE(error_of(kHeader + R"({"op": "event_record"})"
-                               "\n"),
+  EXPECT_NE(error_of(kFirstLine + R"({"op": "event_record"})"
+                                  "\n"),
             "");
 }
 
@@ -116,42 +116,43 @@ TEST(RecordingReader, MistakesAreNamedWithTheirLine) {
        "\"fault\", \"switch\""},
   };
   for (const auto& [line, sentence] : cases)
-    EXPECT_EQ(error_of(kHeader + line + "\n"), "r.jsonl:2: " + sentence + ".") << line;
+    EXPECT_EQ(error_of(kFirstLine + line + "\n"), "r.jsonl:2: " + sentence + ".") << line;
 }
 
 TEST(RecordingReader, WhatAnOperationNamesMustStandBeforeIt) {
   for (const char* line :
        {R"({"op": "launch", "kernel": "no"})", R"({"op": "play", "sequence": "no"})",
         R"({"op": "dance"})", R"({"op": "launch"})", R"({"op": "exit", "how": "slowly"})"}) {
-    const std::string error = error_of(kHeader + kKernel + line + "\n");
+    const std::string error = error_of(kFirstLine + kKernel + line + "\n");
     EXPECT_EQ(error.rfind("r.jsonl:3: ", 0), 0u) << error;
     EXPECT_TRUE(error.ends_with(".")) << error;
   }
-  EXPECT_EQ(error_of(kHeader + kKernel + kKernel), "r.jsonl:3: the kernel \"k\" is defined twice.");
+  EXPECT_EQ(error_of(kFirstLine + kKernel + kKernel),
+            "r.jsonl:3: the kernel \"k\" is defined twice.");
 }
 
 TEST(RecordingReader, SequencesNeitherNestNorStayOpen) {
   const std::string begin = R"({"sequence": "s"})"
                             "\n";
-  EXPECT_EQ(error_of(kHeader + begin), "r.jsonl: the sequence \"s\" has no end_sequence.");
-  EXPECT_EQ(error_of(kHeader + begin +
+  EXPECT_EQ(error_of(kFirstLine + begin), "r.jsonl: the sequence \"s\" has no end_sequence.");
+  EXPECT_EQ(error_of(kFirstLine + begin +
                      R"({"sequence": "t"})"
                      "\n"),
             "r.jsonl:3: a sequence cannot begin inside another.");
-  const std::string self = error_of(kHeader + begin +
+  const std::string self = error_of(kFirstLine + begin +
                                     R"({"op": "play", "sequence": "s"})"
                                     "\n");
   EXPECT_EQ(self.rfind("r.jsonl:3: ", 0), 0u) << self;
 }
 
 TEST(RecordingReader, DevicesAreCountedFromZero) {
-  EXPECT_EQ(error_of(kHeader + R"({"device": 1})"
-                               "\n"),
+  EXPECT_EQ(error_of(kFirstLine + R"({"device": 1})"
+                                  "\n"),
             "r.jsonl: device 0 is not defined, but a later one is.");
-  EXPECT_EQ(error_of(kHeader + R"({"device": 0})"
-                               "\n"
-                               R"({"device": 0})"
-                               "\n"),
+  EXPECT_EQ(error_of(kFirstLine + R"({"device": 0})"
+                                  "\n"
+                                  R"({"device": 0})"
+                                  "\n"),
             "r.jsonl:3: device 0 is defined twice.");
 }
 

@@ -15,7 +15,7 @@ namespace {
 using made_up::Instruction;
 using made_up::Program;
 
-constexpr std::uint64_t kUs = 1000;
+constexpr std::uint64_t kMicrosecond = 1000;
 
 TEST(InputTime, CountsEachMomentOfAThreadOnce) {
   const InputTime inputs({{100, 200, 1},
@@ -44,19 +44,20 @@ RecordedSteps fetching(bool waits, std::uint64_t kernel_ns) {
   program.stream_gap = 0;
   Instruction launch;
   launch.kind = RecordedCallKind::launch;
-  launch.gap = 500 * kUs;
-  launch.cost = 3 * kUs;
+  launch.gap = 500 * kMicrosecond;
+  launch.cost = 3 * kMicrosecond;
   program.step.push_back(launch);
   if (waits) {
     Instruction wait = launch;
     wait.kind = RecordedCallKind::stream_synchronize;
-    wait.gap = kUs;
+    wait.gap = kMicrosecond;
     program.step.push_back(wait);
   }
   RecordedSteps recorded = execute(program, program.lengths, 16, 10, 15).recorded;
   for (const RecordedCall& call : recorded.calls) {
     if (call.kind != RecordedCallKind::launch) continue;
-    recorded.inputs.push_back({call.enter_ns - 450 * kUs, call.enter_ns - 50 * kUs, call.thread});
+    recorded.inputs.push_back(
+        {call.enter_ns - 450 * kMicrosecond, call.enter_ns - 50 * kMicrosecond, call.thread});
   }
   return recorded;
 }
@@ -67,7 +68,7 @@ SavingRange saving(const RecordedSteps& recorded, const StepReplay::Parts& parts
 }
 
 TEST(InputTime, AStepThatWaitsForItsInputIsShorterByIt) {
-  const RecordedSteps recorded = fetching(true, 100 * kUs);
+  const RecordedSteps recorded = fetching(true, 100 * kMicrosecond);
   const SavingRange input = saving(recorded, {.input = true});
   EXPECT_EQ(input.low_ns, 4e5);
   EXPECT_EQ(input.high_ns, 4e5);
@@ -77,11 +78,11 @@ TEST(InputTime, AStepThatWaitsForItsInputIsShorterByIt) {
 }
 
 TEST(InputTime, InputThatTheGpuDoesNotWaitForSavesNothing) {
-  EXPECT_EQ(saving(fetching(false, 900 * kUs), {.input = true}).high_ns, 0);
+  EXPECT_EQ(saving(fetching(false, 900 * kMicrosecond), {.input = true}).high_ns, 0);
 }
 
 TEST(InputTime, AnotherThreadsInputIsNotThisOnes) {
-  RecordedSteps recorded = fetching(true, 100 * kUs);
+  RecordedSteps recorded = fetching(true, 100 * kMicrosecond);
   for (InputWait& wait : recorded.inputs) ++wait.thread;
   EXPECT_EQ(saving(recorded, {.input = true}).high_ns, 0);
 }

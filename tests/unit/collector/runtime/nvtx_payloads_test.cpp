@@ -84,15 +84,15 @@ TEST_F(NvtxModule, ADamagedOneIsLeftAlone) {
 
 NvtxFunctionPointer g_functions[NVTX_CBID_CORE2_SIZE];
 NvtxFunctionPointer* g_table[NVTX_CBID_CORE2_SIZE];
-int NVTX_API function_table(NvtxCallbackModule module, NvtxFunctionTable* out, unsigned* size) {
+int NVTX_API payload_functions(NvtxCallbackModule module, NvtxFunctionTable* out, unsigned* size) {
   if (module != NVTX_CB_MODULE_CORE2) return 0;
   for (std::size_t i = 0; i < NVTX_CBID_CORE2_SIZE; ++i) g_table[i] = &g_functions[i];
   *out = g_table;
   *size = NVTX_CBID_CORE2_SIZE;
   return 1;
 }
-constexpr NvtxExportTableCallbacks kCallbacks{sizeof kCallbacks, function_table};
-const void* export_table(std::uint32_t) { return &kCallbacks; }
+constexpr NvtxExportTableCallbacks kCallbacks{sizeof kCallbacks, payload_functions};
+const void* payload_exports(std::uint32_t) { return &kCallbacks; }
 
 struct MadeOne {
   std::uint64_t communicator;
@@ -111,7 +111,7 @@ class NvtxPayloads : public NvtxModule {
   NvtxPayloads() {
     this_thread().ranges = {};
     forget_strings_in_child();  // and schemas
-    attach_nvtx(export_table);
+    attach_nvtx(payload_exports);
     attach_nvtx_payloads(&module);
     nccl = domain("NCCL");
     const NvtxPayloadEntry made[] = {

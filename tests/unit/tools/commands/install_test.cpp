@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const kRecording = GABLE_SOURCE "/tests/data/recordings/small/layers.jsonl";
+const char* const kInstalled = GABLE_SOURCE "/tests/data/recordings/small/layers.jsonl";
 
 // A copy of the build's product, of which parts can be taken away.
 class Installation {
@@ -42,7 +42,7 @@ class Installation {
                      "bin/gable " +
                      words);
   }
-  [[nodiscard]] Ran doctor() const { return run(std::string("doctor --playback ") + kRecording); }
+  [[nodiscard]] Ran doctor() const { return run(std::string("doctor --playback ") + kInstalled); }
 
  private:
   fs::path root_;
@@ -97,7 +97,7 @@ TEST(Installation, SaysWhichFileOfThePlaybackGpuIsMissing) {
   without.take_away("lib/playback/libnvidia-ml.so.1");
   const Ran doctor = without.run("doctor");
   EXPECT_EQ(doctor.code, 1);
-  const Ran profile = without.run(std::string("profile --playback ") + kRecording);
+  const Ran profile = without.run(std::string("profile --playback ") + kInstalled);
   EXPECT_EQ(profile.code, 2);
   for (const std::string& text : {unwrapped(doctor.out), profile.err}) {
     EXPECT_TRUE(contains(text, "(../lib/playback/libnvidia-ml.so.1 is missing)")) << text;

@@ -2,16 +2,13 @@
 // What `gable check` prints and writes.
 #include <gtest/gtest.h>
 
+#include "tests/unit/has_text.h"
 #include "tools/compare/compare_output.h"
 
 namespace gable::tests {
 namespace {
 
 using Lines = std::vector<std::string>;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 GateFinding finding(GateVerdict verdict, const std::string& name) {
   return {.verdict = verdict, .what = Gated::time, .name = name, .values = {100, 150}};

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/base/display.h"
+#include "tests/unit/has_text.h"
 #include "tests/unit/tools/made_report.h"
 
 namespace gable::tests {
@@ -14,10 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 using Lines = std::vector<std::string>;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 Lines lines_of(const std::string& text) {
   Lines lines;

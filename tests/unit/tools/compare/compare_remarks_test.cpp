@@ -2,15 +2,12 @@
 // What stands against comparing two reports, and what a reader should know beside.
 #include <gtest/gtest.h>
 
+#include "tests/unit/has_text.h"
 #include "tests/unit/tools/made_report.h"
 #include "tools/compare/compare.h"
 
 namespace gable::tests {
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 Report one() {
   MadeReport made;

@@ -11,7 +11,7 @@
 namespace gable::tests {
 namespace {
 
-Report run_of(double wall, double idle, double exposed) {
+Report step_of(double wall, double idle, double exposed) {
   Report report;
   report.run.unit = Unit::step;
   report.run.steps.time = 4;
@@ -23,7 +23,7 @@ Report run_of(double wall, double idle, double exposed) {
 }
 
 TEST(CompareSteps, MeansNoiseAndRanges) {
-  const Report a = run_of(100, 10, 1), b = run_of(120, 16, 3), c = run_of(200, 30, 9);
+  const Report a = step_of(100, 10, 1), b = step_of(120, 16, 3), c = step_of(200, 30, 9);
   const ComparedStep step = compare_steps({&a, &b}, {&c});
   EXPECT_EQ(step.wall_ns.a, 110.0);
   EXPECT_EQ(step.wall_ns.b, 200.0);
@@ -42,7 +42,7 @@ TEST(CompareSteps, MeansNoiseAndRanges) {
 
 TEST(CompareSteps, NoiseNeedsTwoStepsOfOneKind) {
   const auto noise = [](std::uint64_t steps, std::uint64_t classes) {
-    Report a = run_of(100, 10, 1);
+    Report a = step_of(100, 10, 1);
     a.run.steps.time = steps;
     a.run.steps.classes = classes;
     return compare_steps({&a}, {&a}).noise_ns;
@@ -54,7 +54,7 @@ TEST(CompareSteps, NoiseNeedsTwoStepsOfOneKind) {
 }
 
 TEST(CompareSteps, OnTheHostWhereBothKnowIt) {
-  Report a = run_of(100, 10, 1), b = a;
+  Report a = step_of(100, 10, 1), b = a;
   a.step.host_mean_ns = 50;
   b.step.wall_mean_ns.reset();
   EXPECT_FALSE(compare_steps({&a}, {&b}).on_host);

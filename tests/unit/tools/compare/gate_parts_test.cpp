@@ -7,7 +7,7 @@
 namespace gable::tests {
 namespace {
 
-ComparedRow row_of(const std::string& name, const Maybe& before, const Maybe& after) {
+ComparedRow part_of(const std::string& name, const Maybe& before, const Maybe& after) {
   ComparedRow row;
   row.name = name;
   row.time_ns = {before, after};
@@ -18,7 +18,7 @@ ComparedRow row_of(const std::string& name, const Maybe& before, const Maybe& af
 
 Comparison whole(const Maybe& before, const Maybe& after) {
   Comparison comparison;
-  comparison.wholes = {row_of("w", before, after)};
+  comparison.wholes = {part_of("w", before, after)};
   return comparison;
 }
 
@@ -47,7 +47,7 @@ TEST(GateParts, NamesAndWhatTheyNeed) {
 }
 
 TEST(GateParts, EachNumberByItsOwnValueAndRange) {
-  ComparedRow row = row_of("w", 100, 200);
+  ComparedRow row = part_of("w", 100, 200);
   row.dram = {10, 20};
   row.flops = {1, 3};
   row.fraction = {0.8, 0.4};
@@ -111,9 +111,9 @@ TEST(GateParts, NamedLayersLeaveTheStepOutUnlessAsked) {
   net.path = {"net"};
   Comparison comparison = whole(100, 300);
   comparison.step.wall_ns = comparison.step.gpu_ns = {1000, 2000};
-  comparison.trees = {row_of("net", 10, 20), row_of("gone", 10, 20)};
+  comparison.trees = {part_of("net", 10, 20), part_of("gone", 10, 20)};
   comparison.trees[0].layer_row = &net;
-  comparison.layers = {row_of("net", 10, 20), row_of("other", 10, 20)};
+  comparison.layers = {part_of("net", 10, 20), part_of("other", 10, 20)};
   comparison.layers[0].layer_row = &net;
   GateOptions options;
   options.what = {Gated::step, Gated::time};
@@ -135,9 +135,9 @@ TEST(GateParts, WhatGotLostIsCountedByItsKind) {
   comparison.step.gpu_ns = {10, std::nullopt};
   comparison.step.idle_ns = {10, std::nullopt};
   comparison.step.wall_ns = {10, 10};
-  ComparedRow again = row_of("again", 10, std::nullopt);
+  ComparedRow again = part_of("again", 10, std::nullopt);
   again.counts_again = true;  // its time is that of others
-  ComparedRow gone = row_of("gone", 10, std::nullopt);
+  ComparedRow gone = part_of("gone", 10, std::nullopt);
   gone.match = Match::gone;
   comparison.layers = {again, gone};
   const auto result = gate(comparison, {.what = {Gated::coverage}});
@@ -151,7 +151,7 @@ TEST(GateParts, FiveTimesCanGrowAlike) {
   const auto alike = [](const std::vector<double>& after) {
     Comparison comparison = whole(100, after[0]);
     for (std::size_t i = 1; i < after.size(); ++i)
-      comparison.layers.push_back(row_of("l", 100, after[i]));
+      comparison.layers.push_back(part_of("l", 100, after[i]));
     return gate(comparison, {.what = {Gated::time}}).uniform;
   };
   EXPECT_FALSE(alike({120, 120, 120, 120}));
@@ -170,11 +170,11 @@ TEST(GateParts, FiveTimesCanGrowAlike) {
   EXPECT_FALSE(alike({114.1, 126.1, 120, 120, 120, 120, 120, 120, 120, 113}));
   // Times of nothing say nothing.
   Comparison comparison = whole(100, 120);
-  for (int i = 0; i < 4; ++i) comparison.layers.push_back(row_of("l", 0, 120));
+  for (int i = 0; i < 4; ++i) comparison.layers.push_back(part_of("l", 0, 120));
   EXPECT_FALSE(gate(comparison, {.what = {Gated::time}}).uniform);
   comparison.layers.clear();
   for (int i = 0; i < 5; ++i) {
-    comparison.layers.push_back(row_of("l", 100, 120));
+    comparison.layers.push_back(part_of("l", 100, 120));
     comparison.layers.back().noise_ns = 50;
   }
   comparison.wholes[0].noise_ns = 50;

@@ -4,6 +4,7 @@
 
 #include "analysis/base/number_text.h"
 #include "analysis/roofline/set_metrics.h"
+#include "tests/unit/has_text.h"
 #include "tests/unit/tools/whole_kernel.h"
 #include "tools/export/export.h"
 #include "tools/plot/plot.h"
@@ -22,10 +23,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
     lines.push_back(text.substr(at, text.find('\n', at) - at));
   return lines;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 using Column = std::pair<std::string, std::string>;

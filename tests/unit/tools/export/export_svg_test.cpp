@@ -4,16 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/has_text.h"
 #include "tests/unit/tools/made_report.h"
 
 namespace gable::tests {
 namespace {
 
 using Lines = std::vector<std::string>;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // What is drawn, an element a line; only those that begin so.
 Lines drawn(const std::string& svg, const std::string& begin = "<") {
@@ -31,13 +28,13 @@ std::string note(const std::string& svg) {
   return svg.substr(at, svg.find("</text>", at) - at);
 }
 
-ExportOptions kernels() {
+ExportOptions by_kernels() {
   ExportOptions options;
   options.query.kernels = true;
   return options;
 }
 
-std::string svg_of(const Report& report, const ExportOptions& options = kernels()) {
+std::string svg_of(const Report& report, const ExportOptions& options = by_kernels()) {
   return export_svg({report}, {"f"}, options);
 }
 
@@ -56,7 +53,7 @@ TEST(ExportSvg, EveryElementOfAChart) {
   made.report.ceilings.push_back({0, CeilingKind::compute, "bf16_tensor", 4e12, "theoretical"});
   made.report.ceilings.push_back({0, CeilingKind::memory, "l2", 5e11, "theoretical"});
   Report report = made.done();
-  ExportOptions options = kernels();
+  ExportOptions options = by_kernels();
   options.query.sort = SortBy::fraction;  // relu last
   const std::string grid = " stroke=\"#d5dae0\"/>";
   const std::string tick = "<text class=\"tick\" text-anchor=", note = "<text class=\"note\" ";
@@ -146,13 +143,13 @@ TEST(ExportSvg, RoofsOfSeveralReports) {
   three.report.ceilings[0].value = 5e11;
   three.report.run.source = Source::cupti;
   const std::string svg =
-      export_svg({one.done(), two.done(), three.done()}, {"f", "g", "h"}, kernels());
+      export_svg({one.done(), two.done(), three.done()}, {"f", "g", "h"}, by_kernels());
   EXPECT_EQ(drawn(svg, "<line class=\"roof\"").size(), 2u);  // that of the first two is one
   EXPECT_EQ(drawn(svg, "<circle").size(), 3u);
   EXPECT_TRUE(has(svg, ">DRAM: 300 GB/s<"));
   EXPECT_TRUE(has(svg, ">fp32: 500 GFLOP/s<"));
   EXPECT_TRUE(has(svg, "<title>Gable [playback, cupti] f g h</title>"));
-  EXPECT_TRUE(has(export_svg({three.done()}, {"h"}, kernels()), "<title>Gable h</title>"));
+  EXPECT_TRUE(has(export_svg({three.done()}, {"h"}, by_kernels()), "<title>Gable h</title>"));
 }
 
 TEST(ExportSvg, OtherLevels) {
@@ -161,7 +158,7 @@ TEST(ExportSvg, OtherLevels) {
   kernel.bytes.l2 = 500;
   kernel.bytes.l1 = 250;
   made.report.ceilings.push_back({0, CeilingKind::memory, "l2", 4e11, "measured"});
-  ExportOptions options = kernels();
+  ExportOptions options = by_kernels();
   options.query.level = MemoryLevel::l2;
   const std::string l2 = svg_of(made.done(), options);
   EXPECT_TRUE(has(l2, " L2 [FLOP/byte]"));

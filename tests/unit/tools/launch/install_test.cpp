@@ -39,7 +39,7 @@ std::vector<std::string> python_files() {
   return files;
 }
 
-std::string variable(const char* name) {
+std::string value_of(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "unset" : value;
 }
@@ -60,16 +60,16 @@ TEST(CopiedProgram, DISABLED_TellsWhatItFinds) {
   off.layers = ModuleLayers::off;
   tell("lacks, off", lacks_python_side(off) ? "yes" : "no");
   set_injection("/ours.so", off);
-  tell("PYTHONPATH, off", variable("PYTHONPATH"));
+  tell("PYTHONPATH, off", value_of("PYTHONPATH"));
   set_injection("/ours.so", {});
-  tell("PYTHONPATH", variable("PYTHONPATH"));
+  tell("PYTHONPATH", value_of("PYTHONPATH"));
   set_injection("/ours.so", {});
-  tell("PYTHONPATH again", variable("PYTHONPATH"));
+  tell("PYTHONPATH again", value_of("PYTHONPATH"));
   for (const char* name : {"DAMAGED", "RECORDING", "RECORDING"}) {
     try {
-      tell("played", set_playback(variable(name)));
-      tell("LD_LIBRARY_PATH", variable("LD_LIBRARY_PATH"));
-      tell("GABLE_PLAYBACK", variable("GABLE_PLAYBACK"));
+      tell("played", set_playback(value_of(name)));
+      tell("LD_LIBRARY_PATH", value_of("LD_LIBRARY_PATH"));
+      tell("GABLE_PLAYBACK", value_of("GABLE_PLAYBACK"));
     } catch (const WrongUse& wrong) {
       tell("not played", wrong.what());
     }

@@ -2,14 +2,11 @@
 // What a merged report says of its run: which reports fit together, totals, overhead and notes.
 #include <gtest/gtest.h>
 
+#include "tests/unit/has_text.h"
 #include "tests/unit/tools/merge/ranks.h"
 
 namespace gable::tests {
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 Report process(std::int64_t pid, std::optional<std::int64_t> rank = std::nullopt) {
   Report report;

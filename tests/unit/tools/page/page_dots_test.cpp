@@ -2,16 +2,13 @@
 // The chart in the page's data: every column of a layer's own work, and of a kernel.
 #include <gtest/gtest.h>
 
+#include "tests/unit/has_text.h"
 #include "tests/unit/tools/made_report.h"
 #include "tests/unit/tools/page/page_rows.h"
 #include "tests/unit/tools/whole_kernel.h"
 
 namespace gable::tests {
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // Of the kernel, and of the layer that has no other.
 constexpr const char* kShared = R"({

@@ -4,16 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/has_text.h"
 #include "tests/unit/tools/made_report.h"
 
 namespace gable::tests {
 namespace {
 
 using Cells = std::vector<std::string>;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 GpuSpec named(const std::string& name) {
   GpuSpec gpu;

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step's time is made of. Numbers and names are asserted on, not whole sentences.
 #include "tools/show/step_lines.h"
+#include "tests/unit/has_text.h"
 
 #include <gtest/gtest.h>
 
 namespace gable {
 namespace {
-
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
-}
 
 // The first line with a word.
 std::string line(const Report& report, const std::string& word) {

@@ -2,15 +2,12 @@
 // Parts of the table, of reports put together by hand. Numbers and names are asserted on.
 #include <gtest/gtest.h>
 
+#include "tests/unit/has_text.h"
 #include "tools/show/table.h"
 #include "tools/show/table_rows.h"
 
 namespace gable {
 namespace {
-
-bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
-}
 
 // Layers a and b, of 400 and 100 ns a step.
 Report report() {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/has_text.h"
 #include "tests/unit/tools/import/counters/launches.h"
 
 namespace gable {
@@ -35,10 +36,6 @@ struct Merge : Launches {
 };
 
 using Values = std::vector<double>;
-
-bool has(const std::string& text, const char* piece) {
-  return text.find(piece) != std::string::npos;
-}
 
 TEST(NcuMerge, NewMetricsOfTheSameLaunchesComplete) {
   Merge files;

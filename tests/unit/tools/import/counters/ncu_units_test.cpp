@@ -9,7 +9,7 @@
 namespace gable {
 namespace {
 
-constexpr const char* kDuration = "gpu__time_duration.sum";
+constexpr const char* kOfTime = "gpu__time_duration.sum";
 constexpr const char* kBytes = "dram__bytes_read.sum";
 constexpr const char* kInstructions = "smsp__inst_executed.sum";
 constexpr const char* kClock = "sm__cycles_elapsed.avg.per_second";
@@ -45,7 +45,7 @@ TEST(NcuUnits, TimesAreNanosecondsAndRatesPerSecond) {
       {"minute", 60e9},   {"min", 60e9},      {"Minute", 60e9},
       {"hour", 3600e9},   {"h", 3600e9},      {"day", 86400e9}};
   for (const auto& [name, ns] : times) {
-    EXPECT_EQ(ncu_scale(kDuration, name), ns) << name;
+    EXPECT_EQ(ncu_scale(kOfTime, name), ns) << name;
     EXPECT_DOUBLE_EQ(scale_of(std::string("Gbyte/") + name), 1e9 / (ns * 1e-9)) << name;
   }
   EXPECT_DOUBLE_EQ(*ncu_scale(kClock, "cycle/nsecond"), 1e9);
@@ -60,11 +60,11 @@ TEST(NcuUnits, WhatMayBeTwoOrNoneIsNone) {
 }
 
 TEST(NcuUnits, OfAnotherQuantity) {
-  const std::pair<const char*, const char*> wrong[] = {{kDuration, "cycle"},
-                                                       {kDuration, "byte"},
-                                                       {kDuration, "inst"},
-                                                       {kDuration, "%"},
-                                                       {kDuration, "second/second"},
+  const std::pair<const char*, const char*> wrong[] = {{kOfTime, "cycle"},
+                                                       {kOfTime, "byte"},
+                                                       {kOfTime, "inst"},
+                                                       {kOfTime, "%"},
+                                                       {kOfTime, "second/second"},
                                                        {kBytes, "sector"},
                                                        {kBytes, "bit"},
                                                        {kBytes, "Kbit"},
@@ -83,7 +83,7 @@ TEST(NcuUnits, OfAnotherQuantity) {
   for (const auto& [metric, unit] : wrong) EXPECT_FALSE(ncu_scale(metric, unit)) << metric << unit;
   const std::pair<const char*, const char*> right[] = {
       {kInstructions, ""},
-      {kDuration, ""},
+      {kOfTime, ""},
       {kInstructions, "inst"},
       {kInstructions, "thread"},
       {"l1tex__t_sector_hit_rate.pct", "%"},

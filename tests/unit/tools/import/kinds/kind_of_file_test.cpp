@@ -94,11 +94,11 @@ TEST_F(KindOfFile, OfAFolderIsThatOfTheNamesInIt) {
 }
 
 TEST(SentenceOf, SaysWhatAFileIsAndWhichOptionTakesIt) {
-  struct Case {
+  struct Said {
     FileKind kind;
     std::string_view is, remedy;
   };
-  const std::vector<Case> cases = {
+  const std::vector<Said> cases = {
       {FileKind::sqlite, "SQLite", "--nsys"},
       {FileKind::nsys_report, "Nsight Systems", "--nsys"},
       {FileKind::nsys_capture, "nsys", "QdstrmImporter"},

@@ -174,15 +174,15 @@ TEST(TraceEvents, SizesAreThreeNumbersAbove0) {
 }
 
 TEST(TraceEvents, InputsHaveSizesTypesAndValues) {
-  using Sizes = std::vector<std::vector<std::int64_t>>;
+  using SizesOf = std::vector<std::vector<std::int64_t>>;
   const TraceEvent event = args_of(
       R"("Input Dims":[[32,3],[],7,[[2,2],[2]],["x",1],[1.5]],"Input type":["float","",7,["x"]],)"
       R"("Concrete Inputs":["1"])");
   EXPECT_TRUE(event.has_dims);
-  EXPECT_EQ(event.dims, (Sizes{{32, 3}, {}, {}, {}, {1}}));
+  EXPECT_EQ(event.dims, (SizesOf{{32, 3}, {}, {}, {}, {1}}));
   EXPECT_EQ(event.types, (std::vector<std::string>{"float", "", "", ""}));
   EXPECT_EQ(event.values, std::vector<std::string>{"1"});
-  EXPECT_EQ(args_of(R"("Input dims":[[4]])").dims, Sizes{{4}});
+  EXPECT_EQ(args_of(R"("Input dims":[[4]])").dims, SizesOf{{4}});
   EXPECT_FALSE(args_of(R"("Input Dims":7,"Input type":{"a":1})").has_dims);
   std::string dims = "[1]", types = R"("a")";
   for (int i = 1; i < 257; ++i) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "tests/unit/has_text.h"
 #include "tools/base/wrong_use.h"
 #include "tools/import/ncu/ncu_csv.h"
 
@@ -40,10 +41,6 @@ struct NcuFiles {
   }
   Imported imported;
 };
-
-inline bool has(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
-}
 
 inline constexpr const char* kNs = "gpu__time_duration.sum";
 inline constexpr const char* kBytes = "dram__bytes.sum";

@@ -12,7 +12,7 @@
 namespace gable {
 namespace {
 
-struct Told {
+struct Recounted {
   const char* kernel = "ncclDevKernel_AllReduce";
   Collective kind = Collective::all_reduce;
   bool told = true;
@@ -24,7 +24,7 @@ struct Told {
 
 struct Process {
   Process() { imported.groups = {"tp", "dp"}; }
-  void add(std::uint64_t start, std::uint64_t end, const Told& told) {
+  void add(std::uint64_t start, std::uint64_t end, const Recounted& told) {
     ImportedMessage& message = imported.messages.emplace_back();
     message.kind = told.kind;
     message.told = told.told;
@@ -180,7 +180,7 @@ TEST(Exchanges, RowsAreThoseOfTheReport) {
 }
 
 // A report with the row of a process's kernels.
-Report report_of(const Process& process, Told told = {}) {
+Report report_of(const Process& process, Recounted told = {}) {
   Report report;
   report.layers.emplace_back().id = 5;
   KernelRow& row = report.kernels.emplace_back();

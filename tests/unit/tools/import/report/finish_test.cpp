@@ -13,9 +13,9 @@
 namespace gable {
 namespace {
 
-Report report_of(Files& files) { return assemble(files.imported, {}); }
+Report finished(Files& files) { return assemble(files.imported, {}); }
 
-long notes(const Report& report, const std::vector<std::string>& pieces) {
+long notes_of(const Report& report, const std::vector<std::string>& pieces) {
   return Files::notes_with(report.run.notes, pieces);
 }
 
@@ -48,7 +48,7 @@ TEST(Finish, CountersAloneHaveTheTimesOfTheirOwnRuns) {
   files.imported.counters[2].layer = files.imported.layers.child(0, "net");
   files.imported.resources.tell(files.imported.counters[2].function,
                                 files.imported.counters[2].shape, {16, 8});
-  const Report report = report_of(files);
+  const Report report = finished(files);
   EXPECT_EQ(report.run.unit, Unit::run);
   EXPECT_EQ(report.run.rank, 3);
   EXPECT_EQ(report.run.total.bytes_dram, 450);
@@ -69,11 +69,11 @@ TEST(Finish, CountersAloneHaveTheTimesOfTheirOwnRuns) {
   EXPECT_EQ(b.grid, (Dim3{2, 1, 1}));
   EXPECT_EQ(b.registers, 16);
   EXPECT_NE(b.layer, a.layer);
-  EXPECT_EQ(
-      notes(report, {"times from the counters' own runs, ncu (c.csv); counters from ncu (c.csv)"}),
-      1);
-  EXPECT_EQ(notes(report, {"while they were counted"}), 1);
-  EXPECT_EQ(notes(report, {"do not tell"}), 0);
+  EXPECT_EQ(notes_of(report,
+                     {"times from the counters' own runs, ncu (c.csv); counters from ncu (c.csv)"}),
+            1);
+  EXPECT_EQ(notes_of(report, {"while they were counted"}), 1);
+  EXPECT_EQ(notes_of(report, {"do not tell"}), 0);
 }
 
 TEST(Finish, WhatFollowsFromCountersIsInTheReport) {
@@ -83,7 +83,7 @@ TEST(Finish, WhatFollowsFromCountersIsInTheReport) {
                             "dram__cycles_elapsed.avg.per_second"};
   files.imported.devices[0].id = 0;
   files.counted("a", Files::shape(4), {{0, 2e9}, {1, 100}, {2, 64}, {3, 1e9}});
-  const Report report = report_of(files);
+  const Report report = finished(files);
   EXPECT_EQ(report.kernels.at(0).bytes.dram, 200);
   ASSERT_EQ(report.ceilings.size(), 1u);
   EXPECT_EQ(report.ceilings[0].value, 64e9);
@@ -95,14 +95,14 @@ TEST(Finish, WithoutDurationsThereAreNoTimes) {
     files.imported.metrics = kAll;
     files.imported.counters_from = {"ncu (c.csv)"};
     files.counted("a", Files::shape(4), values(100, unknown, 1));
-    const Report report = report_of(files);
-    EXPECT_EQ(notes(report, {"no times", "counters from ncu (c.csv)."}), 1);
-    EXPECT_EQ(notes(report, {"while they were counted"}), 0);
+    const Report report = finished(files);
+    EXPECT_EQ(notes_of(report, {"no times", "counters from ncu (c.csv)."}), 1);
+    EXPECT_EQ(notes_of(report, {"while they were counted"}), 0);
   }
   Files files;  // it is none of the metrics at all
   files.imported.metrics = {"dram__bytes.sum"};
   files.counted("a", 100);
-  EXPECT_EQ(notes(report_of(files), {"no times"}), 1);
+  EXPECT_EQ(notes_of(finished(files), {"no times"}), 1);
 }
 
 TEST(Finish, WhatCountersDoNotTellIsNamed) {
@@ -125,9 +125,9 @@ TEST(Finish, WhatCountersDoNotTellIsNamed) {
     std::uint32_t grid = 0;
     for (const auto& [bytes, each] : kernels)
       files.counted("a", Files::shape(++grid), values(bytes, 10, each));
-    const Report report = report_of(files);
-    EXPECT_EQ(notes(report, {"The counters do not tell"}), *says == 0 ? 0 : 1) << says;
-    EXPECT_EQ(notes(report, {says}), *says == 0 ? static_cast<long>(report.run.notes.size()) : 1)
+    const Report report = finished(files);
+    EXPECT_EQ(notes_of(report, {"The counters do not tell"}), *says == 0 ? 0 : 1) << says;
+    EXPECT_EQ(notes_of(report, {says}), *says == 0 ? static_cast<long>(report.run.notes.size()) : 1)
         << says;
   }
 }
@@ -139,19 +139,19 @@ TEST(Finish, OfKernelsWithoutCountersNothingIsMissed) {
   files.timed("a");
   files.timed("other");
   files.counted("a", Files::shape(4), values(1, 10, 1));
-  EXPECT_EQ(notes(report_of(files), {"do not tell"}), 0);
+  EXPECT_EQ(notes_of(finished(files), {"do not tell"}), 0);
 }
 
 TEST(Finish, KernelsWithoutACallAreCounted) {
   Files files;
   for (int i = 0; i < 8; ++i) files.timed("a");
   files.imported.without_call = 1;
-  const Report report = report_of(files);
+  const Report report = finished(files);
   EXPECT_EQ(report.run.lost.unattributed_launches, 1u);
-  EXPECT_EQ(notes(report, {"1 of 8 kernels (12.5 %)"}), 1);
+  EXPECT_EQ(notes_of(report, {"1 of 8 kernels (12.5 %)"}), 1);
   Files all;
   all.timed("a");
-  EXPECT_EQ(notes(report_of(all), {"have no call"}), 0);
+  EXPECT_EQ(notes_of(finished(all), {"have no call"}), 0);
 }
 
 TEST(Finish, RoofsOfBoardsInTheCatalogueAreAdded) {
@@ -159,13 +159,13 @@ TEST(Finish, RoofsOfBoardsInTheCatalogueAreAdded) {
   files.timed("a");
   files.imported.devices[0].name = "Tesla V100-SXM2-16GB";
   files.imported.stated.push_back({0, CeilingKind::memory, "dram", 8e11, "stated"});
-  const Report report = report_of(files);
+  const Report report = finished(files);
   ASSERT_EQ(report.devices.size(), 1u);
   std::map<std::string, double> roofs;
   for (const Ceiling& each : report.ceilings) roofs[each.name] = each.value;
   EXPECT_EQ(roofs["dram"], 8e11) << "what files state goes first";
   EXPECT_EQ(roofs["fp32"], 15.7e12);
-  EXPECT_EQ(notes(report, {"Roofs", "missing"}), 0);
+  EXPECT_EQ(notes_of(report, {"Roofs", "missing"}), 0);
 }
 
 TEST(Finish, RoofsThatAreMissingAreSaidOfEachBoard) {
@@ -180,7 +180,7 @@ TEST(Finish, RoofsThatAreMissingAreSaidOfEachBoard) {
     files.imported.devices[0].name = "NVIDIA Z2";
     files.imported.devices[1].name = "NVIDIA Z1";
     change(files.imported);
-    return notes(report_of(files), pieces);
+    return notes_of(finished(files), pieces);
   };
   const auto nothing = [](Imported&) {};
   EXPECT_EQ(said(nothing, {"Roofs of NVIDIA Z1, NVIDIA Z2 are"}), 1);
@@ -217,7 +217,7 @@ TEST(Finish, SpansAreThoseOfTheDeviceAndDirection) {
   }
   files.imported.projections[{1, kernel.layer}] = {1, 500, 1};
   files.imported.projections[{1, 0}] = {1, 900, 1};
-  const Report report = report_of(files);
+  const Report report = finished(files);
   for (const LayerRow& layer : report.layers) {
     if (layer.depth == 0)
       EXPECT_NE(layer.span_ns, 900);

@@ -5,14 +5,11 @@
 #include <csignal>
 #include <string>
 
+#include "tests/unit/has_text.h"
 #include "tests/unit/tools/playback/player/played.h"
 
 namespace gable::tests {
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(PlayerEnds, AsTheRecordingSays) {
   struct Case {
