@@ -226,7 +226,7 @@ class XplaneFiles(ImportTest):
         for content, reason in (
                 (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f/device:GPU:0", "longer than the message"),
                 (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "not a number"),
-                (b"\x0b\x0c", "no field"), (b"\x00\x01", "no field"),
+                (b"\x0b\x0c", "not a field"), (b"\x00\x01", "not a field"),
                 (data(1, data(2, "/device:GPU:0") + b"\x1a\x7fabc"), "longer than the message"),
                 (data(1, data(2, "/device:GPU:0") + b"\x22" + varint(1 << 24 | 1) + bytes(1 << 24 | 1)), "longer than any in a profile"),
                 (space(event_bytes=b"\x22\x7f"), "damaged"), (space(table=data(4, b"\x12\x05\x12\x7f")), "damaged"),

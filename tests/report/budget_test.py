@@ -33,7 +33,9 @@ class Budget(SmallTest):
 
     def test_the_largest_share_first(self):
         report = self.limited("1%")
-        self.assertLessEqual(report.run["overhead"]["added_percent"], 1)
+        self.assertLessEqual(self.added(report), 1)
+        # Callbacks take real time after the last window too, which a busy machine makes longer.
+        self.assertLessEqual(report.run["overhead"]["added_percent"], 1.1)
         conv, relu = report.layer(("step", "conv"), "none"), report.layer(("step", "relu"), "none")
         self.assertEqual((conv["coverage"]["bytes"], conv["coverage"]["flops"]), (1, 1))
         self.assertEqual(conv["bytes"]["dram"], 40 * CONV["dram"])
