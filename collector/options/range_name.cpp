@@ -2,7 +2,6 @@
 #include "collector/options/range_name.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "analysis/base/ascii.h"
 
@@ -57,9 +56,8 @@ RangeNaming::RangeNaming(const std::vector<std::string>& fold, const std::string
 }
 
 std::string_view RangeNaming::cut_sequence_numbers(std::string_view raw, std::string& buffer) {
-  const char* comma = static_cast<const char*>(std::memchr(raw.data(), ',', raw.size()));
-  if (comma == nullptr) return raw;
-  std::size_t at = static_cast<std::size_t>(comma - raw.data());
+  std::size_t at = raw.find(',');
+  if (at == std::string_view::npos) return raw;
   bool changed = false;
   while (at < raw.size()) {
     const std::size_t length = sequence_number_length(raw.substr(at));

@@ -27,7 +27,7 @@ inline std::uint64_t hash_bytes(const char* data, std::size_t size, std::uint64_
     left -= 8;
   }
   std::uint64_t tail = 0;
-  std::memcpy(&tail, data, left);
+  if (left > 0) std::memcpy(&tail, data, left);
   h = mix64(h ^ tail, k1 ^ left);
   return mix64(h ^ size, k0);
 }

@@ -212,7 +212,8 @@ TEST(TableParts, RowsKnowTheirDeviceProcessAndKernel) {
   one.kernels[1].flags = {"tensor_inferred"};
   for (std::size_t i = 1; i < 3; ++i) one.layers[i].device = one.kernels[i - 1].device = 3;
   one.layers[1].direction = one.kernels[0].direction = Direction::forward;
-  TableRows rows = table_rows({one}, {});
+  const std::vector<Report> reports = {one};
+  TableRows rows = table_rows(reports, {});
   ASSERT_EQ(rows.rows.size(), 2u);
   const TableRow &a = rows.rows[0], &b = rows.rows[1];
   EXPECT_EQ(a.name, "a");

@@ -33,7 +33,8 @@ TEST_F(XplaneMessage, AStatHasOneOfSeveralValues) {
   EXPECT_EQ(below.whole, -1);
   EXPECT_EQ(below.id, 0);
 
-  const Stat text = read_stat(data(5, "abc") + number(1, 9), in_);
+  const std::string message = data(5, "abc") + number(1, 9);  // a text is a piece of its message
+  const Stat text = read_stat(message, in_);
   EXPECT_EQ(text.id, 9);
   EXPECT_EQ(text.kind, Stat::Kind::text);
   EXPECT_EQ(text.text, "abc");
@@ -60,9 +61,9 @@ TEST_F(XplaneMessage, AStatOfAnotherTypeIsNone) {
 
 TEST_F(XplaneMessage, AnEventStartsAnew) {
   Event event;
-  read_event(unknown_fields() + number(1, 7) + number(2, 11) + number(3, 13) +
-                 data(4, text_stat(1, "a")) + data(4, text_stat(2, "b")),
-             in_, event);
+  const std::string message = unknown_fields() + number(1, 7) + number(2, 11) + number(3, 13) +
+                              data(4, text_stat(1, "a")) + data(4, text_stat(2, "b"));
+  read_event(message, in_, event);
   EXPECT_EQ(event.id, 7);
   EXPECT_TRUE(event.has_offset);
   EXPECT_EQ(event.offset_ps, 11);
