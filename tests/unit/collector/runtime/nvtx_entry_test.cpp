@@ -11,6 +11,8 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <set>
 #include <string>
 
@@ -286,20 +288,28 @@ TEST_F(NvtxCalls, WhatSaysNothingIsUnnamed) {
   EXPECT_EQ(shown(), "(unnamed)");
 }
 
+// A forked child leaves the parent's strings where they are, for good.
+void in_forked(const std::function<void()>& body) {
+  EXPECT_EXIT((body(), std::_Exit(testing::Test::HasFailure() ? 1 : 0)), testing::ExitedWithCode(0),
+              "");
+}
+
 TEST_F(NvtxCalls, AStringIsRegisteredOnce) {
   const auto one = string_a(nullptr, "one");
   EXPECT_NE(one, nullptr);
   EXPECT_EQ(string_a(nullptr, "one"), one);
   EXPECT_EQ(string_w(nullptr, L"one"), one);
   EXPECT_NE(string_a(nullptr, "two"), one);
-  forget_strings_in_child();
-  const auto anew = string_a(nullptr, "one");
-  EXPECT_NE(anew, one) << "the parent's may be locked";
-  auto what = named("");
-  what.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-  what.message.registered = one;
-  push_ex(&what);
-  EXPECT_EQ(layer(), "one") << "the program's handle stays good";
+  in_forked([&] {
+    forget_strings_in_child();
+    const auto anew = string_a(nullptr, "one");
+    EXPECT_NE(anew, one) << "the parent's may be locked";
+    auto what = named("");
+    what.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    what.message.registered = one;
+    push_ex(&what);
+    EXPECT_EQ(layer(), "one") << "the program's handle stays good";
+  });
 }
 
 TEST_F(NvtxCalls, NamesAreCutWhereTheyAreTooLong) {
@@ -308,16 +318,17 @@ TEST_F(NvtxCalls, NamesAreCutWhereTheyAreTooLong) {
 }
 
 TEST_F(NvtxCalls, TooManyStringsAreOneString) {
-  forget_strings_in_child();
-  for (int i = 0; i < 99'999; ++i) string_a(nullptr, std::to_string(i).c_str());
-  const auto last = string_a(nullptr, "last");
-  const auto other = string_a(nullptr, "one too many");
-  EXPECT_NE(other, last);
-  EXPECT_EQ(string_a(nullptr, "two too many"), other);
-  EXPECT_EQ(string_a(nullptr, "last"), last);
-  EXPECT_EQ(*reinterpret_cast<const std::string*>(last), "last");
-  EXPECT_EQ(*reinterpret_cast<const std::string*>(other), "(too many registered strings)");
-  forget_strings_in_child();
+  in_forked([&] {
+    forget_strings_in_child();
+    for (int i = 0; i < 99'999; ++i) string_a(nullptr, std::to_string(i).c_str());
+    const auto last = string_a(nullptr, "last");
+    const auto other = string_a(nullptr, "one too many");
+    EXPECT_NE(other, last);
+    EXPECT_EQ(string_a(nullptr, "two too many"), other);
+    EXPECT_EQ(string_a(nullptr, "last"), last);
+    EXPECT_EQ(*reinterpret_cast<const std::string*>(last), "last");
+    EXPECT_EQ(*reinterpret_cast<const std::string*>(other), "(too many registered strings)");
+  });
 }
 
 TEST_F(NvtxCalls, OnlyTheDomainGableSaysDirections) {

@@ -110,7 +110,6 @@ class NvtxPayloads : public NvtxModule {
 
   NvtxPayloads() {
     this_thread().ranges = {};
-    forget_strings_in_child();  // and schemas
     attach_nvtx(payload_exports);
     attach_nvtx_payloads(&module);
     nccl = domain("NCCL");
@@ -242,9 +241,11 @@ TEST_F(NvtxPayloads, OnlyTheDomainNcclSpeaksOfCollectives) {
 }
 
 TEST_F(NvtxPayloads, ALaterPayloadNamesTheCommunicatorToo) {
-  const MadeOne one{5, 4};
+  const MadeOne one{6, 4};
   const NvtxPayload made{kInit, sizeof one, &one};
-  const auto what = with("ncclAllGather", &payload);
+  const Message sent{6, 1000};
+  const NvtxPayload its{kReduce, sizeof sent, &sent};
+  const auto what = with("ncclAllGather", &its);
   const auto init = with("ncclCommInitRank", nullptr);
   push(nccl, &init);
   EXPECT_EQ(pop_with(nccl, &made, 0), 0);
