@@ -2,36 +2,52 @@
 #include "analysis/profile/correlation.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace gable {
 namespace {
 
 constexpr std::size_t kFirstPendingSlots = 4096;
+constexpr std::uint32_t kBlock = 64;
 
 }  // namespace
 
-PendingLaunches::PendingLaunches(std::size_t max_pending)
-    : max_pending_(max_pending), slots_(kFirstPendingSlots) {}
+PendingLaunches::PendingLaunches(std::size_t max_pending) : max_pending_(max_pending) {
+  rebuild(kFirstPendingSlots, {});
+}
 
-// Blocks of 64 ids stay together, so that records in the order of their launches walk through
-// memory; blocks are spread.
+// Blocks of ids stay together, so that records in the order of their launches walk through memory.
+// Blocks that follow each other lie evenly apart: the upper bits of multiples of the golden ratio
+// (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 std::size_t PendingLaunches::home(std::uint32_t correlation) const {
-  const std::uint64_t block = (correlation >> 6) * 0x9E3779B97F4A7C15ull;
-  return (((block >> 32) << 6) | (correlation & 63u)) & (slots_.size() - 1);
+  const std::uint64_t block = (correlation / kBlock) * 0x9E3779B97F4A7C15ull;
+  return (block >> shift_) * kBlock | correlation % kBlock;
+}
+
+std::size_t PendingLaunches::distance(std::size_t slot) const {
+  return (slot - home(slots_[slot].correlation)) & (slots_.size() - 1);
+}
+
+// The launch's slot, or the first whose launch may give way to it.
+std::size_t PendingLaunches::find(std::uint32_t correlation) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = home(correlation);
+  for (std::size_t far = 0; slots_[slot].correlation != 0 &&
+                            slots_[slot].correlation != correlation && distance(slot) >= far;
+       ++far)
+    slot = (slot + 1) & mask;
+  return slot;
 }
 
 bool PendingLaunches::insert(const PendingLaunch& launch) {
-  std::size_t mask = slots_.size() - 1;
-  std::size_t i = home(launch.correlation);
-  for (; slots_[i].correlation != 0; i = (i + 1) & mask) {
-    if (slots_[i].correlation == launch.correlation) {
-      slots_[i] = launch;
-      return true;
-    }
+  const std::size_t slot = find(launch.correlation);
+  if (slots_[slot].correlation == launch.correlation) {
+    slots_[slot] = launch;
+    return true;
   }
   if (count_ >= max_pending_) return false;
-  slots_[i] = launch;
+  put(slot, launch);
   ++count_;
   if (count_ * 2 > slots_.size()) {
     std::vector<PendingLaunch> all;
@@ -42,38 +58,35 @@ bool PendingLaunches::insert(const PendingLaunch& launch) {
   return true;
 }
 
-std::optional<PendingLaunch> PendingLaunches::take(std::uint32_t correlation) {
+// Those from `slot` on move one further, up to the next gap.
+void PendingLaunches::put(std::size_t slot, PendingLaunch launch) {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t i = home(correlation);
-  while (slots_[i].correlation != correlation) {
-    if (slots_[i].correlation == 0) return std::nullopt;
-    i = (i + 1) & mask;
-  }
-  const PendingLaunch found = slots_[i];
-  // Close the gap: move back what was pushed over this place.
-  std::size_t gap = i;
-  for (std::size_t next = (gap + 1) & mask; slots_[next].correlation != 0;
+  for (; slots_[slot].correlation != 0; slot = (slot + 1) & mask) std::swap(slots_[slot], launch);
+  slots_[slot] = launch;
+}
+
+std::optional<PendingLaunch> PendingLaunches::take(std::uint32_t correlation) {
+  if (correlation == 0) return std::nullopt;
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = find(correlation);
+  if (slots_[slot].correlation != correlation) return std::nullopt;
+  const PendingLaunch found = slots_[slot];
+  // Close the gap: those that were moved past their place move back by one.
+  for (std::size_t next = (slot + 1) & mask; slots_[next].correlation != 0 && distance(next) > 0;
        next = (next + 1) & mask) {
-    const std::size_t wanted = home(slots_[next].correlation);
-    if (((next - wanted) & mask) >= ((next - gap) & mask)) {
-      slots_[gap] = slots_[next];
-      gap = next;
-    }
+    slots_[slot] = slots_[next];
+    slot = next;
   }
-  slots_[gap] = PendingLaunch{};
+  slots_[slot] = PendingLaunch{};
   --count_;
   return found;
 }
 
 void PendingLaunches::rebuild(std::size_t slots, const std::vector<PendingLaunch>& launches) {
   slots_.assign(slots, PendingLaunch{});
+  shift_ = 64 - std::countr_zero(slots / kBlock);
   count_ = launches.size();
-  const std::size_t mask = slots - 1;
-  for (const PendingLaunch& launch : launches) {
-    std::size_t i = home(launch.correlation);
-    while (slots_[i].correlation != 0) i = (i + 1) & mask;
-    slots_[i] = launch;
-  }
+  for (const PendingLaunch& launch : launches) put(find(launch.correlation), launch);
 }
 
 void RecentCorrelations::assign(std::uint32_t correlation, bool value) {

@@ -21,7 +21,8 @@ struct PendingLaunch {
 };
 
 // Launches that wait for their record, by correlation id. Open addressing; ids that follow each
-// other lie together.
+// other lie together. Launches lie in the order of their homes (Robin Hood hashing), so that a
+// record in the order of its launch is taken without a look at the launches behind it.
 class PendingLaunches {
  public:
   explicit PendingLaunches(std::size_t max_pending);
@@ -54,10 +55,14 @@ class PendingLaunches {
 
  private:
   [[nodiscard]] std::size_t home(std::uint32_t correlation) const;
+  [[nodiscard]] std::size_t distance(std::size_t slot) const;
+  [[nodiscard]] std::size_t find(std::uint32_t correlation) const;
+  void put(std::size_t slot, PendingLaunch launch);
   void rebuild(std::size_t slots, const std::vector<PendingLaunch>& launches);
 
   std::size_t max_pending_, count_ = 0;
-  std::vector<PendingLaunch> slots_;
+  int shift_ = 0;                     // of a hash, down to the number of its block
+  std::vector<PendingLaunch> slots_;  // a power of two, at most half full
 };
 
 // A set of recent correlation ids in a fixed number of bits: launches whose records are known not

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
 #include <set>
 
 #include "tests/unit/analysis/unsaid.h"
@@ -66,6 +69,41 @@ TEST(PendingLaunchesOf, ManyAreAllFound) {
     ASSERT_EQ(taken.value_or(PendingLaunch()).key, i % 2 == 1 ? ids[i] * 2 : kOtherKey) << i;
   }
   EXPECT_EQ(launches.size(), 0u);
+}
+
+// Put in and taken in a random order, with ids that lie close, that share a home and that are there
+// already: a map, which is slower, says the same.
+TEST(PendingLaunchesOf, AMapSaysTheSame) {
+  std::mt19937 random(11);
+  PendingLaunches launches(3'000);
+  std::map<std::uint32_t, WindowId> expected;
+  for (std::uint32_t turn = 1; turn <= 200'000; ++turn) {
+    const std::uint32_t id = 1 + random() % 500 + (random() % 40) * 0x10000u;
+    if (turn % 50'000 == 0) {
+      const WindowId gone = random() % 4;
+      launches.take_window(gone, [&](const PendingLaunch& launch) {
+        ASSERT_EQ(expected.at(launch.correlation), gone);
+        expected.erase(launch.correlation);
+      });
+      ASSERT_TRUE(std::none_of(expected.begin(), expected.end(),
+                               [&](const auto& each) { return each.second == gone; }));
+    } else if (random() % (turn % 40'000 < 20'000 ? 3 : 2) != 0) {
+      const WindowId window = random() % 4;
+      const bool room = expected.contains(id) || expected.size() < 3'000;
+      ASSERT_EQ(launches.insert(pending(id, window)), room) << turn;
+      if (room) expected[id] = window;
+    } else {
+      const auto taken = launches.take(id);
+      ASSERT_EQ(taken.has_value(), expected.contains(id)) << turn;
+      if (taken) {
+        ASSERT_EQ(taken->correlation, id);
+        ASSERT_EQ(taken->window, expected[id]);
+      }
+      expected.erase(id);
+    }
+    ASSERT_EQ(launches.size(), expected.size()) << turn;
+  }
+  EXPECT_FALSE(launches.take(0));  // no id
 }
 
 TEST(PendingLaunchesOf, AWindowIsTakenWhole) {
