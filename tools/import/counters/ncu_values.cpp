@@ -115,6 +115,9 @@ MarkEvidence evidence_of_whole(std::string_view text) {
 }  // namespace
 
 std::string_view ncu_trimmed(std::string_view text) {
+  // Nearly all cells: neither end can be part of a blank.
+  const auto is_ink = [](char c) { return c > ' ' && c <= '~'; };
+  if (!text.empty() && is_ink(text.front()) && is_ink(text.back())) return text;
   for (bool again = true; again;) {
     again = false;
     for (const std::string_view blank : kBlanks) {
@@ -146,7 +149,9 @@ bool ncu_says_nothing(std::string_view text, bool counted) {
 std::optional<double> ncu_number(std::string_view text, DecimalMark mark) {
   if (text.empty() || text.size() > kLongestNumber) return std::nullopt;
   double value = 0;
-  const bool plain = std::all_of(text.begin(), text.end(), is_digit);
+  const bool plain = std::all_of(text.begin(), text.end(), [mark](char c) {
+    return is_digit(c) || (c == '.' && mark == DecimalMark::point);
+  });
   const std::string written = plain ? std::string() : plain_number(ncu_trimmed(text), mark);
   if (!plain && written.empty()) return std::nullopt;
   const std::string_view number = plain ? text : std::string_view(written);
