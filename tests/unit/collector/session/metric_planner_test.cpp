@@ -21,7 +21,7 @@ class Planning {
   Planning(RunOnScript& run, std::chrono::milliseconds patience, int looks)
       : helpers_(run.c.api.helpers = std::make_shared<Helpers>()),
         planner_(
-            run.c, [] {},
+            run.c, [this] { ++woken_; },
             [this, looks] {
               if (++looked_ == looks) go_on();
               return false;
@@ -36,6 +36,7 @@ class Planning {
   Planning& operator=(const Planning&) = delete;
 
   MetricPlanner& planner() { return planner_; }
+  [[nodiscard]] int woken() const { return woken_; }
 
  private:
   // Then the worker makes the plan.
@@ -44,7 +45,7 @@ class Planning {
     worker_ = std::thread([this] { planner_.make(); });
   }
 
-  int looked_ = 0;
+  int looked_ = 0, woken_ = 0;
   std::shared_ptr<Helpers> helpers_;
   MetricPlanner planner_;
   std::thread worker_;
@@ -64,6 +65,16 @@ TEST(MetricPlanner, AConstructorThatHoldsTheLoaderIsSaid) {
   EXPECT_EQ(planning.planner().wait(), nullptr);
   EXPECT_EQ(planning.planner().known(), nullptr);
   EXPECT_TRUE(run.said("A library's constructor started CUDA"));
+}
+
+TEST(MetricPlanner, TheFirstSignOfAGpuWakesTheWorker) {
+  RunOnScript run("--phases hw");
+  Planning planning(run, std::chrono::hours(1), 0);
+  EXPECT_EQ(planning.woken(), 0);
+  planning.planner().saw_gpu();
+  EXPECT_EQ(planning.woken(), 1);
+  planning.planner().saw_gpu();
+  EXPECT_EQ(planning.woken(), 1);
 }
 
 }  // namespace

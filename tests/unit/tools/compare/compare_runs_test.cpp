@@ -70,6 +70,19 @@ TEST(CompareRuns, ADifferenceThatRunsOfOneSideHaveTooIsNoRegression) {
   EXPECT_GT(one.count(GateVerdict::worse), 0u);
 }
 
+TEST(CompareRuns, ClocksAgreeWhereThoseOfAllRunsDo) {
+  const auto at = [](double hz) {
+    Report report = run_of(50, 1000);
+    report.devices[0].state.emplace().sm_clock.mean = hz;
+    return report;
+  };
+  const std::vector<Report> steady = {at(1e9), at(1.01e9)}, jumping = {at(1e9), at(1.5e9)};
+  const std::vector<Report> one = {at(1e9)};
+  EXPECT_TRUE(compare_runs(side(steady, "old"), side(one, "new")).clocks_agree);
+  EXPECT_FALSE(compare_runs(side(jumping, "old"), side(one, "new")).clocks_agree);
+  EXPECT_FALSE(compare_runs(side(one, "old"), side(jumping, "new")).clocks_agree);
+}
+
 TEST(CompareRuns, OneRunOfEachIsThePlainComparison) {
   const std::vector<Report> before = {run_of(50, 1000)}, after = {run_of(60, 1100)};
   const Comparison all = compare_runs(side(before, "old"), side(after, "new"));
