@@ -6,13 +6,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 
+#include "tests/unit/has_text.h"
 #include "tests/unit/tools/made_report.h"
 #include "tools/base/wrong_use.h"
 #include "tools/files/layer_option.h"
 #include "tools/files/report_file.h"
+#include "tools/files/report_files.h"
 
 namespace gable {
 namespace {
@@ -139,6 +142,32 @@ TEST(FitTerminal, TakesColumnsFromSixtyTo140) {
   EXPECT_EQ(fitted("140"), 140u);
   EXPECT_EQ(fitted("141"), 140u);
   EXPECT_EQ(fitted("x"), 100u);
+}
+
+Report counted_report() {
+  tests::MadeReport made;
+  made.add_kernel(made.add_layer({"net"}), "k", 10, 100, 10);
+  made.report.run.steps.hw = made.report.run.steps.flops = made.report.run.steps.time = 2;
+  return made.done();
+}
+
+std::string after(After where, const std::function<void(Report&)>& change) {
+  ReportFiles files;
+  change(files.reports.emplace_back(counted_report()));
+  files.paths = {"/tmp/a report.json"};
+  return table_of(files, where);
+}
+
+TEST(TableOf, EndsWithTheNextCommand) {
+  const auto as_it_is = [](Report&) {};
+  EXPECT_TRUE(has(after(After::profile, as_it_is), "gable report '/tmp/a report.json'"));
+  EXPECT_FALSE(has(after(After::report, as_it_is), "gable report"));  // it was just typed
+  const auto times_alone = [](Report& report) { report.run.steps.hw = report.run.steps.flops = 0; };
+  EXPECT_TRUE(has(after(After::report, times_alone), "gable doctor    (why"));
+  const auto launches = [](Report& report) { report.run.unit = Unit::run; };
+  EXPECT_TRUE(has(after(After::report, launches), "gable profile --step-range REGEX"));
+  const auto imported = [](Report& report) { report.run.source = Source::imported; };
+  EXPECT_FALSE(has(after(After::profile, imported), "gable report"));
 }
 
 TEST(LayerPatterns, AreAllParsed) {

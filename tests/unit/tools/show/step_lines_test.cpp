@@ -178,6 +178,13 @@ TEST(StepLines, WhatNothingHides) {
   EXPECT_TRUE(has(line(report, "Not hidden"), "; copies 9.00 ns (without them"))
       << line(report, "Not hidden");
   EXPECT_TRUE(has(line(report, "Not hidden"), "10.0 ns shorter"));
+  // Of input both are known or nothing is said.
+  report.step.critical_path.emplace().input_ns = 30;
+  EXPECT_FALSE(has(line(report, "Not hidden"), "input"));
+  exposed.without.input = {20, 20};
+  EXPECT_TRUE(has(line(report, "Not hidden"), "; fetching input 30.0 ns (without it"));
+  report.step.critical_path->input_ns.reset();
+  EXPECT_FALSE(has(line(report, "Not hidden"), "input"));
 }
 
 TEST(StepLines, WhatCollectivesWaitFor) {

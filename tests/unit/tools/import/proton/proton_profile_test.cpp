@@ -105,6 +105,12 @@ TEST_F(ProtonProfile, StatedWorkIsNamedInANote) {
   EXPECT_TRUE(notes_have("(bytes, flops16, flops32)")) << imported.notes[0];
 }
 
+TEST_F(ProtonProfile, AScopeNeedsNoMetrics) {
+  const std::string inner = kernel("k", R"~("count":1,"time (ns)":5)~");
+  EXPECT_EQ(kernels(R"~({"frame":{"name":"a"},"children":[)~" + inner + "]}"),
+            (Texts{"a: k 1-6 on 0"}));
+}
+
 TEST_F(ProtonProfile, NamesLoseFolders) {
   for (const auto& [name, shown] :
        {std::pair{"/home/me/train.py:12@main", "train.py:12@main"},
