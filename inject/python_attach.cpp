@@ -28,7 +28,7 @@ try:
     import sys
     if folder not in sys.path:
         sys.path.append(folder)
-    from gable import _startup
+    from gable_profiler import _startup
     _startup.attach(library)
 except Exception as problem:
     failed = type(problem).__name__ + ": " + str(problem)
@@ -194,7 +194,7 @@ bool python_is_to_start() {
 std::string python_side_of(const std::string& library) {
   const std::string folder = library.substr(0, library.find_last_of('/') + 1) + "python";
   return access((folder + "/startup/sitecustomize.py").c_str(), R_OK) == 0 &&
-                 access((folder + "/gable/_startup.py").c_str(), R_OK) == 0
+                 access((folder + "/gable_profiler/_startup.py").c_str(), R_OK) == 0
              ? folder
              : std::string();
 }

@@ -38,7 +38,7 @@ class TheVersion(unittest.TestCase):
 
     def test_a_source_that_names_it_is_seen(self):
         for text in (f'VERSION = "{self.version}"\n', f"version = '{self.version}'\n"):
-            self.assertEqual(1, len(named_elsewhere({"inject/python/gable/a.py": text}, self.version)), text)
+            self.assertEqual(1, len(named_elsewhere({"inject/python/gable_profiler/a.py": text}, self.version)), text)
 
     def test_pip_reads_it_there(self):
         text = self.files["pyproject.toml"]

@@ -17,7 +17,7 @@ def mark():
     for _ in range(10):  # whatever waits for the main thread has its turn
         pass
     with open(os.environ["ATTACH_MARK"], "a") as file:
-        file.write("yes\n" if "gable._startup" in sys.modules else "no\n")
+        file.write("yes\n" if "gable_profiler._startup" in sys.modules else "no\n")
 
 
 def plain():

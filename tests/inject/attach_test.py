@@ -128,11 +128,16 @@ class Attach(Case):
                     self.assertEqual(got[2], "gable: PyTorch 1.13 is too old for layers to be named; they need PyTorch 2.0 or newer.\n")
 
     def test_a_module_of_the_programs_own_that_is_called_gable(self):
+        """It hides none of ours, and nobody imports it but the program."""
         with open(os.path.join(self.folder, "gable.py"), "w", encoding="utf-8") as file:
-            file.write("")
+            file.write("raise RuntimeError('this is not the profiler')")
         shutil.copy(PROGRAM, self.folder)
-        command = [sys.executable, os.path.join(self.folder, os.path.basename(PROGRAM)), "plain"]
-        self.assertEqual(self.run_here(command, **INJECTED), self.run_here(command))
+        program = os.path.join(self.folder, os.path.basename(PROGRAM))
+        self.compare([sys.executable, program, "plain"], PYTHONPATH=self.folder)
+        imports = "import sys; sys.argv[1:] = ['plain']\ntry: import gable\nexcept RuntimeError as problem: print(problem, flush=True)\n"
+        code = imports + f"exec(open({program!r}).read())"
+        self.assertIn("this is not the profiler", self.run_here([sys.executable, "-c", code], PYTHONPATH=self.folder, **INJECTED)[1])
+        self.compare([sys.executable, "-c", code], PYTHONPATH=self.folder)
 
     def test_layers_off(self):
         command = [sys.executable, PROGRAM, "plain"]

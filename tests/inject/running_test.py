@@ -8,7 +8,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.environ["GABLE_BUILD"], "lib", "python"))
-from gable import _running  # noqa: E402
+from gable_profiler import _running  # noqa: E402
 
 
 def module_class():

@@ -51,10 +51,14 @@ class InstalledByPip(unittest.TestCase):
         subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True, timeout=200)
         if not index_answers():
             raise unittest.SkipTest("no package index can be reached from here")
-        done = run(ENVIRONMENT / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "--config-settings=cmake.build-type=Debug",
-                   f"{ROOT}[cupti]", timeout=3000)  # Debug: it compiles sooner
-        if done.returncode != 0:
-            raise AssertionError(f"pip install says:\n{done.stdout}\n{done.stderr}")
+        # As `pip install .` does it, in two steps: the wheel is installed again below. Debug: it compiles sooner.
+        shutil.rmtree(WORK / "wheel", ignore_errors=True)
+        for words in (("wheel", "--no-deps", "--config-settings=cmake.build-type=Debug", "-w", WORK / "wheel", ROOT), ("install",)):
+            wheels = [f"{wheel}[cupti]" for wheel in (WORK / "wheel").glob("*.whl")]
+            done = run(ENVIRONMENT / "bin" / "pip", "-q", "--disable-pip-version-check", *words, *wheels, timeout=3000)
+            if done.returncode != 0:
+                raise AssertionError(f"pip {words[0]} says:\n{done.stdout}\n{done.stderr}")
+        (cls.wheel,) = (WORK / "wheel").glob("gable_profiler-*.whl")
         cls.gable = ENVIRONMENT / "bin" / "gable"
 
     def profile(self, name):
@@ -68,7 +72,7 @@ class InstalledByPip(unittest.TestCase):
     def test_the_program_is_there_with_its_version(self):
         done = run(self.gable, "--version")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        version = run(ENVIRONMENT / "bin" / "python", "-c", "import importlib.metadata as m; print(m.version('gable'))").stdout
+        version = run(ENVIRONMENT / "bin" / "python", "-c", "import importlib.metadata as m; print(m.version('gable-profiler'))").stdout
         self.assertIn(version.strip(), done.stdout)
 
     def test_it_profiles(self):
@@ -85,10 +89,29 @@ class InstalledByPip(unittest.TestCase):
         self.assertIn(f"as planned by {library} (CUDA 13.0", " ".join(done.stdout.split()))
 
     def test_its_library_asks_for_nothing_but_glibc(self):
-        library = next(ENVIRONMENT.glob("lib/python*/site-packages/gable/native/lib/libgable_inject.so"))
+        library = next(ENVIRONMENT.glob("lib/python*/site-packages/gable_profiler/native/lib/libgable_inject.so"))
         needed = run("readelf", "-d", library).stdout
         self.assertNotIn("libstdc++", needed)
         self.assertNotIn(str(WORK), needed)
+
+    def test_with_the_other_project_of_that_name(self):
+        """PyPI's gable has a module and a command of the same names, and overwrites them. Ours are there by their own."""
+        pip = (ENVIRONMENT / "bin" / "pip", "--disable-pip-version-check", "-q")
+        done = run(*pip, "install", "--no-deps", "gable==0.75.2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        python, ours = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "bin" / "gable-profiler"
+        self.assertNotEqual(self.gable.read_bytes(), ours.read_bytes())
+        recording = ROOT / "tests/data/recordings/resnet50-train.jsonl"
+        done = run(ours, "profile", "--playback", recording, "-o", WORK / "beside.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        program = "import gable_profiler as gable\nwith gable.range('a'):\n  gable.step()\nprint('ran')"
+        done = run(python, "-c", program)
+        self.assertEqual((done.stdout, done.stderr), ("ran\n", ""))
+        # What the README says.
+        self.assertEqual(run(*pip, "uninstall", "-y", "gable").returncode, 0)
+        done = run(*pip, "install", "--force-reinstall", "--no-deps", self.wheel)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(run(self.gable, "--version").returncode, 0)
 
     def test_the_module_does_nothing_outside_of_a_profile(self):
         script = "import gable\nwith gable.range('a'):\n  gable.step()\nprint('ran')"
@@ -101,7 +124,7 @@ class InstalledByPip(unittest.TestCase):
             self.skipTest(world.why_not())
         machine = world.Machine(WORK / "machine", ENVIRONMENT / "bin" / "python")
         (machine.home / "train.py").write_text((world.HERE / "train.py").read_text(encoding="utf-8"), encoding="utf-8")
-        native = next(ENVIRONMENT.glob("lib/python*/site-packages/gable/native"))
+        native = next(ENVIRONMENT.glob("lib/python*/site-packages/gable_profiler/native"))
         library, program = native / "lib" / "libgable_inject.so", "python train.py --arch resnet50"
         command = f"gable profile -- {program}"
         self.assertIn(f"    pip install .\n    {command}\n", (ROOT / "README.md").read_text(encoding="utf-8"))

@@ -21,8 +21,8 @@ from torch import nn  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "inject" / "python"))
-from gable._formulas import Formulas  # noqa: E402
-from gable._work import Traffic, Types, tensors_in  # noqa: E402
+from gable_profiler._formulas import Formulas  # noqa: E402
+from gable_profiler._work import Traffic, Types, tensors_in  # noqa: E402
 
 TORCHVISION = pathlib.Path(PYTHON).parents[2] / "torchvision"
 

@@ -237,7 +237,7 @@ class Layers(gable_run.ReportTest):
 
     def test_calls_that_go_through_ctypes(self):
         """As on a Python that has no such builtins: the same layers."""
-        code = ("import runpy, sys\nfrom gable import _builtins\n_builtins._HANDED_OVER = ('PyNo_Such',)\n"
+        code = ("import runpy, sys\nfrom gable_profiler import _builtins\n_builtins._HANDED_OVER = ('PyNo_Such',)\n"
                 f"sys.argv = [{PROGRAM!r}, 'shared']\nrunpy.run_path({PROGRAM!r}, run_name='__main__')\n"
                 "import torch\ncalled = torch.nn.Module.__call__\n"
                 "opens = called.__closure__[called.__code__.co_freevars.index('open_module')].cell_contents\n"

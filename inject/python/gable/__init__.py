@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For programs that name layers and steps themselves. Does nothing while the program is not being profiled."""
-from gable._api import annotate, profile, range, step
+"""The name by which programs know Gable's functions. All there is to it is in gable_profiler, as others have a package gable too."""
+from gable_profiler import annotate, profile, range, step
 
 __all__ = ["annotate", "profile", "range", "step"]

@@ -19,7 +19,7 @@ def _prepare():
     if package_folder not in sys.path:
         sys.path.append(package_folder)
     try:
-        from gable import _startup
+        from gable_profiler import _startup
         _startup.wait_for_torch()
     except Exception:  # the program runs without layers; the library says so
         pass

@@ -30,7 +30,7 @@ const std::vector<std::string> kPlayback = {
 std::vector<std::string> python_files() {
   std::vector<std::string> files;
   const fs::path inject = fs::path(GABLE_TEST_SOURCE) / "inject";
-  for (const char* folder : {"python/startup", "python/gable"}) {
+  for (const char* folder : {"python/startup", "python/gable", "python/gable_profiler"}) {
     for (const auto& file : fs::directory_iterator(inject / folder))
       if (file.path().extension() == ".py")
         files.push_back(fs::relative(file.path(), inject).string());

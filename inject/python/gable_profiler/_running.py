@@ -3,7 +3,7 @@
 import sys
 import threading
 
-from gable import _dynamo
+from gable_profiler import _dynamo
 
 
 def when_imported(module, then):

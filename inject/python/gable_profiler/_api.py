@@ -3,7 +3,7 @@
 import contextlib
 import sys
 
-from gable import _library
+from gable_profiler import _library
 
 _BETWEEN_PATTERNS = "\x1f"
 
@@ -32,7 +32,7 @@ def step():
 def annotate(module):
     """Only modules given to this function are layers from now on. Returns the module."""
     if _library.library() is not None and "torch" in sys.modules:
-        from gable import _modules
+        from gable_profiler import _modules
         _modules.annotate(module)
     return module
 

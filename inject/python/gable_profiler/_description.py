@@ -8,10 +8,10 @@ Where PyTorch might do anything else because a mode stands by, the model is not 
 """
 import sys
 
-from gable import _dynamo, _library
-from gable._formulas import Formulas
-from gable._places import call_as_from
-from gable._work import Traffic, Types, tensors_in
+from gable_profiler import _dynamo, _library
+from gable_profiler._formulas import Formulas
+from gable_profiler._places import call_as_from
+from gable_profiler._work import Traffic, Types, tensors_in
 
 _MOST_TENSORS = 16  # of a module's inputs or outputs
 _MOST_KINDS = 4  # of forwards are described each for itself

@@ -3,7 +3,7 @@
 import functools
 import weakref
 
-from gable import _builtins, _dynamo, _generation, _running, _tree
+from gable_profiler import _builtins, _dynamo, _generation, _running, _tree
 
 _BETWEEN_NAMES = b"\x1f"
 _BEFORE_CLASS = b"\x1e"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happens when a program that is being profiled has imported torch."""
-from gable import _autograd, _description, _inputs, _library, _modules, _steps
+from gable_profiler import _autograd, _description, _inputs, _library, _modules, _steps
 
 _OLDEST = (2, 0)
 

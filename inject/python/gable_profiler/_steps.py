@@ -6,8 +6,8 @@ optimizer, zero_grad, and loss between the forward and what follows it.
 """
 import sys
 
-from gable import _autograd, _dynamo, _library
-from gable._places import call_as_from
+from gable_profiler import _autograd, _dynamo, _library
+from gable_profiler._places import call_as_from
 
 _NONE, _FORWARD = 0, 1
 _FORWARDS_WITHOUT_BACKWARD = 4  # in a row: then forwards are steps, also with gradients on or in a training program

@@ -4,7 +4,7 @@ import ctypes
 import os
 import sys
 
-from gable import _startup
+from gable_profiler import _startup
 
 # The library's functions that Python calls: result, arguments. PyDLL keeps the interpreter's lock: none of them waits.
 _FUNCTIONS = {

@@ -3,7 +3,7 @@
 import functools
 import sys
 
-from gable._places import call_as_from
+from gable_profiler._places import call_as_from
 
 
 def follow(library):

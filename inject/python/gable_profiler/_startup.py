@@ -62,10 +62,10 @@ def _start(torch):
         return
     _started = True
     try:
-        from gable import _torch
+        from gable_profiler import _torch
         _torch.start(torch)
     except Exception as problem:  # whatever is wrong with us is not the program's business
-        from gable import _library
+        from gable_profiler import _library
         _library.say(f"PyTorch's layers are not named: {type(problem).__name__}: {problem}")
 
 
@@ -78,7 +78,7 @@ def wait_for_torch():
     if torch is None:
         sys.meta_path.insert(0, _Watcher())
     else:
-        from gable import _running
+        from gable_profiler import _running
         _running.when_imported(torch, lambda: _start_imported(torch))
 
 
@@ -96,6 +96,6 @@ def attach(path):
     if not _waiting:
         wait_for_torch()
     elif _started and _process != os.getpid():
-        from gable import _torch
+        from gable_profiler import _torch
         _torch.start_in_child()
     _process = os.getpid()

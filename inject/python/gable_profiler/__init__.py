@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For programs that name layers and steps themselves. Does nothing while the program is not being profiled."""
+from gable_profiler._api import annotate, profile, range, step
+
+__all__ = ["annotate", "profile", "range", "step"]
