@@ -421,6 +421,15 @@ TEST_F(RecordedRow, OnlyNeighboursOfOneSequenceAreOneRecord) {
   EXPECT_EQ(recorded().size(), 1u);
 }
 
+// Nothing that was called in a step: what is in it cannot be known.
+TEST_F(RecordedRow, AStepWithoutCallsLeavesTheStepsOut) {
+  int steps = 0;
+  three([&] {
+    if (++steps != 2) launch("work", kLegacy, 1'000'000);
+  });
+  EXPECT_TRUE(recorded().empty());
+}
+
 TEST_F(RecordedRow, ARowThatEndsEarlyIsForgotten) {
   begin(1);
   launch("work", kLegacy, 1'000'000);

@@ -9,6 +9,7 @@
 #include "analysis/roofline/link_roofs.h"
 #include "analysis/roofline/occupancy.h"
 #include "analysis/roofline/roofline.h"
+#include "tests/unit/has_text.h"
 #include "tests/unit/tools/advice/advice_fixture.h"
 
 namespace gable::tests {
@@ -258,6 +259,18 @@ TEST_F(AdviceTest, KernelsThatOnlyMoveDataAreNamed) {
             "10.0 % of the GPU time is layout conversions, which compute nothing.");
   EXPECT_NEAR(*given("cast")->saving_ns, 1e5, 1);
   EXPECT_EQ(given("padding"), nullptr);
+}
+
+TEST_F(AdviceTest, EachKindOfKernelThatOnlyMovesDataHasItsRemedy) {
+  kernel("void cudnn::ops::nchwToNhwcKernel<float>()", 0, 9e4, 1e5);
+  kernel("at::native::bfloat16_copy_kernel_cuda()", 0, 9e4, 1e5);
+  kernel("at::native::constant_pad_nd", 0, 9e4, 1e5);
+  kernel("at::native::CatArrayBatchedCopy<float>", 0, 9e4, 1e5);
+  kernel("big", 1e5, 6e5, 6e5);
+  EXPECT_TRUE(has(given("layout_conversion")->action, "Keep one layout"));
+  EXPECT_TRUE(has(given("cast")->action, "Keep data in one type"));
+  EXPECT_TRUE(has(given("padding")->action, "sizes that need no padding"));
+  EXPECT_TRUE(has(given("copy")->action, "Avoid copies"));
 }
 
 TEST_F(AdviceTest, UnfusedAttentionAndDecodingAreSeen) {
