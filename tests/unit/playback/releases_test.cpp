@@ -122,11 +122,21 @@ TEST_F(Releases, StartMayLoadAModule) {
 TEST_F(Releases, ReleasesTakeTheSizesOfTheirStructures) {
   struct Played {
     const char* release;
-    std::size_t host, enable;  // the largest that is taken
+    std::size_t host, enable, supported;  // the largest that is taken
   };
-  for (const auto& [release, host, enable] : {Played{"12.6", 48, 32}, Played{"13.0", 48, 32},
-                                              Played{"13.3", 56, 32}, Played{"13.5", 56, 36}}) {
+  for (const auto& [release, host, enable, supported] :
+       {Played{"12.6", 48, 32, 52}, Played{"12.8", 48, 32, 52}, Played{"12.9", 48, 32, 52},
+        Played{"13.0", 48, 32, 52}, Played{"13.1", 48, 32, 56}, Played{"13.2", 56, 32, 56},
+        Played{"13.3", 56, 32, 56}, Played{"13.4", 56, 36, 56}, Played{"13.5", 56, 36, 56}}) {
     flip("cupti", release);
+    for (const std::size_t size : {48, 52, 56, 60}) {
+      std::uint8_t bytes[64] = {};
+      auto& params = *new (bytes) CUpti_Profiler_DeviceSupported_Params{};
+      params.structSize = size;
+      const bool fits = size == 52 || (size > 52 && size <= supported);
+      EXPECT_EQ(cuptiProfilerDeviceSupported(&params) == CUPTI_SUCCESS, fits) << release << size;
+      if (!fits) expect_broken("cuptiProfilerDeviceSupported got a structSize");
+    }
     for (const std::size_t size : {40, 48, 56, 64}) {
       std::uint8_t bytes[64] = {};
       auto& params = *new (bytes) CUpti_Profiler_Host_Initialize_Params{};
@@ -157,13 +167,16 @@ TEST_F(Releases, ReleasesTakeTheSizesOfTheirStructures) {
 }
 
 TEST_F(Releases, ReleasesTellTheirVersion) {
-  std::uint32_t version = 0;
-  flip("cupti", "12.6");
-  EXPECT_EQ(cuptiGetVersion(&version), CUPTI_SUCCESS);
-  EXPECT_EQ(version, 24u);
-  flip("cupti", "13.5");
-  EXPECT_EQ(cuptiGetVersion(&version), CUPTI_SUCCESS);
-  EXPECT_EQ(version, 130500u);
+  // As NVIDIA's libraries of 12.6 to 13.1 answer, and as CUPTI_API_VERSION is in later headers.
+  const std::pair<const char*, std::uint32_t> told[] = {
+      {"12.6", 24},     {"12.8", 26},     {"12.9", 28},     {"13.0", 130001}, {"13.1", 130101},
+      {"13.2", 130202}, {"13.3", 130301}, {"13.4", 130401}, {"13.5", 130500}};
+  for (const auto& [release, expected] : told) {
+    std::uint32_t version = 0;
+    flip("cupti", release);
+    EXPECT_EQ(cuptiGetVersion(&version), CUPTI_SUCCESS);
+    EXPECT_EQ(version, expected) << release;
+  }
 }
 
 TEST_F(Releases, ADriverThatIsOlderThanCupti) {
