@@ -17,6 +17,7 @@
 #include "collector/options/block.h"
 #include "collector/options/metric_sets.h"
 #include "collector/options/option_kinds.h"
+#include "collector/options/rank_set.h"
 #include "collector/options/shell_words.h"
 
 namespace gable {
@@ -177,6 +178,18 @@ void add_collection_options(CLI::App& app, Settings& settings) {
   app.add_flag("--allocations", settings.allocations, "what layers allocate");
   app.add_flag("--no-command", settings.no_command, "the report is without the command");
   declare_text(app, "--record", settings.record, "a file name", "a recording of the run");
+  app.add_option_function<std::string>(
+         "--ranks",
+         [&settings](const std::string& text) {
+           if (!RankSet::parse(text))
+             throw CLI::ValidationError(
+                 "--ranks takes ranks such as 0,7 or slices of them such as 0:8 (0 to 7) or 0::8 "
+                 "(every eighth), not " +
+                 quoted_for_message(text) + ".");
+           settings.ranks = text;
+         },
+         "ranks that write a report")
+      ->take_last();
   declare_choice<Then>(app, "--then", settings.then, "what follows the queue");
   declare_number(app, "--max-keys", settings.max_keys, 1, "launch keys kept apart");
   declare_text(app, "--cupti", settings.cupti, "the path of a libcupti", "the libcupti to load");
@@ -228,6 +241,7 @@ std::string to_options(const Settings& settings) {
   if (settings.allocations) add("--allocations", "true");
   if (settings.no_command) add("--no-command", "true");
   add_text("--record", settings.record, defaults.record);
+  add_text("--ranks", settings.ranks, defaults.ranks);
   add_choice("--then", settings.then, defaults.then);
   add_number("--max-keys", settings.max_keys, defaults.max_keys);
   add_text("--cupti", settings.cupti, defaults.cupti);

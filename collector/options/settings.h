@@ -66,6 +66,7 @@ struct Settings {
   std::vector<std::string> metrics;  // --metrics: named sets and metrics; empty is roofline
   std::optional<double> budget;      // --budget: added wall time, percent of the program's
   std::string record;                // --record: a recording of the run goes there; empty: none
+  std::string ranks;                 // --ranks: those that write a report; empty: all
   Then then = Then::go_on;
   std::uint32_t max_keys = 20000;
   bool no_command = false;   // --no-command: reports do not hold the program's command line

@@ -16,6 +16,7 @@
 #include "analysis/base/plain_file.h"
 #include "analysis/builder/report_builder.h"
 #include "analysis/report/report_json.h"
+#include "collector/options/rank_set.h"
 #include "collector/process/clock.h"
 #include "collector/process/process_facts.h"
 #include "collector/runtime/torch_seen.h"
@@ -33,19 +34,6 @@ std::string utc_now() {
   std::array<char, 32> text{};
   const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return {text.data(), size};
-}
-
-// The rank as launchers of parallel programs give it.
-std::optional<std::int64_t> rank_of_process() {
-  for (const char* name :
-       {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    const char* text = std::getenv(name);
-    if (text == nullptr || *text == 0) continue;
-    char* end = nullptr;
-    const auto value = std::strtoll(text, &end, 10);
-    if (*end == 0 && value >= 0) return value;
-  }
-  return std::nullopt;
 }
 
 std::string host_name() {
@@ -115,7 +103,8 @@ ReportOutput::ReportOutput(Runtime& rt) : rt_(rt), started_at_(utc_now()), name_
 }
 
 void ReportOutput::look_at_environment() {
-  Environment seen{rank_of_process(), roofs_folder(), is_played(rt_.settings)};
+  Environment seen{told_rank(), roofs_folder(), is_played(rt_.settings)};
+  left_out_.store(leaves_out(rt_.settings.ranks, seen.rank));
   const MutexLock hold(mutex_);
   environment_ = std::move(seen);
 }
@@ -192,7 +181,7 @@ void ReportOutput::tell_launch() {
   if (launch_told_.exchange(true) || rt_.settings.manifest.empty()) return;
   const int fd = ::open(rt_.settings.manifest.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return;
-  const std::string line = std::to_string(getpid()) + "\t\n";
+  const std::string line = std::to_string(getpid()) + (is_left_out() ? " left out\n" : "\t\n");
   (void)!::write(fd, line.data(), line.size());
   ::close(fd);
 }

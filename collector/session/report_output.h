@@ -22,6 +22,9 @@ class ReportOutput {
  public:
   explicit ReportOutput(Runtime& rt);
 
+  // By --ranks: another rank writes a report, and this one none.
+  [[nodiscard]] bool is_left_out() const { return left_out_.load(); }
+
   // From now on another file: that of the next queue.
   void next_queue();
   [[nodiscard]] std::string name() const;  // of that file, unless another process has taken it
@@ -60,6 +63,7 @@ class ReportOutput {
   std::string started_at_;
   const std::string name_;  // of the first queue's file
   std::atomic<bool> launch_told_{false};
+  std::atomic<bool> left_out_{false};                   // as the environment said last
   std::atomic<std::uint64_t> snapshot_interval_ns_{0};  // 0: the usual
   std::atomic<unsigned> queue_{1};                      // that there is to be a report of
   // Of the one writer that has its turn.

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "analysis/base/text_file.h"
+#include "collector/options/rank_set.h"
 #include "collector/options/settings.h"
 #include "tools/commands/command.h"
 #include "tools/files/report_files.h"
@@ -170,6 +171,13 @@ class ProfileCommand final : public Command {
         say("No table is printed for " + entry.path + ": there is no such file.");
     }
     if (paths.empty() && !written.empty()) return ended.exit_code;
+    if (paths.empty() && manifest.saw_rank_left_out()) {
+      // Where each rank has a launcher of its own, another one's report is wanted.
+      if (!told_rank())
+        say("No report was written: --ranks " + settings_.ranks + " leaves out every rank that " +
+            "launched kernels.");
+      return ended.exit_code;
+    }
     if (paths.empty()) {
       say(why_no_report(ended, !settings_.playback.empty(), manifest.saw_launch()));
       return ended.exit_code;

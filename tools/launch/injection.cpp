@@ -130,4 +130,11 @@ bool Manifest::saw_launch() const {
   return false;
 }
 
+bool Manifest::saw_rank_left_out() const {
+  std::ifstream file(path_);
+  for (std::string line; std::getline(file, line);)
+    if (line.ends_with(" left out") && line.find('\t') == std::string::npos) return true;
+  return false;
+}
+
 }  // namespace gable

@@ -32,7 +32,8 @@ void clear_own_injection(const std::string& library);
 std::string set_playback(const std::string& recording);
 
 // A file in a temporary folder to which the library adds "pid<tab>path" for every report it
-// wrote, and "pid<tab>" at a process's first launch. Removed at the end.
+// wrote, and "pid<tab>" at a process's first launch, or "pid left out" where --ranks leaves the
+// process out. Removed at the end.
 class Manifest {
  public:
   struct Entry {
@@ -49,6 +50,7 @@ class Manifest {
   // left out.
   [[nodiscard]] std::vector<Entry> read() const;
   [[nodiscard]] bool saw_launch() const;
+  [[nodiscard]] bool saw_rank_left_out() const;
 
  private:
   std::string path_;

@@ -118,6 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
                    },
                    "--wait=3 --active=2"},
         OneSetting{"then", [](Settings& s) { s.then = Then::stop; }, "--then=stop"},
+        OneSetting{"ranks", [](Settings& s) { s.ranks = "0::8"; }, "--ranks=0::8"},
         OneSetting{"max_keys", [](Settings& s) { s.max_keys = 7; }, "--max-keys=7"},
         OneSetting{"cupti", [](Settings& s) { s.cupti = "/opt/a b/libcupti.so.13"; },
                    "'--cupti=/opt/a b/libcupti.so.13'"},
@@ -195,6 +196,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongText{"--repeat 1001", "--repeat" + kNumber + "1 to 1000, not '1001'."},
         WrongText{"--wait -1", "--wait" + kNumber + "0 to 4294967295, not '-1'."},
         WrongText{"--window 1e3", "--window" + kNumber + "1 to 4294967295, not '1e3'."},
+        WrongText{"--ranks 0:8:0",
+                  "--ranks takes ranks such as 0,7 or slices of them such as 0:8 (0 to 7) or 0::8 "
+                  "(every eighth), not '0:8:0'."},
         WrongText{"--max-keys 4294967296",
                   "--max-keys" + kNumber + "1 to 4294967295, not '4294967296'."},
         WrongText{"--ranges both", "--ranges takes 'user' or 'auto', not 'both'."},

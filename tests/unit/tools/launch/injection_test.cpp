@@ -105,6 +105,11 @@ TEST(ManifestOfReports, NamesEveryReportOnce) {
     std::ofstream(path) << "7\t\n";
     EXPECT_TRUE(manifest.saw_launch());
     EXPECT_TRUE(manifest.read().empty());
+    std::ofstream(path) << "7\t/tmp/what was left out\n";
+    EXPECT_FALSE(manifest.saw_rank_left_out());
+    std::ofstream(path) << "7 left out\n8\tb.json\n";
+    EXPECT_TRUE(manifest.saw_rank_left_out());
+    EXPECT_FALSE(manifest.saw_launch());
   }
   EXPECT_FALSE(std::filesystem::exists(path));
 }
