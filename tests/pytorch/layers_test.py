@@ -20,6 +20,7 @@ PROGRAM = os.path.join(HERE, "program.py")
 API_CASES = ("own_block", "annotated")
 # Those that every test's run is compared with.
 PLAIN_CASES = ("resnet", "gpt", "generate", "generate_without_cache", "read_texts", "copies", "shared", "accumulation", "checkpoint",
+               "closure", "closure_lbfgs", "functorch", "saved_tensors",
                "checkpoint_reentrant", "checkpoint_all", "backward_thread", "two_models", "no_grad", "inference_mode",
                "gradients_on", "compiled", "compiled_regions", "raising_hooks", "many_models", "odd_names", "workers")
 
@@ -184,6 +185,44 @@ class Layers(gable_run.ReportTest):
 
     def test_backward_on_another_thread(self):
         self.assert_kernels_at_home(self.report("backward_thread"))
+
+    def test_a_model_that_the_optimizer_runs_is_not_under_it(self):
+        for case, forwards in (("closure", 6), ("closure_lbfgs", None)):
+            with self.subTest(case):
+                report = self.report(case)
+                self.assert_kernels_at_home(report)
+                self.assertEqual(report.run["steps"]["border"], "optimizer")
+                roots = {path[0] for path, _ in report.layers if path}
+                self.assertLessEqual({"Sequential", "loss"}, roots)
+                self.assertLessEqual(roots, {"Sequential", "loss", "zero_grad", "optimizer"})
+                self.assertNotIn("optimizer", {name for path, _ in report.layers for name in path[1:]})
+                places = self.places(report)
+                self.assertEqual([k["symbol"] for k in places["forward", "loss"]], ["forward:loss"])
+                self.assertIn("clip", {k["symbol"] for k in places["none", ""]})
+                if forwards is not None:  # all of them in one step
+                    self.assertEqual(report.layer(("Sequential", "0"))["launches"], forwards)
+                    self.assertEqual([k["symbol"] for k in places["none", "optimizer"]], ["optimizer"])
+
+    def test_a_first_backward_that_is_another_one(self):
+        for case in ("functorch", "saved_tensors"):
+            with self.subTest(case):
+                report = self.report(case)
+                self.assert_kernels_at_home(report)
+                self.assertIn((("Sequential", "1"), "backward"), report.layers)
+                self.assertNotIn("Kernels of backward", profiled(case).err)
+
+    def test_a_layout_of_autograds_that_is_unknown(self):
+        """The sentence says what the reason is."""
+        for broken, why in (("_NODE_WORDS = 1", "autograd's nodes are not laid out as in the versions that are known"),
+                            ("_words = None", "TypeError: 'NoneType' object is not callable")):
+            code = (f"import runpy, sys\nfrom gable import _autograd\n_autograd.{broken}\nsys.path.insert(0, {HERE!r})\n"
+                    f"sys.argv = [{PROGRAM!r}, 'shared']\nrunpy.run_path({PROGRAM!r}, run_name='__main__')")
+            run = gable_run.run_profile(GPU, "pytorch-layout", "--", PYTHON, "-c", code)
+            self.assertEqual((run.code, run.out), (0, plain("shared")), run.err)
+            said = [line for line in run.err.split("\n") if "Kernels of backward" in line]
+            self.assertEqual(len(said), 1, run.err)
+            self.assertRegex(said[0], rf"^gable: Kernels of backward cannot be given to layers with PyTorch .*: {re.escape(why)}\. Those of "
+                                      r"forward are\.$")
 
     def test_several_models(self):
         report = self.report("two_models")

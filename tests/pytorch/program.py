@@ -204,6 +204,65 @@ def accumulation():
     print(digest(model))
 
 
+class Closing(torch.optim.SGD):
+    """Its step runs a closure, and launches a kernel of its own."""
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        loss = super().step(closure)
+        playback_ops.launch("optimizer")
+        return loss
+
+
+def closure(make, steps=STEPS, forwards=1):
+    """The optimizer runs the model within its step. One step fails, which the program survives."""
+    model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4)))
+    optimizer = make(model.parameters())
+    batch, calls = torch.randn(4, 8), []
+
+    def evaluate():
+        optimizer.zero_grad()
+        calls.append(1)
+        with torch.no_grad():
+            for _ in range(forwards - 1):
+                model(batch)
+        loss = launching(model(batch), "loss").square().mean()
+        if forwards > 1 and len(calls) == 2:  # LBFGS does not survive it
+            raise ValueError("the user's own")
+        loss.backward()
+        playback_ops.launch("clip")
+        return loss
+
+    failed = 0
+    for _ in range(steps):
+        try:
+            loss = optimizer.step(closure=evaluate)
+        except ValueError:
+            playback_ops.launch("failed")
+            failed += 1
+    print(f"loss {loss.item().hex()} model {digest(model)} {failed} failed, {len(calls)} calls")
+
+
+def first_backward(run):
+    """What the program switched on when its first backward of all ran is its own: nothing else is to be seen in it."""
+    run()
+    print(threading.Thread().name)
+    train(make_launching(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4))), torch.randn(4, 8), torch.tensor([0, 1, 2, 3]))
+
+
+def functorch():
+    print(torch.func.grad(lambda x: (x ** 2).sum())(torch.ones(3)).tolist())
+
+
+def saved_tensors():
+    def look(tensor):
+        print("saved", tensor.tolist())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(look, look):
+        (torch.ones(3, requires_grad=True) ** 2).sum().backward()
+
+
 def backward_thread():
     """Backward on a thread that is not the one of forward, as on a GPU."""
     model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4)))
@@ -352,6 +411,9 @@ CASES = {
     "generate_without_cache": generate_without_cache, "read_texts": read_texts, "copies": copies, "own_block": own_block, "annotated": annotated, "shared": shared, "accumulation": accumulation,
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "checkpoint_all": lambda: train(make_launching(Tall()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3])),
+    "closure": lambda: closure(lambda parameters: Closing(parameters, 0.01), forwards=6),
+    "closure_lbfgs": lambda: closure(lambda parameters: torch.optim.LBFGS(parameters, 0.01, max_iter=3), 2 * STEPS),
+    "functorch": lambda: first_backward(functorch), "saved_tensors": lambda: first_backward(saved_tensors),
     "backward_thread": backward_thread, "two_models": two_models, "no_grad": lambda: inference(torch.no_grad),
     "inference_mode": lambda: inference(torch.inference_mode), "gradients_on": lambda: inference(torch.enable_grad),
     "compiled": compiled, "compiled_regions": lambda: regions.compiled_regions(STEPS, digest), "raising_hooks": raising_hooks, "many_models": many_models, "odd_names": odd_names,

@@ -33,7 +33,7 @@ def _words(address):
 
 def _number_offset(torch, next_number):
     """Bytes from a node's begin to its number; None when that is not certain."""
-    leaf = torch.ones(1, requires_grad=True)
+    leaf = torch.ones(1, requires_grad=True, device="cpu")
     candidates = set(range(0, _NODE_WORDS * _WORD, _WORD))
     for operation in (leaf.__mul__, leaf.__add__, leaf.__mul__):
         number = next_number()
@@ -48,7 +48,7 @@ def _number_offset(torch, next_number):
 def _references_offset(torch, current_node):
     """Where an intrusive pointer counts; 0 for a std::shared_ptr; None for neither. Runs a backward of one node."""
     answer = []
-    result = torch.ones(1, requires_grad=True) * 2
+    result = torch.ones(1, requires_grad=True, device="cpu") * 2
     node = _address(result.grad_fn)
 
     def while_it_runs(gradients):
@@ -98,7 +98,7 @@ def attach(torch, library):
         references = None if number is None else _references_offset(torch, current_node)
         if references is None:
             return False
-        node = (torch.ones(1, requires_grad=True) * 2).grad_fn
+        node = (torch.ones(1, requires_grad=True, device="cpu") * 2).grad_fn
         maker = number + _MAKER_AFTER_NUMBER
         words = _words(_address(node))
         if maker >= _NODE_WORDS * _WORD or words[maker // _WORD] != thread_id():

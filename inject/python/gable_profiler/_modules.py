@@ -122,11 +122,12 @@ def annotate(module):
         _namer.choose(module)
 
 
-def follow(torch, library, outermost_ended, description):
-    """Every call of a module opens and closes its layer. `outermost_ended(module)` follows the outermost one. While the model
-    is described the call is `description`'s."""
+def follow(torch, library, steps, description):
+    """Every call of a module opens and closes its layer. `steps` hears of the outermost ones. While the model is described
+    the call is `description`'s."""
     global _namer
     module_class = torch.nn.Module
+    stepping, outermost_ended = steps.stepping, steps.outermost_ended
     call = module_class.__call__
     is_traced, is_compiling = _dynamo.tests(torch)
     generation = _generation.Generation(torch, library, description)
@@ -137,6 +138,8 @@ def follow(torch, library, outermost_ended, description):
         """Of an outermost module, or of one that has to be named: its depth, and that of what is opened around it."""
         if is_compiling():  # torch.export runs it, and no kernel
             return -1, 0
+        if stepping.open:
+            stepping.runs()  # no more, where an exception ended the step
         around = generation.begin(id(module), args, kwargs)
         return library.gable_module_open(id(module)) or name(module), around
 

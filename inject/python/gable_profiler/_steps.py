@@ -5,6 +5,7 @@ Training: with the optimizer's step. Inference: with the outermost forward. Work
 optimizer, zero_grad, and loss between the forward and what follows it.
 """
 import sys
+import threading
 
 from gable_profiler import _autograd, _dynamo, _library
 from gable_profiler._places import call_as_from
@@ -19,6 +20,8 @@ class Steps:
         self._library = library
         self._description = description
         self._attached = False
+        self.finder = None  # the thread that finds out how nodes are laid out, while it does
+        self.stepping = Stepping(library)
         self._grad_enabled = torch.is_grad_enabled
         self._trains = False
         self._forwards = 0  # outermost ones since the last backward or step of an optimizer
@@ -26,7 +29,8 @@ class Steps:
     def outermost_ended(self, module):
         self._forwards += 1
         self._description.fresh = False
-        if self._forwards >= _FORWARDS_WITHOUT_BACKWARD or not (self._trains or self._grad_enabled()):
+        are_steps = self._forwards >= _FORWARDS_WITHOUT_BACKWARD or not (self._trains or self._grad_enabled())
+        if are_steps and not self.stepping.runs():  # an optimizer's step has its own end
             self._border(by_optimizer=False)
         elif self._grad_enabled():
             self._library.gable_open(b"loss", _FORWARD, 1)
@@ -43,13 +47,28 @@ class Steps:
         self._attached = False
 
     def _attach(self):
+        """On a thread of its own, where nothing that the program has switched on for its own thread is on: transforms of functorch,
+        hooks on saved tensors, modes."""
+        thread = threading.Thread(target=self._find_out, name="gable", daemon=True)  # a name: the program's keep their numbers
         try:
-            found = _autograd.attach(self._torch, self._library)
-        except Exception:
-            found = False
-        if not found:
-            _library.say(f"Kernels of backward cannot be given to layers with PyTorch {self._torch.__version__}, which lays out "
-                         "autograd's nodes differently. Those of forward are.")
+            thread.start()
+        except RuntimeError:  # no more threads
+            self._find_out()
+        else:
+            thread.join()
+
+    def _find_out(self):
+        self.finder = threading.get_ident()
+        try:
+            if _autograd.attach(self._torch, self._library):
+                return
+            why = "autograd's nodes are not laid out as in the versions that are known"
+        except Exception as problem:
+            why = f"{type(problem).__name__}: {problem}"
+        finally:
+            self.finder = None
+        _library.say(f"Kernels of backward cannot be given to layers with PyTorch {self._torch.__version__}: {why}. Those of "
+                     "forward are.")
 
     def optimizer_ended(self):
         self._trains = True
@@ -62,6 +81,98 @@ class Steps:
         self._description.step_began()
 
 
+class Stepping:
+    """The steps of optimizers that run, on each thread. They have the layer `optimizer`."""
+
+    def __init__(self, library):
+        self._open_range, self._close = library.gable_open, library.gable_close
+        self._threads = threading.local()
+        self.open = 0  # on any thread, and those that an exception ended
+
+    def _steps(self):
+        """[id of the frame that makes the step, depth of its layer or 0], from the outermost one."""
+        return self._threads.__dict__.setdefault("steps", [])
+
+    def _drop(self, step):
+        self.open -= 1
+        if step[1]:
+            self._close(step[1])
+
+    def runs(self):
+        """Whether one does. Those that an exception ended are no more: nobody said so."""
+        steps = self._steps() if self.open else None
+        if not steps:
+            return False
+        running, frame = set(), sys._getframe(1)
+        while frame is not None:
+            running.add(id(frame))
+            frame = frame.f_back
+        while steps and steps[-1][0] not in running:
+            self._drop(steps.pop())
+        return bool(steps)
+
+    def begin(self, frame):
+        steps = self._steps()
+        while steps and steps[-1][0] == id(frame):  # of one that an exception ended; its frame was at the same address
+            self._drop(steps.pop())
+        self.runs()
+        self.open += 1
+        steps.append([id(frame), 0 if any(depth for _, depth in steps) else self._open_range(b"optimizer", _NONE, 0)])
+
+    def end(self, frame):
+        """True when no other step is around it."""
+        steps = self._steps()
+        while steps:
+            step = steps.pop()
+            self._drop(step)
+            if step[0] == id(frame):
+                break
+        return not steps
+
+    def pause(self):
+        """For what runs within a step and is no part of it. What resume() wants."""
+        for step in self._steps():
+            if step[1]:
+                self._close(step[1])
+                step[1] = 0
+                return step
+        return None
+
+    def resume(self, step):
+        if step is not None:
+            step[1] = self._open_range(b"optimizer", _NONE, 0)
+
+
+class _Closure:
+    """What the program gave an optimizer that runs the model within its step: no part of the optimizer."""
+    __slots__ = ("_closure", "_stepping")
+
+    def __init__(self, closure, stepping):
+        object.__setattr__(self, "_closure", closure)
+        object.__setattr__(self, "_stepping", stepping)
+
+    def __call__(self, *args, **kwargs):
+        paused = self._stepping.pause()
+        result = call_as_from(sys._getframe(1), self._closure, args, kwargs)
+        self._stepping.resume(paused)  # after an exception the step is over, too
+        return result
+
+    def __getattr__(self, name):
+        return getattr(self._closure, name)
+
+    def __setattr__(self, name, value):
+        setattr(self._closure, name, value)
+
+
+def _with_closure(stepping, args, kwargs):
+    """(args, kwargs) of a step whose closure is followed; None where there is none."""
+    if len(args) > 1 and callable(args[1]):
+        return (args[0], _Closure(args[1], stepping), *args[2:]), kwargs
+    if callable(kwargs.get("closure")):
+        return args, dict(kwargs, closure=_Closure(kwargs["closure"], stepping))
+    return None
+
+
 def follow(torch, library, description):
     """Follows optimizers and backward; returns the Steps that wants to hear of forwards."""
     steps = Steps(torch, library, description)
@@ -69,20 +180,19 @@ def follow(torch, library, description):
     open_range, close = library.gable_open, library.gable_close
     optimizer_class = torch.optim.Optimizer
     optimizers = sys.modules[optimizer_class.__module__]
-    open_steps = []  # depths, for steps within steps
+    stepping = steps.stepping
 
     def before_step(optimizer, args, kwargs):
-        if not is_compiling():
-            open_steps.append(open_range(b"optimizer", _NONE, 0))
+        if is_compiling():
+            return None
+        stepping.begin(sys._getframe(1))
+        return _with_closure(stepping, args, kwargs)
 
     def after_step(optimizer, args, kwargs):
-        if is_compiling():
-            return
-        if open_steps:
-            close(open_steps.pop())
-        if not open_steps:
+        if not is_compiling() and stepping.end(sys._getframe(1)):
             steps.optimizer_ended()
 
+    _dynamo.keep_out(torch, _Closure.__call__, callees=True)
     optimizers.register_optimizer_step_pre_hook(before_step)
     optimizers.register_optimizer_step_post_hook(after_step)
 
@@ -106,7 +216,7 @@ def follow(torch, library, description):
 
     class Engine(type(variable._execution_engine)):
         def run_backward(self, *args, **kwargs):
-            if not is_compiling():
+            if not is_compiling() and steps.finder != threading.get_ident():
                 steps.backward_begins()
                 if description.running:
                     return description.run_backward(sys._getframe(1), run_backward, args, kwargs)

@@ -32,7 +32,7 @@ def start(torch):
     description = _description.Description(torch, library)
     steps = _steps.follow(torch, library, description)
     _inputs.follow(library)
-    _modules.follow(torch, library, steps.outermost_ended, description)
+    _modules.follow(torch, library, steps, description)
 
     def tell_again():
         _tell(torch, library)
