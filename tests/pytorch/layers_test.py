@@ -20,7 +20,7 @@ PROGRAM = os.path.join(HERE, "program.py")
 API_CASES = ("own_block", "annotated")
 # Those that every test's run is compared with.
 PLAIN_CASES = ("resnet", "gpt", "generate", "generate_without_cache", "read_texts", "copies", "shared", "accumulation", "checkpoint",
-               "closure", "closure_lbfgs", "functorch", "saved_tensors",
+               "translate", "translate_speech", "methods", "closure", "closure_lbfgs", "functorch", "saved_tensors",
                "checkpoint_reentrant", "checkpoint_all", "backward_thread", "two_models", "no_grad", "inference_mode",
                "gradients_on", "compiled", "compiled_regions", "raising_hooks", "many_models", "odd_names", "workers")
 
@@ -139,6 +139,27 @@ class Layers(gable_run.ReportTest):
         self.assert_kernels_at_home(report)
         self.assertEqual(report.layer(("decode",), "none")["tokens"]["per_sequence"], 1)
         self.assertIn((("prefill", "GPT"), "forward"), report.layers)
+
+    def test_an_encoder_and_a_decoder(self):
+        for case, tokens in (("translate", 8), ("translate_speech", None)):
+            with self.subTest(case):
+                report = self.report(case)
+                self.assert_kernels_at_home(report)
+                below = {root: {path[2] for path, _ in report.layers if path[:2] == (root, "Translating") and len(path) > 2}
+                         for root in {path[0] for path, _ in report.layers if path}}
+                self.assertEqual(below, {"prefill": {"encoder"}, "decode": {"decoder", "head"}})
+                block = report.layer(("prefill", "Translating", "encoder", "1", "attn", "qkv"))
+                self.assertEqual(block["dotted"], "encoder.1.attn.qkv")
+                read, made = (report.layer((root,), "none")["tokens"] for root in ("prefill", "decode"))
+                self.assertEqual((read and read["per_sequence"], made["per_sequence"], made["per_forward"]), (tokens, 1, 2))
+
+    def test_modules_that_a_method_of_the_model_calls(self):
+        report = self.report("methods")
+        self.assert_kernels_at_home(report)
+        self.assertEqual({path[0] for path, _ in report.layers if path} - {"optimizer", "zero_grad"}, {"Comparing", "loss"})
+        for way in ("forward", "backward"):
+            for side in ("left", "right"):
+                self.assertEqual(report.layer(("Comparing", side, "0"), way)["launches"], 1)
 
     def test_texts_that_are_only_read_are_no_generation(self):
         report = self.report("read_texts")

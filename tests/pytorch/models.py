@@ -108,3 +108,40 @@ class GPT(nn.Module):
             inputs = self(inputs, caches)[:, -1:].argmax(-1)
             ids = torch.cat((ids, inputs), 1)
         return ids
+
+
+class Translating(nn.Module):
+    """An encoder, which generate() runs once, and a decoder that looks at what it made. The encoder reads tokens, or features."""
+
+    def __init__(self, vocabulary=64, width=16, features=False):
+        super().__init__()
+        self.encoder = nn.Sequential(nn.Linear(width, width) if features else nn.Embedding(vocabulary, width), Block(width, 2))
+        self.decoder = nn.ModuleDict({"embed": nn.Embedding(vocabulary, width), "block": Block(width, 2),
+                                      "cross": nn.Linear(2 * width, width)})
+        self.head = nn.Linear(width, vocabulary)
+
+    def forward(self, source=None, decoder_input_ids=None, encoder_outputs=None, cache=None):
+        memory = self.encoder(source) if encoder_outputs is None else encoder_outputs
+        x = self.decoder.block(self.decoder.embed(decoder_input_ids), cache)
+        return self.head(self.decoder.cross(torch.cat((x, memory.mean(1, keepdim=True).expand_as(x)), -1)))
+
+    @torch.no_grad()
+    def generate(self, source, tokens):
+        memory, cache = self.encoder(source), {}
+        ids = inputs = torch.zeros(len(source), 1, dtype=torch.long)
+        for _ in range(tokens):
+            inputs = self(decoder_input_ids=inputs, encoder_outputs=memory, cache=cache)[:, -1:].argmax(-1)
+            ids = torch.cat((ids, inputs), 1)
+        return ids
+
+
+class Comparing(nn.Module):
+    """Nobody calls it: what it does is a method of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = (nn.Sequential(nn.Linear(8, 4)) for _ in range(2))
+        self.criterion = None
+
+    def compare(self, a, b):
+        return self.criterion(self.left(a), self.right(b))

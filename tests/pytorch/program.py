@@ -60,6 +60,24 @@ def generate():
         print(model.generate(torch.arange(16).view(2, 8), 3).tolist())
 
 
+def translate(features):
+    model = make_launching(models.Translating(features=features)).eval()
+    source = torch.randn(2, 8, 16) if features else torch.arange(16).view(2, 8)
+    for _ in range(40):
+        print(model.generate(source, 4).tolist())
+
+
+def methods():
+    model = make_launching(models.Comparing())
+    model.criterion = make_launching(nn.MSELoss())  # a loss wherever it stands
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        model.compare(torch.ones(2, 8), torch.randn(2, 8)).backward()
+        optimizer.step()
+    print(digest(model))
+
+
 @torch.no_grad()
 def generate_without_cache():
     """A loop of the user's own: every token costs a forward over all that came before."""
@@ -411,6 +429,7 @@ CASES = {
     "generate_without_cache": generate_without_cache, "read_texts": read_texts, "copies": copies, "own_block": own_block, "annotated": annotated, "shared": shared, "accumulation": accumulation,
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "checkpoint_all": lambda: train(make_launching(Tall()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3])),
+    "translate": lambda: translate(False), "translate_speech": lambda: translate(True), "methods": methods,
     "closure": lambda: closure(lambda parameters: Closing(parameters, 0.01), forwards=6),
     "closure_lbfgs": lambda: closure(lambda parameters: torch.optim.LBFGS(parameters, 0.01, max_iter=3), 2 * STEPS),
     "functorch": lambda: first_backward(functorch), "saved_tensors": lambda: first_backward(saved_tensors),

@@ -3,10 +3,11 @@
 import functools
 import weakref
 
-from gable_profiler import _builtins, _dynamo, _generation, _running, _tree
+from gable_profiler import _builtins, _dynamo, _generation, _holders, _running, _tree
 
 _BETWEEN_NAMES = b"\x1f"
 _BEFORE_CLASS = b"\x1e"
+_LOSS = "loss"
 _MOST_LEVELS = 64  # modules looked at, from the innermost open one outwards, for the one that holds a module
 
 
@@ -17,8 +18,9 @@ def _encoded(text):
 class Namer:
     """Tells the library, once for each place, what a module is called."""
 
-    def __init__(self, torch, library, generation):
+    def __init__(self, torch, library, generation, holders):
         self._library = library
+        self._holders = holders
         self._generation = generation
         self._alive = {}  # token: (weak reference, dotted name, names of levels around that are no layers)
         self._below = {}  # token: {id of a module below it: names that lead to it}
@@ -81,7 +83,11 @@ class Namer:
                 return level, (), "", known[2]
         if is_none:
             return -1, (), "", ()
-        return -1, (self._root_name(module),), "", ()
+        root = self._root_name(module)
+        holder, names = self._holders(module) if root != _LOSS else (None, ())
+        if holder is not None:
+            return -1, (self._root_name(holder), *names), ".".join(names), ()
+        return -1, (root,), "", ()
 
     def _names_below(self, parent, module):
         token = id(parent)
@@ -91,7 +97,7 @@ class Namer:
 
     def _root_name(self, module):
         module = _tree.unwrapped(module)
-        return "loss" if isinstance(module, self._loss_base) else _tree.class_name(module)
+        return _LOSS if isinstance(module, self._loss_base) else _tree.class_name(module)
 
     def name_anew(self, module):
         """At its next call."""
@@ -130,9 +136,10 @@ def follow(torch, library, steps, description):
     stepping, outermost_ended = steps.stepping, steps.outermost_ended
     call = module_class.__call__
     is_traced, is_compiling = _dynamo.tests(torch)
-    generation = _generation.Generation(torch, library, description)
+    holders = _holders.Holders(torch)
+    generation = _generation.Generation(torch, library, description, holders)
     open_module, close = _builtins.module_calls(library)
-    name = _namer = Namer(torch, library, generation)
+    name = _namer = Namer(torch, library, generation, holders)
 
     def open_first(module, args, kwargs):
         """Of an outermost module, or of one that has to be named: its depth, and that of what is opened around it."""
@@ -140,7 +147,7 @@ def follow(torch, library, steps, description):
             return -1, 0
         if stepping.open:
             stepping.runs()  # no more, where an exception ended the step
-        around = generation.begin(id(module), args, kwargs)
+        around = generation.begin(module, args, kwargs)
         return library.gable_module_open(id(module)) or name(module), around
 
     def __call__(self, *args, **kwargs):
