@@ -20,7 +20,7 @@ PROGRAM = os.path.join(HERE, "program.py")
 API_CASES = ("own_block", "annotated")
 # Those that every test's run is compared with.
 PLAIN_CASES = ("resnet", "gpt", "generate", "generate_without_cache", "read_texts", "copies", "shared", "accumulation", "checkpoint",
-               "translate", "translate_speech", "methods", "closure", "closure_lbfgs", "functorch", "saved_tensors",
+               "translate", "translate_speech", "methods", "serving", "without_hash", "custom", "closure", "closure_lbfgs", "functorch", "saved_tensors",
                "checkpoint_reentrant", "checkpoint_all", "backward_thread", "two_models", "no_grad", "inference_mode",
                "gradients_on", "compiled", "compiled_regions", "raising_hooks", "many_models", "odd_names", "workers")
 
@@ -161,6 +161,25 @@ class Layers(gable_run.ReportTest):
             for side in ("left", "right"):
                 self.assertEqual(report.layer(("Comparing", side, "0"), way)["launches"], 1)
 
+    def test_forwards_that_run_in_pieces(self):
+        report = self.report("serving")
+        self.assertEqual(self.assert_kernels_at_home(report), 22)
+        self.assertEqual({path[0] for path, _ in report.layers if path}, {"Serving"})
+        self.assertEqual(report.layer(("Serving", "streaming", "first"))["launches"], 2)
+        self.assertEqual(report.layer(("Serving", "waiting", "1", "second"), "backward")["launches"], 1)
+
+    def test_modules_without_a_hash(self):
+        report = self.report("without_hash")
+        self.assertEqual(self.assert_kernels_at_home(report), 6)
+        self.assertFalse([note for note in report.run["notes"] if "unknown: TypeError" in note])
+        self.assertEqual(report.layer(("Sequential", "0"))["model"]["parameters"], 20)
+
+    def test_functions_with_a_backward_of_their_own(self):
+        report = self.report("custom")
+        self.assert_kernels_at_home(report)
+        self.assertEqual(report.layer(("Sequential", "0"), "backward")["launches"], 4)  # two of its own, one for each module below
+        self.assertEqual(report.layer(("Sequential", "0", "inner"), "recompute")["launches"], 1)
+
     def test_texts_that_are_only_read_are_no_generation(self):
         report = self.report("read_texts")
         self.assert_kernels_at_home(report)
@@ -236,7 +255,7 @@ class Layers(gable_run.ReportTest):
         """The sentence says what the reason is."""
         for broken, why in (("_NODE_WORDS = 1", "autograd's nodes are not laid out as in the versions that are known"),
                             ("_words = None", "TypeError: 'NoneType' object is not callable")):
-            code = (f"import runpy, sys\nfrom gable import _autograd\n_autograd.{broken}\nsys.path.insert(0, {HERE!r})\n"
+            code = (f"import runpy, sys\nfrom gable_profiler import _autograd\n_autograd.{broken}\nsys.path.insert(0, {HERE!r})\n"
                     f"sys.argv = [{PROGRAM!r}, 'shared']\nrunpy.run_path({PROGRAM!r}, run_name='__main__')")
             run = gable_run.run_profile(GPU, "pytorch-layout", "--", PYTHON, "-c", code)
             self.assertEqual((run.code, run.out), (0, plain("shared")), run.err)

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
+import calls
 import models
 import playback_ops
 import regions
@@ -314,6 +315,16 @@ def two_models():
     print(digest(generator), digest(discriminator))
 
 
+def odd_calls(model, parameters=None):
+    optimizer = torch.optim.SGD(parameters or model.parameters(), 0.001)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss = model(torch.ones(2, 4)).square().mean()
+        loss.backward()
+        optimizer.step()
+    print(loss.item().hex())
+
+
 def inference(mode):
     model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4)))
     total = 0.0
@@ -430,6 +441,8 @@ CASES = {
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "checkpoint_all": lambda: train(make_launching(Tall()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3])),
     "translate": lambda: translate(False), "translate_speech": lambda: translate(True), "methods": methods,
+    "serving": lambda: odd_calls(calls.serving()), "without_hash": lambda: odd_calls(*calls.without_hash()),
+    "custom": lambda: odd_calls(calls.custom()),
     "closure": lambda: closure(lambda parameters: Closing(parameters, 0.01), forwards=6),
     "closure_lbfgs": lambda: closure(lambda parameters: torch.optim.LBFGS(parameters, 0.01, max_iter=3), 2 * STEPS),
     "functorch": lambda: first_backward(functorch), "saved_tensors": lambda: first_backward(saved_tensors),

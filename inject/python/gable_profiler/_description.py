@@ -8,7 +8,7 @@ Where PyTorch might do anything else because a mode stands by, the model is not 
 """
 import sys
 
-from gable_profiler import _dynamo, _library
+from gable_profiler import _dynamo, _library, _tree
 from gable_profiler._formulas import Formulas
 from gable_profiler._places import call_as_from
 from gable_profiler._work import Traffic, Types, tensors_in
@@ -25,6 +25,16 @@ def _text(torch, tensors):
     """float32[2,3,32,32];int64[2]"""
     return ";".join(f"{str(tensor.dtype).rpartition('.')[2]}[{','.join(map(str, tensor.shape))}]"
                     for tensor in tensors[:_MOST_TENSORS]).encode()
+
+
+def _within(module):
+    """It and the modules below it, of which some may have no hash, as PyTorch's own functions want."""
+    return [module, *(inner for inner, _ in _tree.modules_below(module))]
+
+
+def _parameters(modules):
+    found = (each for inner in modules for each in inner._parameters.values() if each is not None)
+    return list({id(each): each for each in found}.values())
 
 
 def _compiles():
@@ -223,12 +233,14 @@ class Description:
                 return f"{type(module).__name__} is called with {type(tensor).__name__}"
         if id(module) in self._seen:
             return ""
-        for inner in module.modules():
+        modules = _within(module)
+        for inner in modules:
             if hasattr(inner, "_orig_mod") or getattr(inner, "_compiled_call_impl", None) is not None:
                 return _COMPILES
             if isinstance(inner, torch.jit.ScriptModule):
                 return f"{type(inner).__name__} is a script module"
-        for tensor in (*module.parameters(), *module.buffers()):
+        buffers = [each for inner in modules for each in inner._buffers.values() if each is not None]
+        for tensor in (*_parameters(modules), *buffers):
             if type(tensor) not in self._plain:
                 return f"{type(module).__name__} has parameters of type {type(tensor).__name__}"
         self._seen.add(id(module))
@@ -239,7 +251,7 @@ class Description:
             return  # of several calls the first
         self._seen.add(-id(module))
         is_tensor = self._torch.is_tensor
-        parameters = list(module.parameters())
+        parameters = _parameters(_within(module))
         types = sorted({str(each.dtype).rpartition(".")[2] for each in parameters})
         self._library.gable_model_module(id(module), _text(self._torch, tensors_in((args, kwargs), is_tensor)),
                                          _text(self._torch, tensors_in(result, is_tensor)), ";".join(types).encode(),

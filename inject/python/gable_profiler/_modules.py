@@ -3,7 +3,7 @@
 import functools
 import weakref
 
-from gable_profiler import _builtins, _dynamo, _generation, _holders, _running, _tree
+from gable_profiler import _builtins, _dynamo, _generation, _holders, _later, _running, _tree
 
 _BETWEEN_NAMES = b"\x1f"
 _BEFORE_CLASS = b"\x1e"
@@ -28,17 +28,28 @@ class Namer:
         self._chosen = set()  # tokens of the modules that are layers; empty: all are
 
     def __call__(self, module):
-        """Opens the layer of a module that the library does not know here. Its depth; negative when that failed."""
+        """Opens the layer of a module that the library does not know here. Its depth; negative when that failed; None where the call
+        only makes what runs later."""
         try:
-            return self._name(module)
+            return None if _later.runs_later(module) else self._name(module, id(module))
         except Exception:  # a module with an odd __getattr__, say: it has no layer of its own
             return -1
 
-    def _name(self, module):
-        token = id(module)
+    def body(self, module, ended):
+        """What a call makes that runs later. Its token is one that the call itself does not look for, and no other module's."""
+        token = id(module) + 1
+
+        def open_module():
+            try:
+                return self._library.gable_module_open(token) or self._name(module, token)
+            except Exception:
+                return -1
+        return _later.Body(self._library, open_module, lambda: ended(module))
+
+    def _name(self, module, token):
         level, names, dotted, left_out = self._place(module, _tree.is_wrapper(module) and not _tree.is_compiled(module))
         names = (*left_out, *names)
-        if self._chosen and token not in self._chosen:
+        if self._chosen and id(module) not in self._chosen:
             names, left_out = (), names
         elif names:
             left_out = ()
@@ -72,7 +83,7 @@ class Namer:
                 break
             if parent is None:
                 continue
-            names = self._names_below(parent, module)
+            names = self._names_below(token, parent, module)
             if names == () and (hasattr(parent, "_orig_mod") or _tree.is_compiled(parent)):
                 return level, (), known[1], known[2]  # the layer of the compiled region is the module's own
             if names is None or (not names and not _tree.is_wrapper(parent)):
@@ -89,8 +100,7 @@ class Namer:
             return -1, (self._root_name(holder), *names), ".".join(names), ()
         return -1, (root,), "", ()
 
-    def _names_below(self, parent, module):
-        token = id(parent)
+    def _names_below(self, token, parent, module):
         if id(module) not in self._below.get(token, ()):
             self._below[token] = {id(inner): path for inner, path in _tree.modules_below(parent)}
         return self._below[token].get(id(module))
@@ -101,8 +111,9 @@ class Namer:
 
     def name_anew(self, module):
         """At its next call."""
-        if id(module) in self._alive:
-            self._forget(id(module))
+        for token in (id(module), id(module) + 1):
+            if token in self._alive:
+                self._forget(token)
 
     def choose(self, module):
         """Only chosen modules are layers; what was named before is named anew."""
@@ -142,13 +153,17 @@ def follow(torch, library, steps, description):
     name = _namer = Namer(torch, library, generation, holders)
 
     def open_first(module, args, kwargs):
-        """Of an outermost module, or of one that has to be named: its depth, and that of what is opened around it."""
+        """Of an outermost module, or of one that has to be named: its depth (None: it runs later), and that of what is opened around
+        it."""
         if is_compiling():  # torch.export runs it, and no kernel
             return -1, 0
         if stepping.open:
             stepping.runs()  # no more, where an exception ended the step
         around = generation.begin(module, args, kwargs)
-        return library.gable_module_open(id(module)) or name(module), around
+        depth = library.gable_module_open(id(module)) or name(module)
+        if depth is None and around > 0:
+            close(around)
+        return depth, around
 
     def __call__(self, *args, **kwargs):
         if is_traced():  # a compiled region is one layer: nothing of ours gets into it
@@ -156,6 +171,8 @@ def follow(torch, library, steps, description):
         depth, around = open_module(self), 0
         if depth == 0:
             depth, around = open_first(self, args, kwargs)
+            if depth is None:
+                return _later.follow(call(self, *args, **kwargs), name.body(self, outermost_ended))
         try:
             if description.running:
                 return description.call_module(call, self, args, kwargs)
@@ -168,7 +185,8 @@ def follow(torch, library, steps, description):
                 outermost_ended(self)
 
     _dynamo.keep_out(torch, __call__, callees=True)
-    for function in (open_first, Namer.__call__, Namer._forget, outermost_ended.__func__, generation.begin.__func__):
+    for function in (open_first, Namer.__call__, Namer._forget, Namer.body, _later.follow, outermost_ended.__func__,
+                     generation.begin.__func__):
         _dynamo.keep_out(torch, function, callees=False)
     _running.follow_calls(torch, module_class, __call__)
     _follow_compile(module_class)
