@@ -129,7 +129,8 @@ std::vector<std::string> cupti_candidates(const CuptiSearch& search) {
   if (!search.own_library.empty()) {  // <build>/lib/libgable_inject.so or <build>/bin/gable
     append_wheels(folders, folder_of(search.own_library) + "/../cuda-wheels/nvidia");
     // Installed by pip it is <site-packages>/gable_profiler/native/lib/libgable_inject.so.
-    if (const auto own = search.own_library.rfind("/gable_profiler/native/"); own != std::string::npos)
+    if (const auto own = search.own_library.rfind("/gable_profiler/native/");
+        own != std::string::npos)
       append_wheels(folders, search.own_library.substr(0, own) + "/nvidia");
   }
   if (!search.cuda_home.empty()) append_toolkit(folders, search.cuda_home);

@@ -75,7 +75,8 @@ TEST(CuptiSearch, WheelsBesideAnyMappedNvidiaLibrary) {
 TEST(CuptiSearch, WheelsBesideGableItselfWhereItIsAPackage) {
   for (const char* own : {"lib/libgable_inject.so", "bin/gable"}) {
     CuptiSearch search;
-    search.own_library = std::string("/v/lib/python3.12/site-packages/gable_profiler/native/") + own;
+    search.own_library =
+        std::string("/v/lib/python3.12/site-packages/gable_profiler/native/") + own;
     search.cuda_home = "/opt/cuda";
     const auto list = cupti_candidates(search);
     EXPECT_LT(place_of(list, "/v/lib/python3.12/site-packages/nvidia/cu13/lib/libcupti.so.13"),

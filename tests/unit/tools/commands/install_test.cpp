@@ -27,7 +27,8 @@ class Installation {
     fs::create_symlink(GABLE_LIBRARY, root_ / "lib/libgable_inject.so");
     for (const char* part : {"python/startup", "python/gable", "python/gable_profiler", "playback"})
       fs::create_directories(root_ / "lib" / part);
-    for (const char* part : {"python/startup", "python/gable", "python/gable_profiler", "playback"}) {
+    for (const char* part :
+         {"python/startup", "python/gable", "python/gable_profiler", "playback"}) {
       for (const auto& file : fs::directory_iterator(build / "lib" / part)) {
         if (file.is_regular_file())
           fs::create_symlink(file.path(), root_ / "lib" / part / file.path().filename());
@@ -73,7 +74,8 @@ TEST(Installation, SaysNothingWhenItIsWhole) {
 }
 
 TEST(Installation, SaysThatItsPythonSideIsMissing) {
-  for (const char* part : {"lib/python", "lib/python/startup", "lib/python/gable_profiler/_modules.py"}) {
+  for (const char* part :
+       {"lib/python", "lib/python/startup", "lib/python/gable_profiler/_modules.py"}) {
     Installation without;
     without.take_away(part);
     const Ran doctor = without.doctor();

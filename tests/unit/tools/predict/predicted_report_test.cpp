@@ -367,6 +367,8 @@ TEST(ModelReport, SaysThatNothingRan) {
   EXPECT_EQ(report.run.total.basis, Basis::extrapolated);
   EXPECT_EQ(report.run.total.basis_note, "by formula, for Faster in fp32; nothing ran");
   EXPECT_EQ(report.run.command, (std::vector<std::string>{"gable", "predict", "--model", "two"}));
+  ASSERT_EQ(report.devices.size(), 1u);
+  EXPECT_EQ(report.devices[0].name, "Faster");
   // The root, and for each batch itself and two layers.
   ASSERT_EQ(report.layers.size(), 7u);
   EXPECT_EQ(report.layers[2].path, (std::vector<std::string>{"batch 1", "first"}));
