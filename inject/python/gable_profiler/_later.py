@@ -10,7 +10,7 @@ _GENERATOR, _COROUTINE = 0x20, 0x80  # CO_GENERATOR, CO_COROUTINE
 
 def runs_later(module):
     code = getattr(getattr(module.forward, "__func__", module.forward), "__code__", None)
-    return code is not None and code.co_flags & (_GENERATOR | _COROUTINE) != 0
+    return isinstance(code, types.CodeType) and code.co_flags & (_GENERATOR | _COROUTINE) != 0
 
 
 class Body:
