@@ -8,6 +8,7 @@
 #include "collector/runtime/range_calls.h"
 #include "collector/runtime/runtime.h"
 #include "collector/session/session.h"
+#include "inject/module_calls.h"
 
 #define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
 
@@ -25,6 +26,7 @@ GABLE_ENTRY int gable_model_begin(int forward) {
   try {
     auto* open = session();
     if (open == nullptr || !open->begin_model(forward != 0)) return 0;
+    gable::detail::model_is_described = true;
     return gable::runtime().settings.allocations ? 2 : 1;
   } catch (const std::exception&) {
     return 0;
@@ -72,6 +74,7 @@ GABLE_ENTRY void gable_model_operator(int device, const char* type, double flops
 
 // The step is over. `why_not`: a clause that says why the model could not be described, or empty.
 GABLE_ENTRY void gable_model_end(const char* why_not) {
+  gable::detail::model_is_described = false;
   try {
     auto* open = session();
     if (open != nullptr) open->end_model(string_of(why_not));

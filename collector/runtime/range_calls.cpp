@@ -11,6 +11,7 @@ namespace gable {
 namespace {
 
 constexpr DomainId kOwn = RangeTracker::kOwnDomain;
+std::atomic<void (*)()> g_then{nullptr};
 
 // Nodes that autograd makes from now on belong to the layer that is open now.
 void tell_autograd(Runtime& rt, ThreadState& thread) {
@@ -81,7 +82,11 @@ bool open_recomputed(Runtime& rt, ThreadState& thread, ModuleToken token, std::u
 
 void set_ranges_active(bool active) {
   detail::ranges_active.store(active, std::memory_order_relaxed);
+  if (!active) return;
+  if (auto* then = g_then.load(std::memory_order_acquire); then != nullptr) then();
 }
+
+void when_ranges_follow(void (*then)()) { g_then.store(then, std::memory_order_release); }
 
 int push_range(DomainId domain, std::string_view name, Direction direction) {
   auto& rt = runtime();

@@ -27,6 +27,8 @@ inline std::atomic<bool> ranges_active{true};
   return detail::ranges_active.load(std::memory_order_relaxed);
 }
 void set_ranges_active(bool active);
+// `then` is called whenever ranges are followed again, on whatever thread opens the queue.
+void when_ranges_follow(void (*then)());
 
 // Depth before the push, as nvtxRangePush returns it.
 int push_range(DomainId domain, std::string_view name, Direction direction);

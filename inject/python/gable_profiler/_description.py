@@ -59,7 +59,7 @@ class Description:
         self._backward_differs = False
         for name, function in vars(Description).items():
             if hasattr(function, "__code__"):
-                _dynamo.keep_out(torch, function, callees=name in ("call_module", "run_backward"))
+                _dynamo.keep_out(torch, function, callees=name == "run_backward")
 
     # --- steps
 
@@ -111,23 +111,26 @@ class Description:
 
     # --- calls
 
-    def call_module(self, call, module, args, kwargs):
-        """In place of a plain call, while a description is made."""
+    def call_begins(self, module, args, kwargs):
+        """Before the call of a module, while a description is made. What call_ends() is to be given, whatever comes of the call."""
         before = self._allocated() if self._allocations else None
         mode = self._mode_for(module, args, kwargs)
-        if mode is None:
-            result = call(module, *args, **kwargs)
-        else:
-            with mode:
-                result = call(module, *args, **kwargs)
-        if self.running:
+        if mode is not None:
+            mode.__enter__()
+        return module, args, kwargs, mode, before
+
+    def call_ends(self, call, *results):
+        """After it. No result: it raised."""
+        module, args, kwargs, mode, before = call
+        if mode is not None:
+            mode.__exit__(None, None, None)
+        if self.running and results:
             try:
-                self._tell(module, args, kwargs, result)
+                self._tell(module, args, kwargs, results[0])
                 if before is not None:
                     self._library.gable_model_allocated(id(module), max(self._allocated() - before, 0))
             except Exception as problem:
                 self.give_up(f"{type(module).__name__}: {type(problem).__name__}: {problem}")
-        return result
 
     def _allocated(self):
         """Bytes that were ever taken from the caching allocator of the current device; None: it is not in use."""
@@ -228,6 +231,8 @@ class Description:
             return _COMPILES
         if torch._C._functorch.peek_interpreter_stack() is not None or self._capturing():
             return "a stream captures, or functorch transforms the model"
+        if torch._C._get_tracing_state() is not None:
+            return "torch.jit traces the model"  # it would name values after those of the mode
         for tensor in tensors_in((args, kwargs), torch.is_tensor):
             if type(tensor) not in self._plain or tensor.is_nested:
                 return f"{type(module).__name__} is called with {type(tensor).__name__}"

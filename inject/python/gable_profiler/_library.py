@@ -10,9 +10,9 @@ from gable_profiler import _startup
 _FUNCTIONS = {
     "gable_torch_number": (None, [ctypes.c_void_p] * 2),
     "gable_torch_attach": (None, [ctypes.c_void_p] + [ctypes.c_size_t] * 3),
-    "gable_python": (None, [ctypes.c_void_p] * 3),
     "gable_layers_wanted": (ctypes.c_int, []),
     "gable_modules_followed": (None, []),
+    "gable_modules_follow": (None, [ctypes.c_void_p]),
     "gable_module_open": (ctypes.c_int, [ctypes.c_uint64]),
     "gable_module_name": (ctypes.c_int, [ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]),
     "gable_module_compiled": (None, [ctypes.c_uint64, ctypes.c_char_p, ctypes.c_uint32]),

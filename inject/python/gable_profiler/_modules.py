@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follows the calls of modules: each opens the layer that has its place in the model."""
 import functools
+import sys
 import weakref
 
-from gable_profiler import _builtins, _dynamo, _generation, _holders, _later, _running, _tree
+from gable_profiler import _dynamo, _generation, _holders, _later, _running, _slot, _tree
 
 _BETWEEN_NAMES = b"\x1f"
 _BEFORE_CLASS = b"\x1e"
 _LOSS = "loss"
+_RUNS_LATER = -1
 _MOST_LEVELS = 64  # modules looked at, from the innermost open one outwards, for the one that holds a module
 
 
@@ -140,56 +142,114 @@ def annotate(module):
 
 
 def follow(torch, library, steps, description):
-    """Every call of a module opens and closes its layer. `steps` hears of the outermost ones. While the model is described
-    the call is `description`'s."""
+    """Every call of a module opens and closes its layer, until all is measured. `steps` hears of the outermost ones. While the model
+    is described the call is `description`'s."""
     global _namer
     module_class = torch.nn.Module
     stepping, outermost_ended = steps.stepping, steps.outermost_ended
     call = module_class.__call__
-    is_traced, is_compiling = _dynamo.tests(torch)
+    is_compiling = _dynamo.tests(torch)[1]
     holders = _holders.Holders(torch)
     generation = _generation.Generation(torch, library, description, holders)
-    open_module, close = _builtins.module_calls(library)
     name = _namer = Namer(torch, library, generation, holders)
+    unfollowed = _running.Unfollowed(module_class)
 
-    def open_first(module, args, kwargs):
-        """Of an outermost module, or of one that has to be named: its depth (None: it runs later), and that of what is opened around
-        it."""
-        if is_compiling():  # torch.export runs it, and no kernel
-            return -1, 0
-        if stepping.open:
-            stepping.runs()  # no more, where an exception ended the step
-        around = generation.begin(module, args, kwargs)
-        depth = library.gable_module_open(id(module)) or name(module)
-        if depth is None and around > 0:
-            close(around)
-        return depth, around
+    # The library calls these. None lets an exception of ours out.
+    def begin_anew():
+        try:
+            unfollowed.look()
+        except Exception:  # then a module may look like an outermost one
+            pass
+
+    def open_first(module, /, *args, **kwargs):
+        """Of an outermost module, or of one that has to be named: its depth, 0 for none, and from bit 32 on that of what is opened
+        around it; or _RUNS_LATER."""
+        try:
+            if is_compiling():  # torch.export runs it, and no kernel
+                return 0
+            if unfollowed.threads and unfollowed.last(sys._getframe(1)):
+                return 0
+            if stepping.open:
+                stepping.runs()  # no more, where an exception ended the step
+            around = generation.begin(module, args, kwargs)
+            depth = library.gable_module_open(id(module)) or name(module)
+            if depth is None:
+                if around > 0:
+                    library.gable_close(around)
+                return _RUNS_LATER
+            return max(depth, 0) | around << 32
+        except Exception:
+            return 0
+
+    def run_later(module, made, /):
+        """What the program gets for what a call has made that runs later."""
+        try:
+            return _later.follow(made, name.body(module, outermost_ended))
+        except Exception:
+            return made
+
+    def describe(module, /, *args, **kwargs):
+        """Before a call. What `described` is to be given, if anything."""
+        try:
+            return description.call_begins(module, args, kwargs) if description.running else None
+        except Exception as problem:
+            description.give_up(f"{type(problem).__name__}: {problem}")
+            return None
+
+    def described(begun, /, *results):
+        try:
+            if begun is not None:
+                description.call_ends(begun, *results)
+        except Exception as problem:
+            description.give_up(f"{type(problem).__name__}: {problem}")
+
+    def ended(module, /):
+        try:
+            outermost_ended(module)
+        except Exception:
+            pass
+
+    asked = (begin_anew, open_first, run_later, describe, described, ended)
+    for function in (*asked, Namer.__call__, Namer._forget, Namer.body, _later.follow, outermost_ended.__func__,
+                     generation.begin.__func__, _running.Unfollowed.look, _running.Unfollowed.last):
+        _dynamo.keep_out(torch, function, callees=False)
+    if not _slot.stand_before(library, call, getattr(module_class, "_call_impl", call), *asked):
+        _wrap(torch, library, description, call, *asked[1:])
+    _follow_compile(module_class)
+
+
+def _wrap(torch, library, description, call, open_first, run_later, describe, described, ended):
+    """In place of the library's own way, on a Python of another kind: a function around Module.__call__. It stays, because
+    others may have wrapped it in turn, and torch.compile may have looked at it."""
+    at, open_module, close = library.gable_module_at, library.gable_module_open, library.gable_close
+    is_traced = _dynamo.tests(torch)[0]
 
     def __call__(self, *args, **kwargs):
         if is_traced():  # a compiled region is one layer: nothing of ours gets into it
             return call(self, *args, **kwargs)
-        depth, around = open_module(self), 0
+        depth = open_module(id(self)) if at(0) else 0
+        around = 0
         if depth == 0:
-            depth, around = open_first(self, args, kwargs)
-            if depth is None:
-                return _later.follow(call(self, *args, **kwargs), name.body(self, outermost_ended))
+            opened = open_first(self, *args, **kwargs)
+            if opened == _RUNS_LATER:
+                return run_later(self, call(self, *args, **kwargs))
+            depth, around = opened & 0x7fffffff, opened >> 32
+        begun, results = describe(self, *args, **kwargs) if description.running else None, ()
         try:
-            if description.running:
-                return description.call_module(call, self, args, kwargs)
-            return call(self, *args, **kwargs)
+            result = call(self, *args, **kwargs)
+            results = (result,)
+            return result
         finally:
+            if begun is not None:
+                described(begun, *results)
             outermost = depth > 0 and close(depth)
             if around > 0:
                 close(around)
             if outermost:
-                outermost_ended(self)
+                ended(self)
 
     _dynamo.keep_out(torch, __call__, callees=True)
-    for function in (open_first, Namer.__call__, Namer._forget, Namer.body, _later.follow, outermost_ended.__func__,
-                     generation.begin.__func__):
-        _dynamo.keep_out(torch, function, callees=False)
-    _running.follow_calls(torch, module_class, __call__)
-    _follow_compile(module_class)
+    _running.follow_calls(torch, torch.nn.Module, __call__)
 
 
 def _follow_compile(module_class):

@@ -37,33 +37,46 @@ def _is_inside(frame, codes):
     return False
 
 
+class Unfollowed:
+    """Calls of modules that began before modules were followed: to Gable a module in the middle of a model would look like the
+    outermost one."""
+
+    def __init__(self, module_class):
+        functions = (module_class.__call__, getattr(module_class, "_call_impl", None))
+        self._codes = {id(function.__code__) for function in functions if hasattr(function, "__code__")}
+        self.threads = set()  # within such a call
+
+    def look(self):
+        self.threads = {thread for thread, frame in sys._current_frames().items() if _is_inside(frame, self._codes)}
+
+    def last(self, frame):
+        """Whether there still are any, where this thread is in `frame`."""
+        if _is_inside(frame, self._codes):
+            return True
+        frames = sys._current_frames()
+        self.threads.discard(threading.get_ident())
+        for thread in tuple(self.threads):
+            if not _is_inside(frames.get(thread), self._codes):
+                self.threads.discard(thread)
+        return bool(self.threads)
+
+
 def follow_calls(torch, module_class, followed):
-    """`followed` becomes what calls a module, as soon as no thread is within a call that began before: to it a module in the
-    middle of a model would look like the outermost one."""
+    """`followed` becomes what calls a module, as soon as no thread is within a call that began before."""
     call = module_class.__call__
-    codes = {id(function.__code__) for function in (call, getattr(module_class, "_call_impl", None)) if hasattr(function, "__code__")}
-    busy = {thread for thread, frame in sys._current_frames().items() if _is_inside(frame, codes)}
-    if not busy:
+    unfollowed = Unfollowed(module_class)
+    unfollowed.look()
+    if not unfollowed.threads:
         module_class.__call__ = followed
         return
 
-    def still_busy(frame):
-        if _is_inside(frame, codes):
-            return True
-        frames = sys._current_frames()
-        busy.discard(threading.get_ident())
-        for thread in tuple(busy):
-            if not _is_inside(frames.get(thread), codes):
-                busy.discard(thread)
-        return bool(busy)
-
     def __call__(self, *args, **kwargs):
-        if still_busy(sys._getframe(1)):
+        if unfollowed.last(sys._getframe(1)):
             return call(self, *args, **kwargs)
         if module_class.__call__ is __call__:
             module_class.__call__ = followed
         return followed(self, *args, **kwargs)
 
     _dynamo.keep_out(torch, __call__, callees=True)
-    _dynamo.keep_out(torch, still_busy, callees=False)
+    _dynamo.keep_out(torch, Unfollowed.last, callees=False)
     module_class.__call__ = __call__

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that looks for what Gable does to it finds nothing; and when the queue is complete, nothing is left."""
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "recordings"), HERE]
+import gable_run  # noqa: E402
+import layers_test  # noqa: E402
+from layers_test import GPU, PYTHON  # noqa: E402
+
+PROGRAM = os.path.join(HERE, "unseen.py")
+LEFT_BEHIND = os.path.join(HERE, "left_behind.py")
+
+
+class Unseen(gable_run.ReportTest):
+    maxDiff = 20000
+
+    def compare(self, case):
+        environment = dict(layers_test.plain_environment(), GABLE_PLAYBACK=GPU,
+                           LD_LIBRARY_PATH=os.path.join(os.environ["GABLE_BUILD"], "lib", "playback"))
+        plain = subprocess.run([PYTHON, PROGRAM, case], capture_output=True, text=True, timeout=300, env=environment, check=True).stdout
+        run = gable_run.run_profile(GPU, "unseen-" + case, "--", PYTHON, PROGRAM, case)
+        self.assertEqual((run.code, run.violations), (0, ""), run.err)
+        self.assertEqual(run.out, plain)
+        self.assertTrue(run.report.run["complete"])
+        self.assertTrue([path for path, _ in run.report.layers if path == ("Net", "block", "inner")], "its modules are followed")
+        return run
+
+    def test_tracebacks_warnings_and_stacks(self):
+        run = self.compare("tracebacks")
+        self.assertNotIn("gable", run.out)
+        # The same in the step in which operators are looked at.
+        self.assertIsNotNone(run.report.layer(("Net",))["model"])
+
+    def test_what_tools_of_pytorch_and_python_make_of_modules(self):
+        self.compare("tools")
+
+    def test_what_dynamo_compiles_and_recompiles(self):
+        self.compare("compiles")
+
+
+class LeftBehind(gable_run.ReportTest):
+    def left(self, case, *options):
+        run = gable_run.run_profile(GPU, "left-" + case, *options, "--", PYTHON, LEFT_BEHIND, case)
+        self.assertEqual((run.code, run.violations), (0, ""), run.err)
+        return run.out.split(), run
+
+    def test_nothing_when_the_queue_is_complete(self):
+        self.assertEqual(self.left("nothing")[0], ["True", "True", "False", "True"])
+
+    def test_nothing_below_the_wrapper_of_another_library(self):
+        # Of each of the steps and of what is in it.
+        self.assertEqual(self.left("wrapped")[0], ["False", "True", "120"])
+
+    def test_a_block_of_the_program_is_followed_again(self):
+        out, _ = self.left("block")
+        self.assertEqual(out, ["False", "True", "False", "False"])
+        self.check_second("block")
+
+    def test_a_further_queue_that_opens_in_the_middle_of_a_forward(self):
+        out, _ = self.left("thread")
+        self.assertEqual(out, ["False", "True", "True", "False"])
+        self.check_second("thread")
+
+    def test_modules_with_a_call_of_their_own_are_layers(self):
+        out, run = self.left("own_call")
+        self.assertEqual(out, ["False"])
+        for name in ("first", "last"):
+            layer = run.report.layer(("Model", name))
+            self.assertEqual((layer["launches"], layer["calls"]), (1, 1), name)
+
+    def check_second(self, case):
+        second = gable_run.Report(gable_run.report_schema.parse(gable_run.read_text(gable_run.work(f"left-{case}-2.json"))))
+        self.assertEqual({path[0] for path, _ in second.layers if path}, {"Model"})
+        for name in ("first", "last"):
+            self.assertEqual(second.layer(("Model", name))["launches"], 1)
+
+
+if __name__ == "__main__":
+    if not os.path.exists(PYTHON):
+        print("Skipped: no Python with PyTorch (scripts/setup.sh --torch BUILD makes one, GABLE_TORCH_PYTHON names it).")
+        sys.exit(gable_run.SKIPPED)
+    unittest.main(verbosity=2)
