@@ -90,18 +90,17 @@ void put(Call outer, Call inner) {
   if (g_calls.inner_slot != nullptr) __atomic_store_n(g_calls.inner_slot, inner, __ATOMIC_SEQ_CST);
 }
 
-// The queue may open again on another thread at this very moment. Whoever comes second sees what
-// the first one wrote.
+// The queue may open again on another thread at this very moment, which says so before it writes
+// the pointers. All is in one order, so either this sees it, or the pointers that stay are that
+// thread's.
 void leave() {
   put(call_of_python(), call_of_python());
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (gable::ranges_active()) put(&call_followed, &inner_followed);
+  if (gable::detail::ranges_active.load()) put(&call_followed, &inner_followed);
 }
 
 void follow_again() {
   if (g_slot.load(std::memory_order_acquire) == nullptr) return;
   g_anew.store(true, std::memory_order_release);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   put(&call_followed, &inner_followed);
 }
 

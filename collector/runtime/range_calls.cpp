@@ -81,7 +81,7 @@ bool open_recomputed(Runtime& rt, ThreadState& thread, ModuleToken token, std::u
 }  // namespace
 
 void set_ranges_active(bool active) {
-  detail::ranges_active.store(active, std::memory_order_relaxed);
+  detail::ranges_active.store(active);
   if (!active) return;
   if (auto* then = g_then.load(std::memory_order_acquire); then != nullptr) then();
 }
