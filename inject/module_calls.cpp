@@ -114,7 +114,8 @@ bool ask_after(void* function, void* const* arguments, std::size_t count, bool f
   return asked;
 }
 
-// The call itself, between two of Python's functions that look at it. None of theirs is around it.
+// The call itself, between two of Python's functions that look at it. Neither is on the program's
+// stack meanwhile.
 void* call_described(void* function, void* const* arguments, std::size_t count, void* names,
                      void* entered) {
   const std::size_t positional = count & ~kWordBefore;

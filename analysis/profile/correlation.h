@@ -21,8 +21,8 @@ struct PendingLaunch {
 };
 
 // Launches that wait for their record, by correlation id. Open addressing; ids that follow each
-// other lie together. Launches lie in the order of their homes (Robin Hood hashing), so that a
-// record in the order of its launch is taken without a look at the launches behind it.
+// other lie together. Launches lie in the order of their homes (Robin Hood hashing): where records
+// come in the order of their launches, taking one looks at one launch behind it, and no further.
 class PendingLaunches {
  public:
   explicit PendingLaunches(std::size_t max_pending);

@@ -36,6 +36,8 @@ std::string OnDemand::answer(const std::string& line) {
 std::string OnDemand::why_not() const {
   if (c_.ranges_only) return "CUPTI cannot be used in it; its report says why.";
   if (c_.rt.ranks) return "It is one of several ranks, whose windows must come together.";
+  if (reports_.output().is_left_out())
+    return "It is a rank that --ranks leaves out, and writes no report: ask one of the others.";
   if (ending_.begun()) return "It is ending.";
   if (!ending_.complete())
     return "A queue is open in it: its windows come first. Ask again when its report is complete.";

@@ -125,8 +125,8 @@ def tools():
 
     def look():
         call = nn.Module.__call__
-        print(inspect.signature(call), call.__module__, call.__qualname__, digest(inspect.getsource(call).encode()), inspect.getsourcefile(call),
-              call is getattr(nn.Module, "_wrapped_call_impl", call), sorted(vars(call)), type(call), sorted(nn.Module.__dict__) == names)
+        print(inspect.signature(call), call.__module__, call.__qualname__, digest(inspect.getsource(call).encode()))
+        print(inspect.getsourcefile(call), call is getattr(nn.Module, "_wrapped_call_impl", call), sorted(vars(call)), type(call), sorted(nn.Module.__dict__) == names)
         print(pickle.dumps(bare), pickle.dumps(call), saved(lambda file: torch.save(model, file)))
         traced = torch.jit.trace(model, batch)
         print(traced.code, saved(lambda file: torch.jit.save(traced, file)))
@@ -138,7 +138,11 @@ def tools():
     names = sorted(nn.Module.__dict__)
     look()
     kept = []
-    steps(lambda net: kept.append((saved(lambda file: torch.save(net, file)), saved(lambda file: torch.jit.save(torch.jit.trace(model, batch), file)))))
+
+    def keep(net):
+        traced = torch.jit.trace(model, batch)
+        kept.append((saved(lambda file: torch.save(net, file)), saved(lambda file: torch.jit.save(traced, file))))
+    steps(keep)
     print(kept)
     look()
 

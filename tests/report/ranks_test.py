@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which ranks of a job write a report: --ranks."""
 import os
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from small import STEPS, path_of
@@ -51,6 +53,26 @@ class Ranks(unittest.TestCase):
         """As with srun, where each rank has its own: another one's report is wanted."""
         self.assertEqual(self.run_ranks([""], "--ranks", "0", "-o", "it.json", launcher={"SLURM_PROCID": "3"}), ("", []))
         self.assertEqual(self.run_ranks([""], "--ranks", "0", "-o", "it.json", launcher={"SLURM_PROCID": "0"})[1], ["it.json"])
+
+    def test_a_rank_that_is_left_out_opens_no_further_queue(self):
+        """Its report would be promised and never come."""
+        gable, pid = os.environ["GABLE_PROGRAM"], os.path.join(self.folder, "pid")
+        player = os.path.join(os.path.dirname(gable), "..", "lib", "playback", "gable-player")
+        command = [gable, "profile", "--playback", path_of("long_run"), "-q", "--ranks", "5", "--", "sh", "-c",
+                   f"echo $$ >{pid}; exec {player} {path_of('long_run')}"]
+        environment = {name: value for name, value in os.environ.items() if name != "GABLE_OPTIONS"} | {"RANK": "1"}
+        with subprocess.Popen(command, env=environment, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+            said, until = "", time.monotonic() + 60
+            while "--ranks" not in said and time.monotonic() < until and running.poll() is None:
+                if os.path.exists(pid):
+                    with open(pid, encoding="utf-8") as file:
+                        done = subprocess.run([gable, "window", file.read().strip() or "1"], capture_output=True, text=True, timeout=60,
+                                              check=False)
+                    said = done.stdout + done.stderr
+                time.sleep(0.02)
+            with open(pid, encoding="utf-8") as file:
+                os.kill(int(file.read()), signal.SIGKILL)
+        self.assertIn("It is a rank that --ranks leaves out, and writes no report: ask one of the others.", said)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,8 @@ def _calls(function, inner, asked):
 
 
 def stand_before(library, function, inner, *asked):
-    """Calls of `function`, which calls `inner`, are the library's from now on; `asked` are what it asks of Python. False: that cannot be done here."""
+    """Calls of `function`, which calls `inner`, are the library's from now on; `asked` are what it asks of Python. False: that cannot
+    be done here."""
     try:
         calls = _calls(function, inner, asked)
     except Exception:
