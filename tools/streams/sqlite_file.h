@@ -73,6 +73,9 @@ class SqliteRows {
   [[noreturn]] void broken(const std::string& what) const;
 
  private:
+  [[nodiscard]] std::optional<std::int64_t> integer_within(int column, std::int64_t least,
+                                                           std::int64_t most) const;
+
   SqliteFile& file_;
   std::string table_;
   std::vector<std::string> columns_;

@@ -101,6 +101,23 @@ std::string plain_number(std::string_view text, DecimalMark mark) {
 
 constexpr std::size_t kLongestNumber = 64;
 
+// The digits of "1,234,567": most numbers of ncu that are not plain. 0 where it is no such number.
+std::size_t digits_of_groups(std::string_view text, char other, char* out) {
+  constexpr std::size_t kStep = 4;  // three digits and a mark
+  const std::size_t head = text.size() % kStep;
+  if (head == 0 || text.front() == '0') return 0;
+  std::size_t digits = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i >= head && (i - head) % kStep == 0) {
+      if (text[i] != other) return 0;
+    } else {
+      if (!is_digit(text[i])) return 0;
+      out[digits++] = text[i];
+    }
+  }
+  return digits;
+}
+
 // Of digits without a mark. Those of four digits and more would have groups where others do.
 MarkEvidence evidence_of_whole(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
@@ -152,9 +169,15 @@ std::optional<double> ncu_number(std::string_view text, DecimalMark mark) {
   const bool plain = std::all_of(text.begin(), text.end(), [mark](char c) {
     return is_digit(c) || (c == '.' && mark == DecimalMark::point);
   });
-  const std::string written = plain ? std::string() : plain_number(ncu_trimmed(text), mark);
-  if (!plain && written.empty()) return std::nullopt;
-  const std::string_view number = plain ? text : std::string_view(written);
+  std::array<char, kLongestNumber> digits;
+  std::string written;
+  std::string_view number = text;
+  if (!plain) {
+    const char other = mark == DecimalMark::point ? ',' : '.';
+    number = {digits.data(), digits_of_groups(text, other, digits.data())};
+    if (number.empty()) number = written = plain_number(ncu_trimmed(text), mark);
+    if (number.empty()) return std::nullopt;
+  }
   const char* end = number.data() + number.size();
   const auto [stop, code] = std::from_chars(number.data(), end, value);
   // Out of range is a number, too: the reader refuses it.

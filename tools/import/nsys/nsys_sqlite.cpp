@@ -13,6 +13,7 @@
 #include "tools/base/wrong_use.h"
 #include "tools/calls/call_numbers.h"
 #include "tools/calls/nsys_waits.h"
+#include "tools/calls/work_numbers.h"
 #include "tools/import/nsys/nsys_contents.h"
 #include "tools/import/nsys/nsys_records.h"
 #include "tools/import/nsys/nsys_steps.h"
@@ -117,8 +118,12 @@ class Reader {
 
   std::uint32_t process_of(std::uint64_t global) {
     const std::uint64_t process = global & ~kThreadPart;
-    return processes_.try_emplace(process, static_cast<std::uint32_t>(processes_.size()))
-        .first->second;
+    if (processes_.empty() || process != last_process_) {
+      last_number_ = processes_.try_emplace(process, static_cast<std::uint32_t>(processes_.size()))
+                         .first->second;
+      last_process_ = process;
+    }
+    return last_number_;
   }
 
   void tick() {
@@ -143,16 +148,17 @@ class Reader {
       if (const auto id = rows.number(node).value_or(0); id > 0)
         records_.add_node(operation.place, id);
     operation.caller = source.process;
+    work_.add(key_of(operation));
     operations_.add(operation);
   }
 
-  void see(const SqliteRows& rows) {
-    least_ = std::min(least_, rows.integer(0).value_or(INT64_MAX));
+  void see(std::uint64_t time) {
+    least_ = std::min(least_, static_cast<std::int64_t>(time) + file_.zero());
   }
 
   void times(const SqliteRows& rows, std::uint64_t& start, std::uint64_t& end) {
-    see(rows);
     start = rows.needed_time(0);
+    see(start);
     end = rows.needed_time(1);
     if (end < start) rows.broken("it ends before it starts");
   }
@@ -248,13 +254,17 @@ class Reader {
 
   // Of the calls only those that GPU work came from matter, and those that wait.
   void read_calls() {
+    numbers_.resize(processes_.size());
+    auto process = processes_.end();
+    std::uint64_t last_thread = UINT64_MAX;
     for (const char* table : kRuntime) {
       if (!file_.has(table)) continue;
       SqliteRows rows(file_, table, {"start", "correlationId", "globalTid", "end", "nameId"});
       while (rows.next()) {
         tick();
         imported_.has_calls = true;
-        see(rows);
+        const std::uint64_t start = rows.needed_time(0);
+        see(start);
         if (synchronises(texts_.call(rows, 4).what)) {
           const TracedCall wait = traced(rows);
           waits_.add({wait.start_ns, wait.end_ns(), wait.thread});
@@ -263,12 +273,16 @@ class Reader {
         const auto correlation = rows.number(1, kMost32);
         const auto thread = rows.number(2);
         if (!correlation || !thread) continue;
-        const auto process = processes_.find(*thread & ~kThreadPart);
-        if (process == processes_.end()) continue;
+        if (*thread != last_thread) {
+          last_thread = *thread;
+          process = processes_.find(*thread & ~kThreadPart);
+        }
+        if (process == processes_.end() || process->second >= numbers_.size()) continue;
         numbers_[process->second].see(*correlation);
+        const std::uint64_t key = nsys_key(process->second, *correlation);
+        if (!work_.may_have(key)) continue;
         const auto row = static_cast<std::uint32_t>(std::min(calls_.size(), kMost32));
-        calls_.add({nsys_key(process->second, *correlation), rows.needed_time(0),
-                    thread_of(*thread), row});
+        calls_.add({key, start, thread_of(*thread), row});
       }
     }
   }
@@ -338,11 +352,11 @@ class Reader {
                     {"start", "end", "globalTid", "domainId", "text", "textId", "eventType"});
     while (rows.next()) {
       tick();
-      see(rows);
       const auto type = rows.integer(6);
       if (type != kPushPop && type != kStartEnd) continue;
       SweptRange range;
       range.start_ns = rows.needed_time(0);
+      see(range.start_ns);
       const auto end = rows.time(1);
       range.end_ns = end.value_or(UINT64_MAX);  // it was open when the recording ended
       if (range.end_ns < range.start_ns) rows.broken("the range ends before it starts");
@@ -514,8 +528,7 @@ class Reader {
 
   // Its call was made before the recording began.
   [[nodiscard]] bool is_early(const NsysOperation& operation) const {
-    const auto numbers = numbers_.find(sources_[operation.source].process);
-    return numbers != numbers_.end() && numbers->second.before(operation.correlation);
+    return numbers_[sources_[operation.source].process].before(operation.correlation);
   }
 
   static constexpr int kName = 5;
@@ -530,9 +543,12 @@ class Reader {
   RangeNames names_;
   std::vector<ImportedStep> steps_;
   std::unordered_map<std::uint64_t, std::uint32_t> processes_, threads_;
+  std::uint64_t last_process_ = 0;
+  std::uint32_t last_number_ = 0;
   std::vector<std::uint64_t> first_rows_;      // by thread
   std::vector<std::uint32_t> thread_numbers_;  // by thread, as it was when calls were read
-  std::unordered_map<std::uint32_t, CallNumbers> numbers_;  // by process
+  std::vector<CallNumbers> numbers_;           // by process that has work
+  WorkNumbers work_;
   SortedRecords<NsysOperation, NsysEarlier> operations_;
   SortedRecords<NsysCall, NsysEarlier> calls_;
   SortedRecords<NsysCalled, NsysEarlier> called_;

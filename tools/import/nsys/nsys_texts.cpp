@@ -24,28 +24,26 @@ std::string NsysTexts::text(const SqliteRows& rows, int column) {
 
 FunctionId NsysTexts::function(const SqliteRows& rows, int first) {
   for (const int column : {first, first + 1}) {
-    if (rows.is_null(column)) continue;
-    const bool by_id = !rows.is_text(column);
-    const std::uint64_t id = by_id ? rows.needed(column) : 0;
-    if (by_id) {
-      const auto known = known_.find(id);
+    const auto id = rows.integer(column);
+    if (id) {
+      const auto known = known_.find(*id);
       if (known != known_.end()) return known->second;
     }
     const std::string name = text(rows, column);
     if (name.empty()) continue;
     const FunctionId function = functions_.intern(name);
-    if (by_id) known_.emplace(id, function);
+    if (id) known_.emplace(*id, function);
     return function;
   }
   return functions_.intern("(unnamed)");
 }
 
 NamedCall NsysTexts::call(const SqliteRows& rows, int column) {
-  if (rows.is_null(column)) return {};
-  if (rows.is_text(column)) return named_call(rows.text(column));
-  const auto [known, fresh] = calls_.try_emplace(rows.needed(column));
-  if (fresh) known->second = named_call(text(rows, column));
-  return known->second;
+  const auto id = rows.integer(column);
+  if (!id) return named_call(text(rows, column));
+  const auto known = calls_.find(*id);
+  if (known != calls_.end()) return known->second;
+  return calls_.emplace(*id, named_call(text(rows, column))).first->second;
 }
 
 void NsysTexts::read_domains(const char* table) {

@@ -45,9 +45,9 @@ class NsysTexts {
   FunctionTable& functions_;
   const StepRanges& steps_;
   std::set<std::uint32_t> step_names_;
-  std::unordered_map<std::uint64_t, NamedCall> calls_;
+  std::unordered_map<std::int64_t, NamedCall> calls_;
   std::optional<SqliteRows> strings_;
-  std::unordered_map<std::uint64_t, FunctionId> known_;
+  std::unordered_map<std::int64_t, FunctionId> known_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> domains_;  // process, domain
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> ranges_;
   std::string buffer_;

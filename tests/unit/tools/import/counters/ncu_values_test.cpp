@@ -49,7 +49,11 @@ TEST(NcuValues, OneDecimalMarkAtATime) {
   EXPECT_EQ(ncu_number("1.234", DecimalMark::point), 1.234);
   EXPECT_EQ(ncu_number("1.234", DecimalMark::comma), 1234);
   EXPECT_EQ(ncu_number("12,34,567"), 1234567);
-  for (const char* text : {"12,34", "1,2345", ",234", "0,123", "1234,567", "1,234'567", "1,"})
+  EXPECT_EQ(ncu_number("1,234"), 1234);
+  EXPECT_EQ(ncu_number("12,345,678"), 12345678);
+  EXPECT_EQ(ncu_number("123.456.789", DecimalMark::comma), 123456789);
+  for (const char* text : {"12,34", "1,2345", ",234", "0,123", "1234,567", "1,234'567", "1,",
+                           "1,234;567", "1,2a4", "12,345,67"})
     EXPECT_FALSE(ncu_number(text)) << text;
   EXPECT_EQ(ncu_number("1,e3", DecimalMark::comma), 1000);
 }
