@@ -17,7 +17,10 @@ def known_tests(folder=None):
     folder = folder or BUILD
     files = [*folder.glob("CTestTestfile.cmake"), *folder.glob("*_tests.cmake")]
     text = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    names = [name.split()[0] for _, name in re.findall(r"^add_test\(\[(=*)\[(.*?)\]\1\]", text, re.MULTILINE)]
+    # A program that lists tests and was not built.
+    names = [f"{file.name}_NOT_BUILT" for file in folder.glob("*_include.cmake")
+             if not file.with_name(file.name.replace("_include", "_tests")).exists()]
+    names += [name.split()[0] for _, name in re.findall(r"^add_test\(\[(=*)\[(.*?)\]\1\]", text, re.MULTILINE)]
     return names + [name for below in re.findall(r'^subdirs\("([^"]+)"\)', text, re.MULTILINE) for name in known_tests(folder / below)]
 
 
