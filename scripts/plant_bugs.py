@@ -397,7 +397,7 @@ def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--seed", type=int, default=None, help="which bugs are drawn; the same number draws the same (default: random)")
     parser.add_argument("--count", type=int, default=50, help="how many bugs (default 50)")
-    parser.add_argument("--only", action="append", metavar="FOLDER", help="bugs in this folder and those below; may be repeated")
+    parser.add_argument("--only", action="append", metavar="PATH", help="bugs in this file, or in this folder and those below; may be repeated")
     parser.add_argument("--list", action="store_true", help="show the bugs as diffs and do no more")
     parser.add_argument("--units", action="store_true", help="run the unit programs only, which takes seconds a bug")
     parser.add_argument("--work", type=pathlib.Path, help="where the copy of the tree lies, and stays for the next time (default: a "
@@ -426,8 +426,10 @@ def main():
 def wanted(tree, options):
     folders = bugs_in(tree)
     if options.only:
-        only = [folder.rstrip("/") for folder in options.only]
-        folders = {f: lines for f, lines in folders.items() if any(f == o or f.startswith(o + "/") for o in only)}
+        only = [path.rstrip("/") for path in options.only]
+        folders = {folder: [line for line in lines if any(f"{line[0].path}/".startswith(f"{path}/") for path in only)]
+                   for folder, lines in folders.items()}
+        folders = {folder: lines for folder, lines in folders.items() if lines}
     if not folders:
         sys.exit(f"plant_bugs: no sources in {', '.join(options.only)}")
     return folders
