@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/tools/run_gable.h"
 
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <vector>
+#include <list>
+
+#include "tests/unit/temporary_folder.h"
 
 namespace gable::tests {
-namespace {
-
-struct Folders {
-  ~Folders() {
-    for (const std::string& path : paths) {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
-  }
-  std::vector<std::string> paths;
-};
-
-}  // namespace
 
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -31,24 +18,18 @@ std::string read_text(const std::string& path) {
 }
 
 std::string temporary_folder() {
-  static Folders folders;
-  std::string pattern = testing::TempDir() + "gable-test-XXXXXX";
-  if (mkdtemp(pattern.data()) == nullptr) {
-    ADD_FAILURE() << "no temporary folder: " << pattern;
-    std::abort();
-  }
-  folders.paths.push_back(pattern);
-  return pattern;
+  static std::list<TemporaryFolder> folders;
+  return folders.emplace_back().path();
 }
 
 Ran run_shell(const std::string& line) {
-  const std::string folder = temporary_folder();
+  const TemporaryFolder folder;
   const int status =
-      std::system(("( " + line + "\n) >" + folder + "/out 2>" + folder + "/err").c_str());
+      std::system(("( " + line + "\n) >" + folder.at("out") + " 2>" + folder.at("err")).c_str());
   Ran ran;
   ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
-  ran.out = read_text(folder + "/out");
-  ran.err = read_text(folder + "/err");
+  ran.out = folder.text_of("out");
+  ran.err = folder.text_of("err");
   return ran;
 }
 

@@ -7,11 +7,11 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "analysis/base/plain_file.h"
 #include "analysis/base/text_file.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace gable {
 namespace {
@@ -20,21 +20,13 @@ namespace fs = std::filesystem;
 
 class FilePlaces : public ::testing::Test {
  protected:
-  FilePlaces() : umask_(::umask(022)) {
-    std::string pattern = ::testing::TempDir() + "gable-places-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-    path_ = folder_ + "/r.json";
-  }
-  ~FilePlaces() override {
-    ::umask(umask_);
-    fs::remove_all(folder_);
-  }
+  FilePlaces() : umask_(::umask(022)) {}
+  ~FilePlaces() override { ::umask(umask_); }
   static mode_t mode_of(const std::string& path) {
     struct stat info {};
     EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
     return info.st_mode & 07777;
   }
-  static void put(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
   static std::string numbered(const std::string& path, unsigned number) {
     return path + std::to_string(number);
   }
@@ -47,12 +39,13 @@ class FilePlaces : public ::testing::Test {
   }
   [[nodiscard]] std::size_t files() const {
     std::size_t count = 0;
-    for ([[maybe_unused]] const auto& each : fs::directory_iterator(folder_)) ++count;
+    for ([[maybe_unused]] const auto& each : fs::directory_iterator(folder_.path())) ++count;
     return count;
   }
 
   const mode_t umask_;
-  std::string folder_, path_;
+  const tests::TemporaryFolder folder_;
+  const std::string path_ = folder_.at("r.json");
 };
 
 TEST_F(FilePlaces, ANewFileHasTheModeOfTheUmaskAndAnOldOneKeepsItsOwn) {
@@ -67,14 +60,14 @@ TEST_F(FilePlaces, ANewFileHasTheModeOfTheUmaskAndAnOldOneKeepsItsOwn) {
 
 // It names the host and the command.
 TEST_F(FilePlaces, WhereAllMayWriteAFileIsItsOwnersAlone) {
-  ASSERT_EQ(::chmod(folder_.c_str(), 01777), 0);
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 01777), 0);
   EXPECT_EQ(write_text_file("one", path_), "");
   EXPECT_EQ(mode_of(path_), 0600u);
-  EXPECT_EQ(write_new_file("one", folder_ + "/new"), 0);
-  EXPECT_EQ(mode_of(folder_ + "/new"), 0600u);
-  OwnFile own(folder_ + "/own", numbered);
+  EXPECT_EQ(write_new_file("one", folder_.at("new")), 0);
+  EXPECT_EQ(mode_of(folder_.at("new")), 0600u);
+  OwnFile own(folder_.at("own"), numbered);
   EXPECT_EQ(own.write("one"), "");
-  EXPECT_EQ(mode_of(folder_ + "/own"), 0600u);
+  EXPECT_EQ(mode_of(folder_.at("own")), 0600u);
 }
 
 TEST_F(FilePlaces, ANewFileTakesTheNameOfNoOther) {
@@ -82,31 +75,32 @@ TEST_F(FilePlaces, ANewFileTakesTheNameOfNoOther) {
   EXPECT_EQ(mode_of(path_), 0644u);
   EXPECT_EQ(write_new_file("two", path_), EEXIST);
   EXPECT_EQ(read_plain_file(path_), "one");
-  EXPECT_EQ(write_new_file("one", folder_ + "/none/r"), ENOENT);
+  EXPECT_EQ(write_new_file("one", folder_.at("none/r")), ENOENT);
 }
 
 TEST_F(FilePlaces, AFolderIsNoPlaceForText) {
-  EXPECT_EQ(write_text_file("one", folder_), folder_ + " cannot be written: Is a directory.");
-  OwnFile own(folder_, numbered);
-  EXPECT_EQ(own.write("one"), folder_ + " cannot be written: Is a directory.");
-  EXPECT_FALSE(is_written_in_place(folder_));
+  EXPECT_EQ(write_text_file("one", folder_.path()),
+            folder_.path() + " cannot be written: Is a directory.");
+  OwnFile own(folder_.path(), numbered);
+  EXPECT_EQ(own.write("one"), folder_.path() + " cannot be written: Is a directory.");
+  EXPECT_FALSE(is_written_in_place(folder_.path()));
 }
 
 TEST_F(FilePlaces, ALinkLeadsToWhatIsWritten) {
-  put(folder_ + "/real", "old");
+  folder_.file("real", "old");
   fs::create_symlink("real", path_);
   EXPECT_EQ(write_text_file("new", path_), "");
   EXPECT_TRUE(fs::is_symlink(path_));
-  EXPECT_EQ(read_plain_file(folder_ + "/real"), "new");
+  EXPECT_EQ(read_plain_file(folder_.at("real")), "new");
   // What it leads to may not be there yet, named from its folder or from the root.
-  for (const std::string& target : {std::string("first"), folder_ + "/second"}) {
+  for (const std::string& target : {std::string("first"), folder_.at("second")}) {
     fs::remove(path_);
     fs::create_symlink(target, path_);
     EXPECT_EQ(write_text_file(target, path_), "");
     EXPECT_TRUE(fs::is_symlink(path_)) << target;
     EXPECT_EQ(read_plain_file(path_), target);
   }
-  EXPECT_EQ(read_plain_file(folder_ + "/first"), "first");
+  EXPECT_EQ(read_plain_file(folder_.at("first")), "first");
   // A link into a folder that is not there gives way to the file.
   fs::remove(path_);
   fs::create_symlink("none/r", path_);
@@ -135,7 +129,7 @@ TEST_F(FilePlaces, OpenFilesAreWrittenByTheirNumbers) {
                             "/dev/fd/99999999", "/proc/self/fd", "stdout"})
     EXPECT_FALSE(is_written_in_place(other)) << other;
   EXPECT_FALSE(is_written_in_place(path_));
-  put(path_, "");
+  folder_.file("r.json", "");
   EXPECT_FALSE(is_written_in_place(path_));
   EXPECT_NE(write_text_file("text", "/dev/fd/999999"), "");
 }
@@ -171,7 +165,7 @@ TEST_F(FilePlaces, APipeIsWrittenInPlace) {
 }
 
 TEST_F(FilePlaces, WhatIsOlderThanTheProcessIsReplaced) {
-  put(path_, "old");
+  folder_.file("r.json", "old");
   ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
   make_old(path_);
   OwnFile own(path_, numbered);
@@ -185,10 +179,8 @@ TEST_F(FilePlaces, WhatIsOlderThanTheProcessIsReplaced) {
 }
 
 TEST_F(FilePlaces, NamesOfOthersAreCountedUp) {
-  for (const std::string& taken : {path_, path_ + "1", path_ + "2"}) {
-    put(taken, "another's");
-    make_new(taken);
-  }
+  for (const char* taken : {"r.json", "r.json1", "r.json2"})
+    make_new(folder_.file(taken, "another's"));
   OwnFile own(path_, numbered, [&](const std::string& name) { return name == path_ + "3"; });
   EXPECT_EQ(own.write("one"), "");
   EXPECT_EQ(own.path(), path_ + "4");
@@ -224,7 +216,7 @@ TEST_F(FilePlaces, AHundredNumbersAreTried) {
 
 TEST_F(FilePlaces, AFileInTheWorkingFolderNeedsNoFolder) {
   const fs::path before = fs::current_path();
-  fs::current_path(folder_);
+  fs::current_path(folder_.path());
   EXPECT_EQ(write_text_file("text", "r.json"), "");
   EXPECT_EQ(write_new_file("text", "new"), 0);
   fs::current_path(before);

@@ -11,29 +11,21 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/unit/temporary_folder.h"
+
 namespace gable {
 namespace {
 
 class InputFileOf : public testing::Test {
  protected:
-  InputFileOf() {
-    std::string folder = testing::TempDir() + "gable-input-XXXXXX";
-    folder_ = ::mkdtemp(folder.data());
-  }
-  ~InputFileOf() override {
-    ::unlink(path("file").c_str());
-    ::rmdir(folder_.c_str());
-  }
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  std::string folder_;
+  const tests::TemporaryFolder folder_;
 };
 
 TEST_F(InputFileOf, AFileIsReadWhole) {
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{3'000'000}}) {
     std::string text(size, 'x');
     if (size > 0) text.back() = '\0';
-    std::ofstream(path("file"), std::ios::binary) << text;
-    InputFile file(path("file"), "a report");
+    InputFile file(folder_.file("file", text), "a report");
     EXPECT_EQ(file.error(), "");
     EXPECT_TRUE(file.is_regular());
     EXPECT_EQ(file.size(), size);
@@ -47,8 +39,8 @@ TEST_F(InputFileOf, WhatIsNoFileIsASentence) {
     EXPECT_FALSE(file.read_all());
     return file.error();
   };
-  EXPECT_EQ(error(path("none")), path("none") + ": No such file or directory.");
-  EXPECT_EQ(error(folder_), folder_ + " is a folder, not a report.");
+  EXPECT_EQ(error(folder_.at("none")), folder_.at("none") + ": No such file or directory.");
+  EXPECT_EQ(error(folder_.path()), folder_.path() + " is a folder, not a report.");
   EXPECT_EQ(error("/dev/zero"), "/dev/zero is a device, not a report.");
 }
 
@@ -62,10 +54,11 @@ TEST_F(InputFileOf, AFileWithoutASizeIsReadToItsEnd) {
 }
 
 TEST_F(InputFileOf, APipeIsReadUntilItsWriterEnds) {
-  ASSERT_EQ(::mkfifo(path("file").c_str(), 0600), 0);
+  const std::string path = folder_.at("file");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   const std::string sent(200'000, 'y');
-  std::thread writer([&] { std::ofstream(path("file")) << sent; });
-  InputFile file(path("file"), "a report");
+  std::thread writer([&] { std::ofstream(path) << sent; });
+  InputFile file(path, "a report");
   EXPECT_EQ(file.error(), "");
   EXPECT_FALSE(file.is_regular());
   EXPECT_EQ(file.size(), 0u);
@@ -74,10 +67,10 @@ TEST_F(InputFileOf, APipeIsReadUntilItsWriterEnds) {
 }
 
 TEST_F(InputFileOf, WhoTakesTheNumberClosesIt) {
-  std::ofstream(path("file")) << "text";
+  const std::string path = folder_.file("file", "text");
   int number = -1;
   {
-    InputFile file(path("file"), "a report");
+    InputFile file(path, "a report");
     number = file.release();
     EXPECT_EQ(file.release(), -1);
   }

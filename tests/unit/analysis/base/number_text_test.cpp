@@ -5,14 +5,13 @@
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "analysis/base/display.h"
 #include "analysis/base/number_text.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace gable::tests {
 namespace {
@@ -36,16 +35,16 @@ TEST(NumberText, Decimals) {
 
 // The library's texts are those of every other program, whatever locale this one set.
 TEST(NumberText, NoDecimalCommaOfTheProgram) {
-  std::string folder = testing::TempDir() + "gable_locale_XXXXXX";
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  std::ofstream(folder + "/source") << "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \".\"\n"
-                                       "grouping 3;3\nEND LC_NUMERIC\n";
+  const TemporaryFolder folder;
+  const std::string source = folder.file("source",
+                                         "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \".\"\n"
+                                         "grouping 3;3\nEND LC_NUMERIC\n");
   // It warns that the other categories are missing, and ends with 1.
   (void)std::system(
-      ("localedef -c -i " + folder + "/source " + folder + "/comma 2>" + folder + "/warnings")
+      ("localedef -c -i " + source + " " + folder.at("comma") + " 2>" + folder.at("warnings"))
           .c_str());
   const std::string before = std::setlocale(LC_NUMERIC, nullptr);
-  setenv("LOCPATH", folder.c_str(), 1);
+  setenv("LOCPATH", folder.path().c_str(), 1);
   ASSERT_NE(std::setlocale(LC_NUMERIC, "comma"), nullptr)
       << "localedef made none: install Debian's locales";
   std::array<char, 8> printed{};
@@ -54,7 +53,6 @@ TEST(NumberText, NoDecimalCommaOfTheProgram) {
                                           duration(1234567), with_prefix(1.5e9, "B")};
   std::setlocale(LC_NUMERIC, before.c_str());
   unsetenv("LOCPATH");
-  std::filesystem::remove_all(folder);
   EXPECT_STREQ(printed.data(), "1,98");
   EXPECT_EQ(texts, (std::vector<std::string>{"1.98", "1.980", "1.23 ms", "1.50 GB"}));
 }

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "analysis/base/plain_file.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace gable {
 namespace {
@@ -21,15 +22,10 @@ namespace {
 class TextFile : public ::testing::Test {
  protected:
   TextFile() {
-    std::string pattern = ::testing::TempDir() + "gable-text-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
     watch_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    ::inotify_add_watch(watch_, folder_.c_str(), IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM);
+    ::inotify_add_watch(watch_, folder_.path().c_str(), IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM);
   }
-  ~TextFile() override {
-    ::close(watch_);
-    std::filesystem::remove_all(folder_);
-  }
+  ~TextFile() override { ::close(watch_); }
   // Names that anything in the folder ever had since the last question.
   std::set<std::string> names() {
     std::set<std::string> found;
@@ -48,39 +44,40 @@ class TextFile : public ::testing::Test {
     return path + std::to_string(number);
   }
 
-  std::string folder_;
+  const tests::TemporaryFolder folder_;
   int watch_ = -1;
 };
 
 TEST_F(TextFile, ANewOneHasNoOtherNameBefore) {
-  OwnFile file(folder_ + "/r.json", numbered);
+  OwnFile file(folder_.at("r.json"), numbered);
   EXPECT_EQ(file.write("one"), "");
   EXPECT_EQ(names(), std::set<std::string>{"r.json"});
-  EXPECT_EQ(read_plain_file(folder_ + "/r.json"), "one");
+  EXPECT_EQ(read_plain_file(folder_.at("r.json")), "one");
   // Another's is left alone. When this process began is known to a tick, and it has just begun.
   std::filesystem::last_write_time(
-      folder_ + "/r.json", std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
-  OwnFile other(folder_ + "/r.json", numbered);
+      folder_.at("r.json"), std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  OwnFile other(folder_.at("r.json"), numbered);
   EXPECT_EQ(other.write("two"), "");
   EXPECT_EQ(names(), std::set<std::string>{"r.json1"});
-  EXPECT_EQ(read_plain_file(folder_ + "/r.json"), "one");
-  EXPECT_EQ(read_plain_file(folder_ + "/r.json1"), "two");
+  EXPECT_EQ(read_plain_file(folder_.at("r.json")), "one");
+  EXPECT_EQ(read_plain_file(folder_.at("r.json1")), "two");
 }
 
 TEST_F(TextFile, WhatIsWrittenAgainTakesThePlaceOfWhatWasThere) {
-  OwnFile file(folder_ + "/r.json", numbered);
+  OwnFile file(folder_.at("r.json"), numbered);
   EXPECT_EQ(file.write("one"), "");
   EXPECT_EQ(file.write("two"), "");
-  EXPECT_EQ(read_plain_file(folder_ + "/r.json"), "two");
+  EXPECT_EQ(read_plain_file(folder_.at("r.json")), "two");
   std::size_t count = 0;
-  for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator(folder_)) ++count;
+  for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator(folder_.path()))
+    ++count;
   EXPECT_EQ(count, 1u);
 }
 
 TEST_F(TextFile, AFolderThatIsNotThereIsSaid) {
-  OwnFile file(folder_ + "/none/r.json", numbered);
+  OwnFile file(folder_.at("none/r.json"), numbered);
   EXPECT_EQ(file.write("one"),
-            folder_ + "/none/r.json cannot be written: No such file or directory.");
+            folder_.at("none/r.json") + " cannot be written: No such file or directory.");
 }
 
 }  // namespace

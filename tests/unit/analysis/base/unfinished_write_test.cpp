@@ -9,9 +9,9 @@
 #include <chrono>
 #include <climits>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
+
+#include "tests/unit/temporary_folder.h"
 
 namespace gable {
 namespace {
@@ -20,32 +20,20 @@ namespace fs = std::filesystem;
 
 class Unfinished : public testing::Test {
  protected:
-  Unfinished() {
-    std::string pattern = (fs::temp_directory_path() / "gable-unfinished-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    part_ = folder_ / ".part";
-    path_ = folder_ / "report.json";
-    put(part_, "new");
-  }
-  ~Unfinished() override { fs::remove_all(folder_); }
-
-  static void put(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
   [[nodiscard]] int unnamed() const {
     fs::remove(part_);
-    const int file = ::open(folder_.c_str(), O_WRONLY | O_TMPFILE, 0600);
+    const int file = ::open(folder_.path().c_str(), O_WRONLY | O_TMPFILE, 0600);
     EXPECT_TRUE(file < 0 || ::write(file, "new", 3) == 3);
     return file;
   }
-  [[nodiscard]] std::string report() const {
-    std::ifstream file(path_);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  [[nodiscard]] std::string report() const { return folder_.text_of("report.json"); }
 
-  fs::path folder_, part_, path_;
+  const tests::TemporaryFolder folder_;
+  const std::string part_ = folder_.file(".part", "new"), path_ = folder_.at("report.json");
 };
 
 TEST_F(Unfinished, WhatIsWholeGetsItsName) {
-  put(path_, "old");
+  folder_.file("report.json", "old");
   UnfinishedWrite write(-1, part_, path_, true);
   write.whole();
   UnfinishedWrite::settle_slots();
@@ -77,7 +65,7 @@ TEST_F(Unfinished, WhatJustGotItsNameIsRenamedThoughItIsClosed) {
 }
 
 TEST_F(Unfinished, APartIsRemoved) {
-  put(path_, "old");
+  folder_.file("report.json", "old");
   const UnfinishedWrite write(-1, part_, path_, true);
   UnfinishedWrite::settle_slots();
   EXPECT_EQ(report(), "old");
@@ -85,7 +73,7 @@ TEST_F(Unfinished, APartIsRemoved) {
 }
 
 TEST_F(Unfinished, WhatIsAnothersIsNotReplaced) {
-  put(path_, "another's");
+  folder_.file("report.json", "another's");
   UnfinishedWrite write(-1, part_, path_, false);
   write.whole();
   UnfinishedWrite::settle_slots();
@@ -104,8 +92,7 @@ TEST_F(Unfinished, WhatIsFinishedIsLeftAlone) {
 }
 
 TEST_F(Unfinished, MoreThanAreKnownAreOnlyNotSettled) {
-  const fs::path other = folder_ / ".other";
-  put(other, "new");
+  const std::string other = folder_.file(".other", "new");
   const UnfinishedWrite one(-1, part_, path_, true), two(-1, part_, path_, true),
       three(-1, part_, path_, true), four(-1, part_, path_, true), five(-1, other, path_, true);
   UnfinishedWrite::settle_slots();
@@ -123,15 +110,15 @@ TEST_F(Unfinished, ANameThatIsTooLongIsOnlyNotSettled) {
 }
 
 TEST_F(Unfinished, AFileWithoutANumberGetsNoName) {
-  UnfinishedWrite write(-1, folder_ / "other", path_, true);
+  UnfinishedWrite write(-1, folder_.at("other"), path_, true);
   EXPECT_FALSE(write.give_name());
-  EXPECT_FALSE(fs::exists(folder_ / "other"));
+  EXPECT_FALSE(fs::exists(folder_.at("other")));
 }
 
 // The places are given back.
 TEST_F(Unfinished, ManyAfterEachOtherAreAllKnown) {
   for (int i = 0; i < 9; ++i) {
-    put(part_, std::to_string(i));
+    folder_.file(".part", std::to_string(i));
     UnfinishedWrite write(-1, part_, path_, true);
     write.whole();
     UnfinishedWrite::settle_slots();
@@ -149,7 +136,7 @@ TEST_F(Unfinished, OnlyTheFirstEndSettles) {
       UnfinishedWrite::settle_all();
     }
     const bool first = report() == "new" && !fs::exists(part_);
-    put(part_, "other");
+    folder_.file(".part", "other");
     UnfinishedWrite write(-1, part_, path_, true);
     write.whole();
     UnfinishedWrite::settle_all();

@@ -16,6 +16,7 @@
 #include "collector/options/request_socket.h"
 #include "collector/process/loaded_objects.h"
 #include "collector/runtime/torch_seen.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace gable {
 namespace {
@@ -108,21 +109,18 @@ class TorchLibrary {
     if (::dladdr(reinterpret_cast<void*>(&::getpid), &info) == 0) return;
     const auto beside = std::filesystem::path(info.dli_fname).parent_path() / "libutil.so.1";
     if (!std::filesystem::exists(beside)) return;
-    std::string folder = std::filesystem::temp_directory_path() / "gable-torch-XXXXXX";
-    if (::mkdtemp(folder.data()) == nullptr) return;
-    folder_ = folder;
-    std::filesystem::copy_file(beside, folder_ / "libtorch_cpu.so");
-    handle_ = ::dlopen((folder_ / "libtorch_cpu.so").c_str(), RTLD_NOW);
+    const std::string library = folder_.at("libtorch_cpu.so");
+    std::filesystem::copy_file(beside, library);
+    handle_ = ::dlopen(library.c_str(), RTLD_NOW);
   }
   ~TorchLibrary() {
     if (handle_ != nullptr) ::dlclose(handle_);
-    if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
   TorchLibrary(const TorchLibrary&) = delete;
   TorchLibrary& operator=(const TorchLibrary&) = delete;
 
  private:
-  std::filesystem::path folder_;
+  const tests::TemporaryFolder folder_;
   void* handle_ = nullptr;
 };
 

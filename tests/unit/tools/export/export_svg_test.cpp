@@ -6,6 +6,7 @@
 
 #include "tests/unit/has_text.h"
 #include "tests/unit/tools/made_report.h"
+#include "tests/unit/tools/work_by_formula.h"
 
 namespace gable::tests {
 namespace {
@@ -204,18 +205,7 @@ TEST(ExportSvg, PointsHaveALeastSizeAndStayInTheStrip) {
 }
 
 TEST(ExportSvg, WorkByFormulaSaysSo) {
-  MadeReport made;
-  const auto id = made.add_layer({"net"});
-  KernelRow& kernel = made.add_kernel(id, "k", 100, 0, 0);
-  kernel.flops = {};
-  kernel.bytes = {};
-  Report report = made.done();
-  LayerModel& model = report.layers[1].model.emplace();
-  model.self.flops = 25000;
-  model.self.bytes = 1000;
-  model.self.types["fp32"] = 25000;
-  model.bytes_per_s = 1e10;
-  const Lines circles = drawn(svg_of(report, {}), "<circle");
+  const Lines circles = drawn(svg_of(work_by_formula(), {}), "<circle");
   ASSERT_EQ(circles.size(), 1u);
   EXPECT_TRUE(circles[0].starts_with("<circle class=\"dot none analytic\" cx=")) << circles[0];
 }

@@ -5,12 +5,11 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 
 #include "tests/unit/has_text.h"
+#include "tests/unit/temporary_folder.h"
 #include "tests/unit/tools/made_report.h"
 #include "tools/base/wrong_use.h"
 #include "tools/files/layer_option.h"
@@ -20,22 +19,11 @@
 namespace gable {
 namespace {
 
-namespace fs = std::filesystem;
-
 class FilesOnDisk : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder = (fs::temp_directory_path() / "gable-files-XXXXXX").string();
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  [[nodiscard]] std::string in(const std::string& name) const { return (folder_ / name).string(); }
-  static std::string text_of(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  fs::path folder_;
+  [[nodiscard]] std::string in(const std::string& name) const { return folder_.at(name); }
+
+  const tests::TemporaryFolder folder_;
 };
 
 std::string refusal(void (*check)(const std::string&), const std::string& path) {
@@ -70,13 +58,12 @@ TEST(PlaceOfRemarks, RefusesTwoThatNameTheSame) {
 }
 
 TEST_F(FilesOnDisk, AreWrittenButNotOverWhatWasRead) {
-  std::ofstream(in("read")) << "old";
   ReportFiles files;
-  files.paths = {in("read")};
+  files.paths = {folder_.file("read", "old")};
   write_output(files, "new", in("written"));
-  EXPECT_EQ(text_of(in("written")), "new");
+  EXPECT_EQ(folder_.text_of("written"), "new");
   EXPECT_THROW(write_output(files, "new", in("read")), WrongUse);
-  EXPECT_EQ(text_of(in("read")), "old");
+  EXPECT_EQ(folder_.text_of("read"), "old");
   EXPECT_THROW(write_output(files, "new", in("none/written")), WrongUse);
 }
 
@@ -96,9 +83,9 @@ TEST_F(FilesOnDisk, HaveAPlaceThatIsCheckedBefore) {
 }
 
 TEST_F(FilesOnDisk, AreNamedOnce) {
-  std::ofstream(in("a")) << "a";
-  std::ofstream(in("b")) << "b";
-  fs::create_symlink(in("a"), in("link"));
+  folder_.file("a", "a");
+  folder_.file("b", "b");
+  std::filesystem::create_symlink(in("a"), in("link"));
   EXPECT_NO_THROW(check_each_once({}, "report"));
   EXPECT_NO_THROW(check_each_once({in("a"), in("b"), in("none"), in("none")}, "report"));
   EXPECT_THROW(check_each_once({in("a"), in("b"), in("link")}, "report"), WrongUse);
@@ -111,7 +98,7 @@ TEST_F(FilesOnDisk, AreReadInTheirOrder) {
   second.report.devices[0].name = "second";
   ASSERT_EQ(write_report_file(first.done(), in("1")), "");
   ASSERT_EQ(write_report_file(second.done(), in("2")), "");
-  std::ofstream(in("broken")) << "{";
+  folder_.file("broken", "{");
   const ReportFiles files = read_reports({in("2"), in("broken"), in("none"), in("1")});
   EXPECT_EQ(files.paths, (std::vector<std::string>{in("2"), in("1")}));
   ASSERT_EQ(files.reports.size(), 2u);

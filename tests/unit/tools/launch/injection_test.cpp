@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "tests/unit/temporary_folder.h"
 #include "tools/base/wrong_use.h"
 
 namespace gable {
@@ -66,10 +67,9 @@ TEST(FullPath, BeginsAtTheRoot) {
 
 TEST(FullPath, NeedsTheCurrentFolder) {
   const int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  std::string gone = testing::TempDir() + "gable-gone-XXXXXX";
-  ASSERT_NE(mkdtemp(gone.data()), nullptr);
-  ASSERT_EQ(chdir(gone.c_str()), 0);
-  ASSERT_EQ(rmdir(gone.c_str()), 0);
+  const tests::TemporaryFolder gone;
+  ASSERT_EQ(chdir(gone.path().c_str()), 0);
+  ASSERT_EQ(rmdir(gone.path().c_str()), 0);
   EXPECT_THROW(static_cast<void>(full_path("a")), WrongUse);
   EXPECT_EQ(full_path("/a"), "/a");
   ASSERT_EQ(fchdir(here), 0);
@@ -119,7 +119,6 @@ class PlaceOfTheManifest : public testing::Test {
   void SetUp() override {
     const char* value = std::getenv("TMPDIR");
     if (value != nullptr) before_ = value;
-    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
   }
   void TearDown() override {
     if (before_) {
@@ -127,7 +126,6 @@ class PlaceOfTheManifest : public testing::Test {
     } else {
       unsetenv("TMPDIR");
     }
-    std::filesystem::remove(folder_);
   }
   static int next_file() {
     const int file = dup(0);
@@ -135,21 +133,21 @@ class PlaceOfTheManifest : public testing::Test {
     return file;
   }
 
-  std::string folder_ = testing::TempDir() + "gable-place-XXXXXX";
+  const tests::TemporaryFolder folder_;
 
  private:
   std::optional<std::string> before_;
 };
 
 TEST_F(PlaceOfTheManifest, IsTheTemporaryFolder) {
-  setenv("TMPDIR", folder_.c_str(), 1);
+  setenv("TMPDIR", folder_.path().c_str(), 1);
   const int file = next_file();
   {
     const Manifest manifest;
-    EXPECT_EQ(manifest.path().rfind(folder_ + "/gable-reports-", 0), 0U) << manifest.path();
+    EXPECT_EQ(manifest.path().rfind(folder_.at("gable-reports-"), 0), 0U) << manifest.path();
     EXPECT_EQ(next_file(), file) << "a file is left open";
   }
-  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 TEST_F(PlaceOfTheManifest, IsAnotherWhereThatFolderIsOfNoUse) {

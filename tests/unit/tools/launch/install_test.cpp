@@ -10,10 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "tests/unit/temporary_folder.h"
 #include "tools/base/wrong_use.h"
 #include "tools/launch/injection.h"
 
@@ -79,9 +79,6 @@ TEST(CopiedProgram, DISABLED_TellsWhatItFinds) {
 class InstalledProgram : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "gable-install-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    root_ = fs::canonical(pattern);
     fs::create_directory(root_ / "bin");
     // A second name will do where the file system is the same.
     const fs::path me = fs::read_symlink("/proc/self/exe");
@@ -91,14 +88,9 @@ class InstalledProgram : public testing::Test {
     put("recording.jsonl", R"({"gable_recording": 1, "origin": "hand-written", "note": "n"})");
     put("damaged.jsonl", "{");
   }
-  void TearDown() override {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
 
   void put(const std::string& name, const std::string& text = "") {
-    fs::create_directories((root_ / name).parent_path());
-    std::ofstream(root_ / name) << text << "\n";
+    folder_.file(name, text + "\n");
   }
   void put_all(const std::string& folder, const std::vector<std::string>& files,
                const std::string& but = "") {
@@ -126,7 +118,8 @@ class InstalledProgram : public testing::Test {
   }
   [[nodiscard]] std::string at(const std::string& name) const { return (root_ / name).string(); }
 
-  fs::path root_;
+  const tests::TemporaryFolder folder_;
+  const fs::path root_ = fs::canonical(folder_.path());
   std::string told_;
 };
 

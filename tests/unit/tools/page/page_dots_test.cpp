@@ -6,6 +6,7 @@
 #include "tests/unit/tools/made_report.h"
 #include "tests/unit/tools/page/page_rows.h"
 #include "tests/unit/tools/whole_kernel.h"
+#include "tests/unit/tools/work_by_formula.h"
 
 namespace gable::tests {
 namespace {
@@ -70,18 +71,7 @@ TEST(PageDots, AGraphCountsAgain) {
 }
 
 TEST(PageDots, WorkByFormulaSaysSo) {
-  MadeReport made;
-  const auto id = made.add_layer({"net"});
-  KernelRow& kernel = made.add_kernel(id, "k", 100, 0, 0);
-  kernel.flops = {};
-  kernel.bytes = {};
-  Report report = made.done();
-  LayerModel& model = report.layers[1].model.emplace();
-  model.self.flops = 25000;
-  model.self.bytes = 1000;
-  model.self.types["fp32"] = 25000;
-  model.bytes_per_s = 1e10;
-  EXPECT_EQ(dot_rows(report, "layers")[0]["analytic"], 1);
+  EXPECT_EQ(dot_rows(work_by_formula(), "layers")[0]["analytic"], 1);
 }
 
 std::string exchange_of(const std::optional<CollectiveRow>& collective) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/tools/made_report.h"
+#include "tests/unit/tools/work_by_formula.h"
 
 namespace gable::tests {
 namespace {
@@ -85,18 +86,7 @@ TEST(PlotRows, ThePrecisionIsThatOfMostFlops) {
 
 // Nothing was counted of the layer: what its operators have to do by formula stands in.
 TEST(PlotRows, AnalyticWorkIsSaidToBe) {
-  MadeReport made;
-  const auto id = made.add_layer({"net"});
-  KernelRow& kernel = made.add_kernel(id, "k", 100, 0, 0);
-  kernel.flops = {};
-  kernel.bytes = {};
-  Report report = made.done();
-  LayerRow& layer = report.layers[1];
-  layer.model.emplace();
-  layer.model->self.flops = 25000;
-  layer.model->self.bytes = 1000;
-  layer.model->self.types["fp32"] = 25000;
-  layer.model->bytes_per_s = 1e10;
+  Report report = work_by_formula();
   const auto rows = plot_layers(report);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_TRUE(rows[0].analytic);
@@ -106,7 +96,7 @@ TEST(PlotRows, AnalyticWorkIsSaidToBe) {
   ASSERT_TRUE(rows[0].times);
   EXPECT_DOUBLE_EQ(rows[0].times->memory_ns, 40);
   EXPECT_FALSE(plot_layers(two_layers()).at(1).analytic);
-  layer.model->bytes_per_s = std::nullopt;  // no time of the same steps
+  report.layers[1].model->bytes_per_s = std::nullopt;  // no time of the same steps
   EXPECT_FALSE(plot_layers(report).at(0).analytic);
 }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files as bytes: packed, in UTF-16, cut off, and what does not fit into memory.
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <array>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "tests/unit/tools/streams/byte_files.h"
 #include "tests/unit/tools/streams/drip_source.h"
 #include "tools/base/wrong_use.h"
 #include "tools/streams/byte_source.h"
@@ -28,24 +25,8 @@ std::string all_of(ByteSource& source, std::size_t piece = 5) {
   return text;
 }
 
-class OpenBytes : public testing::Test {
+class OpenBytes : public tests::ByteFiles {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "gable_bytes_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name + "/";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string file(const std::string& name, std::string_view text) {
-    std::ofstream(folder_ + name, std::ios::binary) << text;
-    return folder_ + name;
-  }
-  std::string packed(const std::string& name, std::string_view text) {
-    gzFile out = gzopen((folder_ + name).c_str(), "wb");
-    gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
-    gzclose(out);
-    return folder_ + name;
-  }
   // The text, or how it is refused.
   static std::string read(const std::string& path, std::size_t piece = 5,
                           const std::string& name = {}) {
@@ -56,7 +37,6 @@ class OpenBytes : public testing::Test {
       return problem.what();
     }
   }
-  std::string folder_;
 };
 
 TEST_F(OpenBytes, GivesThemUnpacked) {
@@ -75,20 +55,16 @@ TEST_F(OpenBytes, CallsItByItsName) {
 }
 
 TEST_F(OpenBytes, RefusesWhatHasNone) {
-  EXPECT_EQ(read(file("a", "")), folder_ + "a is empty.");
-  EXPECT_NE(read(folder_ + "none").find(folder_ + "none"), std::string::npos);
+  EXPECT_EQ(read(file("a", "")), folder_.at("a") + " is empty.");
+  EXPECT_NE(read(folder_.at("none")).find(folder_.at("none")), std::string::npos);
 }
 
 TEST_F(OpenBytes, RefusesWhatIsDamaged) {
   std::string noise;
   for (unsigned i = 0, value = 1; i < 5000; ++i, value = value * 1103515245 + 12345)
     noise += static_cast<char>(value >> 16);
-  const std::string whole = packed("a.gz", noise);
-  std::string bytes;
-  {
-    std::ifstream in(whole, std::ios::binary);
-    bytes.assign(std::istreambuf_iterator<char>(in), {});
-  }
+  packed("a.gz", noise);
+  std::string bytes = folder_.text_of("a.gz");
   EXPECT_EQ(read(file("cut", bytes.substr(0, bytes.size() - 100)), 10000, "shown"),
             "shown: the packed data ends too early: the file was cut off.");
   bytes[bytes.size() - 8] = static_cast<char>(bytes[bytes.size() - 8] + 1);
@@ -98,12 +74,8 @@ TEST_F(OpenBytes, RefusesWhatIsDamaged) {
 
 TEST_F(OpenBytes, RefusesWhatUnpacksToFarTooMuch) {
   // 65 MiB, each packed by itself.
-  const std::string one = packed("one", std::string(1u << 20, '\0'));
-  std::string bytes;
-  {
-    std::ifstream in(one, std::ios::binary);
-    bytes.assign(std::istreambuf_iterator<char>(in), {});
-  }
+  packed("one", std::string(1u << 20, '\0'));
+  const std::string bytes = folder_.text_of("one");
   std::string all;
   for (int i = 0; i < 65; ++i) all += bytes;
   const std::string said = read(file("a", all), 1u << 20, "shown");

@@ -3,28 +3,22 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
+
+#include "tests/unit/temporary_folder.h"
 
 namespace gable {
 namespace {
 
 class ProgressOf : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "gable_progress_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name + "/";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   // Without contents on the disk.
-  std::string file(const std::string& name, std::uint64_t size) {
-    std::ofstream(folder_ + name) << "";
-    std::filesystem::resize_file(folder_ + name, size);
-    return folder_ + name;
+  std::string file(const std::string& name, std::uint64_t size) const {
+    std::string path = folder_.file(name, "");
+    std::filesystem::resize_file(path, size);
+    return path;
   }
   // What is drawn; stderr is no terminal here, and 80 columns are taken.
   static std::string drawn(const std::function<void()>& what) {
@@ -32,7 +26,8 @@ class ProgressOf : public testing::Test {
     what();
     return testing::internal::GetCapturedStderr();
   }
-  std::string folder_;
+
+  const tests::TemporaryFolder folder_;
 };
 
 std::string line(unsigned percent, const std::string& name) {
@@ -80,7 +75,7 @@ TEST_F(ProgressOf, IsOfLargeFilesAlone) {
   EXPECT_FALSE(is_drawn(file("b.gz", (1u << 20) - 1), 10));
   EXPECT_FALSE(is_drawn(file("a", 8u << 20), 0));
   EXPECT_FALSE(is_drawn(file("a", 8u << 20), 10, false));
-  EXPECT_FALSE(is_drawn(folder_ + "none", 10));
+  EXPECT_FALSE(is_drawn(folder_.at("none"), 10));
 }
 
 }  // namespace

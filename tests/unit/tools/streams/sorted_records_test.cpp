@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/temporary_folder.h"
 #include "tools/base/wrong_use.h"
 
 namespace gable {
@@ -35,21 +36,19 @@ std::vector<Pair> all(Records& records) {
 class SortedRecordsTest : public testing::Test {
  protected:
   void SetUp() override {
-    // Of its own: each test runs in a process of its own, beside others.
-    folder = testing::TempDir() + "gable-sorted-records-XXXXXX";
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
     const char* const named = std::getenv("TMPDIR");
     before = named == nullptr ? "" : named;
-    setenv("TMPDIR", folder.c_str(), 1);
+    setenv("TMPDIR", folder.path().c_str(), 1);
   }
   void TearDown() override {
     if (before.empty())
       unsetenv("TMPDIR");
     else
       setenv("TMPDIR", before.c_str(), 1);
-    std::filesystem::remove_all(folder);
   }
-  std::string folder, before;
+  // Of its own: each test runs in a process of its own, beside others.
+  const tests::TemporaryFolder folder;
+  std::string before;
 };
 
 TEST_F(SortedRecordsTest, EqualOnesKeepTheirOrder) {
@@ -97,11 +96,11 @@ TEST_F(SortedRecordsTest, NoFolderShowsTheFile) {
   Records records(4 * sizeof(Pair));
   for (std::uint32_t i = 0; i < 100; ++i) records.add({100 - i, i});
   EXPECT_EQ(all(records).size(), 100u);
-  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_F(SortedRecordsTest, SaysWhereThereIsNoRoom) {
-  setenv("TMPDIR", (folder + "/none").c_str(), 1);
+  setenv("TMPDIR", folder.at("none").c_str(), 1);
   Records few(4 * sizeof(Pair));
   for (std::uint32_t i = 0; i < 4; ++i) few.add({4 - i, i});
   EXPECT_EQ(all(few).size(), 4u) << "what fits into memory needs no file";
@@ -111,7 +110,7 @@ TEST_F(SortedRecordsTest, SaysWhereThereIsNoRoom) {
     FAIL() << "there is no such folder";
   } catch (const WrongUse& problem) {
     const std::string said = problem.what();
-    EXPECT_NE(said.find(folder + "/none (No such file or directory)"), said.npos) << said;
+    EXPECT_NE(said.find(folder.at("none") + " (No such file or directory)"), said.npos) << said;
     EXPECT_NE(said.find("TMPDIR"), said.npos) << said;
   }
 }

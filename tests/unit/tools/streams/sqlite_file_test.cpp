@@ -4,13 +4,11 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "tests/unit/temporary_folder.h"
 #include "tools/base/wrong_use.h"
 
 namespace gable {
@@ -27,13 +25,6 @@ std::string refusal(const std::function<void()>& what) {
 
 class SqliteFileOf : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "gable_sqlite_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name + "/";
-    path_ = folder_ + "a.sqlite";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   void make(const std::string& statements) {
     sqlite3* base = nullptr;
     ASSERT_EQ(sqlite3_open(path_.c_str(), &base), SQLITE_OK);
@@ -42,11 +33,9 @@ class SqliteFileOf : public testing::Test {
     EXPECT_EQ(sqlite3_exec(base, statements.c_str(), nullptr, nullptr, &error), SQLITE_OK) << error;
     sqlite3_close(base);
   }
-  std::string file(const std::string& name, std::string_view text) {
-    std::ofstream(folder_ + name, std::ios::binary) << text;
-    return folder_ + name;
-  }
-  std::string folder_, path_;
+
+  const tests::TemporaryFolder folder_;
+  const std::string path_ = folder_.at("a.sqlite");
 };
 
 TEST_F(SqliteFileOf, ItsTablesHaveColumns) {
@@ -163,13 +152,14 @@ TEST_F(SqliteFileOf, WhatIsNoneIsRefused) {
   const auto said = [&](const std::string& path) {
     return refusal([&] { SqliteFile file(path, path); });
   };
-  EXPECT_NE(said(file("text", std::string(2000, 'x'))).find("is not an SQLite file"),
+  EXPECT_NE(said(folder_.file("text", std::string(2000, 'x'))).find("is not an SQLite file"),
             std::string::npos);
-  EXPECT_NE(said(file("gz", "\x1f\x8b" + std::string(2000, 'x'))).find("packed by gzip"),
+  EXPECT_NE(said(folder_.file("gz", "\x1f\x8b" + std::string(2000, 'x'))).find("packed by gzip"),
             std::string::npos);
-  EXPECT_NE(said(file("half", "\x1fx" + std::string(2000, 'x'))).find("is not an SQLite file"),
-            std::string::npos);
-  EXPECT_NE(said(folder_ + "none").find("cannot be opened"), std::string::npos);
+  EXPECT_NE(
+      said(folder_.file("half", "\x1fx" + std::string(2000, 'x'))).find("is not an SQLite file"),
+      std::string::npos);
+  EXPECT_NE(said(folder_.at("none")).find("cannot be opened"), std::string::npos);
   make("CREATE TABLE t (a)");
   SqliteFile file(path_, "shown");
   EXPECT_NE(refusal([&] { SqliteRows rows(file, "u", {"a"}); }).find("has a table u that cannot"),
@@ -178,15 +168,11 @@ TEST_F(SqliteFileOf, WhatIsNoneIsRefused) {
 
 TEST_F(SqliteFileOf, WhatIsCutOffIsRefused) {
   make("PRAGMA page_size = 1024; CREATE TABLE t (a); INSERT INTO t VALUES (1);");
-  std::string whole;
-  {
-    std::ifstream in(path_, std::ios::binary);
-    whole.assign(std::istreambuf_iterator<char>(in), {});
-  }
+  std::string whole = folder_.text_of("a.sqlite");
   ASSERT_EQ(whole.size(), 2048u);
   const auto cut = [&](std::size_t size) {
     return refusal([&] {
-             SqliteFile cut_file(file("cut", whole.substr(0, size)), "shown");
+             SqliteFile cut_file(folder_.file("cut", whole.substr(0, size)), "shown");
            }).find("was cut off") != std::string::npos;
   };
   EXPECT_FALSE(cut(2048));
@@ -200,7 +186,7 @@ TEST_F(SqliteFileOf, WhatIsCutOffIsRefused) {
   EXPECT_TRUE(cut(2047));
   EXPECT_TRUE(cut(1023));
   EXPECT_FALSE(refusal([&] {
-                 SqliteFile one(file("one", whole.substr(0, 1024)), "shown");
+                 SqliteFile one(folder_.file("one", whole.substr(0, 1024)), "shown");
                }).find("its end is missing") != std::string::npos);
   // A page of 0 bytes tells nothing, and 1 stands for 65536.
   whole[16] = whole[17] = 0;

@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 
+#include "tests/unit/temporary_folder.h"
+
 namespace gable {
 
 class ConvertCase : public testing::Test {
@@ -25,12 +27,9 @@ class ConvertCase : public testing::Test {
       plain.sa_handler = SIG_DFL;
       sigaction(number, &plain, &signals_[number]);
     }
-    std::string name = testing::TempDir() + "gable-convert-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-    for (const char* each : {"/bin", "/tmp"}) std::filesystem::create_directory(folder + each);
-    set("PATH", folder + "/bin:/usr/bin:/bin");
-    set("TMPDIR", folder + "/tmp");
+    for (const char* each : {"bin", "tmp"}) std::filesystem::create_directory(folder.at(each));
+    set("PATH", folder.at("bin") + ":/usr/bin:/bin");
+    set("TMPDIR", folder.at("tmp"));
     set("CUDA_HOME", "");
   }
   void TearDown() override {
@@ -41,7 +40,6 @@ class ConvertCase : public testing::Test {
         unsetenv(name.c_str());
     }
     for (const auto& [number, action] : signals_) sigaction(number, &action, nullptr);
-    std::filesystem::remove_all(folder);
   }
   void set(const std::string& name, const std::string& value) {
     const char* was = getenv(name.c_str());
@@ -50,13 +48,8 @@ class ConvertCase : public testing::Test {
   }
 
   // Below the folder.
-  std::string write(const std::string& path, const std::string& text) const {
-    std::filesystem::create_directories(std::filesystem::path(folder + "/" + path).parent_path());
-    std::ofstream(folder + "/" + path) << text;
-    return folder + "/" + path;
-  }
   std::string program(const std::string& path, const std::string& script) const {
-    const std::string full = write(path, "#!/bin/sh\n" + script + "\n");
+    const std::string full = folder.file(path, "#!/bin/sh\n" + script + "\n");
     std::filesystem::permissions(full, std::filesystem::perms::owner_all);
     return full;
   }
@@ -64,9 +57,9 @@ class ConvertCase : public testing::Test {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  [[nodiscard]] bool nothing_is_left() const { return std::filesystem::is_empty(folder + "/tmp"); }
+  [[nodiscard]] bool nothing_is_left() const { return std::filesystem::is_empty(folder.at("tmp")); }
 
-  std::string folder;
+  const tests::TemporaryFolder folder;
 
  private:
   std::map<std::string, std::optional<std::string>> before_;

@@ -30,7 +30,7 @@ class OwnTools : public ConvertCase {
   // How the refusal of a program that says that on its standard error names the reason.
   std::string reason(const std::string& said, Exporter exporter = Exporter::nsys) {
     const std::string text =
-        exported(exporter, "cat '" + write("said", said) + "' >&2\nexit 3", "/a/run.rep");
+        exported(exporter, "cat '" + folder.file("said", said) + "' >&2\nexit 3", "/a/run.rep");
     const std::string head = std::string("/a/run.rep could not be exported by ") +
                              (exporter == Exporter::nsys ? "nsys: " : "ncu: ");
     EXPECT_TRUE(text.starts_with(head) && text.ends_with(".")) << text;
@@ -47,7 +47,7 @@ TEST_F(OwnTools, NsysIsAskedForSqlite) {
       Exporter::nsys, std::string("all=$(") + kArguments +
                           ")\nwhile [ \"$1\" != -o ]; do shift; done\necho \"$all\" >\"$2\"");
   EXPECT_EQ(made_, "/export.sqlite");
-  EXPECT_TRUE(text.starts_with("export\n--type\nsqlite\n-o\n" + folder + "/tmp/gable-import-"));
+  EXPECT_TRUE(text.starts_with("export\n--type\nsqlite\n-o\n" + folder.at("tmp/gable-import-")));
   EXPECT_TRUE(text.ends_with("/export.sqlite\n/a/run.rep\n")) << text;
   EXPECT_TRUE(nothing_is_left());
 }
@@ -73,7 +73,7 @@ TEST_F(OwnTools, NumbersHaveAPointAndTheRestOfTheEnvironmentStays) {
 
 TEST_F(OwnTools, NothingOfWhatTheUserTypesGoesToIt) {
   const int before = dup(0);
-  const int typed = open(write("typed", "by the user").c_str(), O_RDONLY);
+  const int typed = open(folder.file("typed", "by the user").c_str(), O_RDONLY);
   dup2(typed, 0);
   EXPECT_EQ(exported(Exporter::ncu, "cat; echo end"), "end\n");
   dup2(before, 0);
@@ -148,10 +148,10 @@ TEST_F(OwnTools, WhatFailsIsNotTakenForAnExport) {
 TEST_F(OwnTools, WhatIsNoProgramCannotBeRun) {
   TemporaryFolder place;
   try {
-    (void)export_report(Exporter::nsys, folder + "/none", "/a/run.rep", place);
+    (void)export_report(Exporter::nsys, folder.at("none"), "/a/run.rep", place);
     FAIL();
   } catch (const WrongUse& problem) {
-    EXPECT_TRUE(std::string(problem.what()).starts_with(folder + "/none cannot be run: No such"));
+    EXPECT_TRUE(std::string(problem.what()).starts_with(folder.at("none cannot be run: No such")));
   }
 }
 
@@ -182,35 +182,35 @@ TEST_F(OwnTools, ASignalWhileItRunsEndsBoth) {
 TEST_F(OwnTools, AreLookedForInTheAbsolutePlacesOfPath) {
   const std::string first = program("first/nsys", ""), second = program("second/nsys", "");
   program("second/ncu", "");
-  write("plain/nsys", "no program");
-  std::filesystem::create_directories(folder + "/folder/nsys");
+  folder.file("plain/nsys", "no program");
+  std::filesystem::create_directories(folder.at("folder/nsys"));
   const auto found = [&](const std::string& path) {
     set("PATH", path);
     return find_exporter(Exporter::nsys);
   };
-  EXPECT_EQ(found(folder + "/first:" + folder + "/second"), first);
-  EXPECT_EQ(found(folder + "/plain:" + folder + "/folder::" + folder + "/second"), second);
-  EXPECT_EQ(found("/none:" + folder + "/first:"), first);
-  EXPECT_EQ(find_exporter(Exporter::ncu).find(folder), std::string::npos);
-  set("PATH", folder + "/second");
-  EXPECT_EQ(find_exporter(Exporter::ncu), folder + "/second/ncu");
+  EXPECT_EQ(found(folder.at("first:") + folder.at("second")), first);
+  EXPECT_EQ(found(folder.at("plain:") + folder.at("folder::") + folder.at("second")), second);
+  EXPECT_EQ(found("/none:" + folder.at("first:")), first);
+  EXPECT_EQ(find_exporter(Exporter::ncu).find(folder.path()), std::string::npos);
+  set("PATH", folder.at("second"));
+  EXPECT_EQ(find_exporter(Exporter::ncu), folder.at("second/ncu"));
   const std::filesystem::path was = std::filesystem::current_path();
-  std::filesystem::current_path(folder);
-  EXPECT_EQ(found("first:" + folder + "/second"), second) << "anybody's program";
+  std::filesystem::current_path(folder.path());
+  EXPECT_EQ(found("first:" + folder.at("second")), second) << "anybody's program";
   std::filesystem::current_path(was);
 }
 
 TEST_F(OwnTools, ThenInTheUsersCuda) {
   const std::string program_there = program("cuda/bin/ncu", "");
   set("PATH", "/none");
-  set("CUDA_HOME", folder + "/cuda");
+  set("CUDA_HOME", folder.at("cuda"));
   EXPECT_EQ(find_exporter(Exporter::ncu), program_there);
   const std::filesystem::path was = std::filesystem::current_path();
-  std::filesystem::current_path(folder);
+  std::filesystem::current_path(folder.path());
   set("CUDA_HOME", "cuda");
   EXPECT_NE(find_exporter(Exporter::ncu), "cuda/bin/ncu");
   std::filesystem::current_path(was);
-  set("PATH", folder + "/cuda/bin");
+  set("PATH", folder.at("cuda/bin"));
   set("CUDA_HOME", "/none");
   EXPECT_EQ(find_exporter(Exporter::ncu), program_there);
 }
@@ -219,25 +219,25 @@ TEST_F(OwnTools, ThenWhereTheyAreInstalledTheNewestFirst) {
   set("PATH", "/none");
   const auto found = [&](Exporter exporter, const std::string& path) {
     const std::string made = program(path, "");
-    const std::string there = find_exporter(exporter, folder);
+    const std::string there = find_exporter(exporter, folder.path());
     return there == made ? std::string("it") : there;
   };
   const std::string nsight = "opt/nvidia/nsight-";
-  EXPECT_EQ(find_exporter(Exporter::nsys, folder), "");
+  EXPECT_EQ(find_exporter(Exporter::nsys, folder.path()), "");
   for (const std::string& path :
        {nsight + "systems-2/2025.1/target-linux-x64/nsys", nsight + "systems/2024.1/bin/nsys",
         nsight + "systems/2025.1/bin/nsys", nsight + "systems/bin/nsys",
         std::string("usr/local/cuda-12.1/bin/nsys"), std::string("usr/local/cuda-12.2/bin/nsys"),
         std::string("usr/local/cuda/bin/nsys")})
     EXPECT_EQ(found(Exporter::nsys, path), "it") << path;
-  EXPECT_EQ(find_exporter(Exporter::ncu, folder), "");
+  EXPECT_EQ(find_exporter(Exporter::ncu, folder.path()), "");
   for (const std::string& path :
        {nsight + "compute/2024.1/ncu", nsight + "compute/2025.1/ncu", nsight + "compute-3/ncu",
         std::string("usr/local/cuda-12.1/bin/ncu"), std::string("usr/local/cuda/bin/ncu")})
     EXPECT_EQ(found(Exporter::ncu, path), "it") << path;
-  write("usr/local/cuda-12.9/bin/ncu", "no program");
-  std::filesystem::remove(folder + "/usr/local/cuda/bin/ncu");
-  EXPECT_EQ(find_exporter(Exporter::ncu, folder), folder + "/usr/local/cuda-12.1/bin/ncu");
+  folder.file("usr/local/cuda-12.9/bin/ncu", "no program");
+  std::filesystem::remove(folder.at("usr/local/cuda/bin/ncu"));
+  EXPECT_EQ(find_exporter(Exporter::ncu, folder.path()), folder.at("usr/local/cuda-12.1/bin/ncu"));
 }
 
 }  // namespace

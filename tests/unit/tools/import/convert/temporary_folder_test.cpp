@@ -19,7 +19,7 @@ using TemporaryFolderTest = ConvertCase;
 TEST_F(TemporaryFolderTest, GoesWithAllThatIsInIt) {
   {
     const TemporaryFolder made;
-    EXPECT_TRUE(made.path().starts_with(folder + "/tmp/gable-import-")) << made.path();
+    EXPECT_TRUE(made.path().starts_with(folder.at("tmp/gable-import-"))) << made.path();
     EXPECT_TRUE(std::filesystem::is_directory(made.path()));
     std::ofstream(made.path() + "/other") << "text";
   }
@@ -27,7 +27,7 @@ TEST_F(TemporaryFolderTest, GoesWithAllThatIsInIt) {
 }
 
 TEST_F(TemporaryFolderTest, IsInTmpWhereTheUsersPlaceIsNone) {
-  set("TMPDIR", folder + "/none");
+  set("TMPDIR", folder.at("none"));
   const TemporaryFolder made;
   EXPECT_TRUE(made.path().starts_with("/tmp/gable-import-")) << made.path();
 }

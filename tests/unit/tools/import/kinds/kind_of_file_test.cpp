@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <array>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tests/unit/tools/streams/byte_files.h"
 #include "tools/import/kinds/file_kind.h"
 
 namespace gable {
@@ -17,27 +15,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-class KindOfFile : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "gable_kinds_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name + "/";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string file(const std::string& name, std::string_view text) {
-    std::ofstream(folder_ + name, std::ios::binary) << text;
-    return folder_ + name;
-  }
-  std::string packed(const std::string& name, std::string_view text) {
-    gzFile out = gzopen((folder_ + name).c_str(), "wb");
-    gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
-    gzclose(out);
-    return folder_ + name;
-  }
-  std::string folder_;
-};
+using KindOfFile = tests::ByteFiles;
 
 // `text` is ASCII.
 std::string utf16(std::string_view text) {
@@ -51,7 +29,7 @@ TEST_F(KindOfFile, IsThatOfItsBytesUnpacked) {
   EXPECT_EQ(kind_of_file(packed("b", "PAR1")), FileKind::parquet);
   EXPECT_EQ(kind_of_file(file("c", "x")), FileKind::unknown);
   EXPECT_EQ(kind_of_file(file("d.nsys-rep", "")), FileKind::unknown);
-  EXPECT_EQ(kind_of_file(folder_ + "none.nsys-rep"), FileKind::unknown);
+  EXPECT_EQ(kind_of_file(folder_.at("none.nsys-rep")), FileKind::unknown);
   EXPECT_EQ(kind_of_file("/dev/null"), FileKind::unknown);
 }
 
@@ -80,17 +58,16 @@ TEST_F(KindOfFile, MayBeUtf16) {
 }
 
 TEST_F(KindOfFile, OfAFolderIsThatOfTheNamesInIt) {
-  EXPECT_EQ(kind_of_file(folder_), FileKind::unknown);
+  EXPECT_EQ(kind_of_file(folder_.path()), FileKind::unknown);
   for (const auto& [name, kind] :
        {std::pair{"a.parquet", FileKind::parquet}, std::pair{"a.arrow", FileKind::arrow},
         std::pair{"a.arrows", FileKind::arrow}, std::pair{"a.txt", FileKind::unknown}}) {
-    const std::string inside = folder_ + "of_" + name + "/";
-    std::filesystem::create_directory(inside);
-    std::ofstream(inside + name) << "x";
-    EXPECT_EQ(kind_of_file(inside), kind) << name;
+    const std::string inside = std::string("of_") + name + "/";
+    file(inside + name, "x");
+    EXPECT_EQ(kind_of_file(folder_.at(inside)), kind) << name;
   }
-  std::ofstream(folder_ + "of_a.parquet/b.txt") << "x";
-  EXPECT_EQ(kind_of_file(folder_ + "of_a.parquet"), FileKind::parquet);
+  file("of_a.parquet/b.txt", "x");
+  EXPECT_EQ(kind_of_file(folder_.at("of_a.parquet")), FileKind::parquet);
 }
 
 TEST(SentenceOf, SaysWhatAFileIsAndWhichOptionTakesIt) {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/tools/playback/player/played.h"
 
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
+
+#include "tests/unit/temporary_folder.h"
 
 namespace gable::tests {
 namespace {
@@ -21,33 +19,10 @@ const char* const kBegin =
 {"kernel": "wide", "name": "wide", "grid": [8, 4, 2], "block": [32, 1, 1], "cluster": [4, 2, 1], "time_ns": 2000}
 )";
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// A folder of its own for every run.
-class Folder {
- public:
-  Folder() : path_(testing::TempDir() + "gable-player-XXXXXX") {
-    if (mkdtemp(path_.data()) == nullptr) std::abort();
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string at(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace
 
 Played run_player(const std::string& words, const std::string& before) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string line =
       "unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH GABLE_PLAYBACK_FAULTS "
       "GABLE_PLAYBACK_SWITCHES GABLE_PLAYBACK_CUPTI; GABLE_PLAYBACK_CUPTI=none " +
@@ -56,15 +31,14 @@ Played run_player(const std::string& words, const std::string& before) {
   const int status = std::system(line.c_str());
   Played played;
   played.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  played.out = text_of(folder.at("out"));
-  played.err = text_of(folder.at("err"));
+  played.out = folder.text_of("out");
+  played.err = folder.text_of("err");
   return played;
 }
 
 Played play_untraced(const std::string& lines, const std::string& before) {
-  const Folder folder;
-  const std::string recording = folder.at("recording.jsonl");
-  std::ofstream(recording) << kBegin << lines;
+  const TemporaryFolder folder;
+  const std::string recording = folder.file("recording.jsonl", kBegin + lines);
   return run_player("'" + recording + "'", before);
 }
 
