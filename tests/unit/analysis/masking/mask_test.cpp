@@ -30,6 +30,11 @@ TEST(Mask, ValuesInTheSameArgument) {
             (Words{"run", "--token=***", "API_KEY=***", "--password:***", "db.secret=***"}));
 }
 
+TEST(Mask, NoValueIsNoSecret) {
+  EXPECT_EQ(mask_command({"run", "--export=HF_TOKEN=,LR=0.1", "The secret of life is 42"}),
+            (Words{"run", "--export=HF_TOKEN=,LR=0.1", "The secret of life is 42"}));
+}
+
 // Wherever the name stands, and whatever is around it. The secret is always the same.
 TEST(Mask, NoFormLetsTheSecretThrough) {
   const std::string secret = "hunter2";

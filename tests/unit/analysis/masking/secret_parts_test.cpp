@@ -75,6 +75,10 @@ TEST(SecretValues, WhereTheyEnd) {
   EXPECT_EQ(value_in("[\"a\", \"X\"], b", 0), "[\"a\", \"X\"]");
   EXPECT_EQ(value_in("|\n  X\n  Y\nlr: 1", 0), "|\n  X\n  Y");
   EXPECT_EQ(value_in("- a\n- X\nlr: 1", 0), "- a\n- X");
+  EXPECT_EQ(value_in("|\n X\nlr: 1", 0), "|\n X");
+  EXPECT_EQ(value_in("- X\nb c", 0), "- X");
+  EXPECT_EQ(value_in("\\\"a X\\\", b", 0), "\\\"a X\\\"");
+  EXPECT_EQ(value_in("<p>X</p>", 3), "X");
   EXPECT_EQ(value_in("X' run", 0, '\''), "X");
   EXPECT_EQ(value_in("(", 0), "(");
 }
