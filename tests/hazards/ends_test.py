@@ -164,12 +164,10 @@ class NeverWaits(EndsTest):
 
 
     def test_a_gpu_that_works_on(self):
-        # Whoever waits for this GPU waits for a minute, and the program ends without waiting.
-        env = self.environment(GABLE_PLAYBACK_FAULTS='{"fault":"delay","call":"cuCtxSynchronize","ms":60000}')
-        began = time.monotonic()
+        # Whoever waits for this GPU waits for longer than this test does, and the program ends without waiting.
+        env = self.environment(GABLE_PLAYBACK_FAULTS='{"fault":"delay","call":"cuCtxSynchronize","ms":%d}' % (2000 * LONGEST_S))
         done = self.run_it(["never_waits_in_steps", "9"], env)
         self.assertEqual((done.returncode, done.stderr), (22, ""))
-        self.assertLess(time.monotonic() - began, 30)
         self.assertIn("1 wait for CUPTI, the GPU or another thread ended at the time limit.", self.read()["run"]["notes"])
 
 

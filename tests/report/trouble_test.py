@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 
 from small import CONV, RELU, SmallTest, gable_run, path_of
@@ -214,9 +213,7 @@ class WrongUse(SmallTest):
 
 class Hanging(SmallTest):
     def test_a_hang_at_flush(self):
-        began = time.monotonic()
         run = self.gable("hang_at_flush", code=3)
-        self.assertLess(time.monotonic() - began, 20)
         self.assert_said(run, "cuptiActivityFlushAll did not return in time; CUPTI is left alone")
         report = run.report
         self.assert_work(report.layer(("step", "conv"), "none"), 1, CONV)

@@ -76,13 +76,11 @@ TEST(PatientCalls, OneThatDoesNotReturnIsLeftAloneUntilItDoes) {
   OfAProcess process;
   auto& calls = process.calls;
   const auto release = std::make_shared<std::promise<void>>();
-  const auto began = Clock::now();
   const auto answer = calls.make(nullptr, [release] {
     release->get_future().wait();
     return CUPTI_SUCCESS;
   });
   EXPECT_FALSE(answer.has_value());
-  EXPECT_LT(Clock::now() - began, std::chrono::milliseconds(4000));
   EXPECT_TRUE(calls.stuck());
   EXPECT_TRUE(process.patience->may_return());
   EXPECT_EQ(process.patience->left().count(), 0);
@@ -108,13 +106,15 @@ TEST(PatientCalls, NobodyWaitsForASecondOne) {
   const auto release = std::make_shared<std::promise<void>>();
   const auto released = release->get_future().share();
   OfAProcess process;
-  PatientCalls others{process.patience, "others"};
+  constexpr int kHelpers = 6;
+  std::deque<PatientCalls> helpers;
+  for (int i = 0; i < kHelpers; ++i) helpers.emplace_back(process.patience, "calls");
   std::vector<std::string> said;
   process.patience->tell([&said](const std::string& sentence) { said.push_back(sentence); });
   const auto began = Clock::now();
   for (int i = 0; i < 3; ++i) {
-    for (auto* calls : {&process.calls, &others}) {
-      EXPECT_FALSE(calls->make(nullptr, [released] {
+    for (PatientCalls& calls : helpers) {
+      EXPECT_FALSE(calls.make(nullptr, [released] {
         return called(
             "cuptiSomething",
             +[](const std::shared_future<void>* answer) {
@@ -125,7 +125,7 @@ TEST(PatientCalls, NobodyWaitsForASecondOne) {
       }));
     }
   }
-  EXPECT_LT(Clock::now() - began, 2 * Patience::kPatience);
+  EXPECT_LT(Clock::now() - began, kHelpers * Patience::kPatience);
   ASSERT_EQ(said.size(), 1u);
   EXPECT_TRUE(said.front().starts_with("cuptiSomething did not return in time")) << said.front();
   release->set_value();
@@ -151,11 +151,11 @@ TEST(PatientCalls, ALateOneIsFollowedByWhatUndoesIt) {
 TEST(PatientCalls, EveryCallOfAJobHasItsOwnTime) {
   OfAProcess process;
   const auto answer = process.calls.make(nullptr, [] {
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 27; ++i)  // together longer than one call may take
       called(
           "cuptiSomething",
           +[](int) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(900));
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
             return CUPTI_SUCCESS;
           },
           i);
