@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from hazards_test import FORKS_ALONE, GABLE, HAZARD, LIBRARY, RECORDING, SANITIZERS, plain_environment
+from hazards_test import GIVES_UP_S, FORKS_ALONE, GABLE, HAZARD, LIBRARY, RECORDING, SANITIZERS, plain_environment
 
 LONG = os.environ.get("GABLE_LONG_TESTS") == "1"
 STEPS = "--step-range=^step --active=1 -o r.json"
@@ -35,9 +35,9 @@ class EndsTest(unittest.TestCase):
     def environment(self, options=STEPS, **more):
         return plain_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "GABLE_OPTIONS": options, "HAZARD_REPORTS": self.folder} | more
 
-    def run_it(self, words, env):
+    def run_it(self, words, env, timeout=LONGEST_S):
         return subprocess.run([HAZARD, *words], env=env, cwd=self.folder, preexec_fn=no_core, text=True, capture_output=True,
-                              timeout=LONGEST_S, check=False)
+                              timeout=timeout, check=False)
 
     def started(self, words, **more):
         process = subprocess.Popen([HAZARD, *words], env=self.environment(**more), cwd=self.folder, preexec_fn=no_core, text=True,
@@ -73,7 +73,7 @@ class LastThreads(EndsTest):
     # What only the main thread knew is lost once that has ended, and a checker of leaks would say so.
     NO_LEAKS = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 
-    def run_it(self, words, env):
+    def run_it(self, words, env, timeout=LONGEST_S):
         return super().run_it(words, env | self.NO_LEAKS)
 
     def test_main_leaves_by_pthread_exit(self):
@@ -164,9 +164,9 @@ class NeverWaits(EndsTest):
 
 
     def test_a_gpu_that_works_on(self):
-        # Whoever waits for this GPU waits for longer than this test does, and the program ends without waiting.
-        env = self.environment(GABLE_PLAYBACK_FAULTS='{"fault":"delay","call":"cuCtxSynchronize","ms":%d}' % (2000 * LONGEST_S))
-        done = self.run_it(["never_waits_in_steps", "9"], env)
+        # Whoever waits for this GPU waits for ten minutes, and the program ends without waiting.
+        env = self.environment(GABLE_PLAYBACK_FAULTS='{"fault":"delay","call":"cuCtxSynchronize","ms":600000}')
+        done = self.run_it(["never_waits_in_steps", "9"], env, timeout=GIVES_UP_S)
         self.assertEqual((done.returncode, done.stderr), (22, ""))
         self.assertIn("1 wait for CUPTI, the GPU or another thread ended at the time limit.", self.read()["run"]["notes"])
 

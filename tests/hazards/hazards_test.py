@@ -20,6 +20,8 @@ PLAYBACK = os.path.join(BUILD, "lib", "playback")
 LIBRARY = os.path.join(BUILD, "lib", "libgable_inject.so")
 RECORDING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpu.jsonl")
 LONGEST_S = 240
+# For a run in which Gable waits for something that never comes: it gives up after seconds, and a busy machine takes a little more.
+GIVES_UP_S = 60
 OPTIONS = ["--step-range", "^step", "--active", "1"]
 SANITIZERS = os.environ.get("GABLE_SANITIZE", "")
 # The address sanitizer of GCC 12 forks without its own locks: where another thread holds one, the child waits for
@@ -270,7 +272,7 @@ class Trouble(unittest.TestCase):
                 self.assertEqual((run.code, run.out), (3, "worked\n"), run.err)
 
     def test_flush_hangs(self):
-        run = run_profiled("return", faults='{"fault":"hang","call":"cuptiActivityFlushAll"}')
+        run = run_profiled("return", faults='{"fault":"hang","call":"cuptiActivityFlushAll"}', timeout=GIVES_UP_S)
         self.assertEqual((run.code, run.out), (3, "worked\n"))
         self.assertEqual(len(run.reports), 1)
 
@@ -321,7 +323,7 @@ class Meanwhile(unittest.TestCase):
         self.assertGreaterEqual(run.reports[0]["run"]["steps"]["hw"], 1)
 
     def test_then_stop(self):
-        run = run_profiled("sleep", [*OPTIONS, "--then", "stop"])
+        run = run_profiled("sleep", [*OPTIONS, "--then", "stop"], timeout=GIVES_UP_S)
         self.assertEqual(run.code, 128 + signal.SIGINT)
         self.assertEqual(len(run.reports), 1)
 

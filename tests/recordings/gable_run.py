@@ -60,7 +60,7 @@ def read_text(path):
         return file.read()
 
 
-def run_profile(recording, name, *options, environment=()):
+def run_profile(recording, name, *options, environment=(), timeout=300):
     out, violations = work(name + ".json"), work(name + ".violations")
     for path in (out, violations):
         if os.path.exists(path):
@@ -68,7 +68,7 @@ def run_profile(recording, name, *options, environment=()):
     command = [os.environ["GABLE_PROGRAM"], "profile", "--playback", recording, "-o", out, *options]
     variables = {key: value for key, value in os.environ.items() if key != "GABLE_OPTIONS"}
     variables.update(environment, GABLE_PLAYBACK_VIOLATIONS=violations)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=variables, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=variables, check=False)
     text = read_text(out)
     report = Report(report_schema.parse(text), done.stderr) if text else None
     return Run(done.returncode, done.stdout, done.stderr, report, read_text(violations))

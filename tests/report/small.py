@@ -22,9 +22,9 @@ def path_of(name):
 
 
 class SmallTest(gable_run.ReportTest):
-    def gable(self, name, *options, environment=(), code=0, out="", broken=""):
+    def gable(self, name, *options, environment=(), code=0, out="", broken="", timeout=300):
         """Runs a recording; exit code and output must be the program's own, and no rule of CUPTI may be broken."""
-        run = gable_run.run_profile(path_of(name), name, *(options or STEPS), environment=environment)
+        run = gable_run.run_profile(path_of(name), name, *(options or STEPS), environment=environment, timeout=timeout)
         self.assertEqual(run.code, code, run.err)
         self.assertEqual(run.out, out)
         self.assertEqual(run.violations, broken)

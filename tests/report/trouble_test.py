@@ -213,7 +213,7 @@ class WrongUse(SmallTest):
 
 class Hanging(SmallTest):
     def test_a_hang_at_flush(self):
-        run = self.gable("hang_at_flush", code=3)
+        run = self.gable("hang_at_flush", code=3, timeout=60)  # Gable gives up after seconds
         self.assert_said(run, "cuptiActivityFlushAll did not return in time; CUPTI is left alone")
         report = run.report
         self.assert_work(report.layer(("step", "conv"), "none"), 1, CONV)

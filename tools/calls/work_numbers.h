@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which calls GPU work came from, by their keys: most calls of a recording made none, and need not
-// be kept until they are joined. CUPTI counts calls up, so a bit each is enough.
+// Which calls GPU work came from, by their keys. Most calls of a recording launch nothing and need
+// not be kept until they are joined with work. CUPTI counts calls up, so one bit per key is enough.
 #pragma once
 
 #include <bitset>
@@ -13,23 +13,26 @@ namespace gable {
 
 class WorkNumbers {
  public:
-  // `most`: pieces of 4 KiB that may be held. Keys that lie farther apart are not all held.
+  // `most`: how many pieces of 4 KiB it may hold.
   explicit WorkNumbers(std::size_t most = 4096) : most_(most) {}
 
+  // The call with this key launched work.
   void add(std::uint64_t key) {
-    if (Bits* const bits = piece(key >> kBits); bits != nullptr) bits->set(key & (kKeys - 1));
-  }
-  // Whether work came from the call. Never false where it did; true for all once there are more
-  // pieces than may be held.
-  [[nodiscard]] bool may_have(std::uint64_t key) {
-    if (pieces_.size() > most_) return true;
-    if (const std::uint64_t number = key >> kBits; number != last_number_) {
-      const auto found = pieces_.find(number);
-      if (found == pieces_.end()) return false;
-      last_number_ = number;
-      last_ = found->second.get();
+    if (full_) return;
+    Bits* bits = piece(key >> kBits);
+    if (bits == nullptr) {
+      if (pieces_.size() == most_) return give_up();
+      pieces_[key >> kBits] = std::make_unique<Bits>();
+      bits = piece(key >> kBits);
     }
-    return last_ != nullptr && last_->test(key & (kKeys - 1));
+    bits->set(key & (kKeys - 1));
+  }
+  // False: no work came from the call. True for every call once the keys need more pieces than it
+  // may hold.
+  [[nodiscard]] bool may_have(std::uint64_t key) {
+    if (full_) return true;
+    const Bits* const bits = piece(key >> kBits);
+    return bits != nullptr && bits->test(key & (kKeys - 1));
   }
 
  private:
@@ -37,19 +40,26 @@ class WorkNumbers {
   static constexpr std::uint64_t kKeys = std::uint64_t{1} << kBits;
   using Bits = std::bitset<kKeys>;
 
+  // nullptr: no key of the piece was added. The last one found is nearly always the next, too.
   Bits* piece(std::uint64_t number) {
-    if (pieces_.size() > most_) return nullptr;
-    if (number == last_number_ && last_ != nullptr) return last_;
-    auto& bits = pieces_[number];
-    if (bits == nullptr && pieces_.size() <= most_) bits = std::make_unique<Bits>();
+    if (last_ != nullptr && number == last_number_) return last_;
+    const auto found = pieces_.find(number);
+    if (found == pieces_.end()) return nullptr;
     last_number_ = number;
-    last_ = bits.get();
+    last_ = found->second.get();
     return last_;
   }
 
-  std::size_t most_;
+  void give_up() {
+    full_ = true;
+    pieces_.clear();
+    last_ = nullptr;
+  }
+
+  const std::size_t most_;
+  bool full_ = false;
   std::unordered_map<std::uint64_t, std::unique_ptr<Bits>> pieces_;
-  std::uint64_t last_number_ = 0;  // of last_, where there is one
+  std::uint64_t last_number_ = 0;
   Bits* last_ = nullptr;
 };
 

@@ -338,12 +338,13 @@ class Reader {
     if (fields[columns_.metric].empty()) return;  // a rule
     const std::string_view unit =
         columns_.unit == kNone ? std::string_view() : fields[columns_.unit];
-    if (is_device_attribute(fields[columns_.metric]))
-      return attribute(fields[columns_.metric], unit, fields[columns_.value]);
-    if (NcuResources::is_one(fields[columns_.metric]))
-      return resource(fields[columns_.metric], unit, fields[columns_.value]);
+    // No counter is one of the others, and nearly all rows are of counters.
     if (const auto metric = metrics_.find(fields[columns_.metric], unit))
       add_value(*metric, fields[columns_.value], unit);
+    else if (is_device_attribute(fields[columns_.metric]))
+      return attribute(fields[columns_.metric], unit, fields[columns_.value]);
+    else if (NcuResources::is_one(fields[columns_.metric]))
+      return resource(fields[columns_.metric], unit, fields[columns_.value]);
     note_without_units();
     if (imported_.metrics.size() > kMostMetrics) broken("there are too many different metrics.");
   }

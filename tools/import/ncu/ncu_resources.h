@@ -17,9 +17,6 @@ namespace gable {
 class NcuResources {
  public:
   [[nodiscard]] static bool is_one(std::string_view metric) {
-    // Most metrics begin with none of these.
-    if (metric.empty() || std::string_view("lRSD").find(metric.front()) == std::string_view::npos)
-      return false;
     return kRegisters.is(metric) || kStatic.is(metric) || kDynamic.is(metric);
   }
   void begin() { *this = {}; }

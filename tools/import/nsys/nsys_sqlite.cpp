@@ -255,8 +255,9 @@ class Reader {
   // Of the calls only those that GPU work came from matter, and those that wait.
   void read_calls() {
     numbers_.resize(processes_.size());
-    auto process = processes_.end();
     std::uint64_t last_thread = UINT64_MAX;
+    std::uint32_t process = 0;
+    bool has_work = false;  // the process of last_thread
     for (const char* table : kRuntime) {
       if (!file_.has(table)) continue;
       SqliteRows rows(file_, table, {"start", "correlationId", "globalTid", "end", "nameId"});
@@ -275,11 +276,13 @@ class Reader {
         if (!correlation || !thread) continue;
         if (*thread != last_thread) {
           last_thread = *thread;
-          process = processes_.find(*thread & ~kThreadPart);
+          const auto found = processes_.find(*thread & ~kThreadPart);
+          has_work = found != processes_.end() && found->second < numbers_.size();
+          process = has_work ? found->second : 0;
         }
-        if (process == processes_.end() || process->second >= numbers_.size()) continue;
-        numbers_[process->second].see(*correlation);
-        const std::uint64_t key = nsys_key(process->second, *correlation);
+        if (!has_work) continue;
+        numbers_[process].see(*correlation);
+        const std::uint64_t key = nsys_key(process, *correlation);
         if (!work_.may_have(key)) continue;
         const auto row = static_cast<std::uint32_t>(std::min(calls_.size(), kMost32));
         calls_.add({key, start, thread_of(*thread), row});

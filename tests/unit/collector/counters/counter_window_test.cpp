@@ -266,11 +266,13 @@ TEST_P(CounterWindowTest, ALaunchThatStaysInTheDriverHoldsOthersUpOnceOnly) {
     const auto start = std::chrono::steady_clock::now();
     EXPECT_FALSE(window_.before_launch(1, key(1)));
     EXPECT_GE(std::chrono::steady_clock::now() - start, CounterWindow::kTurnTimeout);
-    // Each of these would be held up, too; a machine that does other work holds all up a little.
-    constexpr std::uint32_t kMore = 38;
-    const auto again = std::chrono::steady_clock::now();
-    for (std::uint32_t i = 2; i < 2 + kMore; ++i) EXPECT_FALSE(window_.before_launch(i, key(i)));
-    EXPECT_LT(std::chrono::steady_clock::now() - again, kMore * CounterWindow::kTurnTimeout);
+    int held_up = 0;
+    for (std::uint32_t i = 2; i < 40; ++i) {
+      const auto again = std::chrono::steady_clock::now();
+      EXPECT_FALSE(window_.before_launch(i, key(i)));
+      if (std::chrono::steady_clock::now() - again >= CounterWindow::kTurnTimeout) ++held_up;
+    }
+    EXPECT_LE(held_up, 1);  // by a machine that does other work, and not by the window
   });
   other.join();
   window_.after_launch(true);
