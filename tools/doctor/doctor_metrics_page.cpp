@@ -95,11 +95,11 @@ void add_quantities(std::ostringstream& page) {
   paragraph(
       page,
       "FP16 operations are an upper bound: half of a pair may be idle, and a kernel whose only "
-      "such instructions move constants has none. What L1 bytes miss is no quantity but a "
-      "question: where any of these instructions ran, L1 bytes are unknown. The duration is "
-      "that of the kernel beside counters, shown where no window of `time` saw it. A launch "
-      "whose thread blocks are not those of its grid costs its window. SM cycles and tensor "
-      "instructions are only shown, under `counters`.");
+      "such instructions move constants has none. The row \"what L1 bytes miss\" is a check, "
+      "not a quantity: if any of these instructions ran, L1 bytes are unknown. The duration is "
+      "measured together with counters; the report shows it where no `time` window saw the "
+      "kernel. If a launch's counted thread blocks differ from its grid, its window is "
+      "discarded. SM cycles and tensor instructions are only shown, under `counters`.");
   paragraph(
       page,
       "Tensor cores: " + code(std::string(kTensor) + "….sum") + ", weight 1 (" +

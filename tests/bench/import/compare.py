@@ -39,7 +39,8 @@ def best(command):
 def main(gable, folder, megabytes="200", python=None):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    print("| file | MB | gable import: s | by the clock | peak MB | pandas: s | by the clock | peak MB | times faster | times less memory |")
+    print("| file | MB | gable import: CPU time (s) | wall time (s) | peak MB | pandas: CPU time (s) | wall time (s) | peak MB "
+          "| times faster | times less memory |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for kind, ending in (("ncu", "csv"), ("nsys", "sqlite"), ("kineto", "json")):
         file = folder / f"{kind}-{megabytes}.{ending}"

@@ -46,7 +46,7 @@ const std::vector<Question>& questions() {
        {"late_module", "late_module_eager"}},
       {"E8",
        "How many callbacks and ranges does a launch have under kernel replay of two passes?",
-       "One of each: the launch is called back for once, and its range has the work of one run.",
+       "One callback per launch, and one range, which has the work of one run.",
        {"replayed"}},
       {"E9",
        "What do ranges make of CUDA graphs, and a capture of a window that is open?",
@@ -160,7 +160,7 @@ const std::vector<Question>& questions() {
        "calls for the profiler, with every push and pop, while the launching thread waits within "
        "its callback?",
        "Yes. Where it refuses, or counts nothing, Gable makes the calls on the launching thread: "
-       "that costs one window, and the patience with calls that hang.",
+       "that loses one window, and hung calls can then no longer be abandoned.",
        {"user_helper"}},
       {"Further",
        "Do Start and Stop work inside launch callbacks, and are ranges of one name one range?",
