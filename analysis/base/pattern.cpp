@@ -30,11 +30,11 @@ std::size_t depth_of(std::string_view regex) {
 const char* said_of(std::regex_constants::error_type error) {
   switch (error) {
     case std::regex_constants::error_paren:
-      return "a parenthesis has no partner, or a sign such as * stands alone";
+      return "unmatched parenthesis, or a sign such as * that stands alone";
     case std::regex_constants::error_brack:
-      return "a bracket has no partner";
+      return "unmatched bracket";
     case std::regex_constants::error_brace:
-      return "a brace has no partner";
+      return "unmatched brace";
     case std::regex_constants::error_badbrace:
       return "the braces hold no number of repetitions such as {2,5}";
     case std::regex_constants::error_range:

@@ -279,7 +279,7 @@ int replace_old(const std::string& path, const std::string& text, const struct s
 
 std::string reason(int error) {
   if (error == ENXIO) return "nobody reads it";
-  if (error == ETIMEDOUT) return "its reader takes nothing";
+  if (error == ETIMEDOUT) return "its reader does not read from it";
   std::array<char, 128> text{};
   return ::strerror_r(error, text.data(), text.size());
 }

@@ -67,11 +67,11 @@ constexpr FlagNote kFlagNotes[] = {
      .after = ": their values are means over them."},
     {.flag = "spread",
      .before = "Bytes or durations of ",
-     .after = " differ by more than 10 % between windows: their ratios are of means."},
+     .after = " differ by more than 10 % between windows: their ratios are computed from means."},
     {.flag = "times_differ",
      .before = "",
      .after = " took a different time with counters than without: either their work differed, or "
-              "they disturb each other where nothing is counted."},
+              "kernels overlap and slow each other when no counters are taken."},
     {.flag = "overlapped",
      .before = "Ranges of ",
      .after = " overlapped kernels of other layers: their FLOPs and bytes may include the work of "

@@ -88,7 +88,7 @@ void measured_notes(const Report& report, const DeviceInfo& device,
                       std::to_string(device.id) + " is " +
                       significant((measured.value / other.value - 1) * 100, 2) +
                       " % above the theoretical one: the clock was above the stated one, or the "
-                      "measurement did not do what it should.");
+                      "measurement is faulty.");
     }
   }
   if (!names.empty()) {

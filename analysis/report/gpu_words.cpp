@@ -130,7 +130,7 @@ std::vector<std::string> gpu_notes(const Report& report) {
       notes.push_back("The SM clock of " + name + " was " + clock +
                       (says_setting(device) ? ", held there by a setting"
                                             : " at every sample, so it is probably locked") +
-                      ": nvidia-smi -rgc and nvidia-smi -rac let it go.");
+                      ": nvidia-smi -rgc and nvidia-smi -rac unlock it.");
     }
   }
   return notes;

@@ -118,7 +118,7 @@ void check_tree(const std::vector<LayerRow>& layers) {
 ParsedReport parse(std::string_view text) {
   const rapidjson::Document json = json::parsed(text);
   if (!json.IsObject() || !json.HasMember("gable"))
-    return {std::nullopt, "This is not a report of gable: it has no field \"gable\"."};
+    return {std::nullopt, "This is not a Gable report: it has no field \"gable\"."};
   const json::Where top;
   const Object root(json, top);
   Report report;
@@ -134,7 +134,7 @@ ParsedReport parse(std::string_view text) {
                               ": use the gable that wrote it, or a newer one."};
   }
   if (report.schema < 1)
-    return {std::nullopt, "This is not a report of gable: gable.schema is missing or below 1."};
+    return {std::nullopt, "This is not a Gable report: gable.schema is missing or below 1."};
   Reader reader(root);
   fields(reader, report);
   check_tree(report.layers);

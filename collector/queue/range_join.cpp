@@ -67,7 +67,7 @@ std::string verdict(const CounterResult& result, const JoinRequest& request,
     return "The window had more launches than the " + std::to_string(request.max_ranges) +
            " that there was room for.";
   if (checks.unranged && result.unranged > 0)
-    return "A launch ran beside another one of the same context and could not be counted alone.";
+    return "A launch overlapped another one of the same context and could not be counted alone.";
   if (checks.dropped && result.dropped > 0)
     return counted(result.dropped, "range was", "ranges were") + " dropped by CUPTI.";
   if (checks.missing && result.missing > 0)

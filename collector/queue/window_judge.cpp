@@ -11,8 +11,9 @@ Verdict judge_window(const WindowFacts& facts, std::uint32_t thrown_away,
   const auto kind = facts.phase.kind;
   if (kind == PhaseKind::wait || kind == PhaseKind::warmup) return {};  // that is what they are for
   if (checks.captures && has(kCapture)) return {"A stream was captured within it.", false};
-  if (checks.stuck && has(kStuck)) return {"CUPTI or another thread took too long.", false};
-  if (has(kRefused)) return {"Counters were refused to a context within it.", false};
+  if (checks.stuck && has(kStuck))
+    return {"CUPTI or another thread took too long to change windows.", false};
+  if (has(kRefused)) return {"CUPTI refused counters for one context in this window.", false};
   if (has(kCollective))
     return {"A collective ran in it, and launches must not wait beside one.", false};
   const bool last_try = thrown_away + 1 >= PhaseQueue::kMaxThrownAway;

@@ -52,7 +52,7 @@ void LaunchPath::look_up_device(ThreadState& thread, const CUpti_CallbackData& d
   }
   if (!id && data.context != nullptr)
     c_.rt.notes.record(
-        "CUPTI did not tell which GPU a context belongs to; its kernels are shown as GPU 0's.");
+        "CUPTI did not report which GPU a context belongs to; its kernels are shown as GPU 0's.");
   thread.context = {data.context, data.contextUid, static_cast<std::int32_t>(id.value_or(0))};
   c_.gpus.use(thread.context.device);
 }

@@ -25,7 +25,7 @@ std::string OnDemand::answer(const std::string& line) {
     return "-It is of another version and does not know '" + line + "'.";
   const char* const end = line.data() + line.size();
   if (std::from_chars(line.data() + kWindow.size(), end, steps).ptr != end)
-    return "-It does not know how many steps '" + line + "' are.";
+    return "-'" + line.substr(kWindow.size()) + "' is not a valid number of steps.";
   Schedule schedule;
   if (steps > 0) schedule.active = steps;
   const auto refused = open(schedule);

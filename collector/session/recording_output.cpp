@@ -50,10 +50,10 @@ void RecordingOutput::write(EventSink& sink, Windows& windows) {
     command += (command.empty() ? "" : " ") + word;
   if (command.empty()) command = "its command is left out";
   source.origin = played_ ? "playback" : "recorded";
-  source.note = (played_ ? "Written down from a run on the playback GPU, of " +
+  source.note = (played_ ? "Recorded from a run on the playback GPU, of " +
                                std::filesystem::path(rt_.settings.playback).filename().string() +
                                "; no GPU was involved: "
-                         : std::string("Written down from a run: ")) +
+                         : std::string("Recorded from a run: ")) +
                 command + ".";
   const auto border = windows.counts().border;
   source.steps = border != "launches" && border != "period";

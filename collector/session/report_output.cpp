@@ -141,7 +141,7 @@ RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environm
   if (const auto interval = snapshot_interval_ns_.load(); !complete && interval > 0) {
     run.notes.push_back("This report of a running program is written every " +
                         std::to_string((interval + kSecondNs - 1) / kSecondNs) +
-                        " s: it is so large that writing takes 2 % of a core even so.");
+                        " s: even at that interval, writing it takes 2 % of a core.");
   }
   if (complete && counts.hw + counts.flops + counts.time == 0 && counts.needed) {
     run.notes.push_back(

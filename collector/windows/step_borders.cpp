@@ -304,7 +304,7 @@ void StepBorders::leave_long_steps(std::uint64_t launches, std::size_t most, std
   rt_.notes.record("The program's steps have " + std::to_string(launches) +
                    " launches, but CUPTI takes no more than " + std::to_string(most) +
                    " ranges here: windows of " + std::to_string(queue_.window_launches()) +
-                   " launches were measured instead, and numbers are of the run.");
+                   " launches were measured instead, and numbers are per run, not per step.");
   start_over(Border::launches, now, "Its step has more launches than CUPTI takes ranges.");
   launches_.store(0, std::memory_order_relaxed);
 }
@@ -350,8 +350,8 @@ void StepBorders::keep_what_was_measured() {
           ? std::string("The program's steps were found by its ranges")
           : "The program's launches repeat every " + std::to_string(period_) + " launches";
   rt_.notes.record(found +
-                   ", but it ended before such steps were measured: numbers are of the run, from "
-                   "the windows before.");
+                   ", but it ended before such steps were measured: numbers are per run, not per "
+                   "step, and come from the windows before.");
 }
 
 std::string StepBorders::name() {

@@ -148,7 +148,7 @@ class Check(CompareCase):
         half = slower(of(1.5e10), "conv_kernel", 0.5)
         out = self.check(half, baseline=of(3e10), code=3).stdout
         self.assertEqual(out, "no comparison: base.json does 30.0 GFLOP per step, now.json 15.0 GFLOP (-50.0 %): profile the same batch and "
-                         "inputs, make a new baseline, or ask with --what for what needs no equal work (flops, roof, coverage).\n")
+                         "inputs, make a new baseline, or use --what flops,roof,coverage, which does not need equal work.\n")
         self.check(half, "--what", "flops,roof", baseline=of(3e10))
         self.check(half, "--what", "time", baseline=of(3e10), code=3)
         self.check(of(3.05e10), baseline=of(3e10))  # 1.6 %

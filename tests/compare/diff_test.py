@@ -121,7 +121,7 @@ class Diff(CompareCase):
         self.assertRegex(table, r"(?m)^layer +dir +time A +time B +change +launches +a launch +FLOP")
         self.assertRegex(table, r"(?m)^Net/conv +for +400 us +375 us +-6.27 % +-9.00 % +\+3.00 % +0 %")
         self.assertLessEqual(max(map(len, table.splitlines())), 100)
-        self.assertIn("No room for: saving A, saving B.\n", table)
+        self.assertIn("Columns left out (terminal too narrow): saving A, saving B.\n", table)
         self.assertNotIn("launches", self.diff(self.net, slower(self.net, "conv_kernel", 1.1)))
 
     def test_no_difference_is_one_line(self):

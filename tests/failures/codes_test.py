@@ -136,7 +136,7 @@ class Doctor(unittest.TestCase):
     def test_a_driver_that_is_too_old(self):
         ended, said = self.doctor(GABLE_PLAYBACK_DRIVER="12040")
         self.assertEqual(ended, 1)
-        self.assertIn("is newer than the driver, which is for programs up to CUDA 12.4: update the driver, or point --cupti "
+        self.assertIn("is newer than the driver supports (CUDA 12.4): update the driver, or point --cupti "
                       "to the CUPTI of CUDA 12.", said)
 
     def test_names_who_may_hold_the_counters(self):

@@ -291,7 +291,7 @@ class Matrix(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             ended = playback_program.run([PROGRAM, "140"], folder, OPTIONS, fault("call", "cuptiGetDeviceId", 1))
             self.assertEqual((ended.code, ended.out, ended.err, ended.broken), (3, "worked\n", "", ""))
-            self.assertIn("CUPTI did not tell which GPU a context belongs to; its kernels are shown as GPU 0's.", ended.notes)
+            self.assertIn("CUPTI did not report which GPU a context belongs to; its kernels are shown as GPU 0's.", ended.notes)
 
     def test_matrix(self):
         todo = cases()

@@ -165,7 +165,7 @@ class Shown(Collected):
     def test_a_narrow_terminal_shows_fewer_and_says_so(self):
         lines = self.table(columns="100")
         self.assertTrue(all(len(line) <= 100 for line in lines if not line.startswith("Next: ")), lines)
-        self.assertIn("No room for: warp eff.", "\n".join(lines))
+        self.assertIn("Columns left out (terminal too narrow): warp eff.", "\n".join(lines))
         self.assertIn("occup.", self.cells(lines, "step/conv"))
 
     def test_csv_has_all_of_it(self):

@@ -266,7 +266,7 @@ class Switches(SmallTest):
             with self.subTest(case):
                 report, root = self.root(case, "profiler_objects", "one")
                 self.check_no_counters(root, 50000)
-                self.assert_noted(report, "Counters were refused to a context within it.")
+                self.assert_noted(report, "CUPTI refused counters for one context in this window.")
                 self.assert_lost(report, windows=1)
 
     def assert_layers_instead(self, report, reason):

@@ -94,8 +94,8 @@ class Table {
                       mark(beside.at), percent(share), percent(roof.spread), roof.how});
     const std::string name = roof.name + " (" + roof.how + ")";
     if (share.value_or(0) > kAbove) {
-      say("Above the theoretical value: the clock was above the stated one, or the benchmark did "
-          "not do what it should",
+      say("Above the theoretical value: the clock was above the stated one, or the measurement "
+          "is faulty",
           name);
     }
     if (!roof.steady) say("Not steady, so that the value is the mean of the last launches", name);

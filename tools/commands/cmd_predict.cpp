@@ -60,7 +60,7 @@ class PredictCommand final : public Command {
     if (!(options_.efficiency > 0 && options_.efficiency <= 1))
       throw WrongUse("--efficiency takes a share above 0 and up to 1.");
     if (!(overhead_us_ >= 0 && std::isfinite(overhead_us_)))
-      throw WrongUse("--overhead takes microseconds from 0 on.");
+      throw WrongUse("--overhead takes a number of microseconds of at least 0.");
     remarks_ = place_of_remarks({{"--csv", csv_}, {"--html", html_}});
     options_.overhead_ns = overhead_us_ * 1000;
     if (!file_.empty()) return of_report();
@@ -153,12 +153,12 @@ class PredictCommand final : public Command {
     const std::string wide =
         drop_columns(table, {"ridge", "FLOP/B", "TFLOP/s", "changes"}, columns);
     std::fputs(render_columns(std::move(table), rows.size(), columns, colours).c_str(), stdout);
-    if (!wide.empty()) print_line(stdout, "No room for: " + wide + ".");
+    if (!wide.empty()) print_line(stdout, "Columns left out (terminal too narrow): " + wide + ".");
     for (const PredictedRow& row : rows) {
       if (row.prediction.fits) continue;
       std::puts(options_.training
-                    ? "*: weights, gradients, Adam's state and values exceed the GPU's memory."
-                    : "*: weights, K and V, and values exceed the GPU's memory.");
+                    ? "*: exceeds GPU memory (weights, gradients, Adam's state and values)."
+                    : "*: exceeds GPU memory (weights, K and V, and values).");
       break;
     }
     print_peaks();
@@ -167,7 +167,7 @@ class PredictCommand final : public Command {
 
   int of_numbers() {
     if (!(flops_ >= 0 && bytes_ > 0 && std::isfinite(flops_) && std::isfinite(bytes_)))
-      throw WrongUse("--flops and --bytes go together: numbers from 0 on, bytes above 0.");
+      throw WrongUse("--flops and --bytes go together: numbers of at least 0, bytes above 0.");
     if (!html_.empty()) throw WrongUse("--html is for reports and models.");
     std::vector<PredictedRow> rows;
     for (const GpuSpec* gpu : gpus_)

@@ -41,7 +41,7 @@ std::string why_no_report(const Ended& ended, bool playback, bool launched) {
     const std::string how =
         ended.signal != 0 ? "by signal " + std::to_string(ended.signal) : std::string("by _exit");
     return none + "the program launched kernels, but ended " + how +
-           ", which leaves no time for one, before its windows were complete. Let it run longer "
+           " before its windows were complete. Let it run longer "
            "(wait, warm-up, one step for each hardware pass and three more), or end by exit, by "
            "return from main or by SIGTERM.";
   }

@@ -31,7 +31,7 @@ class WindowCommand final : public Command {
   int run() override {
     if (pid_ <= 0 || pid_ > kLargestPid)
       throw WrongUse("PID is the number of a process, such as 4711.");
-    if (steps_ && *steps_ == 0) throw WrongUse("--steps takes a number from 1 on.");
+    if (steps_ && *steps_ == 0) throw WrongUse("--steps takes a number of at least 1.");
     const auto answer = ask_process(pid_, "window " + std::to_string(steps_.value_or(0)));
     if (!answer.problem.empty()) {
       throw WrongUse("Process " + std::to_string(pid_) + " cannot be asked (" + answer.problem +

@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
   try {
     return gable::run_gable({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {
-    gable::say("This machine has not enough memory for that.");
+    gable::say("There is not enough memory for this.");
   } catch (const std::exception& problem) {
     gable::say(problem.what());
   }

@@ -316,7 +316,7 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
   lines(std::string("~: within the noise, by the spread within both runs. FLOP") +
         (launches ? ", DRAM, launches and the time of a launch" : " and DRAM") +
         ": change from A to B.");
-  if (!wide.empty()) lines("No room for: " + wide + ".");
+  if (!wide.empty()) lines("Columns left out (terminal too narrow): " + wide + ".");
   if (!unknown.empty()) lines("Unknown in all of these rows: " + unknown + ".");
   for (const std::string& text : comparison.remarks) lines(text);
   return out;

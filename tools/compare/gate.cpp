@@ -68,15 +68,15 @@ class Gate {
         std::any_of(options_.what.begin(), options_.what.end(), needs_equal_work);
     if (needs_work && !comparison_.other_work.empty())
       out_.obstacles.push_back(comparison_.other_work +
-                               ": profile the same batch and inputs, make a new baseline, or ask "
-                               "with --what for what needs no equal work (flops, roof, coverage).");
+                               ": profile the same batch and inputs, make a new baseline, or use "
+                               "--what flops,roof,coverage, which does not need equal work.");
     if (!comparison_.clocks_agree &&
         std::any_of(options_.what.begin(), options_.what.end(), needs_equal_clock)) {
       for (const std::string& text : comparison_.throttled)
         out_.obstacles.push_back(
             text +
             "; its times are not compared: profile again with a locked SM clock (nvidia-smi -lgc), "
-            "or ask with --what for what is not a time (dram, flops, coverage).");
+            "or use --what dram,flops,coverage, which does not depend on time.");
     }
     if (!out_.obstacles.empty()) return std::move(out_);
     if (options_.layers.empty() || options_.asked) look_at_step();

@@ -136,11 +136,9 @@ class Examiner {
     const int release = cuda_major(api_.version);
     if (driver_version_ > 0 && driver_version_ / 1000 < release) {
       add("CUPTI", State::limited,
-          api_.path + " (" + version_of(api_) +
-              ") is newer than the driver, which is for programs "
-              "up to " +
+          api_.path + " (" + version_of(api_) + ") is newer than the driver supports (" +
               cuda_version(driver_version_) +
-              ": update the driver, or point --cupti to "
+              "): update the driver, or point --cupti to "
               "the CUPTI of CUDA " +
               std::to_string(driver_version_ / 1000) + ".");
     } else {

@@ -244,7 +244,11 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
       drop_columns(columns, {heads[3], heads[5], heads[4], heads[6], heads[2], heads[1], heads[0]},
                    options.columns);
   out += render_columns(std::move(columns), count, options.columns, options.colours);
-  if (!wide.empty()) line("No room for: " + wide + ". Wider: COLUMNS=160, --csv -, --html FILE.");
+  if (!wide.empty()) {
+    const std::string left = "Columns left out (terminal too narrow): " + wide +
+                             ". Wider: COLUMNS=160, --csv -, --html FILE.";
+    for (const std::string& part : word_lines(left, options.columns)) line(part);
+  }
   line("");
   const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
                                     [](const TableRow& row) { return row.tensor_inferred; });

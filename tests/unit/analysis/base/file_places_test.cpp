@@ -158,7 +158,7 @@ TEST_F(FilePlaces, APipeIsWrittenInPlace) {
   char got[8] = {};
   EXPECT_EQ(::read(reader, got, sizeof got), 4);
   EXPECT_EQ(write_text_file(std::string(1 << 20, 'x'), path_, std::chrono::milliseconds(1)),
-            path_ + " cannot be written: its reader takes nothing.");
+            path_ + " cannot be written: its reader does not read from it.");
   ::close(reader);
   EXPECT_TRUE(is_written_in_place(path_));
   EXPECT_EQ(files(), 1u);

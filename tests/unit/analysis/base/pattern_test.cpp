@@ -75,7 +75,7 @@ TEST(Pattern, RegularExpressionsMatchAnywhere) {
 TEST(Pattern, ABadExpressionIsOneSentence) {
   const auto parsed = Pattern::parse("regex:(");
   EXPECT_EQ(parsed.error,
-            "\"(\" is not a regular expression: a parenthesis has no partner, or a sign such as * "
+            "\"(\" is not a regular expression: unmatched parenthesis, or a sign such as * that "
             "stands alone.");
   EXPECT_FALSE(parsed.pattern.matches("("));
 }

@@ -162,10 +162,10 @@ TEST(ReportJson, WhatIsNoReportIsSaidInOneSentence) {
   const std::string text = to_json(full_report());
   EXPECT_EQ(error_of(text.substr(0, text.size() / 2)).rfind("This is not JSON, or it was cut", 0),
             0u);
-  EXPECT_EQ(error_of("[]"), "This is not a report of gable: it has no field \"gable\".");
-  EXPECT_EQ(error_of("{}"), "This is not a report of gable: it has no field \"gable\".");
+  EXPECT_EQ(error_of("[]"), "This is not a Gable report: it has no field \"gable\".");
+  EXPECT_EQ(error_of("{}"), "This is not a Gable report: it has no field \"gable\".");
   EXPECT_EQ(error_of(R"({"gable": {}})"),
-            "This is not a report of gable: gable.schema is missing or below 1.");
+            "This is not a Gable report: gable.schema is missing or below 1.");
   EXPECT_EQ(error_of(R"({"gable": {"schema": "1"}})"),
             "This report is damaged: gable.schema is not a whole number.");
 }

@@ -277,7 +277,7 @@ TEST_P(CounterWindowTest, ALaunchThatStaysInTheDriverHoldsOthersUpOnceOnly) {
   other.join();
   window_.after_launch(true);
   const auto result = window_.end();
-  expect_thrown_away(result, "beside another one");
+  expect_thrown_away(result, "overlapped another one");
   EXPECT_TRUE(run(3).keep);  // the next window is fine
 }
 

@@ -169,23 +169,20 @@ const std::string kShare = " takes the share of the run that measuring may add, 
 INSTANTIATE_TEST_SUITE_P(
     Each, SettingsWrong,
     testing::Values(
-        WrongText{
-            "--step-range '('",
-            "--step-range takes a regular expression, and '(' is not one: a parenthesis has no "
-            "partner, or a sign such as * stands alone."},
+        WrongText{"--step-range '('",
+                  "--step-range takes a regular expression, and '(' is not one: unmatched "
+                  "parenthesis, or a sign such as * that stands alone."},
         WrongText{"--step-range " + std::string(30000, '('),
                   "--step-range takes a regular expression of at most 4096 characters and 100 "
                   "nested parentheses."},
         WrongText{"--step-range ''", "--step-range takes a regular expression, not an empty text."},
         WrongText{"--fold '*'",
-                  "--fold takes a regular expression, and '*' is not one: a parenthesis has no "
-                  "partner, or a sign such as * stands alone."},
-        WrongText{
-            "--fold a --fold '['",
-            "--fold takes a regular expression, and '[' is not one: a bracket has no partner."},
-        WrongText{
-            "-k regex:[",
-            "--kernel takes a regular expression, and '[' is not one: a bracket has no partner."},
+                  "--fold takes a regular expression, and '*' is not one: unmatched "
+                  "parenthesis, or a sign such as * that stands alone."},
+        WrongText{"--fold a --fold '['",
+                  "--fold takes a regular expression, and '[' is not one: unmatched bracket."},
+        WrongText{"-k regex:[",
+                  "--kernel takes a regular expression, and '[' is not one: unmatched bracket."},
         WrongText{"--phases hw,cycles",
                   "--phases takes a list of hw, flops and time such as hw,time; 'cycles' is none "
                   "of them."},

@@ -46,8 +46,8 @@ INSTANTIATE_TEST_SUITE_P(
             "There is no option or argument '--recordings' here; gable profile --help lists what "
             "it takes."},
         WrongUse{"profile --step-range '[' -- true",
-                 "--step-range takes a regular expression, and '[' is not one: a bracket has no "
-                 "partner."},
+                 "--step-range takes a regular expression, and '[' is not one: unmatched "
+                 "bracket."},
         WrongUse{"profile --output /nonexistent/folder/r.json -- true",
                  "The folder /nonexistent/folder of --output does not exist: create it first."},
         WrongUse{

@@ -226,8 +226,8 @@ TEST(GateOf, AnotherAmountOfWorkIsNoComparison) {
   const auto result = gate(comparison, {});
   ASSERT_EQ(result.obstacles.size(), 1u);
   EXPECT_EQ(result.obstacles[0],
-            "B does half: profile the same batch and inputs, make a new baseline, or ask with "
-            "--what for what needs no equal work (flops, roof, coverage).");
+            "B does half: profile the same batch and inputs, make a new baseline, or use "
+            "--what flops,roof,coverage, which does not need equal work.");
   comparison.wholes[0].flops = {100, 50};
   comparison.wholes[0].fraction = {0.5, 0.5};
   const GateOptions no_work{.what = {Gated::flops, Gated::roof, Gated::coverage}, .asked = true};

@@ -158,9 +158,9 @@ TEST(TableParts, WhatANarrowTerminalHasNoRoomForIsNamed) {
   for (LayerRow& layer : one.layers) layer.metrics = one.kernels[0].metrics;
   TableOptions options;
   options.columns = 300;
-  EXPECT_FALSE(has(shown({one}, options), "No room for"));
+  EXPECT_FALSE(has(shown({one}, options), "Columns left out"));
   options.columns = 60;
-  EXPECT_TRUE(has(shown({one}, options), "\nNo room for: "));
+  EXPECT_TRUE(has(shown({one}, options), "\nColumns left out (terminal too narrow): "));
 }
 
 TEST(TableParts, OfAdviceTheFirstItemsAreShown) {
