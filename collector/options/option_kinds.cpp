@@ -23,44 +23,39 @@ void check_not_empty(const std::string& option, const std::string& what, const s
 }
 
 CLI::Option* declare_text(CLI::App& app, const std::string& name, std::string& target,
-                          const std::string& what, const std::string& description) {
+                          const std::string& what) {
   return app
-      .add_option_function<std::string>(
-          name,
-          [&target, name, what](const std::string& text) {
-            check_not_empty(name, what, text);
-            target = text;
-          },
-          description)
+      .add_option_function<std::string>(name,
+                                        [&target, name, what](const std::string& text) {
+                                          check_not_empty(name, what, text);
+                                          target = text;
+                                        })
       ->take_last();
 }
 
 // CLI11 would otherwise take "[a-z]" for a list of its own.
 void declare_list(CLI::App& app, const std::string& names, std::vector<std::string>& target,
-                  const std::function<void(const std::string&)>& check,
-                  const std::string& description) {
+                  const std::function<void(const std::string&)>& check) {
   app.add_option_function<std::vector<std::string>>(
          names,
          [&target, check](const std::vector<std::string>& values) {
            for (const std::string& value : values) check(value);
            target = values;
-         },
-         description)
+         })
       ->type_size(1)
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void declare_patterns(CLI::App& app, const std::string& names, std::vector<std::string>& target,
-                      const std::string& description) {
+void declare_patterns(CLI::App& app, const std::string& names, std::vector<std::string>& target) {
   constexpr std::string_view kRegexPrefix = "regex:";
   const std::string name = names.substr(names.rfind(',') + 1);  // after rfind's npos: all of it
   const auto check = [name, kRegexPrefix](const std::string& value) {
     check_not_empty(name, "a pattern", value);
     if (value.rfind(kRegexPrefix, 0) == 0) check_regex(name, value.substr(kRegexPrefix.size()));
   };
-  declare_list(app, names, target, check, description);
+  declare_list(app, names, target, check);
 }
 
 }  // namespace gable

@@ -23,7 +23,6 @@ void check_not_empty(const std::string& option, const std::string& what, const s
 
 template <class Number>  // std::uint32_t or an optional one
 void declare_number(CLI::App& app, const std::string& name, Number& target, std::uint32_t least,
-                    const std::string& description,
                     std::uint32_t most = std::numeric_limits<std::uint32_t>::max()) {
   app.add_option_function<std::string>(
          name,
@@ -37,19 +36,17 @@ void declare_number(CLI::App& app, const std::string& name, Number& target, std:
                                         ", not " + quoted_for_message(text) + ".");
            }
            target = value;
-         },
-         description)
+         })
       ->take_last();
 }
 
 // `what` the value is: "a file name".
 CLI::Option* declare_text(CLI::App& app, const std::string& name, std::string& target,
-                          const std::string& what, const std::string& description);
+                          const std::string& what);
 
 // One of the words of an enum; `target` holds such a value.
 template <typename Enum>
-void declare_choice(CLI::App& app, const std::string& name, auto& target,
-                    const std::string& description) {
+void declare_choice(CLI::App& app, const std::string& name, auto& target) {
   app.add_option_function<std::string>(
          name,
          [&target, name](const std::string& text) {
@@ -58,18 +55,15 @@ void declare_choice(CLI::App& app, const std::string& name, auto& target,
              throw CLI::ValidationError(name + " takes " + choice_of_words<Enum>() + ", not " +
                                         quoted_for_message(text) + ".");
            target = *value;
-         },
-         description)
+         })
       ->take_last();
 }
 
 // May be given several times, one value each.
 void declare_list(CLI::App& app, const std::string& names, std::vector<std::string>& target,
-                  const std::function<void(const std::string&)>& check,
-                  const std::string& description);
+                  const std::function<void(const std::string&)>& check);
 
 // Patterns (analysis/base/pattern.h), may be given several times.
-void declare_patterns(CLI::App& app, const std::string& names, std::vector<std::string>& target,
-                      const std::string& description);
+void declare_patterns(CLI::App& app, const std::string& names, std::vector<std::string>& target);
 
 }  // namespace gable

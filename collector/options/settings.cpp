@@ -119,8 +119,7 @@ void add_metrics_option(CLI::App& app, Settings& settings) {
          [&settings](const std::vector<std::string>& lists) {
            settings.metrics.clear();
            for (const std::string& list : lists) read_metrics(list, settings.metrics);
-         },
-         "metrics and sets of them")
+         })
       ->type_size(1)
       ->expected(1)
       ->allow_extra_args(false)
@@ -128,56 +127,46 @@ void add_metrics_option(CLI::App& app, Settings& settings) {
 }
 
 void add_collection_options(CLI::App& app, Settings& settings) {
-  app.add_option_function<std::string>(
-         "-o,--output",
-         [&settings](const std::string& text) {
-           check_not_empty("--output", "a file name", text);
-           settings.output = text;
-         },
-         "where the report goes")
+  app.add_option_function<std::string>("-o,--output",
+                                       [&settings](const std::string& text) {
+                                         check_not_empty("--output", "a file name", text);
+                                         settings.output = text;
+                                       })
       ->take_last();
   app.add_option_function<std::string>(
-         "--phases", [&settings](const std::string& text) { read_phases(text, settings); },
-         "what is collected")
+         "--phases", [&settings](const std::string& text) { read_phases(text, settings); })
       ->take_last();
-  declare_number(app, "--wait", settings.wait, 0, "steps before anything happens");
-  declare_number(app, "--warmup", settings.warmup, 0, "steps watched before the first window");
-  declare_number(app, "--active", settings.active, 1, "windows of each phase");
-  declare_number(app, "--repeat", settings.repeat, 1, "how often the queue runs", kMostRepeats);
-  declare_number(app, "--window", settings.window, 1, "launches of a window without steps");
-  app.add_option_function<std::string>(
-         "--step-range",
-         [&settings](const std::string& text) {
-           check_not_empty("--step-range", "a regular expression", text);
-           check_regex("--step-range", text);
-           settings.step_range = text;
-         },
-         "the range that is one step")
+  declare_number(app, "--wait", settings.wait, 0);
+  declare_number(app, "--warmup", settings.warmup, 0);
+  declare_number(app, "--active", settings.active, 1);
+  declare_number(app, "--repeat", settings.repeat, 1, kMostRepeats);
+  declare_number(app, "--window", settings.window, 1);
+  app.add_option_function<std::string>("--step-range",
+                                       [&settings](const std::string& text) {
+                                         check_not_empty("--step-range", "a regular expression",
+                                                         text);
+                                         check_regex("--step-range", text);
+                                         settings.step_range = text;
+                                       })
       ->take_last();
-  declare_list(
-      app, "--fold", settings.fold,
-      [](const std::string& value) {
-        check_not_empty("--fold", "a regular expression", value);
-        check_regex("--fold", value);
-      },
-      "what is cut from range names");
-  declare_patterns(app, "-k,--kernel", settings.kernels,
-                   "kernels that counter windows are limited to");
-  declare_patterns(app, "--include", settings.include,
-                   "layers that counter windows are limited to");
-  declare_patterns(app, "--exclude", settings.exclude, "layers that counter windows leave out");
-  declare_choice<RangesBy>(app, "--ranges", settings.ranges, "how launches are told apart");
-  declare_choice<CounterScope>(app, "--scope", settings.scope, "what counters are taken of");
-  declare_choice<Replay>(app, "--replay", settings.replay, "whether kernels run again");
+  declare_list(app, "--fold", settings.fold, [](const std::string& value) {
+    check_not_empty("--fold", "a regular expression", value);
+    check_regex("--fold", value);
+  });
+  declare_patterns(app, "-k,--kernel", settings.kernels);
+  declare_patterns(app, "--include", settings.include);
+  declare_patterns(app, "--exclude", settings.exclude);
+  declare_choice<RangesBy>(app, "--ranges", settings.ranges);
+  declare_choice<CounterScope>(app, "--scope", settings.scope);
+  declare_choice<Replay>(app, "--replay", settings.replay);
   add_metrics_option(app, settings);
   app.add_option_function<std::string>(
-         "--budget", [&settings](const std::string& text) { settings.budget = read_budget(text); },
-         "what measuring may cost")
+         "--budget", [&settings](const std::string& text) { settings.budget = read_budget(text); })
       ->take_last();
-  declare_choice<ModuleLayers>(app, "--layers", settings.layers, "whether modules are layers");
-  app.add_flag("--allocations", settings.allocations, "what layers allocate");
-  app.add_flag("--no-command", settings.no_command, "the report is without the command");
-  declare_text(app, "--record", settings.record, "a file name", "a recording of the run");
+  declare_choice<ModuleLayers>(app, "--layers", settings.layers);
+  app.add_flag("--allocations", settings.allocations);
+  app.add_flag("--no-command", settings.no_command);
+  declare_text(app, "--record", settings.record, "a file name");
   app.add_option_function<std::string>(
          "--ranks",
          [&settings](const std::string& text) {
@@ -187,16 +176,14 @@ void add_collection_options(CLI::App& app, Settings& settings) {
                  "(every eighth), not " +
                  quoted_for_message(text) + ".");
            settings.ranks = text;
-         },
-         "ranks that write a report")
+         })
       ->take_last();
-  declare_choice<Then>(app, "--then", settings.then, "what follows the queue");
-  declare_number(app, "--max-keys", settings.max_keys, 1, "launch keys kept apart");
-  declare_text(app, "--cupti", settings.cupti, "the path of a libcupti", "the libcupti to load");
+  declare_choice<Then>(app, "--then", settings.then);
+  declare_number(app, "--max-keys", settings.max_keys, 1);
+  declare_text(app, "--cupti", settings.cupti, "the path of a libcupti");
   // What the launcher says to the library: options without a group are for no page.
-  declare_text(app, "--manifest", settings.manifest, "a file name", "list of reports")->group("");
-  declare_text(app, "--playback", settings.playback, "a recording", "the recording played")
-      ->group("");
+  declare_text(app, "--manifest", settings.manifest, "a file name")->group("");
+  declare_text(app, "--playback", settings.playback, "a recording")->group("");
 }
 
 std::string to_options(const Settings& settings) {

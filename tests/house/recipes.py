@@ -114,7 +114,7 @@ def command_problems(files):
 
 def importer_problems(files):
     problems = []
-    for name in re.findall(r'^    \{"--(\w+)", "', between(files[IMPORT], "kFormats[] = {", "};"), re.MULTILINE):
+    for name in re.findall(r'^    \{"--(\w+)", ', between(files[IMPORT], "kFormats[] = {", "};"), re.MULTILINE):
         missing = {
             f"docs/commands/import.md: a row for `--{name} FILE` in its table of options": option_row(files["docs/commands/import.md"], f"--{name}"),
             f"docs/import.md: a part that begins `--{name}` reads": re.search(rf"^`--{name}` reads ", files["docs/import.md"], re.MULTILINE),

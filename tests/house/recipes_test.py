@@ -160,7 +160,7 @@ class TheLists(unittest.TestCase):
 
     def test_a_file_format_that_is_missing_is_named(self):
         rule = recipes.importer_problems
-        self.changed(rule, recipes.IMPORT, '{"--nsys", "', '{"--new", "', *["gable import --new lacks"] * 7)
+        self.changed(rule, recipes.IMPORT, '{"--nsys", ', '{"--new", ', *["gable import --new lacks"] * 7)
         self.changed(rule, "tests/fuzz/fuzz_ncu.cpp", None, None, "gable import --ncu lacks tests/fuzz/fuzz_ncu.cpp")
         self.changed(rule, "docs/import.md", "`--kineto` reads ", "", "gable import --kineto lacks docs/import.md: a part")
         self.changed(rule, "tests/import/CMakeLists.txt", "gable_import_test(nsys_test.py)", "", "gable import --nsys lacks tests/import/CMakeLists.txt")

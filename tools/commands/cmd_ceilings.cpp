@@ -53,9 +53,9 @@ class StageLine {
 class CeilingsCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("-o,--output", output_, "the file for the roofs");
-    app.add_option("--device", device_, "the GPU to measure");
-    app.add_option("--playback", playback_, "measures the playback GPU");
+    app.add_option("-o,--output", output_);
+    app.add_option("--device", device_);
+    app.add_option("--playback", playback_);
   }
 
   int run() override {

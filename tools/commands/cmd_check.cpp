@@ -32,18 +32,12 @@ class CheckCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
     app_ = &app;
-    app.add_option("FILE", files_, "the report; several are runs of the same program")->required();
-    app.add_option("--baseline", baselines_, "the report to compare with, or several runs of it")
-        ->type_name("B")
-        ->required();
-    app.add_option("--gate", options_.percent, "the largest change, in percent, that still passes")
-        ->type_name("PCT");
-    app.add_option("--what", what_, "what must not get worse")
-        ->type_name("step|idle|exposed|time|dram|flops|roof|coverage");
-    app.add_option("--layer", layers_, "layers to check")
-        ->type_name("PATTERN")
-        ->allow_extra_args(false);
-    app.add_option("--markdown", markdown_, "write a summary")->type_name("OUT");
+    app.add_option("FILE", files_)->required();
+    app.add_option("--baseline", baselines_)->type_name("B")->required();
+    app.add_option("--gate", options_.percent)->type_name("PCT");
+    app.add_option("--what", what_)->type_name("step|idle|exposed|time|dram|flops|roof|coverage");
+    app.add_option("--layer", layers_)->type_name("PATTERN")->allow_extra_args(false);
+    app.add_option("--markdown", markdown_)->type_name("OUT");
   }
 
   int run() override {

@@ -20,19 +20,15 @@ const std::map<std::string, DiffOrder> kOrders = {
 class DiffCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("A", a_, "the earlier report")->required();
-    app.add_option("B", b_, "the later report")->required();
-    app.add_option("--top", options_.rows, "rows that are shown")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1000000));
-    app.add_option("--sort", sort_, "what the rows are sorted by")->type_name("change|time|name");
-    app.add_option("--layer", layers_, "rows within these layers")
-        ->type_name("PATTERN")
-        ->allow_extra_args(false);
-    app.add_flag("--kernels", options_.kernels, "rows are kernels");
-    app.add_option("--html", html_, "write the page with both reports")->type_name("OUT");
-    app.add_option("--json", json_, "write everything as JSON")->type_name("OUT");
-    app.add_option("--markdown", markdown_, "write the table")->type_name("OUT");
+    app.add_option("A", a_)->required();
+    app.add_option("B", b_)->required();
+    app.add_option("--top", options_.rows)->type_name("N")->check(CLI::Range(1, 1000000));
+    app.add_option("--sort", sort_)->type_name("change|time|name");
+    app.add_option("--layer", layers_)->type_name("PATTERN")->allow_extra_args(false);
+    app.add_flag("--kernels", options_.kernels);
+    app.add_option("--html", html_)->type_name("OUT");
+    app.add_option("--json", json_)->type_name("OUT");
+    app.add_option("--markdown", markdown_)->type_name("OUT");
   }
 
   int run() override {

@@ -36,11 +36,11 @@ void print_findings(const char* head, const std::vector<Finding>& findings) {
 class DoctorCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("--chip", chip_, "print this chip's plan of passes");
+    app.add_option("--chip", chip_);
     add_metrics_option(app, settings_);
-    app.add_flag("--markdown", markdown_, "print the page about all chips");
-    app.add_option("--cupti", cupti_, "the libcupti to ask");
-    app.add_option("--playback", playback_, "examine the playback GPU");
+    app.add_flag("--markdown", markdown_);
+    app.add_option("--cupti", cupti_);
+    app.add_option("--playback", playback_);
   }
 
   int run() override {

@@ -205,7 +205,7 @@ class Printer {
 
 class DumpCommand final : public Command {
  public:
-  void declare(CLI::App& app) override { app.add_option("REC", file_, "recording")->required(); }
+  void declare(CLI::App& app) override { app.add_option("REC", file_)->required(); }
 
   int run() override {
     const RecordingResult result = read_recording(file_);

@@ -83,7 +83,6 @@ void read_xplane(const std::string& path, Imported& imported, Progress& progress
 // when all times are known.
 struct Format {
   const char* option;
-  const char* files;
   FileKind kind;
   bool counters;
   // `name` is what sentences call the file at `path`.
@@ -94,14 +93,11 @@ struct Format {
   Exporter exporter = Exporter::nsys;
 };
 constexpr Format kFormats[] = {
-    {"--ncu", "output of ncu --csv", FileKind::ncu_csv, true, &read_ncu, FileKind::ncu_report,
-     Exporter::ncu},
-    {"--nsys", "what nsys export --type sqlite wrote", FileKind::sqlite, false, &read_nsys_sqlite,
-     FileKind::nsys_report, Exporter::nsys},
-    {"--kineto", "traces of PyTorch's profiler", FileKind::trace, false, &read_kineto},
-    {"--xplane", "XPlane files of JAX's and TensorFlow's profilers", FileKind::xplane, false,
-     &read_xplane},
-    {"--proton", "profiles of Triton's profiler", FileKind::hatchet, false, &read_proton},
+    {"--ncu", FileKind::ncu_csv, true, &read_ncu, FileKind::ncu_report, Exporter::ncu},
+    {"--nsys", FileKind::sqlite, false, &read_nsys_sqlite, FileKind::nsys_report, Exporter::nsys},
+    {"--kineto", FileKind::trace, false, &read_kineto},
+    {"--xplane", FileKind::xplane, false, &read_xplane},
+    {"--proton", FileKind::hatchet, false, &read_proton},
 };
 
 std::string no_files() {
@@ -117,20 +113,19 @@ class ImportCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
     for (std::size_t i = 0; i < files_.size(); ++i)
-      app.add_option(kFormats[i].option, files_[i], kFormats[i].files)->type_name("FILE");
-    app.add_option_function<std::string>(
-           "--step-range",
-           [this](const std::string& text) {
-             check_not_empty("--step-range", "a regular expression", text);
-             check_regex("--step-range", text);
-             step_range_ = text;
-           },
-           "the range that is one step")
+      app.add_option(kFormats[i].option, files_[i])->type_name("FILE");
+    app.add_option_function<std::string>("--step-range",
+                                         [this](const std::string& text) {
+                                           check_not_empty("--step-range", "a regular expression",
+                                                           text);
+                                           check_regex("--step-range", text);
+                                           step_range_ = text;
+                                         })
         ->take_last()
         ->type_name("REGEX");
-    app.add_flag("--ranks", ranks_, "each file is of a rank of its own");
-    app.add_option("--gpu", gpu_, "the GPU, where no file names it")->type_name("NAME|FILE.json");
-    app.add_option("-o,--output", output_, "the report")->type_name("OUT")->required();
+    app.add_flag("--ranks", ranks_);
+    app.add_option("--gpu", gpu_)->type_name("NAME|FILE.json");
+    app.add_option("-o,--output", output_)->type_name("OUT")->required();
   }
 
   int run() override {

@@ -54,8 +54,8 @@ std::string spread_table(const Report& report, std::size_t columns, bool colours
 class MergeCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("FILE", files_, "reports")->required();
-    app.add_option("-o,--output", output_, "the merged report")->type_name("OUT")->required();
+    app.add_option("FILE", files_)->required();
+    app.add_option("-o,--output", output_)->type_name("OUT")->required();
   }
 
   int run() override {

@@ -23,28 +23,20 @@ class PredictCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
     app_ = &app;
-    app.add_option("FILE", file_, "a report");
-    app.add_option("--gpu,--device", devices_, "GPUs of the catalogue, or files that describe one")
-        ->type_name("NAME")
-        ->required();
-    app.add_option("--model", model_, "a described model")->type_name("NAME");
-    app.add_option("--batch", batches_, "batch sizes")->type_name("N");
-    app.add_option("--sequence", sequence_, "tokens of a prompt, or before the one that is made")
-        ->type_name("N")
-        ->check(CLI::Range(1, 10000000));
-    app.add_flag("--training", options_.training, "forward and backward of a model");
-    app.add_option("--precision", precision_, "the type of the work")->type_name("TYPE");
-    app.add_option("--flops", flops_, "FLOP of a described kernel")->type_name("F");
-    app.add_option("--bytes", bytes_, "bytes of a described kernel")->type_name("B");
-    app.add_option("--efficiency", options_.efficiency,
-                   "the share of compute peaks that is reached")
-        ->type_name("SHARE");
-    app.add_option("--overhead", overhead_us_, "microseconds that are added once")->type_name("US");
-    app.add_option("--top", top_, "layers that are shown")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1000000));
-    app.add_option("--csv", csv_, "write all rows")->type_name("OUT");
-    app.add_option("--html", html_, "write the page")->type_name("OUT");
+    app.add_option("FILE", file_);
+    app.add_option("--gpu,--device", devices_)->type_name("NAME")->required();
+    app.add_option("--model", model_)->type_name("NAME");
+    app.add_option("--batch", batches_)->type_name("N");
+    app.add_option("--sequence", sequence_)->type_name("N")->check(CLI::Range(1, 10000000));
+    app.add_flag("--training", options_.training);
+    app.add_option("--precision", precision_)->type_name("TYPE");
+    app.add_option("--flops", flops_)->type_name("F");
+    app.add_option("--bytes", bytes_)->type_name("B");
+    app.add_option("--efficiency", options_.efficiency)->type_name("SHARE");
+    app.add_option("--overhead", overhead_us_)->type_name("US");
+    app.add_option("--top", top_)->type_name("N")->check(CLI::Range(1, 1000000));
+    app.add_option("--csv", csv_)->type_name("OUT");
+    app.add_option("--html", html_)->type_name("OUT");
   }
 
   int run() override {

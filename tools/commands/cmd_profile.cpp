@@ -61,9 +61,9 @@ class ProfileCommand final : public Command {
     read_environment();
     add_collection_options(app, settings_);
     app.get_option("--playback")->group("Options");
-    app.add_flag("--force-inject", force_inject_, "take another tool's place");
-    app.add_flag("-q,--quiet", quiet_, "print no table");
-    app.add_option("--html", html_, "write the page too")->type_name("OUT");
+    app.add_flag("--force-inject", force_inject_);
+    app.add_flag("-q,--quiet", quiet_);
+    app.add_option("--html", html_)->type_name("OUT");
   }
 
   [[nodiscard]] bool takes_program() const override { return true; }

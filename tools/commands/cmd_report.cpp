@@ -25,25 +25,18 @@ const std::map<std::string, SortBy> kSorts = {
 class ReportCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("FILE", files_, "reports")->required();
-    app.add_option("--top", top_, "rows that are shown")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1000000));
-    app.add_option("--sort", sort_, "what the rows are sorted by")
-        ->type_name("saving|time|fraction|flops|bytes|name");
-    app.add_option("--layer", layers_, "rows within these layers")
-        ->type_name("PATTERN")
-        ->allow_extra_args(false);
-    app.add_option("--depth", query_.depth, "layers with all below them")
-        ->type_name("N")
-        ->check(CLI::Range(0, 1000));
-    app.add_flag("--kernels", query_.kernels, "rows are kernels");
-    app.add_option("--level", level_, "the memory level")->type_name("dram|l2|l1");
-    app.add_option("--html", html_, "write the page")->type_name("OUT");
-    app.add_option("--svg", svg_, "write the chart")->type_name("OUT");
-    app.add_option("--csv", csv_, "write the rows")->type_name("OUT");
-    app.add_option("--markdown", markdown_, "write the table")->type_name("OUT");
-    app.add_option("--trace", trace_, "write a recording's timeline")->type_name("OUT");
+    app.add_option("FILE", files_)->required();
+    app.add_option("--top", top_)->type_name("N")->check(CLI::Range(1, 1000000));
+    app.add_option("--sort", sort_)->type_name("saving|time|fraction|flops|bytes|name");
+    app.add_option("--layer", layers_)->type_name("PATTERN")->allow_extra_args(false);
+    app.add_option("--depth", query_.depth)->type_name("N")->check(CLI::Range(0, 1000));
+    app.add_flag("--kernels", query_.kernels);
+    app.add_option("--level", level_)->type_name("dram|l2|l1");
+    app.add_option("--html", html_)->type_name("OUT");
+    app.add_option("--svg", svg_)->type_name("OUT");
+    app.add_option("--csv", csv_)->type_name("OUT");
+    app.add_option("--markdown", markdown_)->type_name("OUT");
+    app.add_option("--trace", trace_)->type_name("OUT");
   }
 
   int run() override {

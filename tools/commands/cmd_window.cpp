@@ -24,8 +24,8 @@ std::string printable(std::string text) {
 class WindowCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("PID", pid_, "the process")->required();
-    app.add_option("--steps", steps_, "windows of each phase");
+    app.add_option("PID", pid_)->required();
+    app.add_option("--steps", steps_);
   }
 
   int run() override {

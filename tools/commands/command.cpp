@@ -63,7 +63,7 @@ int ended(int code) {
 int run_command(const CommandEntry& entry, const std::vector<std::string>& words) {
   const std::unique_ptr<Command> command = entry.make();
   CLI::App app;
-  app.set_help_flag("-h,--help", "print this page");
+  app.set_help_flag("-h,--help");
   try {
     command->declare(app);
     parse(app, *command, std::string(entry.name), words);

@@ -21,8 +21,9 @@ namespace gable {
 class Command {
  public:
   virtual ~Command() = default;
-  // Declares options and arguments; their values are members of the command. Options of the group
-  // "" are internal and stand on no page.
+  // Declares options and arguments; their values are members of the command. They have no
+  // descriptions: --help prints the command's page. Options of the group "" are internal and stand
+  // on no page.
   virtual void declare(CLI::App& app) = 0;
   // Does it, after parsing; the answer is the exit code. Throw WrongUse for what cannot be done as
   // asked.

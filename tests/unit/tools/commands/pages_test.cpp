@@ -15,7 +15,7 @@ namespace {
 
 std::set<std::string> declared_options(const CommandEntry& entry) {
   CLI::App app;
-  app.set_help_flag("-h,--help", "print this page");
+  app.set_help_flag("-h,--help");
   const std::unique_ptr<Command> command = entry.make();
   command->declare(app);
   std::set<std::string> names;
