@@ -103,7 +103,6 @@ class PhaseQueue {
   [[nodiscard]] bool complete() const { return next().kind == PhaseKind::off; }
   [[nodiscard]] bool warmed_up() const;
   [[nodiscard]] std::uint32_t thrown_away_in_row() const { return thrown_away_; }
-  [[nodiscard]] bool sequence_repeated() const { return repeated_; }
   [[nodiscard]] std::size_t classes() const { return classes_.size(); }
 
  private:

@@ -4,18 +4,8 @@
 #include <exception>
 
 #include "analysis/base/input_file.h"
-#include "analysis/base/text_file.h"
-#include "analysis/report/report_json.h"
 
 namespace gable {
-
-std::string write_report_file(const Report& report, const std::string& path) {
-  try {
-    return write_text_file(to_json(report), path);
-  } catch (const std::exception& error) {
-    return path + " cannot be written: " + error.what() + ".";
-  }
-}
 
 ParsedReport read_report_file(const std::string& path) {
   try {

@@ -185,7 +185,6 @@ bool Control::take(std::atomic<std::int64_t>& counter) {
 }
 
 void Control::rule_broken(const std::string& what) {
-  rules_broken_.fetch_add(1);
   const std::string line = "playback: rule broken: " + what + "\n";
   std::fputs(line.c_str(), stderr);
   append_line(std::getenv("GABLE_PLAYBACK_VIOLATIONS"), line);

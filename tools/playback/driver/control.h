@@ -40,7 +40,6 @@ class Control {
 
   // One line on stderr and in the file that GABLE_PLAYBACK_VIOLATIONS names.
   void rule_broken(const std::string& what);
-  [[nodiscard]] std::uint64_t rules_broken() const { return rules_broken_.load(); }
 
  private:
   static bool take(std::atomic<std::int64_t>& counter);
@@ -51,7 +50,7 @@ class Control {
   std::string holder_ = "CUPTI for another tool", unsupported_;
   std::atomic<bool> any_calls_{false}, no_permission_{false};
   std::atomic<std::int64_t> lose_records_{0}, zero_timestamps_{0}, wrong_ctas_{0};
-  std::atomic<std::uint64_t> drop_ranges_{0}, rules_broken_{0};
+  std::atomic<std::uint64_t> drop_ranges_{0};
 };
 
 }  // namespace gable::playback

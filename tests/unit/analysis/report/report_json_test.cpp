@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/base/text_file.h"
+#include "analysis/report/report_json.h"
 #include "analysis/report/report_json_read.h"
 #include "tests/unit/analysis/report/full_report.h"
 #include "tools/files/report_file.h"
@@ -262,8 +264,8 @@ TEST(ReportJson, LayersAreATree) {
 
 TEST(ReportFile, WritesBesideAndRenames) {
   const std::string path = own_file("report_file.json");
-  ASSERT_EQ(write_report_file(full_report(), path), "");
-  ASSERT_EQ(write_report_file(full_report(), path), "");  // over the old one
+  ASSERT_EQ(write_text_file(to_json(full_report()), path), "");
+  ASSERT_EQ(write_text_file(to_json(full_report()), path), "");  // over the old one
   const ParsedReport read = read_report_file(path);
   ASSERT_TRUE(read.report) << read.error;
   EXPECT_EQ(to_json(*read.report), to_json(full_report()));
@@ -272,7 +274,7 @@ TEST(ReportFile, WritesBesideAndRenames) {
 
 TEST(ReportFile, ProblemsNameTheFile) {
   const std::string missing = ::testing::TempDir() + "gable_no_folder/x.json";
-  EXPECT_EQ(write_report_file(full_report(), missing),
+  EXPECT_EQ(write_text_file(to_json(full_report()), missing),
             missing + " cannot be written: No such file or directory.");
   EXPECT_EQ(read_report_file(missing).error, missing + ": No such file or directory.");
   EXPECT_EQ(read_report_file("/tmp").error, "/tmp is a folder, not a report.");

@@ -8,12 +8,13 @@
 #include <functional>
 #include <string>
 
+#include "analysis/base/text_file.h"
+#include "analysis/report/report_json.h"
 #include "tests/unit/has_text.h"
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/tools/made_report.h"
 #include "tools/base/wrong_use.h"
 #include "tools/files/layer_option.h"
-#include "tools/files/report_file.h"
 #include "tools/files/report_files.h"
 
 namespace gable {
@@ -96,8 +97,8 @@ TEST_F(FilesOnDisk, AreReadInTheirOrder) {
   tests::MadeReport first, second;
   first.report.devices[0].name = "first";
   second.report.devices[0].name = "second";
-  ASSERT_EQ(write_report_file(first.done(), in("1")), "");
-  ASSERT_EQ(write_report_file(second.done(), in("2")), "");
+  ASSERT_EQ(write_text_file(to_json(first.done()), in("1")), "");
+  ASSERT_EQ(write_text_file(to_json(second.done()), in("2")), "");
   folder_.file("broken", "{");
   const ReportFiles files = read_reports({in("2"), in("broken"), in("none"), in("1")});
   EXPECT_EQ(files.paths, (std::vector<std::string>{in("2"), in("1")}));
@@ -108,7 +109,6 @@ TEST_F(FilesOnDisk, AreReadInTheirOrder) {
   EXPECT_EQ(files.problems[0].rfind(in("broken") + ": ", 0), 0u);
   EXPECT_NE(files.problems[1].find(in("none")), std::string::npos);
   EXPECT_EQ(file_names(files), (std::vector<std::string>{"2", "1"}));
-  EXPECT_NE(write_report_file(first.report, in("none/1")), "");
 }
 
 TEST(FitTerminal, TakesColumnsFromSixtyTo140) {
