@@ -19,6 +19,14 @@ Played play_untraced(const std::string& lines, const std::string& before = "");
 // gable-player with these words.
 Played run_player(const std::string& words, const std::string& before = "");
 
+// What is asked of CUDA before the first operation that needs it, in a program of one GPU.
+inline const std::string kFirstContext = R"(t0 c0 cuDevicePrimaryCtxRetain
+t0 c0 + context 1 on device 0
+t0 c0 cuCtxSetCurrent
+t0 c1 cuModuleLoadData
+t0 c1 + module 1
+)";
+
 // The lines of `out` that begin with one of the words behind thread and context, "> " or "cu".
 std::string only(const std::string& out, const std::string& words);
 
