@@ -10,6 +10,7 @@ import unittest
 
 import playback_program
 from playback_program import fault
+from said import Said
 
 PROGRAM = os.environ["GABLE_LONG_RUN"]
 GABLE = os.path.join(playback_program.BUILD, "bin", "gable")
@@ -51,24 +52,18 @@ def refused(code, call="cuptiRangeProfilerEnable"):
     return fault("call", call, 1, code=code, times=-1)
 
 
-class Codes(unittest.TestCase):
+class Codes(Said, unittest.TestCase):
     def run_program(self, faults):
         with tempfile.TemporaryDirectory() as folder:
             ended = playback_program.run([PROGRAM], folder, OPTIONS, faults)
-        self.assertEqual((ended.code, ended.out, ended.broken), (3, "worked\n", ""), ended.err)
+        self.check_unharmed(ended)
         return ended
-
-    def check_said(self, ended, *parts):
-        for part in parts:
-            self.assertIn(part, ended.err)
-            self.assertTrue(any(part in note for note in ended.notes), (part, ended.notes))
-        self.assertEqual(ended.err.count("\n"), 1, ended.err)
 
     def test_counters_are_refused(self):
         for code, (name, remedy) in COUNTERS.items():
             with self.subTest(name):
                 ended = self.run_program(refused(code))
-                self.check_said(ended, str(code), remedy)
+                self.check_said(ended, (str(code), remedy))
                 kernel = ended.report["kernels"][0]
                 self.assertEqual((kernel["time_ns"]["mean"], kernel["flops"]["fp32"], kernel["bytes"]["dram"]),
                                  (5000, None, None))
@@ -77,15 +72,15 @@ class Codes(unittest.TestCase):
         for why, (code, sentence, _) in DEVICES.items():
             with self.subTest(why):
                 ended = self.run_program(unsupported(why))
-                self.check_said(ended, str(code), sentence)
+                self.check_said(ended, (str(code), sentence))
                 kernel = ended.report["kernels"][0]
                 self.assertEqual((kernel["time_ns"]["mean"], kernel["flops"]["fp32"], kernel["bytes"]["dram"]),
                                  (5000, None, None))
 
     def test_another_subscriber(self):
         ended = self.run_program(refused(39, "cuptiSubscribe"))
-        self.check_said(ended, "(39)", "run it without nsys, ncu, cuda-gdb or torch.profiler",
-                        "It is held by 'CUPTI for another tool'")
+        self.check_said(ended, ("(39)", "run it without nsys, ncu, cuda-gdb or torch.profiler",
+                                "It is held by 'CUPTI for another tool'"))
         self.assertEqual(ended.report["kernels"], [])
 
 

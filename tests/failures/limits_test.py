@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 import playback_program
+from said import Said
 
 PROGRAM = os.environ["GABLE_LONG_RUN"]
 OPTIONS = "--step-range=^step$ --active=2"
@@ -15,13 +16,7 @@ def run(**more):
         return playback_program.run([PROGRAM], folder, OPTIONS, **more)
 
 
-class Limits(unittest.TestCase):
-    def check_said(self, ended, sentence):
-        self.assertEqual((ended.code, ended.out, ended.broken), (3, "worked\n", ""), ended.err)
-        self.assertEqual(ended.err.count("\n"), 1, ended.err)
-        self.assertIn(sentence, ended.err)
-        self.assertTrue(any(sentence in note for note in ended.notes), ended.notes)
-
+class Limits(Said, unittest.TestCase):
     def check_only_times(self, ended, sentence):
         self.check_said(ended, sentence)
         steps = ended.report["run"]["steps"]

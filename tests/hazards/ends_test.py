@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from hazards_test import GIVES_UP_S, FORKS_ALONE, GABLE, HAZARD, LIBRARY, RECORDING, SANITIZERS, plain_environment
+from hazards_test import FORKS_ALONE, GABLE, GIVES_UP_S, HAZARD, LIBRARY, RECORDING, SANITIZERS, playback_environment
 
 LONG = os.environ.get("GABLE_LONG_TESTS") == "1"
 STEPS = "--step-range=^step --active=1 -o r.json"
@@ -33,7 +33,7 @@ class EndsTest(unittest.TestCase):
         self.report = os.path.join(self.folder, "r.json")
 
     def environment(self, options=STEPS, **more):
-        return plain_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "GABLE_OPTIONS": options, "HAZARD_REPORTS": self.folder} | more
+        return playback_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "GABLE_OPTIONS": options, "HAZARD_REPORTS": self.folder} | more
 
     def run_it(self, words, env, timeout=LONGEST_S):
         return subprocess.run([HAZARD, *words], env=env, cwd=self.folder, preexec_fn=no_core, text=True, capture_output=True,
@@ -52,7 +52,7 @@ class EndsTest(unittest.TestCase):
 
     def check(self, *words, options=STEPS, complete=True, steps=1, **more):
         """Same end, same output, and a report; complete, unless nothing of ours could run any more at the end."""
-        plain = self.run_it(words, plain_environment())
+        plain = self.run_it(words, playback_environment())
         done = self.run_it(words, self.environment(options, **more))
         self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout), done.stderr)
         self.assertEqual(done.stderr, plain.stderr)
@@ -188,7 +188,7 @@ class EndingSignals(EndsTest):
                 os.remove(self.report)
 
     def test_the_launcher_is_told(self):
-        env = plain_environment() | {"HAZARD_REPORTS": self.folder}
+        env = playback_environment() | {"HAZARD_REPORTS": self.folder}
         for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGALRM, signal.SIGXCPU):
             with self.subTest(number), subprocess.Popen(
                     [GABLE, "profile", "--playback", RECORDING, "-q", "-o", self.report, "--", HAZARD, "one_launch_and_sleep"],
@@ -223,7 +223,7 @@ class EndingSignals(EndsTest):
                 with self.subTest(moment, number=number):
                     done = [subprocess.run([sys.executable, "-c", program, moment, str(int(number))], env=env, cwd=self.folder,
                                            text=True, capture_output=True, timeout=LONGEST_S, check=False)
-                            for env in (plain_environment(), self.environment())]
+                            for env in (playback_environment(), self.environment())]
                     self.assertIn("handled", done[0].stdout)
                     self.assertEqual((done[1].returncode, done[1].stdout, done[1].stderr),
                                      (done[0].returncode, done[0].stdout, done[0].stderr))
@@ -280,7 +280,7 @@ class Others(EndsTest):
     """Programs that start others on the way: every process that launches has a report of its own."""
 
     def check_two(self, name, count=2):
-        plain = self.run_it([name], plain_environment())
+        plain = self.run_it([name], playback_environment())
         env = self.environment("--step-range=^step --active=1 -o r-%p.json")
         env.pop("HAZARD_REPORTS")
         done = self.run_it([name], env)

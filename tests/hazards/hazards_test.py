@@ -34,7 +34,7 @@ class Run:
         self.code, self.out, self.err, self.reports, self.violations = code, out, err, reports, violations
 
 
-def plain_environment():
+def playback_environment():
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GABLE_", "CUDA_INJ", "NVTX_INJ", "LD_"))}
     env["LD_LIBRARY_PATH"] = PLAYBACK
     env["GABLE_PLAYBACK"] = RECORDING
@@ -42,7 +42,7 @@ def plain_environment():
 
 
 def run_plain(name):
-    done = subprocess.run([HAZARD, name], env=plain_environment(), capture_output=True, text=True, timeout=LONGEST_S)
+    done = subprocess.run([HAZARD, name], env=playback_environment(), capture_output=True, text=True, timeout=LONGEST_S)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from hazards_test import GABLE, HAZARD, LIBRARY, RECORDING, plain_environment
+from hazards_test import GABLE, HAZARD, LIBRARY, RECORDING, playback_environment
 
 REPORT = "--step-range=^step --active=1"
 
@@ -19,7 +19,7 @@ class Names(unittest.TestCase):
         self.folder = folder.name
 
     def injected(self, command, name="r.json", **variables):
-        env = plain_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "GABLE_OPTIONS": f"{REPORT} -o {name}"} | variables
+        env = playback_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "GABLE_OPTIONS": f"{REPORT} -o {name}"} | variables
         return subprocess.run(command, env=env, cwd=self.folder, text=True, capture_output=True, timeout=240, check=False)
 
     def profiled(self, command, name="r.json"):

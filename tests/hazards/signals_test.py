@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from hazards_test import HAZARD, LIBRARY, plain_environment
+from hazards_test import HAZARD, LIBRARY, playback_environment
 
 MOMENTS = int(os.environ.get("GABLE_SIGNALS", "20"))
 LONGEST_S = 120  # far beyond the two seconds that Gable may take, on a machine however busy
@@ -47,7 +47,7 @@ class Signals(unittest.TestCase):
         ended, unfinished = {}, 0
         for moment in range(MOMENTS):
             with self.subTest(moment=moment), tempfile.TemporaryDirectory() as folder:
-                env = plain_environment() | {"CUDA_INJECTION64_PATH": LIBRARY,
+                env = playback_environment() | {"CUDA_INJECTION64_PATH": LIBRARY,
                                              "GABLE_OPTIONS": "--step-range=^step --active=1 -o r.json"} | (more or {})
                 with subprocess.Popen([HAZARD, program], env=env, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                       restore_signals=True) as process:
@@ -90,7 +90,7 @@ class Signals(unittest.TestCase):
     @unittest.skipIf(os.environ["GABLE_SANITIZE"], "a sanitizer's run-time has to be the first that is preloaded")
     def check_with_slow_disk(self, program, slow):
         with tempfile.TemporaryDirectory() as folder:
-            env = plain_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "LD_PRELOAD": os.environ["GABLE_SLOW_DISK"],
+            env = playback_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "LD_PRELOAD": os.environ["GABLE_SLOW_DISK"],
                                          "GABLE_OPTIONS": "--step-range=^step --active=1 -o r.json"} | slow
             with subprocess.Popen([HAZARD, program], env=env, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   text=True) as process:

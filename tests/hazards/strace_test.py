@@ -32,7 +32,7 @@ def may_trace():
                                                            check=False).returncode == 0
 
 
-def plain_environment():
+def bare_environment():
     env = {name: value for name, value in os.environ.items() if not name.startswith(("GABLE_", "CUDA_INJ", "NVTX_INJ", "LD_", "PYTHON"))}
     return env | {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 
@@ -58,7 +58,7 @@ class Traced(unittest.TestCase):
         """What the process calls that becomes `program`, from its first call on."""
         trace = os.path.join(self.folder, "trace.txt")
         preloaded = ["-E", f"LD_PRELOAD={preload}"] if preload else []
-        done = subprocess.run(["strace", "-f", "-q", "-o", trace, *preloaded, *launcher, *program], env=plain_environment() | dict(variables),
+        done = subprocess.run(["strace", "-f", "-q", "-o", trace, *preloaded, *launcher, *program], env=bare_environment() | dict(variables),
                               cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.stdout, "text\n", done.stderr)
         with open(trace, encoding="utf-8", errors="replace") as file:
@@ -118,7 +118,7 @@ class Given(unittest.TestCase):
     """The same of what a program is given with its start."""
 
     def about(self, variables=(), launcher=()):
-        done = subprocess.run([*launcher, PYTHON, "-S", "-c", ABOUT], env=plain_environment() | dict(variables), capture_output=True, text=True,
+        done = subprocess.run([*launcher, PYTHON, "-S", "-c", ABOUT], env=bare_environment() | dict(variables), capture_output=True, text=True,
                               timeout=120, check=True, stdin=subprocess.DEVNULL)
         about = json.loads(done.stdout)
         return about.pop("variables"), about

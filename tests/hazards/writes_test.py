@@ -10,14 +10,14 @@ import tempfile
 import threading
 import unittest
 
-from hazards_test import GABLE, HAZARD, LIBRARY, RECORDING, plain_environment
+from hazards_test import GABLE, HAZARD, LIBRARY, RECORDING, playback_environment
 
 REPORT = ["--step-range", "^step", "--active", "1"]
 
 
 def injected(options, hazard="return", **how):
     """A hazard under the library alone; `return` prints one line and ends with 3."""
-    env = plain_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "GABLE_OPTIONS": " ".join([*REPORT, *options])}
+    env = playback_environment() | {"CUDA_INJECTION64_PATH": LIBRARY, "GABLE_OPTIONS": " ".join([*REPORT, *options])}
     return subprocess.run([HAZARD, hazard], env=env, text=True, timeout=240, check=False, **how)
 
 
@@ -35,7 +35,7 @@ class Writes(unittest.TestCase):
     def setUp(self):
         self.folder = self.make_folder()
         self.report = os.path.join(self.folder, "report.json")
-        self.plain = subprocess.run([HAZARD, "return"], env=plain_environment(), text=True, capture_output=True, timeout=240, check=False)
+        self.plain = subprocess.run([HAZARD, "return"], env=playback_environment(), text=True, capture_output=True, timeout=240, check=False)
 
     def make_folder(self):
         folder = tempfile.TemporaryDirectory()
@@ -150,7 +150,7 @@ class Writes(unittest.TestCase):
 
     def test_a_snapshot_that_fails_before_the_end_changes_no_name(self):
         with subprocess.Popen([GABLE, "profile", "--playback", RECORDING, *REPORT, "-o", "/proc/report.json", "--", HAZARD, "until_a_signal"],
-                              env=plain_environment() | {"GABLE_PLAYBACK_SNAPSHOT_MS": "1"}, cwd=self.folder, text=True,
+                              env=playback_environment() | {"GABLE_PLAYBACK_SNAPSHOT_MS": "1"}, cwd=self.folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             try:
                 self.assertIn("/proc/report.json cannot be written", process.stderr.readline())

@@ -25,7 +25,7 @@ PLAIN_CASES = ("resnet", "gpt", "generate", "generate_without_cache", "read_text
                "gradients_on", "compiled", "compiled_regions", "raising_hooks", "many_models", "odd_names", "workers")
 
 
-def plain_environment():
+def environment_without_gable():
     dropped = ("GABLE_OPTIONS", "PYTHONPATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
     return {name: value for name, value in os.environ.items() if name not in dropped}
 
@@ -33,7 +33,7 @@ def plain_environment():
 @functools.lru_cache(maxsize=None)
 def run_plain(*cases):
     folder = os.path.join(os.environ["GABLE_BUILD"], "lib", "playback")
-    environment = dict(plain_environment(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
+    environment = dict(environment_without_gable(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
     if set(cases) & set(API_CASES):  # as where Gable is installed by pip
         environment["PYTHONPATH"] = os.path.join(os.environ["GABLE_BUILD"], "lib", "python")
     return subprocess.run([PYTHON, PROGRAM, *cases], capture_output=True, text=True, timeout=900, env=environment, check=True).stdout
@@ -96,7 +96,7 @@ class Layers(gable_run.ReportTest):
         self.assertEqual((report.run["unit"], report.run["steps"]["border"]), ("step", "optimizer"))
         # The tree of layers is that of named_modules().
         names = subprocess.run([PYTHON, "-c", "import models; print(*(n for n, _ in models.ResNet(4).named_modules()), sep='\\n')"],
-                               capture_output=True, text=True, cwd=HERE, env=plain_environment(), check=True).stdout.split("\n")[:-1]
+                               capture_output=True, text=True, cwd=HERE, env=environment_without_gable(), check=True).stdout.split("\n")[:-1]
         for direction in ("forward", "backward"):
             paths = {path for path, way in report.layers if way == direction and path[:1] == ("ResNet",)}
             self.assertEqual(paths, {("ResNet", *filter(None, name.split("."))) for name in names}, direction)
@@ -401,7 +401,7 @@ class Layers(gable_run.ReportTest):
         for arguments in ("active=0", "wait=-1", "repeat=True", "include=3", "exclude=['']", "warmup='2'"):
             code = f"import gable\ntry: gable.profile({arguments})\nexcept (ValueError, TypeError) as problem: print(problem)"
             run = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, timeout=60,
-                                 env=dict(plain_environment(), PYTHONPATH=os.path.join(os.environ["GABLE_BUILD"], "lib", "python")))
+                                 env=dict(environment_without_gable(), PYTHONPATH=os.path.join(os.environ["GABLE_BUILD"], "lib", "python")))
             self.assertRegex(run.stdout, rf"^gable.profile: {arguments.partition('=')[0]} takes .*\.\n$", run.stderr)
 
     def test_a_pattern_that_matches_no_layer(self):
@@ -417,13 +417,13 @@ class Layers(gable_run.ReportTest):
     def check_ranks(self, case):
         command = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAM, case]
         folder = os.path.join(os.environ["GABLE_BUILD"], "lib", "playback")
-        environment = dict(plain_environment(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
+        environment = dict(environment_without_gable(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
         alone = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=True).stdout
         reports = gable_run.work("ranks-" + case)
         shutil.rmtree(reports, ignore_errors=True)
         os.mkdir(reports)
         done = subprocess.run([os.environ["GABLE_PROGRAM"], "profile", "--playback", GPU, "-o", reports + "/%p.json", "--", *command],
-                              capture_output=True, text=True, timeout=300, env=plain_environment(), check=False)
+                              capture_output=True, text=True, timeout=300, env=environment_without_gable(), check=False)
         self.assertEqual((done.returncode, done.stdout), (0, alone), done.stderr)
         ranks = [gable_run.Report(gable_run.report_schema.parse(gable_run.read_text(os.path.join(reports, name))), "")
                  for name in os.listdir(reports)]
@@ -464,7 +464,7 @@ class Layers(gable_run.ReportTest):
         folder = gable_run.work("library-alone")
         os.makedirs(folder, exist_ok=True)
         library = shutil.copy(os.path.join(os.environ["GABLE_BUILD"], "lib", "libgable_inject.so"), folder)
-        environment = dict(plain_environment(), LD_LIBRARY_PATH=os.path.join(os.environ["GABLE_BUILD"], "lib", "playback"),
+        environment = dict(environment_without_gable(), LD_LIBRARY_PATH=os.path.join(os.environ["GABLE_BUILD"], "lib", "playback"),
                            GABLE_PLAYBACK=GPU, CUDA_INJECTION64_PATH=library, GABLE_OPTIONS=f"-o {folder}/alone.json")
         done = subprocess.run([PYTHON, PROGRAM, "shared"], capture_output=True, text=True, timeout=300, env=environment, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, plain("shared")), done.stderr)

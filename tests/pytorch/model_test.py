@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "recordings"), HERE]
 import gable_run  # noqa: E402
 import layers_test  # noqa: E402
-from layers_test import GPU, PYTHON, plain_environment  # noqa: E402
+from layers_test import GPU, PYTHON, environment_without_gable  # noqa: E402
 
 CASES = ("resnet50", "mixed", "unknown_operators", "apart", "apart_and_failing", "odd_step", "subclass", "script", "own_mode",
          "raising_in_description", "gpt", "inference_mode", "shared", "compiled_function", "allocations", "warned")
@@ -25,7 +25,7 @@ FLOAT = 4  # bytes
 def plain():
     """What the programs print on the playback GPU without Gable, by case."""
     folder = os.path.join(os.environ["GABLE_BUILD"], "lib", "playback")
-    environment = dict(plain_environment(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
+    environment = dict(environment_without_gable(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
     done = subprocess.run([PYTHON, PROGRAM, *CASES], capture_output=True, text=True, timeout=300, env=environment, check=True)
     return {line.split()[0]: line for line in done.stdout.splitlines(keepends=True)}
 

@@ -19,7 +19,7 @@ class Unseen(gable_run.ReportTest):
     maxDiff = 20000
 
     def compare(self, case):
-        environment = dict(layers_test.plain_environment(), GABLE_PLAYBACK=GPU,
+        environment = dict(layers_test.environment_without_gable(), GABLE_PLAYBACK=GPU,
                            LD_LIBRARY_PATH=os.path.join(os.environ["GABLE_BUILD"], "lib", "playback"))
         plain = subprocess.run([PYTHON, PROGRAM, case], capture_output=True, text=True, timeout=300, env=environment, check=True).stdout
         run = gable_run.run_profile(GPU, "unseen-" + case, "--", PYTHON, PROGRAM, case)
