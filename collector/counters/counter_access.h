@@ -11,8 +11,9 @@
 
 namespace gable {
 
-// Starts `pass` on a context of its own and stops it again. Why that failed, in one sentence with
-// the remedy; empty when it worked. Needs an initialised driver; never for a process that we watch.
+// Starts `pass` on a context of its own and stops it again. Returns an empty text on success, else
+// one sentence with the reason and the remedy. Needs an initialised driver; never call it in a
+// profiled process.
 [[nodiscard]] std::string why_counters_fail(const CuptiApi& api, std::int32_t device,
                                             const std::string& chip, const PassPlan& pass);
 

@@ -33,18 +33,17 @@ class CounterWindow {
   CounterWindow(const CounterWindow&) = delete;
   CounterWindow& operator=(const CounterWindow&) = delete;
 
-  // `plan` must outlive this object. A failure leaves the window closed; the profiler may be
-  // enabled: close(). At most `max_ranges` launches get values; one more and the window is thrown
-  // away.
+  // `plan` must outlive this object. A failure leaves the window closed, but the profiler may be
+  // enabled: call close(). With more than `max_ranges` launches the window is thrown away.
   [[nodiscard]] CuptiFailure begin(const PassPlan& plan, std::size_t max_ranges, RangeMode mode);
 
-  // At a launch's ENTER. True when the launch takes part: then after_launch must follow, on the
-  // same thread, at its EXIT. In automatic mode every launch of the context must come here, in user
-  // mode those that are wanted.
-  // `parts`: how many ranges CUPTI makes of it, where it makes them; 0: nobody knows.
+  // Called at a launch's ENTER. If it returns true, after_launch must follow at the launch's EXIT
+  // on the same thread. In automatic mode every launch of the context must come here, in user mode
+  // only those that are wanted. `parts`: how many ranges CUPTI makes for the launch, if it makes
+  // them itself; 0: unknown.
   [[nodiscard]] bool before_launch(std::uint32_t ordinal, const LaunchKey& key,
                                    std::uint32_t parts = 1);
-  // The same for ranges of layers; a range goes on as long as its key does.
+  // The same for layer ranges; a range lasts as long as launches have the same key.
   struct Launch {
     LaunchKey key;             // range_key() of the layer
     std::uint64_t blocks = 0;  // of the launch; 0: unknown
@@ -52,28 +51,29 @@ class CounterWindow {
     const void* stream = nullptr;
   };
   [[nodiscard]] bool before_launch(std::uint32_t ordinal, const Launch& launch);
-  // Before something that must be in no range: closes the one that is open.
+  // Closes the open range, before something that must not be in one.
   void close_range();
-  // `launched`: the driver's call succeeded. A launch that failed has no values and is not missed.
+  // `launched`: the driver's call succeeded. A failed launch has no values and does not count as
+  // missing.
   void after_launch(bool launched);
 
   // Stops, decodes, joins ranges to launches (user: by name, automatic: by CUPTI's own count) and
   // verifies.
   [[nodiscard]] CounterResult end();
 
-  // Stops without reading, also while a launch is on its way. From any thread.
+  // Stops without reading, from any thread, even during a launch.
   [[nodiscard]] CuptiFailure drop();
-  // After the last counter window: disables the profiler.
+  // Disables the profiler after the last counter window.
   [[nodiscard]] CuptiFailure close();
   // The context is being destroyed or the process forked: forget everything without calling CUPTI.
   void abandon();
 
   [[nodiscard]] bool active() const;   // between begin and end
   [[nodiscard]] bool enabled() const;  // the profiler is enabled on the context
-  [[nodiscard]] bool runs_on() const;  // it could not be stopped
+  [[nodiscard]] bool runs_on() const;  // the profiler could not be stopped
   [[nodiscard]] std::size_t most_ranges() const { return profiler_.most_ranges(); }
   [[nodiscard]] CuptiFailure refused_ranges() const { return profiler_.refused_ranges(); }
-  // Why the profiler may still be enabled after close(); no failure: it is not.
+  // Why the profiler may still be enabled after close(); no failure if it is disabled.
   [[nodiscard]] CuptiFailure not_closed() const { return profiler_.not_disabled(); }
   [[nodiscard]] std::uint64_t image_bytes() const;
 
@@ -92,17 +92,17 @@ class CounterWindow {
   bool active_ GABLE_GUARDED_BY(mutex_) = false;
   // A launch is between its ENTER and its EXIT (user mode).
   bool turn_taken_ GABLE_GUARDED_BY(mutex_) = false;
-  bool range_open_ GABLE_GUARDED_BY(mutex_) = false;  // of a layer
+  bool range_open_ GABLE_GUARDED_BY(mutex_) = false;  // a layer's range is open
   bool several_streams_ GABLE_GUARDED_BY(mutex_) = false;
-  std::uint64_t turns_ GABLE_GUARDED_BY(mutex_) = 0;  // that were taken so far
+  std::uint64_t turns_ GABLE_GUARDED_BY(mutex_) = 0;  // number of turns taken so far
   std::thread::id turn_owner_ GABLE_GUARDED_BY(mutex_);
   std::vector<RangedLaunch> launches_ GABLE_GUARDED_BY(mutex_);  // in the order of their turns
   std::uint64_t unranged_ GABLE_GUARDED_BY(mutex_) = 0;
   std::uint64_t uncountable_ GABLE_GUARDED_BY(mutex_) = 0;
-  std::size_t parts_ GABLE_GUARDED_BY(mutex_) = 0;  // of the launches so far
+  std::size_t parts_ GABLE_GUARDED_BY(mutex_) = 0;  // sum of the launches' `parts`
   // Ranges of layers.
-  std::uint64_t last_blocks_ GABLE_GUARDED_BY(mutex_) = 0;   // of the launch that has the turn
-  const void* stream_ GABLE_GUARDED_BY(mutex_) = nullptr;    // of the window's first launch
+  std::uint64_t last_blocks_ GABLE_GUARDED_BY(mutex_) = 0;   // of the launch with the turn
+  const void* stream_ GABLE_GUARDED_BY(mutex_) = nullptr;    // stream of the window's first launch
   CuptiFailure failure_ GABLE_GUARDED_BY(mutex_);            // the first push or pop that failed
   std::vector<const char*> names_ GABLE_GUARDED_BY(mutex_);  // "0", "1" …
 };

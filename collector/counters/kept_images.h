@@ -30,7 +30,7 @@ class KeptImages {
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
   static constexpr std::size_t kMostImages = 16;
 
-  // What a profiler has after it read a window: copied where it is kept.
+  // What a profiler has after it read a window; keep() copies it.
   struct Read {
     const PassPlan* plan;
     const std::string& chip;
@@ -42,12 +42,12 @@ class KeptImages {
   void keep(const Read& read);
 
   [[nodiscard]] bool empty() const;
-  [[nodiscard]] std::uint64_t left_out() const;  // phases of which none is kept
+  [[nodiscard]] std::uint64_t left_out() const;  // number of phases with no image kept
   // The file; `source`: "cupti" or "playback".
   [[nodiscard]] std::string text(const std::string& source) const;
 
  private:
-  mutable Mutex mutex_;  // taken by nothing that CUPTI calls back
+  mutable Mutex mutex_;  // never taken in a CUPTI callback
   std::vector<CounterImage> images_ GABLE_GUARDED_BY(mutex_);
   std::vector<Phase> too_large_ GABLE_GUARDED_BY(mutex_);
 };

@@ -28,8 +28,8 @@ namespace gable {
 
 class KeptImages;
 
-// The profiler engine of the process. Starting it drops activity subscriptions silently: enable
-// their kinds anew after.
+// The profiler engine of the process. Starting it silently drops activity subscriptions: enable
+// their kinds again afterwards.
 class ProfilerEngine {
  public:
   explicit ProfilerEngine(const CuptiApi& api);
@@ -37,17 +37,17 @@ class ProfilerEngine {
   [[nodiscard]] CuptiFailure start();
   [[nodiscard]] bool started() const;
   [[nodiscard]] const CuptiApi& api() const { return api_; }
-  // Where counter images go that are to be kept; null: nowhere. Before the first window.
+  // Where to keep counter images; null keeps none. Call it before the first window.
   void keep_images(KeptImages* images) { images_ = images; }
   [[nodiscard]] KeptImages* images() const { return images_; }
-  // With calls that may hang.
+  // The time limit for CUPTI calls that may hang.
   [[nodiscard]] const std::shared_ptr<Patience>& patience() const { return patience_; }
 
  private:
   const CuptiApi& api_;
   const std::shared_ptr<Patience> patience_;
   KeptImages* images_ = nullptr;
-  mutable Mutex mutex_;  // taken by nothing that CUPTI calls back
+  mutable Mutex mutex_;  // never taken in a CUPTI callback
   bool asked_ GABLE_GUARDED_BY(mutex_) = false;
   CuptiFailure answer_ GABLE_GUARDED_BY(mutex_);
 };
@@ -70,11 +70,11 @@ class RangeProfiler {
   // `name` must stay valid until disable.
   [[nodiscard]] CuptiFailure push(const char* name);
   [[nodiscard]] CuptiFailure pop();
-  [[nodiscard]] CuptiFailure close_range();  // the same
+  [[nodiscard]] CuptiFailure close_range();  // pops the open range
   [[nodiscard]] CuptiFailure stop();
-  // After stop: decodes (this waits for the context) and evaluates every range.
-  // `launched`: something is to be in it. Where nothing is, another thread is asked from then on;
-  // that failure has no code.
+  // After stop: decodes (this waits for the context) and evaluates every range. `launched`: the
+  // window should have values. If it has none, CUPTI is called on another thread from then on; that
+  // failure has no code.
   [[nodiscard]] CuptiFailure read(Reading& reading, bool launched = true);
   // Ends profiling of the context: its launches run at full speed again.
   [[nodiscard]] CuptiFailure disable();
@@ -82,32 +82,33 @@ class RangeProfiler {
   // calling CUPTI.
   void abandon();
 
-  // CUPTI counts on although it was told to stop: nothing more may be asked of it.
+  // CUPTI still counts although it was told to stop; no other CUPTI call is allowed.
   [[nodiscard]] bool runs_on() const;
 
-  // What disable() said when it failed: the profiler may still be enabled, and start() says the
-  // same from then on.
+  // The failure of disable(): the profiler may still be enabled, and start() returns the same
+  // failure from then on.
   [[nodiscard]] CuptiFailure not_disabled() const;
 
-  // Ranges that CUPTI takes at most, as far as it has refused more; else as many as fit the type.
+  // The most ranges CUPTI takes, as far as it has refused more; otherwise the type's maximum.
   [[nodiscard]] std::size_t most_ranges() const;
-  // How it did.
+  // CUPTI's answer when it refused more ranges.
   [[nodiscard]] CuptiFailure refused_ranges() const;
   [[nodiscard]] bool enabled() const;
   [[nodiscard]] std::uint64_t image_bytes() const;  // counter images held, host memory
 
  private:
   struct State;
-  // Runs `action` of the state's on its thread. Nothing: CUPTI did not return.
+  // Runs `action` on the state's thread; returns nothing if CUPTI did not return.
   template <typename Action>
   std::optional<CuptiFailure> patiently(Action action);
   std::optional<CuptiFailure> quickly(CuptiFailure (State::*action)());
-  // For an action that failed there: the same on this thread. True: that was it, and stays so.
+  // Retries on this thread an action that failed there. If it works, returns true, and this thread
+  // is used from then on.
   template <typename Action>
   bool succeeds_here(Action action);
   CuptiFailure leave_helper();
 
-  std::shared_ptr<State> state_;  // also of what runs on the helper's thread
+  std::shared_ptr<State> state_;  // shared with what runs on the helper thread
 };
 
 }  // namespace gable

@@ -33,7 +33,7 @@ struct RangeProfiler::State {
   const CUcontext context;
   const std::string chip;
   PatientCalls patient;
-  // One of the calls below at a time, on whatever thread; others may read the atomic ones.
+  // Only one of the calls below runs at a time, on any thread; other threads may read the atomics.
   std::atomic<CUpti_RangeProfiler_Object*> object{nullptr};
   bool range_open = false;         // between push and pop
   bool started = false;            // between start and stop
@@ -41,19 +41,20 @@ struct RangeProfiler::State {
   std::uint16_t target_level = 0;  // 0 in NVIDIA's samples; the older API wanted minNestingLevel
   std::list<Prepared> prepared;
   std::list<std::vector<std::uint8_t>> images;  // never freed before disable: CUPTI keeps pointers
-  std::atomic<std::uint64_t> image_bytes{0};    // of them all; asked by other threads
+  std::atomic<std::uint64_t> image_bytes{0};    // bytes of all images; read by other threads
   Prepared* current = nullptr;
-  // Others saw more than two or three thousand ranges refused; so few should be taken anywhere.
+  // Other tools saw CUPTI refuse more than 2000 to 3000 ranges; these few should work anywhere.
   static constexpr std::size_t kLikelyRanges = 1024, kFewestRanges = 256;
   std::atomic<std::size_t> most_ranges{
       std::numeric_limits<std::size_t>::max()};  // less after a refusal
   std::atomic<bool> pinned{false};               // CUPTI may still use the images: never free them
   std::atomic<bool> runs_on{false};              // it could not be stopped
-  // The helper's thread is one for which CUPTI counts; another one was tried where it was refused.
+  // thread_proven: CUPTI counts on the helper's thread. thread_tried: it did not, and another was
+  // tried.
   bool thread_proven = false, thread_tried = false;
-  bool decoded = false;                      // the last window was
+  bool decoded = false;                      // the last window was decoded
   const char* pushed = nullptr;              // the name that push() is to push
-  CuptiFailure (State::*quick)() = nullptr;  // push or pop, and what came of it
+  CuptiFailure (State::*quick)() = nullptr;  // the push or pop to run
   CuptiFailure quick_failure;
   // Disable failed: the profiler may still be enabled, and its object may be gone all the same.
   mutable Mutex mutex;  // held for the sentences alone
@@ -82,7 +83,7 @@ struct RangeProfiler::State {
   // Makes the image empty, as it must be for every window.
   CuptiFailure reset_image();
   CUptiResult set_config(RangeMode mode);
-  // An object may take one configuration only: then a fresh one does.
+  // Configures the object; if it accepts only one configuration, a new object is made.
   CuptiFailure configure(RangeMode mode);
   CuptiFailure start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges);
   CuptiFailure begin(RangeMode mode, std::size_t ranges);
@@ -91,7 +92,7 @@ struct RangeProfiler::State {
   CuptiFailure stop();
   CuptiFailure decode(std::uint64_t& dropped);
   CuptiFailure read(Reading& reading);
-  // Nobody waited for the last call to the end, and nobody knows what it did.
+  // Abandons the last call, which did not return in time; its outcome is unknown.
   void let_go();
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activity records: hands buffers to CUPTI, takes them back, and turns records into plain events.
-// CUPTI calls us back for buffers, possibly under locks of its own: those callbacks only move a
-// buffer; reading happens later in read_buffers().
+// CUPTI requests buffers through callbacks, possibly under its own locks: those only move a buffer,
+// which read_buffers() reads later.
 #pragma once
 
 #include <atomic>
@@ -23,15 +23,15 @@ namespace gable {
 
 struct ActivityBatch {
   std::vector<KernelRecord> kernels;
-  std::vector<GraphKernelRecord> graph_kernels;  // without layers
+  std::vector<GraphKernelRecord> graph_kernels;  // graph kernels, not assigned to layers yet
   std::vector<CopyRecord> copies;
   std::uint64_t dropped = 0;  // records that CUPTI had no room for
-  std::string problem;        // a sentence, when they could not all be read
-  bool answered = true;       // else CUPTI does not return; what it reads comes with a later batch
+  std::string problem;        // one sentence if some records could not be read
+  bool answered = true;       // false: CUPTI has not returned; its records come with a later batch
   void add(ActivityBatch&& more);
 };
 
-// One a process: CUPTI's buffer callbacks carry no user pointer.
+// One per process, because CUPTI's buffer callbacks carry no user pointer.
 class ActivityStream {
  public:
   static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
@@ -42,36 +42,36 @@ class ActivityStream {
   using NodeFunction = std::function<std::optional<FunctionId>(std::uint64_t node)>;
   ActivityStream(const CuptiApi& api, FunctionTable& functions, NodeFunction function_of_node = {});
 
-  // Turns kernel, copy and memset records on. Empty, or a sentence saying what failed; `partly`
-  // says what is missing where kernels alone are recorded.
+  // Turns kernel, copy and memset records on. Returns an empty text or a sentence saying what
+  // failed; `partly` says what is missing if only kernels are recorded.
   std::string enable(std::string& partly);
   void disable();
-  // Off while counters are taken: unforced flushes are left out until it is enabled again.
-  // False: a flush that began before has not ended.
+  // Stops unforced flushes while counters are taken, until resume(). Returns false if an earlier
+  // flush has not ended.
   [[nodiscard]] bool pause();
-  // No counters are taken any more: what was recorded before them may be asked for again.
+  // Allows flushes again when counters are no longer taken.
   void resume() { paused_.store(false); }
   [[nodiscard]] bool enabled() const { return enabled_; }
-  // Enabled, but not all copies are recorded: CUPTI refused a kind of them this time.
+  // Whether CUPTI refused to record some kind of copy this time.
   [[nodiscard]] bool lacks_copies() const { return lacks_copies_; }
 
-  // While a stream captures nothing is flushed. Around the calls of the program that begin and end
-  // a capture; begin_capture waits for a flush that is under way, a bounded time.
+  // Called around the program's calls that begin and end a capture, during which nothing is
+  // flushed. begin_capture waits a bounded time for a running flush.
   void begin_capture();
-  // True when a flush was left out meanwhile: ask for one.
+  // Returns true if a flush was skipped meanwhile and must be requested.
   [[nodiscard]] bool end_capture();
   [[nodiscard]] bool capturing() const { return captures_.load(std::memory_order_relaxed) > 0; }
 
-  // Asks CUPTI for buffers. On one thread, and not from resource or buffer callbacks; may block as
+  // Asks CUPTI for buffers, on one thread and not in resource or buffer callbacks. May block as
   // long as CUPTI does.
   void flush(bool forced);
-  // It has been waited for that long: nobody waits for it any more.
+  // Gives up a flush after waiting for `waited`.
   void give_up_flush(std::chrono::milliseconds waited);
   // A sentence about the last flush that failed; empty when none did.
   [[nodiscard]] std::string flush_problem();
 
-  // Reads the buffers that came back since the last call, with patience. Holds no lock while CUPTI
-  // is called.
+  // Reads the buffers returned since the last call, for a bounded time. Holds no lock while calling
+  // CUPTI.
   ActivityBatch read_buffers();
 
  private:
@@ -86,7 +86,7 @@ class ActivityStream {
   static void CUPTIAPI completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                  std::size_t size, std::size_t valid);
 
-  // On the helper's threads.
+  // Results on the helper's thread.
   struct Enabled {
     std::string failed, partly;
   };
@@ -97,22 +97,22 @@ class ActivityStream {
   const CuptiApi& api_;
   FunctionTable& functions_;
   const NodeFunction function_of_node_;
-  bool registered_ = false;  // of the helper's thread, as undo_
+  bool registered_ = false;  // used by the helper's thread, like undo_
   std::atomic<bool> enabled_{false}, lacks_copies_{false};
-  Undo undo_;  // of the kinds that are on
+  Undo undo_;  // turns the enabled kinds off
   std::atomic<bool> paused_{false};
   bool wait_for_flush();
 
   enum class Flush : std::uint8_t { none, under_way, given_up };
   std::atomic<Flush> flush_{Flush::none};
   std::atomic<int> captures_{0};       // streams that are capturing
-  std::atomic<bool> left_out_{false};  // a flush, for a capture
+  std::atomic<bool> left_out_{false};  // a flush was skipped because of a capture
   // Guards what follows. Never held while calling CUPTI: a flush calls completed() under CUPTI's
   // own lock.
   Mutex mutex_;
   CUptiResult flush_code_ GABLE_GUARDED_BY(mutex_) = CUPTI_SUCCESS;
   std::vector<Buffer> ready_ GABLE_GUARDED_BY(mutex_);
-  ActivityBatch read_ GABLE_GUARDED_BY(mutex_);  // and not taken yet
+  ActivityBatch read_ GABLE_GUARDED_BY(mutex_);  // read but not taken yet
   std::vector<std::uint8_t*> free_ GABLE_GUARDED_BY(mutex_);
 };
 

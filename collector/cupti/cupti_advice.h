@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user can do about a libcupti that is of no use, which depends on who chose it. Pure text.
+// What a user can do about an unusable libcupti, which depends on who chose it. Pure text.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace gable {
 
 enum class CuptiOrigin {
-  program,  // in the process before Gable: nothing that is opened later takes its place
+  program,  // in the process before Gable, so it cannot be replaced
   asked,    // --cupti
   found
 };

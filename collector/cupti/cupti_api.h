@@ -87,25 +87,24 @@ struct CuptiApi {
 
   std::uint32_t version = 0;  // cuptiGetVersion
   std::string path;           // where the library was found
-  bool of_program = false;    // it was in the process already
+  bool of_program = false;    // the program had loaded it already
   bool can_trace = false, can_profile = false;
   std::string why_not;  // one sentence, when can_trace or can_profile is false
-  // For calls that may hang; null where whoever calls may hang with them, as tools may.
+  // For calls that may hang; null in tools, which may hang with them.
   std::shared_ptr<Helpers> helpers;
 };
 
 struct CuptiWish {
   std::string preferred;             // --cupti; may be empty
-  std::vector<std::string> refused;  // files that did not serve, as CuptiApi::path names them
-  std::function<void(const std::string& path)> asking;  // before the first call of a library
-  std::shared_ptr<Helpers> helpers = nullptr;           // of what is filled
+  std::vector<std::string> refused;  // unusable files, as named by CuptiApi::path
+  std::function<void(const std::string& path)> asking;  // called before a library's first call
+  std::shared_ptr<Helpers> helpers = nullptr;           // helpers for the filled table
 };
 
-// A CUPTI already in the process first (whatever major version), then the preferred one and no
-// other, then the usual names and places: those of the driver's major version before newer ones,
-// which it refuses. Of several, one that takes counters. Leaves the library open for good: one that
-// was called may have left threads and handlers behind. Counters also need libnvperf_host and
-// libnvperf_target beside it.
+// Loads the CUPTI already in the process (of any major version), else only the preferred one, else
+// one from the usual names and places: the driver's major version before newer ones, which it
+// refuses. Prefers one that takes counters. Never closes the library, whose threads and handlers
+// may live on. Counters also need libnvperf_host and libnvperf_target beside it.
 [[nodiscard]] CuptiApi load_cupti(const CuptiWish& wish);
 [[nodiscard]] CuptiApi load_cupti(const std::string& preferred = {});
 

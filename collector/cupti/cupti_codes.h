@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes that CUDA 12.6's headers do not name yet; a newer CUPTI answers them whatever headers Gable
+// Codes that CUDA 12.6's headers do not name yet; a newer CUPTI returns them whatever headers Gable
 // was built with.
 #pragma once
 

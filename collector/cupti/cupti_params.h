@@ -41,7 +41,7 @@ namespace gable {
   X(CUpti_RangeProfiler_GetCounterDataInfo, 40, numTotalRanges)        \
   X(CUpti_RangeProfiler_CounterData_GetRangeInfo, 56, rangeName)
 
-// Of a structure that is not in the list there is none, so that it cannot be passed.
+// Structures not listed here have no size, so they cannot be passed.
 template <typename Params>
 struct ParamsSize;
 

@@ -14,23 +14,23 @@ struct CuptiSearch {
   std::string own_library;
   std::string cuda_home;              // CUDA_HOME or CUDA_PATH, may be empty
   bool played = false;                // the driver is the playback one
-  int driver = 0;                     // CUDA's major version that it is for; 0: unknown
+  int driver = 0;                     // the driver's major CUDA version; 0: unknown
   std::vector<std::string> toolkits;  // installed toolkits, newest first: "/usr/local/cuda-13.0"
 };
 
-// What this process has: /proc/self/maps, the environment, /usr/local/cuda*, the driver where it is
-// loaded. Never throws for what it cannot read.
+// Describes this process: /proc/self/maps, the environment, /usr/local/cuda*, the driver if loaded.
+// Never throws for what it cannot read.
 [[nodiscard]] CuptiSearch current_search();
 
 // The paths of mapped files in the text of /proc/<pid>/maps, each once, in order.
 [[nodiscard]] std::vector<std::string> mapped_files(const std::string& maps_text);
 
-// Mapped files that are a libcupti; with the playback driver its own first.
+// Mapped files that are a libcupti; the playback driver's own comes first.
 [[nodiscard]] std::vector<std::string> mapped_cuptis(const CuptiSearch& search);
 
 // Names and paths to try with dlopen, best first. A name without a slash goes through the loader's
-// own search (LD_LIBRARY_PATH, the cache). A CUPTI newer than the driver is refused by it, so of a
-// driver for CUDA 12 that version comes first; else that of a mapped libcudart, else the newest.
+// own search (LD_LIBRARY_PATH, the cache). The driver refuses a newer CUPTI, so with a driver for
+// CUDA 12 that version comes first; otherwise a mapped libcudart's, then the newest.
 [[nodiscard]] std::vector<std::string> cupti_candidates(const CuptiSearch& search);
 
 }  // namespace gable

@@ -19,14 +19,14 @@ class CurrentContext {
   bool changed_ = false;
 };
 
-// Looks up the driver's calls for the above, which waits for the loader's lock: in the driver's
-// start, so that no launch has to.
+// Looks up the driver's calls. That waits for the loader's lock, so it is done in the driver's
+// start rather than at a launch.
 void find_driver();
 
-// Null where none is, or nobody can be asked.
+// The current context; null if there is none or the driver's calls are missing.
 [[nodiscard]] CUcontext current_context();
 
-// Until the work of the context that is current on this thread is done.
+// Waits until the work of this thread's current context is done.
 void wait_for_current_context();
 
 }  // namespace gable

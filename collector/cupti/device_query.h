@@ -28,25 +28,24 @@ struct DriverCalls {
   [[nodiscard]] bool usable() const { return why_not.empty(); }
 };
 
-// The driver already in the process; `open` also loads it when it is not there (never in a program
-// that we watch).
+// The driver already in the process; `open` loads it if missing (never in a profiled program).
 [[nodiscard]] DriverCalls load_driver(bool open = false);
 
-// Every device in the order of their CUDA ordinals; empty when the driver is not initialised. What
-// a device does not tell stays 0 or empty. From any thread, after cuInit. `started`: a CUPTI in
-// which cuptiSubscribe or cuptiProfilerInitialize has succeeded; null: chips are not asked for.
-// Before that the CUPTIs of CUDA 13.0 and 13.1 end the process that asks for a chip.
+// Every device in the order of their CUDA ordinals; empty when the driver is not initialised.
+// Unknown values stay 0 or empty. Callable from any thread after cuInit. `started`: a CUPTI in
+// which cuptiSubscribe or cuptiProfilerInitialize has succeeded (before that, asking for a chip
+// ends the process in CUDA 13.0 and 13.1); null: chips are not queried.
 [[nodiscard]] std::vector<DeviceInfo> query_devices(const DriverCalls& driver,
                                                     const CuptiApi* started);
 
-// The chip of a device, as CUPTI names it; empty: it does not. `started` as above.
+// The chip of a device, as CUPTI names it; empty if unknown. `started` as above.
 [[nodiscard]] std::string chip_name(const CuptiApi& started, std::size_t ordinal);
 
 // Starts the profiler engine.
 [[nodiscard]] CuptiFailure start_engine(const CuptiApi& api);
 
-// Why CUPTI has no counters on a device, in one sentence with the remedy; empty when it has, or
-// does not say. Needs the profiler engine.
+// Why CUPTI has no counters on a device, in one sentence with the remedy; empty if it has, or if
+// unknown. Needs the profiler engine.
 [[nodiscard]] std::string why_no_counters(const CuptiApi& api, std::int32_t device);
 
 }  // namespace gable

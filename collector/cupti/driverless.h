@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to CUPTI that may end the process that asks them: several releases do where they cannot
-// reach the driver. Asked in a process of their own. For tools and tests; in a program that uses
-// CUDA nobody forks.
+// CUPTI calls that may end the calling process, as in several releases that cannot reach the
+// driver, are made in a child process. For tools and tests; never fork in a program that uses CUDA.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@
 
 namespace gable {
 
-// What became of a question. `told` is what it said before its end, `signal` what ended it.
+// The outcome of a question: `told` is what it said before it ended, `signal` what ended it.
 struct Elsewhere {
   int code = 0, signal = 0;
   std::string told;
@@ -21,14 +20,14 @@ struct Elsewhere {
 using Tell = std::function<void(std::string_view)>;
 
 // Runs `question` in a forked child, which inherits standard output and ends with its answer as the
-// exit code. A child that takes longer than the patience ends by SIGALRM. Where no process can be
-// had the question runs in this one.
+// exit code. A child that takes too long is ended by SIGALRM. If fork fails, the question runs in
+// this process.
 [[nodiscard]] Elsewhere ask_elsewhere(const std::function<int(const Tell&)>& question,
                                       unsigned patience_seconds);
 
-// False when cuptiGetVersion would end this process. The CUPTI of CUDA 13.2 looks for the driver
-// again and again, until the stack is full, in whatever call comes first. Asked of a child process,
-// and only where no driver is loaded: never in a program that uses CUDA.
+// Whether cuptiGetVersion leaves this process alive; found out in a child process, and only if no
+// driver is loaded, so never in a program that uses CUDA. Without a driver, the first call to the
+// CUPTI of CUDA 13.2 overflows the stack.
 [[nodiscard]] bool survives_without_driver(CUptiResult (*get_version)(std::uint32_t*));
 
 }  // namespace gable

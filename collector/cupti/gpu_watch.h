@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that does nothing but ask NVML, because a call of it may hang: then only this thread
-// hangs, and what NVML would have told stays unknown.
+// A thread that only calls NVML, so that if a call hangs only this thread does; what NVML would
+// have said stays unknown.
 #pragma once
 
 #include <chrono>
@@ -16,36 +16,37 @@ namespace gable {
 
 class GpuWatch {
  public:
-  // How long the program's threads wait until NVML is open, and then for an answer, which takes
-  // microseconds. After one that did not come in time nobody waits any more.
+  // How long the program's threads wait until NVML is open, and for an answer, which usually takes
+  // microseconds. After one that came too late nobody waits again.
   static constexpr std::chrono::milliseconds kOpenPatience{2000}, kPatience{500};
 
   GpuWatch();
 
-  // In the driver's start: waits for the loader's lock.
+  // Called in the driver's start, because it waits for the loader's lock.
   void find();
-  // From a thread of ours, after cuInit: the thread begins, and opens NVML. Later calls do nothing.
+  // Starts the thread, which opens NVML; called on Gable's own thread after cuInit. Later calls do
+  // nothing.
   void start();
 
-  // From here on the thread takes a reading of each GPU in use, ten times a second while `when`
-  // says so, and forgets those before. Until rest().
+  // Discards earlier readings and reads each GPU in use ten times a second while `when` returns
+  // true, until rest().
   void watch(std::function<bool()> when);
-  // Waits for a reading that is being taken, but for no more than a tenth of a second.
+  // Stops the readings; waits at most 0.1 s for one being taken.
   void rest();
-  // The program uses this device. From any thread; cheap.
+  // Says that the program uses this device. Cheap, callable from any thread.
   void use(std::int32_t device);
-  // What the readings say by now, by CUDA ordinal; nothing where there is none.
+  // The readings so far by CUDA ordinal; nothing for a GPU without one.
   [[nodiscard]] std::vector<std::optional<GpuState>> states() const;
 
-  // Byte, from any thread. Unknown: NVML does not tell, or not in time.
+  // Free memory in bytes; unknown if NVML does not answer in time. From any thread.
   [[nodiscard]] std::optional<std::uint64_t> free_bytes(std::int32_t device);
-  // Of the devices by their CUDA ordinals, as far as they are known by now.
+  // Links of the devices by CUDA ordinal, as far as known.
   [[nodiscard]] std::vector<DeviceLinks> links() const;
 
  private:
   struct Shared;
 
-  const std::shared_ptr<Shared> shared_;  // with the thread, which outlives everything
+  const std::shared_ptr<Shared> shared_;  // shared with the thread, which is never ended
 };
 
 }  // namespace gable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The helpers of a process for those calls of CUPTI that are not a profiler object's. Each is one
-// thread, which begins with its first call: what is late for one does not hold up the others.
+// The helper threads of a process for all CUPTI calls except a profiler object's. Each starts with
+// its first call, and a slow call in one does not delay the others.
 #pragma once
 
 #include <functional>
@@ -21,14 +21,14 @@ struct Helpers {
   PatientCalls plan{patience, "gable-plan"};        // devices and the plan of the counters
 };
 
-// Makes `call`, which owns what it uses, on that helper. std::nullopt: CUPTI does not answer, and
-// `late` comes after the call if that still returns. Without helpers, as in tools: right here.
+// Makes `call`, which owns what it uses, on that helper, or on this thread without helpers, as in
+// tools. std::nullopt: CUPTI did not answer in time; `late` runs if the call still returns.
 [[nodiscard]] std::optional<CUptiResult> patiently(const CuptiApi& api,
                                                    PatientCalls Helpers::*helper,
                                                    std::function<CUptiResult()> call,
                                                    std::function<void()> late = {});
 
-// The same for one call with one answer. Nothing: it failed, or there was none.
+// The same for a call with one result; nothing if it failed or did not return in time.
 template <typename Value>
 std::optional<Value> ask_patiently(const CuptiApi& api, PatientCalls Helpers::*helper,
                                    std::function<CUptiResult(Value&)> call) {
@@ -39,7 +39,7 @@ std::optional<Value> ask_patiently(const CuptiApi& api, PatientCalls Helpers::*h
   return *value;
 }
 
-// A call that was given up has not returned.
+// Whether an abandoned call has still not returned.
 [[nodiscard]] inline bool stuck(const CuptiApi& api) {
   return api.helpers != nullptr && api.helpers->patience->stuck();
 }

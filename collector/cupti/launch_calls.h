@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which driver API calls concern us, and what their arguments say. Everything that depends on the
-// layout of CUPTI's parameter structures is here.
+// Which driver API calls Gable handles, and how to read their arguments. Everything that depends on
+// the layout of CUPTI's parameter structures is here.
 #pragma once
 
 #include <cupti.h>
@@ -17,17 +17,17 @@ enum class CallKind : std::uint8_t {
   none,
   launch,
   graph_launch,
-  graph_change,  // of an executable graph: its nodes get other parameters
+  graph_change,  // gives nodes of an executable graph other parameters
   graph_part,    // turns nodes of an executable graph on and off
   copy,          // copies and sets memory
-  wait,          // for a stream, an event or a context
+  wait,          // waits for a stream, an event or a context
   capture_begin,
   capture_end,
   profiler_start,  // cudaProfilerStart / cuProfilerStart
   profiler_stop,
   context_end,  // destroys or resets a context
-  unload,       // of a module or library: function handles may be used again
-  step,         // matters where a step is recorded call by call, and nowhere else
+  unload,       // unloads a module or library: function handles may be reused
+  step,         // matters only if a step is recorded call by call
   stream_made,
   stream_gone,
 };
@@ -37,10 +37,10 @@ enum class CallKind : std::uint8_t {
 // The executable graph of a call that launches or changes one; `params` as below.
 [[nodiscard]] const void* launched_graph(const void* params);
 
-// The stream of a call that launches one.
+// The stream of a call that launches a graph.
 [[nodiscard]] const void* launched_stream(const void* params);
 
-// Resource callbacks that are followed; those about graphs only where `graphs`.
+// The resource callbacks to enable; those about graphs only with `graphs`.
 [[nodiscard]] std::vector<CUpti_CallbackIdResource> watched_resources(bool graphs);
 
 // Every driver callback that has a kind.
@@ -53,19 +53,19 @@ struct LaunchArguments {
   const void* stream = nullptr;
 };
 
-// `params` as in CUpti_CallbackData::functionParams. False when the call is no launch of one
+// `params` as in CUpti_CallbackData::functionParams. Returns false unless the call launches one
 // kernel.
 bool decode_launch(CUpti_CallbackId cbid, const void* params, LaunchArguments& out);
 
-// At a call's EXIT: what it did in a recorded step. `call` has the thread already; its window and
-// times are the caller's.
+// Fills in what a call in a recorded step did, at its EXIT. `call` already has the thread; the
+// caller sets its window and times.
 void decode_step_call(CUpti_CallbackId cbid, const CUpti_CallbackData& data, StepCall& call);
-// At EXIT of a call that made a stream.
+// The stream that a call made, at its EXIT.
 [[nodiscard]] StreamMade decode_stream_made(CUpti_CallbackId cbid, const void* params);
-// Of a call that destroys one.
+// The stream that a call destroys.
 [[nodiscard]] std::uint64_t destroyed_stream(const void* params);
 
-// At a call's EXIT: whether it succeeded; a CUPTI that does not say so is believed.
+// Whether a call succeeded, at its EXIT; true if CUPTI does not say.
 [[nodiscard]] bool succeeded(const CUpti_CallbackData& data);
 
 }  // namespace gable

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVML (libnvidia-ml.so.1, opened at run time): what it knows of the GPUs, which CUDA does not tell
-// or must not be asked inside callbacks. Each of its calls may be missing or refuse; what it does
-// not tell is unknown.
+// NVML (libnvidia-ml.so.1, opened at run time): GPU facts that CUDA lacks or that must not be
+// queried inside callbacks. Any NVML call may be missing or fail; the value is then unknown.
 //
 // Names, constants and error codes are those of nvml.h, API 13 (NVIDIA/go-nvml, gen/nvml/nvml.h),
 // compared with nvidia-ml-py 13.615.
@@ -16,7 +15,7 @@
 
 namespace gable {
 
-// Its calls may hang: open() and what asks a device are for the thread of GpuWatch alone.
+// NVML calls may hang: open() and device queries are only for GpuWatch's thread.
 class Nvml {
  public:
   Nvml();
@@ -24,20 +23,21 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  // Looks for the calls that open() makes. In the driver's start: waits for the loader's lock.
+  // Looks up NVML's calls; called in the driver's start, because it waits for the loader's lock.
   void find();
-  // Once, after find() and cuInit. Takes up to a second. False: nothing can be asked.
+  // Opens NVML; called once, after find() and cuInit. Takes up to a second. Returns false if NVML
+  // is unusable.
   [[nodiscard]] bool open();
 
-  // Devices by their CUDA ordinals, from 0; those that NVML does not know answer nothing.
+  // Number of CUDA ordinals, from 0; devices unknown to NVML have no values.
   [[nodiscard]] std::int32_t devices() const;
-  // Byte.
+  // Free memory in bytes.
   [[nodiscard]] std::optional<std::uint64_t> free_bytes(std::int32_t device) const;
-  // How the device is connected. The PCIe link as it is now: an idle GPU lowers its generation.
+  // How the device is connected. The PCIe link is as of now: an idle GPU lowers its generation.
   [[nodiscard]] DeviceLinks links(std::int32_t device) const;
   [[nodiscard]] DeviceLinks::Pcie pcie(std::int32_t device) const;
-  // Its clocks, power and temperature now. On GPUs from Ampere on, but for GA100, power is a mean
-  // over the last second.
+  // The device's current clocks, power and temperature. From Ampere on, except on GA100, power is a
+  // mean over the last second.
   [[nodiscard]] GpuReading read(std::int32_t device) const;
 
  private:
@@ -49,8 +49,8 @@ class Nvml {
   std::vector<void*> handles_;  // by CUDA ordinal; null: unknown
 };
 
-// The version of NVLink (5 of NVLink 5.0) that a value of nvmlNvlinkVersion_t means; 0: unknown.
-// `compute_major`, `compute_minor`: of the device.
+// The NVLink version (5 for NVLink 5.0) for a value of nvmlNvlinkVersion_t; 0: unknown.
+// `compute_major`, `compute_minor`: the device's compute capability.
 [[nodiscard]] int nvlink_version(unsigned value, int compute_major, int compute_minor);
 
 }  // namespace gable

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long the program's threads wait for a CUPTI that does not answer, over all calls of the
-// process: at most kBudget. After the first call that was given up CUPTI is left alone until that
-// call returns, and nobody waits for it again.
+// process: at most kBudget. After one call was abandoned, CUPTI is left alone until that call
+// returns, and nobody waits for it again.
 #pragma once
 
 #include <atomic>
@@ -18,54 +18,54 @@ namespace gable {
 class Patience {
  public:
   using Milliseconds = std::chrono::milliseconds;
-  // For one call, and for all that hang.
+  // Limits for one call, and for all hanging calls together.
   static constexpr Milliseconds kPatience{2000}, kBudget{4000};
-  // Stopping and decoding wait for the program's work in the context: where there is no answer,
-  // that work gets its time first, and CUPTI some more after it.
+  // Limits for stopping and decoding, which wait for the program's work in the context: that work
+  // gets kWorkPatience, and CUPTI kMorePatience after it.
   static constexpr Milliseconds kWorkPatience{10000}, kMorePatience{1000};
-  // A call that has not returned by then never will.
+  // A call that has not returned by then is assumed never to.
   static constexpr Milliseconds kHope{60000};
 
-  // `say` takes the one sentence about the call that was given up first. Before anything is given
-  // up.
+  // Sets `say`, which gets the one sentence about the first abandoned call. Called before any is
+  // abandoned.
   void tell(std::function<void(const std::string&)> say);
 
-  // A call that was given up has still not returned: CUPTI is to be left alone.
+  // Whether an abandoned call has still not returned, so that CUPTI must be left alone.
   [[nodiscard]] bool stuck() const {
     return hanging_.load(std::memory_order_acquire) > 0 ||
            left_.load(std::memory_order_relaxed) <= 0;
   }
-  // A call that was given up may still return, and then everything goes on.
+  // Whether an abandoned call may still return, after which everything continues.
   [[nodiscard]] bool may_return() const;
-  // For the next wait.
+  // Time left for the next wait.
   [[nodiscard]] Milliseconds left() const;
-  // `call` has not returned for `waited`. Nobody waits for it any more.
+  // Abandons `call`, which has not returned for `waited`.
   void give_up(const char* call, Milliseconds waited);
-  // It has returned all the same: it was slow, and what was waited for it is given back, at most
-  // kBudget in all.
+  // Says that an abandoned call was only slow and has returned: the time waited goes back to the
+  // budget, at most kBudget in all.
   void returned(Milliseconds waited = {});
-  // How many threads of ours wait for the loader, for a call that nobody leaves to them any more.
+  // Number of helper threads waiting for the loader for a call now made elsewhere.
   std::atomic<int> behind_loader{0};
-  // What is said of a call that is not made, or was given up.
+  // The sentence about a call that was not made or was abandoned.
   [[nodiscard]] static std::string sentence(const char* call);
 
  private:
   std::atomic<int> hanging_{0};
   std::atomic<std::int64_t> left_{kBudget.count()};
   std::atomic<std::int64_t> to_give_back_{kBudget.count()};
-  std::atomic<std::int64_t> since_ms_{0};  // the newest call was given up; of a steady clock
+  std::atomic<std::int64_t> since_ms_{0};  // when the newest call was abandoned; steady clock
   Mutex mutex_;
   std::function<void(const std::string&)> say_ GABLE_GUARDED_BY(mutex_);
 };
 
-// What a thread of ours is calling, for whoever waits for it.
+// What a helper thread is calling, for the thread that waits for it.
 struct CallMark {
   std::atomic<const char*> name{nullptr};
-  std::atomic<std::uint32_t> calls{0};  // so far
+  std::atomic<std::uint32_t> calls{0};  // number of calls so far
 };
 
 namespace detail {
-// Of this thread, where somebody waits for it; else null.
+// This thread's mark if somebody waits for it; else null.
 CallMark*& call_mark();
 }  // namespace detail
 

@@ -9,10 +9,10 @@
 namespace gable {
 
 // One plain sentence that says why counters are refused and what helps; empty for codes that no
-// user can mend.
+// user can fix.
 [[nodiscard]] std::string remedy_for(CUptiResult code);
 
-// How a call of ours failed. `sentence` is for the user: what failed, the code, the remedy.
+// How a CUPTI call failed. `sentence` is for the user: what failed, the code, the remedy.
 struct CuptiFailure {
   CUptiResult code = CUPTI_SUCCESS;
   std::string sentence;

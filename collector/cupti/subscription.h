@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gable as the subscriber of CUPTI: which callbacks it hears, and how it lets go again.
+// Gable's subscription to CUPTI: which callbacks are enabled, and how it ends.
 #pragma once
 
 #include <atomic>
@@ -19,17 +19,17 @@ class Subscription {
  public:
   explicit Subscription(const CuptiApi& api) : api_(api) {}
 
-  // Subscribes and enables every callback that is watched. Empty, or a sentence that says why not,
-  // with the remedy and, where CUPTI tells it, the holder; then nothing is subscribed. Where CUPTI
-  // does not return in time `late` hears what came of it, on a thread of ours, if it ever does.
+  // Subscribes and enables every callback that is watched. Returns an empty text, or a sentence
+  // that says why not, with the remedy and, if known, the other subscriber; then nothing is
+  // subscribed. If CUPTI does not return in time, `late` gets the result on a helper thread, should
+  // it ever come.
   using Late = std::function<void(const std::string& refused)>;
   [[nodiscard]] std::string begin(CUpti_CallbackFunc callback, void* data, Late late);
   // Whether the last begin() failed because CUPTI cannot work with this driver.
   [[nodiscard]] bool driver_refused() const { return driver_refused_; }
-  // No callback comes any more, but for those that tell of captures: records may still be asked
-  // for.
+  // Disables all callbacks except those about captures: records may still be requested.
   void silence();
-  // Another tool may subscribe. From any thread; later calls do nothing.
+  // Unsubscribes, so that another tool may subscribe. From any thread; later calls do nothing.
   void end();
 
  private:
@@ -41,7 +41,7 @@ class Subscription {
   const CuptiApi& api_;
   CUpti_SubscriberHandle handle_ = nullptr;
   std::atomic<bool> driver_refused_{false};
-  Mutex mutex_;  // of those below; never held while CUPTI is called
+  Mutex mutex_;  // guards what follows; never held while calling CUPTI
   Undo subscribed_ GABLE_GUARDED_BY(mutex_);
   Undo captures_ GABLE_GUARDED_BY(mutex_);
   Undo callbacks_ GABLE_GUARDED_BY(mutex_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the GPU to say when its work is done, without waiting for it: a program that ends does not
-// wait for the GPU either.
+// Learns when the GPU's work is done without waiting for it: a program that ends does not wait for
+// the GPU either.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@ namespace gable {
 
 class WorkDone {
  public:
-  // Of the context that is current on this thread. A thread of ours waits for it, and is left alone
-  // where that takes too long.
+  // Covers this thread's current context. A helper thread waits for it and is abandoned if that
+  // takes too long.
   WorkDone();
-  // Never, where no thread was to be had or no context is current.
+  // Stays false if no thread could be started or no context is current.
   [[nodiscard]] bool is_done() const { return done_->load(std::memory_order_acquire); }
 
  private:

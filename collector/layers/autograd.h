@@ -31,14 +31,14 @@ class NodeLayers {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 17;
 
-  // `number`: of the next node to be made.
+  // `number`: that of the next node to be made.
   void open(std::uint64_t number, LayerId layer);
   // The layer in which node `number` was made; 0 when none was open or it is not known any more.
   [[nodiscard]] LayerId layer_of(std::uint64_t number) const;
   [[nodiscard]] std::uint64_t thread_id() const {
     return thread_id_.load(std::memory_order_relaxed);
   }
-  void start_anew();  // for another thread
+  void start_anew();  // resets it for another thread
   void set_thread_id(std::uint64_t id) { thread_id_.store(id, std::memory_order_relaxed); }
 
  private:
@@ -49,7 +49,7 @@ class NodeLayers {
   [[nodiscard]] const Change& at(std::size_t i) const GABLE_REQUIRES(mutex_) {
     return changes_[(first_ + i) % changes_.size()];
   }
-  std::atomic<std::uint64_t> thread_id_{0};  // as PyTorch numbers threads; 0 is none yet
+  std::atomic<std::uint64_t> thread_id_{0};  // PyTorch's id of the thread; 0: none yet
   mutable Mutex mutex_;
   std::vector<Change> changes_ GABLE_GUARDED_BY(mutex_);  // a ring once it is full
   std::size_t first_ GABLE_GUARDED_BY(mutex_) = 0;
@@ -73,14 +73,14 @@ class Autograd {
 
   explicit Autograd(LayerTree& layers) : layers_(layers) {}
 
-  // From now on opened() is wanted. The first call counts, here and below.
+  // Enables opened(). Only the first call has an effect; the same goes for attach().
   void number_nodes(const Numbers& numbers);
   [[nodiscard]] bool numbered() const { return numbered_.load(std::memory_order_acquire); }
-  // From now on running nodes can be told apart.
+  // Enables telling running nodes apart.
   void attach(const Nodes& nodes);
   [[nodiscard]] bool attached() const { return attached_.load(std::memory_order_acquire); }
 
-  // The layer of this thread is `layer` from now on.
+  // Says that `layer` is now this thread's open layer.
   void opened(NodeLayers& thread, LayerId layer);
 
   static constexpr std::uint64_t kNoNode = 0;
@@ -106,7 +106,7 @@ class Autograd {
   Numbers numbers_;  // written once, before numbered_
   Nodes nodes_;      // written once, before attached_
   Mutex mutex_;
-  // By layer and direction.
+  // Turned layers by layer and direction.
   std::unordered_map<std::uint64_t, LayerId> turned_ GABLE_GUARDED_BY(mutex_);
 };
 

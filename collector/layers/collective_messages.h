@@ -12,29 +12,29 @@
 
 namespace gable {
 
-// As an event carries it: CollectiveCall without the launch key.
+// The form an event carries: a CollectiveCall without the launch key.
 struct CollectiveMessage {
   std::uint64_t bytes = 0;
-  std::uint32_t correlation = 0;  // of the launch; the launch's own event came just before
+  std::uint32_t correlation = 0;  // the launch's id; the launch's own event came just before
   std::uint32_t ranks = 0;        // 0: unknown
   Collective kind = Collective::unknown;
   bool sized = false;     // `bytes` is known
   bool one_node = false;  // all ranks are known to be on one machine
 };
 
-// One thread's. Only that thread touches it.
+// The messages of one thread; only that thread uses them.
 class CollectiveMessages {
  public:
-  // A range of NCCL's began; `message` is what it says, where it is one of a collective.
+  // Says that an NCCL range began; `message`: what it says, if it is a collective's.
   void opened(std::string_view range, const std::optional<CollectiveMessage>& message);
-  // The innermost of them ended.
+  // Says that the innermost NCCL range ended.
   void closed();
-  // Whether any is open: within NCCL's calls alone, and so for few launches.
+  // Whether an NCCL range is open, which is so only within NCCL's calls and thus for few launches.
   [[nodiscard]] bool any() const { return !open_.empty(); }
-  // The message of a collective's kernel that is launched now: of size only where the call tells
-  // one and no other call could be meant. Nothing where no call is known.
+  // The message for a collective's kernel launched now, if a call is known; its size is set only if
+  // the call gives one and no other call could be meant.
   [[nodiscard]] std::optional<CollectiveMessage> take();
-  // Ranges may have come and gone unseen.
+  // Forgets all, because ranges may have been missed.
   void forget() { *this = {}; }
 
  private:

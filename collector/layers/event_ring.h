@@ -48,11 +48,11 @@ static_assert(sizeof(Event) == 72);
 
 class EventRing {
  public:
-  static constexpr std::size_t kSize = 2048;  // a power of two; 144 KiB a thread
+  static constexpr std::size_t kSize = 2048;  // events, a power of two; 144 KiB per thread
 
   EventRing() : slots_(kSize) {}
 
-  // False when full.
+  // Returns false if the ring is full.
   bool push(const Event& event) {
     const auto head = head_.load(std::memory_order_relaxed);
     if (head - tail_seen_ >= kSize) {

@@ -22,31 +22,31 @@ namespace gable {
 
 class GraphNodes {
  public:
-  static constexpr std::size_t kMaxNodes = std::size_t{1} << 18;  // of graphs that exist; beyond,
-                                                                  // their graphs are unknown
-  static constexpr std::size_t kMaxGone = std::size_t{1} << 16;   // of graphs that are destroyed
+  static constexpr std::size_t kMaxNodes =
+      std::size_t{1} << 18;  // nodes of existing graphs; further graphs are unknown
+  static constexpr std::size_t kMaxGone = std::size_t{1} << 16;  // nodes of destroyed graphs
 
   enum class Kind : std::uint8_t { kernel, copy, conditional, other };
   struct Node {
-    LaunchKey key;  // without `complete` only its layer counts
+    LaunchKey key;  // only its layer is valid unless `complete`
     Kind kind = Kind::other;
-    bool complete = false;  // the launch that made it was seen
-    bool changed = false;   // an executable graph with it may run something else in its place
+    bool complete = false;  // the launch that made the node was seen
+    bool changed = false;   // an executable graph may run something else in its place
   };
 
   GraphNodes(const LayerTree& layers, std::size_t max_nodes = kMaxNodes,
              std::size_t max_gone = kMaxGone)
       : layers_(layers), max_nodes_(max_nodes), max_gone_(max_gone) {}
 
-  // --- as CUPTI tells; ids as it gives them
+  // --- called as CUPTI reports; ids are CUPTI's
   void created(std::uint32_t graph, std::uint64_t node, const Node& what);
-  // The node takes after `original`, whatever created() said of it before.
+  // Says that the node is a copy of `original`, whatever created() said before.
   void cloned(std::uint32_t graph, std::uint64_t node, Kind kind, std::uint64_t original);
   void graph_destroyed(std::uint32_t graph);
-  // `clones`: the graphs whose nodes were cloned for it, its own first.
+  // `clones`: graphs whose nodes were cloned for it, its own first.
   void exec_created(const void* exec, std::uint32_t id, std::uint32_t original,
                     std::vector<std::uint32_t> clones);
-  // Its nodes have other parameters from now on; `part`: and not all of them run.
+  // Says that its nodes got other parameters; `part`: nodes were also enabled or disabled.
   void exec_changed(const void* exec, bool part);
   void exec_destroyed(const void* exec);
 
@@ -55,17 +55,17 @@ class GraphNodes {
     bool named = false;  // name() was called since its last change
     GraphId graph = 0;
     LaunchKey key;
-    std::uint32_t kernels = 0;  // of one launch; 0: unknown
+    std::uint32_t kernels = 0;  // kernels per launch; 0: unknown
   };
   [[nodiscard]] Launched launched(const void* exec) const;
-  // What one launch of it runs; an empty shape (no kernels, no more) where a node was not seen.
+  // What one launch runs; an empty shape if a node was not seen.
   [[nodiscard]] GraphShape shape(const void* exec) const;
   void name(const void* exec, const Launched& launched);
 
-  // --- of records
+  // --- records
   void place(std::vector<GraphKernelRecord>& kernels, std::vector<CopyRecord>& copies) const;
 
-  // The function that a node was made with, where that is sure.
+  // The function that a node was made with, if certain.
   [[nodiscard]] std::optional<FunctionId> function_of(std::uint64_t node) const;
 
   [[nodiscard]] std::size_t nodes() const;
@@ -95,14 +95,15 @@ class GraphNodes {
   std::unordered_map<std::uint64_t, Node> nodes_ GABLE_GUARDED_BY(mutex_);
   std::unordered_map<std::uint32_t, Graph> graphs_ GABLE_GUARDED_BY(mutex_);
   std::unordered_map<const void*, Exec> execs_ GABLE_GUARDED_BY(mutex_);
-  // Executable graphs whose clones were not told, by id: their nodes are counted as the original's.
+  // Executable graphs whose clones CUPTI did not report, by id: their nodes count as the
+  // original's.
   std::unordered_map<std::uint32_t, std::uint32_t> originals_ GABLE_GUARDED_BY(mutex_);
   std::deque<std::uint32_t> gone_ GABLE_GUARDED_BY(mutex_);  // graphs, the longest gone first
   std::size_t gone_nodes_ GABLE_GUARDED_BY(mutex_) = 0;
 };
 
-// What stands for a graph in launch keys: its blocks are the sum of its kernels', for the checksum
-// of its counters; 0 where they are not known. No kernel has blocks of no threads.
+// The launch key of a graph. Its blocks are the sum of its kernels', to check counters against; 0
+// if unknown. Its blocks have no threads, unlike any kernel's.
 [[nodiscard]] LaunchKey graph_key(const GraphShape& shape, FunctionId function,
                                   std::int32_t device);
 [[nodiscard]] inline bool is_graph(const LaunchKey& key) { return key.block.x == 0; }

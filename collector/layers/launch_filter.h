@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which launches counters are taken of: -k by the kernel's name, --include and --exclude by its
-// layer. Times are taken of all. Asked in counter windows only; any thread.
+// Which launches get counters: -k by kernel name, --include and --exclude by layer. All launches
+// are timed. Used only in counter windows, on any thread.
 #pragma once
 
 #include <atomic>
@@ -19,20 +19,20 @@ namespace gable {
 class LaunchFilter {
  public:
   struct Patterns {
-    std::vector<std::string> kernels, include, exclude;  // none: no limit
+    std::vector<std::string> kernels, include, exclude;  // empty: no limit
   };
   // Patterns are valid, as the options' checks have seen to.
   LaunchFilter(const Patterns& patterns, const LayerTree& layers, const FunctionTable& functions);
 
-  // The program chooses layers itself: instead of the ones that were given. Patterns that are none
-  // are left out, with a sentence for each.
+  // Replaces the layer patterns by the program's own. Invalid patterns are left out; returns a
+  // sentence for each.
   [[nodiscard]] std::vector<std::string> choose_layers(const std::vector<std::string>& include,
                                                        const std::vector<std::string>& exclude);
 
   [[nodiscard]] bool wanted(const LaunchKey& key);
 
-  // One sentence for each pattern of layers that no launch so far was in. Does not wait: a signal
-  // may have stopped a thread that is being answered.
+  // One sentence for each layer pattern that no launch matched so far. Never blocks: a signal may
+  // have stopped a thread that holds the lock.
   [[nodiscard]] std::vector<std::string> unmatched() const;
 
  private:
@@ -46,7 +46,8 @@ class LaunchFilter {
   void note_limits() GABLE_REQUIRES(mutex_);
   [[nodiscard]] bool wanted_kernel(FunctionId function) const GABLE_REQUIRES(mutex_);
   bool wanted_layer(LayerId layer) GABLE_REQUIRES(mutex_);
-  // A pattern means a layer and all below it, by shown path, dotted name or the layer's own name.
+  // Whether the layer matches; a pattern means a layer and all below it, by shown path, dotted name
+  // or the layer's own name.
   [[nodiscard]] bool within(const Pattern& pattern, LayerId layer) const;
   bool any_within(std::vector<LayerPattern>& patterns, LayerId layer) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch as one number: what steps are classed by and periods are found in.
+// A launch as one number, used to class steps and find periods.
 #pragma once
 
 #include <cstdint>

@@ -22,26 +22,25 @@ class ModelTable {
  public:
   static constexpr std::uint32_t kMostSteps = 8;
 
-  // True: step `step` is to be described. At most kMostSteps are, one at a time.
+  // Returns whether to describe step `step`: at most kMostSteps, one at a time.
   [[nodiscard]] bool begin(std::uint32_t step);
-  // Some further step may be described. No lock is held and none awaited.
+  // Whether another step may be described. Takes no lock.
   [[nodiscard]] bool wants_more() const {
     return begun_.load(std::memory_order_relaxed) < kMostSteps;
   }
-  // The model cannot be described. True when no step of it was: then nothing is known.
+  // Says that the model cannot be described. Returns true if no step was, so that nothing is known.
   [[nodiscard]] bool give_up();
   [[nodiscard]] bool under_way() const;
-  // One operator that ran in that layer. Negative: not known.
+  // Adds an operator that ran in that layer; negative values are unknown.
   void add_operator(std::int32_t device, LayerId layer, std::string_view type, double flops,
                     double read, double written);
-  // Of several calls the first counts.
+  // Adds a module's facts; only the first call per layer counts.
   void add_module(LayerId layer, const ModuleFacts& facts);
 
-  // Of several calls the sum counts.
+  // Adds allocated bytes; calls for a layer add up.
   void add_allocated(LayerId layer, std::uint64_t bytes);
 
-  // What was described since begin(); nothing where that was not called. It counts when kept() is
-  // called too.
+  // What was described since begin(), if that was called. It counts only after kept().
   [[nodiscard]] std::optional<DescribedStep> end();
   void kept();
 

@@ -23,7 +23,7 @@ struct ModulePlace {
   std::uint32_t levels = 0;  // names below the parent; 0: a wrapper, which is no layer of its own
 };
 
-// One thread's cache of places. Only that thread touches it.
+// One thread's cache of places; only that thread uses it.
 struct ThreadModules {
   struct Slot {
     ModuleToken token = 0;
@@ -42,7 +42,7 @@ class ModuleTable {
   [[nodiscard]] std::optional<ModulePlace> find(ThreadModules& thread, LayerId parent,
                                                 ModuleToken token) const;
   void add(LayerId parent, ModuleToken token, const ModulePlace& place);
-  // The module is gone; another one may get its token.
+  // Forgets a destroyed module, whose token may be reused.
   void forget(ModuleToken token);
   // The layer that a module was called in last, on whatever thread; 0 when it is not known.
   [[nodiscard]] LayerId last_layer(ModuleToken token) const;
@@ -54,7 +54,7 @@ class ModuleTable {
   };
   mutable Mutex mutex_;
   std::unordered_map<ModuleToken, Known> modules_ GABLE_GUARDED_BY(mutex_);
-  std::atomic<std::uint32_t> epoch_{1};  // rises when a module goes: caches start anew
+  std::atomic<std::uint32_t> epoch_{1};  // incremented when a module goes: caches are emptied
 };
 
 }  // namespace gable

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layer is open where: push/pop ranges by thread, start/end ranges for the whole process.
-// Knows no NVTX type; the NVTX entry points (nvtx_entry.h) call it. Made for speed: a push of a
-// known name is one hash and one look-up.
+// Tracks the open layers: push/pop ranges by thread, start/end ranges for the whole process. Knows
+// no NVTX type; the NVTX entry points (nvtx_entry.h) call it. Made for speed: a push of a known
+// name is one hash and one look-up.
 //
 // A launch's layer is: the process ranges that are open (in the order of their starts), then the
 // thread's ranges. A thread with none of either takes the layer of the main thread, which is how
@@ -35,29 +35,29 @@ class RangeListener {
   // `thread` is null for ranges of the whole process.
   virtual void range_begins(std::uint32_t level, LayerId layer, const void* thread) = 0;
   virtual void range_ends(std::uint32_t level, const void* thread) = 0;
-  // NCCL makes one; told at least once for each thread that does.
+  // Called when NCCL makes a communicator, at least once per thread that does.
   virtual void communicator_made(Communicator which) = 0;
 };
 
-// One thread's open ranges and its cache of names. Only that thread touches it.
+// One thread's open ranges and its cache of names; only that thread uses it.
 class ThreadRanges {
  public:
   struct Open {
     LayerId layer;
     DomainId domain;
-    WindowId window;  // in which it was pushed
+    WindowId window;  // window in which it was pushed
     bool is_step;
-    std::uint64_t start_ticks;  // 0 where no window was open
+    std::uint64_t start_ticks;  // 0 if no window was open
     std::uint32_t levels = 1;   // names below the range around it; 0: no layer of its own
-    std::uint64_t token = 0;    // the module that is called, where it is one
+    std::uint64_t token = 0;    // the called module, if it is one
     std::uint64_t node = 0;     // the backward node that ran on the thread when it was opened
-    bool automatic = false;     // ends when anything else is opened beside it
+    bool automatic = false;     // ends when another range is opened beside it
   };
   std::vector<Open> open;
   std::vector<std::uint32_t> depth;  // open ranges by domain
-  LayerId current = 0;               // of the innermost range; 0 when none is open
-  std::uint64_t base_version = 0;    // of the process ranges that `current` was made with
-  std::uint32_t epoch = 0;           // since when `open` is known
+  LayerId current = 0;               // layer of the innermost range; 0: none is open
+  std::uint64_t base_version = 0;    // version of the process ranges that `current` includes
+  std::uint32_t epoch = 0;           // epoch in which `open` is valid
   bool is_main = false;
   CollectiveMessages collectives;
 
@@ -98,14 +98,14 @@ class RangeTracker {
   // All names by id; empty when another thread was just adding one. For a forked child.
   [[nodiscard]] std::vector<std::string> domains_after_fork() const;
 
-  // Depth before the push (0 for the first of its domain on the thread), as nvtxRangePush returns
-  // it.
+  // Returns the depth before the push (0 for the domain's first on the thread), as nvtxRangePush
+  // does.
   int push(ThreadRanges& thread, DomainId domain, std::string_view name, Direction direction,
            WindowId window, std::uint64_t now_ticks);
   // The same for a layer that is known already, after catch_up().
   int push_layer(ThreadRanges& thread, DomainId domain, const ThreadRanges::Open& range);
   struct Popped {
-    int depth = -1;  // of the range that ended; -1: there was none in that domain
+    int depth = -1;  // depth of the range that ended; -1: no range was open in that domain
     ThreadRanges::Open range{};
   };
   Popped pop(ThreadRanges& thread, DomainId domain);
@@ -117,7 +117,7 @@ class RangeTracker {
 
   std::uint64_t start(DomainId domain, std::string_view name, Direction direction);
   void end(std::uint64_t id);
-  // Ranges were begun and ended unseen: none is open, on no thread.
+  // Forgets all open ranges on all threads, because begins and ends were missed.
   void forget_open();
 
   // The layer of a launch on this thread.
@@ -154,7 +154,7 @@ class RangeTracker {
   void rebase(ThreadRanges& thread);
   void rebuild_base() GABLE_REQUIRES(base_mutex_);
   void look_for_communicator(DomainId domain, std::string_view name);
-  // Of a thread's range that has so many of the thread's own around it.
+  // Whether the listener is told of a range with `around` ranges of its thread around it.
   [[nodiscard]] bool is_looked_at(std::size_t around, DomainId domain, std::uint32_t& level) const {
     const auto levels = looked_at_.load(std::memory_order_relaxed);
     if (around >= levels || domain == kOwnDomain) return false;
@@ -168,13 +168,13 @@ class RangeTracker {
   LayerTree& layers_;
   const RangeNaming naming_;
   std::atomic<RangeListener*> listener_{nullptr};
-  std::atomic<Communicator> communicator_{Communicator::none};  // the last that was made
+  std::atomic<Communicator> communicator_{Communicator::none};  // the last communicator made
   std::atomic<LayerId> main_layer_{0};
   std::atomic<std::uint64_t> base_version_{0};
   std::atomic<LayerId> base_layer_{0};
   std::atomic<std::uint32_t> epoch_{0};
-  std::atomic<std::uint32_t> looked_at_{0};     // levels of ranges
-  std::atomic<std::uint32_t> process_open_{0};  // ranges of the process
+  std::atomic<std::uint32_t> looked_at_{0};     // levels of ranges the listener is told of
+  std::atomic<std::uint32_t> process_open_{0};  // number of open process ranges
 
   // Never held while calling the listener.
   mutable Mutex base_mutex_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What our callbacks cost, measured at one of many. Pure code.
+// Estimates the cost of Gable's callbacks from a sample of them. Pure code.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 namespace gable {
 
 // A sample stands for the callbacks that were not measured, unless it is far above the others: then
-// the thread was preempted within it, as it may be anywhere. That happened once and counts once. A
-// cost that stays high is believed after a few samples.
+// the thread was preempted within it, as it may be anywhere. Such a sample counts once. A cost that
+// stays high is believed after a few samples.
 class SampledCost {
  public:
-  // ns that are to be added for a sample of `ns` that was taken of one in `stands_for`.
+  // Time in ns to add for a sample of `ns` that stands for `stands_for` callbacks.
   [[nodiscard]] std::uint64_t add(std::uint64_t ns, std::uint32_t stands_for) {
     const std::uint64_t far = kFar * usual_ns_;
     const bool alone = ns > far;

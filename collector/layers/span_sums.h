@@ -17,8 +17,8 @@ namespace gable {
 
 class SpanSums {
  public:
-  // One range that ended, on the owning thread; `ticks` is 0 when it was not timed. Allocates for
-  // the first range of 256 layers, else only adds.
+  // Adds an ended range, on the owning thread; `ticks`: 0 if it was not timed. Allocates once per
+  // 256 layers.
   void add(LayerId layer, std::uint64_t ticks) {
     if (layer >= kLayers) return;
     auto& place = chunks_[layer / kChunk];
@@ -74,7 +74,7 @@ class SpanSums {
  private:
   struct Cell {
     std::atomic<std::uint64_t> calls{0}, timed{0}, ticks{0};
-    Sums before;  // the reader's: what was taken so far
+    Sums before;  // what the reader has taken so far
   };
   static constexpr std::size_t kChunk = 256;
   static constexpr std::size_t kLayers = LayerTree::kDefaultMaxLayers + kChunk;

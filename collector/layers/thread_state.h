@@ -35,10 +35,10 @@ struct ContextSlot {
 // What this thread does to CUDA graphs.
 struct CaptureState {
   bool launching = false;       // in a launch that may become a node
-  bool made_node = false;       // and a node was made in it
-  bool instantiating = false;   // a graph
-  LaunchKey key;                // of the launch
-  WindowId window = kNoWindow;  // and the window and step in which it began
+  bool made_node = false;       // a node was made in that launch
+  bool instantiating = false;   // a graph is being instantiated
+  LaunchKey key;                // key of the launch
+  WindowId window = kNoWindow;  // window and step in which the launch began
   std::uint32_t step = 0;
   std::vector<std::uint32_t> clones;  // graphs that were cloned for the one being instantiated
 };
@@ -49,28 +49,28 @@ struct BackwardSlot {
   LayerId layer = 0;
 };
 
-// A synchronising call under way in a time window.
+// A synchronising call in progress in a time window.
 struct Wait {
   LayerId layer = 0;
   WindowId window = kNoWindow;
   std::uint64_t start_ns = 0;  // 0: none
 };
 
-// A call under way in a step that is recorded call by call.
+// A call in progress in a step that is recorded call by call.
 struct OpenCall {
-  WindowId window = kNoWindow;  // none: it is not recorded
+  WindowId window = kNoWindow;  // kNoWindow: it is not recorded
   std::uint32_t correlation = 0;
   std::uint64_t enter_ns = 0;
 };
 
 // A thread's own step ranges (--step-range).
 struct OwnSteps {
-  std::uint32_t epoch = 0;  // of the queue that knows them
+  std::uint32_t epoch = 0;  // epoch of the queue that counts them
   std::uint32_t open = 0;
-  std::uint32_t began_in = 0;  // the step in which its last one began
+  std::uint32_t began_in = 0;  // step in which its last range began
 };
 
-// One a thread: in the order in which it is explained.
+// One per thread; members are ordered for reading, not for size.
 struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   ThreadRanges ranges;
   EventRing ring;
@@ -78,8 +78,8 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   SpanSums waits;  // in ns, not ticks
   Wait wait;
   OpenCall call;
-  std::uint64_t input_start_ns = 0;  // of the input that is being fetched; 0: none
-  std::uint32_t number = 0;          // no other thread has or had it
+  std::uint64_t input_start_ns = 0;  // start of the input being fetched; 0: none
+  std::uint32_t number = 0;          // unique among all threads ever
   NodeLayers nodes;
   BackwardSlot backward;
   ThreadModules modules;
@@ -87,11 +87,11 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   ContextSlot context;
   OwnSteps steps;
   WindowId waited_in = kNoWindow;  // the time window of the last wait, until something is launched
-  std::uint32_t launches = 0;      // for sampling our own cost
-  std::uint64_t followed = 0;      // launches, those of graphs too, while borders are looked for
-  std::uint32_t stands_for = 0;    // launches that this one is measured for; 0: it is not
-  SampledCost entered_cost, left_cost;  // of launches
-  bool busy = false;  // inside one of our slow paths: callbacks caused by us are not the program's
+  std::uint32_t launches = 0;      // launch count, for sampling Gable's own cost
+  std::uint64_t followed = 0;      // launches, graphs included, while borders are looked for
+  std::uint32_t stands_for = 0;    // launches that this sample stands for; 0: not sampled
+  SampledCost entered_cost, left_cost;  // cost at a launch's ENTER and EXIT
+  bool busy = false;  // in a slow path of Gable's: callbacks that it causes are not the program's
   std::atomic<bool> ours{false};  // a thread of Gable's: it launches nothing
   bool in_window_launch = false;  // between ENTER and EXIT of a launch that has a counter range
   CaptureState capture;
@@ -106,8 +106,8 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
 // This thread's state. Never null; the first call on a thread allocates.
 ThreadState& this_thread();
 
-// The main thread has called Gable, and has ended without what runs at a thread's end: it was
-// ended by a system call.
+// Whether the main thread has called Gable and then ended by a system call, without the code that
+// runs at a thread's end.
 [[nodiscard]] bool main_thread_vanished();
 
 class ThreadRegistry {
@@ -123,15 +123,14 @@ class ThreadRegistry {
       use(*state);
     }
   }
-  [[nodiscard]] std::size_t size();  // threads of the program that there were at once
-  // Launches that the other threads may have on their way while one makes a border: room for so
-  // many more.
+  [[nodiscard]] std::size_t size();  // most threads of the program alive at once
+  // Most launches other threads may have in progress at a border; that much extra room is needed.
   [[nodiscard]] std::size_t launches_of_others() {
     constexpr std::size_t kOfEach = 16;
     const auto threads = size();
     return threads > 0 ? (threads - 1) * kOfEach : 0;
   }
-  // In a forked child: nothing of the parent's threads is left.
+  // Drops the parent's threads in a forked child.
   static void forget_in_child();
 
  private:

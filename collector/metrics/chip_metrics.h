@@ -28,7 +28,7 @@ class ChipMetrics {
 
   // Whether CUPTI knows the chip.
   [[nodiscard]] CuptiFailure check();
-  // Passes that a set needs; nullopt when the chip lacks one of them.
+  // Number of passes that a set needs; nullopt if the chip lacks one of its metrics.
   [[nodiscard]] std::optional<std::size_t> passes(const MetricNames& metrics);
   // The same, with the configuration image of the set.
   [[nodiscard]] std::optional<std::size_t> configure(const MetricNames& metrics,
@@ -36,11 +36,11 @@ class ChipMetrics {
   [[nodiscard]] std::optional<std::size_t> passes_alone(std::string_view metric);
   [[nodiscard]] bool has(std::string_view metric) { return passes_alone(metric).has_value(); }
   [[nodiscard]] bool single(std::string_view metric) { return passes_alone(metric) == 1u; }
-  // Whether `metric` shares a pass with all of `group`, which is one.
+  // Whether `metric` fits into the same pass as `group`, which needs one pass.
   [[nodiscard]] bool fits(const MetricNames& group, const std::string& metric);
 
-  // The first call that failed and was no answer about a metric: what was asked then counts as
-  // something that the chip lacks.
+  // The first failed call that was no answer about a metric; the metric asked for counts as
+  // missing.
   [[nodiscard]] const CuptiFailure& trouble() const { return trouble_; }
 
   [[nodiscard]] const CuptiApi& api() const { return api_; }
@@ -51,7 +51,8 @@ class ChipMetrics {
   const std::string chip_;
   const std::vector<std::uint8_t> availability_;
   CuptiFailure trouble_;
-  std::map<std::string, std::optional<std::size_t>, std::less<>> answers_;  // by the names, joined
+  std::map<std::string, std::optional<std::size_t>, std::less<>>
+      answers_;  // by joined metric names
 };
 
 }  // namespace gable

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics of one pass in place of one that needs more: its parts by CUPTI's rules for names.
+// Replaces a metric that needs several passes by its single-pass parts, by CUPTI's naming rules.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ namespace gable {
 [[nodiscard]] MetricNames single_pass_parts(ChipMetrics& chip, std::string_view metric);
 
 // The chip's metrics that count tensor operations of a kind, by input type in the order of the role
-// table. Each type's metrics add up to its operations; none includes another. Empty: not all of the
-// type can be had.
+// table. Each type's metrics add up to its operations; none includes another. Empty if the chip
+// lacks one of a type's metrics.
 struct TensorType {
   std::string type;
   MetricNames metrics;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --metrics asks of one chip: sets and names become metrics of one pass each, and sentences
-// about what the chip cannot give.
+// Turns --metrics into metrics of one pass each on a chip, with sentences about what the chip
+// cannot give.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct MetricRequest {
   bool roofline = false;
   MetricNames metrics;  // beyond the roofline: single-pass, full names, each once
   std::vector<LeftOut> left_out;
-  std::vector<std::string> notes;  // sentences: what is collected in place of what
+  std::vector<std::string> notes;  // sentences on what is collected instead of what
 };
 
 // `wanted`: names of sets and metrics as Settings::metrics has them; empty is the roofline. A name

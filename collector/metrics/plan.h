@@ -18,7 +18,7 @@ namespace gable {
 // One configuration that CUPTI collects in a single pass.
 struct PassPlan {
   Phase phase;                       // hw with its group, or flops
-  bool replayed = false;             // of several passes, for kernel replay alone
+  bool replayed = false;             // needs several passes; for kernel replay only
   std::vector<std::string> metrics;  // full names with their roll-up: "dram__sectors_read.sum"
   // For cuptiRangeProfilerSetConfig; must outlive the profiler's Disable.
   std::vector<std::uint8_t> config_image;
@@ -30,10 +30,10 @@ struct MetricPlan {
   std::vector<PassPlan> passes;
   std::vector<std::string> unavailable;  // quantities this chip has no single-pass metric for; only
                                          // where the roofline was asked for
-  std::vector<std::string> raw;    // collected for their own sake: no part of operations or bytes
-  std::vector<LeftOut> left_out;   // what --metrics asked for and the chip does not give
-  std::vector<std::string> notes;  // sentences: what is collected in place of what
-  std::string error;               // one sentence when no plan could be made
+  std::vector<std::string> raw;          // collected on request, not used for operations or bytes
+  std::vector<LeftOut> left_out;         // what --metrics asked for and the chip does not give
+  std::vector<std::string> notes;        // sentences on what is collected instead of what
+  std::string error;                     // one sentence when no plan could be made
 };
 
 // `wanted`: Settings::metrics; empty is the roofline. `availability`: counter availability image of

@@ -8,7 +8,7 @@
 
 namespace gable {
 
-// `plan`: of single passes. Where CUPTI makes no configuration of them together, the error says so.
+// `plan`: one of single passes. If CUPTI cannot configure them together, the error says so.
 [[nodiscard]] MetricPlan replay_plan(ChipMetrics& chip, MetricPlan plan);
 
 }  // namespace gable

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of the program's own that alone is profiled: gable.profile in Python, gable.h in C.
+// A block of the program outside of which nothing is profiled: gable.profile in Python, gable.h in
+// C.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,17 @@ namespace gable {
 
 inline constexpr std::uint32_t kMostRepeats = 1000;  // each costs memory for its places
 
-// Windows of a queue, instead of those that the options ask for. What is empty is as they say.
+// Windows of a queue that replace the options'. Empty members keep the options' values.
 struct Schedule {
   std::optional<std::uint32_t> wait, warmup, active, repeat;
 };
 
 struct Block {
   Schedule schedule;
-  std::vector<std::string> include, exclude;  // patterns of layers; none of either: as the options
+  std::vector<std::string> include, exclude;  // layer patterns; both empty: as the options
 };
 
-// The block that was begun before CUDA was: it is opened once there is a session.
+// A block begun before CUDA was initialised; it opens once there is a session.
 class EarlyBlock {
  public:
   void begin(Block block) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The named sets of --metrics. Pure text: what a chip has is for the planner to ask.
+// The named sets of --metrics. Pure text; the planner finds out what a chip has.
 #pragma once
 
 #include <string_view>
@@ -7,17 +7,17 @@
 
 namespace gable {
 
-// One thing to know of a kernel, from metrics that every chip collects in single passes, as far as
-// it has them.
+// One fact about a kernel, derived from metrics that every chip that has them collects in single
+// passes.
 struct SetQuantity {
   std::string_view name;     // "achieved occupancy"
-  std::string_view formula;  // how it follows from the metrics; empty: it is the metric
+  std::string_view formula;  // how to compute it from the metrics; empty: it is the metric
   std::vector<std::string_view> metrics;
 };
 
 struct MetricSet {
   std::string_view name;                // "cache"
-  std::string_view gives;               // half a sentence
+  std::string_view gives;               // a clause that says what the set shows
   std::vector<SetQuantity> quantities;  // empty for `roofline`, whose metrics are those with a role
 };
 

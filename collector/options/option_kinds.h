@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinds of options that Gable's commands have. A wrong value is refused with a sentence that
-// names the option and what it takes; of an option that is given twice, the last one counts.
+// names the option and its valid values; if an option is given twice, the last one counts.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a program hands to NVTX to the name of a layer: numbers that differ from call to call
-// are cut, so that the same place in the program is the same layer every time.
+// Turns an NVTX range name into a layer name: numbers that vary between calls are cut, so that a
+// place in the program is always the same layer.
 #pragma once
 
 #include <regex>

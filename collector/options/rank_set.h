@@ -9,13 +9,13 @@
 
 namespace gable {
 
-// The rank of this process, as launchers of parallel programs say it in its environment.
+// The rank of this process, if a launcher of parallel programs has set it in the environment.
 [[nodiscard]] std::optional<std::int64_t> told_rank();
 
 // Ranks, and slices of them as Python has them: "0", "0,7", "0:8" (0 to 7), "0::8" (every eighth).
 class RankSet {
  public:
-  // Empty where `text` is no such list.
+  // Returns nothing if `text` is not a valid list.
   [[nodiscard]] static std::optional<RankSet> parse(const std::string& text);
 
   [[nodiscard]] bool holds(std::int64_t rank) const;
@@ -27,8 +27,8 @@ class RankSet {
   std::vector<Slice> slices_;
 };
 
-// Whether `ranks`, the option's value, leaves this rank without a report. No rank is left out by an
-// empty value, nor one that nobody tells.
+// Whether `ranks`, the option's value, leaves this rank without a report. An empty value leaves no
+// rank out; an unknown rank is never left out.
 [[nodiscard]] bool leaves_out(const std::string& ranks, std::optional<std::int64_t> rank);
 
 }  // namespace gable

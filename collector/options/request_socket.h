@@ -15,11 +15,11 @@ class RequestSocket {
   RequestSocket(const RequestSocket&) = delete;
   RequestSocket& operator=(const RequestSocket&) = delete;
 
-  void open();                           // without effect where it fails: then nobody can ask
-  [[nodiscard]] int descriptor() const;  // to be polled; -1: nobody can ask
-  // Somebody asks: `answer` gets the line. Waits a bounded time for it.
+  void open();                           // on failure nobody can ask
+  [[nodiscard]] int descriptor() const;  // for poll(); -1: not open
+  // Serves one client: `answer` gets its line, which is awaited for a bounded time.
   void serve(const std::function<std::string(const std::string&)>& answer);
-  // In a forked child: the socket is its parent's.
+  // Closes the parent's socket in a forked child.
   static void close_in_child();
 };
 

@@ -18,10 +18,10 @@ class App;
 
 namespace gable {
 
-// --ranges: how counters are told apart by launch. Without the option: `user`, and what else works
-// where CUPTI refuses that.
+// --ranges: how counters are assigned to launches. By default `user`, or whatever works if CUPTI
+// refuses that.
 enum class RangesBy : std::uint8_t { user, automatic };
-// --scope: what counters are taken of.
+// --scope: what counters are taken for.
 enum class CounterScope : std::uint8_t { kernel, range };
 // --replay: whether CUPTI runs each kernel several times.
 enum class Replay : std::uint8_t { none, kernel };
@@ -51,7 +51,7 @@ struct Settings {
   bool phase_hw = true, phase_flops = true, phase_time = true;  // --phases hw,flops,time
   std::optional<std::uint32_t> wait,
       warmup;  // unset: 1 where steps are known, 0 where windows are launches
-  std::optional<std::uint32_t> active;  // unset: as many windows of each phase as the keys want
+  std::optional<std::uint32_t> active;  // windows per phase; unset: as many as the keys need
   std::uint32_t repeat = 1;
   std::uint32_t window = 200;  // launches of one window where no step is known
   std::string step_range;      // --step-range: a regular expression over range names
@@ -65,8 +65,8 @@ struct Settings {
   Replay replay = Replay::none;
   std::vector<std::string> metrics;  // --metrics: named sets and metrics; empty is roofline
   std::optional<double> budget;      // --budget: added wall time, percent of the program's
-  std::string record;                // --record: a recording of the run goes there; empty: none
-  std::string ranks;                 // --ranks: those that write a report; empty: all
+  std::string record;                // --record: file for a recording of the run; empty: none
+  std::string ranks;                 // --ranks: ranks that write a report; empty: all
   Then then = Then::go_on;
   std::uint32_t max_keys = 20000;
   bool no_command = false;   // --no-command: reports do not hold the program's command line
@@ -92,7 +92,7 @@ struct ParsedOptions {
   Settings settings;
   std::string error;  // one sentence when the text was wrong; the settings are then the defaults
 };
-// Why options of which each is right cannot be had together, and what can; empty where they can.
+// Why options that are each valid cannot be combined, and what can be; empty if they can.
 [[nodiscard]] std::string contradiction(const Settings& settings);
 [[nodiscard]] ParsedOptions parse_options(const std::string& text);
 

@@ -7,10 +7,10 @@
 
 namespace gable {
 
-// The word as it stands in such a line: in quotes where it needs them.
+// The word as written in such a line, quoted if necessary.
 [[nodiscard]] std::string shell_quoted(const std::string& word);
 
-// Appends the line's words. False: a quote or a backslash is left open.
+// Appends the line's words; returns false if a quote or a backslash is left open.
 [[nodiscard]] bool shell_words(const std::string& line, std::vector<std::string>& words);
 
 }  // namespace gable

@@ -18,9 +18,9 @@ inline std::uint64_t ns_of(clockid_t clock) {
   return static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-// For durations on the CPU, ns. Not comparable with CUPTI's clock.
+// Monotonic time in ns, for durations on the CPU. Not comparable with CUPTI's clock.
 inline std::uint64_t steady_ns() { return ns_of(CLOCK_MONOTONIC); }
-// Since 1970, ns; it may jump. See host_clock.h.
+// Time since 1970 in ns; may jump. See host_clock.h.
 inline std::uint64_t system_ns() { return ns_of(CLOCK_REALTIME); }
 
 // The processor's own steady counter where it has one that runs at one rate on all cores and in all

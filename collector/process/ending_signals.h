@@ -8,21 +8,20 @@
 
 namespace gable {
 
-// Sent by people, batch systems and limits: the report is written first. Not those that say that
-// the program is broken, as what it has in memory is worth nothing then; and not those that
-// libraries look at before they take them for themselves (SIGPIPE and SIGXFSZ, SIGPROF and
-// SIGVTALRM): one that finds a handler there does not, or calls it.
+// Signals sent by people, batch systems and limits, on which the report is written first. Excluded
+// are signals of a broken program, whose memory is unreliable, and those that libraries install
+// handlers for unless they find one (SIGPIPE, SIGXFSZ, SIGPROF, SIGVTALRM).
 inline constexpr std::array kEndingSignals{SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                            SIGALRM, SIGUSR1, SIGXCPU};
 
-// From a signal to the program's end, whatever hangs; and what a report that is being written to a
-// disk may take beyond that. Together less than what batch systems and containers leave a program.
+// Time from a signal to the program's end, whatever hangs, and extra time for a report being
+// written to disk. Their sum is less than batch systems and containers grant a program.
 inline constexpr std::chrono::milliseconds kSignalPatience{2000}, kDiskPatience{6000};
 
-// Ends the process as the signal does where nobody handles it. Safe in a signal handler.
+// Ends the process as an unhandled signal would. Safe in a signal handler.
 void die_of(int number);
 
-// The same once patience is over: a report that is being written is finished, if the disk lets it.
+// The same after the time limit: lets a report being written finish, if the disk allows.
 void end_at_once(int number);
 
 }  // namespace gable

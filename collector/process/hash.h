@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fast 64-bit hash for names and launch keys: 8 bytes a step, folded by a 128-bit product (the
-// construction of wyhash). Not for anything that an adversary feeds.
+// A fast 64-bit hash for names and launch keys: 8 bytes per step, folded by a 128-bit product (the
+// construction of wyhash). Not for adversarial input.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of CUPTI's records, ns, without asking CUPTI each time. Every CUPTI that was met
-// answers with the system's clock (CLOCK_REALTIME). One whose answer lies between two looks at that
-// clock is taken for such a one for kTrust; then it is asked again, as another tool may have given
-// CUPTI a clock of its own.
+// The clock of CUPTI's records in ns, without asking CUPTI each time. Every CUPTI seen so far
+// answers with CLOCK_REALTIME. If its answer lies between two readings of that clock, it is trusted
+// for kTrust and then asked again, since another tool may have given CUPTI another clock.
 #pragma once
 
 #include <atomic>
@@ -21,7 +20,7 @@ class HostClock {
     std::uint64_t before = 0, cupti = 0, after = 0;
   };
 
-  // 0: CUPTI is to be asked. Neither waits nor calls CUPTI.
+  // The time in ns; 0: CUPTI must be asked. Neither waits nor calls CUPTI.
   [[nodiscard]] std::uint64_t read() const { return read(system_ns()); }
   [[nodiscard]] std::uint64_t read(std::uint64_t now) const {
     const auto until = trusted_until_.load(std::memory_order_relaxed);

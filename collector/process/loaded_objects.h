@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loader has mapped, asked without the lock that it holds while constructors run.
+// What the loader has mapped, without taking the lock that it holds while constructors run.
 //
-// dlopen, dlclose, dlsym and dladdr wait for that lock: for as long as a constructor takes, and for
-// ever where the constructor waits for the thread that asks. dl_iterate_phdr waits for another one,
-// which is only held while the list of objects changes. Within its callback no lock may be taken
-// and nothing allocated: an allocator of the program's may ask the loader, and dladdr there takes
-// the two locks in the opposite order of a dlopen.
+// dlopen, dlclose, dlsym and dladdr wait for that lock as long as a constructor takes, and forever
+// if the constructor waits for the calling thread. dl_iterate_phdr waits for another one, which is
+// only held while the list of objects changes. Within its callback no lock may be taken and nothing
+// allocated: an allocator of the program's may ask the loader, and dladdr there takes the two locks
+// in the opposite order of a dlopen.
 #pragma once
 
 #include <link.h>
@@ -23,8 +23,8 @@ namespace gable {
 // Whether an object of that file name is mapped.
 [[nodiscard]] bool is_loaded(const char* file_name);
 
-// The file name of the object that has the address, cut where it does not fit; the program's own
-// where it is the program. False: there is none.
+// Writes the file name, truncated to `size`, of the object that contains the address, which may be
+// the program itself. Returns false if there is none.
 bool object_at(const void* address, char* file_name, std::size_t size);
 
 }  // namespace gable

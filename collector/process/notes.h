@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain sentences for the user: each is said once on stderr and stands in the report.
+// Plain sentences for the user, each printed once on stderr and kept in the report.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace gable {
 
 class Notes {
  public:
-  // Different sentences kept; more are only counted by their absence.
+  // Most different sentences kept; further ones are dropped.
   static constexpr std::size_t kMax = 200;
 
   Notes();
 
-  // In the report, and on stderr ("gable: …") as long as that is what it was when this was made: a
-  // program that closes it may get its number for a file of its own.
+  // Adds the sentence to the report and prints it on stderr ("gable: …"), unless the program has
+  // closed stderr, whose number may then be another file's.
   void say(const std::string& sentence);
-  // In the report only.
+  // Adds the sentence to the report only.
   void record(const std::string& sentence);
   [[nodiscard]] std::vector<std::string> all() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of ours in somebody else's program.
+// Gable's own threads in the profiled program.
 #pragma once
 
 #include <pthread.h>
@@ -16,17 +16,17 @@ namespace detail {
 void remember_own_name(const char* name);
 }
 
-// Whether a thread of that name is one of ours, or CUPTI's: a thread has the name of the one that
-// started it, unless it takes another.
+// Whether a thread of that name is Gable's, or one that CUPTI started from it: a thread inherits
+// its creator's name unless it takes another.
 [[nodiscard]] bool is_own_thread_name(std::string_view name);
 
-// This thread is Gable's: what CUPTI and the driver call out of it is not the program's.
+// Marks this thread as Gable's: callbacks on it are not the program's.
 void be_own_thread();
-// How a thread is marked as such. Set while the library is loaded, before there is one.
+// Sets how such a thread is marked, when the library is loaded and no such thread exists yet.
 void mark_own_threads_with(void (*mark)());
 
-// Runs `body` on a detached thread that has every signal blocked, so that the program's own threads
-// get them. False: no thread can be had. `name`: a literal of at most 15 letters.
+// Runs `body` on a detached thread with every signal blocked, so that the program's own threads get
+// them. Returns false if no thread could be started. `name`: a literal of at most 15 characters.
 template <typename Body>
 bool start_own_thread(const char* name, Body body) {
   detail::remember_own_name(name);

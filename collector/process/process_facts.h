@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What files about this process say of it.
+// Facts about this process for the files that Gable writes.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace gable {
 
-// What a file may say of the command: its secrets are masked, and with --no-command it is empty.
+// The command line as files show it: secrets are masked; empty with --no-command.
 [[nodiscard]] std::vector<std::string> shown_command_line(const Settings& settings);
-// On the playback GPU, so that no number is from hardware.
+// Whether the process runs on the playback GPU, so that no number is from hardware.
 [[nodiscard]] bool is_played(const Settings& settings);
 // "run.json" and "2" give "run-2.json".
 [[nodiscard]] std::string with_suffix(const std::string& path, const std::string& suffix);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was switched on, as the calls that switch it off again. Whatever fails first, or ends, runs
-// them all, the last first.
+// Calls that switch off what was switched on, run in reverse order on failure or at the end.
 #pragma once
 
 #include <functional>
@@ -15,9 +14,9 @@ class Undo {
   Undo(const Undo&) = delete;
   Undo& operator=(const Undo&) = delete;
 
-  // After something was switched on. `call` must not throw.
+  // Adds the call for something just switched on; it must not throw.
   void push(std::function<void()> call) { calls_.push_back(std::move(call)); }
-  // What another one has, instead of what this one had.
+  // Replaces this one's calls by those of another, which loses them.
   void take(Undo& other) {
     calls_.clear();
     calls_.swap(other.calls_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --budget: what measuring has added to the run so far, and what it may add now. Pure code. Windows
-// without counters tell how long a window takes by itself; what a counter window takes beyond that,
-// what beginning and reading it takes, and the time in our callbacks count as added.
+// --budget: how much time measuring has added to the run, and how much it may still add. Pure code.
+// Windows without counters tell how long a window takes by itself; what a counter window takes
+// beyond that, what beginning and reading it takes, and the time in our callbacks count as added.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,40 @@ namespace gable {
 
 struct WindowCost {
   Phase phase;
-  std::uint64_t hash = 0;      // of its launches; 0: unknown
-  std::uint64_t launches = 0;  // all of them
-  std::uint64_t ranged = 0;    // with counters
+  std::uint64_t hash = 0;      // hash of its launches; 0: unknown
+  std::uint64_t launches = 0;  // number of all launches
+  std::uint64_t ranged = 0;    // launches with counters
   std::uint64_t wall_ns = 0, callbacks_ns = 0;
 };
 
 class Budget {
  public:
-  static constexpr double kGuessNs = 100000;      // of a launch with counters, until one was seen
-  static constexpr std::uint64_t kGuesses = 32;   // launches that the guess counts for
-  static constexpr std::uint64_t kPatience = 64;  // windows without counters, before giving up
+  static constexpr double kGuessNs = 100000;      // cost of a launch until measured
+  static constexpr std::uint64_t kGuesses = 32;   // the guess weighs as much as this many launches
+  static constexpr std::uint64_t kPatience = 64;  // windows without counters before giving up
 
   explicit Budget(std::optional<double> percent) : percent_(percent) {}
 
   [[nodiscard]] bool limited() const { return percent_.has_value(); }
-  // A window begins. The first one begins the run.
+  // Called when a window begins; the first one begins the run.
   void begin(std::uint64_t now_ns);
   void ended(const WindowCost& cost);
-  // Beginning or reading windows took that long.
+  // Adds the time in ns that beginning or reading windows took.
   void settled(std::uint64_t ns);
 
-  // Launches whose counters there is room for now.
+  // How many launches with counters the budget has room for now.
   [[nodiscard]] std::uint64_t launches() const;
-  // Times without counters cost little: a twentieth of a window is expected.
+  // Timing without counters is assumed to cost a twentieth of a window.
   [[nodiscard]] bool room_for_times() const { return room_ns() >= plain_mean_ns_ / 20; }
-  // Our callbacks alone take more: waiting makes it worse.
+  // Gable's callbacks alone exceed the budget, so waiting makes it worse.
   [[nodiscard]] bool hopeless() const;
-  // Of the time the run would have taken, percent; unknown before the first window.
+  // Added time in percent of the run without measuring; unknown before the first window.
   [[nodiscard]] std::optional<double> added_percent() const;
   [[nodiscard]] double added_ns() const { return added_ns_; }
   [[nodiscard]] std::optional<double> percent() const { return percent_; }
 
  private:
-  [[nodiscard]] double own_ns() const;  // of the run without measuring
+  [[nodiscard]] double own_ns() const;  // length of the run without measuring
   [[nodiscard]] double room_ns() const;
   [[nodiscard]] double plain_ns(const WindowCost& cost) const;
   void learn(const WindowCost& cost, double ns);
@@ -56,10 +56,10 @@ class Budget {
   std::optional<std::uint64_t> start_ns_;
   std::uint64_t now_ns_ = 0, plain_windows_ = 0, ranged_ = 0;
   double added_ns_ = 0;
-  double callbacks_ns_ = 0;                   // of those, in windows without counters
-  double counted_ns_ = 0;                     // of those, by counter windows
-  double settled_ns_ = 0;                     // in the window that is open
-  std::map<std::uint64_t, double> plain_ns_;  // of a window, by hash; the newest weigh most
+  double callbacks_ns_ = 0;                   // part of added_ns_ in windows without counters
+  double counted_ns_ = 0;                     // part of added_ns_ due to counter windows
+  double settled_ns_ = 0;                     // part of added_ns_ in the open window
+  std::map<std::uint64_t, double> plain_ns_;  // length of a window by hash; the newest weigh most
   double plain_mean_ns_ = 0, plain_launch_ns_ = 0;
 };
 

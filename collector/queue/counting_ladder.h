@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted where CUPTI refuses what was asked of it: a ladder, on which each kind of
-// counters (hardware, FLOPs) goes down one rung after the other, and what still works goes on. Pure
-// code: told what failed and what is allowed, it says what is taken next, and in which words.
+// What is counted when CUPTI refuses a request: a ladder on which each kind of counters (hardware,
+// FLOPs) descends rung by rung to one that works. Pure code: it is told what failed and what is
+// allowed, and returns the next rung and the sentence for the user.
 #pragma once
 
 #include <array>
@@ -17,16 +17,16 @@ class CountingLadder {
  public:
   enum class Rung : std::uint8_t {
     replay,     // CUPTI runs each kernel several times, as the user asked
-    launches,   // a range of ours around each launch
-    automatic,  // a range of CUPTI's for each kernel, after which it waits
-    trial,      // one window with a range of ours for each layer, which shows whether these work
-    layers,     // ranges of layers
+    launches,   // Gable puts a range around each launch
+    automatic,  // CUPTI makes a range for each kernel and waits after it
+    trial,      // one window with a range for each layer, to see whether those work
+    layers,     // Gable puts a range around each layer
     none,       // this kind of counters is not taken any more
   };
   struct Way {
     Rung from, to;
   };
-  // From a rung a kind goes the first way that is allowed. A trial that succeeds leads to layers.
+  // A kind leaves a rung by the first way that is allowed. A successful trial leads to layers.
   static constexpr std::array kWays = {
       Way{Rung::replay, Rung::none},      Way{Rung::launches, Rung::automatic},
       Way{Rung::launches, Rung::trial},   Way{Rung::launches, Rung::layers},
@@ -36,54 +36,54 @@ class CountingLadder {
   };
 
   enum class Cause : std::uint8_t {
-    refused,   // a call of CUPTI's failed
-    denied,    // with an answer that no other way of asking changes; or nobody knows its state
+    refused,   // a CUPTI call failed
+    denied,    // it failed in a way no other rung avoids, or its state is unknown
     misfit,    // a window's counters are not those of its launches
-    too_many,  // its launches are more than the ranges that CUPTI takes
+    too_many,  // a window has more launches than CUPTI takes ranges
     stalled,   // no kernel was launched for long
   };
   struct Allowed {
-    bool automatic = true;  // nothing waits for what waits after every launch
-    bool layers = true;     // nobody asked for what only single launches have
+    bool automatic = true;  // waiting after every launch blocks nothing else
+    bool layers = true;     // the user asked for nothing that needs single launches
   };
   struct Step {
     bool moved = false;          // ranges change, or what is counted
-    bool scope_changed = false;  // from launches to layers or back: counters begin anew
+    bool scope_changed = false;  // between launches and layers: counting restarts
     std::string sentence;        // what is taken now; empty: nothing changed
   };
 
-  static constexpr std::uint32_t kMisfits = 3;  // in a row; then a rung does not work
-  static constexpr std::uint32_t kStalls = 3;   // in a row; then counters are what stalls
+  static constexpr std::uint32_t kMisfits = 3;  // in a row before a rung is given up
+  static constexpr std::uint32_t kStalls = 3;   // in a row before counters are blamed
 
-  // Where `first` is what the user chose.
+  // `first`: the mode that the user chose.
   explicit CountingLadder(RangeMode first, bool hw = true, bool flops = true);
 
   [[nodiscard]] Rung rung(PhaseKind kind) const { return of(kind).rung; }
   [[nodiscard]] bool taken(PhaseKind kind) const { return rung(kind) != Rung::none; }
-  [[nodiscard]] RangeMode mode(PhaseKind kind) const;          // of the kind's next window
-  [[nodiscard]] bool by_layers() const { return by_layers_; }  // what counters are of
+  [[nodiscard]] RangeMode mode(PhaseKind kind) const;          // the mode of the kind's next window
+  [[nodiscard]] bool by_layers() const { return by_layers_; }  // per layer, not per launch
   [[nodiscard]] bool works(PhaseKind kind) const { return of(kind).works; }
-  // The window only shows whether ranges work; its counters are not kept.
+  // The next window only tests whether ranges work; its counters are discarded.
   [[nodiscard]] bool on_trial(PhaseKind kind) const { return rung(kind) == Rung::trial; }
 
-  // A kind that cannot be had for other reasons.
+  // Stops counting a kind that is unavailable for another reason.
   void leave_out(PhaseKind kind) { of(kind).rung = Rung::none; }
-  // Another queue: what was refused is asked for again.
+  // Starts again at the top for another queue, trying again what was refused.
   void begin_anew();
 
-  // A window of the kind could not begin, or its counters are worth nothing.
+  // Called when a window of the kind could not begin or its counters are useless.
   [[nodiscard]] Step failed(PhaseKind kind, Cause cause, const Allowed& allowed);
   [[nodiscard]] Step give_up_all();
-  // A window was read, and its counters fit.
+  // Called when a window was read and its counters fit its launches.
   [[nodiscard]] Step worked(PhaseKind kind);
-  // Other ranks may wait from here on. The mode of a kind that was counted so changes.
+  // Rules out automatic ranges, because other ranks may wait; kinds that used them change mode.
   [[nodiscard]] Step forbid_automatic(const Allowed& allowed);
 
  private:
   struct Kind {
     Rung rung = Rung::launches;
     bool works = false;                                   // a window fitted on this rung
-    bool fell = false;                                    // it failed on a rung above
+    bool fell = false;                                    // the kind failed on a higher rung
     std::uint32_t refusals = 0, misfits = 0, stalls = 0;  // in a row
   };
   [[nodiscard]] const Kind& of(PhaseKind kind) const {

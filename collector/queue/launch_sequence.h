@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launches in which a period is looked for: those of one thread. Threads run at their own pace,
-// so that the launches of all of them come in another order in every step; each thread's own do
-// not. Followed is the first thread that launches, until others launched four times as much; while
-// a period is followed, until it launched nothing for long. What other threads launch belongs to
-// the step that is open. Pure code: a thread is told by any pointer.
+// so their launches interleave differently in every step, but each thread's own order is stable.
+// The first thread that launches is followed until others have launched four times as much or,
+// while a period is followed, until it has launched nothing for long. Launches of other threads
+// belong to the open step. Pure code: any pointer identifies a thread.
 #pragma once
 
 #include <atomic>
@@ -15,13 +15,13 @@ namespace gable {
 
 class LaunchSequence {
  public:
-  // Launches of others, while a period is followed.
+  // Launches of other threads without one of its own after which a followed thread is given up.
   static constexpr std::uint32_t kPatience = 20000;
 
   explicit LaunchSequence(const JoinChecks& checks = {}) : finder_(checks) {}
 
-  // From the launching thread. Without a lock: of two threads that come at once one is not
-  // followed.
+  // Called on the launching thread. Takes no lock: if two threads call at once, one call is
+  // ignored.
   PeriodMark add(const void* thread, std::uint64_t key, std::uint32_t kernels = 1) {
     if (leader_.load(std::memory_order_relaxed) != thread && !takes_over(thread))
       return PeriodMark::none;
@@ -31,11 +31,11 @@ class LaunchSequence {
     return mark;
   }
 
-  // Launches of the period that is followed; 0: none is.
+  // Launches in the period that is followed; 0 if none is.
   [[nodiscard]] std::uint32_t length() const { return length_.load(std::memory_order_relaxed); }
-  // As the finder says.
+  // Same as PeriodFinder::hopeful().
   [[nodiscard]] bool hopeful() const { return hopeful_.load(std::memory_order_relaxed); }
-  // Launches were missed.
+  // Called when launches were missed.
   void skip();
 
  private:
@@ -45,10 +45,10 @@ class LaunchSequence {
   std::atomic<const void*> leader_{nullptr};
   std::atomic<bool> inside_{false};
   std::atomic<bool> new_leader_{false};
-  std::atomic<std::uint32_t> own_{0}, others_{0};  // launches of late
+  std::atomic<std::uint32_t> own_{0}, others_{0};  // recent launches
   std::atomic<std::uint32_t> length_{0};
   std::atomic<bool> hopeful_{true};
-  PeriodFinder finder_;  // by whoever is inside
+  PeriodFinder finder_;  // used by the thread that set inside_
 };
 
 }  // namespace gable

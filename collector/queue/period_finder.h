@@ -3,17 +3,17 @@
 // launches of one thread in their order.
 //
 // The anchor is a key that comes once a period. A period is found when the three last stretches
-// from one launch of a key to its next had the same launches, at least kShortest. Of several such
-// keys the first to get there wins, which is where the repeating began. Until a loop around that
-// one shows up: then a rarer key comes at equal stretches, and steps are the outer loop's.
+// from one launch of a key to its next had the same launches, at least kShortest. The first key to
+// get there wins, which is where the repetition began, unless an outer loop shows up: then a rarer
+// key recurs at equal stretches, and steps are those of the outer loop.
 //
-// A step of other launches (a log, another batch size) is a step of another kind, as long as the
-// anchor comes. Where only unknown kinds come, or the anchor does not, the period is lost and
-// another is looked for.
+// A step with different launches (logging, another batch size) is another kind of step as long as
+// the anchor recurs. If only unknown kinds come, or no anchor, the period is lost and another is
+// looked for.
 //
-// What it costs is constant for each launch. What it remembers is bounded: kKeys keys of 32 bytes
-// (1 MiB), the oldest are forgotten first; periods of more than kLongest launches, or of more keys
-// than that, are not found. Nor are those in which every key comes several times.
+// The cost per launch is constant, and memory is bounded: kKeys keys of 32 bytes (1 MiB), the
+// oldest are forgotten first; periods of more than kLongest launches, or of more keys than that,
+// are not found. Periods in which every key comes several times are not found either.
 #pragma once
 
 #include <array>
@@ -28,36 +28,36 @@ enum class PeriodMark : std::uint8_t {
   none,
   begins,   // a step ends before this launch, and the next begins with it
   found,    // the first step begins with this launch; what came before was no step
-  changed,  // the first step of another period: the stretch before it is none, earlier ones are
+  changed,  // a step of another period begins: the stretch before is no step, earlier ones are
   lost,     // the stretch since the last border is no step, and none begins
-  gone      // nothing was found instead: what was taken for steps is to be forgotten
+  gone      // the period is given up without another: forget the steps found
 };
 
 class PeriodFinder {
  public:
-  static constexpr std::uint32_t kShortest = 8;      // launches; shorter ones are no step
-  static constexpr std::uint32_t kLongest = 200000;  // launches
-  static constexpr std::uint32_t kSegments = 3;      // equal stretches
+  static constexpr std::uint32_t kShortest = 8;      // fewest launches in a step
+  static constexpr std::uint32_t kLongest = 200000;  // most launches in a step
+  static constexpr std::uint32_t kSegments = 3;      // equal stretches that make a period
   static constexpr std::uint32_t kKeys = 32768;
-  static constexpr std::uint32_t kStrange = 8;  // kinds never seen, in a row: the period is lost
-  static constexpr std::uint32_t kWithoutUsual = 16;  // other kinds in a row: the same
-  static constexpr std::uint32_t kMostFound = 8;      // then nothing is looked for any more
-  // Launches after which it is no use to look on once the windows are complete: without a period,
-  // and with one around which there may be a longer.
+  static constexpr std::uint32_t kStrange = 8;        // new kinds in a row that lose the period
+  static constexpr std::uint32_t kWithoutUsual = 16;  // unusual kinds in a row that lose it
+  static constexpr std::uint32_t kMostFound = 8;      // periods found before the search stops
+  // Launches after which the search stops once the windows are complete: without a period, and with
+  // one that a longer period may contain.
   static constexpr std::uint32_t kLookOn = 50000, kLookAround = 20000;
 
   explicit PeriodFinder(const JoinChecks& checks = {}) : checks_(checks) {}
 
-  // The next launch. `kernels` that it runs: a graph counts for all of its own.
+  // Takes the next launch. `kernels`: how many it runs; a graph counts all of its kernels.
   PeriodMark add(std::uint64_t key, std::uint32_t kernels = 1);
 
-  // Of the period that is followed, in launches; 0: none was found, or it was lost.
+  // Launches in the period that is followed; 0 if none was found or it was lost.
   [[nodiscard]] std::uint32_t length() const { return state_ == State::follows ? length_ : 0; }
   // A period, or a longer one, may still be found soon.
   [[nodiscard]] bool hopeful() const;
-  // Launches were missed, as many as nobody knows: a period that is followed goes on at the anchor.
+  // Called when an unknown number of launches was missed: a followed period resumes at the anchor.
   void skip();
-  // Everything is forgotten.
+  // Forgets everything.
   void start_anew() { *this = PeriodFinder(checks_); }
 
  private:
@@ -80,7 +80,7 @@ class PeriodFinder {
   PeriodMark search(std::uint64_t key, const Entry& entry, bool repeating);
   PeriodMark take(std::uint64_t key, const Entry& entry, PeriodMark mark);
   PeriodMark lose();
-  // Between two launches of a rarer key there is more than repetitions of the period.
+  // Whether more than repetitions of the period lies between two launches of a rarer key.
   [[nodiscard]] bool is_around(std::uint32_t gap) const;
   [[nodiscard]] std::uint64_t since_anchor() const { return now_ - anchor_at_; }
 
@@ -96,7 +96,7 @@ class PeriodFinder {
   Segment usual_;
   std::array<Segment, kKinds> kinds_{};
   std::uint32_t known_ = 0, strange_ = 0, without_usual_ = 0, found_ = 0;
-  std::uint64_t taken_at_ = 0, beside_ = 0;  // since when; launches since of rarer keys
+  std::uint64_t taken_at_ = 0, beside_ = 0;  // launch it was taken at; rarer keys since
   std::uint64_t lost_at_ = 0;
 };
 

@@ -23,23 +23,22 @@ class Planner {
   explicit Planner(const QueueOptions& options, JoinChecks checks = {})
       : queue_(options), checks_(checks), budget_(options.budget) {}
 
-  // What the next window collects. With a budget: nothing, while there is no room for it.
+  // What the next window collects; nothing while the budget has no room for it.
   [[nodiscard]] Phase next() const;
   // The chip's plan is made: hardware passes, and whether FLOPs can be counted.
   void set_passes(std::uint32_t groups, bool flops);
   [[nodiscard]] bool planned() const { return planned_; }
   void give_up(PhaseKind kind) { queue_.give_up(kind); }
-  // It can be had after all, in another way.
-  // Hardware counters are taken in another way from here on, which has not been seen not to fit.
+  // Trusts hardware counters again, because they are taken in another way from here on.
   void trust_again();
   void take_again(PhaseKind kind);
-  // What was collected is forgotten, and collected anew.
+  // Discards what was collected and collects it again.
   void collect_again() { queue_.collect_again(); }
-  // A step of those launches passed before the first window.
+  // Records a step with that hash of launches before the first window.
   void saw_step(std::uint64_t hash) { queue_.saw_step(checks_.classes ? hash : 0); }
 
-  // The window that next() had announced ended. `spoilt`: why it cannot be kept, where that is
-  // known already.
+  // Judges the window announced by next(), which ended. `spoilt`: why it cannot be kept, if already
+  // known.
   [[nodiscard]] Verdict ended(const WindowFacts& facts, const std::string& spoilt);
   // What to ask of the profile once the content of a kept window is in it, and the answer.
   [[nodiscard]] ProgressQuery query(const WindowFacts& facts) const;
@@ -50,14 +49,14 @@ class Planner {
 
   // --- with --budget
   [[nodiscard]] Budget& budget() { return budget_; }
-  // Asks which keys the counter window that next() says takes; then: the answer.
+  // Asks which keys the counter window from next() takes; chosen() is the answer.
   [[nodiscard]] ChoiceRequest choice() const;
   void chosen(const KeyChoice& choice) { least_ = choice.enough() ? 0 : choice.least; }
-  // True once: there will never be room, and everything was given up.
+  // Returns true once, when the budget will never have room and everything was given up.
   [[nodiscard]] bool take_hopeless();
 
-  // True once, where thread blocks never fitted: from now on FLOPs are not collected, because they
-  // would not be believed.
+  // Returns true once, if thread blocks never matched: FLOPs are not collected any more, because
+  // they could not be trusted.
   [[nodiscard]] bool take_distrust() { return std::exchange(tell_distrust_, false); }
 
   [[nodiscard]] const PhaseQueue& queue() const { return queue_; }
@@ -74,11 +73,11 @@ class Planner {
   JoinChecks checks_;
   Budget budget_;
   bool planned_ = false;     // the chip's plan is made
-  bool timing_ = false;      // a time window was had: the others follow at once
-  bool gave_up_ = false;     // there will never be room
-  std::uint64_t least_ = 0;  // launches there must be room for, as far as is known
+  bool timing_ = false;      // a time window is done: the others follow at once
+  bool gave_up_ = false;     // the budget will never have room
+  std::uint64_t least_ = 0;  // known minimum of launches that need room
   std::uint32_t groups_ = 0;
-  bool tried_ = false, verified_ = false;  // hw windows; thread blocks of one fitted
+  bool tried_ = false, verified_ = false;  // hw windows were read; one matched
   bool distrusted_ = false, tell_distrust_ = false;
 };
 

@@ -14,12 +14,12 @@ namespace gable {
 
 struct RangeChoice {
   RangeMode mode = RangeMode::user;
-  std::string sentence;  // why it is not what was asked for; empty: it is
+  std::string sentence;  // why the mode differs from what was asked for; empty if it does not
 };
 // `ranks`: the process is one of several.
 [[nodiscard]] RangeChoice choose_ranges(const Settings& settings, bool ranks);
 
-// Whether a kernel by this symbol may wait for kernels of other ranks.
+// Whether a kernel with this symbol may wait for kernels of other ranks.
 [[nodiscard]] bool may_wait_for_ranks(std::string_view symbol);
 
 }  // namespace gable

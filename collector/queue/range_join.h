@@ -19,7 +19,7 @@ enum class RangeMode : std::uint8_t {
   layer,      // ranges are pushed and popped where the layer of the launches changes
   replay,     // as automatic, and CUPTI runs each kernel as often as its counters need
 };
-// Whether ranges are ours; else CUPTI waits after every launch, and every launch is a range.
+// Whether Gable pushes the ranges; otherwise CUPTI waits after every launch, which is a range.
 [[nodiscard]] constexpr bool are_pushed(RangeMode mode) {
   return mode == RangeMode::user || mode == RangeMode::layer;
 }
@@ -37,10 +37,10 @@ struct RangedLaunch {
   LaunchKey key;
   std::uint32_t ordinal = 0;
   bool launched = true;  // the driver's call succeeded
-  // Of a range of several launches:
+  // For a range of several launches:
   std::uint64_t launches = 1, blocks = 0;
-  FunctionId newest = 0;  // the kernel that was seen last for the first time
-  // Ranges that CUPTI makes of it: one for each kernel of a graph that it replays.
+  FunctionId newest = 0;  // the newest kernel in it, by first launch
+  // How many ranges CUPTI makes for it: one for each kernel of a replayed graph.
   std::uint32_t parts = 1;
 };
 
@@ -49,16 +49,16 @@ struct CounterResult {
   std::string reason;           // a sentence, when not kept
   int code = 0;                 // CUptiResult of the call that failed, when one did
   std::vector<LaunchKey> keys;  // of the launches with values, in launch order; empty when not kept
-  std::vector<std::uint32_t> ordinals;  // as given to before_launch, beside `keys`
-  std::vector<std::uint64_t> launches;  // that the values are a sum over, beside `keys`
-  std::vector<FunctionId> newest;       // the newest kernel in them, beside `keys`
+  std::vector<std::uint32_t> ordinals;  // as given to before_launch, parallel to `keys`
+  std::vector<std::uint64_t> launches;  // how many launches each row sums, parallel to `keys`
+  std::vector<FunctionId> newest;       // the newest kernel in each row, parallel to `keys`
   std::vector<double> values;           // keys.size() rows of `metrics` values; NaN is unknown
   std::size_t metrics = 0;
   std::uint64_t dropped = 0;      // ranges CUPTI dropped, or that came back without a launch
   std::uint64_t missing = 0;      // launches without a range
   std::uint64_t mismatched = 0;   // launches whose count of thread blocks is not their grid
-  std::uint64_t uncountable = 0;  // graphs of which nobody knows how many ranges they are
-  // Launches that found no turn or no room; their number beyond max_ranges.
+  std::uint64_t uncountable = 0;  // graphs with an unknown number of ranges
+  // Launches without a turn, or beyond max_ranges.
   std::uint64_t unranged = 0;
 };
 
@@ -67,8 +67,8 @@ struct JoinRequest {
   const std::vector<std::string>& metrics;
   RangeMode mode = RangeMode::user;
   std::size_t max_ranges = 0;
-  // Ranges of layers: the window's launches went to several streams, so that blocks of others may
-  // be among a range's.
+  // With layer ranges: the window's launches went to several streams, so a range may count blocks
+  // of other layers.
   bool several_streams = false;
 };
 
@@ -84,11 +84,11 @@ struct CountersOutcome {
   std::uint64_t lost_ranges = 0;
   bool too_small = false;   // more launches than ranges: ask for more next time
   bool mismatched = false;  // a launch's thread blocks were not those of its grid
-  bool misfit = false;      // the counters are not those of the launches, with room for all
+  bool misfit = false;      // the counters do not fit the launches, though there was room
   std::string failed;       // a sentence about the first call of CUPTI that failed, when one did
   int failed_code = 0;      // its CUptiResult
 };
-// One window over all contexts.
+// Combines the results of one window over all contexts.
 [[nodiscard]] CountersOutcome outcome_of(std::vector<CounterResult> contexts);
 
 }  // namespace gable

@@ -8,7 +8,7 @@
 
 namespace gable {
 
-// What a report is made of; anything of it changes when the report does.
+// What a report is made of; if the report changes, something here does.
 struct SnapshotContent {
   std::uint64_t events = 0, records = 0, windows = 0;
   bool operator==(const SnapshotContent&) const = default;
@@ -16,22 +16,21 @@ struct SnapshotContent {
 
 class SnapshotPace {
  public:
-  // With looking ten times a second and writing, what is on the disk lacks five seconds at most.
+  // Checked ten times a second; with the time to write, the file is at most five seconds old.
   static constexpr std::uint64_t kEveryNs = 4'000'000'000;
   static constexpr std::uint64_t kFirstNs = 1'000'000'000;  // after the first launch
-  // Writing takes one part in so many of the time of one core: a large report is written less
-  // often.
+  // Writing may take 1/kShare of one core's time, so large reports are written less often.
   static constexpr std::uint64_t kShare = 50;
 
   explicit SnapshotPace(std::uint64_t every_ns = kEveryNs) : every_ns_(every_ns) {}
 
-  // Whether to write now what there is.
+  // Whether to write a snapshot now.
   [[nodiscard]] bool due(std::uint64_t now_ns, const SnapshotContent& content);
-  // It was written from `began_ns` on, at the cost of `cpu_ns` of a core.
+  // Says that a snapshot was written from `began_ns` on and took `cpu_ns` of CPU time.
   void wrote(std::uint64_t began_ns, std::uint64_t cpu_ns, const SnapshotContent& content);
-  // Another report begins, of what comes from now on.
+  // Starts another report with what comes from now on.
   void begin_anew(const SnapshotContent& content);
-  // From one snapshot to the next while everything changes.
+  // Time between snapshots, in ns, while the content keeps changing.
   [[nodiscard]] std::uint64_t interval_ns() const;
   [[nodiscard]] bool is_stretched() const { return interval_ns() > every_ns_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which flaws cost a window. Pure code.
+// Decides which flaws cost a window. Pure code.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,18 @@ struct WindowFacts {
   WindowId window = kNoWindow;
   Phase phase;
   std::uint64_t hash = 0, launches = 0;
-  std::uint32_t flaws = 0;  // of WindowFlaw
+  std::uint32_t flaws = 0;  // bits of WindowFlaw
   bool steps = true;        // false: the window is a number of launches
 };
 
 struct Verdict {
   std::string reason;  // a sentence: why the window is thrown away; empty: it is kept
-  bool without_new_functions = false;  // kept, but kernels that were new in it are not believed
+  bool without_new_functions = false;  // kept, but kernels new in it are not trusted
 };
 
-// `thrown_away` windows of the phase just before: a program that has the same flaw in every step
-// would never be measured otherwise. Instrumented counters are not had at that price: what they
-// miss is not seen.
+// `thrown_away`: windows of the phase thrown away just before; after some, flaws are tolerated,
+// since a program with a flaw in every step would never be measured. Instrumented counters are
+// never kept so: what they miss cannot be seen.
 [[nodiscard]] Verdict judge_window(const WindowFacts& facts, std::uint32_t thrown_away,
                                    const JoinChecks& checks = {});
 

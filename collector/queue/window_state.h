@@ -17,34 +17,34 @@ namespace gable {
 class WindowState {
  public:
   enum class State : std::uint8_t {
-    between,    // no window is open, further ones will be
+    between,    // no window is open, but more will follow
     announced,  // one is open, but CUPTI does not follow yet: no launch belongs to it
     open,       // CUPTI follows, and launches belong to it
     idle,       // the queue has no window left, but steps may still be found, which begin a new one
     complete,   // the queue has no window left
     stopped,    // the program ended the queue, whatever is missing
-    over,       // CUPTI was let go, or the program ends
+    over,       // CUPTI was released, or the program ends
   };
   enum class Event : std::uint8_t {
     begin,    // a window that collects something begins
-    pass,     // a window begins in which CUPTI has nothing to do: of waiting or warming up
+    pass,     // a window for waiting or warm-up begins: CUPTI has nothing to do
     follow,   // CUPTI follows
     end,      // the window ends
     rest,     // there is no window left, for now
     finish,   // there is no window left
-    revive,   // a window that was read turned out to be worth nothing: it is taken again
+    revive,   // a window turned out to be useless when read: it is repeated
     stop,     // the program ends the queue
-    let_go,   // CUPTI is let go
+    let_go,   // CUPTI is released
     quit,     // the program ends
-    reopen,   // another queue
-    restart,  // the queue begins anew
+    reopen,   // another queue begins
+    restart,  // the queue is restarted
   };
   struct Transition {
     State from;
     Event event;
     State to;
   };
-  // Every step that may be taken; all others are refused.
+  // All valid transitions; any other is refused.
   static constexpr std::array kTransitions = {
       Transition{State::between, Event::begin, State::announced},
       Transition{State::between, Event::pass, State::open},
@@ -74,7 +74,7 @@ class WindowState {
   };
 
   [[nodiscard]] State state() const { return state_; }
-  // Of the window that is open; else of the last one, and kNoWindow before the first.
+  // The open window, else the last one; kNoWindow before the first.
   [[nodiscard]] WindowId window() const { return window_; }
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] bool in_window() const {
@@ -83,12 +83,12 @@ class WindowState {
   [[nodiscard]] bool counts() const { return in_window() && is_counter(phase_.kind); }
   [[nodiscard]] bool times() const { return in_window() && phase_.kind == PhaseKind::time; }
   [[nodiscard]] bool collects() const { return counts() || times(); }
-  // The window that a launch belongs to which begins now. A counter window takes it from its
-  // announcement on, because such a launch makes CUPTI follow before it goes on.
+  // The window that a launch beginning now belongs to. A counter window counts from its
+  // announcement on, because the launch makes CUPTI follow before it proceeds.
   [[nodiscard]] WindowId of_launches() const {
     return counts() || (times() && state_ == State::open) ? window_ : kNoWindow;
   }
-  // No window opens any more.
+  // Whether no further window opens.
   [[nodiscard]] bool ended() const {
     return state_ == State::complete || state_ == State::stopped || state_ == State::over;
   }
@@ -97,11 +97,11 @@ class WindowState {
   }
   [[nodiscard]] std::uint32_t unread() const { return unread_; }
 
-  // Each is false, and changes nothing, where the table has no such step, or its own condition
+  // Each returns false and changes nothing if the table has no such transition or its own condition
   // does not hold.
   [[nodiscard]] bool begin(Phase phase);  // Event::begin or Event::pass
   [[nodiscard]] bool follow();            // not while an ended window is unread
-  // `unread`: its counters are still to be read, which is so when CUPTI began to take them.
+  // `unread`: its counters must still be read, because CUPTI began to take them.
   [[nodiscard]] bool end(bool unread);
   [[nodiscard]] bool rest() { return step(Event::rest); }
   [[nodiscard]] bool finish() { return step(Event::finish); }
@@ -111,20 +111,21 @@ class WindowState {
   [[nodiscard]] bool quit() { return step(Event::quit); }
   [[nodiscard]] bool reopen();
   [[nodiscard]] bool restart() { return step(Event::restart); }
-  // CUPTI is told to take counters in the open window. False: it is no counter window, or not yet.
+  // Says that CUPTI takes counters in the open window. Returns false if it is no counter window or
+  // CUPTI does not follow yet.
   [[nodiscard]] bool begin_counting();
   [[nodiscard]] bool counting() const { return counting_; }
-  // An ended window was read. False: there was none.
+  // Says that an ended window was read; returns false if there was none.
   [[nodiscard]] bool read_one();
 
  private:
   [[nodiscard]] bool step(Event event);
 
   State state_ = State::between;
-  bool counting_ = false;  // CUPTI began to take counters in the window
+  bool counting_ = false;  // CUPTI has begun to take counters in the window
   Phase phase_;
   WindowId window_ = kNoWindow, last_ = kNoWindow;
-  std::uint32_t unread_ = 0;  // windows that ended
+  std::uint32_t unread_ = 0;  // ended windows not read yet
 };
 
 [[nodiscard]] std::string_view to_string(WindowState::State state);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where events from all threads meet: empties their rings into the profile, under the one lock that
-// guards the profile, and knows the launch sequence of each step.
+// Collects events from all threads: empties their rings into the profile, under the profile's lock,
+// and knows the launch sequence of each step.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ class EventSink {
  public:
   EventSink(LayerTree& layers, FunctionTable& functions, ProfileLimits limits);
 
-  // From an application thread. A full ring is emptied by its own thread: nothing is lost, and
-  // memory is bounded.
+  // Adds an event, on an application thread. A thread empties its own full ring: nothing is lost
+  // and memory is bounded.
   void emit(ThreadState& thread, const Event& event) {
     if (thread.ring.push(event)) return;
     drain();
@@ -37,7 +37,7 @@ class EventSink {
   }
 
   void drain();
-  // Launches and the like so far, and windows that were kept.
+  // Counts of launches and other events so far, and of windows kept.
   struct Progress {
     std::uint64_t events = 0, windows = 0;
   };
@@ -49,18 +49,18 @@ class EventSink {
   [[nodiscard]] StepSummary summary(std::uint32_t step);
   // Adds the ranges that ended since the last call to `window`; with kNoWindow they only count.
   void take_spans(WindowId window);
-  // Our callbacks' estimated cost on all threads since the last call.
+  // Estimated cost in ns of Gable's callbacks on all threads since the last call.
   [[nodiscard]] std::uint64_t take_overhead_ns();
 
-  // Whether calls of the window that is open are still worth an event: not once there are too many.
+  // Whether calls in the open window still become events; false once there are too many.
   [[nodiscard]] bool takes_calls() const { return takes_calls_.load(std::memory_order_relaxed); }
 
-  // From now on everything is written down too. Before the first event.
+  // Also records every event; called before the first one.
   void record(std::unique_ptr<RunRecorder> recorder) { recorder_ = std::move(recorder); }
-  // Null when nothing is written down. Within with_profile alone.
+  // The recorder, or null if nothing is recorded. Use only inside with_profile.
   [[nodiscard]] RunRecorder* recorder() const { return recorder_.get(); }
 
-  // A window begins. Whether its calls are recorded; `step`: they could be.
+  // Begins a window and returns whether its calls are recorded; `step`: they may be.
   [[nodiscard]] bool begin_window(WindowId window, Phase phase, bool step) {
     const MutexLock hold(mutex_);
     drain_locked();
@@ -69,13 +69,13 @@ class EventSink {
     takes_calls_.store(calls, std::memory_order_relaxed);
     return calls;
   }
-  // The window ended; the profile knows it, and what is written down.
+  // Ends the window in the profile and in the recording.
   void end_window(const WindowEnd& end) {
     const MutexLock hold(mutex_);
     drain_locked();
     end_window_locked(end);
   }
-  // The same within with_profile.
+  // The same, inside with_profile.
   void end_window_locked(const WindowEnd& end) {
     mutex_.assert_held();
     profile_.end_window(end);
@@ -110,7 +110,7 @@ class EventSink {
     std::uint32_t step = 0;
     StepSummary summary;
   };
-  // By step number modulo 4: a late event of the step before is still sorted in.
+  // Indexed by step number modulo 4, so that a late event of an earlier step is still counted.
   Numbered steps_[4] GABLE_GUARDED_BY(mutex_);
 };
 

@@ -7,15 +7,16 @@
 
 namespace gable {
 
-// `get_export_table` is NVTX's NvtxGetExportTableFunc_t. False when NVTX offers no tables we know.
+// `get_export_table` is NVTX's NvtxGetExportTableFunc_t. Returns false if NVTX offers no known
+// tables.
 bool attach_nvtx(const void* (*get_export_table)(std::uint32_t));
 
-// What an object that uses NVTX's payloads hands over: an nvtxExtModuleInfo_t. False where it is of
-// another extension.
+// Takes the nvtxExtModuleInfo_t of an object that uses NVTX payloads; returns false for another
+// extension.
 bool attach_nvtx_payloads(void* module_info);
 
-// In a forked child: strings are registered anew; a thread of the parent may hold the old ones'
-// lock. Handles that the program has stay good.
+// Restarts string registration in a forked child, since a thread of the parent may hold the old
+// lock. The program's handles stay valid.
 void forget_strings_in_child();
 
 }  // namespace gable

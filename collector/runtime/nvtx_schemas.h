@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the payloads of NVTX ranges hold (NVTX's payload extension): programs register a schema, the
-// names and places of its fields, and hand over structures in that form. Of them Gable reads what
-// NCCL says of a collective.
+// names and offsets of its fields, and pass structures of that form. Gable reads what NCCL says of
+// a collective.
 #pragma once
 
 #include <cstddef>
@@ -40,18 +40,18 @@ struct NvtxPayload {  // nvtxPayloadData_t
   const void* data;
 };
 
-// From any thread.
+// All members may be called from any thread.
 class NvtxSchemas {
  public:
-  // The schema's id: its own, or a new one.
+  // Adds a schema and returns its id: its own, or a new one.
   std::uint64_t add(DomainId domain, const NvtxPayloadSchema& schema);
 
-  // What a range of that name says of a collective; nothing where its payload has no size of a
-  // message. `one_node`: all ranks are on this machine.
+  // What a range of that name says of a collective; nothing if its payload has no message size.
+  // `one_node`: all ranks are on this machine.
   [[nodiscard]] std::optional<CollectiveMessage> message(DomainId domain, std::string_view range,
                                                          const NvtxPayload& payload,
                                                          bool one_node) const;
-  // The payload of a call that made a communicator says of how many ranks.
+  // Learns the number of ranks from the payload of a call that made a communicator.
   void learn_communicator(DomainId domain, const NvtxPayload& payload);
 
  private:
@@ -62,7 +62,7 @@ class NvtxSchemas {
   struct Known {
     Field bytes, communicator, ranks;
   };
-  static constexpr std::size_t kMost = 10000;  // schemas, and communicators
+  static constexpr std::size_t kMost = 10000;  // most schemas, and most communicators
 
   [[nodiscard]] const Known* find(DomainId domain, std::uint64_t schema) const
       GABLE_REQUIRES(mutex_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What opens and closes ranges on the calling thread, for whoever names them: NVTX, the Python side
-// that follows modules, and programs that call Gable themselves. Each call returns at once while
-// nobody looks. What they throw (out of memory) is the caller's to catch.
+// Opens and closes ranges on the calling thread for NVTX, for the Python side that follows modules,
+// and for programs that call Gable. Each call returns at once while nothing is collected. The
+// caller catches exceptions (out of memory).
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace detail {
 inline std::atomic<bool> ranges_active{true};
 }
 
-// Ranges are followed until the collection is over.
+// Whether ranges are followed, which lasts until the collection is over.
 [[nodiscard]] inline bool ranges_active() {
   return detail::ranges_active.load(std::memory_order_relaxed);
 }
@@ -30,7 +30,7 @@ void set_ranges_active(bool active);
 // `then` is called whenever ranges are followed again, on whatever thread opens the queue.
 void when_ranges_follow(void (*then)());
 
-// Depth before the push, as nvtxRangePush returns it.
+// Returns the depth before the push, as nvtxRangePush does.
 int push_range(DomainId domain, std::string_view name, Direction direction);
 int pop_range(DomainId domain);
 
@@ -38,7 +38,7 @@ int pop_range(DomainId domain);
 // A depth counts the ranges of that domain that are open on the thread. Closing down to a depth
 // also ends what was left open inside, so that one lost call does no lasting harm.
 
-// Opens the layer of a module; its depth, or 0 when it has to be named first.
+// Opens the layer of a module; returns its depth, or 0 if it must be named first.
 int open_module(ModuleToken token);
 // Names the module and opens it: `names` are the levels below the module that is open `level`
 // places further out (0 the innermost), or below everything that is open when `level` is negative.
@@ -51,7 +51,7 @@ int name_module(ModuleToken token, int level, const std::vector<std::string_view
 [[nodiscard]] LayerId layer_of_module(ModuleToken token);
 // `automatic`: the range ends when anything of the domain is opened or closed beside it.
 int open_own_range(std::string_view name, Direction direction, bool automatic);
-// True when that ended the outermost module, unless it was run again within backward.
+// Returns true if that ended the outermost module, unless it was run again within backward.
 bool close_own(int depth);
 void end_automatic_range();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one process has of Gable, made on first use by whichever entry comes first (CUDA's or
-// NVTX's) and never destroyed: callbacks may come until the very end of the process.
+// Gable's state in a process, made by the first entry used (CUDA's or NVTX's) and never destroyed:
+// callbacks may come until the very end of the process.
 #pragma once
 
 #include <atomic>
@@ -29,13 +29,12 @@ struct Hot {
   alignas(64) std::atomic<bool> watching{false};  // launches are followed
   std::atomic<bool> pending{false};         // the next launch has to apply a change of phase first
   std::atomic<bool> counters{false};        // the window collects counters
-  std::atomic<WindowId> window{kNoWindow};  // that launches belong to
-  std::atomic<WindowId> span_window{kNoWindow};  // the same in time windows, else none
-  // The same in time windows of steps that are recorded call by call, and from there to the next
-  // window.
+  std::atomic<WindowId> window{kNoWindow};  // window that launches belong to
+  std::atomic<WindowId> span_window{kNoWindow};  // the same in time windows, otherwise kNoWindow
+  // The same in time windows of steps recorded call by call, and until the next window.
   std::atomic<WindowId> call_window{kNoWindow};
   std::atomic<std::uint32_t> step{0};
-  std::atomic<LayerId> copies{0};  // the layer of copies that are in no other
+  std::atomic<LayerId> copies{0};  // layer of copies outside any other layer
 };
 
 struct Runtime {
@@ -43,7 +42,7 @@ struct Runtime {
 
   Hot hot;  // first: it is aligned
   const Settings settings;
-  std::atomic<bool> ranks{many_ranks()};  // one of several, as far as is known by now
+  std::atomic<bool> ranks{many_ranks()};  // the process is known to be one of several ranks
   Notes notes;
   LayerTree layers;
   FunctionTable functions;
@@ -53,7 +52,7 @@ struct Runtime {
   Autograd autograd;
   std::atomic<Session*> session{nullptr};
   EarlyBlock early_block;
-  // Waits of ours that ended because they took too long: for CUPTI, records or other threads.
+  // Number of Gable's waits that timed out: for CUPTI, records or other threads.
   std::atomic<std::uint32_t> timeouts{0};
   void count_timeout(std::uint32_t count = 1) {
     timeouts.fetch_add(count, std::memory_order_relaxed);
@@ -64,7 +63,7 @@ struct Runtime {
 // The process's runtime; the first call reads GABLE_OPTIONS.
 Runtime& runtime();
 
-// In a forked child: everything starts anew, nothing of the parent's is touched.
+// Restarts everything in a forked child, without touching the parent's state.
 void restart_runtime_in_child();
 
 }  // namespace gable

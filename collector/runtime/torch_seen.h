@@ -5,17 +5,16 @@
 
 namespace gable {
 
-// The Python side has found torch: PyTorch's modules are followed in this process, and copies
-// outside of them have a layer.
+// Says that the Python side has found torch: PyTorch's modules are followed in this process, and
+// copies outside of them get a layer.
 void modules_are_followed(Runtime& rt);
 [[nodiscard]] bool modules_followed(const Runtime& rt);
 
-// Why it has not, as far as is known by now: a clause and perhaps a sentence, which must stay where
-// they are.
+// Sets why it has not, as known so far: a clause and perhaps a sentence; `reason` must stay valid.
 void modules_missing_because(const char* reason);
 
-// One sentence in the report when PyTorch runs in this process and nobody follows its modules,
-// although that was asked for.
+// Adds a sentence to the report if PyTorch runs in this process but its modules are not followed,
+// although that was requested.
 void note_missing_modules(Runtime& rt);
 
 }  // namespace gable

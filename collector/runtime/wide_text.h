@@ -6,8 +6,8 @@
 
 namespace gable {
 
-// UTF-8 of a zero-terminated wide string, at most `max_bytes` long (whole characters); what is no
-// character becomes U+FFFD.
+// UTF-8 of a zero-terminated wide string, at most `max_bytes` long (whole characters); invalid
+// characters become U+FFFD.
 inline std::string utf8_of(const wchar_t* text, std::size_t max_bytes) {
   std::string out;
   if (text == nullptr) return out;

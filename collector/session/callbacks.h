@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUPTI calls us back for: each of the program's calls goes the way of its kind. Everything
-// here runs within the program's own driver calls; nothing thrown leaves.
+// Dispatches CUPTI's callbacks to the code for each kind of call. Everything here runs within the
+// program's own driver calls; no exception leaves.
 #pragma once
 
 #include "collector/cupti/launch_calls.h"
@@ -16,7 +16,7 @@ class Callbacks {
  public:
   Callbacks(Collection& collection, MetricPlanner& planner, ReportOutput& output, Flusher& flusher);
 
-  // For CUPTI, with this object as its data.
+  // The callback for CUPTI; `self` is this object.
   static void CUPTIAPI entry(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                              const void* data);
   [[nodiscard]] const LaunchPath& launches() const { return launches_; }

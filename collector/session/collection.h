@@ -26,9 +26,9 @@ struct Collection {
   [[nodiscard]] bool wants_counters() const {
     return rt.settings.phase_hw || rt.settings.phase_flops;
   }
-  // NVML is asked what the GPUs do while a window is open.
+  // Has NVML watch the GPUs while a window is open.
   void watch_gpus();
-  // A handle of a function, or a name in a module, may mean another one from here on.
+  // Forgets function handles and names in modules, which may be reused from here on.
   void forget_handles() { unload_epoch.fetch_add(1, std::memory_order_relaxed); }
 
   Runtime& rt;
@@ -36,13 +36,13 @@ struct Collection {
   EventSink sink;
   LaunchFilter filter;
   GraphNodes graph_nodes;
-  std::atomic<std::uint32_t> unload_epoch{1};  // modules were unloaded so often; 1: never
+  std::atomic<std::uint32_t> unload_epoch{1};  // 1 + number of module unloads
   ActivityStream activity;
   const RangeChoice range_choice;
   GpuWatch gpus;
   Counters counters;
   Windows windows;
-  // CUPTI cannot be had: NVTX ranges alone are collected.
+  // CUPTI is unavailable: only NVTX ranges are collected.
   std::atomic<bool> ranges_only{false};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that does nothing but ask CUPTI for records, because that call has been seen to hang:
-// then only this thread hangs.
+// A thread that only asks CUPTI for records, so that if that call hangs, as it has, only this
+// thread does.
 #pragma once
 
 #include <chrono>
@@ -18,10 +18,10 @@ class Flusher {
   Flusher(const CuptiApi& api, ActivityStream& activity, std::function<bool()> dying)
       : api_(api), activity_(activity), dying_(std::move(dying)) {}
 
-  [[nodiscard]] bool start();  // false: no thread can be had
+  [[nodiscard]] bool start();  // false if no thread could be started
   // Asks for a flush, without waiting.
   void ask();
-  // Asks for one and waits for it, at most `patience`. False when CUPTI did not answer in time.
+  // Asks for a flush and waits at most `patience`; returns false if CUPTI did not answer in time.
   bool flush(bool forced, std::chrono::milliseconds patience);
 
  private:
@@ -32,7 +32,7 @@ class Flusher {
   const std::function<bool()> dying_;
   Mutex mutex_;  // never held while CUPTI is called
   Condition asked_, done_one_;
-  std::uint64_t wanted_ GABLE_GUARDED_BY(mutex_) = 0;  // flushes, in the order they were asked for
+  std::uint64_t wanted_ GABLE_GUARDED_BY(mutex_) = 0;  // number of flushes asked for
   std::uint64_t done_ GABLE_GUARDED_BY(mutex_) = 0;
   bool forced_ GABLE_GUARDED_BY(mutex_) = false;
 };

@@ -25,15 +25,15 @@ class LaunchPath {
              StepCalls& calls)
       : c_(collection), planner_(planner), output_(output), waits_(waits), calls_(calls) {}
 
-  // Of one kernel.
+  // ENTER of one kernel's launch.
   void enter(CUpti_CallbackId id, const CUpti_CallbackData& data);
-  // Of a kernel, or of a graph.
+  // EXIT of the launch of a kernel or a graph.
   void exit(CUpti_CallbackId id, const CUpti_CallbackData& data);
 
   // --- what launches of kernels and of graphs have in common
-  // Follows the borders that the launch makes, and tells the window it belongs to. Nothing: all
-  // ended at this launch, so that it belongs to no step. From here to exit() nothing in CUPTI is
-  // started or stopped.
+  // Handles the borders that the launch causes and returns the window it belongs to; nothing if
+  // measuring ended at this launch, which then belongs to no step. From here to exit() nothing in
+  // CUPTI is started or stopped.
   [[nodiscard]] std::optional<Windows::Entered> enter_window(ThreadState& thread,
                                                              const Counters::Place& place,
                                                              const LaunchKey& key,
@@ -43,7 +43,7 @@ class LaunchPath {
     planner_.saw_gpu();
     output_.saw_launch();
     c_.windows.at_launch(thread, key, kernels);
-    // Of the step in which it all ended, nothing counts.
+    // Launches in the step where measuring ended are ignored.
     if (c_.windows.steps_known() && !hot.watching.load(std::memory_order_relaxed))
       return std::nullopt;
     if (hot.counters.load(std::memory_order_relaxed) && may_wait_for_ranks())
@@ -56,7 +56,7 @@ class LaunchPath {
     if (known.context != data.context || known.uid != data.contextUid) look_up_device(thread, data);
     return {data.context, data.contextUid, known.device};
   }
-  // How many functions were launched so far, and one.
+  // One more than the number of functions launched so far.
   [[nodiscard]] FunctionId functions_seen() const {
     return functions_seen_.load(std::memory_order_relaxed);
   }

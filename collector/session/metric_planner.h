@@ -18,26 +18,26 @@ namespace gable {
 
 class MetricPlanner {
  public:
-  // How long a helper of the driver's start may be behind the loader before it counts as held up by
-  // a constructor.
+  // How long the helper of the driver's start may wait for the loader before it counts as blocked
+  // by a constructor.
   static constexpr std::chrono::milliseconds kLoaderPatience{500};
 
   // `wake`: has the worker call make(). `dying`: a signal ends the program.
   MetricPlanner(Collection& collection, std::function<void()> wake, std::function<bool()> dying,
                 std::chrono::milliseconds loader_patience = kLoaderPatience);
 
-  // The program has a context, or launches something. Cheap but for the first call.
+  // Says that the program has a context or launches something. Cheap after the first call.
   void saw_gpu() {
     if (!saw_gpu_.load(std::memory_order_relaxed)) ask();
   }
-  // Nothing will be counted: nobody waits for a plan.
+  // Says that nothing will be counted, so nobody waits for a plan.
   void leave_out();
 
-  // On the worker, once.
+  // Makes the plan; called once, on the worker.
   void make();
-  // nullptr: no counters can be had, or not in time.
+  // Waits for the plan; nullptr if counters are unavailable or it comes too late.
   [[nodiscard]] const MetricPlan* wait();
-  // nullptr: it is not made yet.
+  // The plan, or nullptr if it is not made yet.
   [[nodiscard]] const MetricPlan* known();
   // A program may end before its GPU was asked what it is, and what would be counted there: the
   // report says how many steps that takes. Waits a bounded time.

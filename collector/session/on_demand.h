@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A further queue in a program that runs, once the queue before is complete: asked for by `gable
-// window`, a signal or the program itself. On the worker.
+// Opens a further queue in a running program once the previous one is complete, on request of
+// `gable window`, a signal or the program itself. On the worker.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@ namespace gable {
 
 class OnDemand {
  public:
-  // `subscribe`: begins the subscription again; a sentence that says why not, or empty.
+  // `subscribe` subscribes again; returns an empty text or a sentence that says why not.
   OnDemand(Collection& collection, Subscription& subscription, Ending& ending, Reports& reports,
            std::function<std::string()> subscribe);
 
-  // Empty, or a sentence that says why not.
+  // Opens a queue; returns an empty text or a sentence that says why not.
   [[nodiscard]] std::string open(const Schedule& schedule);
-  // "window N": N windows of each phase, 0: as many as the kernels want. The answer begins with +
-  // or -.
+  // Answers "window N": N windows of each phase, 0 for as many as the kernels need. The answer
+  // begins with + or -.
   [[nodiscard]] std::string answer(const std::string& line);
 
  private:

@@ -15,12 +15,12 @@ namespace gable {
 
 class RecordingOutput {
  public:
-  // Reads the environment, which threads of ours must not.
+  // Reads the environment, which Gable's own threads must not do.
   explicit RecordingOutput(Runtime& rt);
 
-  // Once; later calls do nothing. What is left out is said, in the report's notes too.
+  // Writes once; later calls do nothing. What is left out is reported, also in the report's notes.
   void write(EventSink& sink, Windows& windows);
-  // Counter images that are written beside the recording.
+  // The counter images written beside the recording.
   [[nodiscard]] KeptImages& images() { return images_; }
 
  private:

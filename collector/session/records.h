@@ -14,9 +14,9 @@ class Records {
  public:
   explicit Records(Collection& collection) : c_(collection) {}
 
-  // Reads the buffers that came back and adds their records. From any thread; two may end the
-  // collection at once, and who finds no buffers must not go on before the other has added its
-  // records. False: CUPTI does not answer, or has not let go of another thread for too long.
+  // Reads the returned buffers and adds their records, from any thread. Two threads may end the
+  // collection at once; one that finds no buffers waits until the other has added its records.
+  // Returns false if CUPTI does not answer or has blocked another thread for too long.
   bool collect();
   [[nodiscard]] std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
 
@@ -25,7 +25,7 @@ class Records {
   void add(ActivityBatch& batch);
 
   Collection& c_;
-  std::atomic<std::uint64_t> count_{0};  // that were read so far
+  std::atomic<std::uint64_t> count_{0};  // records read so far
   // One thread at a time, from reading CUPTI's buffers until their records are added; the mutex is
   // held for the flag alone.
   Mutex mutex_;

@@ -22,29 +22,29 @@ class ReportOutput {
  public:
   explicit ReportOutput(Runtime& rt);
 
-  // By --ranks: another rank writes a report, and this one none.
+  // Whether --ranks leaves this rank's report out.
   [[nodiscard]] bool is_left_out() const { return left_out_.load(); }
 
-  // From now on another file: that of the next queue.
+  // Switches to the file of the next queue.
   void next_queue();
-  [[nodiscard]] std::string name() const;  // of that file, unless another process has taken it
+  [[nodiscard]] std::string name() const;  // the file's name, unless another process has taken it
 
-  // The environment is read when this is made, and here: on threads of the program's, which know
-  // when they change it. Threads of ours never do: setenv may move what they read.
+  // Reads the environment, as the constructor does: on the program's threads, which know when they
+  // change it. Gable's own threads never read it: setenv may move what they read.
   void look_at_environment();
 
-  // Less often than every few seconds: the next snapshot says so.
+  // Makes the next snapshot say that snapshots come less often than every few seconds.
   void snapshots_come_every(std::uint64_t interval_ns) { snapshot_interval_ns_ = interval_ns; }
 
-  // First at every launch: the launcher is told once that there are some, also where the program
-  // ends before a report can be written.
+  // Called first at every launch: tells the launcher once that there are launches, even if the
+  // program ends before a report can be written.
   void saw_launch() {
     if (!launch_told_.load(std::memory_order_relaxed)) tell_launch();
   }
 
   // Builds the report from the profile and writes it. A program without launches leaves no file.
-  // `last`: the program ends, and nothing more comes. False when nothing was written; failures are
-  // said once. A snapshot that waited while the complete report was written is none any more.
+  // `last`: the program ends, and nothing more comes. Returns false if nothing was written;
+  // failures are reported once. A snapshot that waited for the complete report is dropped.
   bool write(EventSink& sink, Windows& windows, Counters& counters, bool complete, bool last);
 
  private:
@@ -61,14 +61,14 @@ class ReportOutput {
 
   Runtime& rt_;
   std::string started_at_;
-  const std::string name_;  // of the first queue's file
+  const std::string name_;  // name of the first queue's file
   std::atomic<bool> launch_told_{false};
-  std::atomic<bool> left_out_{false};                   // as the environment said last
+  std::atomic<bool> left_out_{false};                   // as last read from the environment
   std::atomic<std::uint64_t> snapshot_interval_ns_{0};  // 0: the usual
-  std::atomic<unsigned> queue_{1};                      // that there is to be a report of
-  // Of the one writer that has its turn.
-  unsigned file_queue_ = 0;      // that `file_` is of
-  unsigned complete_queue_ = 0;  // of which the complete report is written
+  std::atomic<unsigned> queue_{1};                      // queue the next report is for
+  // Used only by the writer that has its turn.
+  unsigned file_queue_ = 0;      // queue that `file_` belongs to
+  unsigned complete_queue_ = 0;  // newest queue whose complete report is written
   std::optional<OwnFile> file_;
   std::string listed_;           // the path that this process added to the launcher's list last
   std::set<std::string> taken_;  // paths in the launcher's list when it was last looked at

@@ -17,25 +17,25 @@ class Reports {
  public:
   Reports(Collection& collection, Records& records);
 
-  // `complete`: the queue is, or the program ends; `last`: the program ends. False when nothing was
-  // written.
+  // `complete`: the queue is complete or the program ends; `last`: the program ends. Returns false
+  // if nothing was written.
   bool write(bool complete, bool last);
-  // On the worker, often: writes a snapshot where it is time for one.
+  // Writes a snapshot if one is due; called often, on the worker.
   void write_snapshot();
-  // On the worker: snapshots are of what comes from here on.
+  // Starts snapshots anew with what comes from here on; called on the worker.
   void begin_anew();
   [[nodiscard]] ReportOutput& output() { return output_; }
 
  private:
   [[nodiscard]] SnapshotContent content_so_far();
-  // What NVML told until now is for the profile.
+  // Adds what NVML reported so far to the profile.
   void ask_gpus();
 
   Collection& c_;
   Records& records_;
   ReportOutput output_;
   RecordingOutput recording_;
-  SnapshotPace pace_;  // the worker's alone
+  SnapshotPace pace_;  // used only by the worker
 };
 
 }  // namespace gable

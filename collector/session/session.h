@@ -24,41 +24,40 @@ namespace gable {
 
 class Session final : private WorkerTasks {
  public:
-  // Subscribes. Where CUPTI cannot be had, only NVTX ranges are collected, and the reason was said.
-  // nullptr when nothing can be.
+  // Subscribes. Without CUPTI, reports the reason and collects only NVTX ranges; returns nullptr if
+  // nothing can be collected.
   static Session* start(Runtime& rt);
-  static Session* start(Runtime& rt, CuptiApi api);  // with a CUPTI of the caller's: for benchmarks
+  static Session* start(Runtime& rt, CuptiApi api);  // with the caller's CUPTI, for benchmarks
 
   // --- what the program says of itself
-  // One step ends, the next begins.
+  // Ends one step and begins the next.
   void step_point(StepPoint point = StepPoint::call) {
     if (!c_.ranges_only) c_.windows.step_point(point);
   }
-  // The Python side asks at a border whether it is to describe the model in the step that begins;
-  // at the next one it says that it has, or why it has not (empty: it has). Or it asks when a
-  // forward begins, with which the step's operators begin.
+  // begin_model: whether the Python side should describe the model in the step that begins; asked
+  // at a border, or with `forward` when a forward pass begins, and with it the step's operators. At
+  // the next border end_model says why it did not (empty if it did).
   [[nodiscard]] bool begin_model(bool forward);
   void end_model(const std::string& why_not);
-  // The forward that begins on this thread, in the layer that is open, is one of text generation.
+  // Says that the forward pass beginning on this thread, in the open layer, generates text.
   void count_tokens(std::uint32_t sequences, std::uint32_t per_sequence);
-  // This thread fetches the program's next input, until the end of it. False: that is not recorded,
-  // or is already, and no end is to come.
+  // Says that this thread begins to fetch the program's next input. Returns false if that is not
+  // recorded or already begun; then no end may follow.
   [[nodiscard]] bool begin_input() { return callbacks_.calls().begin_input(); }
   void end_input() { callbacks_.calls().end_input(); }
-  // Only what runs in between is profiled. Say one sentence where that cannot be.
+  // Restrict profiling to what runs in between; report one sentence if that is impossible.
   void begin_block(const Block& block);
   void end_block() {
     if (!c_.ranges_only) c_.windows.end_block();
   }
 
   // --- the end
-  // The program ends in its own way. On an application thread; later calls do nothing.
+  // Ends with the program, on an application thread; later calls do nothing.
   void finish() { ending_.with_program(); }
-  // Another tool, named by its file, wants CUPTI: the same, and then CUPTI is free.
+  // Does the same and releases CUPTI, for another tool that wants it; `tool`: its file.
   void leave_to(const std::string& tool);
-  // The program's end begins on this thread, which takes none of these signals meanwhile: the
-  // worker ends the program for one that comes, as soon as the report is written or that takes too
-  // long.
+  // Says that the program's end begins on this thread, which blocks the signals in `held`: if one
+  // comes, the worker ends the program once the report is written or takes too long.
   void ends(const sigset_t& held) { worker_.watch_for(held); }
 
   // --- in a signal handler
@@ -68,20 +67,20 @@ class Session final : private WorkerTasks {
   void ask_for_queue() { worker_.wake(Worker::Command::signal_queue); }
 
  private:
-  // What became of the subscription. While CUPTI has not returned from it nothing is collected;
-  // after a while ranges are, whatever comes of it.
+  // State of the subscription. Until CUPTI returns from it nothing is collected; after a while
+  // ranges are collected in any case.
   enum class Start : std::uint8_t { under_way, waits, came_late, over };
 
   Session(Runtime& rt, CuptiApi api);
   Windows::Hooks hooks();
-  // Subscribes to the CUPTI at hand, or, where the driver refuses one of our own choice, to the
-  // next. Empty, or a sentence that says why not.
+  // Subscribes to the current CUPTI or, if the driver refuses one that Gable chose, to the next.
+  // Returns an empty text or a sentence that says why not.
   std::string subscribe();
-  // What came of it after all, where CUPTI did not return in time.
+  // Takes the late result of a subscription that did not return in time.
   void subscribed_late(const std::string& refused);
   void began(const std::string& refused);
-  void collect();              // subscribed
-  void collect_ranges_only();  // nothing is, nor will be
+  void collect();              // after subscribing
+  void collect_ranges_only();  // without a subscription
   void look_at_start();
 
   // --- WorkerTasks
@@ -107,7 +106,7 @@ class Session final : private WorkerTasks {
 
   std::atomic<Start> start_{Start::under_way};
   std::atomic<std::uint64_t> waits_since_ns_{0};
-  // The worker's alone.
+  // Used only by the worker.
   const std::chrono::milliseconds stall_patience_;
   std::uint64_t last_flush_ns_, last_look_ns_;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests on the playback GPU cannot wait as long as is right elsewhere.
+// Shorter waits for tests on the playback GPU.
 #pragma once
 
 #include <chrono>
 
 namespace gable {
 
-// The milliseconds that the variable asks for, else the usual ones.
+// The milliseconds that the environment variable asks for, else the usual ones.
 [[nodiscard]] std::chrono::milliseconds or_shorter(const char* variable,
                                                    std::chrono::milliseconds usual);
 

@@ -14,7 +14,7 @@ class WaitPath {
 
   void enter(ThreadState& thread);
   void exit(ThreadState& thread);
-  // The first launch after a wait.
+  // Takes the first launch after a wait.
   void launched_after(ThreadState& thread, const LaunchEvent& launch);
 
  private:

@@ -20,23 +20,23 @@
 
 namespace gable {
 
-// What the worker does for a run. All of it on the worker's thread, but for end_program().
+// What the worker does for a run, on its own thread except for end_program().
 class WorkerTasks {
  public:
   virtual void make_plan() = 0;
-  // The queue is complete.
+  // Ends a complete queue.
   virtual void end_queue() = 0;
-  // Empty, or a sentence that says why no further queue can be opened.
+  // Opens a further queue; returns an empty text or a sentence that says why not.
   [[nodiscard]] virtual std::string open_queue(const Schedule& schedule) = 0;
   // The answer to one line of a client: begins with + where a queue is open now, else with -.
   [[nodiscard]] virtual std::string answer(const std::string& line) = 0;
-  // Often, while a queue is open.
+  // Called often while a queue is open.
   virtual void tend() = 0;
-  // The program's last thread has ended. On a thread that stands for the program's.
+  // Called after the program's last thread has ended, on a thread that stands in for it.
   virtual void end_program() = 0;
-  // A signal is about to end the program.
+  // Called before a signal ends the program.
   virtual void end_for_signal() = 0;
-  // The program ends.
+  // Whether the program is ending.
   [[nodiscard]] virtual bool ending() const = 0;
 
  protected:
@@ -49,27 +49,27 @@ class Worker {
   enum class Command : std::uint8_t {
     plan,          // make the plan of the counters
     end_queue,     // the queue is complete
-    signal_queue,  // SIGUSR2 asks for a queue
-    block_queue,   // the program asks for one
-    look,          // for signals that nobody takes
-    signal,        // one came: its number is the next byte
+    signal_queue,  // SIGUSR2 asked for a queue
+    block_queue,   // the program asked for a queue
+    look,          // look for signals that no thread takes
+    signal,        // a signal came: its number is the next byte
   };
 
   Worker(WorkerTasks& tasks, Notes& notes) : tasks_(tasks), notes_(notes) {}
 
-  [[nodiscard]] bool start();  // false: no thread can be had
+  [[nodiscard]] bool start();  // false if no thread could be started
   // Safe in a signal handler and anywhere else.
   void wake(Command command);
   // In a signal handler: the worker writes the report and raises the signal again.
   void signal_from_handler(int number);
-  // The program ends: the worker looks whether one of these has come that nobody takes.
+  // Has the worker look for pending signals of `held` that no thread takes, as the program ends.
   void watch_for(const sigset_t& held);
-  // Has the worker open a further queue, and waits for that. Empty, or a sentence that says why
-  // not.
+  // Has the worker open a further queue and waits for it. Returns an empty text or a sentence that
+  // says why not.
   [[nodiscard]] std::string open_queue(const Schedule& schedule);
-  // The process ends: the worker does nothing more but end it on a signal.
+  // Has the worker do nothing more, as the process ends, except end it on a signal.
   void rest();
-  // A signal came that ends the program.
+  // Whether a signal that ends the program has come.
   [[nodiscard]] bool dying() const { return dying_.load(std::memory_order_relaxed); }
 
  private:
@@ -89,7 +89,8 @@ class Worker {
   WorkerTasks& tasks_;
   Notes& notes_;
   OwnDescriptor read_end_, write_end_;
-  // What could not be sent, as the program closed the pipe: a bit for each command but `signal`.
+  // Commands that could not be sent because the program closed the pipe: a bit for each but
+  // `signal`.
   std::atomic<unsigned> unsent_{0};
   std::atomic<int> unsent_signal_{0};
   RequestSocket requests_;
@@ -99,7 +100,7 @@ class Worker {
   std::atomic<bool> dying_{false};
   bool left_alone_ = false;  // the program's last thread has ended; the worker's alone
 
-  // The queue that the program asks for, and the answer.
+  // Guards the queue that the program asks for, and the answer.
   Mutex block_mutex_;
   Condition block_answered_;
   std::optional<Schedule> block_wanted_ GABLE_GUARDED_BY(block_mutex_);

@@ -6,17 +6,17 @@
 
 namespace gable {
 
-// The first three give way to those after them.
+// The first three give way to the later ones.
 enum class Border : std::uint8_t {
-  launches,   // after so many of them: no step is known
-  period,     // the launches repeat
-  recurring,  // a range that nobody named comes again and again
+  launches,   // after a number of launches: no step is known
+  period,     // where the launches repeat
+  recurring,  // a recurring range that the user did not name
   point,      // the program, or the Python side, says that a step ends
   profiler,   // cudaProfilerStart and cudaProfilerStop
   range,      // --step-range
 };
 
-// Who says that a step ends; the later ones win where several do.
+// What reports the end of a step; a later one wins over those before it.
 enum class StepPoint : std::uint8_t { forward, optimizer, call };
 
 // Border and point as the report calls them (steps.border).

@@ -17,10 +17,10 @@ namespace gable {
 
 class ChangeTurns {
  public:
-  // `gave_up`: a thread of the program's has waited for too long.
+  // `gave_up` is called when a thread of the program has waited too long.
   explicit ChangeTurns(std::function<void()> gave_up) : gave_up_(std::move(gave_up)) {}
 
-  // What changes took on the program's threads so far, waiting for one of another thread too.
+  // Time that changes took on the program's threads so far, including waits for each other.
   [[nodiscard]] std::uint64_t spent_ns() const { return spent_ns_.load(std::memory_order_relaxed); }
   void forget_spent() { spent_ns_.store(0, std::memory_order_relaxed); }
 
@@ -33,13 +33,13 @@ class ChangeTurns {
   bool taken_ GABLE_GUARDED_BY(mutex_) = false;
 };
 
-// A thread's turn. While it is held, what CUPTI launches out of our calls is not the program's.
+// A thread's turn. While it is held, launches by CUPTI from within our calls are not the program's.
 class ChangeTurn {
  public:
   // The first counter window of a context can take seconds.
   static constexpr std::chrono::seconds kPatience{10};
 
-  // A thread of ours has no patience: it comes again.
+  // Gable's own threads do not wait: they try again later.
   explicit ChangeTurn(ChangeTurns& turns, std::chrono::seconds patience = kPatience);
   ~ChangeTurn();
   ChangeTurn(const ChangeTurn&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How counters are taken where CUPTI refuses: what failed is told to the ladder, the queue follows
-// its answer, and the user hears one sentence once it is known what works instead.
+// Falls back when CUPTI refuses counters: tells the ladder what failed, has the queue follow its
+// answer, and tells the user in one sentence once it is known what works instead.
 #pragma once
 
 #include <atomic>
@@ -28,13 +28,13 @@ class CountingFallback {
   [[nodiscard]] bool communicator_seen() const {
     return communicator_.load(std::memory_order_relaxed);
   }
-  // A kernel that may wait for them was launched.
+  // Says that a kernel that may wait for other ranks was launched.
   void saw_collective() { collective_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] CountingLadder::Allowed allowed() const;
 
   // --- what failed
   [[nodiscard]] Trouble trouble_of(const CuptiFailure& failure);
-  // What a window that was read says of how counters are taken; nothing: nothing.
+  // The trouble that a window shows once it was read, if any.
   [[nodiscard]] std::optional<Trouble> trouble_of(const EndedWindow& window,
                                                   const CountersOutcome& outcome);
 
@@ -43,23 +43,22 @@ class CountingFallback {
       GABLE_REQUIRES(queue.mutex());
   void follow(WindowQueue& queue, PhaseKind kind, const CountingLadder::Step& step,
               const std::string& why) GABLE_REQUIRES(queue.mutex());
-  // How the next window of the kind takes its ranges.
+  // Returns how the next window of the kind takes its ranges.
   [[nodiscard]] RangeMode choose_mode(WindowQueue& queue, PhaseKind kind)
       GABLE_REQUIRES(queue.mutex());
 
-  // --- without it
-  // For good, whatever else might work; `failed`: the sentence of a call.
+  // --- without the queue's lock
+  // Stops for good, whatever else might work; `failed`: the sentence of a failed call.
   void stop_counting(WindowQueue& queue, const std::string& failed);
-  // A window of launches has no more of them than CUPTI takes ranges.
+  // Limits windows of launches to as many launches as CUPTI takes ranges.
   void cut_windows(WindowQueue& queue);
-  // Says what is due now: a window of the kind was kept, or the queue has ended.
+  // Tells the user what is due once a window of the kind was kept or the queue has ended.
   void say_owed(WindowQueue& queue, PhaseKind worked = PhaseKind::off);
-  // What was to be said later is said now: the process ends in an unusual way.
+  // Tells the user everything still due, because the process ends in an unusual way.
   void say_what_is_left();
 
  private:
-  // What is to be said of a kind once a window of `until` was kept, or the program ends; off: at
-  // once.
+  // What to tell the user once a window of `until` was kept or the program ends; off: at once.
   struct Owed {
     std::string why, what;
     PhaseKind of, until;
@@ -70,10 +69,10 @@ class CountingFallback {
 
   Runtime& rt_;
   Counters& counters_;
-  std::atomic<bool> communicator_{false};  // of NCCL, of more ranks than one
+  std::atomic<bool> communicator_{false};  // NCCL has a communicator of several ranks
   std::atomic<bool> collective_{false};
-  std::atomic<std::size_t> most_told_{~std::size_t{0}};  // ranges, where they cut windows
-  Mutex mutex_;  // held for the list alone, within the queue's or without
+  std::atomic<std::size_t> most_told_{~std::size_t{0}};  // fewest ranges told as a limit of windows
+  Mutex mutex_;  // guards only the list; taken with or without the queue's lock
   std::vector<Owed> owed_ GABLE_GUARDED_BY(mutex_);
 };
 

@@ -13,7 +13,8 @@ class RecordClock {
  public:
   explicit RecordClock(const CuptiApi& api) : api_(api) {}
 
-  // ns; 0: unknown. From any thread, without a lock of ours; asks CUPTI now and then.
+  // Time in ns, 0 if unknown. Callable from any thread, takes no lock of Gable's; asks CUPTI now
+  // and then.
   [[nodiscard]] std::uint64_t now() {
     if (const auto now = clock_.read(); now != 0) return now;
     return ask();

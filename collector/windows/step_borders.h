@@ -29,34 +29,34 @@ class StepBorders {
   void profiler_start();             // a step begins
   void profiler_stop();
 
-  // --- looked for
-  // First at a launch; `kernels` of a graph.
+  // --- found by Gable
+  // Called first at a launch; `kernels`: how many a graph has.
   void at_launch(ThreadState& thread, const LaunchKey& key, std::uint32_t kernels) {
     if (queue_.border() <= Border::recurring) follow(thread, key, kernels);
   }
-  // As RangeListener.
+  // Implements RangeListener for Windows.
   void range_begins(std::uint32_t level, LayerId layer, const void* thread);
   void range_ends(std::uint32_t level, const void* thread);
-  // The queue is complete, but steps may still be found.
+  // Whether steps may still be found although the queue is complete.
   [[nodiscard]] bool looks_on() const;
-  // The process turns out to be one of several ranks. Takes the queue's lock.
+  // Says that the process is one of several ranks. Takes the queue's lock.
   void ranks_came();
-  // A step that was found has more launches than CUPTI takes ranges: back to windows of launches.
-  // With the queue's lock.
+  // Goes back to windows of launches if a found step has more launches than CUPTI takes ranges.
+  // Needs the queue's lock.
   void leave_long_steps(std::uint64_t launches, std::size_t most, std::uint64_t now);
 
-  // --- queues. Each takes the queue's lock.
-  // A further one. False: the one before is not over.
+  // --- queues; each function takes the queue's lock
+  // Opens a further queue; returns false if the previous one is not over.
   [[nodiscard]] bool reopen(const Schedule& schedule);
-  // It begins anew, and what was collected is forgotten. False: it is over.
+  // Restarts the queue and discards what was collected; returns false if it is over.
   bool begin_block(const Schedule& schedule);
-  // Before the last report: where steps were found too late to be measured, the windows before them
-  // are what there is.
+  // Called before the last report: keeps the earlier windows if steps were found too late to be
+  // measured.
   void keep_what_was_measured();
 
-  // As in the report. Each takes the queue's lock.
+  // Values for the report; each function takes the queue's lock.
   [[nodiscard]] std::string name();
-  [[nodiscard]] std::uint32_t period();  // launches of the last one that was followed; 0: none
+  [[nodiscard]] std::uint32_t period();  // launches of the last period followed; 0: none
 
  private:
   void follow(ThreadState& thread, const LaunchKey& key, std::uint32_t kernels);
@@ -81,20 +81,20 @@ class StepBorders {
   RecordClock& clock_;
 
   LaunchSequence sequence_;
-  std::atomic<bool> too_long_{false};  // the steps that were found: none is looked for any more
-  std::atomic<std::uint64_t> launches_{0};  // where windows are launches
+  std::atomic<bool> too_long_{false};       // the found steps were too long: the search is over
+  std::atomic<std::uint64_t> launches_{0};  // launches in the window, if windows are launches
   // All launches while borders are looked for, and the sum of their hashes; from how many on the
   // range that was found has not come for too long.
   std::atomic<std::uint64_t> seen_{0}, hashes_{0}, range_patience_{~0ull};
-  // The thread that launched last, and how often it was another than before.
+  // The thread that launched last, and how often that thread changed.
   std::atomic<const ThreadState*> last_launcher_{nullptr};
   std::atomic<std::uint64_t> switches_{0};
 
-  int range_depth_ GABLE_GUARDED_BY(queue_.mutex()) = 0;  // of step ranges, all threads together
+  int range_depth_ GABLE_GUARDED_BY(queue_.mutex()) = 0;  // open step ranges of all threads
   std::uint32_t range_epoch_ GABLE_GUARDED_BY(queue_.mutex()) = 0;  // since when they are known
   std::uint32_t period_ GABLE_GUARDED_BY(queue_.mutex()) = 0;
   RecurringRange recurring_ GABLE_GUARDED_BY(queue_.mutex());
-  std::string found_note_ GABLE_GUARDED_BY(queue_.mutex());  // of the range; not told yet
+  std::string found_note_ GABLE_GUARDED_BY(queue_.mutex());  // note on the range, not reported yet
   StepPoint point_ GABLE_GUARDED_BY(queue_.mutex()) = StepPoint::forward;
 };
 

@@ -27,19 +27,19 @@ class WindowDriver {
  public:
   struct Hooks {
     std::function<void()> over;         // the queue is complete and CUPTI is quiet again
-    std::function<void()> records_now;  // asks for all records and waits a bounded time
+    std::function<void()> records_now;  // requests all records and waits a bounded time
   };
   WindowDriver(Runtime& rt, EventSink& sink, Counters& counters, ActivityStream& activity,
                WindowQueue& queue, CountingFallback& fallback, WindowReader& reader,
                RecordClock& clock, Hooks hooks);
 
   // --- at a launch
-  // Carries out what is asked for. False: it could not be done now.
+  // Carries out the requested changes; returns false if that is not possible now.
   bool settle_pending() {
     return !rt_.hot.pending.load(std::memory_order_acquire) || apply_pending();
   }
-  // The step and the window that a launch belongs to. From here to leave(), at its EXIT, nothing in
-  // CUPTI is started or stopped.
+  // The step and the window of a launch. From here to leave(), at its EXIT, nothing in CUPTI is
+  // started or stopped.
   struct Entered {
     WindowId window = kNoWindow;
     std::uint32_t step = 0;
@@ -47,37 +47,37 @@ class WindowDriver {
   };
   [[nodiscard]] Entered enter(ThreadState& thread, const Counters::Place& place,
                               std::uint32_t correlation);
-  // The same where nothing may be started or stopped: a stream captures.
+  // The same while a stream captures, when nothing may be started or stopped.
   [[nodiscard]] Entered enter_as_it_is(ThreadState& thread, std::uint32_t correlation);
-  // Where enter() says that counters are taken: puts a range around the launch.
+  // Puts a range around the launch, if enter() says that counters are taken.
   [[nodiscard]] bool range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted,
                                   std::uint32_t kernels);
 
   // --- what counters make room for
-  // A window that ended is read before a capture begins, not within it.
+  // Reads an ended window before a capture begins, since it cannot be read within one.
   void before_capture();
-  // A kernel that may wait for other ranks is about to be launched: from here on nothing waits
-  // after every launch, and nothing is replayed.
+  // Called before a kernel that may wait for other ranks: from here on nothing waits after every
+  // launch, and nothing is replayed.
   void before_collective();
-  // Whether code that comes late gets instrumented is not documented: the profiler begins anew.
+  // Restarts the profiler, since it is undocumented whether code loaded later is instrumented.
   void module_loaded() { modules_loaded_.store(true, std::memory_order_relaxed); }
-  void context_ends(CUcontext context);  // nullptr: any of them
-  // From a thread of ours, often: ends a counter window in which no kernel has been launched for
-  // `patience`.
+  void context_ends(CUcontext context);  // nullptr: any context
+  // Ends a counter window with no kernel launch for `patience`; called often, on Gable's own
+  // thread.
   void check_progress(std::chrono::milliseconds patience);
 
-  // What changes took on the program's threads so far.
+  // Counts the time that changes took on the program's threads.
   [[nodiscard]] ChangeTurns& turns() { return turns_; }
 
  private:
-  // For the launches of other threads, where the GPU's queue is full.
+  // How long to wait for launches of other threads, which block when the GPU's queue is full.
   static constexpr std::chrono::milliseconds kLaunchPatience{500};
 
   // Called without the queue's lock.
   bool apply_pending();
   void settle();
-  void follow_phase();       // of the window that is open now
-  void wait_for_launches();  // that are on their way on other threads
+  void follow_phase();       // starts or stops CUPTI for the open window
+  void wait_for_launches();  // waits for unfinished launches on other threads
   void start_activity();
   void let_go();  // the queue is complete
   [[nodiscard]] std::optional<WindowId> join_window(const Counters::Place& place);
@@ -97,7 +97,7 @@ class WindowDriver {
   const Hooks hooks_;
   ChangeTurns turns_;
   LaunchGate gate_;
-  std::atomic<bool> modules_loaded_{false};  // since the profilers were enabled
+  std::atomic<bool> modules_loaded_{false};  // modules were loaded since the profilers were enabled
 
   // What check_progress() saw last, and since when.
   std::uint64_t progress_ = 0;

@@ -261,7 +261,7 @@ std::optional<std::uint32_t> WindowQueue::step_to_describe(bool forward) {
   if (!state_.in_window() || border() != Border::point) return std::nullopt;
   if (state_.phase().kind == PhaseKind::wait) return step_;
   if (!forward || limited()) return std::nullopt;  // a budget is for measuring
-  // What is counted takes no time into account, so that no time is longer for it.
+  // Counter windows record no times, so describing the model cannot distort any.
   if (state_.counts()) {
     slowed_step_ = step_;
     return step_;

@@ -34,30 +34,30 @@ namespace gable {
 inline constexpr std::string_view kNoBudgetWithRanks =
     "--budget is ignored: several ranks must all be in the same window.";
 
-// A counter window that ended, and is to be read.
+// A counter window that has ended but whose counters have not been read yet.
 struct EndedWindow {
-  std::uint32_t queue = 0;  // which it was of
+  std::uint32_t queue = 0;  // number of the queue it belonged to
   WindowEnd end;
   WindowFacts facts;
-  FunctionId new_functions = 0;  // from this one on they are left out; 0: none
-  FunctionId first_new = 0;      // that ran for the first time within it
-  bool retract = false;          // it ended as kept, but its counters are worth nothing
+  FunctionId new_functions = 0;  // kernels from this one on are left out; 0: none
+  FunctionId first_new = 0;      // first kernel that ran for the first time within it
+  bool retract = false;          // it was kept when it ended, but its counters are useless
 };
 
 class WindowQueue {
  public:
   struct Hooks {
-    std::function<const MetricPlan*()> wait_for_plan;  // nullptr: no counters can be had
-    std::function<const MetricPlan*()> known_plan;     // nullptr: it is not made yet
-    std::function<void()> records_wanted;              // records should be asked for soon
-    std::function<bool(const LaunchKey&)> counted;     // keys that -k leaves; empty: all
+    std::function<const MetricPlan*()> wait_for_plan;  // nullptr: no counters available
+    std::function<const MetricPlan*()> known_plan;     // returns nullptr if it is not made yet
+    std::function<void()> records_wanted;              // records should be requested soon
+    std::function<bool(const LaunchKey&)> counted;     // keys that -k selects; empty: all
     std::function<bool()> looks_on;    // the queue is complete, but steps may still be found
-    std::function<bool()> may_return;  // a call of CUPTI's that was given up
+    std::function<bool()> may_return;  // whether an abandoned CUPTI call may still return
   };
   WindowQueue(Runtime& rt, EventSink& sink, const ActivityStream& activity, Hooks hooks,
               RangeMode mode);
 
-  // Held around everything below that says so.
+  // The lock that GABLE_REQUIRES(mutex_) below refers to.
   [[nodiscard]] Mutex& mutex() GABLE_RETURN_CAPABILITY(mutex_) { return mutex_; }
   [[nodiscard]] Planner& planner() GABLE_REQUIRES(mutex_) { return planner_; }
   [[nodiscard]] WindowState& state() GABLE_REQUIRES(mutex_) { return state_; }
@@ -67,7 +67,7 @@ class WindowQueue {
   [[nodiscard]] Border border() const { return border_.load(std::memory_order_relaxed); }
   void set_border(Border border) { border_.store(border, std::memory_order_relaxed); }
   [[nodiscard]] bool by_steps() const { return border() != Border::launches; }
-  // Launches of a window where no step is known.
+  // Number of launches in a window while no step is known.
   [[nodiscard]] std::uint64_t window_launches() const {
     return window_launches_.load(std::memory_order_relaxed);
   }
@@ -75,80 +75,80 @@ class WindowQueue {
     window_launches_.store(launches, std::memory_order_relaxed);
   }
 
-  // --- windows. Times are those of records, ns.
+  // --- windows; times are in ns on the clock of CUPTI's records
   void begin_window(std::uint64_t now) GABLE_REQUIRES(mutex_);
-  // `spoilt`: a sentence that says why it is not kept; empty: it may be.
+  // `spoilt`: a sentence that says why the window is not kept; empty if it may be.
   void end_window(std::uint64_t now, const std::string& spoilt) GABLE_REQUIRES(mutex_) {
     close_window(now, spoilt, false);
   }
-  // The window is none: the queue goes on as if it had not been.
+  // Discards the window; the queue continues as if it had never opened.
   void cut_window(std::uint64_t now, const std::string& why) GABLE_REQUIRES(mutex_) {
     close_window(now, why, true);
   }
-  // The open window, in which nothing was collected yet, becomes one of the phase that is due now.
+  // Gives the open window, which has collected nothing yet, the phase that is due now.
   void choose_again(const std::string& reason) GABLE_REQUIRES(mutex_);
   void replace_window(Phase phase, const std::string& reason) GABLE_REQUIRES(mutex_);
-  // Nothing is due: the queue rests or is complete.
+  // Called when no window is due: the queue rests or completes.
   void no_window_left() GABLE_REQUIRES(mutex_);
-  void finish() GABLE_REQUIRES(mutex_);  // it is complete
-  // Launches of the next step, as far as is known.
+  void finish() GABLE_REQUIRES(mutex_);  // completes the queue
+  // Sets how many launches the next step is expected to have.
   void expect_launches(std::uint64_t launches) GABLE_REQUIRES(mutex_) {
     usual_launches_ = launches;
   }
 
   // --- queues
-  // Begins anew with other borders; what was collected is forgotten. `repeats`: the steps that were
-  // found were seen to repeat.
+  // Restarts the queue with other borders and discards what was collected. `repeats`: the steps
+  // that were found have been seen to repeat.
   void start_over(Border border, bool repeats, std::uint64_t now, const std::string& why)
       GABLE_REQUIRES(mutex_);
-  // Begins anew as one of several ranks, before anything was collected.
+  // Restarts the queue as one of several ranks, before anything was collected.
   void start_with_ranks() GABLE_REQUIRES(mutex_);
-  // From here on windows are as `schedule` says.
+  // Applies `schedule` to all later windows.
   void follow_schedule(const Schedule& schedule) GABLE_REQUIRES(mutex_) { schedule_ = schedule; }
-  // The queue is over: another one. False: it is not over.
+  // Starts another queue after the last one is over; returns false if it is not over.
   [[nodiscard]] bool reopen(const Schedule& schedule, bool repeats) GABLE_REQUIRES(mutex_);
-  void stop() GABLE_REQUIRES(mutex_);  // complete, whatever is missing
-  // What was counted is forgotten: from single launches to layers, or back.
+  void stop() GABLE_REQUIRES(mutex_);  // completes the queue, whatever is missing
+  // Discards what was counted, when counting changes from launches to layers or back.
   void count_anew() GABLE_REQUIRES(mutex_);
 
   // --- what launches are told
   void ask_for_change() GABLE_REQUIRES(mutex_);
   [[nodiscard]] std::uint64_t asked() const GABLE_REQUIRES(mutex_) { return asked_; }
-  // CUPTI has followed, which took from `began` to `ended`, up to the change that was asked for
-  // with number `asked`; `changed`: something was started or stopped.
+  // Says that CUPTI has carried out all changes up to number `asked`, between the times `began` and
+  // `ended`; `changed`: something was started or stopped.
   void settled(std::uint64_t asked, bool changed, std::uint64_t began, std::uint64_t ended)
       GABLE_REQUIRES(mutex_);
 
   // --- counter windows
   [[nodiscard]] std::vector<EndedWindow> take_ended() GABLE_REQUIRES(mutex_);
-  // None of those that are not read yet is kept, and nothing of them is missed.
+  // Discards the ended windows that are not read yet, without counting them as missing.
   void drop_ended() GABLE_REQUIRES(mutex_);
-  // Their counters are worth nothing, for that reason. The phase that it concerns; nothing: there
-  // was none that is not read yet.
+  // Marks the counters of the unread windows as useless, for `reason`. Returns their phase, or
+  // nothing if every window has been read.
   std::optional<Phase> spoil_ended(const std::string& reason) GABLE_REQUIRES(mutex_);
-  // How often the queue began anew.
+  // How often the queue was restarted.
   [[nodiscard]] std::uint32_t number() const GABLE_REQUIRES(mutex_) { return number_; }
   [[nodiscard]] bool measured() const GABLE_REQUIRES(mutex_) {
     return counts_.hw + counts_.flops + counts_.time > 0;
   }
-  // What the counters of a window that was kept tell.
+  // Takes in the counters of a window that was kept.
   void was_read(const EndedWindow& window, const KeyNeeds& needs) GABLE_REQUIRES(mutex_);
   void want_more_ranges() GABLE_REQUIRES(mutex_) { range_factor_ *= 2; }
   [[nodiscard]] std::size_t max_ranges() const {
     return max_ranges_.load(std::memory_order_relaxed);
   }
-  // The place of the next launch that is ranged in the window, and how many were.
+  // Index of the next launch with a range in this window; ordinals() is their number so far.
   [[nodiscard]] std::uint32_t next_ordinal() {
     return ordinal_.fetch_add(1, std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint32_t ordinals() const { return ordinal_.load(std::memory_order_relaxed); }
-  // With --budget: whether there is room for the key in the window. Takes the lock.
+  // Whether --budget leaves room for this key in the window. Takes the lock.
   [[nodiscard]] bool is_chosen(const LaunchKey& key);
   void flaw(WindowFlaw what) { flaws_.fetch_or(what, std::memory_order_relaxed); }
 
-  // The number of the step that is open, where steps end at points and nothing is collected in it.
-  // `forward`: a forward begins that is wanted: also where counters are taken, and a step that was
-  // to be warmed up or timed waits; another one will be. Takes the lock.
+  // The number of the open step if the model may be described in it: steps must end at points and
+  // nothing may be collected. With `forward` (a forward pass begins) a step with counters will do
+  // too, and a warm-up or timed step is put off to a later one. Takes the lock.
   [[nodiscard]] std::optional<std::uint32_t> step_to_describe(bool forward);
   [[nodiscard]] std::uint32_t step() const GABLE_REQUIRES(mutex_) { return step_; }
 
@@ -171,7 +171,7 @@ class WindowQueue {
       GABLE_REQUIRES(mutex_);
   void time_window_ended(const WindowEnd& end, const WindowFacts& facts) GABLE_REQUIRES(mutex_);
   [[nodiscard]] Phase choose_phase() GABLE_REQUIRES(mutex_);
-  // With --budget: the keys there is room for, or a phase without counters.
+  // Chooses the keys that --budget has room for; without room, a phase without counters.
   [[nodiscard]] Phase choose_keys(Phase phase) GABLE_REQUIRES(mutex_);
   void make_room() GABLE_REQUIRES(mutex_);
   void publish() GABLE_REQUIRES(mutex_);
@@ -185,33 +185,33 @@ class WindowQueue {
   std::atomic<bool> limited_;  // --budget
   std::atomic<Border> border_;
   std::atomic<std::uint64_t> window_launches_;
-  std::atomic<std::uint32_t> flaws_{0};    // of the window that is open
-  std::atomic<std::uint32_t> ordinal_{0};  // of its next ranged launch
+  std::atomic<std::uint32_t> flaws_{0};    // WindowFlaw bits of the open window
+  std::atomic<std::uint32_t> ordinal_{0};  // index of its next launch with a range
   std::atomic<std::size_t> max_ranges_{0};
 
   Mutex mutex_;
-  Schedule schedule_ GABLE_GUARDED_BY(mutex_);  // of this queue; the options' own where it is empty
-  bool repeats_ GABLE_GUARDED_BY(mutex_) = false;  // the steps that were found
+  Schedule schedule_ GABLE_GUARDED_BY(mutex_);     // this queue's; if empty, the options apply
+  bool repeats_ GABLE_GUARDED_BY(mutex_) = false;  // found steps were seen to repeat
   Planner planner_ GABLE_GUARDED_BY(mutex_);
   WindowState state_ GABLE_GUARDED_BY(mutex_);
   CountingLadder ladder_ GABLE_GUARDED_BY(mutex_);
-  std::vector<EndedWindow> ended_ GABLE_GUARDED_BY(mutex_);  // and not read yet
+  std::vector<EndedWindow> ended_ GABLE_GUARDED_BY(mutex_);  // ended but not read yet
   std::uint32_t number_ GABLE_GUARDED_BY(mutex_) = 0;
-  std::uint64_t asked_ GABLE_GUARDED_BY(mutex_) = 0;  // changes so far
+  std::uint64_t asked_ GABLE_GUARDED_BY(mutex_) = 0;  // number of changes requested so far
   std::uint32_t step_ GABLE_GUARDED_BY(mutex_) = 0;
-  // By us, so that nothing is told from how long it was.
+  // Number of the step that Gable itself slowed; its duration is ignored.
   std::uint32_t slowed_step_ GABLE_GUARDED_BY(mutex_) = 0;
-  std::uint64_t usual_launches_ GABLE_GUARDED_BY(mutex_) = 0;  // of a step
+  std::uint64_t usual_launches_ GABLE_GUARDED_BY(mutex_) = 0;  // launches in a usual step
   std::size_t range_factor_ GABLE_GUARDED_BY(mutex_) = 1;
   Counts counts_ GABLE_GUARDED_BY(mutex_);
-  // Of the window that is open.
+  // State of the open window.
   struct Open {
     std::uint64_t start_ns = 0;
     bool reach = false, changed = false;      // as in WindowEnd
-    bool calls = false;                       // they are recorded, of what comes after it too
+    bool calls = false;                       // calls are recorded, also after its end
     std::uint64_t change_ns = 0;              // as in WindowEnd
     FunctionId functions_before = 0;          // kernels that were known
-    std::shared_ptr<const KeyChoice> chosen;  // with --budget, of a counter window
+    std::shared_ptr<const KeyChoice> chosen;  // keys chosen for a counter window under --budget
   };
   Open open_ GABLE_GUARDED_BY(mutex_);
 };

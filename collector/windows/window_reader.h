@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the counters of windows that ended, and tells the queue what came of them. By the thread
-// whose turn it is to change CUPTI.
+// Reads the counters of ended windows and tells the queue the outcome, on the thread whose turn it
+// is to change CUPTI.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@ namespace gable {
 class WindowReader {
  public:
   struct Hooks {
-    std::function<const MetricPlan*()> plan;        // nullptr: there is none
-    std::function<bool(const LaunchKey&)> counted;  // keys that -k leaves; empty: all
+    std::function<const MetricPlan*()> plan;        // returns nullptr if there is no plan
+    std::function<bool(const LaunchKey&)> counted;  // keys that -k selects; empty: all
   };
   WindowReader(Runtime& rt, EventSink& sink, Counters& counters, WindowQueue& queue,
                StepBorders& borders, CountingFallback& fallback, RecordClock& clock, Hooks hooks);
 
-  // A window that cannot be kept is collected again.
+  // Reads a window; one that cannot be kept is collected again.
   void read(EndedWindow window);
 
  private:

@@ -26,12 +26,12 @@ namespace gable {
 class Windows final : public RangeListener {
  public:
   struct Hooks {
-    std::function<const MetricPlan*()> wait_for_plan;  // nullptr: no counters can be had
-    std::function<const MetricPlan*()> known_plan;     // nullptr: it is not made yet
+    std::function<const MetricPlan*()> wait_for_plan;  // nullptr: no counters available
+    std::function<const MetricPlan*()> known_plan;     // returns nullptr if it is not made yet
     std::function<void()> over;            // the queue is complete and CUPTI is quiet again
-    std::function<void()> records_wanted;  // records should be asked for soon
-    std::function<void()> records_now;     // asks for them all and waits a bounded time
-    std::function<bool(const LaunchKey&)> counted;  // keys that -k leaves; empty: all
+    std::function<void()> records_wanted;  // records should be requested soon
+    std::function<void()> records_now;     // requests all records and waits a bounded time
+    std::function<bool(const LaunchKey&)> counted;  // keys that -k selects; empty: all
   };
   Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& counters,
           ActivityStream& activity, const Hooks& hooks);
@@ -47,17 +47,17 @@ class Windows final : public RangeListener {
   }
   void communicator_made(Communicator which) override;
   [[nodiscard]] bool communicator_seen() const { return fallback_.communicator_seen(); }
-  // gable_step(), or Python's: one step ends, the next begins.
+  // Ends one step and begins the next, for gable_step() in C or Python.
   void step_point(StepPoint point = StepPoint::call) { borders_.step_point(point); }
   void profiler_start() { borders_.profiler_start(); }
   void profiler_stop() { borders_.profiler_stop(); }
-  // As WindowQueue's.
+  // Same as WindowQueue::step_to_describe().
   [[nodiscard]] std::optional<std::uint32_t> step_to_describe(bool forward) {
     return queue_.step_to_describe(forward);
   }
 
-  // --- the launch path; as StepBorders and WindowDriver say
-  // First at a launch's ENTER. `kernels` of a graph.
+  // --- the launch path; see StepBorders and WindowDriver
+  // Called first at a launch's ENTER; `kernels`: how many a graph has.
   void at_launch(ThreadState& thread, const LaunchKey& key, std::uint32_t kernels = 1) {
     borders_.at_launch(thread, key, kernels);
     settle_pending();
@@ -81,7 +81,7 @@ class Windows final : public RangeListener {
   void launch_ranged(const Counters::Place& place, bool launched) {
     counters_.after_launch(place, launched);
   }
-  // What spoils the window that is open.
+  // Marks a flaw that spoils the open window.
   void flaw(WindowFlaw what) {
     queue_.flaw(what);
     if (what == kModuleLoaded) driver_.module_loaded();
@@ -89,25 +89,28 @@ class Windows final : public RangeListener {
   void context_ends(CUcontext context) { driver_.context_ends(context); }
 
   // --- queues
-  // A further one. On no application thread. False: the one before is not over.
+  // Opens a further queue, not on an application thread; returns false if the previous one is not
+  // over.
   [[nodiscard]] bool reopen(const Schedule& schedule);
-  // The queue begins anew, and what was collected is forgotten. False: it is over.
+  // Restarts the queue and discards what was collected; returns false if it is over.
   bool begin_block(const Schedule& schedule) { return borders_.begin_block(schedule); }
-  void end_block();  // the queue is complete, whatever is missing
+  void end_block();  // completes the queue, whatever is missing
   void check_progress(std::chrono::milliseconds patience) { driver_.check_progress(patience); }
-  // The process ends (or its context): closes the window that is open. On an application thread.
-  void shut_down(const std::string& why);  // why a step that is open is not kept
-  // What was to be said later is said now: the process ends in an unusual way.
+  // Closes the open window when the process or its context ends. On an application thread.
+  void shut_down(const std::string& why);  // `why`: why an open step is not kept
+  // Tells the user everything still due, because the process ends in an unusual way.
   void say_what_is_left() { fallback_.say_what_is_left(); }
   void keep_what_was_measured() { borders_.keep_what_was_measured(); }
 
   // --- what the report tells
-  [[nodiscard]] std::uint64_t timestamp() { return clock_.now(); }  // of records, ns; 0: unknown
-  // What changes took on the program's threads so far, waiting for one of another thread too.
+  [[nodiscard]] std::uint64_t timestamp() {
+    return clock_.now();
+  }  // ns, records' clock; 0: unknown
+  // Time that changes took on the program's threads so far, including waits for each other.
   [[nodiscard]] std::uint64_t changes_ns() { return driver_.turns().spent_ns(); }
   [[nodiscard]] bool steps_known() const { return queue_.by_steps(); }
   struct Counts : WindowQueue::Counts {
-    std::string border;        // as RunInfo's
+    std::string border;        // as in RunInfo
     std::uint32_t period = 0;  // launches of the last period that was followed; 0: none
   };
   [[nodiscard]] Counts counts();

@@ -113,7 +113,7 @@ void advise_on_threads(const AdviceFacts& facts, std::vector<Advice>& advice) {
       advice);
 }
 
-// What of an SM the blocks of these kernels take most of: "registers (80 % of that time)".
+// The SM resource that these kernels use up first: "registers (80 % of that time)".
 std::string limits_of(const AdviceFacts& facts, const AdviceFacts::Part& part) {
   std::map<std::string, double> times;
   for (const auto& [row, saving] : part.each) {

@@ -47,13 +47,14 @@ void parse(CLI::App& app, Command& command, const std::string& name,
   command.program_.insert(command.program_.end(), own_dashes ? dashes + 1 : dashes, words.end());
 }
 
-// A full disk is seen when the last part is written. Who closes standard output wants none.
+// A full disk is seen when the last part is written. If stdout was closed, nothing is expected
+// there.
 bool standard_output_arrived() {
   const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   return arrived || fcntl(STDOUT_FILENO, F_GETFD) == -1;
 }
 
-// The exit code of a command that is done. One that says more than that all is well stays.
+// The exit code of a command that is done. A nonzero exit code is kept.
 int ended(int code) {
   if (standard_output_arrived()) return code;
   say("Standard output could not be written to its end.");
