@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of characters, whatever the program's locale says of them.
+// Kinds of characters, independent of the program's locale.
 #pragma once
 
 namespace gable {

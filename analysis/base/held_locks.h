@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many of Gable's locks a thread holds. A signal that ends the program finds a thread anywhere:
-// one that holds a lock goes on until it holds none and waits there, as the thread that writes the
-// report may need that very lock.
+// How many of Gable's locks a thread holds. A signal that ends the program may hit a thread
+// anywhere: if it holds a lock, it continues until it holds none and waits there, because the
+// thread that writes the report may need that lock.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace gable {
 
 struct HeldLocks {
   std::uint32_t count = 0;
-  int signal = 0;               // one that waits until no lock is held
-  void (*wait)(int) = nullptr;  // what the thread does then; it may return
+  int signal = 0;               // a signal that waits until no lock is held
+  void (*wait)(int) = nullptr;  // called then; it may return
 };
 extern constinit thread_local HeldLocks t_held_locks
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -24,7 +24,7 @@ inline void gave_lock() noexcept {
     held.wait(std::exchange(held.signal, 0));
 }
 
-// For what is as good as a lock: others wait until this thread gives it back.
+// Counts something other than a mutex as a lock, because other threads wait for its release.
 class CountsAsLock {
  public:
   CountsAsLock() noexcept { takes_lock(); }
@@ -33,8 +33,8 @@ class CountsAsLock {
   CountsAsLock& operator=(const CountsAsLock&) = delete;
 };
 
-// In a signal handler. True: this thread holds a lock, the handler is to return at once, and
-// `wait` is called when the last lock was given back.
+// Called in a signal handler. Returns true if this thread holds a lock: the handler must return at
+// once, and `wait` is called when the last lock is released.
 [[nodiscard]] inline bool waits_for_locks(int signal, void (*wait)(int)) noexcept {
   auto& held = t_held_locks;
   if (held.count == 0) return false;

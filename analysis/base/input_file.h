@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a user names to be read. Such a name may be anything: a device without an end, a pipe
-// that nobody writes to, a folder. Reading it ends, in bounded memory.
+// Input files named by the user. A name may be anything: an endless device, a pipe without a
+// writer, a folder. Reading always ends and needs bounded memory.
 #pragma once
 
 #include <chrono>
@@ -10,13 +10,13 @@
 
 namespace gable {
 
-// A file that is held whole is read up to here.
+// Most bytes of a file that is read whole.
 inline constexpr std::uint64_t kMostAtOnce = std::uint64_t{4} << 30;
-// What is no regular file may have no end: it is read up to here where it is held whole,
+// Most bytes of anything but a regular file, which may be endless, if it is read whole,
 inline constexpr std::uint64_t kMostOfPipeAtOnce = std::uint64_t{1} << 30;
-// and up to here where a piece at a time is enough.
+// and if it is read a piece at a time.
 inline constexpr std::uint64_t kMostOfPipe = std::uint64_t{16} << 30;
-// How long a pipe without a writer is given to get one.
+// How long to wait for a pipe's first writer.
 inline constexpr std::chrono::seconds kWriterPatience{10};
 
 // An open file, or a sentence that says why there is none.
@@ -28,12 +28,12 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  [[nodiscard]] const std::string& error() const { return error_; }  // empty: it is open
+  [[nodiscard]] const std::string& error() const { return error_; }  // empty if it is open
   [[nodiscard]] bool is_regular() const { return regular_; }
-  [[nodiscard]] std::uint64_t size() const { return size_; }  // of a regular file
-  // The number, which the caller closes.
+  [[nodiscard]] std::uint64_t size() const { return size_; }  // bytes of a regular file
+  // Gives the descriptor to the caller, who closes it.
   [[nodiscard]] int release();
-  // All of it; none where `error` says why.
+  // The whole content; nothing on failure, when error() says why.
   [[nodiscard]] std::optional<std::string> read_all();
 
  private:

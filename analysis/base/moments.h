@@ -28,18 +28,17 @@ class Moments {
     keep_sample(ns, count_);
   }
 
-  // As if the other's values had been added here; the median is then approximate beyond kSamples
-  // values.
+  // Adds the other's values; the median is then approximate beyond kSamples values.
   void merge(const Moments& other);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t sum() const { return sum_; }
-  // All empty without values.
+  // These are empty without values.
   [[nodiscard]] std::optional<double> mean() const;
   [[nodiscard]] std::optional<double> median() const;
   [[nodiscard]] std::optional<double> min() const;
   [[nodiscard]] std::optional<double> max() const;
-  // Of a sample (n - 1); empty below two values.
+  // Sample standard deviation (n - 1); empty below two values.
   [[nodiscard]] std::optional<double> stddev() const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks that clang checks (-Wthread-safety): what a mutex guards says so, and using it without the
-// lock does not pass scripts/lint.sh. The standard library's mutex carries no such words with
-// libstdc++, so these wrap it; every call is inlined, and a thread counts what it holds. Other
-// compilers see no words at all.
+// Locks that clang checks (-Wthread-safety): what a mutex guards is annotated, and using it without
+// the lock fails scripts/lint.sh. libstdc++'s mutex has no annotations, so these classes wrap it;
+// every call is inlined, and a thread counts the locks it holds. Other compilers see no
+// annotations.
 #pragma once
 
 #include <condition_variable>
@@ -17,15 +17,15 @@
 #define GABLE_THREAD_ANNOTATION(words)
 #endif
 
-// Of a member: only read or written with the mutex held.
+// Annotates a member that is only read or written with the mutex held.
 #define GABLE_GUARDED_BY(mutex) GABLE_THREAD_ANNOTATION(guarded_by(mutex))
-// Of a pointer: what it points to is.
+// The same for what a pointer points to.
 #define GABLE_PT_GUARDED_BY(mutex) GABLE_THREAD_ANNOTATION(pt_guarded_by(mutex))
-// Of a function: called with the mutex held, or without.
+// Annotate a function that is called with the mutex held, or without it.
 #define GABLE_REQUIRES(...) GABLE_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
 #define GABLE_EXCLUDES(...) GABLE_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
 
-// Of a function: returns that mutex.
+// Annotates a function that returns the mutex.
 #define GABLE_RETURN_CAPABILITY(mutex) GABLE_THREAD_ANNOTATION(lock_returned(mutex))
 #define GABLE_CAPABILITY(name) GABLE_THREAD_ANNOTATION(capability(name))
 #define GABLE_SCOPED_CAPABILITY GABLE_THREAD_ANNOTATION(scoped_lockable)
@@ -55,7 +55,8 @@ class GABLE_CAPABILITY("mutex") Mutex {
     if (!got) gave_lock();
     return got;
   }
-  // What the compiler cannot follow: a lock that was tried for, or is held around a callback.
+  // Tells the compiler of a lock it cannot follow: one that was tried for or is held around a
+  // callback.
   void assert_held() const GABLE_ASSERT_HELD(this) {}
 
  private:
@@ -74,8 +75,8 @@ class GABLE_SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-// Takes the mutex for the rest of the block where it is free. `if (!lock.held()) return;` comes
-// first.
+// Takes the mutex for the rest of the block if it is free. Check first: `if (!lock.held())
+// return;`.
 class TryLock {
  public:
   explicit TryLock(Mutex& mutex) GABLE_NO_THREAD_SAFETY_ANALYSIS : mutex_(mutex),
@@ -92,7 +93,7 @@ class TryLock {
   const bool held_;
 };
 
-// One that can be given back and taken again, and waited with.
+// A lock that can be released and taken again, and used to wait.
 class GABLE_SCOPED_CAPABILITY UniqueLock {
  public:
   explicit UniqueLock(Mutex& mutex) GABLE_ACQUIRE(mutex) : lock_(mutex.mutex_, std::defer_lock) {
@@ -117,7 +118,7 @@ class GABLE_SCOPED_CAPABILITY UniqueLock {
   std::unique_lock<std::mutex> lock_;
 };
 
-// A condition variable. What it waits for is read with the lock held: such a lambda says
+// A condition variable. Its predicate runs with the lock held: annotate the lambda with
 // GABLE_REQUIRES(the mutex).
 class Condition {
  public:

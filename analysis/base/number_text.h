@@ -7,9 +7,10 @@
 
 namespace gable {
 
-// At most so many significant digits, without zeros at the end: "1.98", "2e+12". printf's %.4g.
+// The value with at most `digits` significant digits and no trailing zeros, as printf's %.4g:
+// "1.98", "2e+12".
 [[nodiscard]] std::string significant(double value, int digits);
-// So many decimals: "1.980". printf's %.3f.
+// The value with `digits` decimals, as printf's %.3f: "1.980".
 [[nodiscard]] std::string decimals(double value, int digits);
 
 }  // namespace gable

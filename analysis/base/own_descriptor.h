@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor that Gable keeps open within the program. The program may close it, as daemons and
-// ssh close all that they did not open, and open a file of its own under the number: nothing of
-// ours is written there then, and nothing of the program's is read.
+// A descriptor that Gable keeps open in the program. The program may close it, as daemons and ssh
+// close all descriptors they did not open, and reuse the number: Gable then neither writes to the
+// program's file nor reads it.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,13 @@
 
 namespace gable {
 
-// A copy of `file` above the numbers that programs count on, closed at exec. -1: no number is left.
+// A duplicate of `file` above the numbers programs rely on, closed at exec; -1 if no number is
+// left.
 [[nodiscard]] int high_duplicate(int file);
 
-// Writes all of `text` if `wanted` still stands under `file`, else nothing. It looks at a duplicate
-// and writes there: a program that closes `file` in between and opens one of its own gets none of
-// it. Errors as in write_whole; EBADF: something else stands there.
+// Writes all of `text` if `file` still is `wanted`, else nothing. It checks and writes a duplicate,
+// so nothing goes to a file that the program opens under the number meanwhile. Errors as in
+// write_whole; EBADF: it is another file.
 [[nodiscard]] int write_if_still(const FileIdentity& wanted, int file, std::string_view text,
                                  std::chrono::milliseconds patience = kReaderPatience);
 
@@ -27,12 +28,12 @@ class OwnDescriptor {
   OwnDescriptor(const OwnDescriptor&) = delete;
   OwnDescriptor& operator=(const OwnDescriptor&) = delete;
 
-  // Takes `file` over, and moves it to a high number: low ones are those that programs count on,
-  // and 0 to 2 would be taken for their standard streams. Before other threads look.
+  // Takes `file` over and moves it to a high number, since programs rely on low ones and 0 to 2
+  // would be their standard streams. Call it before other threads use this object.
   void take(int file);
-  // -1: there is none, or the program closed it. Safe in a signal handler.
+  // The descriptor, or -1 if there is none or the program closed it. Safe in a signal handler.
   [[nodiscard]] int get() const;
-  // Closes it where it still is ours.
+  // Closes the descriptor if it is still Gable's.
   void close();
 
  private:

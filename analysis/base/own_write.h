@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing within other people's programs: a reader that is gone, or a limit on the size of files,
-// ends the write and never the program, and a reader that does not read is not waited for without
-// end.
+// Writing inside the profiled program: a reader that is gone or a file size limit ends the write
+// but never the program, and the wait for a slow reader is bounded.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +11,8 @@
 
 namespace gable {
 
-// While it lives, this thread gets neither SIGPIPE nor SIGXFSZ; what our own writes raised
-// meanwhile is taken back at its end, so that no handler of the program's runs for it.
+// While an object lives, this thread gets neither SIGPIPE nor SIGXFSZ; signals raised by Gable's
+// own writes are discarded at its end, so that no handler of the program runs for them.
 class WithoutWriteSignals {
  public:
   WithoutWriteSignals();
@@ -26,11 +25,11 @@ class WithoutWriteSignals {
   bool blocked_ = false;
 };
 
-// Which file stands under a number. Holding a duplicate instead would keep a pipe open whose end
+// Identifies the file behind a descriptor. A duplicate would instead keep a pipe open whose end
 // somebody waits for.
 class FileIdentity {
  public:
-  explicit FileIdentity(int file);  // none where nothing is open there
+  explicit FileIdentity(int file);  // none if the descriptor is not open
   [[nodiscard]] bool is(int file) const;
 
  private:
@@ -39,11 +38,11 @@ class FileIdentity {
   ino_t inode_ = 0;
 };
 
-// For a pipe or a terminal that takes nothing more.
+// How long to wait for a pipe or terminal that takes nothing more.
 inline constexpr std::chrono::milliseconds kReaderPatience{2000};
 
-// Writes all of it where the file stands. 0, or what errno would be; ETIMEDOUT: nothing was taken
-// for `patience`. Plain system calls, no allocation.
+// Writes all of `text` at the file's position. Returns 0 or an errno; ETIMEDOUT: nothing was taken
+// for `patience`. Uses plain system calls and no allocation.
 [[nodiscard]] int write_whole(int file, std::string_view text,
                               std::chrono::milliseconds patience = kReaderPatience);
 

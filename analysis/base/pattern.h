@@ -9,12 +9,13 @@
 
 namespace gable {
 
-// Whether std::regex would call itself too often to be tried: it does for each part and each level
-// of an expression, on the stack of whoever asks.
+// Whether std::regex would recurse too deeply for this expression: it recurses for each part and
+// level, on the caller's stack.
 [[nodiscard]] bool is_oversized_regex(std::string_view expression);
 inline constexpr std::string_view kRegexLimits =
     "at most 4096 characters and 100 nested parentheses";
-// What is wrong with an ECMAScript expression, as "a parenthesis is not closed"; empty: nothing.
+// What is wrong with an ECMAScript expression, such as "a parenthesis is not closed"; empty if
+// nothing.
 [[nodiscard]] std::string problem_of_regex(const std::string& expression);
 
 // A glob matches the whole text: * is any text (slashes too), ? one character, [a-z] and [!a-z] one
@@ -23,12 +24,12 @@ inline constexpr std::string_view kRegexLimits =
 class Pattern {
  public:
   struct Parsed;
-  // The error is a sentence when the expression is none. Never throws.
+  // Parses a pattern; the error is a sentence if the expression is invalid. Never throws.
   [[nodiscard]] static Parsed parse(std::string_view text);
 
   [[nodiscard]] bool matches(std::string_view text) const;  // never throws
 
-  // Longer texts are looked at up to here: regular expressions recurse.
+  // Longer texts are matched only up to here, because regular expressions recurse.
   static constexpr std::size_t kMaxText = 4096;
 
  private:
@@ -38,7 +39,7 @@ class Pattern {
 
 struct Pattern::Parsed {
   Pattern pattern;    // matches nothing after an error
-  std::string error;  // empty when all is well
+  std::string error;  // empty on success
 };
 
 }  // namespace gable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files read within other people's programs, past the standard streams: opening one of those takes
-// the lock of their list, which a thread of the program may hold for as long as it likes.
+// Reads files inside the profiled program without the standard streams, whose opening takes a lock
+// that a thread of the program may hold for any time.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace gable {
 
-// All of it; empty when it cannot be read.
+// The whole content; empty if it cannot be read.
 [[nodiscard]] std::optional<std::string> read_plain_file(const std::string& path);
-// The same from where an open file stands.
+// The same, from an open file's position on.
 [[nodiscard]] std::optional<std::string> read_to_end(int file);
 
 }  // namespace gable

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names as they come from programs and drivers, made fit for a report.
+// Makes names from programs and drivers fit for a report.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ inline constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
 // longer text is cut on a character border and ends in '…'. Reads no more of `text` than it needs.
 [[nodiscard]] std::string clean_name(std::string_view text, std::size_t max_bytes = kMaxNameBytes);
 
-// The same, but of a longer text the begin, the end and a number that is its own: names that differ
-// anywhere stay different. `max_bytes`: 200 at least.
+// The same, but a longer text becomes its begin, its end and a unique number, so that different
+// names stay different. `max_bytes`: at least 200.
 [[nodiscard]] std::string fitting_name(std::string_view name,
                                        std::size_t max_bytes = kMaxNameBytes);
 
-// The C++ name behind a mangled symbol; the symbol itself where it is none.
+// The C++ name behind a mangled symbol; the symbol itself if it is not mangled.
 [[nodiscard]] std::string demangled(const std::string& symbol);
 
 }  // namespace gable

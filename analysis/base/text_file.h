@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that Gable writes: reports, pages, recordings, roofs. Used within other people's programs.
+// Files that Gable writes: reports, pages, recordings, roofs. Used inside profiled programs.
 #pragma once
 
 #include <sys/types.h>
@@ -13,29 +13,29 @@
 namespace gable {
 
 // Writes beside `path` and renames, so that a reader sees the old file or the new one, never a
-// part, also when the machine stops. What is there and is no file (a pipe, a terminal, /dev/null)
-// is written to in place; so are /dev/stdout and its like, whatever they lead to. `patience`: for a
-// pipe's reader to come, and each time until it takes more.
-// A new file has the mode that the umask leaves, and is the owner's alone in a folder where all may
-// write, as reports name the host and the command. Empty when it worked, else a sentence. Never
-// throws.
+// part, also when the machine stops. Anything but a regular file (a pipe, a terminal, /dev/null) is
+// written in place; so are /dev/stdout and the like. `patience`: how long to wait for a pipe's
+// reader, and each time until it takes more. A new file gets the umask's mode, but only its owner
+// may read it in a folder where all may write, as reports name the host and the command. Returns an
+// empty text on success, else a sentence. Never throws.
 [[nodiscard]] std::string write_text_file(const std::string& text, const std::string& path,
                                           std::chrono::milliseconds patience = kReaderPatience);
 
-// A file that one process writes several times, and no other process over it. What was written
-// under its name since this process began is another's, or that of the program which replaced
-// itself by this one (exec): then the file gets a number. What is older is replaced.
+// A file that one process writes several times and that no other process overwrites. If a file of
+// its name is newer than this process, it belongs to another one, or to the program that replaced
+// itself by this one (exec): then this one's name gets a number. Older files are replaced.
 class OwnFile {
  public:
-  // `number` makes the name with the number n, from 1 on. `taken`: also these names are another's.
+  // `number` makes the name with the number n, from 1 on. `taken`: names that also belong to
+  // others.
   OwnFile(std::string path, std::function<std::string(const std::string& path, unsigned n)> number,
           std::function<bool(const std::string& path)> taken = {});
 
-  // As write_text_file().
+  // Writes the text; returns as write_text_file() does.
   [[nodiscard]] std::string write(const std::string& text);
-  [[nodiscard]] const std::string& path() const { return path_; }  // of the last write
-  // The next write may be to another name than the last: there was none, or the file is not ours
-  // any more.
+  [[nodiscard]] const std::string& path() const { return path_; }  // path of the last write
+  // Whether the next write may use another name, because nothing was written yet or the file is not
+  // ours any more.
   [[nodiscard]] bool is_to_be_named() const;
 
  private:
@@ -51,11 +51,11 @@ class OwnFile {
   ino_t inode_ = 0;
 };
 
-// Whether that is what write_text_file() does.
+// Whether write_text_file() writes to this path in place.
 [[nodiscard]] bool is_written_in_place(const std::string& path);
 
-// Writes a file that is not there yet; one that could not be written to its end is removed. 0, or
-// what errno would be; EEXIST: there is something of that name, even if it is a link to nothing.
+// Writes a file that must not exist yet, and removes it if it could not be completed. Returns 0 or
+// an errno; EEXIST: the name exists, even as a dangling link.
 [[nodiscard]] int write_new_file(const std::string& text, const std::string& path);
 
 }  // namespace gable

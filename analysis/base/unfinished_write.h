@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are written beside their place right now: what becomes of them where the process has
-// to end before that is done. A disk may take seconds until a file is on it.
+// Files being written under a temporary name, and what becomes of them if the process must end
+// first. Writing to a disk may take seconds.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace gable {
 
-// While it lives, this thread writes a file, from before it is opened until it has its name. A disk
-// may keep every call of that waiting.
+// While an object lives, this thread writes a file, from before it is opened until it has its name;
+// the disk may block each of these calls.
 class WriteUnderWay {
  public:
   WriteUnderWay() noexcept { count_.fetch_add(1); }
@@ -19,7 +19,7 @@ class WriteUnderWay {
   WriteUnderWay(const WriteUnderWay&) = delete;
   WriteUnderWay& operator=(const WriteUnderWay&) = delete;
 
-  // Waits until nobody writes. May be called in a signal handler.
+  // Waits until no thread writes. May be called in a signal handler.
   static void await_all(std::chrono::milliseconds patience) noexcept;
 
  private:
@@ -28,23 +28,23 @@ class WriteUnderWay {
 
 class UnfinishedWrite {
  public:
-  // `part` is to become `path`; `over`: also where there is something of that name. `file`: has no
-  // name yet and is to become `part` first; -1: it is that already.
+  // `part` will be renamed to `path`; `over`: even if that exists. `file`: an unnamed file that
+  // becomes `part` first; -1: it is `part` already.
   UnfinishedWrite(int file, const std::string& part, const std::string& path, bool over);
   ~UnfinishedWrite();
   UnfinishedWrite(const UnfinishedWrite&) = delete;
   UnfinishedWrite& operator=(const UnfinishedWrite&) = delete;
 
-  // Every byte is in it; only the disk may not have them yet.
+  // Says that every byte is written, though maybe not on the disk yet.
   void whole() noexcept;
-  // The file becomes `part`; it is still open. False: it cannot.
+  // Names the still open file `part`; returns false on failure.
   [[nodiscard]] bool give_name() noexcept;
 
-  // Before the process ends at once: what is whole gets its name, every other part is removed. May
-  // be called in a signal handler, beside the thread that writes, and by several threads; only the
-  // first does it.
+  // Called before the process ends at once: whole files get their names, all others are removed.
+  // May be called in a signal handler, while a thread writes, and by several threads; only the
+  // first call acts.
   static void settle_all() noexcept;
-  // The same, as often as it is called: for tests, whose process goes on.
+  // The same at every call, for tests, whose process goes on.
   static void settle_slots() noexcept;
 
  private:
@@ -55,7 +55,7 @@ class UnfinishedWrite {
     char file[32], part[PATH_MAX], path[PATH_MAX];
     bool over;
   };
-  // More than threads that write at once. What finds none free is not settled.
+  // More slots than threads that write at once; a write without a free slot is not settled.
   static Slot slots_[4];
   static bool link(const char* file, const char* part) noexcept;
 

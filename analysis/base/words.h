@@ -34,7 +34,7 @@ requires(!kWordsOf<Enum>.empty()) [[nodiscard]] std::string to_string(Enum value
   return std::string(word_of(value));
 }
 
-// Nothing: it is none of the enum's words.
+// The enum's value for a word; nothing if it is none of its words.
 template <typename Enum>
 [[nodiscard]] constexpr std::optional<Enum> value_of(std::string_view text) {
   for (const auto& word : kWordsOf<Enum>)

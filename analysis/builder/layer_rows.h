@@ -26,7 +26,7 @@ struct LayerRows {
 [[nodiscard]] LayerRows layer_rows(const Profile::State& state, const UnitScale& unit,
                                    const Roofline& roofline, std::vector<KernelOfLayer>& kernels);
 
-// Copies per step; in reports per run, those of the time windows.
+// Copies per step or, in reports per run, those of the time windows.
 [[nodiscard]] std::vector<CopyRow> copy_rows(const Profile::State& state, const UnitScale& unit,
                                              const LayerIds& ids);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the framework says of the model, in the rows of the layers.
+// Puts what the framework says of the model into the rows of the layers.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,16 @@
 
 namespace gable {
 
-// What the model says of the layers, beside what was measured; fills `model` and
-// `flops_over_forward`.
-// Returns, by device, the model's FLOPs by formula of a step, and for how long (ns) the compute
-// roofs would take them, without what is computed again; null where some operator's FLOPs are not
-// known.
+// Fills `model` and `flops_over_forward` from what the model says of the layers. Returns, by
+// device, the model's FLOPs of a step by formula and their time (ns) under the compute roofs,
+// without recomputation; null if some operator's FLOPs are unknown.
 struct StepOfModel {
   Maybe flops = 0, compute_ns = 0;
 };
 std::map<std::int32_t, StepOfModel> fill_models(const Profile::State& state, const UnitScale& unit,
                                                 const Roofline& roofline, LayerRows& layers);
 
-// Most steps have the launches of one in which the model was described.
+// Whether most steps have the same launches as a step in which the model was described.
 [[nodiscard]] bool model_steps_are_alike(const Profile::State& state);
 
 }  // namespace gable

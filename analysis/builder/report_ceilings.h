@@ -16,7 +16,7 @@ namespace gable {
 void fill_ceilings(const Profile::State& state, const std::vector<KernelOfLayer>& kernels,
                    const StoredRoofs& roofs, Report& report);
 
-// Sentences about roofs that are not as they are expected to be.
+// Sentences about roofs that differ from what is expected.
 [[nodiscard]] std::vector<std::string> ceiling_notes(const Report& report);
 
 }  // namespace gable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recorded steps say of the report: the critical path, exposed time, and what a step would be
-// shorter with kernels at their roof (docs/step-graph.md).
+// What recorded steps add to the report: the critical path, exposed time, and how much shorter a
+// step would be with kernels at their roof (docs/step-graph.md).
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace gable {
 
-inline constexpr double kEnoughExplained = 0.9;  // of the path: below it no saving is given
+inline constexpr double kEnoughExplained = 0.9;  // share of the path; below it no saving is given
 
-// Edges that may be looked at for savings; about 2 ns each. Rows with the largest savings go first.
+// Most edges visited to compute savings; about 2 ns each. Rows with the largest savings go first.
 inline constexpr std::uint64_t kMostEdgesReplayed = 300'000'000;
 
-// Fills what report.h says is of recorded steps, in the step, the layers and the kernels. `kernels`
-// are report.kernels, in their order. Returns sentences for run.notes. Does nothing where no step
-// was recorded.
+// Fills the fields that report.h derives from recorded steps, in the step, the layers and the
+// kernels. `kernels`: report.kernels, in their order. Returns sentences for run.notes. Does nothing
+// if no step was recorded.
 std::vector<std::string> fill_step_answers(const Profile::State& state,
                                            const std::vector<KernelOfLayer>& kernels,
                                            const LayerIds& ids, const Roofline& roofline,

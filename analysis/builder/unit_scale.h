@@ -11,10 +11,10 @@ namespace gable {
 
 struct UnitScale {
   bool step = false;
-  // Whose kept windows say how many launches a step has; off: all phases.
+  // Phase whose kept windows tell how many launches a step has; off: all phases.
   PhaseKind launches_from = PhaseKind::off;
-  // Launches per unit, as a fraction: a number and how many windows or steps it is of; or weighed
-  // over several classes of steps.
+  // Launches per unit as a fraction: a number of launches and of windows or steps; or a weighted
+  // mean over several classes of steps.
   struct Launches {
     std::uint64_t count = 0, of = 1;
     Maybe weighed = std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives: what ranks exchange, and how much of it has to pass each GPU's link.
+// Collectives: what ranks exchange, and how much of it must pass each GPU's link.
 #pragma once
 
 #include <cstdint>
@@ -39,20 +39,20 @@ struct CollectiveCall {
   Collective kind = Collective::unknown;
   std::uint32_t ranks = 0;  // 0: unknown
   std::optional<std::uint64_t> bytes;
-  bool one_node = false;  // known: all ranks are on one machine
+  bool one_node = false;  // all ranks are known to be on one machine
 };
 
-// By the names that PyTorch ("allreduce_coalesced", "_allgather_base") and NCCL ("ncclAllGather")
-// give their calls; unknown where that is none of them, or one that moves nothing to speak of.
+// The collective by PyTorch's ("allreduce_coalesced", "_allgather_base") or NCCL's
+// ("ncclAllGather") name of the call; unknown for any other, or one that moves next to nothing.
 [[nodiscard]] Collective collective_named(std::string_view name);
 
-// Byte that have to pass a GPU's link in each direction, whatever the algorithm: the factors of
-// nccl-tests (doc/PERFORMANCE.md), by which bus bandwidths are comparable between collectives and
-// numbers of ranks. Nothing where a part is unknown.
+// Bytes that must pass a GPU's link in each direction, whatever the algorithm, by the factors of
+// nccl-tests (doc/PERFORMANCE.md), so that bus bandwidths are comparable between collectives and
+// numbers of ranks. Nothing if a part is unknown.
 [[nodiscard]] std::optional<double> bus_bytes(const CollectiveCall& call);
 
-// Whether a kernel exchanges data with other GPUs, for which it may wait: NCCL's, NVSHMEM's, and
-// those of programs that go past NCCL. `kernel`: its name, or the symbol that the driver has.
+// Whether a kernel exchanges data with other GPUs and so may wait for them: those of NCCL, of
+// NVSHMEM, and of programs that bypass NCCL. `kernel`: its name, or the symbol that the driver has.
 [[nodiscard]] bool is_collective(std::string_view kernel);
 
 }  // namespace gable

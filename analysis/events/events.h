@@ -20,7 +20,7 @@ using FunctionId = std::uint32_t;  // index in a FunctionTable
 using WindowId = std::uint32_t;    // 1, 2, …; 0 is "not in a window"
 
 inline constexpr WindowId kNoWindow = 0;
-// Of ranges where nothing else is collected: from the beginning of the program to its end.
+// The window of ranges when nothing else is collected: the whole program.
 inline constexpr WindowId kWholeRun = 0xffffffff;
 
 enum class Direction : std::uint8_t { none, forward, backward, recompute };
@@ -44,7 +44,7 @@ struct LaunchKey {
   FunctionId function = 0;
   std::int32_t device = 0;
   Dim3 grid, block;
-  Dim3 cluster;  // 1,1,1 where no cluster is used
+  Dim3 cluster;  // 1,1,1: no cluster
   std::uint32_t dynamic_shared = 0;
   friend bool operator==(const LaunchKey&, const LaunchKey&) = default;
 };
@@ -72,9 +72,9 @@ struct LaunchEvent {
   bool in_range = false;          // counted together with the other launches of its layer
 };
 
-// The call of a launch that followed a synchronisation on its thread: its GPU may be idle.
+// The call of a launch after a synchronisation on its thread, when its GPU may be idle.
 struct CallAfterWait {
-  std::uint64_t entered_ns = 0;  // the driver
+  std::uint64_t entered_ns = 0;  // when the call entered the driver
   WindowId window = kNoWindow;
   std::uint32_t correlation = 0;
 };
@@ -86,9 +86,9 @@ struct CopyCall {
   std::uint32_t correlation = 0;
 };
 
-// Tokens that one forward of a model reads or makes, of text generation.
+// Tokens that one forward pass of text generation reads or makes.
 struct TokenCount {
-  LayerId layer = 0;  // prefill or decode
+  LayerId layer = 0;  // layer for prefill or decode
   WindowId window = kNoWindow;
   std::uint32_t sequences = 0, per_sequence = 0;
 };
@@ -107,35 +107,34 @@ using GraphId = std::uint32_t;  // 1, 2, … in the order of first launches; 0: 
 // What a CUDA graph launches, as far as it was seen when it was captured or built.
 struct GraphShape {
   LayerId layer = 0;          // the lowest layer that all its kernels are in
-  std::uint32_t kernels = 0;  // that one launch runs
-  bool more = false;          // it may run others too: conditional nodes
-  std::uint64_t blocks = 0;   // of all kernels; 0: not all are known
+  std::uint32_t kernels = 0;  // kernels that one launch runs
+  bool more = false;          // conditional nodes may run further kernels
+  std::uint64_t blocks = 0;   // blocks of all kernels; 0: some are unknown
   std::uint64_t threads = 0;
   struct Kernel {
     LaunchKey key;
     std::uint32_t count = 0;
     friend bool operator==(const Kernel&, const Kernel&) = default;
   };
-  std::vector<Kernel> known;  // all its kernels, or none: then only their records tell
+  std::vector<Kernel> known;  // all its kernels; if empty, only records name them
   friend bool operator==(const GraphShape&, const GraphShape&) = default;
 };
 
-// The launch of a graph. One that nothing is known of is only counted.
+// The launch of a graph. Launches of unknown graphs are only counted.
 struct GraphLaunch {
   GraphId graph = 0;
-  LaunchKey key;  // of the graph as a whole: its counters are under it
+  LaunchKey key;  // key of the whole graph, under which its counters are
   WindowId window = kNoWindow;
   std::uint32_t correlation = 0;
 };
 
-// What a block of a kernel takes of an SM: registers for each of its threads, and shared memory for
-// itself.
+// SM resources of a kernel: registers per thread and shared memory per block.
 struct KernelResources {
-  std::uint32_t registers = 0;     // of a thread; 0: neither is known
-  std::uint32_t shared_bytes = 0;  // static and dynamic
+  std::uint32_t registers = 0;     // per thread; 0: neither value is known
+  std::uint32_t shared_bytes = 0;  // static and dynamic, per block
   friend bool operator==(const KernelResources&, const KernelResources&) = default;
 };
-// One kernel's activity record. start = end = 0: no time could be taken.
+// One kernel's activity record. start = end = 0: no time was taken.
 struct KernelRecord {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::uint32_t correlation = 0;
@@ -148,7 +147,7 @@ struct KernelRecord {
 struct GraphKernelRecord {
   KernelRecord record;
   std::uint64_t node = 0;
-  LaunchKey key;        // the layer is that of the node
+  LaunchKey key;        // its layer is the node's
   bool placed = false;  // false: the node was not seen when it was made, the key has no layer
 };
 
@@ -169,8 +168,7 @@ inline constexpr auto kWordsOf<CopyKind> = std::to_array<Word<CopyKind>>({
     {CopyKind::memset, "memset"},
     {CopyKind::other, "other"},
 });
-// What the host's side of a copy is. From pageable memory the driver copies to memory of its own
-// first.
+// The kind of host memory of a copy. From pageable memory the driver first copies to its own.
 enum class HostMemory : std::uint8_t { unknown, pinned, pageable, managed };
 template <>
 inline constexpr auto kWordsOf<HostMemory> =
@@ -183,20 +181,20 @@ struct CopyRecord {
   std::uint32_t correlation = 0;
   std::int32_t device = 0;
   CopyKind kind = CopyKind::other;
-  std::uint64_t node = 0;  // of the graph that made it; 0: none
-  bool placed = false;     // `layer` is that of the node
+  std::uint64_t node = 0;  // graph node that made the copy; 0: none
+  bool placed = false;     // `layer` is the node's
   LayerId layer = 0;
-  HostMemory host = HostMemory::unknown;  // of copies from and to the host
-  bool asynchronous = false;              // the call need not have waited for it
+  HostMemory host = HostMemory::unknown;  // for copies from and to the host
+  bool asynchronous = false;              // the call may have returned before it was done
 };
 
 // Counter values of one launch, checked by the collector (checksum of CTAs, no dropped ranges)
 // before they get here.
 struct CounterSample {
-  LaunchKey key;                   // of ranges: range_key()
+  LaunchKey key;                   // range_key() for ranges
   const double* values = nullptr;  // one per metric of the phase's metric list; NaN is unknown
-  std::uint64_t launches = 1;      // that the values are a sum over
-  KernelResources resources = {};  // where what counted tells them
+  std::uint64_t launches = 1;      // number of launches that the values sum
+  KernelResources resources = {};  // if the source of the counters tells them
 };
 
 // How a window ended. One that is not kept contributes no sample, and its launches only to the
@@ -206,31 +204,31 @@ struct WindowEnd {
   Phase phase;
   bool keep = true;
   std::string reason;                      // a sentence, when not kept
-  std::uint64_t start_ns = 0, end_ns = 0;  // on CUPTI's clock
-  std::uint64_t overhead_ns = 0;  // what our callbacks took on the program's threads within it
-  // Whether CUPTI was made to collect something else within it, for which its launches waited, and
-  // how long they waited.
+  std::uint64_t start_ns = 0, end_ns = 0;  // ns on CUPTI's clock
+  std::uint64_t overhead_ns = 0;  // time of Gable's callbacks on the program's threads within it
+  // Whether CUPTI was switched to collect something else within the window, for which launches
+  // waited, and how long they waited.
   bool changed = false;
   std::uint64_t change_ns = 0;
   std::uint64_t step = 0;  // the next step's window has the next number; 0 is unknown
-  // It only tells where the step before it ended; nothing else of it counts.
+  // The window only tells where the previous step ended; nothing else in it counts.
   bool reach = false;
-  // What the program does between this window and the next is of no step.
+  // What the program does between this window and the next belongs to no step.
   bool apart = false;
-  std::uint64_t sequence_hash = 0;  // of the launches in it; classes of steps have different ones
+  std::uint64_t sequence_hash = 0;  // hash of its launches; differs between classes of steps
   std::uint64_t launches = 0;
 };
 
-// What connects a device to others, as NVML tells it.
+// A device's links to others, according to NVML.
 struct DeviceLinks {
   struct Pcie {
     int generation = 0, width = 0;  // width in lanes; 0 is unknown
     friend bool operator==(const Pcie&, const Pcie&) = default;
   };
-  // As the link runs while the GPU works, and the most that the GPU and its slot are capable of.
+  // The link's state while the GPU works, and the most that the GPU and its slot support.
   Pcie pcie, pcie_max;
-  std::optional<std::int64_t> nvlinks;  // active ones, 0: it has none
-  int nvlink_version = 0;               // 4 of NVLink 4.0; 0 is unknown
+  std::optional<std::int64_t> nvlinks;  // number of active links; 0: none
+  int nvlink_version = 0;               // 4 for NVLink 4.0; 0: unknown
   friend bool operator==(const DeviceLinks&, const DeviceLinks&) = default;
 };
 
@@ -243,12 +241,12 @@ struct DeviceInfo {
   std::uint32_t memory_bus_bits = 0;
   std::uint64_t memory_bytes = 0, l2_bytes = 0;
   DeviceLinks links;
-  std::optional<GpuState> state;  // while windows were collected
+  std::optional<GpuState> state;  // state while windows were collected
 };
 
 // What was lost, by kind; every field is shown in the report.
 struct LostCounts {
-  std::uint64_t records = 0;          // dropped by CUPTI or by us
+  std::uint64_t records = 0;          // dropped by CUPTI or Gable
   std::uint64_t ranges = 0;           // counter ranges dropped or without a launch
   std::uint64_t zero_timestamps = 0;  // records without usable times
   std::uint64_t windows = 0;          // thrown away

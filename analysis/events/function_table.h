@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel functions by their symbol (mangled name). The rules are those of LayerTree: interned,
-// never removed, bounded, and safe on any thread.
+// Kernel functions by their symbol (mangled name). As in LayerTree, they are interned, never
+// removed, bounded, and safe on any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class FunctionTable {
   // Symbol "(other)"; also stands for what exceeds the bound.
   static constexpr FunctionId kOther = 0;
 
-  // `max_bytes`: of all symbols.
+  // `max_bytes`: most bytes of all symbols together.
   explicit FunctionTable(std::size_t max_functions = 65536,
                          std::size_t max_bytes = std::size_t{16} << 20);
   ~FunctionTable();
@@ -27,13 +27,13 @@ class FunctionTable {
 
   FunctionId intern(std::string_view symbol);
   [[nodiscard]] std::string symbol(FunctionId id) const;
-  // Demangled where it can be.
+  // The name, demangled if possible.
   [[nodiscard]] std::string full_name(FunctionId id) const;
-  // As reports have it, of kMaxNameBytes at most: of a longer one its begin, its end, and a number
-  // that other names do not have.
+  // The name for reports, at most kMaxNameBytes long: a longer one becomes its begin, its end and a
+  // unique number.
   [[nodiscard]] std::string name(FunctionId id) const;
   [[nodiscard]] std::size_t size() const;
-  // How often intern() was asked for a symbol that exceeds the bounds.
+  // How often intern() refused a symbol that exceeds the bounds.
   [[nodiscard]] std::uint64_t folded() const;
 
  private:

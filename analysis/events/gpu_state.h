@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GPU did while it was profiled, made of readings taken now and then: its clocks, its power,
-// and what held its clocks down.
+// The state of a GPU while it was profiled, from occasional readings: its clocks, its power, and
+// what limited its clocks.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gable {
 
-// One reading. What could not be read is unknown.
+// One reading; values that could not be read are unknown.
 struct GpuReading {
   // Why clocks are not higher: nvmlClocksEventReasons, as bits.
   enum Reason : std::uint64_t {
@@ -30,7 +30,7 @@ struct GpuReading {
   [[nodiscard]] bool idle() const { return reasons && (*reasons & kIdle) != 0; }
 };
 
-// Shares of the samples at which this held the clocks down.
+// Shares of the samples in which each cause limited the clocks.
 struct GpuThrottling {
   double any = 0;
   double power_cap = 0, sw_thermal = 0, hw_thermal = 0, hw_slowdown = 0, power_brake = 0;
@@ -38,27 +38,27 @@ struct GpuThrottling {
   friend bool operator==(const GpuThrottling&, const GpuThrottling&) = default;
 };
 
-// A summary of readings. Only those at which the GPU worked count, as far as NVML tells which.
+// A summary of readings. Only those taken while the GPU was busy count, as far as NVML tells.
 struct GpuState {
   struct Clock {
     Maybe mean, min, max;  // Hz
     friend bool operator==(const Clock&, const Clock&) = default;
   };
   using Throttled = GpuThrottling;
-  std::uint64_t samples = 0, idle_samples = 0;  // at which the GPU worked, and others
+  std::uint64_t samples = 0, idle_samples = 0;  // samples with the GPU busy, and idle ones
   Clock sm_clock, memory_clock;
   Maybe power_mean_w, power_max_w, power_limit_w;
   Maybe temperature_max_c;
   std::optional<Throttled> throttled;
-  Maybe clocks_set;  // share at which a setting of the user's held the clocks
+  Maybe clocks_set;  // share in which a user's setting limited the clocks
   friend bool operator==(const GpuState&, const GpuState&) = default;
 };
 
-// Readings on their way to a summary.
+// Sums readings into a summary.
 class GpuStateSum {
  public:
   void add(const GpuReading& reading);
-  // Nothing: there was no reading.
+  // The summary; nothing without a reading.
   [[nodiscard]] std::optional<GpuState> state() const;
 
  private:
@@ -72,14 +72,15 @@ class GpuStateSum {
   };
   std::uint64_t samples_ = 0, idle_ = 0;
   Values sm_clock_, memory_clock_, power_, temperature_;
-  Maybe power_limit_w_;             // the last
-  std::uint64_t with_reasons_ = 0;  // samples of which they are known
-  std::uint64_t set_by_user_ = 0;   // and of these, those with this reason
+  Maybe power_limit_w_;             // the last one read
+  std::uint64_t with_reasons_ = 0;  // samples with known reasons
+  std::uint64_t set_by_user_ = 0;   // of these, samples limited by a user's setting
   std::uint64_t any_ = 0, power_cap_ = 0, sw_thermal_ = 0, hw_thermal_ = 0, hw_slowdown_ = 0;
   std::uint64_t power_brake_ = 0, sync_boost_ = 0;
 };
 
-// Of two GPUs of a kind. What one does not know is unknown; means count samples alike.
+// The states of two GPUs of a kind as one. A value unknown for one is unknown; every sample weighs
+// the same in means.
 [[nodiscard]] GpuState together(const GpuState& one, const GpuState& other);
 
 }  // namespace gable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel does besides computing, by its name: kernels that only bring data into another
-// shape. Names are those of PyTorch, cuDNN and cuBLAS; a kernel with another name is `other`.
+// Kernels that only rearrange or convert data instead of computing, by their names in PyTorch,
+// cuDNN and cuBLAS; any other kernel is `other`.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program's framework says of its layers: what a step's operators have to do by formula,
-// and the tensors of its modules. Shapes in elements, bytes as the tensors' types have them,
-// floating-point operations with 2 for a multiply and an add.
+// What the program's framework says of its layers: the work of a step's operators by formula, and
+// the tensors of its modules. Shapes are in elements; a multiply and an add are 2 floating-point
+// operations.
 #pragma once
 
 #include <cstdint>
@@ -20,37 +20,36 @@ struct TensorShape {
   std::vector<std::int64_t> sizes;
 };
 
-// Of the operators that ran in one layer, those of layers within it excluded, in one step.
+// Work of the operators that ran in one layer in one step, without those of layers within it.
 struct OperatorWork {
   std::map<std::string, double> flops;  // by type: "fp32", "tf32", "bf16", "fp64" …
   double bytes_read = 0, bytes_written = 0;
   std::uint64_t operators = 0;
-  bool flops_known = true, bytes_known = true;  // of all of them
+  bool flops_known = true, bytes_known = true;  // known for all operators
 };
 
-// Of a module, as its first call in the step had it.
+// Facts about a module, from its first call in the step.
 struct ModuleFacts {
   std::vector<TensorShape> inputs, outputs;
-  std::vector<std::string> dtypes;  // of its parameters, each once
+  std::vector<std::string> dtypes;  // types of its parameters, each once
   std::uint64_t parameters = 0;     // elements, those of modules within it included
-  // Bytes that its calls in the step allocated, those of modules within it included; empty:
-  // unknown.
+  // Bytes allocated by its calls in the step, including modules within it; empty: unknown.
   std::optional<std::uint64_t> allocated = std::nullopt;
 };
 
-// A module whose forward the framework compiled to code of its own: that code is one layer.
+// A module whose forward pass the framework compiled: its code is one layer.
 struct SourceModule {
   std::string name;  // "encoder.0", as PyTorch's users know it
   std::string kind;  // its class
 };
 struct CompiledRegion {
   std::vector<SourceModule> modules;  // those within it, in the order of named_modules()
-  std::uint64_t left_out = 0;         // more of them
+  std::uint64_t left_out = 0;         // number of further modules
 };
 
 struct ModelDescription {
-  std::uint64_t sequence_hash = 0;  // of the launches in the step that was described
-  std::uint64_t steps = 1;          // of that sequence, of which `work` is the sum
+  std::uint64_t sequence_hash = 0;  // hash of the described step's launches
+  std::uint64_t steps = 1;          // steps with that hash that `work` sums
   std::map<std::pair<std::int32_t, LayerId>, OperatorWork> work;  // by device and layer
   std::map<LayerId, ModuleFacts> modules;
 };

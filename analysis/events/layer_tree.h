@@ -34,14 +34,14 @@ class LayerTree {
   LayerTree(const LayerTree&) = delete;
   LayerTree& operator=(const LayerTree&) = delete;
 
-  // The child of `parent` with that name. Direction::none takes the parent's direction.
+  // The child of `parent` with that name. Direction::none inherits the parent's direction.
   LayerId child(LayerId parent, std::string_view name, Direction direction = Direction::none);
 
-  // The name that PyTorch's users know a layer by, "layer1.0.conv1"; empty for all others.
+  // Sets the name by which PyTorch's users know a layer: "layer1.0.conv1"; empty for all others.
   void set_dotted(LayerId id, std::string_view dotted);
   [[nodiscard]] std::string dotted(LayerId id) const;
 
-  // The layer is a compiled region. Of several calls the first counts.
+  // Marks the layer as a compiled region. Only the first call has an effect.
   void set_compiled(LayerId id, CompiledRegion region);
   [[nodiscard]] std::optional<CompiledRegion> compiled(LayerId id) const;
 
@@ -50,7 +50,7 @@ class LayerTree {
   // "ResNet/layer1/0/conv1"; "(no layer)" for the root.
   [[nodiscard]] std::string shown(LayerId id) const;
   [[nodiscard]] std::size_t size() const;      // nodes, the root included
-  [[nodiscard]] std::uint64_t folded() const;  // ranges that got no node of their own
+  [[nodiscard]] std::uint64_t folded() const;  // number of ranges without a node of their own
 
  private:
   struct State;

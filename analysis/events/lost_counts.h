@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several parts of a run lost, as one.
+// Adds up what several parts of a run lost.
 #pragma once
 
 #include "analysis/events/events.h"

@@ -17,10 +17,10 @@ enum class Quantity : std::uint8_t {
   ops_tensor,    // integer operations on tensor cores; `type` is the input type
   bytes_dram_read,
   bytes_dram_write,
-  bytes_dram,  // both together, where they are not told apart
+  bytes_dram,  // reads and writes together, if not counted apart
   bytes_l2,
   bytes_l1,
-  l1_escapes,  // instructions whose traffic the metric of bytes_l1 misses: any makes them unknown
+  l1_escapes,  // instructions whose traffic bytes_l1 misses: any makes bytes_l1 unknown
   duration_ns,
   ctas,  // thread blocks launched: must equal the grid, the checksum of joins
   sm_cycles,
@@ -34,22 +34,22 @@ struct MetricRole {
   std::string_view type;    // "bf16", "int8" … for tensor quantities, else empty
   double weight;            // quantity = sum of weight x value over the metrics collected for it
   std::string_view source;  // where the weight comes from
-  bool coarse = false;      // counts more than the quantity: only where nothing else is known of it
+  bool coarse = false;      // counts more than the quantity: used only if nothing better is known
 };
 
 // Every metric that has a role, parents before their children. A parent and its children are never
 // collected together (the planner takes one or the other), and must never be added.
 [[nodiscard]] const std::vector<MetricRole>& metric_roles();
 
-// Whether the metrics of a quantity are names for the same thing, of which one counts; else they
-// are added.
+// Whether the metrics of a quantity are alternatives, of which one counts; otherwise they are
+// added.
 [[nodiscard]] bool is_one_of(Quantity quantity);
 
 // Whether a metric is a ratio, a percentage or a rate by its roll-up: values of several launches
 // have a mean and no sum.
 [[nodiscard]] bool is_ratio(std::string_view metric);
 
-// nullptr for a metric without a role. Knows names that only other tools' files have, too.
+// The role of a metric, or nullptr. Also knows names that occur only in other tools' files.
 [[nodiscard]] const MetricRole* role_of(std::string_view metric);
 
 }  // namespace gable

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text that is copied from its beginning to its end, and parts of it hidden on the way.
+// A text copied from beginning to end with parts of it masked on the way.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,23 @@ class MaskedText {
  public:
   explicit MaskedText(std::string_view text) : text_(text) {}
 
-  [[nodiscard]] std::size_t at() const { return at_; }  // what stands before is copied or hidden
+  [[nodiscard]] std::size_t at() const {
+    return at_;
+  }  // position; all before it is copied or
+     // masked
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
-  // In which quotation the text stands there; '\0': in none.
+  // The quote character the position is within; '\0': none.
   [[nodiscard]] char quote() const { return quote_; }
-  // What was copied so far. Once.
+  // The text copied so far; call it once.
   [[nodiscard]] std::string take();
 
   void copy_until(std::size_t end);
   void hide_until(std::size_t end);
-  // The same, but the quotes around it stay, so that the text around reads on.
+  // The same, but keeps the quotes around it.
   void hide_word(std::size_t end);
-  // Of user:password, up to `end`; 1000:1000 is none.
+  // Masks the password of user:password, up to `end`; 1000:1000 is no login.
   void hide_password(std::size_t end);
-  // At "://": scheme://user:password@host; either may be the secret.
+  // Masks the login at "://" in scheme://user:password@host; either part may be the secret.
   void hide_login();
 
  private:
@@ -39,9 +42,9 @@ class MaskedText {
   std::string out_;
 };
 
-// How many characters behind "://" at `at` say who logs in: "user:password"; 0: nobody does.
+// Length of the login "user:password" after the "://" at `at`; 0: there is none.
 [[nodiscard]] std::size_t login_in_address(std::string_view text, std::size_t at);
-// "user:password"; 1000:1000, a user and a group, is none.
+// Whether the word is "user:password"; 1000:1000, a user and a group, is not.
 [[nodiscard]] bool is_login(std::string_view word);
 
 }  // namespace gable

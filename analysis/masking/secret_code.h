@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments that are code: a program's text or a shell's command line. Code can say a value in
-// endless ways, so the question is whether it gives a secret at all, and never where the secret is.
-// Linear in the text, and no recursion, as the text is a stranger's.
+// Arguments that are code: a program's text or a shell's command line. Code can express a value in
+// countless ways, so only whether it contains a secret is decided, not where. Linear in the
+// untrusted text, without recursion.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 
 namespace gable {
 
-// Tells of a command's arguments which are code. Fed with them one by one.
+// Tells which of a command's arguments are code; they are added one by one.
 class CodePlaces {
  public:
   enum class Answer : std::uint8_t {
     no,
-    perhaps,  // by some signs; it may be data as well
-    yes,      // it stands where code stands
+    perhaps,  // it looks like code but may be data
+    yes,      // its position says that it is code
   };
-  // Of the next argument, or what stands behind "--wrap=" in it.
+  // Whether the next argument, or its part after "--wrap=", is code.
   [[nodiscard]] Answer is_code(std::string_view argument) const;
   void see(std::string_view argument);
 
  private:
-  bool interpreter_ = false, runner_ = false;  // bash, ssh and their like stood before
+  bool interpreter_ = false, runner_ = false;  // bash, ssh or the like came before
   bool behind_option_ = false;                 // bash -c, perl -e, sbatch --wrap
 };
 
-// Something in the code names a secret or hands one over. A variable of the shell is none.
+// Whether something in the code names or passes a secret. A shell variable is not one.
 [[nodiscard]] bool code_gives_secret(std::string_view code);
 
 }  // namespace gable

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a name says of the value that follows it. Linear in the text, and no recursion, as the text
-// is a stranger's.
+// What a name says of the value that follows it. Linear in the untrusted text, without recursion.
 #pragma once
 
 #include <cstdint>
@@ -8,50 +7,50 @@
 
 namespace gable {
 
-// Whether `words`, apart by spaces, have this one.
+// Whether the space-separated `words` include this one.
 [[nodiscard]] bool lists(std::string_view words, std::string_view word);
 
-// A character of a name: letters, digits and "_-.+".
+// Whether a character can be part of a name: letters, digits and "_-.+".
 [[nodiscard]] bool is_name_character(char c);
 
 enum class Naming : std::uint8_t {
   nothing,  // "--lr", "--tokenizer", "--sort-key"
-  about,    // "--token-file", "--auth-type": about a secret, and none itself
-  weakly,   // "--key", "tokens": a plain word or a number is none
+  about,    // "--token-file", "--auth-type": about a secret, but its value is not one
+  weakly,   // "--key", "tokens": a plain word or a number is no secret
   clearly,  // "--openai-apiKey", "HF_TOKEN", "db.password"
 };
 [[nodiscard]] Naming naming(std::string_view name);
-// In code, where "pass", "pat" and "sig" are words like others.
+// The same in code, where "pass", "pat" and "sig" are ordinary words.
 [[nodiscard]] Naming naming_in_code(std::string_view name);
-// Weakly or clearly.
+// Whether the name names a secret, weakly or clearly.
 [[nodiscard]] bool names_secret(std::string_view name);
-// The name also says so without a sign after it, as in "config set password X".
+// Whether it does so even without a sign after it, as in "config set password X".
 [[nodiscard]] bool names_secret_alone(std::string_view name);
-// Several values may follow, each a word of its own: "--api-keys A B".
+// Whether several values may follow as separate words: "--api-keys A B".
 [[nodiscard]] bool names_several(std::string_view name);
-// "--password-stdin", "--passphrase-fd": the secret is in what the command reads.
+// Whether the secret is in the command's input: "--password-stdin", "--passphrase-fd".
 [[nodiscard]] bool names_input(std::string_view name);
-// "login", "wandb.login", "authenticate"
+// Whether the name is a login call: "login", "wandb.login", "authenticate".
 [[nodiscard]] bool names_login(std::string_view name);
-// "psycopg2.connect", "Fernet": what is given to such a call may be a secret without a name.
+// Whether a call's unnamed arguments may be secrets: "psycopg2.connect", "Fernet".
 [[nodiscard]] bool names_connection(std::string_view name);
-// "value", "--body": its value is a secret where a secret's name stood before, as in
-// "name: HF_TOKEN, value: X".
+// Whether the value of this name ("value", "--body") is a secret if a secret's name came before, as
+// in "name: HF_TOKEN, value: X".
 [[nodiscard]] bool names_value_of_named(std::string_view name);
-// "secret set", "secret create": no value yet.
+// Whether the word is a verb before the value: "secret set", "secret create".
 [[nodiscard]] bool is_verb(std::string_view word);
-// The value of such a name is none for all that: "--max-tokens 512", "--key val_loss", "--token
+// Whether the value is no secret despite the name: "--max-tokens 512", "--key val_loss", "--token
 // None".
 [[nodiscard]] bool is_harmless(std::string_view name, std::string_view value);
-// Behind "-p": no number, port, path or option.
+// Whether the word after "-p" is a password: no number, port, path or option.
 [[nodiscard]] bool is_password(std::string_view word);
-// A word after which a secret follows in the same header: "Bearer", "Basic".
+// Whether a secret follows the word in the same header: "Bearer", "Basic".
 [[nodiscard]] bool is_scheme(std::string_view word);
 
 [[nodiscard]] bool is_number(std::string_view word);  // digits, also "0.1", "5e9", "8k"
-// Letters and digits mixed as nobody writes them: "q7RzVx3PmL0dWk", "3f9a1c7e5b2d4860".
+// Whether letters and digits are mixed as if at random: "q7RzVx3PmL0dWk", "3f9a1c7e5b2d4860".
 [[nodiscard]] bool looks_random(std::string_view word);
-// The same, but hexadecimal digits, as often the name of a commit, do not count.
+// The same, except for hexadecimal digits, which are often a commit's name.
 [[nodiscard]] bool looks_issued(std::string_view word);
 
 }  // namespace gable

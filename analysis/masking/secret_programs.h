@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs take without a name that says so: sshpass -p X, wandb login X, vault kv put a b=X.
-// Fed with the words of a command, one by one.
+// Secrets that programs take without a telling name: sshpass -p X, wandb login X, vault kv put a
+// b=X. The words of a command are added one by one.
 #pragma once
 
 #include <bitset>
@@ -15,9 +15,9 @@ class SecretPrograms {
   enum class Takes : std::uint8_t {
     nothing,
     word,           // the word is the secret
-    rest,           // what stands behind the option's letters: -pX
+    rest,           // the text after the option's letters: -pX
     next,           // the next word
-    password_next,  // the same, but a number, such as a port, and a path are none
+    password_next,  // the same, unless it is a number, such as a port, or a path
     login_rest,     // -uuser:X
     login_next,     // -u user:X
     after_equal,    // key=X
@@ -29,19 +29,19 @@ class SecretPrograms {
   };
 
   [[nodiscard]] Answer see(std::string_view word);
-  // ";", "|" and their like.
+  // Ends a command at ";", "|" and the like.
   void end_command();
-  // Whether such a program's name begins the text.
+  // Whether the text begins with such a program's name.
   [[nodiscard]] static bool begins(std::string_view text);
 
  private:
   Answer see_of_program(std::string_view word);
 
-  std::bitset<128> rules_;             // of the table: those of the program
-  std::string_view program_, wanted_;  // the program, and its word of the table that was seen last
-  std::size_t words_after_ = 0;        // that word, options not counted
+  std::bitset<128> rules_;             // the program's rules in the table
+  std::string_view program_, wanted_;  // the program, and the last word of its rules
+  std::size_t words_after_ = 0;        // words since wanted_, without options
   std::string_view before_;
-  bool asks_user_ = false, user_named_ = false;  // by -u, by the NAME behind it or "login"
+  bool asks_user_ = false, user_named_ = false;  // by -u, by its NAME or by "login"
 };
 
 }  // namespace gable

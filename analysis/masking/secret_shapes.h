@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes that services give to their secrets, which tell them wherever they stand. Linear in
-// the text, and no recursion, as the text is a stranger's.
+// The formats of services' secrets, recognised anywhere in a text. Linear in the untrusted text,
+// without recursion.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace gable {
 
-// How many characters of `text` from `at` on have the shape of a service's secret; 0: none.
+// Length of the text at `at` that has the format of a service's secret; 0: none.
 [[nodiscard]] std::size_t secret_shape(std::string_view text, std::size_t at);
 
 }  // namespace gable

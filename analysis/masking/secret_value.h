@@ -16,12 +16,12 @@ class ValueFinder {
  public:
   explicit ValueFinder(std::string_view text) : text_(text) {}
 
-  // Behind NAME=, NAME: , "NAME": , ["NAME", ['NAME'] = and NAME%3D, where NAME ends at `i`;
-  // npos: there is no sign. The size of the text: the value is the next argument.
+  // Position after NAME=, NAME: , "NAME": , ["NAME", ['NAME'] = or NAME%3D, where NAME ends at `i`;
+  // npos: no such sign; the text's size: the value is the next argument.
   [[nodiscard]] std::size_t value_after_sign(std::size_t name, std::size_t i) const;
-  // `quote`: the quotation in which the value stands; '\0': it stands in none.
+  // `quote`: the quote character around the value; '\0': none.
   [[nodiscard]] std::size_t end_of_value(std::size_t start, char quote) const;
-  // A header's value has spaces and semicolons.
+  // End of a header's value, which may have spaces and semicolons.
   [[nodiscard]] std::size_t end_of_line(std::size_t i, char quote) const;
   [[nodiscard]] std::size_t skip_spaces(std::size_t i) const;
   [[nodiscard]] std::size_t skip_quotes(std::size_t i) const;

@@ -20,14 +20,14 @@ struct PendingLaunch {
   bool in_range = false;
 };
 
-// Launches that wait for their record, by correlation id. Open addressing; ids that follow each
-// other lie together. Launches lie in the order of their homes (Robin Hood hashing): where records
-// come in the order of their launches, taking one looks at one launch behind it, and no further.
+// Launches waiting for their record, by correlation id. Open addressing with consecutive ids stored
+// together, in the order of their homes (Robin Hood hashing): if records come in launch order,
+// taking one looks at only one further launch.
 class PendingLaunches {
  public:
   explicit PendingLaunches(std::size_t max_pending);
 
-  // False when it is full. An id that is there already is replaced.
+  // Returns false if the table is full. Replaces an existing id.
   bool insert(const PendingLaunch& launch);
   std::optional<PendingLaunch> take(std::uint32_t correlation);
   // Takes out every launch of `window`, calling `removed(launch)`.
@@ -61,7 +61,7 @@ class PendingLaunches {
   void rebuild(std::size_t slots, const std::vector<PendingLaunch>& launches);
 
   std::size_t max_pending_, count_ = 0;
-  int shift_ = 0;                     // of a hash, down to the number of its block
+  int shift_ = 0;                     // right shift from a hash to its block
   std::vector<PendingLaunch> slots_;  // a power of two, at most half full
 };
 
@@ -80,8 +80,8 @@ class RecentCorrelations {
   std::uint32_t newest_ = 0;
 };
 
-// Copies that wait for their record. A fixed table in which a newer id replaces an older one: a
-// copy whose record never comes (of no bytes, between host buffers) costs nothing.
+// Copies waiting for their record. A fixed table in which a newer id replaces an older one, so a
+// copy whose record never comes (no bytes, or between host buffers) costs nothing.
 class PendingCopies {
  public:
   static constexpr std::size_t kSlots = 1u << 15;

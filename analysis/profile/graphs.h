@@ -17,14 +17,14 @@ class Graphs {
  public:
   struct Known {
     GraphShape shape;
-    std::vector<KeyIndex> rows;  // of shape.known, where they were found the last time
+    std::vector<KeyIndex> rows;  // rows of shape.known, as last found
   };
 
-  // 0 when there is no room.
+  // Returns 0 if there is no room.
   GraphId add(const GraphShape& shape, std::size_t max_graphs, std::size_t max_keys);
   [[nodiscard]] Known* find(GraphId id);
   [[nodiscard]] const Known* find(GraphId id) const;
-  // The function that stands for the graph in launch keys.
+  // Sets the function that represents the graph in launch keys.
   void name(GraphId id, FunctionId function) { by_function_[function] = id; }
   [[nodiscard]] GraphId of_function(FunctionId function) const;
 
@@ -35,9 +35,9 @@ class Graphs {
   std::size_t keys_ = 0;
 };
 
-// A graph launch that waits for the records of its kernels.
+// A graph launch waiting for the records of its kernels.
 struct PendingGraph {
-  KeyIndex key = kOtherKey;  // the graph's
+  KeyIndex key = kOtherKey;  // key of the graph
   GraphId graph = 0;
   WindowId window = kNoWindow;
   std::uint32_t left = 0;
@@ -45,7 +45,7 @@ struct PendingGraph {
   bool broken = false;  // a kernel's time is unknown
 };
 
-// The symbol under which a graph stands among the functions.
+// The symbol that represents a graph among the functions.
 [[nodiscard]] std::string graph_symbol(GraphId id);
 // "(graph of 12 kernels)"
 [[nodiscard]] std::string graph_name(const GraphShape& shape);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which launch keys a counter window takes when there is no room for all: those with the largest
-// share of the time first, among those that still want samples.
+// Which launch keys a counter window takes if there is no room for all: of those that still need
+// samples, the ones with the largest share of the time.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,21 @@ using KeySet = std::unordered_set<LaunchKey, HashLaunchKey>;
 
 struct KeyChoice {
   KeySet keys;
-  std::uint64_t launches = 0;  // of them, in a window
-  std::uint64_t least = 0;     // launches there must be room for; above `launches`: wait
+  std::uint64_t launches = 0;  // launches of the chosen keys in a window
+  std::uint64_t least = 0;     // minimum launches that need room; above `launches`: wait
   [[nodiscard]] bool enough() const { return launches > 0 && launches >= least; }
 };
 
-inline constexpr std::uint64_t kLeastLaunches = 32;  // of a window, or an eighth of what is wanted
+inline constexpr std::uint64_t kLeastLaunches = 32;  // per window, or an eighth of those needed
 
 struct ChoiceRequest {
   ProgressQuery query;
-  std::uint64_t windows = 1;  // so far: launches are counted over all of them
+  std::uint64_t windows = 1;  // windows so far, over which launches are counted
   std::uint64_t room = 0;     // launches
   bool all = false;           // CUPTI counts every launch, wanted or not
 };
-// A key without a known duration is taken for as long as others of as many threads.
+// Chooses the keys. A key of unknown duration is assumed to take as long as others with as many
+// threads.
 [[nodiscard]] KeyChoice choose_keys(const Profile& profile, const ChoiceRequest& request);
 
 }  // namespace gable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the launch keys of a window still want: more samples, or more windows because their samples
-// spread. Looks at every key once, at window borders; never on the launch path.
+// What the launch keys of a window still need: more samples, or more windows because their samples
+// spread. Visits every key once at window borders, never on the launch path.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@
 
 namespace gable {
 
-inline constexpr std::uint64_t kEnoughSamples = 3;  // of a phase; FLOPs: once, and one check window
+inline constexpr std::uint64_t kEnoughSamples = 3;  // per phase; FLOPs: one, and one check window
 inline constexpr double kEnoughSpread = 0.02;       // standard error of a mean
-inline constexpr double kWorthAWindow = 0.01;       // of the time: less is not waited for
+inline constexpr double kWorthAWindow = 0.01;       // share of the time; less is not waited for
 inline constexpr double kSameFlops = 1e-3;  // data decide some branches; sizes differ by more
 
 struct ProgressQuery {
   Phase phase;
   WindowId window = kNoWindow;  // one that ended; its keys are asked about
   std::uint32_t groups = 1;     // hardware passes: each of them counts bytes and durations
-  std::uint32_t round = 1;      // of the queue: each wants samples of its own
+  std::uint32_t round = 1;      // round of the queue; each needs its own samples
   std::function<bool(const LaunchKey&)> counted;  // keys that get ranges; empty: all
-  bool guess = false;  // durations of keys that were never timed, by their threads
+  bool guess = false;  // estimate durations never timed from the number of threads
 };
 
-// What one key still wants of the phase.
+// What one key still needs of the phase.
 struct KeyWant {
   KeyIndex key = kOtherKey;
   double launches = 0;  // so far
-  double ns = 0;        // of one launch; 0: unknown
-  bool lacks = false;   // samples
+  double ns = 0;        // duration of one launch; 0: unknown
+  bool lacks = false;   // it lacks samples
   bool wide = false;    // its samples spread too far
   bool fresh = false;   // the phase had never seen it
 };
-// Of the keys that the window had; of all keys where it is kNoWindow.
+// The needs of the keys in the window, or of all keys for kNoWindow.
 [[nodiscard]] std::vector<KeyWant> key_wants(const Profile& profile, const ProgressQuery& query);
 
 struct KeyNeeds {

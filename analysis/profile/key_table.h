@@ -25,17 +25,17 @@ struct CounterSums {
   std::vector<double> sum;
   std::vector<std::uint64_t> known;  // values that were no NaN
   std::uint64_t samples = 0;
-  std::uint64_t ranges = 0;   // that the samples are in, where launches are counted together
-  std::uint64_t windows = 0;  // kept ones with samples
+  std::uint64_t ranges = 0;   // ranges with the samples, if launches are counted together
+  std::uint64_t windows = 0;  // kept windows with samples
 
   void merge(const CounterSums& other);
 };
 
-// Messages of the launches of a key, of which each may have another size.
+// Sums of the messages of a key's launches, whose sizes may differ.
 struct CollectiveSums {
   std::uint64_t calls = 0;
   double bytes = 0, bus_bytes = 0;
-  bool sized = true, on_bus = true;  // `bytes`, `bus_bytes` are known of all calls
+  bool sized = true, on_bus = true;  // `bytes`, `bus_bytes` are known for all calls
   Collective kind = Collective::unknown;
   std::uint32_t ranks = 0;  // 0: unknown, or not always the same
   bool one_node = true;
@@ -63,10 +63,10 @@ class WindowLaunches {
  private:
   using ByKind = std::array<std::uint64_t, kMeasuringKinds>;
   ByKind all_{};
-  std::vector<ByKind> later_;  // of the places from 1 on: most programs have one class
+  std::vector<ByKind> later_;  // for places from 1 on: most programs have one class
 };
 
-// Aligned: what every launch looks at is in the first two cache lines.
+// Aligned, with everything a launch accesses in the first two cache lines.
 struct alignas(64) KeyRow {
   LaunchKey key;
   bool used = false;
@@ -74,12 +74,12 @@ struct alignas(64) KeyRow {
   std::uint32_t slot = 0;                       // the row's place in that window
   std::uint64_t first_seen = 0, last_seen = 0;  // ordinals of launches
   std::uint64_t launches = 0;                   // in all phases
-  std::uint64_t in_graphs = 0;                  // of those, by CUDA graphs: without counters
+  std::uint64_t in_graphs = 0;                  // of those, from CUDA graphs: without counters
   WindowLaunches window_launches;
   Moments time;
-  KernelResources resources;          // of its last record that tells them
+  KernelResources resources;          // from the last record that has them
   std::vector<CounterSums> counters;  // by phase index
-  KeySpreads spreads;                 // not of row 0, whose launches are of many kinds
+  KeySpreads spreads;                 // unused in row 0, whose launches are mixed
   CollectiveSums messages;
 
   void take(const KernelResources& of_record) {
@@ -99,7 +99,7 @@ class KeyTable {
   [[nodiscard]] const KeyRow& row(KeyIndex index) const { return rows_[index]; }
   [[nodiscard]] const std::vector<KeyRow>& rows() const { return rows_; }
   [[nodiscard]] std::uint64_t folded() const { return folded_; }
-  // Something may be foldable again: a window was closed.
+  // Says that a window was closed, so rows may be foldable again.
   void window_closed() { hopeless_ = 0; }
   void clear();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a launch takes to reach an idle GPU: from entering the driver to the kernel's start,
 // measured at launches that follow a synchronisation on their thread, where nothing else ran on
-// that GPU in between. Launches into a busy GPU wait in its queue and tell nothing.
+// that GPU in between. Launches into a busy GPU wait in its queue and are ignored.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@
 
 namespace gable {
 
-// Of one time window.
+// The launch latencies of one time window.
 class LaunchLatency {
  public:
   static constexpr std::size_t kMaxCalls = 256;    // further ones are not measured
-  static constexpr std::size_t kMaxCopies = 4096;  // with more, nothing is known of the GPU's rest
+  static constexpr std::size_t kMaxCopies = 4096;  // with more, the GPU's idle time is unknown
 
   // The call of the launch with this correlation entered the driver at `entered_ns`.
   void add_call(std::uint32_t correlation, std::uint64_t entered_ns);
-  // Its kernel's record; of other launches nothing happens.
+  // Takes the kernel's record; ignores other launches.
   void add_start(const KernelRecord& record) {
     if (!entered_.empty()) start(record);
   }
@@ -50,8 +50,8 @@ class LaunchLatency {
   std::vector<Copy> copies_;
 };
 
-// The same of recorded steps, after their first: of every launch of a kernel that found its GPU
-// idle and its stream waiting for nothing, whatever its thread did before.
+// The same for recorded steps after the first, for every kernel launch that found its GPU idle and
+// its stream waiting for nothing, whatever its thread did before.
 void add_launch_latencies(const StepRecord& record, Moments& latency);
 
 }  // namespace gable

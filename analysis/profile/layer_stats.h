@@ -25,9 +25,9 @@ struct HeldRecord {
   return record.context * 0x9E3779B1u ^ record.stream;
 }
 
-// Over the windows whose unions are known; kernels of children included.
+// Sums over the windows whose unions are known, including kernels of child layers.
 struct LayerBusy {
-  std::uint64_t windows = 0;    // in which the layer had a kernel
+  std::uint64_t windows = 0;    // windows in which the layer had a kernel
   std::uint64_t busy_ns = 0;    // sum of the unions
   std::uint64_t kernel_ns = 0;  // sum of the durations
   std::uint64_t span_ns = 0;    // sum of first start to last end
@@ -40,7 +40,7 @@ struct LayerBusy {
 };
 
 struct SpanSum {
-  std::uint64_t calls = 0, timed = 0, cpu_ns = 0;  // cpu_ns is of the timed calls
+  std::uint64_t calls = 0, timed = 0, cpu_ns = 0;  // cpu_ns: over the timed calls
   std::uint64_t wait_ns = 0;                       // in synchronising calls
   void add(const SpanSum& other) {
     calls += other.calls;
@@ -65,7 +65,7 @@ class LayerStats {
   [[nodiscard]] SpanSum spans(LayerId layer, PhaseKind kind) const;  // in kept windows
 
  private:
-  // The union while it grows; `window` tells whether it is of the present window.
+  // A union being built; `window` says which window it belongs to.
   struct Sweep {
     std::uint64_t window = 0, first = 0, last = 0, busy = 0, kernels = 0;
     void add(std::uint64_t start, std::uint64_t end);

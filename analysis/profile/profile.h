@@ -23,14 +23,14 @@ namespace gable {
 
 struct ProfileLimits {
   std::size_t max_keys = 20000;
-  std::size_t max_pending = 1u << 20;  // launches that wait for their activity record
-  // Records held per time window for unions; more: the unions are unknown.
+  std::size_t max_pending = 1u << 20;  // launches waiting for their activity record
+  // Records held per time window for unions; beyond, the unions are unknown.
   std::size_t max_window_records = 1u << 20;
-  std::size_t max_waiting_windows = 1024;      // time windows that ended and wait for records
-  std::size_t max_waiting_records = 1u << 19;  // and the records that they may hold together
-  std::size_t max_graphs = 1024;               // of different shapes
-  std::size_t max_graph_keys = 1u << 16;       // their kernels together
-  std::size_t max_pending_graphs = 1u << 16;   // graph launches that wait for their records
+  std::size_t max_waiting_windows = 1024;      // ended time windows waiting for records
+  std::size_t max_waiting_records = 1u << 19;  // records held by all of these together
+  std::size_t max_graphs = 1024;               // graphs of different shapes
+  std::size_t max_graph_keys = 1u << 16;       // kernels of all graphs together
+  std::size_t max_pending_graphs = 1u << 16;   // graph launches waiting for their records
 };
 
 class Profile {
@@ -43,21 +43,22 @@ class Profile {
 
   // --- the run's set-up
   void add_device(const DeviceInfo& device);  // a second call with the same id replaces it
-  // How the devices are connected, by id from 0.
+  // Sets how the devices are connected, by id from 0.
   void set_links(const std::vector<DeviceLinks>& links);
-  // What they did meanwhile, by id from 0; only of those that the program launches on.
+  // Sets the devices' states during the run, by id from 0, only for devices that the program
+  // launches on.
   void set_states(const std::vector<std::optional<GpuState>>& states);
-  // Metric names of a counter phase, in the order of CounterSample::values. Said once per phase
-  // before its samples.
+  // Sets the metric names of a counter phase, in the order of CounterSample::values; once per
+  // phase, before its samples.
   void set_metrics(Phase phase, std::vector<std::string> metric_names);
-  // Metrics of those that were collected for their own sake: they are in `counters` of the report
-  // and take no part in operations and bytes, whatever they count.
+  // Names the metrics collected on request: they appear in the report's `counters` and are not used
+  // for operations and bytes.
   void set_raw_metrics(const std::vector<std::string>& metric_names);
 
-  // Counters are taken of ranges: the launches marked so count in the rows of their layers too.
+  // Says that counters are taken of ranges: launches marked so also count in their layers' rows.
   void count_ranges();
 
-  // The same shape is the same graph, however often a program captures it. 0 when there are too
+  // Adds a graph; equal shapes are one graph, however often captured. Returns 0 if there are too
   // many.
   GraphId add_graph(const GraphShape& shape);
 
@@ -76,46 +77,48 @@ class Profile {
   void add(const KernelRecord& record);
   void add(const GraphKernelRecord& record);
   void add(const CopyRecord& record);
-  // After the launch itself.
+  // Added after the launch itself.
   void add(const CollectiveCall& call);
   // Counter samples of window `window`, before its end_window.
   void add(Phase phase, WindowId window, const CounterSample& sample);
   void begin_window(WindowId window, Phase phase);
-  // Whether the calls of this time window's step, which is about to begin, are to be added. Said of
-  // every window; `wanted`: it could be.
+  // Whether to add the calls of this time window's step, which is about to begin. Called for every
+  // window; `wanted`: recording is possible.
   [[nodiscard]] bool records_calls(WindowId window, bool wanted);
-  // Whether calls are still of use, until the next window begins.
+  // Whether further calls are still useful before the next window begins.
   [[nodiscard]] bool takes_calls() const;
   void end_window(const WindowEnd& end);
   // No further records will come: closes the time windows that still wait for theirs.
   void finish_records();
-  // Records could not be read: which copies there were is unknown.
+  // Says that records could not be read, so the copies are unknown.
   void lose_copies();
-  // Not all copies of that window were recorded; before it ends. Copies are those of the others.
+  // Says, before the window ends, that some of its copies were not recorded; copies are then taken
+  // from other windows.
   void lose_copies(WindowId window);
-  // The record of a launch may never come: no window waits for it.
+  // Says that a launch's record may never come, so no window waits for it.
   void expect_no_record(std::uint32_t correlation);
-  // Time records a window still waits for; 0 when all have arrived.
+  // Number of records that windows still wait for; 0 if all have arrived.
   [[nodiscard]] std::uint64_t pending_records() const;
 
   // --- steps
-  // From the first border on the unit of the report is the step. A step seen in any phase.
+  // From the first border on the unit of the report is the step. count_step() counts a step in any
+  // phase.
   void count_step(std::uint64_t sequence_hash);
   // Forget all samples and counts, keep devices and metrics: the first step border came after
   // windows of launches. `put_aside`: these may be wanted again, if only steps come from now on.
   void restart(bool put_aside = false);
-  // Forget them because counters are of ranges from here on, or no longer; what was lost stays.
+  // Forgets them because counters are now taken of ranges, or no longer; losses are kept.
   void count_anew(bool ranges);
-  // Where a phase was measured before that was not measured since: what was put aside takes the
-  // place of what came since, whose launches count with its own. True if so.
+  // If a phase was measured before but not since, restores what was put aside in place of what came
+  // since, whose launches are added. Returns whether it did.
   bool take_back();
 
-  // Steps that were recorded call by call; few of them are kept. Not those whose launches waited
-  // for room in a queue that was full of launches from before them.
+  // Adds steps recorded call by call; few are kept, and none whose launches waited for room in a
+  // queue full of earlier launches.
   void add(StepRecord record);
 
-  // What the framework says of the model in one step; kept over restart(). Of steps of the same
-  // launch sequence the mean counts: their kernels may work on other sizes.
+  // Adds what the framework says of the model in one step; kept over restart(). Steps with the same
+  // launch sequence are averaged, since their kernels may work on other sizes.
   void describe(ModelDescription model);
 
   void add_lost(const LostCounts& more);
@@ -124,7 +127,7 @@ class Profile {
   [[nodiscard]] const State& state() const { return *state_; }
 
  private:
-  // A record of what was put aside.
+  // Whether a record belongs to what was put aside.
   bool awaited_aside(const KernelRecord& record);
 
   std::unique_ptr<State> state_, aside_;

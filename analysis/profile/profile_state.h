@@ -30,9 +30,9 @@ namespace gable {
 struct MetricList {
   Phase phase;
   std::vector<std::string> names;
-  // Places of the metrics that windows are compared by, with their weights.
+  // Indices and weights of the metrics used to compare windows.
   std::vector<std::pair<std::size_t, double>> flops, bytes;
-  std::vector<bool> ratios;  // of each: no sum of its launches
+  std::vector<bool> ratios;  // per metric: values of launches must not be added
   std::optional<std::size_t> duration;
   // Weighted sum; `of` has a value or a mean for each metric.
   template <typename Of>
@@ -44,28 +44,28 @@ struct MetricList {
   }
 };
 
-// A copy whose call was not seen: given to the window it ran in, by its time.
+// A copy whose call was not seen; its time decides its window.
 struct StrayCopy {
   CopyGroup group;
   CopySum sum;
   std::uint64_t start_ns = 0;
 };
 
-// Of the kept windows of one class of steps.
+// Sums over the kept windows of one class of steps.
 struct ClassSums {
   explicit ClassSums(const LayerTree& layers) : layer_stats(layers) {}
 
   std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
   LayerStats layer_stats;
-  // Of time windows. On the GPU's timeline: the steps that are known (step_times.h), and the unions
-  // of windows' kernels. On the host's, from border to border; then of those windows alone in which
-  // nothing of ours was switched.
+  // Times of time windows. On the GPU: steps with known times (step_times.h) and unions of kernels.
+  // On the host: from border to border, and plain_host only from windows in which Gable switched
+  // nothing.
   Moments wall, idle, busy, host, plain_host;
-  // Of steps at both of whose borders the GPU had nothing to do: then the host's time is the GPU's.
+  // Steps with an idle GPU at both borders, whose host time equals the GPU time.
   Moments drained, drained_idle;
   [[nodiscard]] const Moments& length() const { return wall.count() > 0 ? wall : drained; }
   [[nodiscard]] const Moments& idle_time() const { return wall.count() > 0 ? idle : drained_idle; }
-  // In time windows whose records all came.
+  // Copies in time windows whose records all came.
   CopySums copies;
   std::uint64_t copy_windows = 0;
 };
@@ -84,10 +84,10 @@ struct Profile::State {
 
   // --- set-up ---
   std::map<std::int32_t, DeviceInfo> devices;
-  std::vector<MetricList> metrics;    // a phase's place is its phase index
-  std::set<std::string> raw_metrics;  // of those: no part of operations and bytes
-  FunctionId range_function = 0;      // of the rows of ranges; 0 where launches are counted alone
-  std::vector<ModelDescription> models;  // of one step each, of different launch sequences
+  std::vector<MetricList> metrics;       // a phase's place is its phase index
+  std::set<std::string> raw_metrics;     // of those: no part of operations and bytes
+  FunctionId range_function = 0;         // function of ranges' rows; 0: launches are counted alone
+  std::vector<ModelDescription> models;  // one step each, with different launch sequences
 
   // --- accumulated ---
   KeyTable keys;
@@ -99,17 +99,17 @@ struct Profile::State {
   std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
   StepTimes step_times;
   std::vector<StepRecord> step_records;  // at most kMaxStepRecords
-  std::uint64_t step_records_ahead = 0;  // left out: the launch queue was full all the time
-  Moments launch_latency;                // of kept time windows whose kernels are all held
-  // Of kept time windows of one layer's tokens alone.
+  std::uint64_t step_records_ahead = 0;  // left out: launch queue always full
+  Moments launch_latency;                // from kept time windows whose kernels are all held
+  // Tokens by layer, from kept time windows with only that layer's tokens.
   std::unordered_map<LayerId, TokenSums> tokens;
-  bool copies_lost = false;  // records could not be read: nobody knows of which copies
+  bool copies_lost = false;  // records of unknown copies could not be read
   std::uint64_t overhead_ns = 0;
   std::uint64_t launches = 0, launches_inherited = 0;
   Graphs graphs;
   Overlaps overlaps;  // only where ranges are counted
   std::uint64_t unknown_graph_launches = 0, unplaced_kernels = 0;
-  bool ranges_only = false;  // CUPTI could not be had: nothing is known of the GPU
+  bool ranges_only = false;  // CUPTI was unavailable: nothing is known of the GPU
   LostCounts lost;
   std::map<std::string, std::uint64_t> reasons;  // why windows were not kept
 
@@ -133,16 +133,16 @@ struct Profile::State {
   [[nodiscard]] WindowId oldest_open() const;
   [[nodiscard]] Closed closed_window(WindowId id) const;
   [[nodiscard]] const Closed* time_closed_at(std::uint64_t when_ns) const;  // null: none
-  // The mean of one step, of what `of` takes from the sums of a class: a sum and its windows.
+  // The mean per step of what `of` takes from a class: a sum and its number of windows.
   template <typename Of>
   [[nodiscard]] std::optional<double> per_step(Of of) const {
     return classes.per_step([&](std::size_t place) {
       return place < class_sums.size() ? of(class_sums[place]) : StepClasses::Mean{};
     });
   }
-  // Launches of a kept window of that kind.
+  // Launches per kept window of that kind.
   [[nodiscard]] std::optional<double> launches_per_step(const KeyRow& row, PhaseKind kind) const;
-  // In time windows of all classes.
+  // The layer's spans in time windows of all classes.
   [[nodiscard]] SpanSum timed_spans(LayerId layer) const;
   ClassSums& sums_of(std::uint64_t sequence_hash);
   WindowKey& window_key(Window& window, KeyIndex key);
@@ -153,16 +153,16 @@ struct Profile::State {
   void take_step_records() {
     while (auto record = step_recorder.take()) keep(std::move(*record));
   }
-  // A launch that is counted with its layer.
+  // Adds a launch that is counted with its layer.
   void add_to_range(const LaunchKey& launch, Window* window);
-  // How long it took.
+  // Adds its duration.
   void add_to_range(KeyIndex launch, Window& window, std::uint64_t duration_ns);
-  // The window has ended and no record is awaited any more: its content counts.
+  // Counts the content of an ended window that waits for no record.
   void close(std::list<Window>::iterator window);
   // Gives up on the records that are still missing.
   void give_up(std::list<Window>::iterator window);
   void close_complete();
-  // Gives up on the oldest window that waits when too many do.
+  // Gives up on the oldest waiting window if too many wait.
   void limit_waiting();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of ranges: consecutive launches of one layer counted together. What they say is kept in
-// a row of the layer's own, beside those of its kernels.
+// Counters of ranges: consecutive launches of one layer counted together. They are kept in the
+// layer's own row, beside its kernels' rows.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace gable {
 
-// The symbol under which ranges stand among the functions.
+// The symbol that represents ranges among the functions.
 inline constexpr std::string_view kRangeSymbol = "(range)";
 
-// What stands for a layer's ranges in launch keys; `function` is kRangeSymbol's.
+// The launch key of a layer's ranges; `function` is kRangeSymbol's.
 [[nodiscard]] inline LaunchKey range_key(LayerId layer, std::int32_t device, FunctionId function) {
   LaunchKey key;
   key.layer = layer;
@@ -30,13 +30,13 @@ inline constexpr std::string_view kRangeSymbol = "(range)";
   return key;
 }
 
-// For how long kernels of a layer ran beside kernels of other layers on the same GPU: what a range
-// counts then may be theirs too.
+// How long kernels of a layer ran beside those of other layers on the same GPU, which a range may
+// then have counted too.
 class Overlaps {
  public:
   // The complete records of one window, sorted by start.
   void add_window(const std::vector<HeldRecord>& records, const KeyTable& keys);
-  // Share of the time of the layer's own kernels; empty where none was timed.
+  // That share of the time of the layer's own kernels; empty if none was timed.
   [[nodiscard]] Maybe share(std::int32_t device, LayerId layer) const;
 
  private:
@@ -46,10 +46,10 @@ class Overlaps {
   std::map<std::pair<std::int32_t, LayerId>, Times> times_;
 };
 
-// What the kernels of a layer say of the ranges they were counted in.
+// What the kernels of a layer tell about its ranges.
 struct RangeContent {
   std::uint64_t threads = 0, launches = 0;  // all that were launched
-  std::string name;  // of a kernel that uses tensor cores by its name, else of any
+  std::string name;  // name of a kernel, preferably one named for tensor cores
 };
 using RangeContents = std::map<std::pair<std::int32_t, LayerId>, RangeContent>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far one number differs from window to window.
+// How much a number varies from window to window.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace gable {
 
 struct Spread {
   std::uint32_t windows = 0;
-  double mean = 0, squares = 0;  // Welford's
+  double mean = 0, squares = 0;  // Welford's running sums
   double low = std::numeric_limits<double>::infinity(), high = -low;
 
   void add(double value) {
@@ -29,35 +29,35 @@ struct Spread {
     if (windows < 2 || !(std::abs(mean) > 0)) return 0;
     return std::sqrt(squares / (windows - 1)) / std::abs(mean);
   }
-  // Windows that bring the standard error of the mean below `share` of it.
+  // Number of windows that bring the standard error of the mean below `share` of it.
   [[nodiscard]] double windows_for(double share) const {
     const double ratio = variation() / share;
     return ratio * ratio;
   }
-  // The largest value is more than `share` above the smallest.
+  // Whether the largest value is more than `share` above the smallest.
   [[nodiscard]] bool differs(double share) const {
     return windows > 0 && high - low > share * std::max(std::abs(high), std::abs(low));
   }
 };
 
-// Of a launch key: the mean of one launch in each kept window.
+// The spreads of a launch key's means per launch over kept windows.
 struct KeySpreads {
   Spread flops;       // weighted instructions of flops windows; where windows are launches the
                       // smallest and the largest launch of each window
-  Spread bytes;       // DRAM, of all hw windows
-  Spread counted_ns;  // gpu__time_duration of all hw windows
-  Spread time_ns;     // of time windows whose records have come
+  Spread bytes;       // DRAM bytes in all hw windows
+  Spread counted_ns;  // gpu__time_duration in all hw windows
+  Spread time_ns;     // durations in time windows whose records have come
   // counted_ns' mean when FLOPs were counted last: hardware windows go on after it. 0: unknown.
   double ns_at_flops = 0;
   bool mixed = false;  // launches of one step do different amounts of work
-  // Numbers of windows, even ones (bit 0) and odd ones (bit 1), by what they collected.
+  // Whether even (bit 0) and odd (bit 1) numbered windows collected FLOPs, or anything else.
   std::uint8_t flops_turns = 0, other_turns = 0;
 
   void saw(bool in_flops, WindowId window) {
     (in_flops ? flops_turns : other_turns) |= static_cast<std::uint8_t>(1u << (window % 2));
   }
-  // FLOPs were seen in every second step only, and all else only in the others. Where the work
-  // changes from step to step and back, they are of different work.
+  // Whether FLOPs came only from every second step and all else from the others. If the work
+  // alternates between steps, they are then of different work.
   [[nodiscard]] bool takes_turns() const {
     return flops_turns != 0 && other_turns != 0 && (flops_turns & other_turns) == 0;
   }

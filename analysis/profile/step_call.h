@@ -10,11 +10,11 @@
 namespace gable {
 
 struct StepCall {
-  // With a thread's number: the default stream of that thread. No handle has this bit.
+  // Marks a thread's number as the default stream of that thread. No handle has this bit.
   static constexpr std::uint64_t kThreadsOwn = std::uint64_t{1} << 63;
 
   std::uint64_t enter_ns = 0, exit_ns = 0;
-  std::uint64_t stream = 0;  // 0: of none
+  std::uint64_t stream = 0;  // 0: no stream
   std::uint64_t object = 0;  // the event, or the instance of a graph
   WindowId window = kNoWindow;
   std::uint32_t thread = 0, context = 0, correlation = 0;
@@ -24,13 +24,13 @@ struct StepCall {
   bool copy = false;          // a launch that copies or sets memory
 };
 
-// A thread of a step that is recorded call by call fetched the program's next input.
+// A thread fetching the program's next input in a step recorded call by call.
 struct InputCall {
   InputWait wait;
   WindowId window = kNoWindow;
 };
 
-// A stream was made, or is gone (then it is not `non_blocking`).
+// A stream that was made, or destroyed (then `non_blocking` is false).
 struct StreamMade {
   std::uint64_t stream = 0;  // 0: none
   bool non_blocking = false;

@@ -16,13 +16,13 @@ namespace gable {
 
 class StepClasses {
  public:
-  // Sums are kept apart for so many classes; the further ones share the last place.
+  // Number of classes with separate sums; further ones share the last place.
   static constexpr std::size_t kPlaces = 64;
 
   void step(std::uint64_t sequence_hash);
-  // Where sums of kept windows of this sequence belong.
+  // The place of the sums of this sequence's kept windows.
   std::size_t place(std::uint64_t sequence_hash);
-  // The same, where any are kept of it.
+  // The same, if any window of the sequence was kept.
   [[nodiscard]] std::optional<std::size_t> known_place(std::uint64_t sequence_hash) const {
     const auto found = classes_.find(sequence_hash);
     return found == classes_.end() ? std::nullopt : found->second.place;
@@ -33,10 +33,10 @@ class StepClasses {
     const auto found = classes_.find(sequence_hash);
     return found == classes_.end() ? 0 : found->second.steps;
   }
-  // Different sequences.
+  // Number of different sequences.
   [[nodiscard]] std::size_t size() const { return size_; }
-  // Steps seen of sequences that are in none of the places that `has(place)` names; and how many
-  // sequences those are.
+  // Number of steps in sequences without a place for which `has(place)` holds, and of those
+  // sequences.
   template <typename Has>
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> outside(Has has) const {
     std::pair<std::uint64_t, std::uint64_t> found;
@@ -52,8 +52,8 @@ class StepClasses {
     double sum = 0;
     std::uint64_t windows = 0;
   };
-  // `of(place)`: sum and number of windows. The mean of one step over the classes with windows;
-  // empty without any.
+  // The mean per step over the classes with windows, empty without any; `of(place)`: sum and number
+  // of windows.
   template <typename Of>
   [[nodiscard]] std::optional<double> per_step(Of of) const {
     double weighed = 0, weight = 0;
@@ -82,7 +82,7 @@ class StepClasses {
   std::unordered_map<std::uint64_t, Class> classes_;  // by sequence hash
   std::vector<std::uint64_t> seen_;                   // steps, by place
   std::uint64_t steps_ = 0;
-  std::size_t size_ = 0;  // of the classes, those with steps
+  std::size_t size_ = 0;  // number of classes with steps
 };
 
 }  // namespace gable

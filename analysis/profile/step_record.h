@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neighbouring steps that were recorded call by call, with what each operation is in the report.
+// Neighbouring steps recorded call by call, with each operation's place in the report.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace gable {
   return CopyWay::none;
 }
 
-// What operations of one key are. Of copies and memsets the layer and the GPU alone count.
+// What the operations of one key are. For copies and memsets only the layer and the GPU count.
 struct RecordedWork {
   LaunchKey key;
   bool kernel = true;
@@ -35,10 +35,10 @@ struct RecordedWork {
 struct StepRecord {
   RecordedSteps steps;
   std::vector<RecordedWork> work;  // by RecordedOperation::key
-  // False: the source does not say which stream waited for what, as a trace without
-  // synchronisation records. Edges are missing then, and savings are too large.
+  // Whether the source says which stream waited for what. A trace without synchronisation records
+  // does not: edges are then missing, and savings too large.
   bool stream_waits_known = true;
-  // By so much times may be off each other, as where they are rounded: GraphOptions::jitter_ns.
+  // How far times may be off each other, for example by rounding; see GraphOptions::jitter_ns.
   std::uint64_t jitter_ns = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes StepRecords of what comes while time windows of steps are open: the calls of three
-// neighbouring steps, and when the GPU ran what they launched. Everything may come in any order;
-// calls and times are joined by correlation id when the three steps are closed. Bounded: steps with
-// more calls or operations than that are left out and counted.
+// Makes StepRecords from events in time windows of steps: the calls of three neighbouring steps,
+// and when the GPU ran what they launched. Events may come in any order; calls and times are joined
+// by correlation id when the three steps are closed. Bounded: steps with more calls or operations
+// than that are left out and counted.
 #pragma once
 
 #include <cstddef>
@@ -22,50 +22,50 @@ namespace gable {
 
 class StepRecorder {
  public:
-  static constexpr std::size_t kSteps = 3;  // of a record
+  static constexpr std::size_t kSteps = 3;  // steps of a record
   static constexpr std::size_t kMostCalls = kSteps * 40000;
-  static constexpr std::size_t kMostStreams = 4096;  // whose flags are remembered
-  static constexpr std::size_t kMostInputs = 4096;   // of a step
+  static constexpr std::size_t kMostStreams = 4096;  // streams whose flags are remembered
+  static constexpr std::size_t kMostInputs = 4096;   // inputs of a step
 
   explicit StepRecorder(const FunctionTable& functions, std::size_t most = kMostCalls)
       : functions_(functions), most_(most) {}
 
   // --- windows
-  // The step of this window is recorded, and what comes between it and the next. One that is not
-  // recorded ends the row of neighbours.
+  // Begins recording this window's step and what comes between it and the next. A window that is
+  // not recorded ends the row of neighbours.
   void begin(WindowId window);
   void end(WindowId window);
   void end_row();
-  // All kernels of the window have come, or the others never will. `good`: it counts, and all its
-  // kernels have times.
+  // Closes a window whose missing kernels will never come. `good`: it counts, and all its kernels
+  // have times.
   void close(const WindowEnd& end, bool good);
-  // No further records come.
+  // Says that no further records will come.
   void finish();
 
   // --- what happens
   void add(const StreamMade& made);
   void add(const StepCall& call);
   void add(const InputCall& call);
-  // A launch between two windows, to which its kernel's record is joined.
+  // Adds a launch between two windows, which its kernel's record is joined to.
   void add_between(const LaunchEvent& launch);
   void add_between(const KernelRecord& record);
-  // A kernel that was launched in that window.
+  // Adds a kernel launched in that window.
   void add(const KernelRecord& record, const LaunchKey& key, WindowId window,
            std::uint64_t node = 0);
   void add(const CopyRecord& record, LayerId layer);
 
-  // The next record that is complete.
+  // Takes the next complete record.
   [[nodiscard]] std::optional<StepRecord> take();
-  // How often three neighbours were left out because they were too large.
+  // Number of records left out because they were too large.
   [[nodiscard]] std::uint64_t too_large() const { return too_large_; }
-  // How often the host was so far ahead that three steps do not tell how far.
+  // Number of records in which the host was further ahead than three steps can show.
   [[nodiscard]] std::uint64_t too_far_ahead() const { return too_far_ahead_; }
-  // Whether calls of the newest step are still of use.
+  // Whether calls of the newest step are still useful.
   [[nodiscard]] bool takes_calls() const { return active() && !steps_.back().cut; }
   [[nodiscard]] bool active() const { return !steps_.empty(); }
   [[nodiscard]] std::size_t steps() const { return steps_.size(); }
 
-  // Streams live as long as the program, whatever is collected.
+  // Takes over the streams, which outlive any collection.
   void take_streams(StepRecorder& from) { non_blocking_ = std::move(from.non_blocking_); }
 
  private:
@@ -86,7 +86,7 @@ class StepRecorder {
   struct Operation {
     RecordedOperation recorded;
     RecordedWork work;
-    std::uint64_t size = 0;  // of a copy, bytes
+    std::uint64_t size = 0;  // bytes of a copy
     WindowId window = kNoWindow;
   };
 
@@ -94,7 +94,7 @@ class StepRecorder {
   void keep(const Operation& operation);
   [[nodiscard]] static bool follows(const Step& before, const Step& step);
   void drop(std::size_t steps);
-  // Leaves out steps that are part of no three neighbours, as far as that is known.
+  // Drops steps that are known not to be part of three neighbours.
   void settle();
   [[nodiscard]] bool complete() const;
   [[nodiscard]] bool records_missing() const;
@@ -105,10 +105,10 @@ class StepRecorder {
   std::deque<Step> steps_;  // by window
   std::vector<Operation> operations_;
   std::unordered_map<std::uint32_t, LaunchKey> between_;  // by correlation
-  std::unordered_set<std::uint64_t> non_blocking_;        // streams that exist
-  std::unordered_set<std::uint32_t> come_;  // records that no window waits for, by correlation
+  std::unordered_set<std::uint64_t> non_blocking_;        // existing non-blocking streams
+  std::unordered_set<std::uint32_t> come_;                // records no window waits for, by id
   std::size_t calls_ = 0;
-  bool urged_ = false;  // what has not come by now will not
+  bool urged_ = false;  // records that have not come by now will not
   std::uint64_t too_large_ = 0, too_far_ahead_ = 0;
 };
 

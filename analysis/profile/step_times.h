@@ -7,7 +7,7 @@
 // now and then gets through its borders as fast as it can enqueue, while the GPU is many steps
 // behind.
 //
-// So a step's time is known where the step after it was timed too, with nothing switched between.
+// So a step's time is known if the step after it was timed too, with nothing switched in between.
 // Steps with other things between them (cudaProfilerStop to cudaProfilerStart) end with their last
 // kernel.
 #pragma once
@@ -28,30 +28,30 @@ namespace gable {
 
 // One step whose kernels all have times.
 struct TimedStep {
-  std::uint64_t step = 0;  // the next one has the next number; 0: the next one is not known
-  std::size_t place = 0;   // of its class, as StepClasses counts them
-  bool changed = false;    // CUPTI was switched when it began: the step before it is not known
-  bool reach = false;      // it ends the step before it, and is no step of its own
-  bool apart = false;      // it ends with its last kernel: other things come before the next
+  std::uint64_t step = 0;  // step number; 0: the next step is not known
+  std::size_t place = 0;   // its class's place in StepClasses
+  bool changed = false;    // CUPTI was switched at its begin: the previous step's time is unknown
+  bool reach = false;      // it only ends the previous step and is no step itself
+  bool apart = false;      // it ends with its last kernel: other work precedes the next
   std::vector<HeldRecord> records;                     // by start
-  std::optional<std::pair<LayerId, TokenSum>> tokens;  // where it is one forward that makes text
+  std::optional<std::pair<LayerId, TokenSum>> tokens;  // if one pass of text generation
 };
 
 struct StepTime {
   std::uint64_t wall_ns = 0;
-  std::uint64_t idle_ns = 0;  // of it: no kernel ran on any GPU, of this step or another
+  std::uint64_t idle_ns = 0;  // time in it with no kernel of any step on any GPU
 };
 
 class StepTimes {
  public:
   using Measured = std::function<void(const TimedStep&, const StepTime&)>;
 
-  // Records that may be held together, of the last steps and of launches outside of steps.
+  // `max_records`: most records held of the last steps and of launches outside of steps.
   explicit StepTimes(std::size_t max_records) : max_records_(max_records) {}
 
-  // Steps may come in any order. `measured` is called for those whose time is known now.
+  // Adds a step, in any order. `measured` is called for each step whose time becomes known.
   void add(TimedStep step, const Measured& measured);
-  // A kernel that was launched outside of any step while times were taken.
+  // Adds a kernel launched outside of any step while times were taken.
   void add_outside(std::uint64_t start_ns, std::uint64_t end_ns);
 
  private:

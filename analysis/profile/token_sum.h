@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over forwards of a layer that generates text.
+// Sums over forward passes of a layer that generates text.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct TokenSum {
   }
 };
 
-// Of one layer, on both timelines.
+// The sums of one layer, on both timelines.
 struct TokenSums {
   TokenSum gpu, host;
-  bool plain = false;  // of `host`: nothing of ours was switched within them
+  bool plain = false;  // `host` is from windows in which Gable switched nothing
 };
 
 }  // namespace gable

@@ -24,9 +24,9 @@ struct WindowKey {
   KeyIndex key = kOtherKey;
   std::uint64_t launches = 0;
   CounterSums counters;
-  double least_flops = std::numeric_limits<double>::infinity();  // of one launch
+  double least_flops = std::numeric_limits<double>::infinity();  // smallest FLOPs of one launch
   double most_flops = -std::numeric_limits<double>::infinity();
-  bool from_records = false;  // its launches are counted by their records: no graph told of them
+  bool from_records = false;  // its launches are counted by their records, not by graphs
 };
 
 struct CopyGroup {
@@ -39,7 +39,7 @@ struct CopyGroup {
 };
 struct CopySum {
   std::uint64_t count = 0, bytes = 0, time_ns = 0;
-  std::uint64_t sized = 0;  // of `count`, those whose bytes are known
+  std::uint64_t sized = 0;  // copies of `count` with known bytes
   void add(const CopySum& other) {
     count += other.count;
     sized += other.sized;
@@ -55,8 +55,8 @@ struct Window {
   bool ended = false;
   // False once a kernel of the window has no usable time, or too many had to be held.
   bool unions_known = true;
-  std::uint64_t waiting = 0;  // kernel records that have not come yet
-  bool incomplete = false;    // some never came: copies may be missing too, and nothing tells which
+  std::uint64_t waiting = 0;  // number of kernel records still to come
+  bool incomplete = false;    // some records never came: unknown copies may be missing too
   WindowEnd end;
   std::vector<WindowKey> keys;
   std::vector<HeldRecord> records;
@@ -67,7 +67,7 @@ struct Window {
   std::unordered_map<LayerId, TokenSum> tokens;
   LaunchLatency latency;
 
-  // In `keys`.
+  // Index of a key in `keys`.
   [[nodiscard]] std::optional<std::size_t> place_of(KeyIndex key) {
     for (; known_places < keys.size(); ++known_places)
       places.try_emplace(keys[known_places].key, known_places);

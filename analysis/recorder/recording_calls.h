@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a recording that was written down from a run. Internal to recording_text.cpp.
+// The lines of a recording made from a run. Internal to recording_text.cpp.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +26,21 @@ class RecordingCalls {
 
   [[nodiscard]] std::string header(const std::string& origin, const std::string& note) const;
   [[nodiscard]] std::string devices() const;
-  // Kernels that the calls launch, graphs they launch among them.
+  // Lines for the kernels that the calls launch, including those in graphs.
   [[nodiscard]] std::string kernels(std::span<const Call> calls) const;
-  // Contexts of further devices, and captures of the graphs: before everything else.
+  // Lines that come first: contexts of further devices and captures of the graphs.
   [[nodiscard]] std::string preparations(std::span<const Call> calls);
-  // The operations of one step, with what was measured of each launch. Without both: what steps
-  // that repeat have in common.
+  // The operations of one step with each launch's measurements. Without `times` and `counters`:
+  // what repeated steps have in common.
   [[nodiscard]] std::string step(std::span<const Call> calls, bool times, bool counters);
 
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
-  // Kinds of which no time is known, and copies.
+  // Number of kinds and copies without a known time.
   [[nodiscard]] std::uint64_t untimed() const;
   [[nodiscard]] std::uint64_t unsaid_copies() const { return unsaid_copies_; }
 
  private:
-  struct Member {  // of a graph
+  struct Member {  // a node of a graph
     std::uint32_t kind = 0, count = 0;
   };
   struct Place {
@@ -64,26 +64,26 @@ class RecordingCalls {
   [[nodiscard]] Place place(const Call& call);
   static std::vector<std::uint64_t> soonest_starts(std::span<const Call> calls);
   [[nodiscard]] std::string own_counters(const Call& call) const;
-  [[nodiscard]] std::uint64_t time_of(std::uint32_t kind) const;  // 0: none is known
+  [[nodiscard]] std::uint64_t time_of(std::uint32_t kind) const;  // 0: unknown
 
   const RunRecorder& run_;
   const Profile::State& profile_;
   std::vector<Call> calls_;
   std::vector<std::string> metrics_;
   struct Context {
-    std::uint32_t id = 0;  // as CUPTI numbers it; 0: not known
+    std::uint32_t id = 0;  // CUPTI's id; 0: unknown
     std::int32_t device = 0;
   };
   std::vector<Context> contexts_;  // by their number in the recording
-  // By context as CUPTI numbers it and stream: the number that the recording gives.
+  // The recording's number of a stream, by CUPTI's context and stream ids.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> streams_;
   struct Own {
     const std::vector<std::string>* metrics = nullptr;  // null: none
     std::size_t first = 0;                              // in run_.values()
   };
-  std::vector<Own> own_;  // beside calls_
+  std::vector<Own> own_;  // parallel to calls_
   std::map<std::uint32_t, std::vector<Member>> graphs_;
-  mutable std::map<LayerId, std::vector<LayerId>> paths_;  // a step asks often for the same
+  mutable std::map<LayerId, std::vector<LayerId>> paths_;  // cache: a step often needs the same
   std::map<std::uint32_t, std::uint32_t> whole_;  // by graph: the kind that has its counters
   std::uint64_t unsaid_copies_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording of a run that was written down: the text of docs/recordings.md. What the playback GPU
-// makes of it is the same report, as far as the sentences in `left_out` do not say otherwise.
+// A recording of a run as text (docs/recordings.md). Played back, it gives the same report, except
+// for what the sentences in `left_out` say.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 namespace gable {
 
 struct RecordingSource {
-  std::string origin;  // "recorded", or "playback" where no GPU was involved
-  std::string note;    // one sentence: of what it is
-  bool steps = false;  // the program, or its framework, said where steps end
+  std::string origin;  // "recorded", or "playback" without a GPU
+  std::string note;    // one sentence: what it is a recording of
+  bool steps = false;  // the program or its framework marked where steps end
 };
 
 struct RecordingText {
   std::string text;                   // empty: there is none
-  std::string why_not;                // then: a sentence
+  std::string why_not;                // a sentence, if there is no text
   std::vector<std::string> left_out;  // sentences; they are in the text's note too
 };
 

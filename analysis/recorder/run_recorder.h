@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes down a run as it is analysed, for a recording of it (docs/recordings.md): which launches,
-// graph launches and copies there were, in which step, layer and thread, how long each took and
-// what CUPTI counted of it. Bounded by RecorderLimits, whatever the program does; what found no
-// room is counted. Fed where the profile is, under its lock: never on the launch path.
+// Collects a run for a recording (docs/recordings.md) while it is analysed: launches, graph
+// launches and copies with their step, layer, thread, duration and counters. Bounded by
+// RecorderLimits; whatever exceeds them is counted. Fed with the profile, under its lock, never on
+// the launch path.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,9 @@ struct RecorderLimits {
   std::size_t max_calls = 100000;      // launches, graph launches and copies together
   std::size_t max_values = 1u << 20;   // counter values of single launches
   std::size_t max_kinds = 8192;        // launch keys
-  std::size_t max_records = 1u << 16;  // of kernels that graphs launched
-  std::size_t max_windows = 1u << 14;  // that measured
-  std::size_t max_bytes = 2'000'000;   // of the recording
+  std::size_t max_records = 1u << 16;  // records of kernels in graphs
+  std::size_t max_windows = 1u << 14;  // measuring windows
+  std::size_t max_bytes = 2'000'000;   // size of the recording
 };
 
 class RunRecorder {
@@ -46,7 +46,7 @@ class RunRecorder {
     CopyKind copy = CopyKind::other;
     HostMemory host = HostMemory::unknown;
   };
-  // Of one metric over all launches of a kind.
+  // One metric over all launches of a kind.
   struct Value {
     double sum = 0, first = 0;
     std::uint64_t known = 0;  // values that were no NaN
@@ -59,7 +59,7 @@ class RunRecorder {
   struct Kind {
     LaunchKey key;
     std::uint64_t launches = 0, timed = 0, time_ns = 0;
-    std::uint32_t context = 0, stream = 0;  // of its last record
+    std::uint32_t context = 0, stream = 0;  // from its last record
     KernelResources resources;
     std::map<std::string, Value> values;  // by metric
   };
@@ -89,7 +89,7 @@ class RunRecorder {
 
   explicit RunRecorder(RecorderLimits limits = {}) : limits_(limits) {}
 
-  // The calls that are added from now on are of this thread. The main one is number 0.
+  // Sets the thread of the calls added from now on. The main thread is number 0.
   void set_thread(const void* thread, bool main);
   void add(std::uint32_t step, const LaunchEvent& launch);
   void add(std::uint32_t step, const GraphLaunch& launch);
@@ -100,10 +100,10 @@ class RunRecorder {
   void set_metrics(Phase phase, const std::vector<std::string>& metrics);
   void add(Phase phase, WindowId window, const CounterSample& sample);
   void end_window(const WindowEnd& end);
-  // What came before was no step, or is none that counts.
+  // Says that what came before was no step, or does not count.
   void restart();
 
-  // --- what was written down
+  // --- what was collected
   [[nodiscard]] const RecorderLimits& limits() const { return limits_; }
   [[nodiscard]] std::vector<Call> calls() const;  // in the order of steps, and in them of launches
   [[nodiscard]] const std::vector<Kind>& kinds() const { return kinds_; }
@@ -114,8 +114,8 @@ class RunRecorder {
   [[nodiscard]] const std::map<WindowId, Window>& windows() const { return windows_; }
   [[nodiscard]] const std::vector<double>& values() const { return values_; }
   [[nodiscard]] const std::vector<GraphKernel>& graph_kernels() const { return graph_kernels_; }
-  [[nodiscard]] std::vector<std::string> metrics() const;  // of all phases that had a sample
-  // The last step number before steps were known; 0: they were from the beginning.
+  [[nodiscard]] std::vector<std::string> metrics() const;  // metrics of all phases with a sample
+  // The last step number before steps were known; 0: they were known from the beginning.
   [[nodiscard]] std::uint32_t last_before_steps() const { return before_steps_; }
   [[nodiscard]] const Lost& lost() const { return lost_; }
   // Copies in kept time windows whose calls were not seen.
@@ -144,7 +144,7 @@ class RunRecorder {
   std::vector<GraphKernel> graph_kernels_;
   std::unordered_map<std::uint32_t, std::uint32_t> sampled_graphs_;  // graph: correlation
   std::unordered_map<const void*, std::uint16_t> threads_;
-  std::vector<std::uint64_t> stray_copies_;  // when they began
+  std::vector<std::uint64_t> stray_copies_;  // start times
   std::uint16_t thread_ = 0;
   std::uint64_t last_order_ = 0;
   std::uint32_t last_step_ = 0, before_steps_ = 0;

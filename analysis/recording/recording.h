@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings: what a program did and what its GPU counted, line by line, for the playback GPU and
-// `gable dump`. The format is docs/recordings.md. Times ns, sizes byte, counter values of one
-// launch.
+// `gable dump`. The format is docs/recordings.md. Times are in ns, sizes in bytes, counter values
+// per launch.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +20,25 @@ namespace gable {
 
 inline constexpr int kRecordingVersion = 1;
 
-// By full metric name; NaN is unknown.
+// Counter values by full metric name; NaN is unknown.
 using CounterValues = std::map<std::string, double, std::less<>>;
 
 struct RecordedKernel {
   std::string id, name;
   Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared = 0;
-  std::uint32_t registers = 0;  // of a thread; 0: CUPTI does not tell
+  std::uint32_t registers = 0;  // per thread; 0: CUPTI does not tell
   std::uint32_t static_shared = 0;
   std::uint64_t time_ns = 1000;
   CounterValues counters;
   std::vector<std::string> unknown;  // metrics whose value is NaN; "*": all without a value
 };
 
-// What goes wrong from a line of a recording on.
+// A fault that starts at a line of a recording.
 enum class Fault : std::uint8_t {
-  call,   // a call answers an error
+  call,   // a call returns an error
   hang,   // a call never returns
-  delay,  // a call takes its time
+  delay,  // a call takes long
   lose_records,
   zero_timestamps,
   drop_ranges,
@@ -61,12 +61,12 @@ inline constexpr auto kWordsOf<Fault> = std::to_array<Word<Fault>>({
 struct RecordedFault {
   Fault fault = Fault::call;
   std::string call;         // call, hang, delay: the function's name
-  std::int32_t code = 999;  // call: what it answers
+  std::int32_t code = 999;  // call: the error returned
   std::string holder;       // call: who holds CUPTI, as cuptiSubscribe_v2 names it
-  std::uint64_t after = 0;  // call, hang: good calls before
-  std::int64_t times = -1;  // call: how often; -1 for good
-  std::uint64_t count = 0;  // the others: how many
-  std::string why;          // unsupported: for which reason CUPTI takes no counters on the GPU
+  std::uint64_t after = 0;  // call, hang: successful calls before it
+  std::int64_t times = -1;  // call: how often; -1: always
+  std::uint64_t count = 0;  // other faults: how many
+  std::string why;          // unsupported: why CUPTI takes no counters on the GPU
 };
 
 enum class OpKind : std::uint8_t {
@@ -98,7 +98,7 @@ enum class OpKind : std::uint8_t {
   set_switch,
 };
 [[nodiscard]] std::string_view to_string(OpKind kind);
-// The format's word for a kind of copy: "h2d"; empty where it has none.
+// The format's word for a kind of copy, such as "h2d"; empty if there is none.
 [[nodiscard]] std::string_view recorded_copy(CopyKind kind);
 
 enum class LaunchApi : std::uint8_t { kernel, kernel_ex, cooperative };
@@ -112,7 +112,7 @@ struct RecordedOp {
   bool whole_context = false;  // sync: no stream was named
   bool update = false;         // capture_end: an executable graph takes what was captured
   CopyKind copy = CopyKind::other;
-  HostMemory host = HostMemory::pinned;  // copy from or to the host
+  HostMemory host = HostMemory::pinned;  // copy: the host's memory
   std::int32_t thread = 0;
   std::uint32_t line = 0;
   std::uint32_t stream = 0, context = 0;
@@ -121,7 +121,7 @@ struct RecordedOp {
   // event_record, stream_wait, sync: the event (0: none).
   std::int64_t id = 0;
   std::uint32_t kernel = 0;              // launch: index in Recording::kernels
-  std::uint32_t index = 0;               // play: of the sequence; fault: in Recording::faults
+  std::uint32_t index = 0;               // play: index of the sequence; fault: in Recording::faults
   std::optional<std::uint64_t> time_ns;  // launch, graph_launch, copy
   std::uint64_t host_ns = 2000;          // cost of the call on the virtual clock
   std::uint64_t amount = 0;              // copy: bytes; idle: ns; sleep: ms; play: times
@@ -142,26 +142,26 @@ struct RecordedSequence {
 
 struct Recording {
   std::string path, origin, note;
-  // Those that were collected: the others are unknown. None: not said.
+  // Metrics that were collected; all others are unknown. Empty: not stated.
   std::optional<std::set<std::string, std::less<>>> metrics;
-  std::vector<DeviceInfo> devices;  // by id, without holes; one H200 where the file has none
-  // What NVML tells of a device, one after the other; the last holds for good.
+  std::vector<DeviceInfo> devices;  // by id, without gaps; one H200 if the file has none
+  // NVML's successive readings of a device; the last one repeats.
   std::map<std::int32_t, std::vector<GpuReading>> readings;
   std::vector<RecordedKernel> kernels;
   std::vector<RecordedSequence> sequences;
   std::vector<RecordedOp> ops;        // the main sequence
   std::vector<RecordedFault> faults;  // the first `initial_faults` of them hold from the start
   std::size_t initial_faults = 0;
-  std::map<std::string, std::string> switches;  // those that stand before the first operation
+  std::map<std::string, std::string> switches;  // switches before the first operation
 };
 
 struct RecordingResult {
-  std::unique_ptr<Recording> recording;  // null when the file is wrong
+  std::unique_ptr<Recording> recording;  // null if the file is invalid
   std::string error;                     // one sentence with file:line
 };
 
 [[nodiscard]] RecordingResult read_recording(const std::string& path);
-// `name` stands for the file in messages.
+// `name`: of the file, for messages.
 [[nodiscard]] RecordingResult parse_recording(std::string_view text, const std::string& name);
 
 // Lines of {"fault": …} and {"switch": …} alone, as GABLE_PLAYBACK_FAULTS holds them. Returns an
@@ -170,7 +170,7 @@ struct RecordingResult {
                                        std::vector<RecordedFault>& faults,
                                        std::map<std::string, std::string>& switches);
 
-// The device that a program gets where a recording defines none.
+// The device of a recording that defines none.
 [[nodiscard]] DeviceInfo default_device();
 
 }  // namespace gable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of a recording: typed access to its fields. The first thing that is wrong is kept as a
-// sentence; what is read after it gets defaults. Used by the reader only.
+// One line of a recording: typed access to its fields. The first error is kept as a sentence;
+// fields read after it get defaults. Used by the reader only.
 #pragma once
 
 #include <cmath>
@@ -80,7 +80,7 @@ class RecordingLine {
             whole_value<int>((*field)[1], key, 0, 0, 99)};
   }
 
-  // What stands in a list of objects. `read` gets each as a line.
+  // Reads a list of objects; `read` gets each one as a line.
   template <typename Read>
   void each(const char* key, Read read) {
     const nlohmann::json* field = find(key, false);
@@ -128,7 +128,7 @@ class RecordingLine {
     return values;
   }
 
-  // After all fields have been read: a field nobody asked for is a spelling mistake.
+  // Called after all fields have been read: any other field is a spelling mistake.
   void no_other_fields() {
     for (const auto& [key, value] : object_.items()) {
       if (used_.count(key) == 0)

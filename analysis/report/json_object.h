@@ -18,8 +18,8 @@
 
 namespace gable::json {
 
-// Of ranks' reports there are many and large ones: read seven times as fast as with the library
-// that writes them.
+// Reports of ranks are many and large: this reads seven times as fast as the library that writes
+// them.
 using Json = rapidjson::Value;
 
 // A field with the wrong type. The text names the field.
@@ -27,7 +27,8 @@ struct WrongField : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Where a value is: "layers[3].flops". Text only when something is wrong: a report has many fields.
+// The position of a value: "layers[3].flops". It becomes text only for an error, since a report has
+// many fields.
 struct Where {
   const Where* parent = nullptr;
   const char* name = "";
@@ -71,7 +72,7 @@ class Object {
   void read(const char* name, double& out) const {
     if (const Json* value = find(name)) out = number(*value, at(name));
   }
-  // How often something was, in a unit: 0.5 of a launch in each step is possible.
+  // A count per unit, which may be fractional: 0.5 launches per step.
   template <typename Number>
   void read_count(const char* name, Number& out) const {
     const Json* value = find(name);
@@ -118,7 +119,7 @@ class Object {
     if (parts.size() != 3) throw WrongField(at(name).text() + " is not a list of three numbers");
     out = {parts[0], parts[1], parts[2]};
   }
-  // Calls `visit(object)` when the field is there.
+  // Calls `visit(object)` if the field exists.
   template <typename Visit>
   void inside(const char* name, Visit visit) const {
     const Where where = at(name);
@@ -130,8 +131,8 @@ class Object {
   }
 
  private:
-  static constexpr double kLargest = 1e30;                    // sums of it stay numbers
-  static constexpr double kMostCounted = 9007199254740992.0;  // up to here doubles have every one
+  static constexpr double kLargest = 1e30;                    // sums of such values stay finite
+  static constexpr double kMostCounted = 9007199254740992.0;  // 2^53: exact up to here
 
   template <typename Visit>
   void each(const char* name, Visit visit) const {
@@ -169,10 +170,11 @@ class Object {
   const Where& where_;
 };
 
-// The text as JSON. Throws NoJson with the byte, from 1 on, where it is none.
+// Parses the text. If it is not JSON, throws NoJson with the position of the error, in bytes from
+// 1.
 struct NoJson {
   std::size_t byte = 0;
-  bool too_large = false;  // a number that no double can be
+  bool too_large = false;  // a number is too large for a double
 };
 [[nodiscard]] rapidjson::Document parsed(std::string_view text);
 

@@ -9,13 +9,13 @@
 
 namespace gable {
 
-// Of two layers with one id the later counts. The report must outlive the result.
+// Finds layers by id; if two share one, the later counts. The report must outlive this object.
 class LayersById {
  public:
   explicit LayersById(const Report& report) {
     for (const LayerRow& layer : report.layers) rows_[layer.id] = &layer;
   }
-  // Null where the report has no such layer.
+  // The layer, or null if the report has none.
   [[nodiscard]] const LayerRow* find(std::int64_t id) const {
     const auto found = rows_.find(id);
     return found == rows_.end() ? nullptr : found->second;

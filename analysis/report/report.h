@@ -39,79 +39,79 @@ struct Intensity {  // FLOP/byte at each level
 };
 
 struct Roof {
-  Maybe fraction;  // time_min / time; above 1 is possible and flagged, never clamped
+  Maybe fraction;  // time_min / time; may exceed 1, then flagged, never clamped
   Bound bound = Bound::unknown;
   std::string ceiling;  // name of the ceiling that binds: "dram", "fp32", "bf16_tensor" …; empty
                         // when unknown
-  MemoryLevel level = MemoryLevel::none;  // when memory binds
+  MemoryLevel level = MemoryLevel::none;  // the memory level that binds
   std::string source;                     // "theoretical" | "measured"; empty when unknown
-  // The least time that the compute roofs and the memory roofs allow each: of one launch of a
-  // kernel; of a layer per unit, sums over its kernels, known where the fraction is.
+  // The least times that the compute roofs and the memory roofs allow: per launch for a kernel; for
+  // a layer sums over its kernels per unit, known if the fraction is.
   Maybe compute_ns, memory_ns;
 };
 
-// What --metrics mix, warps and cache, or ncu's files, tell of how a kernel or a layer uses the
-// GPU. Shares are 0 to 1; a sector is 32 bytes. analysis/roofline/set_metrics.h says how each
-// follows from counters.
+// How a kernel or a layer uses the GPU, from --metrics mix, warps and cache or from ncu's files.
+// Shares are 0 to 1; a sector is 32 bytes. analysis/roofline/set_metrics.h says how each follows
+// from counters.
 struct SetMetrics {
-  Maybe occupancy;  // of the warps that an SM holds, while it is active
-  Maybe warp_efficiency, warp_efficiency_predicated;  // of 32 threads, those that are active
-  Maybe branch_uniformity;                            // branch targets without divergence
-  Maybe l1_hit_rate, l2_hit_rate;                     // of sectors
-  Maybe sectors_per_load, sectors_per_store;          // of L1, by a warp's access to global memory
-  Maybe l2_sectors_per_request;                       // of the SMs
-  // Of the most that the SMs, the memory units of all levels and DRAM can do, as ncu has it.
+  Maybe occupancy;                                    // share of an active SM's warp slots
+  Maybe warp_efficiency, warp_efficiency_predicated;  // share of 32 threads that are active
+  Maybe branch_uniformity;                            // share of branch targets without divergence
+  Maybe l1_hit_rate, l2_hit_rate;                     // share of sectors
+  Maybe sectors_per_load, sectors_per_store;          // L1 sectors per warp's global access
+  Maybe l2_sectors_per_request;                       // sectors per L2 request of the SMs
+  // Share of the peak of the SMs, of the memory units of all levels and of DRAM, as in ncu.
   Maybe compute_throughput, memory_throughput, dram_throughput;
-  std::map<std::string, Maybe> mix;         // of thread instructions: "fp32", "integer" …
-  std::map<std::string, Maybe> memory_mix;  // of warp instructions: "global", "local" …
+  std::map<std::string, Maybe> mix;         // shares of thread instructions: "fp32", "integer" …
+  std::map<std::string, Maybe> memory_mix;  // shares of warp instructions: "global", "local" …
 };
 
-// How much shorter a step would be if work was done at its roof: both are the same where one can
-// know. Low: what ran beside other kernels keeps that part of its time, and other ranks keep their
-// pace.
+// How much shorter a step would be with work at its roof; both are equal if that is certain. Low:
+// work beside other kernels keeps that part of its time, and other ranks keep their pace.
 struct StepSaving {
   double low_ns = 0, high_ns = 0;
 };
 
-// The longest chain of a step, from its first kernel to the next step's: these add up to the step.
+// The critical path of a step, from its first kernel to the next step's; the parts add up to the
+// step.
 struct PathTimes {
   double kernels_ns = 0, communication_ns = 0, copies_ns = 0;  // copies and memsets
   double host_ns = 0;      // calls, the time between them, host functions, returning from waits
-  Maybe input_ns;          // of host_ns: the program fetched its next input
+  Maybe input_ns;          // part of host_ns for fetching the program's next input
   double launches_ns = 0;  // from a call to the start of its kernel; a full launch queue
   double gaps_ns = 0;      // between operations of streams or graphs
   double unexplained_ns = 0;
 };
 
-// What of a step nothing else hides. The first four add up to the step.
+// The parts of a step that nothing else hides. The first four add up to the step.
 struct ExposedTimes {
   double compute_ns = 0, communication_ns = 0, copies_ns = 0, idle_ns = 0;
-  // How much shorter the step would be if they took no time; these do not add up. Host: the time
+  // How much shorter the step would be if each took no time; these do not add up. Host: the time
   // between its calls.
   struct Without {
     StepSaving compute, communication, copies, host;
-    std::optional<StepSaving> input;  // of the host's; empty where nobody said when it is fetched
+    std::optional<StepSaving> input;  // part of the host's; empty if unknown
   };
   Without without;
 };
 
-// How far the graph of the recorded steps is to be believed (docs/step-graph.md).
+// How reliable the graph of the recorded steps is (docs/step-graph.md).
 struct StepGraphFacts {
-  std::uint64_t steps = 0;  // looked at, each with its neighbours
-  double wall_ns = 0;       // their mean length
-  double explained = 0;     // share of the path
-  Maybe replay_error;       // what a replay by the graph alone gets wrong, as a share of wall_ns
-  double overlapped = 0;    // share of the kernels' time beside other kernels
-  std::uint64_t edges = 0, violated_edges = 0;  // violated: its end lies before its beginning
+  std::uint64_t steps = 0;  // steps analysed, each with its neighbours
+  double wall_ns = 0;       // mean length of the steps
+  double explained = 0;     // explained share of the path
+  Maybe replay_error;       // error of a replay by the graph alone, as a share of wall_ns
+  double overlapped = 0;    // share of the kernels' time that overlaps other kernels
+  std::uint64_t edges = 0, violated_edges = 0;  // violated: the edge ends before it begins
   bool stream_waits_known = true;
 };
 
 struct Step {
-  // On the GPU's timeline, from a step's first kernel to the next one's; and on the host's.
+  // Step times on the GPU, from a step's first kernel to the next step's, and on the host.
   Maybe wall_mean_ns, wall_stddev_ns, host_mean_ns, host_stddev_ns;
   Maybe busy_ns, idle_ns, copy_ns, sync_ns, launch_latency_ns, mfu, hfu;
-  Maybe model_flops;  // by formula, without what is computed again; of all GPUs
-  // Of recorded steps; empty where none was recorded.
+  Maybe model_flops;  // by formula, without recomputation, on all GPUs
+  // From recorded steps; empty if none was recorded.
   std::optional<PathTimes> critical_path;
   std::optional<ExposedTimes> exposed;
   std::optional<StepGraphFacts> graph;
@@ -130,13 +130,13 @@ struct Coverage {  // share of the row's time whose kernels have the part; 0 to 
   Maybe time, flops, bytes;
 };
 
-// Of a layer that is a forward of text generation: means over the timed steps of such a forward
-// alone; over those whose time on the GPU is known, where there are any.
+// For a layer that is a forward pass of text generation: means over timed steps with only that
+// pass, if possible over those with a known GPU time.
 struct Tokens {
-  std::uint64_t forwards = 0;  // timed
+  std::uint64_t forwards = 0;  // number of timed forward passes
   double per_forward = 0;      // tokens of all sequences
-  double per_sequence = 0;     // of one: a prompt's length; 1 where one token after another is made
-  Maybe wall_ns, host_ns;  // of a forward, as in Step; wall over per_sequence: a token's latency
+  double per_sequence = 0;     // tokens per sequence: a prompt's length, or 1 in decoding
+  Maybe wall_ns, host_ns;  // per forward pass, as in Step; wall / per_sequence: a token's latency
   [[nodiscard]] Maybe ns_each() const {
     return wall_ns ? Maybe(*wall_ns / per_sequence) : std::nullopt;
   }
@@ -145,20 +145,20 @@ struct Tokens {
   }
 };
 
-// What the framework knows of a layer: its tensors, and what its operators have to do by formula in
-// the step that was described. Everything here is analytic; only times are measured.
+// What the framework knows of a layer: its tensors, and its operators' work by formula in the
+// described step. All is analytic except the times.
 struct LayerModel {
-  // Of the module's first call in that step; empty in backward, and where the layer is no module.
+  // From the module's first call in that step; empty in backward and for layers that are no module.
   std::optional<std::vector<TensorShape>> inputs, outputs;
-  std::vector<std::string> dtypes;  // of its parameters
+  std::vector<std::string> dtypes;  // types of its parameters
   Maybe parameters;                 // elements
   struct Part {
-    Maybe flops, bytes;                  // empty when some operator's are not known
+    Maybe flops, bytes;                  // empty if some operator's are unknown
     std::map<std::string, Maybe> types;  // FLOP by type: "fp32", "tf32", "bf16" …
   };
   Part all, self;  // with and without the layers below it
-  // What `all` is a sum of: the share of the row's time whose layers' own parts are known. 1 where
-  // all are; unknown where some are not and the times are not those of such steps.
+  // How complete `all` is: the share of the row's time in layers whose own parts are known. Unknown
+  // if some parts are, and the times are not from such steps.
   Maybe flops_coverage, bytes_coverage;
   double operators = 0;
   Maybe flops_ratio, bytes_ratio;  // measured / analytic
@@ -167,19 +167,19 @@ struct LayerModel {
   Maybe allocated_bytes;
 };
 
-// Of a layer in a merged report: its time per unit on each of the GPUs that have it.
+// A layer of a merged report: its time per unit on each of the GPUs that have it.
 struct RankSpread {
-  std::uint64_t gpus = 0;  // that have the layer, with a known time
+  std::uint64_t gpus = 0;  // GPUs that have the layer with a known time
   double min_ns = 0, mean_ns = 0, max_ns = 0, stddev_ns = 0;
-  std::int64_t slowest = 0;  // of RunInfo::processes
+  std::int64_t slowest = 0;  // index in RunInfo::processes
 };
 
-// Of collectives, per unit. Waiting and transfer are sums over the kernels of which both are known;
-// empty where they are known of none.
+// Times of collectives per unit. Waiting and transfer are sums over the kernels for which both are
+// known; empty if there are none.
 struct CollectiveTimes {
   double time_ns = 0;
   Maybe wait_ns, transfer_ns;
-  Maybe others_wait_ns;  // sum of what other ranks waited in those to which this one came last
+  Maybe others_wait_ns;  // sum of other ranks' waits in collectives that this one joined last
 };
 
 struct LayerRow {
@@ -192,7 +192,7 @@ struct LayerRow {
   int depth = 0;  // root 0
   Maybe calls, launches;
   Maybe time_self_ns, time_total_ns, time_busy_ns, cpu_ns, span_ns, sync_ns;
-  TimeSource time_source = TimeSource::unknown;  // of its kernels: hw when at least one has it
+  TimeSource time_source = TimeSource::unknown;  // hw if at least one of its kernels has it
   Flops flops;
   std::map<std::string, Maybe> ops;  // integer operations by type
   Bytes bytes;
@@ -200,38 +200,38 @@ struct LayerRow {
   Maybe flops_per_s, bytes_per_s;
   Roof roof;
   Maybe saving_ns, time_share;
-  Maybe path_ns;       // of its kernels and copies, on the critical path
-  Maybe host_path_ns;  // the host's time on that path until it launches them
+  Maybe path_ns;       // time of its kernels and copies on the critical path
+  Maybe host_path_ns;  // host time on that path until it launches them
   std::optional<StepSaving> step_saving, step_saving_self;
   Coverage coverage;
-  std::optional<SetMetrics> metrics;  // empty where none of them is known
+  std::optional<SetMetrics> metrics;  // empty if none is known
   std::optional<Tokens> tokens;
-  Maybe flops_over_forward;  // of a backward layer: its measured FLOPs / its forward's
+  Maybe flops_over_forward;  // backward layers: measured FLOPs / the forward's
   std::optional<LayerModel> model;
-  std::optional<CompiledRegion> compiled;      // of a forward layer that the framework compiled
-  std::optional<RankSpread> spread;            // of a merged report
-  std::optional<CollectiveTimes> collectives;  // empty where it has none with a known time
+  std::optional<CompiledRegion> compiled;      // forward layers that the framework compiled
+  std::optional<RankSpread> spread;            // in a merged report
+  std::optional<CollectiveTimes> collectives;  // empty if it has none with a known time
 };
 
-// How much of its link's roof something reaches.
+// The share of a link's roof that is reached.
 struct LinkUse {
   Maybe fraction;
-  std::string ceiling, source;  // empty where the link is not known
+  std::string ceiling, source;  // empty if the link is unknown
 };
 
-// What the launches of a collective's kernel exchange: means of one launch.
+// What a collective's kernel exchanges, as means per launch.
 struct CollectiveRow {
   Collective kind = Collective::unknown;  // or not always the same
   std::optional<std::int64_t> ranks;      // empty: unknown, or not always the same
-  bool one_node = false;                  // known to be: no network is in between
+  bool one_node = false;                  // known to involve no network
   Maybe bytes, bus_bytes;                 // see CollectiveCall and bus_bytes()
-  // Over the transfer where that is known, else over the kernel's time, which has waiting in it.
+  // Over the transfer time if known, else over the kernel's time, which includes waiting.
   Maybe bus_bytes_per_s;
   LinkUse roof;
-  // Of the kernel's time: until the last rank had come, and what was left then. Only where the
-  // files of all ranks of the group were there together.
+  // Parts of the kernel's time: until the last rank came, and after. Only if the files of all ranks
+  // of the group were read together.
   Maybe wait_ns, transfer_ns;
-  Maybe others_wait_ns;  // the mean of what all others waited: 0 in those where another came last
+  Maybe others_wait_ns;  // mean of the others' waits; 0 if another rank came last
 };
 
 struct KernelRow {
@@ -242,8 +242,8 @@ struct KernelRow {
   Dim3 grid, block;
   Dim3 cluster;
   std::uint32_t dynamic_shared = 0;
-  // Registers of a thread, shared memory of a block (static and dynamic), and what follows from
-  // them: occupancy.h.
+  // Registers per thread, shared memory per block (static and dynamic), and what follows from them
+  // (occupancy.h).
   Maybe registers, shared_bytes, blocks_per_sm, waves;
   double launches = 0;  // per unit, may be fractional
   Maybe time_mean_ns, time_median_ns, time_min_ns, time_max_ns, time_stddev_ns, time_total_ns;
@@ -254,23 +254,23 @@ struct KernelRow {
   Intensity intensity;
   Maybe flops_per_s, bytes_per_s;
   Roof roof;
-  Maybe saving_ns;  // of one launch times launches per unit
-  Maybe path_ns;    // of its launches in a step, on the critical path
+  Maybe saving_ns;  // per launch times launches per unit
+  Maybe path_ns;    // time of its launches in a step on the critical path
   std::optional<StepSaving> step_saving;
   std::uint64_t samples_hw = 0, samples_flops = 0, samples_time = 0;
   std::map<std::string, Maybe> counters;  // raw metrics by full name, mean of one launch
-  std::optional<SetMetrics> metrics;      // what follows from them; empty where nothing does
+  std::optional<SetMetrics> metrics;      // derived from the counters; empty if nothing is
   std::vector<std::string>
       flags;  // "above_roof", "tensor_inferred", "hfma_moves", "launches_differ" …
   // A CUDA graph as a whole: its counters, and the sum of the times of its kernels, which have rows
   // of their own. Empty for kernels.
   std::optional<std::int64_t> graph, nodes;
-  // What the launches of a layer counted together: how many ranges, and for which share of their
-  // time other layers' kernels ran too. `ranges` is empty for kernels and graphs.
+  // For launches of a layer counted together: the number of ranges, and the share of their time in
+  // which other layers' kernels ran too. `ranges` is empty for kernels and graphs.
   std::optional<std::int64_t> ranges;
   Maybe overlap;
   std::optional<CollectiveRow> collective;
-  // Its time is that of other rows.
+  // Whether its time is already in other rows.
   [[nodiscard]] bool counts_again() const { return graph || ranges; }
   [[nodiscard]] bool has_flag(std::string_view flag) const {
     return std::find(flags.begin(), flags.end(), flag) != flags.end();
@@ -282,7 +282,7 @@ struct CopyRow {
   Direction direction = Direction::none;
   std::int32_t device = 0;
   std::optional<std::int64_t> layer;
-  HostMemory host_memory = HostMemory::unknown;  // of copies from and to the host
+  HostMemory host_memory = HostMemory::unknown;  // for copies from and to the host
   double count = 0;
   Maybe bytes, time_ns;
   LinkUse roof;
@@ -298,11 +298,11 @@ struct MergedProcess {
   std::optional<std::int64_t> rank;
   Maybe step_wall_ns, step_host_ns;            // as in Step
   Maybe gpu_time_ns;                           // per unit; the kernels' time summed over its GPUs
-  std::optional<CollectiveTimes> collectives;  // summed likewise
+  std::optional<CollectiveTimes> collectives;  // summed in the same way
 };
 
 struct RunInfo {
-  std::vector<std::string> command;  // masked already
+  std::vector<std::string> command;  // already masked
   std::string hostname;
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
@@ -315,27 +315,27 @@ struct RunInfo {
   struct {
     Maybe flops, bytes_dram, gpu_time_ns, flops_per_s;
     Basis basis = Basis::measured;
-    std::string basis_note;  // a sentence how
+    std::string basis_note;  // a sentence on how
   } total;
   struct {
     std::uint64_t seen = 0, hw = 0, flops = 0, time = 0, classes = 0;
     // What ends a step: "range" | "call" | "optimizer" | "forward" | "profiler" | "period";
-    // "launches": windows are no steps; empty where there are none, or not known
+    // "launches": windows are no steps; empty if there are none or it is unknown
     std::string border;
     std::optional<std::int64_t> period;  // launches of the period by which steps were found
-    // How many a program of one launch sequence takes until every phase had its first windows.
+    // Steps that a program with one launch sequence needs for the first windows of every phase.
     std::optional<std::int64_t> needed;
   } steps;
-  std::vector<std::int64_t> ranks;       // of the processes of a merged report
-  std::vector<MergedProcess> processes;  // of a merged report; empty where it is of one process
+  std::vector<std::int64_t> ranks;       // ranks of a merged report's processes
+  std::vector<MergedProcess> processes;  // of a merged report; empty if of one process
   struct {
     Maybe callbacks_ns;
     std::map<std::string, Maybe> window_wall_ns;  // mean wall time of one window, by phase
-    Maybe counter_image_bytes;  // memory of the host that CUPTI's counter images take
+    Maybe counter_image_bytes;                    // host memory of CUPTI's counter images
     Maybe gpu_memory_bytes;
     std::map<std::string, Maybe> slowdown;  // by phase, against warm-up windows
     Maybe budget_percent;                   // --budget
-    Maybe added_ns, added_percent;          // what measuring added, at most
+    Maybe added_ns, added_percent;          // upper bound of what measuring added
   } overhead;
   LostCounts lost;
   std::vector<std::string> notes;
@@ -347,12 +347,12 @@ struct Report {
   RunInfo run;
   Step step;
   std::vector<DeviceInfo> devices;
-  std::map<std::int32_t, Maybe> sm_clock_measured_hz;  // by device; cycles over time of hw windows
+  std::map<std::int32_t, Maybe> sm_clock_measured_hz;  // by device; cycles / time in hw windows
   std::vector<Ceiling> ceilings;
   std::vector<LayerRow> layers;
   std::vector<KernelRow> kernels;
   std::vector<CopyRow> copies;
-  // Rows of kernels that have it.
+  // Number of kernel rows with the flag.
   [[nodiscard]] std::uint64_t flagged(std::string_view flag) const {
     return static_cast<std::uint64_t>(
         std::count_if(kernels.begin(), kernels.end(),

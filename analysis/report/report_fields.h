@@ -24,7 +24,7 @@
 
 namespace gable {
 
-// A struct of the report, to write from or to read into.
+// A struct of the report, to be written from or read into.
 template <typename T, typename Struct>
 concept Of = std::same_as<std::remove_const_t<T>, Struct>;
 
@@ -301,7 +301,7 @@ void fields(auto& f, Of<Ceiling> auto& ceiling) {
   f.word("clock", ceiling.clock);
 }
 
-// What layers and kernels have in common.
+// The fields that layers and kernels share.
 void work_fields(auto& f, auto& row) {
   f.object("flops", row.flops);
   f("ops", row.ops);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report in the text of a report.json. The program that is profiled writes reports and reads
-// none, so this stands beside report_json.h.
+// Reads a report from the text of a report.json. The profiled program only writes reports, so this
+// is separate from report_json.h.
 #pragma once
 
 #include <optional>

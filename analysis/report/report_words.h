@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of the report that have one of a few words. docs/report.md explains them.
+// Fields of the report whose values are words. docs/report.md explains them.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ inline constexpr auto kWordsOf<Source> = std::to_array<Word<Source>>({
     {Source::predicted, "predicted"},
 });
 
-// What sums and counts are per.
+// The unit that sums and counts are per.
 enum class Unit : std::uint8_t { run, step };
 template <>
 inline constexpr auto kWordsOf<Unit> = std::to_array<Word<Unit>>({{Unit::step, "step"},
@@ -64,7 +64,7 @@ inline constexpr auto kWordsOf<MemoryLevel> = std::to_array<Word<MemoryLevel>>({
     {MemoryLevel::l1, "l1"},
 });
 
-// What a ceiling bounds: FLOP/s, or byte/s of a memory, or of a link to host or other GPUs.
+// What a ceiling bounds: FLOP/s, byte/s of a memory, or byte/s of a link to host or other GPUs.
 enum class CeilingKind : std::uint8_t { compute, memory, link };
 template <>
 inline constexpr auto kWordsOf<CeilingKind> = std::to_array<Word<CeilingKind>>({
@@ -75,7 +75,7 @@ inline constexpr auto kWordsOf<CeilingKind> = std::to_array<Word<CeilingKind>>({
 
 // The clock of the SMs behind a ceiling.
 enum class SmClock : std::uint8_t {
-  none,      // it has no part in it
+  none,      // the clock does not matter
   measured,  // in counter windows
   boost,     // the highest
 };
@@ -90,8 +90,8 @@ enum class Bound : std::uint8_t {
   unknown,
   memory,
   compute,
-  latency,        // neither roof: far below both
-  small,          // the same, of grids that do not fill the GPU
+  latency,        // far below both roofs
+  small,          // the same, with grids that do not fill the GPU
   overhead,       // kernels shorter than the time to launch them
   communication,  // kernels that wait for other ranks
 };
@@ -105,8 +105,8 @@ inline constexpr auto kWordsOf<Bound> = std::to_array<Word<Bound>>({
     {Bound::communication, "communication"},
     {Bound::unknown, "unknown"},
 });
-// Neither the GPU's arithmetic nor its memory limits it: its roofs say nothing of what could be
-// saved.
+// Whether neither the GPU's arithmetic nor its memory is the limit, so that roofs do not show what
+// could be saved.
 [[nodiscard]] constexpr bool is_beside_roofs(Bound bound) {
   return bound == Bound::overhead || bound == Bound::communication;
 }

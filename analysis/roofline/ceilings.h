@@ -12,11 +12,10 @@
 namespace gable {
 
 // Compute ceilings, L1 and L2 are rates per SM (or slice) and clock x SMs (or slices) x SM clock;
-// "dram" is memory clock x bus width x 2. FLOP/s (operations/s for integer types) and byte/s. Where
-// an SM clock was measured they are listed at that clock first, then at the highest ("boost").
-// "fp32_no_fma" is half of "fp32": adds and multiplications that are not fused. `sparse`: input
-// types of tensor-core work that was done sparse, whose sparse rates are listed too. What an
-// attribute, the table or a source leaves open is not in the list.
+// "dram" is memory clock x bus width x 2. FLOP/s (operations/s for integer types) and byte/s. If an
+// SM clock was measured they are listed at that clock first, then at the highest ("boost").
+// "fp32_no_fma" is half of "fp32": unfused adds and multiplications. `sparse`: input types of
+// sparse tensor-core work, whose sparse rates are listed too. Unknown ceilings are left out.
 [[nodiscard]] std::vector<Ceiling> theoretical_ceilings(const DeviceInfo& device,
                                                         Maybe sm_clock_measured_hz = std::nullopt,
                                                         const std::set<std::string>& sparse = {});
@@ -26,8 +25,8 @@ namespace gable {
 // "bf16" -> "bf16_tensor_sparse".
 [[nodiscard]] std::string sparse_ceiling_name(std::string_view type);
 
-// Which of several ceilings of one name holds: a measured one, else one at the measured clock, else
-// one at the highest clock. The larger number wins.
+// Rank of a ceiling among those of one name; the highest holds: a measured one, else one at the
+// measured clock, else one at the highest clock.
 [[nodiscard]] int preference(const Ceiling& ceiling);
 
 }  // namespace gable

@@ -11,8 +11,8 @@
 
 namespace gable {
 
-// Sums kernels into a layer. A sum is of its known parts; ratios use only kernels that have both
-// parts, and stay empty where those have less than kFullCoverage of the time.
+// Sums kernels into a layer. A sum has only known parts; ratios use only kernels that have both
+// parts, and stay empty if these have less than kFullCoverage of the time.
 class LayerSum {
  public:
   explicit LayerSum(const Roofline& roofline) : roofline_(roofline) {}
@@ -22,11 +22,11 @@ class LayerSum {
   [[nodiscard]] bool empty() const { return !added_; }
 
  private:
-  struct Ratio {  // of sums over the kernels that have both
+  struct Ratio {  // a ratio of sums over the kernels that have both
     double top = 0, bottom = 0, weight = 0;
     bool any = false;
   };
-  [[nodiscard]] bool is_timed() const;  // nearly all of it
+  [[nodiscard]] bool is_timed() const;  // whether nearly all of it is timed
   [[nodiscard]] Maybe ratio(const Ratio& ratio, double scale = 1) const;
   void add_time(const KernelRow& kernel, bool self);
   void add_time_again(const KernelRow& whole, bool self);
@@ -46,14 +46,14 @@ class LayerSum {
   double flops_time_ = 0, bytes_time_ = 0;
   Ratio dram_, l2_, l1_, flops_rate_, bytes_rate_, roof_;
   double roof_compute_ = 0, roof_memory_ = 0, communication_ = 0, small_ = 0;
-  std::map<std::string, double> compute_ceilings_, memory_ceilings_;  // time they ask for
+  std::map<std::string, double> compute_ceilings_, memory_ceilings_;  // time under each ceiling
   std::map<std::string, MemoryLevel> levels_;
   Maybe saving_;
   SetMetricsSum metrics_;
 };
 
-// Kernels into their layers and those above: every field of report.layers that follows from
-// report.kernels. A layer without kernels keeps a time of 0 (it only copied), or none.
+// Sums kernels into their layers and the layers above: fills every field of report.layers that
+// follows from report.kernels. A layer without kernels keeps a time of 0 (it only copied) or none.
 void sum_layers(Report& report, const Roofline& roofline);
 
 }  // namespace gable

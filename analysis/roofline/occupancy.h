@@ -27,23 +27,23 @@ inline constexpr std::string_view kSmallGrid = "small_grid";  // not even one wa
 inline constexpr std::string_view kTail = "tail";  // the last wave leaves SMs without work
 
 // Fills blocks_per_sm, waves and the flag kSmallGrid of a kernel on `device` from its grid, block
-// and what a block takes; what cannot be known stays empty. Without registers it is only certain
-// that a grid with fewer blocks than SMs is small.
+// and what a block takes; unknown values stay empty. Without registers it is only certain that a
+// grid with fewer blocks than SMs is small.
 void fill_waves(const DeviceInfo& device, KernelRow& kernel);
 
-// The share of an SM's warps that a kernel's blocks can be, and which part of an SM is then full:
+// The share of an SM's warps that a kernel's blocks can fill, and the resource that runs out first:
 // "registers", "shared memory", "warps" or "blocks".
 struct OccupancyLimit {
   double occupancy = 0;
   std::string by;
 };
-// Empty where blocks_per_sm would be.
+// The limit; empty if blocks_per_sm is unknown.
 [[nodiscard]] std::optional<OccupancyLimit> occupancy_limit(const DeviceInfo& device,
                                                             const KernelRow& kernel);
 
 // The share of the time that a full last wave could save, if all blocks take the same time: the
-// idle share of the waves, and no more than what the roof leaves. 0 where there is one wave or
-// less; empty where waves are not known.
+// idle share of the waves, limited by what the roof leaves. 0 with one wave or less; empty if waves
+// are unknown.
 [[nodiscard]] Maybe tail_share(const KernelRow& kernel);
 
 }  // namespace gable

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of which a part may be unknown.
+// Sums with possibly unknown parts.
 #pragma once
 
 #include <string>
@@ -10,31 +10,31 @@
 
 namespace gable {
 
-// Whether what is known of a layer speaks of all of it.
+// Whether the known part of a layer covers nearly all of it.
 [[nodiscard]] inline bool covers(const Maybe& coverage) {
   return coverage.value_or(0) >= kFullCoverage;
 }
 
-// The sum, empty where its coverage says that a part is missing. Where nothing says so, it stands.
+// The sum, or empty if its coverage says that a part is missing; an unknown coverage does not.
 [[nodiscard]] Maybe whole_sum(const Maybe& sum, const Maybe& coverage);
 
 // The least coverage among the roots of a report's devices.
 [[nodiscard]] double coverage_of(const Report& report, Maybe Coverage::*part);
 
-// "time", or "known time" where some launches' times are unknown: what a share in it is of.
+// What shares of time refer to: "time", or "known time" if some launches' times are unknown.
 [[nodiscard]] std::string time_of_shares(const std::vector<Report>& reports);
 
-// Time of the roots of all devices; empty where it is unknown of one.
+// Total time of the roots of all devices; empty if one is unknown.
 [[nodiscard]] Maybe time_of_roots(const Report& report);
 
-// Sums over reports; `partial` when a part of what is summed is unknown.
+// A sum over reports; `partial` if a part is unknown.
 struct PartialSum {
   Maybe value;
   bool partial = false;
   void add(const Maybe& part, double coverage);
-  // "at least 3.00 GFLOP"; "unknown".
+  // The sum as "at least 3.00 GFLOP" or "unknown".
   [[nodiscard]] std::string text(const char* unit) const;
-  // The same of ns: "at least 812 us"; "-".
+  // The same for a time in ns: "at least 812 us" or "-".
   [[nodiscard]] std::string time_text() const;
 };
 

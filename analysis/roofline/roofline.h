@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where work stands under a GPU's roofs.
+// Where work lies under a GPU's roofs.
 //   t_compute = max over pipes (FP64, FMA, tensor) of the sum over types of operations / ceiling
 //   t_memory  = max over the known levels of bytes / ceiling
 //   time_min  = max(t_compute, t_memory)      fraction = time_min / time
@@ -19,23 +19,23 @@ namespace gable {
 
 inline constexpr double kFullCoverage = 0.95;     // ratios of layers need this share of their time
 inline constexpr double kLatencyFraction = 0.25;  // below it neither roof explains the time
-inline constexpr double kWorthTail = 0.1;         // of the time: less is not flagged
+inline constexpr double kWorthTail = 0.1;         // share of the time; less is not flagged
 
-// What is known of the time of a kernel, or of a layer whose kernels are taken together.
+// Facts about the time of a kernel, or of a layer's kernels together.
 struct BoundFacts {
   bool communicates = false;  // it waits for other ranks
-  Maybe launch_ns;            // of one launch
-  Maybe latency_ns;           // from the call of a launch to its begin
-  Maybe fraction;             // of the roof that binds
+  Maybe launch_ns;            // time of one launch
+  Maybe latency_ns;           // from a launch's call to its start
+  Maybe fraction;             // fraction of the roof that binds
   bool small = false;         // its grid does not fill the GPU
-  bool memory = false;        // which is memory's
+  bool memory = false;        // the binding roof is memory's
 };
 [[nodiscard]] Bound bound_of(const BoundFacts& facts);
 
-// The roofs over one launch; empty where a part is unknown.
+// The least times of one launch under the roofs; empty if a part is unknown.
 struct RoofTimes {
   Maybe compute_ns, memory_ns;
-  std::string compute_ceiling, memory_ceiling;  // names of those that decide
+  std::string compute_ceiling, memory_ceiling;  // names of the binding ceilings
   MemoryLevel memory_level = MemoryLevel::none;
   [[nodiscard]] Maybe min_ns() const;
 };
@@ -51,7 +51,7 @@ class Roofline {
 
   [[nodiscard]] Maybe launch_latency_ns() const { return launch_latency_ns_; }
   [[nodiscard]] Maybe ceiling(std::int32_t device, const std::string& name) const;
-  // "theoretical" or "measured"; empty where there is no such ceiling.
+  // "theoretical" or "measured"; empty if there is no such ceiling.
   [[nodiscard]] std::string source(std::int32_t device, const std::string& name) const;
 
  private:

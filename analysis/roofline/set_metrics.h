@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From counters to what the sets mix, warps and cache of --metrics tell: shares and ratios.
+// Computes the shares and ratios of --metrics mix, warps and cache from counters.
 //   occupancy            sm__warps_active.avg.pct_of_peak_sustained_active
 //   warp efficiency      thread instructions / (32 x warp instructions)
 //   branch uniformity    1 - divergent branch targets / branch targets
@@ -22,7 +22,7 @@
 
 namespace gable {
 
-// By the names that the report has.
+// A metric by its name in the report.
 struct NamedMetric {
   const char* name;
   Maybe SetMetrics::*value;
@@ -45,38 +45,38 @@ inline constexpr NamedMetric kSetMetrics[] = {
 [[nodiscard]] std::vector<std::string> mix_kinds();
 [[nodiscard]] std::vector<std::string> memory_mix_kinds();
 
-// A metric over launches: the sum of its values, and of how many launches they are.
+// A metric over launches: the sum of its values and the number of launches.
 struct CountedMetric {
   double sum = 0;
   std::uint64_t launches = 0;
 };
-// By full name, of the windows of one phase: what was counted of the same launches.
+// Metrics by full name in the windows of one phase, counted over the same launches.
 using CountedTogether = std::map<std::string, CountedMetric, std::less<>>;
 
-// A ratio is that of sums over the phases that counted both of its parts, of as many launches;
-// empty where there was nothing to divide by. A chip counts hits of L2 and its sectors in different
+// A ratio divides sums over the phases that counted both of its parts, over equally many launches;
+// empty if there is nothing to divide by. A chip counts hits of L2 and its sectors in different
 // passes: `same_work` says that all windows saw the same work, so that means of both may be
-// divided. A share above 1 cannot be, and is unknown; that of L2, of two executions, above 1.05.
-// Empty where nothing is known.
+// divided. A share above 1 is impossible and becomes unknown; for L2, from two executions, above
+// 1.05. Empty if nothing is known.
 [[nodiscard]] std::optional<SetMetrics> set_metrics_of(const std::vector<CountedTogether>& phases,
                                                        bool same_work);
 
-// The same of several kernels: sums of what is above the line over sums of what is below, which the
-// kernels' counters have. Occupancy is weighted by the kernels' time.
+// The same for several kernels: sums of numerators over sums of denominators from the kernels'
+// counters. Occupancy is weighted by the kernels' time.
 class SetMetricsSum {
  public:
   void add(const KernelRow& kernel);
-  // What is known of all kernels; of kernels in which there was nothing to divide by, it is.
+  // The metrics known for all kernels; a kernel with nothing to divide by counts as known.
   [[nodiscard]] std::optional<SetMetrics> of_all() const;
-  // What is known of kernels with at least `least_ns` of the time.
+  // The metrics known for kernels with at least `least_ns` of the time.
   [[nodiscard]] std::optional<SetMetrics> of_time(double least_ns) const;
 
  private:
   struct Ratio {
     double top = 0, bottom = 0, time_ns = 0;
-    std::size_t known = 0;  // rows that have it, or had nothing to divide by
-    Maybe least, most;      // of those that have it
-    bool weighed = true;    // something says how much each of them counts
+    std::size_t known = 0;  // rows with a value, or with nothing to divide by
+    Maybe least, most;      // among rows with a value
+    bool weighed = true;    // every row has a weight
   };
   void add(Ratio& ratio, const Maybe& value, const Maybe& weight, double launches, double time_ns);
   void add(std::map<std::string, Ratio>& ratios, const std::map<std::string, Maybe>& values,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From raw counters of a launch to its work: FLOP by type, integer operations, bytes by level.
+// Computes a launch's work from its raw counters: FLOP by type, integer operations, bytes by level.
 // docs/report.md has the formulas; quantities.h says which metric counts what.
 #pragma once
 
@@ -23,9 +23,9 @@ struct Work {
                                    // "l1_partial", "l1_unchecked", "l2_all"
 };
 
-// `counters`: means of one launch by the metric's full name, empty where the metric was asked for
-// and has no value. `threads`: launched threads. `name`: the kernel's, from which tensor-core work
-// is inferred where it was not counted.
+// `counters`: means per launch by the metric's full name, empty if a requested metric has no value.
+// `threads`: launched threads. `name`: the kernel's, from which tensor-core work is inferred where
+// it was not counted.
 //  - A quantity is known when every metric collected for it has a value.
 //  - bytes.l1 is empty where instructions ran that its counter misses, or where that was not
 //  counted.
@@ -36,8 +36,7 @@ struct Work {
 [[nodiscard]] Work work_of(const std::map<std::string, Maybe>& counters, std::uint64_t threads,
                            std::string_view name);
 
-// Operations of sparse tensor-core instructions by input type, where they were counted apart and
-// there were any.
+// Operations of sparse tensor-core instructions by input type, if counted separately and not 0.
 [[nodiscard]] std::map<std::string, double> sparse_operations(
     const std::map<std::string, Maybe>& counters);
 

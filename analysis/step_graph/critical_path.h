@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The critical path of a step, walked backwards in measured time from the start of the next step's
-// border. A node owns the time from the cursor down to its own start, or to the point of its
-// latest predecessor if that is later; the hole below is named by the edge, and what the edge does
-// not explain is a piece of its own. So the pieces tile the step, to the ns, whatever the records
-// say. (A longest path over weighted edges, as in HTA, need not add up to the step.)
+// border. A node owns the time from the cursor down to its own start, or to the point of its latest
+// predecessor if that is later; the hole below is named by the edge, and what the edge does not
+// explain is a separate piece. So the pieces tile the step to the ns, whatever the records say. (A
+// longest path over weighted edges, as in HTA, need not add up to the step.)
 #pragma once
 
 #include <cstdint>
@@ -33,19 +33,19 @@ enum class PieceKind : std::uint8_t {
 
 struct PathPiece {
   std::uint64_t start_ns = 0, end_ns = 0;
-  std::uint32_t node = 0;  // whose time, or before which node
+  std::uint32_t node = 0;  // the node whose time it is, or that it precedes
   PieceKind kind = PieceKind::unexplained;
 };
 
 struct CriticalPath {
   std::uint64_t start_ns = 0, end_ns = 0;  // the step
-  std::vector<PathPiece> pieces;           // in order of time, each ends where the next begins
+  std::vector<PathPiece> pieces;           // in time order, each ending where the next begins
   std::uint64_t unexplained_ns = 0;
-  // 1 - unexplained / step; empty where the step has no length.
+  // 1 - unexplained / step; empty if the step has no length.
   [[nodiscard]] Maybe explained() const;
 };
 
-// Of a step that has a border and one after it: no pieces where it has none.
+// The critical path of a step; no pieces unless it has a border and one after it.
 [[nodiscard]] CriticalPath critical_path(const StepGraph& graph, std::size_t step);
 
 }  // namespace gable

@@ -22,7 +22,7 @@ struct ExposedTime {
 [[nodiscard]] ExposedTime exposed_time(const StepGraph& graph, std::uint64_t start_ns,
                                        std::uint64_t end_ns);
 
-// When an operation's node ran; of a split kernel from its head on.
+// When an operation's node ran; a split kernel runs from its head on.
 struct BusyInterval {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::uint32_t node = 0;
@@ -31,7 +31,7 @@ struct BusyInterval {
                                                        std::uint32_t first_node,
                                                        std::uint32_t end_node);
 
-// By interval: how much of it lies beside other kernels.
+// For each interval, how much of it overlaps other kernels, in ns.
 [[nodiscard]] std::vector<std::uint64_t> overlapped_ns(const StepGraph& graph,
                                                        const std::vector<BusyInterval>& intervals);
 

@@ -18,13 +18,13 @@
 namespace gable {
 
 struct GraphOptions {
-  // By so much the clocks may differ: an edge is violated by more, and a call may have waited for
-  // what seems to end so much after it.
+  // How far the clocks may differ: an edge counts as violated only beyond this, and a call may have
+  // waited for work that seems to end up to this much after it.
   std::uint64_t jitter_ns = 0;
 };
 
-// Takes time to sort the records, and then in proportion to calls and operations; of the legacy
-// stream and of waits for a context also to streams. 60,000 launches took 14 ms.
+// Sorts the records, then takes time proportional to calls and operations, and for the legacy
+// stream and waits for a context also to streams. 60,000 launches took 14 ms.
 [[nodiscard]] StepGraph build_step_graph(const RecordedSteps& recorded,
                                          const GraphOptions& options = {});
 

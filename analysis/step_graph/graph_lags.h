@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lags of a graph's edges, measured from the graph itself, and what follows from them: the
-// times of nodes that have none of their own, residuals, and violated edges.
+// times of nodes without their own, residuals, and violated edges.
 #pragma once
 
 #include <cstdint>

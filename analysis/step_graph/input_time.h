@@ -13,14 +13,14 @@ namespace gable {
 
 class InputTime {
  public:
-  // Waits of a thread may overlap: their time counts once. One that ends before it begins has none.
+  // Overlapping waits of a thread count once; one that ends before it begins does not count.
   explicit InputTime(const std::vector<InputWait>& waits);
-  // The input's part of the time between, ns.
+  // The time in ns spent on input within the stretch.
   [[nodiscard]] std::uint64_t within(std::uint32_t thread, std::uint64_t from_ns,
                                      std::uint64_t to_ns) const;
 
  private:
-  using Intervals = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // in order, apart
+  using Intervals = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // in order, disjoint
   std::map<std::uint32_t, Intervals> of_thread_;
 };
 

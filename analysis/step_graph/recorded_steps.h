@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of a few neighbouring steps before a graph is made of them: the calls of the host's
-// threads, and what ran on the GPU. Plain data; whoever reads records or files fills it. Times are
-// ns on one clock. Handles (threads, streams, events, contexts) are any numbers that differ.
+// threads, and what ran on the GPU. Plain data, filled by readers of records or files. Times are ns
+// on one clock. Handles (threads, streams, events, contexts) are any distinct numbers.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ enum class RecordedCallKind : std::uint8_t {
   launch,               // a kernel, a copy or a memset: one operation
   graph_launch,         // the operations of `graph`
   host_function,        // an operation on the host, in the order of the stream
-  event_record,         // of `event` in `stream`
+  event_record,         // records `event` in `stream`
   stream_wait,          // `stream` waits for `event`
   stream_synchronize,   // the host waits for `stream`
   event_synchronize,    // the host waits for `event`
   context_synchronize,  // the host waits for all streams of `context`
-  query_succeeded,      // of `event`, or of `stream` where `event` is 0
+  query_succeeded,      // of `event`, or of `stream` if `event` is 0
   query_not_ready,
   free_memory,  // may wait for the context
   other,
@@ -42,13 +42,13 @@ enum class CopyWay : std::uint8_t { none, host_to_device, device_to_host, device
 
 struct RecordedOperation {
   std::uint64_t start_ns = 0, end_ns = 0;  // both 0: unknown
-  std::uint64_t graph_node = 0;            // 0: not of a graph
+  std::uint64_t graph_node = 0;            // 0: not in a graph
   std::uint32_t correlation = 0;
   std::uint32_t key = 0;  // operations of one key do the same work
   OperationKind kind = OperationKind::kernel;
   CopyWay way = CopyWay::none;
   bool pageable = false;      // the host's side of the copy is pageable
-  bool asynchronous = false;  // the record says so of a copy
+  bool asynchronous = false;  // the record says that the copy is
 };
 
 struct RecordedStream {
@@ -66,19 +66,19 @@ struct RecordedGraph {
   std::vector<Edge> edges;
 };
 
-// The launch queue was full: the call stood still between these (OVERHEAD records say so).
+// The launch queue was full, and the call waited between these times (from OVERHEAD records).
 struct QueueFull {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::uint32_t correlation = 0;
 };
 
-// Before `to`, its thread stood still until `from` had returned on another thread.
+// Before `to`, its thread waited until `from` had returned on another thread.
 struct Handoff {
   std::uint32_t from = 0, to = 0;  // indices of calls; from < to
 };
 
-// The program fetched its next input between these, as in a data loader's __next__. Calls may lie
-// within.
+// The program fetched its next input between these times, as in a data loader's __next__. Calls may
+// lie within.
 struct InputWait {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::uint32_t thread = 0;
@@ -87,11 +87,11 @@ struct InputWait {
 struct RecordedSteps {
   std::vector<RecordedCall> calls;  // in the order in which they were made
   std::vector<RecordedOperation> operations;
-  std::vector<RecordedStream> streams;  // others are neither legacy nor non-blocking
+  std::vector<RecordedStream> streams;  // streams not listed are neither legacy nor non-blocking
   std::vector<RecordedGraph> graphs;
   std::vector<QueueFull> queue_full;
   std::vector<Handoff> handoffs;
-  std::vector<InputWait> inputs;  // in any order; none: nobody said when, or it fetched none
+  std::vector<InputWait> inputs;  // in any order; empty: unknown, or no input fetched
   // Indices of the first call of each step, then of the first call after the last step.
   std::vector<std::uint32_t> borders;
 };

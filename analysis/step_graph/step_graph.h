@@ -44,13 +44,13 @@ enum NodeFlag : std::uint8_t {
   kTimeUnknown = 1,  // no record, or one without times: length 0 as soon as its edges allow
   kInGraph = 2,
   kPdlHead = 4,  // the start of a kernel that may begin before its predecessor ends; no length
-  kPdlBody = 8,  // the node after its head: what of the kernel lies after its predecessor's end
+  kPdlBody = 8,  // the node after its head: the part after the predecessor's end
   kStages = 16,  // a wait after which the call itself copies to staging memory until it returns
 };
 
 struct GraphNode {
-  std::uint64_t start_ns = 0, end_ns = 0;  // as measured; of markers: as early as edges allow
-  std::uint64_t residual_ns = 0;           // start - latest arrival: what no edge explains
+  std::uint64_t start_ns = 0, end_ns = 0;  // as measured; markers: as early as edges allow
+  std::uint64_t residual_ns = 0;           // start - latest arrival: time that no edge explains
   std::uint32_t first_edge = 0;            // see StepGraph::edges_to
   std::uint32_t call = 0;                  // index in RecordedSteps::calls
   std::uint32_t operation = kNoIndex;      // index in RecordedSteps::operations
@@ -59,10 +59,10 @@ struct GraphNode {
   std::uint8_t flags = 0;
 };
 
-// An edge's lag, in words:
+// Kinds of edges and their lags.
 enum class EdgeKind : std::uint8_t {
   program_order,  // a call after the call before it on its thread; lag: the host's time between
-  handoff,        // a call after one of another thread; lag: the same
+  handoff,        // a call after one on another thread; lag: as program_order
   launch,         // from the START of a call; lag: the launch latency of its thread and kind
   stream_order,   // lag: the gap between operations of a stream
   event_wait,     // a stream wait after the record; no lag
@@ -85,18 +85,18 @@ struct GraphEdge {
   return kind == EdgeKind::launch || kind == EdgeKind::pdl_start || kind == EdgeKind::queue_full;
 }
 
-// Input that contradicts itself is left out and counted here.
+// Counts of contradictory input that was left out.
 struct RefusedInput {
-  std::uint32_t calls = 0;       // that end before they begin
-  std::uint32_t operations = 0;  // that end before they begin, or the second of one launch
-  std::uint32_t unlaunched = 0;  // operations that no call launched: not in the graph
+  std::uint32_t calls = 0;       // calls that end before they begin
+  std::uint32_t operations = 0;  // operations that end before they begin, or a launch's second one
+  std::uint32_t unlaunched = 0;  // operations without a launching call: not in the graph
   std::uint32_t unknown_times = 0;
-  std::uint32_t edges = 0;  // of graphs and handoffs, that point backwards or nowhere
-  std::uint32_t steps = 0;  // borders that are not in order
+  std::uint32_t edges = 0;  // edges of graphs and handoffs that point backwards or nowhere
+  std::uint32_t steps = 0;  // borders out of order
   friend bool operator==(const RefusedInput&, const RefusedInput&) = default;
 };
 
-// Of an edge's lag: the program fetched its next input.
+// The part of an edge's lag in which the program fetched its next input.
 struct EdgeInput {
   std::uint32_t edge = 0;  // index in StepGraph::edges
   std::uint64_t input_ns = 0;
@@ -112,7 +112,7 @@ struct StepGraph {
 
   std::vector<GraphNode> nodes;
   std::vector<GraphEdge> edges;   // by the node they lead to
-  std::vector<EdgeInput> inputs;  // by edge; of others it is 0
+  std::vector<EdgeInput> inputs;  // by edge; 0 for edges not listed
   std::vector<Step> steps;
   std::uint16_t threads = 0;      // resources below are threads, the others streams
   std::uint32_t queue_depth = 0;  // entries of a stream that may wait; 0: never seen full
@@ -132,7 +132,7 @@ struct StepGraph {
     const std::size_t end = node + 1 < nodes.size() ? nodes[node + 1].first_edge : edges.size();
     return std::span(edges).subspan(nodes[node].first_edge, end - nodes[node].first_edge);
   }
-  // The node whose start or end the edge leaves: of a split kernel's start that is its head.
+  // The node whose start or end the edge leaves; for the start of a split kernel, its head.
   [[nodiscard]] std::uint32_t leaves(const GraphEdge& edge) const {
     const bool head = is_from_start(edge.kind) && (nodes[edge.from].flags & kPdlBody) != 0;
     return head ? edge.from - 1 : edge.from;

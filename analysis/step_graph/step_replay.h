@@ -25,21 +25,21 @@ namespace gable {
 inline constexpr std::uint64_t kSameLength = ~std::uint64_t{0};
 
 struct Change {
-  // New lengths, ns, by index in RecordedSteps::operations; those behind the end keep theirs.
+  // New lengths in ns by index in RecordedSteps::operations; later operations keep theirs.
   std::vector<std::uint64_t> length_ns;
   bool keep_host_gaps = true;  // false: no time between the calls of a thread
-  bool keep_input = true;      // false: none of it where the program fetched its next input
+  bool keep_input = true;      // false: drop the part that fetched the next input
   bool keep_residuals = true;  // false: nodes start when their edges allow
 };
 
 struct SteadyStep {
   double step_ns = 0;
-  std::uint32_t steps = 0;  // replayed
-  bool settled = false;     // false: the fastest growth over the second half
+  std::uint32_t steps = 0;  // number of steps replayed
+  bool settled = false;     // false: the length is the fastest growth over the second half
 };
 
 struct SavingRange {
-  // Where nothing below applies, both are the same. Never negative, never above the step.
+  // Equal unless something below applies. Never negative or above the step.
   double low_ns = 0, high_ns = 0;
   bool overlapped = false;   // > 10 % of the changed time ran beside other kernels, which may have
                              // slowed it: low changes only the part that ran alone
@@ -50,23 +50,23 @@ struct SavingRange {
 
 class StepReplay {
  public:
-  // Empty where the step has none before it, or no border.
+  // A replay of the step; empty if it has no previous step or no border.
   [[nodiscard]] static std::optional<StepReplay> of(const StepGraph& graph, std::size_t step);
 
-  // Waits for something of the step before that this step does not do: they are left out.
+  // Number of waits for work of the previous step that this step does not have; they are left out.
   [[nodiscard]] std::uint32_t unmatched_edges() const { return unmatched_; }
 
   [[nodiscard]] SteadyStep steady(const Change& change) const;
-  [[nodiscard]] const SteadyStep& base() const { return base_; }  // steady of no change
+  [[nodiscard]] const SteadyStep& base() const { return base_; }  // steady() without a change
   [[nodiscard]] SavingRange saving(const Change& change) const;
-  // (steady without residuals - measured) / measured: what the graph alone gets wrong. Empty where
-  // no step follows that has a border.
+  // (steady without residuals - measured) / measured: the error of the graph alone. Empty if no
+  // step with a border follows.
   [[nodiscard]] Maybe replay_error() const;
-  // A change that takes all time of these operations, and of the host between its calls. The calls
-  // themselves stay. Kernels are those that are no collectives.
+  // A change that removes all time of these operations, and the host's time between its calls; the
+  // calls stay. Kernels: all but collectives.
   struct Parts {
     bool kernels = false, communication = false, copies = false, host_gaps = false;
-    bool input = false;  // of the host between its calls
+    bool input = false;  // the host's time for input between its calls
   };
   [[nodiscard]] Change without(const Parts& parts) const;
 
@@ -83,7 +83,7 @@ class StepReplay {
   };
   struct Edge {
     std::uint64_t lag_ns = 0;
-    std::uint64_t input_ns = 0;  // of the lag
+    std::uint64_t input_ns = 0;  // input's part of the lag
     std::uint32_t from = 0;
     std::uint32_t steps_back = 0;
     EdgeKind kind = EdgeKind::program_order;

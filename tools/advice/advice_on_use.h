@@ -9,7 +9,7 @@
 
 namespace gable {
 
-// Only of kernels for which it can matter by their bound.
+// Adds this advice, only for kernels whose bound makes it relevant.
 void advise_on_use(const AdviceFacts& facts, std::vector<Advice>& advice);
 
 }  // namespace gable

@@ -18,13 +18,13 @@ struct HostCopies {
 };
 [[nodiscard]] HostCopies host_copies(const Report& report);
 
-// " They reach 9.24 GB/s, 29.3 % of PCIe's 31.5 GB/s." Of copies between host and GPU, and of what
-// collectives have to send; empty where bytes or times are not known of all, and without the share
-// where the link is not.
+// " They reach 9.24 GB/s, 29.3 % of PCIe's 31.5 GB/s." For copies between host and GPU, and for
+// collectives; empty if some bytes or times are unknown, and without the share if the link is
+// unknown.
 [[nodiscard]] std::string rate_of_copies(const Report& report);
 [[nodiscard]] std::string rate_of_collectives(const Report& report);
 
-// Of the collectives' time, what is waiting for other ranks; empty where that is not known.
+// The share of the collectives' time spent waiting for other ranks; empty if unknown.
 struct WaitingShare {
   double of_time = 0;
   std::string for_whom;  // the one late rank; empty: they wait in turn

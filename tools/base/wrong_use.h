@@ -20,12 +20,12 @@ class WrongUse : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The one sentence to stderr: "gable: …". For remarks that do not end the command.
+// Prints one sentence to stderr as "gable: …", for remarks that do not end the command.
 void say(std::string_view sentence);
-// One line for people; what names hold that a terminal would obey is shown instead (one_line()).
+// Prints one line for people; control characters are made visible (one_line()).
 void print_line(std::FILE* file, std::string_view text);
 
-// A piece of a file as a sentence can have it: short, on one line, valid UTF-8.
+// A piece of a file fit for a sentence: short, on one line, valid UTF-8.
 [[nodiscard]] std::string quoted_piece(std::string_view text);
 
 }  // namespace gable

@@ -18,21 +18,21 @@ enum class CallName : std::uint8_t {
   event_synchronize,
   context_synchronize,  // also a device
   free_memory,
-  begin_capture,  // what follows on the thread makes a graph, and is no work
+  begin_capture,  // later calls on the thread build a graph and are no work
   end_capture,
 };
 
 struct NamedCall {
   CallName what = CallName::other;
-  bool asynchronous = false;  // of a copy, its name says so
+  bool asynchronous = false;  // a copy whose name says so
 };
 
-// Names of both, and of AMD's runtime, with or without what nsys appends ("_v3020"), "_ptsz" and
-// "_v2".
+// Recognises names of both and of AMD's runtime, with or without nsys's suffix ("_v3020"), "_ptsz"
+// and "_v2".
 [[nodiscard]] NamedCall named_call(std::string_view name);
 
-// Whether the host stands still in it until the GPU has come so far. Copies that do are not among
-// them, as in a recording of Gable's own.
+// Whether the host waits in the call until the GPU gets there. Synchronous copies are excluded, as
+// in Gable's own recordings.
 [[nodiscard]] bool synchronises(CallName what);
 
 }  // namespace gable

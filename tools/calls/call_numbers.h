@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that CUPTI gives the calls of one process, in their order: 32 bits that begin anew,
-// or more. They tell work whose call was before the recording from work whose call got lost.
+// The numbers that CUPTI gives the calls of one process, in order, with 32 bits that wrap or more.
+// They distinguish work called before the recording from work whose call got lost.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@ namespace gable {
 
 class CallNumbers {
  public:
-  // A call of the recording; 0 is none.
+  // Takes the number of a recorded call; 0 is none.
   void see(std::uint64_t number) {
     if (number == 0) return;
     if (!any_ || distance(number) < 0) lowest_ = number;
     any_ = true;
   }
   [[nodiscard]] bool any() const { return any_; }
-  // Threads take their numbers a little before their calls begin, so it is the lowest number that
-  // counts and not the earliest call's. A recording has all later launches.
+  // Whether the call was before the recording, which has all later launches. Threads take numbers
+  // shortly before their calls begin, so the lowest number counts, not the earliest call's.
   [[nodiscard]] bool before(std::uint64_t number) const {
     return any_ && number != 0 && distance(number) < 0;
   }

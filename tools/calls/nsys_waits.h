@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nsys's tables tell of waits: synchronisation records, event records, streams and a full
-// launch queue. Tables and columns that are not there say nothing.
+// Reads waits from nsys's tables: synchronisation records, event records, streams and a full launch
+// queue. Missing tables and columns are skipped.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace gable {
 
-// Numbers of contexts, which differ in their process only.
+// Numbers of contexts, which are unique only within a process.
 class NsysContexts {
  public:
   std::uint32_t of(std::uint32_t process, std::uint64_t context) {
@@ -29,8 +29,7 @@ class NsysContexts {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> numbers_;
 };
 
-// Of a process as the tables have it (globalPid): a correlation and a context as the records have
-// them.
+// Correlation and context, as in records, of a process, as in the tables (globalPid).
 struct NsysNumbers {
   std::function<std::uint64_t(std::uint64_t process, std::uint64_t correlation)> correlation;
   std::function<std::uint32_t(std::uint64_t process, std::uint64_t context)> context;
@@ -40,9 +39,9 @@ class NsysWaits {
  public:
   NsysWaits(SqliteFile& file, NsysNumbers numbers);
 
-  // Adds what rows of that time say. `where` chooses them by their column start.
+  // Adds the rows selected by `where`, a condition on their column start.
   void read(const std::string& where, TracedSteps& steps);
-  // Streams of the processes (globalPid).
+  // Reads the streams of the processes (globalPid).
   void read_streams(const std::vector<std::uint64_t>& processes, TracedSteps& steps);
 
  private:
@@ -68,13 +67,13 @@ class NsysWaits {
 
   SqliteFile& file_;
   NsysNumbers numbers_;
-  // One event is recorded many times: by the number that each record has of its own, and by that
-  // of the event; in the order of their calls.
+  // Event records by their own number, and by the event's, which is recorded many times; in the
+  // order of their calls.
   Records by_record_, by_event_;
 };
 
-// What the numbers in the columns srcKind and dstKind mean; they are not CUPTI's. A file without a
-// table of them has those of nsys's documentation.
+// The meaning of the numbers in columns srcKind and dstKind, which are not CUPTI's. Without a table
+// of them, nsys's documented ones are used.
 [[nodiscard]] std::map<std::uint64_t, HostMemory> nsys_host_memory(SqliteFile& file);
 
 }  // namespace gable

@@ -14,7 +14,8 @@
 
 namespace gable {
 
-// Of a longer name readers take fitting_name(): regular expressions need stack for each character.
+// Readers shorten longer names by fitting_name(), because regular expressions use stack per
+// character.
 inline constexpr std::size_t kLongestRangeName = 4096;
 
 class StepRanges {
@@ -23,7 +24,7 @@ class StepRanges {
   explicit StepRanges(const std::string& regex) : asked_(!regex.empty()), naming_({}, regex) {}
 
   [[nodiscard]] bool asked() const { return asked_; }
-  // What the layer of a step is called, so that all steps are one; empty where it is no step.
+  // The layer name shared by all steps, if the range is a step; else empty.
   [[nodiscard]] std::optional<std::string> step_name(std::string_view name) const;
 
   void add(std::uint32_t thread, std::uint64_t start_ns, std::uint64_t end_ns);
@@ -31,8 +32,8 @@ class StepRanges {
     std::uint64_t start_ns = 0, end_ns = 0;
     friend bool operator==(const Step&, const Step&) = default;
   };
-  // Where those of several threads overlap, one step lasts until all have ended, or until a thread
-  // that began its own in it begins its next.
+  // The steps. If ranges of several threads overlap, a step lasts until all have ended, or until a
+  // thread with a range in it begins its next one.
   [[nodiscard]] std::vector<Step> steps() const;
 
  private:

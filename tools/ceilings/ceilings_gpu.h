@@ -14,10 +14,10 @@
 
 namespace gable {
 
-struct KernelCalls;  // of the driver
+struct KernelCalls;  // calls of the driver
 
-// What a launch took. `clock_hz`: of the SMs, from the cycles that the first block counted, where
-// all blocks run at once.
+// The duration of a launch. `clock_hz`: SM clock from the cycles of the first block, if all blocks
+// ran at once.
 struct LaunchTime {
   double seconds = 0;
   std::optional<double> clock_hz;
@@ -35,13 +35,14 @@ class RoofGpu {
   RoofGpu(const RoofGpu&) = delete;
   RoofGpu& operator=(const RoofGpu&) = delete;
 
-  // Loads a kernel and the memory that it needs. Empty, or a sentence why it cannot run here.
+  // Loads a kernel and the memory that it needs. Returns an empty text, or a sentence why it cannot
+  // run here.
   [[nodiscard]] std::string load(const RoofKernel& kernel);
-  // "1024 MiB" of the loaded kernel's window; empty for compute.
+  // Size of the loaded kernel's window, such as "1024 MiB"; empty for compute.
   [[nodiscard]] std::string window() const;
-  // Operations or bytes of a launch of it.
+  // Operations or bytes of one launch of the loaded kernel.
   [[nodiscard]] double operations(std::uint32_t iterations) const;
-  // Nothing when it failed: problem() says why.
+  // Launches it; returns nothing on failure, when problem() says why.
   [[nodiscard]] std::optional<LaunchTime> launch(std::uint32_t iterations);
 
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -61,8 +62,8 @@ class RoofGpu {
   CUfunction function_ = nullptr;
   CUdeviceptr data_ = 0, out_ = 0;
   const RoofKernel* kernel_ = nullptr;
-  unsigned blocks_per_sm_ = 0;  // that run at once
-  bool one_wave_ = false;       // known: the first block lives as long as the launch
+  unsigned blocks_per_sm_ = 0;  // blocks per SM that run at once
+  bool one_wave_ = false;       // the first block is known to run as long as the launch
   std::uint64_t window_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels that `gable ceilings` times, as PTX text: nothing has to be compiled when Gable is
 // built. Every kernel has the same parameters (those of ptx_module()) and runs its loop
-// `iterations` times; `operations` is what one thread does in one of them.
+// `iterations` times; `operations` is what one thread does per iteration.
 #pragma once
 
 #include <string>
@@ -19,17 +19,17 @@ struct RoofKernel {
   std::string target;           // "sm_80"; an a at the end: runs on that chip alone
   int lowest = 0, highest = 0;  // compute capabilities that it runs on: 90 is 9.0
   unsigned block = 256;         // threads
-  unsigned blocks_per_sm = 8;   // at most: as many as fit at once
-  double operations = 0;        // of one thread and iteration: FLOP, integer operations or bytes
+  unsigned blocks_per_sm = 8;   // at most; fewer if fewer fit at once
+  double operations = 0;        // per thread and iteration: FLOP, integer operations or bytes
   MemoryLevel level = MemoryLevel::none;  // where the kernel reads and writes
-  bool copies = false;                    // its window is two: one is read, one written
+  bool copies = false;                    // it has two windows: one is read, one written
   std::string ptx;
 };
 
 // All kernels, whatever the chip; `highest` 0: on every newer chip too.
 [[nodiscard]] const std::vector<RoofKernel>& roof_kernels();
 
-// Those of a chip, in the order in which they are shown.
+// The kernels for a chip, in the order in which they are shown.
 [[nodiscard]] std::vector<const RoofKernel*> roof_kernels_of(int capability);
 
 }  // namespace gable

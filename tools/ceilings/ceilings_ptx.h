@@ -13,7 +13,7 @@ namespace gable {
 
 // A whole module with one kernel. `registers`: declarations; `setup` runs once, `body` in the loop;
 // `result` leaves 32 bits in `sum`, which every thread stores so that nothing is optimised away.
-// There are: gid, tid, cta (.b32), data, out, blockbytes, mask, step (.b64).
+// Defined registers: gid, tid, cta (.b32), data, out, blockbytes, mask, step (.b64).
 struct PtxParts {
   std::string version, registers, setup, body, result;
 };

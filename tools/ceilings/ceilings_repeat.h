@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a kernel has to run until its time can be believed. Knows nothing of GPUs.
+// Repeats a kernel until its time is reliable. Independent of GPUs.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,25 @@
 namespace gable {
 
 struct RepeatLimits {
-  // A launch shall take that long: clocks and caches settle, ends weigh little.
+  // Target time of a launch, long enough for clocks and caches to settle.
   double launch_s = 0.02;
   int least = 40, most = 120;  // launches; the first ones bring the GPU to its sustained clock
-  int last = 5;                // by which it is judged
+  int last = 5;                // last launches, by which it is judged
   double spread = 0.01;        // (longest - shortest) / mean of the last ones
   std::uint32_t most_iterations = 1U << 24;
 };
 
 struct Repeated {
-  std::uint32_t iterations = 0;  // of the loop in one launch
+  std::uint32_t iterations = 0;  // loop iterations per launch
   double seconds = 0;            // mean of the last launches
   double spread = 0;
   bool steady = false;
   int launches = 0;
 };
 
-// `launch` runs the loop so many times and says how long it took, in seconds; nothing when it
-// failed, which ends it all with nothing. Nothing too where the longest loop takes next to no time.
+// `launch` runs the loop that many times and returns the seconds it took, or nothing on failure,
+// which ends the repetition with nothing. Also returns nothing if the longest loop takes next to no
+// time.
 [[nodiscard]] std::optional<Repeated> repeat_until_steady(
     const std::function<std::optional<double>(std::uint32_t)>& launch,
     const RepeatLimits& limits = {});

@@ -9,7 +9,7 @@
 
 namespace gable {
 
-// A roof that has a benchmark which could not run here.
+// A roof whose benchmark could not run here.
 struct FailedRoof {
   std::string name, how, why;
 };

@@ -25,12 +25,10 @@ class Command {
   // descriptions: --help prints the command's page. Options of the group "" are internal and stand
   // on no page.
   virtual void declare(CLI::App& app) = 0;
-  // Does it, after parsing; the answer is the exit code. Throw WrongUse for what cannot be done as
-  // asked.
+  // Runs the command after parsing and returns the exit code. Throws WrongUse if it cannot be done.
   virtual int run() = 0;
-  // True: the words after `--` are another program's command line and end up in program_. Such a
-  // command may be given the program without `--` as well: its first word is then the first one
-  // that is no option.
+  // Whether the words after `--` are another program's command line, stored in program_. `--` may
+  // be omitted: the program then starts at the first word that is no option.
   [[nodiscard]] virtual bool takes_program() const { return false; }
 
   std::vector<std::string> program_;

@@ -13,76 +13,77 @@ namespace gable {
 
 enum class Match {
   same,     // path, direction and device; of kernels also name, grid, block, cluster, shared memory
-  renamed,  // a layer of another path with the same kernels
+  renamed,  // a layer with another path and the same kernels
   reshaped,  // a kernel of the same layer and name with another grid, block or shared memory
   added,     // in B alone
   gone       // in A alone
 };
 [[nodiscard]] std::string match_name(Match match);
 
-// Of layers and kernels alike: sums per unit of the reports (RunInfo::unit). A sum of which a part
-// is unknown is unknown.
+// A layer or a kernel: sums per unit of the reports (RunInfo::unit). A sum with an unknown part is
+// unknown.
 struct ComparedRow {
   Match match = Match::same;
-  std::string name;    // the layer's shown path or the kernel's name: B's, or A's where it is gone
-  std::string before;  // A's, where it is another: a renamed layer's path, a kernel's old shape
-  std::string layer;   // of a kernel: the shown path
+  std::string name;    // the layer's shown path or the kernel's name: B's, or A's if gone
+  std::string before;  // A's, if it differs: a renamed layer's path, a kernel's old shape
+  std::string layer;   // a kernel's layer, by shown path
   Direction direction = Direction::none;
   std::int32_t device = 0;
-  const LayerRow* layer_row = nullptr;  // of the report that `name` is of; null where it has none
+  const LayerRow* layer_row = nullptr;  // in the report that `name` is from; may be null
   bool counts_again = false;            // its time is that of other rows
   Compared time_ns, flops, dram, fraction, saving_ns, launches;
-  Maybe share;  // of A's time, of B's where it is new; empty where a part of that is unknown
+  Maybe share;  // of A's time, or of B's if new; empty if partly unknown
   // Half the interval that holds 95 % of the differences between equal runs: 2 sqrt(a^2 + b^2) of
   // the standard errors of both means. Those of a layer are the sums of its kernels', as clocks
-  // move all of them together. It is taken from the spread within each run; what differs from run
-  // to run is not in it. Empty where a kernel was timed less than twice.
+  // move all of them together. It comes from the spread within each run, without differences
+  // between runs. Empty if a kernel was timed less than twice.
   Maybe noise_ns;
-  // Of several runs of one side: the largest number less the smallest, of the side where that is
-  // larger. Empty where each side has one run.
+  // With several runs: the largest number minus the smallest, on the side where that is larger.
+  // Empty if each side has one run.
   struct {
     Maybe time_ns, flops, dram, fraction;
   } range;
-  // Time of one launch, the mean of all kernels of the row; empty where it is not launched.
+  // Mean time per launch over all kernels of the row; empty if it is not launched.
   [[nodiscard]] Compared per_launch_ns() const;
-  // It is launched more or less often, by more than windows differ.
+  // Whether the numbers of launches differ by more than windows do.
   [[nodiscard]] bool launches_differ() const;
-  // The difference of times of a launch is larger than the noise, at as many launches as B has.
+  // Whether the difference of time per launch, times B's launches, exceeds the noise.
   [[nodiscard]] bool launch_beyond_noise() const;
-  // The difference of times is larger than the noise and the range, or neither is known.
+  // Whether the difference of times exceeds the noise and the range, or neither is known.
   [[nodiscard]] bool beyond_noise() const;
 };
 
 struct Comparison {
-  // Sentences: why no conclusion may be drawn from A's and B's numbers. Empty when all is well.
+  // Sentences on why A's and B's numbers cannot be compared; empty if they can.
   std::vector<std::string> obstacles;
-  std::vector<std::string> remarks;  // what a reader should know beside
-  // Who was throttled and by what, without a full stop: their times are not those of the program
-  // alone. Empty where nobody was.
+  std::vector<std::string> remarks;  // further sentences for the reader
+  // Which side's GPUs were throttled and by what, without a full stop: their times do not reflect
+  // the program alone. Empty if none were.
   std::vector<std::string> throttled;
-  // The mean SM clocks of all GPUs are known of both and agree to 2 %: what held them down did so
-  // on both sides alike.
+  // Whether the mean SM clocks of all GPUs are known on both sides and agree to 2 %, so both were
+  // throttled alike.
   bool clocks_agree = false;
-  // How much work each did, where that differs, without a full stop; empty where it does not.
+  // How the amounts of work differ, without a full stop; empty if they do not.
   std::string other_work;
   ComparedStep step;
-  std::vector<ComparedRow> wholes;  // a row for each device
+  std::vector<ComparedRow> wholes;  // one row per device
   std::vector<ComparedRow> trees;   // layers with those below them
-  std::vector<ComparedRow> layers;  // layers by what they do themselves: no work is in two of them
+  std::vector<ComparedRow> layers;  // layers by their own work: no work is in two of them
   std::vector<ComparedRow> kernels;
 };
 
-// What sentences call the two.
+// The names of the two sides in sentences.
 struct SideNames {
   std::string a = "A", b = "B";
 };
 
-// Of these rows and the whole: nothing is new, gone or otherwise launched, no work differs, and
-// times differ within the noise at most.
+// Whether, in these rows and the whole, nothing is new, gone or launched differently, no work
+// differs, and times differ at most by the noise.
 [[nodiscard]] bool no_difference(const Comparison& comparison,
                                  const std::vector<const ComparedRow*>& rows);
 
-// The reports must outlive the result. Rows stand in B's order, then those that are gone.
+// Compares two reports, which must outlive the result. Rows are in B's order, then those that are
+// gone.
 [[nodiscard]] Comparison compare(const Report& a, const Report& b, const SideNames& names = {});
 
 }  // namespace gable

@@ -13,15 +13,15 @@
 namespace gable {
 
 struct LayerMatches {
-  // B's layers in B's order, then those of A that are gone; null where a report has no such layer.
+  // B's layers in B's order, then those of A that are gone; null: the report has no such layer.
   std::vector<std::pair<const LayerRow*, const LayerRow*>> pairs;
   std::map<const LayerRow*, std::size_t> place_a, place_b;  // in `pairs`
   std::map<std::int64_t, const LayerRow*> ids_a, ids_b;
   [[nodiscard]] const LayerRow* layer(std::int64_t id, bool of_b) const;
 };
 
-// By path, direction and device. Of the rest, layers whose own kernels are the same (names, grids,
-// blocks and launches) are taken for renamed where both reports have as many of them, in order.
+// Matches by path, direction and device. Remaining layers with equal own kernels (names, grids,
+// blocks and launches) count as renamed, in order, if both reports have equally many.
 [[nodiscard]] LayerMatches match_layers(const Report& a, const Report& b);
 
 struct KernelMatch {
@@ -32,7 +32,7 @@ struct KernelMatch {
 [[nodiscard]] std::vector<KernelMatch> match_kernels(const Report& a, const Report& b,
                                                      const LayerMatches& layers);
 
-// "grid 4x1x1, block 128x1x1", with cluster and dynamic shared memory where there are.
+// The launch shape: "grid 4x1x1, block 128x1x1", with cluster and dynamic shared memory if any.
 [[nodiscard]] std::string shape_of(const KernelRow& kernel);
 
 }  // namespace gable

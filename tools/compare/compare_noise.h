@@ -9,13 +9,13 @@
 
 namespace gable {
 
-// Standard error of the kernel's total time per unit; empty where it was timed less than twice.
+// Standard error of the kernel's total time per unit; empty if it was timed less than twice.
 [[nodiscard]] Maybe standard_error_ns(const KernelRow& kernel);
 
-// 2 sqrt(a^2 + b^2); empty where a part is unknown.
+// 2 sqrt(a^2 + b^2); empty if a part is unknown.
 [[nodiscard]] Maybe noise_of(const Maybe& a, const Maybe& b);
 
-// Of layers: sums over their kernels.
+// Standard errors of layers: sums over their kernels.
 class LayerErrors {
  public:
   explicit LayerErrors(const Report& report);

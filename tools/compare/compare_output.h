@@ -16,32 +16,32 @@ enum class DiffOrder { change, time, name };  // largest difference of time firs
 
 struct DiffOptions {
   bool kernels = false;
-  std::vector<Pattern> layers = {};  // rows within these; none: all
+  std::vector<Pattern> layers = {};  // only rows within these; empty: all
   DiffOrder order = DiffOrder::change;
   std::size_t rows = 20;
   std::size_t columns = 100;
   bool colours = false;
 };
 
-// Rows that the options ask for, in their order; kernels too where the reports have no layers.
+// The rows that the options select, in their order; kernels too if the reports have no layers.
 [[nodiscard]] std::vector<const ComparedRow*> diff_rows(const Comparison& comparison,
                                                         const DiffOptions& options);
 
-// Both files, what stands against comparing them, the whole program, then the rows.
+// The table: both files, obstacles to comparing them, the whole program, then the rows.
 [[nodiscard]] std::string diff_table(const ReportFiles& files, const Comparison& comparison,
                                      const DiffOptions& options);
-// Everything, with all digits; docs/commands/diff.md explains it.
+// The whole comparison with all digits; docs/commands/diff.md explains it.
 [[nodiscard]] std::string diff_json(const ReportFiles& files, const Comparison& comparison);
 [[nodiscard]] std::string diff_markdown(const ReportFiles& files, const Comparison& comparison,
                                         const DiffOptions& options);
 
-// A line for each finding: "worse: Net/conv: time …". Times that grew alike are one, and so are
-// numbers that got lost beyond the first few.
+// One line per finding: "worse: Net/conv: time …". Times that grew alike share a line, and so do
+// lost numbers beyond the first few.
 [[nodiscard]] std::vector<std::string> check_lines(const GateResult& result,
                                                    const GateOptions& options);
 // "12 numbers compared (gate 5 %), 1 worse by more than 5 %, 2 unclear."
 [[nodiscard]] std::string check_summary(const GateResult& result, const GateOptions& options);
-// For a pull request. The baseline's files come first; there are so many of them.
+// Markdown for a pull request. The first `baselines` files are the baseline's.
 [[nodiscard]] std::string check_markdown(const ReportFiles& files, std::size_t baselines,
                                          const Comparison& comparison, const GateResult& result,
                                          const GateOptions& options);

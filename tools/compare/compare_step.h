@@ -12,15 +12,15 @@ namespace gable {
 struct ComparedStep {
   Compared wall_ns, idle_ns;
   Compared exposed_ns;  // communication that nothing hides
-  // wall_ns is the host's time from border to border, because a side knows no other. One side's
-  // time on the GPU is never compared with the other's on the host.
+  // wall_ns is the host's time from border to border, because one side has no other. A GPU time is
+  // never compared with a host time.
   bool on_host = false;
-  Compared gpu_ns;  // on the GPU, whatever is compared
-  Maybe noise_ns;   // of both, as ComparedRow::noise_ns; idle time has no spread of its own
+  Compared gpu_ns;  // GPU time, whatever is compared
+  Maybe noise_ns;   // of both, as ComparedRow::noise_ns; idle time has none
   Maybe wall_range, idle_range, exposed_range;  // as RunRanges
 };
 
-// Means over the runs of each side that know the number. Without steps nothing is known.
+// Compares means over each side's runs that know a number. Without steps all is unknown.
 [[nodiscard]] ComparedStep compare_steps(const std::vector<const Report*>& a,
                                          const std::vector<const Report*>& b);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number of both sides, each of which may have several runs.
+// A number on both sides, each of which may have several runs.
 #pragma once
 
 #include <string>
@@ -11,28 +11,28 @@ namespace gable {
 
 struct Compared {
   Maybe a, b;
-  // b / a - 1; empty where a part is unknown or `a` is 0.
+  // b / a - 1; empty if a part is unknown or `a` is 0.
   [[nodiscard]] Maybe change() const;
 };
 
-// One number in each run of a side; runs that do not know it are left out.
+// One number over the runs of a side, except runs that do not know it.
 class RunValues {
  public:
   void add(const Maybe& value) {
     if (value) values_.push_back(*value);
   }
   [[nodiscard]] Maybe mean() const;
-  // The largest less the smallest; empty where fewer than two runs know it.
+  // The largest minus the smallest; empty if fewer than two runs know it.
   [[nodiscard]] Maybe range() const;
 
  private:
   std::vector<double> values_;
 };
 
-// "100", or "4.25" where windows differ.
+// A number of launches: "100", or "4.25" if windows differ.
 [[nodiscard]] std::string launches_text(double launches);
 
-// The larger of both: a difference of means within it is one that runs of one side have too.
+// The larger of two ranges: a smaller difference of means also occurs between runs of one side.
 [[nodiscard]] Maybe larger(const Maybe& a, const Maybe& b);
 
 }  // namespace gable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of one GPU each, such as those of two ranks of a machine: it does not matter for
-// comparing them which of its GPUs it was.
+// Makes reports of one GPU each comparable, such as those of two ranks, whichever of a machine's
+// GPUs they used.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace gable {
 
-// Where each report has kernels on one GPU alone, all get the number that it has in the first one.
+// If each report has kernels on only one GPU, gives that GPU its number in the first report.
 void take_same_device(std::vector<Report>& reports);
 
 }  // namespace gable
