@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in front of torch.nn.Module.__call__, which stays PyTorch's own function: CPython calls a
 // function through a pointer that every function object has (its vectorcall), and that pointer is
-// ours while layers are wanted. So there is no frame of ours in the program's tracebacks, nothing
-// to be seen by inspect, pickle or torch.compile, and nothing at all is left when the queue is
-// complete. A store of one word puts either in its place, with the interpreter's lock or without.
+// ours while layers are wanted. So the program's tracebacks show no frame of Gable's, inspect,
+// pickle and torch.compile see nothing, and nothing is left when the queue is complete. A store of
+// one word puts either in its place, with the interpreter's lock or without.
 //
 // Nothing of Python is linked: the Python side hands over what is needed, most of it of the stable
 // ABI. All functions here that take objects are called with the interpreter's lock held.

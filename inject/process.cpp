@@ -27,7 +27,7 @@ Session* own_session() {
   return is_owner() ? runtime().session.load(std::memory_order_acquire) : nullptr;
 }
 
-// Those that are handled here: a program's own handlers are none of our business.
+// The signals handled here; the program's own handlers are left alone.
 sigset_t g_watched{};
 
 // One that comes while this thread writes the report would stop it in the midst of that: it waits

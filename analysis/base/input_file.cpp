@@ -90,7 +90,7 @@ std::optional<std::string> InputFile::read_all() {
     text.reserve(size_ + 1);
     for (;;) {
       const std::size_t before = text.size();
-      // Of a pipe, and of files in /proc, nobody knows the size.
+      // The size of a pipe, or of a file in /proc, is unknown.
       const std::size_t room = text.capacity() > before ? text.capacity() - before : kPiece;
       text.resize(before + room);
       const auto count = ::read(file_, text.data() + before, room);

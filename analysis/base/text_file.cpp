@@ -61,7 +61,7 @@ std::optional<int> open_file_number(std::string_view path) {
   return std::nullopt;
 }
 
-// Where the program closed its standard streams, what it prints may not reach a file of ours.
+// If the program closed its standard streams, its output must not end up in a file of Gable's.
 int opened(const char* path, int flags, mode_t mode) {
   const int file = ::open(path, flags | O_CLOEXEC, mode);
   if (file < 0 || file > STDERR_FILENO) return file;

@@ -81,7 +81,7 @@ void add_unanswered(const Profile::State& state, std::map<std::string, Maybe>& c
   }
 }
 
-// Launches that were measured took `sum` ns; so many of a unit take sum x launches / measured,
+// The measured launches took `sum` ns; the launches of a unit take sum x launches / measured,
 // rounded once.
 double time_of_launches(const Moments& time, const UnitScale::Launches& launches) {
   if (launches.weighed) return *time.mean() * *launches.weighed;

@@ -94,7 +94,7 @@ bool is_of_calls(PieceKind kind) {
   return kind == PieceKind::host_call || kind == PieceKind::wake_up || kind == PieceKind::host_gap;
 }
 
-// By call, the operation that its thread launches there or next; kNoIndex where there is none.
+// By call, the operation that its thread launches there or next; kNoIndex without one.
 std::vector<std::uint32_t> next_operations(const RecordedSteps& steps, const StepGraph& graph) {
   std::vector<std::uint32_t> next(steps.calls.size(), kNoIndex);
   for (const GraphNode& node : graph.nodes)

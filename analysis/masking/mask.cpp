@@ -56,7 +56,7 @@ class Data {
     return is_name_character(text_[i]) && !is_name_character(before(i));
   }
 
-  // user:password@host, without a scheme; image:tag@sha256:… is none.
+  // user:password@host, without a scheme; image:tag@sha256:… is no login.
   [[nodiscard]] bool is_login_at_host() const {
     const auto sign = text_.find('@');
     const auto login = text_.substr(0, sign);
@@ -110,7 +110,7 @@ class Data {
     }
   }
 
-  // The value behind a name that says so. False: there is none.
+  // Masks the value after a name that says it is secret; returns false if there is no value.
   bool value_of(std::string_view name, std::size_t end) {
     const auto at = out_.at();
     if (before(at) == '<') {  // <password type="x">X</password>

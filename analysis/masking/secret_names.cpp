@@ -61,7 +61,7 @@ constexpr std::string_view kWithin =
 constexpr std::string_view kWhole =
     "passin passout pwd pass auth oauth jwt sig pat otp dsn sas mfa totp pw passw upw opw bearer "
     "mnemonic requirepass sessionid storepass keypass creds identified psk";
-// Only at the end of a name: "--pin-memory" and "--license-file" are none.
+// Only at the end of a name: "--pin-memory" and "--license-file" name no secret.
 constexpr std::string_view kLast = "pin license licence passwort userpass";
 // In code these are words like others.
 constexpr std::string_view kOfCode = "pwd pass pat sig signature pin license licence sas";
@@ -78,7 +78,7 @@ constexpr std::array kPairs{
     Pair{"secure", "string"},   Pair{"string", "data"},       Pair{"string", "value"},
     Pair{"art", "api"},
 };
-// What may stand after a secret's name that is none itself: how it is handled, not what it is.
+// Words after a secret's name that tell how it is handled, so that the value is no secret.
 constexpr std::string_view kAbout =
     "rounds k file path dir type types mode method name names env stdin fd ttl lifetime timeout "
     "scheme cutter provider len server domain plugin format enabled authentication rate def "

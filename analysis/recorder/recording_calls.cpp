@@ -44,7 +44,7 @@ RecordingCalls::RecordingCalls(const RunRecorder& run, const Profile::State& pro
   }
 }
 
-// A window's samples of a kind are in the order of its launches. Where one is missing, nobody knows
+// A window's samples of a kind are in the order of its launches. If one is missing, it is unknown
 // whose.
 void RecordingCalls::pair_samples() {
   own_.resize(calls_.size());
@@ -105,8 +105,8 @@ void RecordingCalls::leave(Open& open, std::uint16_t thread, std::size_t keep, s
     text += "{\"op\":\"pop\"" + thread_text(thread) + "}\n";
 }
 
-// Closes and opens ranges on the thread until exactly `layer` is open. Where that is none, no other
-// thread's may be open either: a launch would be taken to belong to it.
+// Closes and opens ranges on the thread until exactly `layer` is open. If `layer` is the root, no
+// other thread's range may be open either: a launch would be assigned to it.
 void RecordingCalls::enter(Open& open, std::uint16_t thread, LayerId layer,
                            std::string& text) const {
   const auto& wanted = path(layer);

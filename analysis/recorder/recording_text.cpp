@@ -37,7 +37,7 @@ bool is_timed(Step step) {
   return std::any_of(step.begin(), step.end(), [](const Call& call) { return call.end_ns != 0; });
 }
 
-// A step that the program did not end itself is none.
+// Whether the program itself ended the step.
 bool is_whole(const RunRecorder& run, Step step) {
   return std::all_of(step.begin(), step.end(), [&run](const Call& call) {
     const auto window = run.windows().find(call.window);

@@ -61,7 +61,7 @@ bool CounterWindow::take_turn(UniqueLock& lock) {
     if (seen == turns_) return false;
   }
   ++turns_;
-  return active_ && !failure_.failed();  // after a call that failed there is none
+  return active_ && !failure_.failed();  // false after a failed call
 }
 
 bool CounterWindow::before_launch(std::uint32_t ordinal, const LaunchKey& key,

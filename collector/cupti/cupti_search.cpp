@@ -45,7 +45,7 @@ void append_toolkit(std::vector<std::string>& folders, const std::string& root) 
     append_once(folders, root + below);
 }
 
-// "13" of "…/libcudart.so.13.0.48"; empty when there is none.
+// "13" of "…/libcudart.so.13.0.48"; empty if there is no version.
 std::string runtime_major(const std::vector<std::string>& mapped) {
   for (const auto& path : mapped) {
     constexpr std::string_view stem = "libcudart.so.";

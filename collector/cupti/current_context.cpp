@@ -35,8 +35,8 @@ const Driver& keep(const Driver& found) {
   return *before;
 }
 
-// The driver of the process; without one (as in tests) contexts are left alone. No lock of ours is
-// held while the loader is asked.
+// The driver of the process; without one (as in tests) contexts are left alone. No lock of Gable's
+// is held while calling the loader.
 const Driver& driver() {
   const auto* known = g_driver.load(std::memory_order_acquire);
   return known != nullptr ? *known : keep(look_up());

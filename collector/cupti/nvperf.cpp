@@ -73,7 +73,8 @@ void open_nvperf(const std::string& cupti_path) {
     const MutexLock hold(mutex);
     if (!opened.insert(cupti_path).second) return;
   }
-  // The loader is asked without a lock of ours: it may be in a constructor that waits for us.
+  // The loader is called without a lock of Gable's: it may be in a constructor that waits for
+  // Gable.
   for (const char* name : kNames) {
     const auto path = beside(cupti_path, name);
     if (!path.empty() && !is_loaded(name)) dlopen(path.c_str(), flags());

@@ -119,7 +119,7 @@ bool PatientCalls::take_turn(UniqueLock& hold) {
 }
 
 std::optional<CUptiResult> PatientCalls::make(CUcontext context, const Job& job) {
-  // A thread of ours that somebody waits for, or that hangs alone.
+  // This is a helper thread: somebody waits for it, or it may hang alone.
   if (detail::call_mark() != nullptr) return job.run(job.data);
   const CountsAsLock turn;  // the thread that writes the report waits for it
   UniqueLock hold(shared_->mutex);
@@ -204,7 +204,7 @@ bool PatientCalls::answered(UniqueLock& hold, Patience::Milliseconds& waited) {
     if (Clock::now() < since + patience) continue;
     if (shared_->context != nullptr && patience.count() > 0 && answered_late(hold)) return true;
     if (!shared_->working) return true;
-    // What the GPU worked meanwhile is none of CUPTI's.
+    // The time that the GPU worked meanwhile is not charged to CUPTI.
     waited = std::min(duration_cast<Patience::Milliseconds>(Clock::now() - since),
                       Patience::kPatience + Patience::kMorePatience);
     return false;

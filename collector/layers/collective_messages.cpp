@@ -36,7 +36,7 @@ std::optional<CollectiveMessage> CollectiveMessages::take() {
   CollectiveMessage message = last_;
   // Several in a group: which kernel does which is not told.
   if (pending_ > 1) message = {};
-  // Another kernel of the same call has a part of the message, and nobody knows which.
+  // Another kernel of the same call carries an unknown part of the message.
   if (pending_ == 1) ++pending_;
   return message;
 }

@@ -31,7 +31,7 @@ const pthread_key_t g_exit_key = [] {
   return key;
 }();
 
-// Before any thread of ours begins.
+// Runs before any of Gable's threads starts.
 [[maybe_unused]] const bool g_marks_own_threads = [] {
   mark_own_threads_with([] {
     auto& thread = this_thread();

@@ -18,7 +18,7 @@ std::optional<std::int64_t> number(std::string_view text) {
   return value >= 0 && value <= kMostRanks ? std::optional(value) : std::nullopt;
 }
 
-// What is before the next `mark`, which goes too; all where there is none.
+// Takes the text before the next `mark`, and the mark; takes everything without one.
 std::string_view take_to(std::string_view& text, char mark) {
   const std::size_t at = std::min(text.find(mark), text.size());
   const std::string_view piece = text.substr(0, at);

@@ -12,7 +12,7 @@ void die_of(int number) {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   ::sigaction(number, &standard, nullptr);
-  // Blocked on this thread in its handler, and in threads of ours always.
+  // The signal is blocked in its handler, and always on Gable's threads.
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, number);

@@ -31,8 +31,8 @@ bool Notes::keep(const std::string& sentence) {
 void Notes::say(const std::string& sentence) {
   if (!keep(sentence)) return;
   const std::string line = "gable: " + one_line(sentence) + "\n";
-  // Past stdio: the program's own buffers and locks are none of our business. A pipe may be full
-  // whose reader waits for this very thread: then the sentence stands in the report alone.
+  // Bypasses stdio, so as not to touch the program's buffers and locks. The reader of a full pipe
+  // may wait for this very thread: the sentence is then only in the report.
   [[maybe_unused]] const int error =
       write_if_still(standard_error_, STDERR_FILENO, line, kWritePatience);
 }

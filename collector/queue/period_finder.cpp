@@ -158,7 +158,7 @@ void PeriodFinder::skip() {
   entries_.clear();
   skipped_ = true;
   promised_ = no_short_ = 0;
-  // Nobody knows where the anchor was: it has time to come again.
+  // The anchor's position is unknown: it gets time to recur.
   anchor_at_ = now_;
   if (state_ == State::follows) return;
   const auto checks = checks_;

@@ -133,8 +133,8 @@ bool PhaseQueue::open(std::size_t index) const {
 }
 
 // Samples come before spread, the phase with the fewest windows before the others. Times come in a
-// row of kLeastTimes first, then in pairs: only a step that is followed by another has a length on
-// the GPU, and the second step begins with nothing of ours to be switched.
+// row of kLeastTimes first, then in pairs: only a step followed by another timed one has a length
+// on the GPU, and nothing is switched when the second begins.
 std::size_t PhaseQueue::whose_turn(const Class& c, std::size_t index) const {
   const auto round = order_[index].round;
   std::size_t chosen = order_.size();

@@ -44,7 +44,7 @@ Verdict Planner::ended(const WindowFacts& facts, const std::string& spoilt) {
   Verdict verdict;
   verdict.reason = spoilt;
   if (spoilt.empty()) verdict = judge_window(facts, queue_.thrown_away_in_row(), checks_);
-  // A window without launches is none, but where their number counts.
+  // A window without launches does not count, unless windows go by number.
   if (facts.launches > 0 || queue_.by_number())
     queue_.ended(facts.phase, class_of(facts), verdict.reason.empty());
   timing_ = timing_ || facts.phase.kind == PhaseKind::time;

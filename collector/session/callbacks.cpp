@@ -45,7 +45,7 @@ void Callbacks::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data)
   } else if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_CONTEXT_CREATED)) {
     planner_.saw_gpu();
   } else if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_MODULE_LOADED)) {
-    // One that CUPTI loads, out of a call of ours, is not the program's.
+    // A module that CUPTI loads within one of Gable's calls is not the program's.
     if (!this_thread().busy) c_.windows.flaw(kModuleLoaded);
   }
 }

@@ -144,7 +144,7 @@ void GraphPath::enter(const CUpti_CallbackData& data) {
   launch.graph = graph.graph;
   launch.key = graph.key;
   launch.correlation = data.correlationId;
-  // Where CUPTI makes the ranges, also a graph nobody knows is some.
+  // If CUPTI makes the ranges, even an unknown graph has some.
   if (in->counts && (graph.graph != 0 || c_.counters.mode() == RangeMode::replay)) {
     thread.in_window_launch = c_.windows.range_launch(
         place, launch.key, graph.graph != 0 && c_.filter.wanted(launch.key), graph.kernels);

@@ -77,7 +77,7 @@ bool LaunchPath::decode(ThreadState& thread, CUpti_CallbackId id, const CUpti_Ca
 
 void LaunchPath::enter(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   auto& thread = this_thread();
-  if (thread.busy) return;  // launched by CUPTI, out of a call of ours
+  if (thread.busy) return;  // launched by CUPTI within one of Gable's calls
   thread.in_window_launch = false;
   thread.stands_for = ++thread.launches % kSampleEvery == 0 ? kSampleEvery : 0;
   const auto entered = thread.stands_for != 0 ? steady_ns() : 0;

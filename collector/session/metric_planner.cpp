@@ -91,7 +91,7 @@ MetricPlan MetricPlanner::plan_for(const std::vector<DeviceInfo>& devices) {
 }
 
 MetricPlan MetricPlanner::plan_of(const std::string& chip) {
-  // The loader is waited for here, as long as it takes: that is none of CUPTI's.
+  // Waits here for the loader as long as it takes, outside of any time limit for CUPTI.
   open_nvperf(c_.api.path);
   const auto plan = std::make_shared<MetricPlan>();
   const auto answer = patiently(c_.api, &Helpers::plan, [this, plan, chip] {

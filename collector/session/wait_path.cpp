@@ -27,7 +27,7 @@ void WaitPath::launched_after(ThreadState& thread, const LaunchEvent& launch) {
   if (std::exchange(thread.waited_in, kNoWindow) != launch.window) return;
   Event event;
   event.kind = Event::Kind::call_after_wait;
-  // Taken after our own work in this call, which is none of the latency.
+  // Taken after Gable's own work in this call, which is not part of the latency.
   event.call_after_wait = {c_.windows.timestamp(), launch.window, launch.correlation};
   if (event.call_after_wait.entered_ns != 0) c_.sink.emit(thread, event);
 }

@@ -100,8 +100,8 @@ void WindowQueue::start_with_ranks() {
   start();
 }
 
-// Whoever asks does so at any moment: the step that is open, and what is under way in it, is none
-// of the queue's.
+// A request may come at any moment, so the open step and what is in progress in it do not belong to
+// the new queue.
 bool WindowQueue::reopen(const Schedule& schedule, bool repeats) {
   if (!state_.reopen()) return false;
   schedule_ = schedule;
@@ -228,7 +228,8 @@ void WindowQueue::open_window(Phase phase) {
   open_.calls = sink_.begin_window(window, phase, step);
 }
 
-// A step that has begun is none for times, whose copies ran unseen; it only counts.
+// A step that has begun cannot be a time window, because its earlier copies ran unseen; it can only
+// take counters.
 void WindowQueue::choose_again(const std::string& reason) {
   auto phase = planner_.next();
   if ((by_steps() && !is_counter(phase.kind)) || limited()) phase = {PhaseKind::wait, 0};

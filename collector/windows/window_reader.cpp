@@ -30,7 +30,7 @@ void WindowReader::read(EndedWindow window) {
     rt_.notes.record("A window of phase " + to_string(end.phase) +
                      " was thrown away: " + end.reason);
   }
-  // What state CUPTI is in after that, nobody knows: the next window begins from nothing.
+  // CUPTI's state is unknown after that, so the next window starts from scratch.
   if (!outcome.failed.empty() && !counters_.hangs()) (void)counters_.close();
   was_read(window, outcome, needs);
   fallback_.say_owed(queue_, outcome.keep ? end.phase.kind : PhaseKind::off);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gable doctor asks CUPTI, asked in processes that may die: several of its releases end the
-// process that asks them where they cannot reach the driver.
+// Calls CUPTI for gable doctor in child processes: several releases end the calling process if they
+// cannot reach the driver.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,13 @@
 
 namespace gable {
 
-// examine() in a process of its own. A CUPTI that ends it, or keeps it waiting, is left out with a
-// sentence, and the next one found is asked; one that --cupti names is the only one.
+// Runs examine() in a child process. A CUPTI that ends it or blocks it is skipped with a sentence,
+// and the next one found is tried; with --cupti there is only that one.
 [[nodiscard]] Examination examine_elsewhere(const std::string& cupti);
 
-// Runs `plan` in a process of its own for one CUPTI after the other, until one answers; its exit
-// code. `plan` returns kNoAnswer where its CUPTI does not. Says of each that did not serve why.
+// Runs `plan` in a child process for one CUPTI after another until one answers, and returns its
+// exit code. `plan` returns kNoAnswer if its CUPTI does not. Reports why each other one did not
+// serve.
 inline constexpr int kNoAnswer = 64;
 [[nodiscard]] int plan_elsewhere(const std::string& cupti,
                                  const std::function<int(const CuptiApi&)>& plan);

@@ -19,15 +19,16 @@ struct Finding {
 };
 
 struct Examination {
-  std::vector<Finding> parts;   // of the machine, in the order in which they depend on each other
-  std::vector<Finding> phases;  // what a `gable profile` would collect here
+  std::vector<Finding> parts;   // parts of the machine, in order of dependence
+  std::vector<Finding> phases;  // what `gable profile` would collect here
   bool has_gpu = false;
   [[nodiscard]] bool limited() const;
 };
 
 // Asks the driver, CUPTI and every GPU; takes counters for a moment where there is one. Takes
 // libraries that wait to be injected out of this process's environment, so that asking the driver
-// loads none. `said`: of CUPTIs that did not serve. In a process that CUPTI may end.
+// loads none. `said`: findings about CUPTIs that did not serve. Call it in a process that CUPTI may
+// end.
 [[nodiscard]] Examination examine(const CuptiWish& wish, const std::vector<Finding>& said);
 
 // "CUDA 13.0, API 130001"

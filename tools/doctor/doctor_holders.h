@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which running processes may hold the GPU's counters, or CUPTI within a program.
+// Running processes that may hold the GPU's counters, or CUPTI within a program.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@ namespace gable {
 
 struct Holder {
   long pid = 0;
-  std::string name;    // of its program
-  std::string remedy;  // half a sentence: what to do about it
+  std::string name;    // name of its program
+  std::string remedy;  // a clause: what to do about it
 };
 
 // Profilers, debuggers and DCGM among the processes under `proc`, and programs into which a library
-// other than `library` was injected, by pid. Those of other users show their names only; in a
-// container, only its own are seen.
+// other than `library` was injected, by pid. Of other users' processes only the names are visible;
+// in a container, only its own processes.
 [[nodiscard]] std::vector<Holder> running_holders(const std::string& library,
                                                   const std::string& proc = "/proc");
 

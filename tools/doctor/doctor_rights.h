@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What files and variables tell of counters, before any GPU is asked: to whom the driver gives
-// them, and which surroundings change that.
+// What files and variables tell about access to counters before any GPU is queried: whom the driver
+// allows, and what changes that.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@ struct Surroundings {
   [[nodiscard]] static Surroundings here();
 };
 
-// Rows "rights", "MIG" and "MPS", each where there is something to say.
+// The rows "rights", "MIG" and "MPS", each only if there is something to say.
 [[nodiscard]] std::vector<Finding> examine_rights(const Surroundings& where);
 
-// "NVIDIA A100-4C", "GRID T4-16Q": a part of a GPU that a hypervisor lends.
+// Whether a device is a virtual GPU, such as "NVIDIA A100-4C" or "GRID T4-16Q".
 [[nodiscard]] bool is_virtual_gpu(const std::string& name);
 
 }  // namespace gable

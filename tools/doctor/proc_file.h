@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small files of the kernel's, such as /proc/PID/status.
+// Small files of the kernel, such as /proc/PID/status.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace gable {
 
-// The whole file; empty where there is none, or its process ended meanwhile.
+// The whole file; empty if it does not exist or its process ended meanwhile.
 [[nodiscard]] std::string proc_file(const std::filesystem::path& path);
 
 }  // namespace gable

@@ -15,10 +15,10 @@ namespace gable {
 
 struct ExportOptions {
   RowQuery query;
-  std::size_t rows = 0;  // of each report; 0: all
+  std::size_t rows = 0;  // rows per report; 0: all
 };
 
-// RFC 4180, one header line; `names` has a name for each report. All digits.
+// CSV by RFC 4180 with one header line and all digits; `names` has a name for each report.
 [[nodiscard]] std::string export_csv(const std::vector<Report>& reports,
                                      const std::vector<std::string>& names,
                                      const ExportOptions& options);

@@ -9,7 +9,7 @@ namespace gable {
 
 class LogAxis {
  public:
-  // From `low` at pixel `from` to `high` at pixel `to`; values above 0.
+  // An axis from `low` at pixel `from` to `high` at pixel `to`; values must be above 0.
   LogAxis(double low, double high, double from, double to)
       : low_(std::log10(low)), high_(std::log10(high)), from_(from), to_(to) {}
 
@@ -18,7 +18,7 @@ class LogAxis {
   }
   [[nodiscard]] double low() const { return std::pow(10, low_); }
   [[nodiscard]] double high() const { return std::pow(10, high_); }
-  // The powers of ten on it.
+  // The powers of ten on the axis.
   [[nodiscard]] std::vector<double> decades() const {
     std::vector<double> values;
     const int last = static_cast<int>(std::floor(high_ + 1e-9));
@@ -39,7 +39,7 @@ struct Range {
     if (low == 0 || value < low) low = value;
     if (value > high) high = value;
   }
-  // With room at both ends; a decade where nothing was added.
+  // The axis with room at both ends; one decade if nothing was added.
   [[nodiscard]] LogAxis axis(double from, double to) const {
     return low > 0 ? LogAxis(low / 2, high * 2, from, to) : LogAxis(1, 10, from, to);
   }

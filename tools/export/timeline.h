@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a recording's ranges, launches and work on the GPU happen: the recording on a clock that
-// starts at 0, as the playback GPU performs it where nothing is profiled. A call takes its host_ns;
-// work starts when its call returns and its stream is free; a stream takes 1024 pieces of work,
-// then calls wait.
+// When a recording's ranges, launches and GPU work happen, on a clock that starts at 0, as the
+// playback GPU performs it without profiling. A call takes its host_ns; work starts when its call
+// returns and its stream is free; a stream takes 1024 pieces of work, then calls wait.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +18,12 @@ struct TimelineEvent {
   Kind kind = Kind::range;
   std::string name;
   std::uint64_t start_ns = 0, end_ns = 0;
-  std::int32_t thread = 0;      // that opened the range, or made the call
-  std::uint32_t stream = 0;     // kernel, copy
-  std::uint32_t context = 0;    // kernel, copy
-  std::uint64_t link = 0;       // the same for a call and the work that it starts; 0: none
-  std::uint64_t bytes = 0;      // copy
-  bool across_threads = false;  // range: start and end
+  std::int32_t thread = 0;                // thread that opened the range or made the call
+  std::uint32_t stream = 0;               // kernel, copy
+  std::uint32_t context = 0;              // kernel, copy
+  std::uint64_t link = 0;                 // joins a call and the work that it starts; 0: none
+  std::uint64_t bytes = 0;                // copy
+  bool across_threads = false;            // range: start and end
   Direction direction = Direction::none;  // range
   // Kernel, copy: the ranges open at the call, "a/b"; those across threads first.
   std::string layer;
@@ -33,10 +32,10 @@ struct TimelineEvent {
 struct Timeline {
   std::vector<TimelineEvent> events;  // in the order of their ends; ranges of one thread nest
   std::uint64_t end_ns = 0;
-  bool cut = false;  // there was more
+  bool cut = false;  // later events were left out
 };
 
-// At most `most` events: what comes later is left out, and ranges that are open then end there.
+// The timeline with at most `most` events: later ones are left out, and open ranges end there.
 [[nodiscard]] Timeline timeline_of(const Recording& recording, std::size_t most);
 
 }  // namespace gable

@@ -8,7 +8,7 @@
 
 namespace gable {
 
-// Never throws; the error names the file.
+// Reads a report. Never throws; the error names the file.
 [[nodiscard]] ParsedReport read_report_file(const std::string& path);
 
 }  // namespace gable

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports read from files, and the table of them.
+// Reports read from files, and their table.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace gable {
 
 struct ReportFiles {
   std::vector<Report> reports;
-  std::vector<std::string> paths;     // of the reports, in the same order
+  std::vector<std::string> paths;     // files of the reports, in the same order
   std::vector<std::string> problems;  // one sentence for each file that could not be read
 };
 
@@ -23,14 +23,14 @@ void check_each_once(const std::vector<std::string>& paths, const std::string& w
 
 [[nodiscard]] ReportFiles read_reports(const std::vector<std::string>& paths);
 
-// The width of the terminal that standard output (or standard error) goes to, and whether it takes
-// colours; as they were where it goes to none.
+// Sets the width and colour support of the terminal on standard output (or standard error); leaves
+// them unchanged without a terminal.
 void fit_terminal(std::size_t& columns, bool& colours, bool standard_error = false);
 
-enum class After { profile, report };  // where the table stands: standard error, standard output
+enum class After { profile, report };  // where the table goes: standard error, standard output
 
-// As wide as the terminal it goes to, with colours unless NO_COLOR is set; 100 columns without
-// colours where it goes to none. Ends with the next command to type.
+// The table, as wide as its terminal, with colours unless NO_COLOR is set; 100 columns without
+// colours if there is no terminal. Ends with the next command to type.
 [[nodiscard]] std::string table_of(const ReportFiles& files, After after,
                                    const RowQuery& query = {}, std::size_t rows = 10);
 

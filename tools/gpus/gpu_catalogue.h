@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published peaks of GPUs: what `gable predict` puts layers under. A number that a data sheet does
-// not give is 0, and unknown. gpu_file.h reads GPUs that are not in the catalogue.
+// Published peaks of GPUs, for `gable predict`. A number that a data sheet does not give is 0,
+// which means unknown. gpu_file.h reads GPUs that are not in the catalogue.
 #pragma once
 
 #include <array>
@@ -24,20 +24,20 @@ struct GpuSpec {
   TensorPeaks tensor = {};
   double dram = 0;           // GB/s
   double memory_gb = 0;      // 10^9 byte, as sold
-  double memory_gb_too = 0;  // another size that is sold with the same peaks
+  double memory_gb_too = 0;  // another size sold with the same peaks
   std::string source;
-  // What its name as a device has in it, with '|' between several; empty where names do not tell
-  // boards apart.
+  // Parts of its device name, with '|' between alternatives; empty if names do not distinguish
+  // boards.
   std::string_view boards = {};
-  // A word that the names of its boards share ("A100"), with what a name has of a board's form
-  // ("SXM", "PCIE"): names that are none of `boards` are told apart by size and attributes.
+  // A word that all its boards' names share ("A100"), and the board's form in a name ("SXM",
+  // "PCIE"): names not in `boards` are distinguished by size and attributes.
   std::string_view family = {}, form = {};
   int compute_major = 0, compute_minor = 0;
   int sm_count = 0;
-  double sm_clock_mhz = 0;  // boost: FP32's peak is at it
+  double sm_clock_mhz = 0;  // boost clock, at which FP32's peak holds
 };
 
-// Every peak of `gpu` by the name of its ceiling: where it stands in there, TFLOP/s.
+// Every peak of `gpu` by the name of its ceiling: a pointer to it, in TFLOP/s.
 template <typename Gpu>
 [[nodiscard]] auto named_peaks(Gpu& gpu) {
   auto& tensor = gpu.tensor;
@@ -55,26 +55,26 @@ template <typename Gpu>
 
 [[nodiscard]] const std::vector<GpuSpec>& gpu_catalogue();
 
-// By name without regard to case, blanks, dashes and "NVIDIA"; a name that begins exactly one GPU's
-// is enough. nullptr where none or several fit; `error` is then a sentence with those that do.
+// Finds a GPU by name, ignoring case, blanks, dashes and "NVIDIA"; a prefix of exactly one GPU's
+// name is enough. nullptr if none or several match; `error` is then a sentence with those that do.
 [[nodiscard]] const GpuSpec* find_gpu(std::string_view name, std::string& error);
 
-// Of a device by its name as the driver gives it, and by the attributes that are known: number of
-// SMs, compute capability, size, clock and width of the memory. nullptr where the catalogue does
-// not have that board, or several could be it.
+// The board of a device, by its driver name and its known attributes: number of SMs, compute
+// capability, and the memory's size, clock and width. nullptr if the catalogue lacks the board or
+// several match.
 [[nodiscard]] const GpuSpec* gpu_of_device(const DeviceInfo& device);
 [[nodiscard]] const GpuSpec* gpu_of_device(std::string_view device_name);
-// Whether nothing that is known of the device speaks against that board.
+// Whether nothing known of the device contradicts that board.
 [[nodiscard]] bool could_be(const GpuSpec& gpu, const DeviceInfo& device);
-// Of another maker than NVIDIA: the catalogue and the rates of chips are not about it.
+// Whether the GPU is not NVIDIA's, so that neither the catalogue nor the chip rates apply.
 [[nodiscard]] bool is_foreign_gpu(std::string_view device_name);
 
-// As ceilings of a report's device.
+// The GPU's peaks as ceilings of a report's device.
 [[nodiscard]] std::vector<Ceiling> ceilings_of(const GpuSpec& gpu, std::int32_t device);
 
-// The peak that work of a precision ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4")
-// is under: the tensor cores' where they have the type, else the CUDA cores'. FLOP/s; empty where
-// the GPU has no such unit or no source says its rate.
+// The peak in FLOP/s for a precision ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8",
+// "fp4"): the tensor cores' if they have the type, else the CUDA cores'. Empty if the GPU has no
+// such unit or its rate is not published.
 [[nodiscard]] Maybe peak_of(const GpuSpec& gpu, std::string_view precision);
 
 }  // namespace gable

@@ -19,18 +19,19 @@ namespace gable {
 class KernelMerge {
  public:
   void add(const KernelRow& row);
-  // `gpus`: of the kind.
+  // `gpus`: number of GPUs of the kind.
   [[nodiscard]] KernelRow result(double gpus) const;
 
  private:
-  // Sum over rows of value x launches; known where every row knows it.
+  // Sum over rows of value x launches; known if every row has a value.
   struct Mean {
     double sum = 0;
     bool known = true;
     void add(const Maybe& value, double weight);
     [[nodiscard]] Maybe over(double weight) const;
   };
-  using Means = std::map<std::string, std::pair<Mean, std::size_t>>;  // and how many rows have it
+  using Means =
+      std::map<std::string, std::pair<Mean, std::size_t>>;  // with the number of rows that have it
   void add_message(const std::optional<CollectiveRow>& message, double launches);
   static void add_all(Means& means, const std::map<std::string, Maybe>& values, double weight);
   void read(const Means& means, std::map<std::string, Maybe>& out) const;

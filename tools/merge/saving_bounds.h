@@ -19,7 +19,8 @@ class SavingBounds {
     low_ns_ = rows_++ == 0 ? saving->low_ns : std::min(low_ns_, saving->low_ns);
     high_ns_ = std::max(high_ns_, saving->high_ns);
   }
-  // The least and the most of all; 0 where only some of the GPUs have it. Known where all know it.
+  // The smallest and the largest saving; the smallest is 0 if only some of the GPUs have it. Known
+  // if all know it.
   [[nodiscard]] std::optional<StepSaving> of(double gpus) const {
     if (!known_ || rows_ == 0) return std::nullopt;
     return StepSaving{static_cast<double>(rows_) < gpus ? 0 : low_ns_, high_ns_};

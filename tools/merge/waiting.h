@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom in collectives.
+// Which ranks wait for which in collectives.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,20 @@ namespace gable {
 // A process of a merged report; in a report of one process, one of its GPUs.
 struct Waiter {
   std::string name;                                  // "rank 3 on node1", "GPU 0"
-  double time_ns = 0, wait_ns = 0, transfer_ns = 0;  // of collectives, per unit
-  double others_wait_ns = 0;                         // for this one
-  // "at least " where the parts are not known of all of them.
+  double time_ns = 0, wait_ns = 0, transfer_ns = 0;  // in collectives, per unit
+  double others_wait_ns = 0;                         // others' waiting for this process
+  // "at least " if the parts are not known for all collectives.
   [[nodiscard]] const char* at_least() const;
 };
 
-// Those whose waiting is known; none where it is known of fewer than two.
+// The processes whose waiting is known; empty if fewer than two.
 [[nodiscard]] std::vector<Waiter> waiters(const Report& report);
 
-// The one for which the others wait: two thirds of all waiting are for it, and that is a tenth of
-// the time that the others have in collectives. Empty: they wait in turn.
+// The process that the others wait for: it causes two thirds of all waiting, and a tenth of the
+// others' time in collectives. Empty if they wait in turn.
 [[nodiscard]] std::optional<Waiter> late_one(const std::vector<Waiter>& all);
 
-// Means over `all`. Not for none.
+// Means over `all`, which must not be empty.
 [[nodiscard]] Waiter mean_waiter(const std::vector<Waiter>& all);
 
 // "In collectives a process waits 1.24 ms of 2.00 ms a step for the others (62.0 %); the transfer

@@ -21,7 +21,7 @@ namespace gable {
 
 inline constexpr std::size_t kLongestText = 2048;
 
-// The program's command line; of a recording that was played, its name.
+// The program's command line, or the name of a played recording.
 [[nodiscard]] std::string shown_command(const RunInfo& run);
 
 // `files` has a name for each report. The text can stand inside a <script> element.

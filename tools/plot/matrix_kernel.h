@@ -9,8 +9,8 @@
 
 namespace gable {
 
-// By the names of cuBLAS, cuDNN, CUTLASS, Triton's templates and flash attention. Depthwise
-// convolutions are none: they reuse nothing.
+// Whether a name of cuBLAS, cuDNN, CUTLASS, Triton's templates or flash attention is a matrix
+// product's. Depthwise convolutions are not: they reuse nothing.
 [[nodiscard]] bool names_matrix_product(std::string_view kernel_name);
 
 // It worked on tensor cores, or is named so, or does most of what the formulas of its layer's

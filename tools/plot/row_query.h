@@ -16,10 +16,10 @@ enum class SortBy { saving, time, fraction, flops, bytes, name };
 
 struct RowQuery {
   bool kernels = false;         // rows are kernels, not layers
-  std::optional<int> depth;     // of the table: layers that deep count with all below them
-  std::vector<Pattern> layers;  // rows within a layer that one of these matches; none: all
+  std::optional<int> depth;     // table only: layers at this depth include all below them
+  std::vector<Pattern> layers;  // only rows within a matching layer; empty: all
   SortBy sort = SortBy::saving;
-  MemoryLevel level = MemoryLevel::dram;  // of intensity and bandwidth
+  MemoryLevel level = MemoryLevel::dram;  // level for intensity and bandwidth
 };
 
 // Whether the layer or one that it is in matches: by its shown path, its name, or as PyTorch names
@@ -32,10 +32,10 @@ struct AtLevel {
 };
 [[nodiscard]] AtLevel at_level(const LayerRow& row, MemoryLevel level);
 
-// How much shorter a step would be with the row at its roof. Where that was not worked out, it is
-// at most what its kernels would be shorter, and at most what they have on the critical path.
+// How much shorter a step would be with the row at its roof. If that was not computed, it is at
+// most the saving of its kernels, and at most their time on the critical path.
 [[nodiscard]] std::optional<StepSaving> step_saving_of(const LayerRow& row);
-// By which rows are compared: the middle of that, else the saving of kernels' time.
+// The value by which rows are compared: the middle of that, else the saving of kernels' time.
 [[nodiscard]] Maybe saving_of(const LayerRow& row);
 // "1.2 ms", "0-900 us", "-".
 [[nodiscard]] std::string saving_text(const std::optional<StepSaving>& saving);

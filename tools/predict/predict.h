@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work under the published roofs of other GPUs (gpu_catalogue.h). Nothing here was measured there.
+// Predicts work under the published roofs of other GPUs (gpu_catalogue.h), without measuring there.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace gable {
 struct PredictOptions {
   std::string precision = "fp16";
   bool training = false;   // forward and backward, which does twice the forward's work
-  double efficiency = 1;   // of compute peaks, 0 to 1
+  double efficiency = 1;   // share of compute peaks reached, 0 to 1
   double overhead_ns = 0;  // added once
 };
 
@@ -55,13 +55,13 @@ struct Prediction {
                                  std::uint64_t batch, const PredictOptions& options);
 [[nodiscard]] double memory_needed(const DescribedModel& model, std::uint64_t batch,
                                    const PredictOptions& options);
-// FLOP and bytes as they are given.
+// Predicts from given FLOP and bytes.
 [[nodiscard]] Prediction predict(double flops, double bytes, const GpuSpec& gpu,
                                  const PredictOptions& options);
-// FLOP/byte where both roofs meet.
+// Intensity in FLOP/byte at which both roofs meet.
 [[nodiscard]] Maybe ridge_point(const GpuSpec& gpu, const PredictOptions& options);
 
-// The smallest batch from 2 to 65,536 whose bottleneck is another than at 1; 0 where none is.
+// The smallest batch from 2 to 65,536 whose bottleneck differs from that of batch 1; 0 if none.
 [[nodiscard]] std::uint64_t batch_of_change(const DescribedModel& model, const GpuSpec& gpu,
                                             const PredictOptions& options);
 

@@ -21,8 +21,8 @@ struct Column {
 // The text in an ANSI colour; as it is where `colour` is null.
 [[nodiscard]] std::string coloured(const std::string& text, const char* colour);
 
-// What a narrow terminal has no room for: takes out the columns whose heads begin with a word, word
-// by word, until the table fits. Returns the heads that are gone, with commas.
+// Removes columns until the table fits a narrow terminal: those whose heads begin with a word, word
+// by word. Returns the removed heads, separated by commas.
 [[nodiscard]] std::string drop_columns(std::vector<Column>& table,
                                        std::initializer_list<std::string_view> words,
                                        std::size_t columns);

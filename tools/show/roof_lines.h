@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table says of the roofs that its fractions are of.
+// The table's lines about the roofs behind its fractions.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ class ByteSource {
   virtual ~ByteSource() = default;
   // Up to `size` bytes; 0 at the end. Throws WrongUse where the file cannot be read on.
   virtual std::size_t read(char* to, std::size_t size) = 0;
-  // What sentences call it.
+  // The source's name in sentences.
   [[nodiscard]] virtual const std::string& name() const = 0;
 };
 
@@ -27,7 +27,7 @@ class ByteSource {
 [[nodiscard]] std::unique_ptr<ByteSource> open_bytes(const std::string& path, Progress& progress,
                                                      const std::string& name = {});
 
-// Of text that is in memory already.
+// A source of text already in memory.
 class TextSource final : public ByteSource {
  public:
   TextSource(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}

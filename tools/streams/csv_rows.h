@@ -32,9 +32,9 @@ class CsvRows {
   // The next row, or text between rows. False at the end. Views hold until the next call. Throws
   // WrongUse where a row is broken or cut off, or longer than kLongestRow.
   bool next();
-  // Line on which it begins, from 1.
+  // The line on which the row begins, from 1.
   [[nodiscard]] std::uint64_t line() const { return line_; }
-  // `fields` are its own. Else `text` is the line, or a part of it.
+  // Whether this is a row with `fields`; otherwise `text` is the line or a part of it.
   [[nodiscard]] bool is_row() const { return is_row_; }
   // The file ends in its last field, which has no quotes to show whether it is whole.
   [[nodiscard]] bool is_open() const { return is_open_; }

@@ -25,16 +25,17 @@ class JsonStream {
 
   // The next token. Throws WrongUse, with file and line, where the text is no JSON.
   Token next();
-  // Within an object: the key of the next value, false at its end.
+  // Within an object, reads the key of the next value; false at the object's end.
   bool key();
   [[nodiscard]] std::string_view key_text() const { return key_; }
-  // Within an array: another value follows; false at its end.
+  // Within an array, whether another value follows; false at the array's end.
   bool element();
-  // Of a text without its escapes, of a number or literal as it is written. Until the next call.
+  // The text of a string without its escapes, or a number or literal as written. Valid until the
+  // next call.
   [[nodiscard]] std::string_view text() const { return text_; }
-  // The value that comes next, whatever it is.
+  // Skips the next value, whatever it is.
   void skip();
-  // What next() has just begun.
+  // Skips the rest of what next() has just begun.
   void skip_rest(Token begun);
   [[nodiscard]] std::uint64_t line() const;
   [[noreturn]] void broken(const std::string& what) const;
@@ -55,7 +56,7 @@ class JsonStream {
   std::vector<char> buffer_;
   std::size_t at_ = 0, end_ = 0;
   bool at_end_ = false;
-  std::uint64_t lines_before_ = 0;  // in bytes that are gone
+  std::uint64_t lines_before_ = 0;  // lines in bytes already dropped
   std::size_t keep_ = SIZE_MAX;     // fill() leaves what is from here on
   std::vector<char> open_;          // brackets
   std::vector<bool> first_;         // nothing was in it yet

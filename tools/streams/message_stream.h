@@ -25,13 +25,13 @@ class MessageStream {
   bool next();
   [[nodiscard]] std::uint32_t field() const { return field_; }
   [[nodiscard]] bool is_number() const { return kind_ == Kind::number; }
-  // Of a number.
+  // The value of a number field.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  // The field has bytes: a text or a message.
+  // Whether the field has bytes: a text or a message.
   [[nodiscard]] bool has_bytes() const { return kind_ == Kind::bytes; }
-  // All of these, until the next call.
+  // All bytes of the field, valid until the next call.
   std::string_view bytes();
-  // The field becomes the open message; leave() skips the rest of it.
+  // Opens the field as a message; leave() skips the rest of it.
   void enter();
   void leave();
   [[noreturn]] void broken(const std::string& what) const;

@@ -21,11 +21,11 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
 
-  // A file of which `whole` bytes or rows will be read; 0: nobody knows.
+  // Begins a file of `whole` bytes or rows; 0: unknown.
   void begin(const std::string& path, std::uint64_t whole);
-  // Drawn anew with every percent.
+  // Redraws the line at every percent.
   void at(std::uint64_t done);
-  // The line goes away.
+  // Clears the line.
   void clear();
 
  private:

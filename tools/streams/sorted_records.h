@@ -32,7 +32,7 @@ class SortedRecords {
   static_assert(std::is_trivially_copyable_v<Record>);
 
  public:
-  // `bytes`: of records in memory, while they are added and while they are read.
+  // `bytes`: most bytes of records in memory, while adding and while reading.
   explicit SortedRecords(std::size_t bytes = kSortedRecordsBytes)
       : most_(std::max<std::size_t>(bytes / sizeof(Record), 2)) {}
 
@@ -47,7 +47,7 @@ class SortedRecords {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
 
-  // The first record; nullptr where there is none. After the last was added, as often as wanted.
+  // The first record, or nullptr. Called after the last addition, any number of times.
   const Record* first() {
     if (!runs_.empty() && !buffer_.empty()) write_run();
     if (runs_.empty()) {
@@ -58,7 +58,7 @@ class SortedRecords {
     open_runs();
     return &heap_.front()->record();
   }
-  // The one behind the one that was read last; nullptr behind the last. Ends what was read before.
+  // The next record, or nullptr at the end. Invalidates the one read before.
   const Record* next() {
     if (runs_.empty()) return ++place_ < buffer_.size() ? &buffer_[place_] : nullptr;
     Run* const run = heap_.front();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does not fit into memory: a temporary file that no folder shows and that is gone with its
-// object, whatever ends the program.
+// A temporary file for data that does not fit into memory: unlinked, so it vanishes however the
+// program ends.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ class SpillFile {
   SpillFile& operator=(const SpillFile&) = delete;
   ~SpillFile();
 
-  // Behind what is there. The first one makes the file in TMPDIR, else in /var/tmp, else in /tmp.
-  // Throws WrongUse where there is no room.
+  // Appends bytes. The first call makes the file in TMPDIR, else /var/tmp, else /tmp. Throws
+  // WrongUse if there is no room.
   void append(const void* bytes, std::size_t size);
   void read(std::uint64_t offset, void* to, std::size_t size) const;
   [[nodiscard]] std::uint64_t size() const { return size_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An SQLite file that somebody else wrote: read only, and trusted with nothing.
+// An SQLite file written by another program: read only and untrusted.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class SqliteFile {
   [[nodiscard]] bool has(const std::string& table) const { return columns_.contains(table); }
   [[nodiscard]] bool has(const std::string& table, const std::string& column) const;
   [[nodiscard]] std::uint64_t rows(const std::string& table);  // about as many
-  // What times are counted from: a file may have some before its own zero.
+  // Sets the zero of times; a file may have times before its own zero.
   void set_zero(std::int64_t zero);
   [[nodiscard]] std::int64_t zero() const { return zero_; }
 
@@ -55,17 +55,17 @@ class SqliteRows {
 
   bool next();
   void again(std::int64_t parameter);  // from the first row on, with ?1
-  // From 1.
+  // The row's number, from 1.
   [[nodiscard]] std::uint64_t row() const { return row_; }
 
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] bool is_text(int column) const;
   [[nodiscard]] std::string_view text(int column) const;
-  // A whole number from 0 to `most`. Throws WrongUse where it is none; empty for null.
+  // A whole number from 0 to `most`; empty for null. Throws WrongUse if it is anything else.
   [[nodiscard]] std::optional<std::uint64_t> number(int column,
                                                     std::uint64_t most = INT64_MAX) const;
   [[nodiscard]] std::uint64_t needed(int column, std::uint64_t most = INT64_MAX) const;
-  // A whole number, whatever it is; empty where it is none.
+  // Any whole number; empty if the value is not one.
   [[nodiscard]] std::optional<std::int64_t> integer(int column) const;
   // A time since the file's zero().
   [[nodiscard]] std::optional<std::uint64_t> time(int column) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nsys's and ncu's own reports, which only these tools read: they export them, where they are.
+// nsys's and ncu's own reports, which only these tools can read and export, if installed.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ namespace gable {
 
 enum class Exporter { nsys, ncu };
 
-// Where the program is: in PATH, then where CUDA and the tools are installed, below `root`. Empty:
-// nowhere.
+// The program's path: in PATH, then where CUDA and the tools are installed, below `root`. Empty if
+// not found.
 [[nodiscard]] std::string find_exporter(Exporter exporter, const std::string& root = {});
 
-// Runs `program` on the report, and returns the path of what it made, which is in the folder.
-// Throws WrongUse with what the program said where it fails.
+// Runs `program` on the report and returns the path of its output in the folder. Throws WrongUse
+// with the program's message if it fails.
 [[nodiscard]] std::string export_report(Exporter exporter, const std::string& program,
                                         const std::string& report, TemporaryFolder& folder);
 

@@ -12,17 +12,18 @@ namespace gable {
 // that runs for it, and end this one when that has ended; where none runs the folder goes first.
 class TemporaryFolder {
  public:
-  // Throws WrongUse where there is no place for one.
+  // Throws WrongUse if no folder can be made.
   TemporaryFolder();
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // A process group that gets the signals from now on; 0: none.
+  // Sets the process group that gets the signals from now on; 0: none.
   static void set_running(pid_t group);
   [[nodiscard]] static bool was_signalled();
-  // Where a signal came while it ran: the folder goes, and the signal ends this program.
+  // If a signal came while the program ran, removes the folder and lets the signal end this
+  // program.
   void end_if_signalled();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which decimal mark the numbers of a file have, as long as it takes to find that out.
+// Finds out which decimal mark the numbers of a file use.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@ namespace gable {
 
 class MarkFinder {
  public:
-  // A number of the file, or what stands where one may be.
+  // Takes a number of the file, or the text in a number's place.
   void see(std::string_view text);
-  // Empty until some number tells.
+  // The mark; empty until some number shows it.
   [[nodiscard]] std::optional<DecimalMark> mark() const { return mark_; }
-  // Some number was seen that reads differently with another mark, and none tells the mark.
+  // Whether a number was seen that reads differently with another mark, and none shows the mark.
   [[nodiscard]] bool is_in_doubt() const { return !mark_ && !first_doubt_.empty(); }
-  // When no more numbers come. Empty: the numbers may be read in two ways.
+  // Decides after the last number; empty if the numbers can be read in two ways.
   [[nodiscard]] std::optional<DecimalMark> decide();
   // The first number that can be read in two ways.
   [[nodiscard]] const std::string& first_doubt() const { return first_doubt_; }
@@ -26,8 +26,8 @@ class MarkFinder {
  private:
   std::optional<DecimalMark> mark_;
   std::string first_doubt_;
-  bool points_ = false, commas_ = false;                   // of numbers in doubt
-  bool has_other_groups_ = false, has_no_groups_ = false;  // of other numbers
+  bool points_ = false, commas_ = false;                   // seen in ambiguous numbers
+  bool has_other_groups_ = false, has_no_groups_ = false;  // seen in other numbers
 };
 
 }  // namespace gable

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several files of counters: one metric a file, or other kernels in each.
+// Merges several files of counters: one metric per file, or other kernels in each.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics of ncu by the names that a report has them under.
+// ncu's metrics by their names in a report.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace gable {
 
 inline constexpr std::string_view kNcuDuration = "gpu__time_duration.sum";
 
-// A metric of the report, and what a value that ncu prints is multiplied with to be one of it.
+// A metric of the report, and the factor from ncu's printed value to its unit.
 struct NcuMetric {
   std::uint32_t index = 0;
   double scale = 1;
@@ -26,11 +26,11 @@ class NcuMetrics {
  public:
   explicit NcuMetrics(Imported& imported);
 
-  // By its full name. Empty where ncu's name is none of a metric.
+  // Adds a metric by its full name; empty if it is not a metric's name.
   std::optional<NcuMetric> add(std::string_view name);
-  // As a row of the details page or of --metrics names it.
+  // Finds a metric by its name in a row of the details page or of --metrics.
   std::optional<NcuMetric> find(std::string_view name, std::string_view unit);
-  // It counts something that is never negative.
+  // Whether the metric counts something that is never negative.
   [[nodiscard]] bool counts(std::uint32_t metric) const { return counts_.at(metric); }
   [[nodiscard]] const std::string& name(std::uint32_t metric) const {
     return imported_.metrics.at(metric);
@@ -51,7 +51,7 @@ class NcuMetrics {
   std::vector<bool> counts_;
 };
 
-// Tensor-core metrics of which the list has the sum, too: adding both would count work twice.
+// Tensor-core metrics whose sum is also in the list: adding both would count work twice.
 [[nodiscard]] std::vector<std::string> parts_of_sums(const std::vector<std::string>& metrics);
 
 }  // namespace gable

@@ -11,9 +11,9 @@ namespace gable {
 
 enum class FileKind : std::uint8_t {
   unknown,
-  sqlite,        // of nsys, or of another tool: its tables tell
+  sqlite,        // from nsys or another tool: its tables tell
   nsys_report,   // .nsys-rep, .qdrep
-  nsys_capture,  // .qdstrm: a report that was not made yet
+  nsys_capture,  // .qdstrm: not yet converted to a report
   nsys_json,     // nsys export --type json and jsonlines
   nsys_summary,  // nsys stats
   arrow,         // nsys export --type arrow and arrowdir
@@ -22,7 +22,7 @@ enum class FileKind : std::uint8_t {
   ncu_report,    // .ncu-rep
   ncu_csv,       // ncu --csv
   trace,         // of PyTorch's, JAX's and TensorFlow's profilers
-  chrome_trace,  // in Chrome's format, and nothing at its beginning says of what
+  chrome_trace,  // in Chrome's format, from an unknown tool
   nsys_trace,    // in Chrome's format, which others make of nsys's exports
   hatchet,       // of Triton's profiler
   xplane,        // of JAX's and TensorFlow's profilers
@@ -34,14 +34,14 @@ enum class FileKind : std::uint8_t {
   archive,       // packed by another program than gzip, or twice
 };
 
-// Of a file's first bytes, unpacked.
+// The kind by a file's first bytes, unpacked.
 [[nodiscard]] FileKind kind_of_bytes(std::string_view head);
 
-// Of a file, whose bytes may be packed by gzip, or of a folder by the names in it. Unknown for
-// pipes, which are read once, and for what cannot be read: the reader says why.
+// The kind of a file, possibly packed by gzip, or of a folder by the names in it. Unknown for
+// pipes, which can be read only once, and for unreadable files, which the reader reports.
 [[nodiscard]] FileKind kind_of_file(const std::string& path);
 
-// Of a file that was given with another option than its own: what it is, and what to do with it.
+// The sentence for a file given with the wrong option: what it is, and what to do with it.
 [[nodiscard]] std::string sentence_of(FileKind kind, const std::string& path);
 
 }  // namespace gable

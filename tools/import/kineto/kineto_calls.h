@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the runtime and the driver in a trace, found by the number that GPU work has too, and
-// what that number says of work whose call is not in the trace.
+// Runtime and driver calls in a trace, found by the number that they share with GPU work, and what
+// that number says of work whose call is not in the trace.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ namespace gable {
 
 class KinetoCalls {
  public:
-  // `process`: the one that made it.
+  // Adds a call; `process`: the one that made it.
   void add(const TracedCall& call, std::uint32_t process);
-  // After the last, before what follows.
+  // Called after the last add(), before the functions below.
   void sort();
   [[nodiscard]] std::vector<TracedCall>& all() { return calls_; }
   [[nodiscard]] const std::vector<TracedCall>& all() const { return calls_; }
-  // Of the work that began at this time. Processes may use the same numbers: then the last call
-  // before it is the one.
+  // The call of work that began at this time. If processes use the same numbers, the last call
+  // before it.
   [[nodiscard]] const TracedCall* find(std::uint64_t correlation, std::uint64_t when_ns) const;
 
-  // The device has work of a call of this process. Before before() is asked.
+  // Says that the device has work from a call of this process. Called before before().
   void used(std::int32_t device, const TracedCall& call);
   // Whether work without a call was launched before the recording began.
   [[nodiscard]] bool before(std::uint64_t correlation, std::int32_t device) const;
-  // The calls with the next numbers below and above, where there are both.
+  // The calls with the next lower and next higher number, if both exist.
   [[nodiscard]] std::optional<std::pair<const TracedCall*, const TracedCall*>> around(
       std::uint64_t correlation) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the GPU work of a trace was launched: in which range and step, and by which call. By the
-// call that has the work's number, else by the operator that has.
+// Where the GPU work of a trace was launched: in which range and step, and by which call. Found
+// through the call with the work's number, else through the operator with it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class LaunchPlaces {
   static constexpr std::uint32_t kNone = RangeNest::kNone;
   struct Place {
     std::uint32_t range = kNone, step = 0;
-    std::uint32_t call = kNone;  // its place among the calls
+    std::uint32_t call = kNone;  // index among the calls
     bool known = false, left_out = false;
   };
 
@@ -32,21 +32,21 @@ class LaunchPlaces {
   // A call of the runtime or the driver; `numbered`: it has a correlation, not an external id
   // alone.
   void add_call(const TracedCall& call, std::uint32_t process, bool numbered);
-  // An operator whose number its GPU work may have, too.
+  // Adds an operator whose number its GPU work may share.
   void add_operator(std::uint64_t external, std::uint32_t thread, std::uint64_t start_ns);
-  // Of all that was added, and of the work that will be asked for.
+  // Shifts the times of all that was added and of the work looked up later.
   void move(std::uint64_t by_ns);
-  // After the last, when the ranges are nested.
+  // Called after the last addition, when the ranges are nested.
   void finish();
 
   [[nodiscard]] const std::vector<TracedCall>& calls() const { return calls_.all(); }
-  // Of the call that launched it.
+  // The number of the call that launched the work.
   [[nodiscard]] std::uint64_t number_of(const TracedWork& work) const {
     return external_is_call_ ? work.external : work.correlation;
   }
-  // One place for each, in their order.
+  // The places of the works, in their order.
   [[nodiscard]] std::vector<Place> of(TracedWorks& works);
-  // After the last of(): gives memory back.
+  // Called after the last of(), to free memory.
   void forget_operators() { decltype(externals_)().swap(externals_); }
   // After of() for all: marks what was launched before the recording began, which is the end of a
   // step that is not in the file. A file without steps keeps it. How many these are.

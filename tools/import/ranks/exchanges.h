@@ -14,20 +14,20 @@
 
 namespace gable {
 
-// A collective in which nobody can be done before all have come.
+// A collective that no rank can finish before all have joined.
 struct Exchange {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::optional<std::uint64_t> sequence, step, bytes;
   Collective kind = Collective::unknown;
-  std::uint32_t row = 0;  // of RankExchanges
-  bool counts = true;     // it is in a step, or there are none
+  std::uint32_t row = 0;  // index of a row in RankExchanges
+  bool counts = true;     // it is in a step, or there are no steps
   // What MatchExchanges found.
   std::optional<std::uint64_t> transfer_ns;
-  double others_wait_ns = 0;  // for this rank, where it came last
+  double others_wait_ns = 0;  // waits for this rank, if it came last
   [[nodiscard]] std::uint64_t duration_ns() const { return end_ns - start_ns; }
 };
 
-// Those of one communicator, as far as the files tell.
+// The collectives of one communicator, as far as the files tell.
 struct ExchangeChannel {
   std::uint64_t ranks = 0;  // 0: unknown
   bool named = false;       // the files name the communicator
@@ -40,7 +40,7 @@ using ExchangeMember = std::map<std::string, ExchangeChannel>;
 struct RankExchanges {
   // A row of the report's kernels.
   struct Row {
-    std::uint64_t launches = 0, known = 0;  // in steps; of known ones the sums
+    std::uint64_t launches = 0, known = 0;  // in steps; known: with times, summed
     std::uint64_t wait_ns = 0, transfer_ns = 0;
     double others_wait_ns = 0;
     std::uint64_t ranks = 0;
@@ -52,11 +52,11 @@ struct RankExchanges {
   std::uint64_t others = 0;  // launches of those in which a rank may leave before others come
 };
 
-// Before a report is made of `imported`, which may take it apart.
+// Collects the exchanges; called before a report is made from `imported`, which may consume it.
 [[nodiscard]] RankExchanges exchanges_of(Imported& imported);
 
-// Gives the rows of the report's kernels what their launches waited and transferred, where that is
-// known of nearly all of them; and all that follows from it.
+// Fills the waiting and transfer times of the report's kernels, if known for nearly all launches,
+// and all that follows from them.
 void fill_exchanges(const RankExchanges& exchanges, Report& report);
 
 }  // namespace gable

@@ -19,7 +19,7 @@ class Join {
   Join(const Join&) = delete;
   Join& operator=(const Join&) = delete;
 
-  // What was counted of each kernel, asked in their order; nullptr: nothing.
+  // The counters of each kernel, called in the kernels' order; nullptr: none.
   [[nodiscard]] const Imported::CounterLaunch* of(const ImportedKernel& kernel);
 
  private:
@@ -29,7 +29,7 @@ class Join {
   std::uint32_t mean_of(const std::vector<std::uint32_t>& counters);
 
   Imported& imported_;
-  std::vector<Imported::CounterLaunch> counters_;  // of single launches, and means behind them
+  std::vector<Imported::CounterLaunch> counters_;  // counters of single launches, then means
   std::vector<bool> taken_;
   std::uint32_t singles_;
   std::unique_ptr<Groups> groups_;

@@ -51,8 +51,8 @@ class Activity {
 
   void append(const Work& work);
   CUptiResult flush(bool forced);
-  // False when CUPTI's lock cannot be had for long: the caller holds a lock that a buffer callback
-  // waits for.
+  // Returns false if CUPTI's lock stays taken for long: the caller holds a lock that a buffer
+  // callback waits for.
   bool take_dropped(std::size_t& dropped);
 
  private:

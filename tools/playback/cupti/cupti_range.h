@@ -13,7 +13,7 @@
 #include "tools/playback/cupti/cupti_state.h"
 #include "tools/playback/cupti/played_release.h"
 
-// First thing in a call with a params struct.
+// The first statement of a call with a params struct.
 #define GABLE_CHECK_STRUCT(params, expected)                                                     \
   do {                                                                                           \
     if ((params) == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;                               \
@@ -26,7 +26,7 @@
 
 namespace gable::playback {
 
-// Beyond it some releases refuse (switch range_limit); seen on GPUs, at two to three thousand.
+// Limit beyond which some releases refuse (switch range_limit); seen on GPUs at 2000 to 3000.
 inline constexpr std::size_t kRangeLimit = 2000;
 
 // What was counted in one range instance, or in several of one name.
@@ -87,13 +87,13 @@ namespace gable::playback {
 // The object of a call, or null after having said what is wrong. Common to all calls on an object.
 CUpti_RangeProfiler_Object* checked_object(const char* call, CUpti_RangeProfiler_Object* object,
                                            CUptiResult& refusal);
-// Says so when an image was changed or freed since it was pinned.
+// Reports an image that was changed or freed since it was pinned.
 void verify_pins(const char* call, const CUpti_RangeProfiler_Object& object);
 void pin(CUpti_RangeProfiler_Object& object, const std::uint8_t* data, std::size_t size,
          const char* what);
 std::recursive_mutex& range_mutex();  // guards all objects
 
-// Says so where a rule forbids the call; the answer is then CUPTI_ERROR_INVALID_OPERATION.
+// Reports that a rule forbids the call, and returns CUPTI_ERROR_INVALID_OPERATION.
 CUptiResult refuse(const char* call, const char* why);
 void check_current(const char* call, const CUpti_RangeProfiler_Object& object);
 // Whether the call (enable, initialize, set_config, start) is the one that asks for the permission,

@@ -17,14 +17,14 @@ namespace gable::playback {
 inline Gpu& the_gpu() { return *gable_playback_gpu(); }
 inline void broken(const std::string& what) { the_gpu().control().rule_broken(what); }
 
-// In which callback of ours the thread is.
+// The callback that the thread is in.
 enum class Inside : std::uint8_t { nothing, driver, resource, buffer };
 Inside& inside();
 CUpti_ApiCallbackSite& driver_site();  // of the driver callback that the thread is in
 
 std::atomic<int>& driver_callbacks();  // that are under way, on any thread
 
-// For the time of a callback.
+// Marks the thread as inside a callback while it lives.
 class Callback {
  public:
   explicit Callback(Inside kind);
@@ -37,7 +37,7 @@ class Callback {
   bool driver_before_;
 };
 
-// At the start of every CUPTI call: a code that the call must answer at once.
+// Called at the start of every CUPTI call; returns a code that the call must return at once.
 std::optional<CUptiResult> enter_call(const char* call);
 #define GABLE_ENTER() \
   if (const auto refused = ::gable::playback::enter_call(__func__)) return *refused

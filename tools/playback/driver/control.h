@@ -22,23 +22,23 @@ class Control {
   // The first value of docs/recordings.md is the default.
   [[nodiscard]] bool is(const char* name, const char* value) const;
 
-  // To be asked at the start of every call. A code: the call must answer it and do nothing. Does
-  // not return from a hang.
+  // Called at the start of every call. If it returns a code, the call must return it and do
+  // nothing. Does not return from a hang.
   std::optional<std::int32_t> fault_of(std::string_view call);
-  // To be asked within every call: waits as long as a fault of this call says.
+  // Called within every call: waits as long as a fault of this call says.
   void delay(std::string_view call);
-  // Why CUPTI takes no counters on this GPU, as a fault said; empty: it does.
+  // Why CUPTI takes no counters on this GPU, from a fault; empty if it does.
   [[nodiscard]] std::string unsupported() const;
   [[nodiscard]] std::string holder() const;  // of CUPTI, as the last fault named it
 
-  // Takes one of the next N; false when none is left.
+  // Takes one of the N records to lose; false if none is left.
   bool take_lost_record() { return take(lose_records_); }
   bool take_zero_timestamp() { return take(zero_timestamps_); }
   bool take_wrong_ctas() { return take(wrong_ctas_); }
   std::uint64_t take_dropped_ranges() { return drop_ranges_.exchange(0); }
   [[nodiscard]] bool no_permission() const { return no_permission_.load(); }
 
-  // One line on stderr and in the file that GABLE_PLAYBACK_VIOLATIONS names.
+  // Reports a broken rule as one line on stderr and in the file named by GABLE_PLAYBACK_VIOLATIONS.
   void rule_broken(const std::string& what);
 
  private:
