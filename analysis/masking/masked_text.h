@@ -14,10 +14,8 @@ class MaskedText {
  public:
   explicit MaskedText(std::string_view text) : text_(text) {}
 
-  [[nodiscard]] std::size_t at() const {
-    return at_;
-  }  // position; all before it is copied or
-     // masked
+  // The position; all before it is copied or masked.
+  [[nodiscard]] std::size_t at() const { return at_; }
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
   // The quote character the position is within; '\0': none.
   [[nodiscard]] char quote() const { return quote_; }

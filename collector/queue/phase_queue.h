@@ -73,7 +73,7 @@ class PhaseQueue {
   // are launches.
   void ended(Phase phase, std::uint64_t hash, bool kept);
   // What the keys of the last kept window of `phase` still need, once its content is known; until
-  // then the queue assumes nothing. Has no effect if `active` is set.
+  // then the queue assumes that they need nothing. Has no effect if `active` is set.
   struct Progress {
     bool more = false;      // keys have too few samples
     bool wide = false;      // samples spread widely: more windows once every key has enough
