@@ -104,14 +104,14 @@ void fill_total(const Profile::State& state, const UnitScale& unit, Report& repo
 void fill_overhead(const Profile::State& state, RunInfo& run) {
   if (state.overhead_ns > 0) run.overhead.callbacks_ns = static_cast<double>(state.overhead_ns);
   for (const auto& [phase, wall] : state.window_wall)
-    run.overhead.window_wall_ns[phase] = wall.mean();
+    run.overhead.window_wall_ns[to_string(phase)] = wall.mean();
   // A step is compared with warm-up steps of its own launch sequence only.
-  std::map<std::string, std::pair<double, double>> walls;  // by phase: measured, undisturbed
-  std::set<std::string> ahead;
+  std::map<Phase, std::pair<double, double>> walls;  // measured, undisturbed
+  std::set<Phase> ahead;
   for (const auto& [key, wall] : state.class_wall) {
     const auto& [phase, sequence] = key;
-    const auto plain = state.class_wall.find({"warmup", sequence});
-    if (phase == "warmup" || phase == "wait" || plain == state.class_wall.end()) continue;
+    const auto plain = state.class_wall.find({Phase{PhaseKind::warmup}, sequence});
+    if (!measures(phase.kind) || plain == state.class_wall.end()) continue;
     const auto place = state.classes.known_place(sequence);
     const Maybe gpu_ns = place && *place < state.class_sums.size()
                              ? state.class_sums[*place].length().mean()
@@ -122,11 +122,11 @@ void fill_overhead(const Profile::State& state, RunInfo& run) {
     walls[phase].second += plain_ns * static_cast<double>(wall.count());
   }
   for (const auto& [phase, wall] : walls) {
-    if (wall.second > 0) run.overhead.slowdown[phase] = wall.first / wall.second;
+    if (wall.second > 0) run.overhead.slowdown[to_string(phase)] = wall.first / wall.second;
   }
   // A border at which the host is far ahead of the GPU comes too early, and a window that is
   // counted waits for the steps before it: nothing tells what of its time is its own.
-  for (const std::string& phase : ahead) run.overhead.slowdown[phase] = std::nullopt;
+  for (const Phase phase : ahead) run.overhead.slowdown[to_string(phase)] = std::nullopt;
 }
 
 StepClasses::Mean mean_of(const Moments& each) {

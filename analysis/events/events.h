@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,7 +59,7 @@ enum class PhaseKind : std::uint8_t { off, wait, warmup, hw, flops, time };
 struct Phase {
   PhaseKind kind = PhaseKind::off;
   std::uint8_t group = 0;
-  friend bool operator==(const Phase&, const Phase&) = default;
+  friend auto operator<=>(const Phase&, const Phase&) = default;
 };
 // "hw:2", "flops", "time", "wait", "warmup", "off".
 [[nodiscard]] std::string to_string(Phase phase);

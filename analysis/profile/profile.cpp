@@ -565,8 +565,7 @@ bool Profile::awaited_aside(const KernelRecord& record) {
 bool Profile::take_back() {
   if (aside_ == nullptr) return false;
   const auto missed = [this](const auto& phase) {
-    return phase.first != "wait" && phase.first != "warmup" &&
-           !state_->window_wall.contains(phase.first);
+    return measures(phase.first.kind) && !state_->window_wall.contains(phase.first);
   };
   const auto& before = aside_->window_wall;
   if (std::none_of(before.begin(), before.end(), missed)) {

@@ -208,7 +208,7 @@ void Profile::State::close(std::list<Window>::iterator window) {
     if (end.keep && window->unions_known) keep_length(*window, 0);
   } else if (end.keep) {
     if (end.end_ns > end.start_ns && end.start_ns != 0) {
-      const std::string phase = to_string(window->phase);
+      const Phase phase = window->phase;
       window_wall[phase].add(end.end_ns - end.start_ns);
       if (class_wall.size() < kMaxClassWalls || class_wall.contains({phase, end.sequence_hash}))
         class_wall[{phase, end.sequence_hash}].add(end.end_ns - end.start_ns);

@@ -95,8 +95,8 @@ struct Profile::State {
   std::vector<ClassSums> class_sums;                          // by the place in `classes`
   std::array<std::uint64_t, kMeasuringKinds> kept_windows{};  // by kind_index
   std::unordered_map<LayerId, std::uint64_t> calls;           // in all phases
-  std::map<std::string, Moments> window_wall;                 // kept windows by phase, and warm-up
-  std::map<std::pair<std::string, std::uint64_t>, Moments> class_wall;  // and by launch sequence
+  std::map<Phase, Moments> window_wall;                       // kept windows by phase, and warm-up
+  std::map<std::pair<Phase, std::uint64_t>, Moments> class_wall;  // and by launch sequence
   StepTimes step_times;
   std::vector<StepRecord> step_records;  // at most kMaxStepRecords
   std::uint64_t step_records_ahead = 0;  // left out: launch queue always full

@@ -56,7 +56,7 @@ void RecordingOutput::write(EventSink& sink, Windows& windows) {
                          : std::string("Recorded from a run: ")) +
                 command + ".";
   const auto border = windows.counts().border;
-  source.steps = border != "launches" && border != "period";
+  source.steps = border != Border::launches && border != Border::period;
   RecordingText recording;
   bool launched = false;
   sink.with_profile([&](Profile& profile) {

@@ -131,7 +131,7 @@ RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environm
   run.steps.flops = counts.flops;
   run.steps.time = counts.time;
   run.steps.classes = counts.classes;
-  run.steps.border = counts.border;
+  run.steps.border = counts.border_name;
   if (counts.period != 0) run.steps.period = counts.period;
   if (counts.needed) run.steps.needed = *counts.needed;
   run.overhead.budget_percent = counts.budget;

@@ -69,7 +69,8 @@ Windows::Counts Windows::counts() {
     const MutexLock hold(queue_.mutex());
     static_cast<WindowQueue::Counts&>(counts) = queue_.counts();
   }
-  counts.border = borders_.name();
+  counts.border = queue_.border();
+  counts.border_name = borders_.name();
   counts.period = borders_.period();
   return counts;
 }

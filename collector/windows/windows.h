@@ -110,7 +110,8 @@ class Windows final : public RangeListener {
   [[nodiscard]] std::uint64_t changes_ns() { return driver_.turns().spent_ns(); }
   [[nodiscard]] bool steps_known() const { return queue_.by_steps(); }
   struct Counts : WindowQueue::Counts {
-    std::string border;        // as in RunInfo
+    Border border = Border::launches;
+    std::string border_name;   // as in RunInfo
     std::uint32_t period = 0;  // launches of the last period that was followed; 0: none
   };
   [[nodiscard]] Counts counts();

@@ -67,8 +67,8 @@ TEST(CountedLaunches, AfterTheStepsThatWereFoundTheNextLaunchBeginsAWindow) {
     Once once(run);
     once.launches(before);
     for (int launch = 0; launch < 40 * 12; ++launch) run.launch("k" + std::to_string(launch % 12));
-    ASSERT_EQ(run.c.windows.counts().border, "period");
-    while (run.c.windows.counts().border == "period") once.launches(1);
+    ASSERT_EQ(run.c.windows.counts().border_name, "period");
+    while (run.c.windows.counts().border_name == "period") once.launches(1);
     ASSERT_TRUE(run.said("and then stopped repeating"));
     EXPECT_EQ(once.until_windows(2), kTwoWindows - 1) << before;  // the last one was the first
   }
@@ -85,8 +85,8 @@ TEST(CountedLaunches, AfterTheRangesThatWereFoundTheNextLaunchBeginsAWindow) {
       for (int k = 0; k < 12; ++k) run.launch("k" + std::to_string((k * 7 + step) % 12));
       run.pop();
     }
-    ASSERT_EQ(run.c.windows.counts().border, "range");
-    while (run.c.windows.counts().border == "range") once.launches(1);
+    ASSERT_EQ(run.c.windows.counts().border_name, "range");
+    while (run.c.windows.counts().border_name == "range") once.launches(1);
     EXPECT_EQ(once.until_windows(2), kTwoWindows) << before;
   }
 }
@@ -98,9 +98,9 @@ TEST(CountedLaunches, AfterACommunicatorTheNextLaunchBeginsAWindow) {
     Once once(run);
     once.launches(before);
     for (int launch = 0; launch < 40 * 12; ++launch) run.launch("k" + std::to_string(launch % 12));
-    ASSERT_EQ(run.c.windows.counts().border, "period");
+    ASSERT_EQ(run.c.windows.counts().border_name, "period");
     run.c.windows.communicator_made(Communicator::processes);
-    ASSERT_EQ(run.c.windows.counts().border, "launches");
+    ASSERT_EQ(run.c.windows.counts().border_name, "launches");
     // The first of the hundred that are waited for is what the period left.
     EXPECT_EQ(once.until_windows(2), 99 * 5 + kTwoWindows) << before;
   }

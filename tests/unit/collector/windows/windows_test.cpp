@@ -96,7 +96,7 @@ TEST(Windows, TheStepThatTheProgramsEndCutsShortIsNotKept) {
 TEST(StepBorders, WhereNoStepIsKnownAWindowIsSoManyLaunches) {
   RunOnScript run("--phases time --wait 0 --warmup 0 --active 2 --window 5");
   for (int i = 0; i < 21; ++i) run.launch("k" + std::to_string(i));
-  EXPECT_EQ(run.c.windows.counts().border, "launches");
+  EXPECT_EQ(run.c.windows.counts().border_name, "launches");
   EXPECT_EQ(run.c.windows.counts().time, 2u);
   EXPECT_FALSE(run.c.windows.steps_known());
 }
@@ -106,7 +106,7 @@ TEST(StepBorders, ThePeriodOfTheLaunchesIsTheStep) {
   for (int step = 0; step < 40; ++step)
     for (int k = 0; k < 12; ++k) run.launch("k" + std::to_string(k));
   const auto counts = run.c.windows.counts();
-  EXPECT_EQ(counts.border, "period");
+  EXPECT_EQ(counts.border_name, "period");
   EXPECT_EQ(counts.period, 12u);
   EXPECT_EQ(counts.time, 2u);
   EXPECT_EQ(run.kernel("k3").launches, 1.0);
@@ -119,7 +119,7 @@ TEST(StepBorders, ARangeThatComesAgainIsTheStepAndIsNamed) {
     for (int k = 0; k < 12; ++k) run.launch("k" + std::to_string((k * 7 + step) % 12));
     run.pop();
   }
-  EXPECT_EQ(run.c.windows.counts().border, "range");
+  EXPECT_EQ(run.c.windows.counts().border_name, "range");
   EXPECT_TRUE(run.said("The range 'iteration'"));
 }
 
@@ -133,7 +133,7 @@ TEST(StepBorders, ANamedRangeIsTheStepAndNothingElseIs) {
     run.launch("gemm");
     run.pop();
   }
-  EXPECT_EQ(run.c.windows.counts().border, "range");
+  EXPECT_EQ(run.c.windows.counts().border_name, "range");
   EXPECT_EQ(run.c.windows.counts().time, 2u);
   EXPECT_EQ(run.kernel("gemm").launches, 2.0);
 }
@@ -159,10 +159,10 @@ TEST(StepBorders, AProgramsOwnStepWinsOverOneThatWasFound) {
   run.c.windows.step_point(StepPoint::forward);
   run.launch("gemm");
   run.c.windows.step_point(StepPoint::forward);
-  EXPECT_EQ(run.c.windows.counts().border, "forward");
+  EXPECT_EQ(run.c.windows.counts().border_name, "forward");
   run.launch("gemm");
   run.c.windows.step_point(StepPoint::call);
-  EXPECT_EQ(run.c.windows.counts().border, "call");
+  EXPECT_EQ(run.c.windows.counts().border_name, "call");
   const auto seen = run.c.windows.counts().seen;
   run.launch("gemm");
   run.c.windows.step_point(StepPoint::forward);  // within the program's own step
@@ -177,7 +177,7 @@ TEST(StepBorders, TheProfilersStartAndStopAreAStep) {
     run.launch("gemm");
     run.call(CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, CUPTI_API_ENTER);
   }
-  EXPECT_EQ(run.c.windows.counts().border, "profiler");
+  EXPECT_EQ(run.c.windows.counts().border_name, "profiler");
   EXPECT_EQ(run.c.windows.counts().time, 2u);
   EXPECT_EQ(run.kernel("gemm").time_mean_ns, 500.0);
 }
