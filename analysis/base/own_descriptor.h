@@ -16,9 +16,9 @@ namespace gable {
 // left.
 [[nodiscard]] int high_duplicate(int file);
 
-// Writes all of `text` if `file` still is `wanted`, else nothing. It checks and writes a duplicate,
-// so nothing goes to a file that the program opens under the number meanwhile. Errors as in
-// write_whole; EBADF: it is another file.
+// Writes all of `text` if `file` still is `wanted`, else nothing. It checks a duplicate and writes
+// to that, so nothing goes to a file that the program opens under the number meanwhile. Errors as
+// in write_whole; EBADF: it is another file.
 [[nodiscard]] int write_if_still(const FileIdentity& wanted, int file, std::string_view text,
                                  std::chrono::milliseconds patience = kReaderPatience);
 

@@ -14,10 +14,10 @@ namespace gable {
 
 // Writes beside `path` and renames, so that a reader sees the old file or the new one, never a
 // part, also when the machine stops. Anything but a regular file (a pipe, a terminal, /dev/null) is
-// written in place; so are /dev/stdout and the like. `patience`: how long to wait for a pipe's
-// reader, and each time until it takes more. A new file gets the umask's mode, but only its owner
-// may read it in a folder where all may write, as reports name the host and the command. Returns an
-// empty text on success, else a sentence. Never throws.
+// written in place; so are /dev/stdout and the like, whatever they lead to. `patience`: how long to
+// wait for a pipe's reader, and each time until it takes more. A new file gets the umask's mode,
+// but only its owner may read it in a folder where all may write, as reports name the host and the
+// command. Returns an empty text on success, else a sentence. Never throws.
 [[nodiscard]] std::string write_text_file(const std::string& text, const std::string& path,
                                           std::chrono::milliseconds patience = kReaderPatience);
 

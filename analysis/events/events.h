@@ -89,7 +89,7 @@ struct CopyCall {
 
 // Tokens that one forward pass of text generation reads or makes.
 struct TokenCount {
-  LayerId layer = 0;  // layer for prefill or decode
+  LayerId layer = 0;  // the layer of prefill or decode
   WindowId window = kNoWindow;
   std::uint32_t sequences = 0, per_sequence = 0;
 };

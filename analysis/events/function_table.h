@@ -33,7 +33,7 @@ class FunctionTable {
   // unique number.
   [[nodiscard]] std::string name(FunctionId id) const;
   [[nodiscard]] std::size_t size() const;
-  // How often intern() refused a symbol that exceeds the bounds.
+  // How often intern() got a symbol that exceeds the bounds.
   [[nodiscard]] std::uint64_t folded() const;
 
  private:

@@ -50,7 +50,7 @@ struct GpuState {
   Maybe power_mean_w, power_max_w, power_limit_w;
   Maybe temperature_max_c;
   std::optional<Throttled> throttled;
-  Maybe clocks_set;  // share in which a user's setting limited the clocks
+  Maybe clocks_set;  // share of samples in which a user's setting limited the clocks
   friend bool operator==(const GpuState&, const GpuState&) = default;
 };
 

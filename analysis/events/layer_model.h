@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program's framework says of its layers: the work of a step's operators by formula, and
-// the tensors of its modules. Shapes are in elements; a multiply and an add are 2 floating-point
-// operations.
+// the tensors of its modules. Shapes are in elements, bytes are by the tensors' types; a multiply
+// and an add are 2 floating-point operations.
 #pragma once
 
 #include <cstdint>

@@ -19,11 +19,12 @@ using KeySet = std::unordered_set<LaunchKey, HashLaunchKey>;
 struct KeyChoice {
   KeySet keys;
   std::uint64_t launches = 0;  // launches of the chosen keys in a window
-  std::uint64_t least = 0;     // minimum launches that need room; above `launches`: wait
+  std::uint64_t least = 0;     // fewest launches there must be room for; above `launches`: wait
   [[nodiscard]] bool enough() const { return launches > 0 && launches >= least; }
 };
 
-inline constexpr std::uint64_t kLeastLaunches = 32;  // per window, or an eighth of those needed
+// The least launches of a window; an eighth of those needed if that is more.
+inline constexpr std::uint64_t kLeastLaunches = 32;
 
 struct ChoiceRequest {
   ProgressQuery query;

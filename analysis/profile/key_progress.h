@@ -23,7 +23,7 @@ struct ProgressQuery {
   std::uint32_t groups = 1;     // hardware passes: each of them counts bytes and durations
   std::uint32_t round = 1;      // round of the queue; each needs its own samples
   std::function<bool(const LaunchKey&)> counted;  // keys that get ranges; empty: all
-  bool guess = false;  // estimate durations never timed from the number of threads
+  bool guess = false;  // estimate durations that were never timed, by the number of threads
 };
 
 // What one key still needs of the phase.

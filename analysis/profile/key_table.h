@@ -25,7 +25,7 @@ struct CounterSums {
   std::vector<double> sum;
   std::vector<std::uint64_t> known;  // values that were no NaN
   std::uint64_t samples = 0;
-  std::uint64_t ranges = 0;   // ranges with the samples, if launches are counted together
+  std::uint64_t ranges = 0;   // ranges that hold the samples, if launches are counted together
   std::uint64_t windows = 0;  // kept windows with samples
 
   void merge(const CounterSums& other);

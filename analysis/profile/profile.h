@@ -127,7 +127,7 @@ class Profile {
   [[nodiscard]] const State& state() const { return *state_; }
 
  private:
-  // Whether a record belongs to what was put aside.
+  // If the record belongs to what was put aside, adds it there and returns true.
   bool awaited_aside(const KernelRecord& record);
 
   std::unique_ptr<State> state_, aside_;

@@ -85,7 +85,7 @@ struct Profile::State {
   // --- set-up ---
   std::map<std::int32_t, DeviceInfo> devices;
   std::vector<MetricList> metrics;       // a phase's place is its phase index
-  std::set<std::string> raw_metrics;     // of those: no part of operations and bytes
+  std::set<std::string> raw_metrics;     // metrics not used for operations and bytes
   FunctionId range_function = 0;         // function of ranges' rows; 0: launches are counted alone
   std::vector<ModelDescription> models;  // one step each, with different launch sequences
 
@@ -99,7 +99,7 @@ struct Profile::State {
   std::map<std::pair<Phase, std::uint64_t>, Moments> class_wall;  // and by launch sequence
   StepTimes step_times;
   std::vector<StepRecord> step_records;  // at most kMaxStepRecords
-  std::uint64_t step_records_ahead = 0;  // left out: launch queue always full
+  std::uint64_t step_records_ahead = 0;  // left out, as the launch queue was always full
   Moments launch_latency;                // from kept time windows whose kernels are all held
   // Tokens by layer, from kept time windows with only that layer's tokens.
   std::unordered_map<LayerId, TokenSums> tokens;
@@ -155,7 +155,7 @@ struct Profile::State {
   }
   // Adds a launch that is counted with its layer.
   void add_to_range(const LaunchKey& launch, Window* window);
-  // Adds its duration.
+  // Adds the duration of such a launch.
   void add_to_range(KeyIndex launch, Window& window, std::uint64_t duration_ns);
   // Counts the content of an ended window that waits for no record.
   void close(std::list<Window>::iterator window);

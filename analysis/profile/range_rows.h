@@ -36,7 +36,7 @@ class Overlaps {
  public:
   // The complete records of one window, sorted by start.
   void add_window(const std::vector<HeldRecord>& records, const KeyTable& keys);
-  // That share of the time of the layer's own kernels; empty if none was timed.
+  // The overlap as a share of the time of the layer's own kernels; empty if none was timed.
   [[nodiscard]] Maybe share(std::int32_t device, LayerId layer) const;
 
  private:
@@ -49,7 +49,7 @@ class Overlaps {
 // What the kernels of a layer tell about its ranges.
 struct RangeContent {
   std::uint64_t threads = 0, launches = 0;  // all that were launched
-  std::string name;  // name of a kernel, preferably one named for tensor cores
+  std::string name;  // a kernel's name, preferably one that says it uses tensor cores
 };
 using RangeContents = std::map<std::pair<std::int32_t, LayerId>, RangeContent>;
 

@@ -13,7 +13,7 @@ namespace gable {
 
 struct Spread {
   std::uint32_t windows = 0;
-  double mean = 0, squares = 0;  // Welford's running sums
+  double mean = 0, squares = 0;  // Welford's: mean, and sum of squared deviations from it
   double low = std::numeric_limits<double>::infinity(), high = -low;
 
   void add(double value) {
@@ -34,7 +34,8 @@ struct Spread {
     const double ratio = variation() / share;
     return ratio * ratio;
   }
-  // Whether the largest value is more than `share` above the smallest.
+  // Whether the largest and the smallest value differ by more than `share` of the one with the
+  // larger magnitude.
   [[nodiscard]] bool differs(double share) const {
     return windows > 0 && high - low > share * std::max(std::abs(high), std::abs(low));
   }

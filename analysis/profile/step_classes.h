@@ -35,8 +35,8 @@ class StepClasses {
   }
   // Number of different sequences.
   [[nodiscard]] std::size_t size() const { return size_; }
-  // Number of steps in sequences without a place for which `has(place)` holds, and of those
-  // sequences.
+  // The number of steps seen whose sequence is in none of the places for which `has(place)` holds,
+  // and the number of these sequences.
   template <typename Has>
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> outside(Has has) const {
     std::pair<std::uint64_t, std::uint64_t> found;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neighbouring steps recorded call by call, with each operation's place in the report.
+// Neighbouring steps recorded call by call, with the launch key by which the report knows each
+// operation.
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,8 @@ class StepRecorder {
   void begin(WindowId window);
   void end(WindowId window);
   void end_row();
-  // Closes a window whose missing kernels will never come. `good`: it counts, and all its kernels
-  // have times.
+  // Closes a window: all its kernels have come, or the missing ones never will. `good`: it counts,
+  // and all its kernels have times.
   void close(const WindowEnd& end, bool good);
   // Says that no further records will come.
   void finish();
@@ -106,7 +106,7 @@ class StepRecorder {
   std::vector<Operation> operations_;
   std::unordered_map<std::uint32_t, LaunchKey> between_;  // by correlation
   std::unordered_set<std::uint64_t> non_blocking_;        // existing non-blocking streams
-  std::unordered_set<std::uint32_t> come_;                // records no window waits for, by id
+  std::unordered_set<std::uint32_t> come_;  // correlations of records that no window awaits
   std::size_t calls_ = 0;
   bool urged_ = false;  // records that have not come by now will not
   std::uint64_t too_large_ = 0, too_far_ahead_ = 0;

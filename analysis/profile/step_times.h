@@ -28,13 +28,13 @@ namespace gable {
 
 // One step whose kernels all have times.
 struct TimedStep {
-  std::uint64_t step = 0;  // step number; 0: the next step is not known
+  std::uint64_t step = 0;  // the next step has the next number; 0: the next one is not known
   std::size_t place = 0;   // its class's place in StepClasses
   bool changed = false;    // CUPTI was switched at its begin: the previous step's time is unknown
   bool reach = false;      // it only ends the previous step and is no step itself
   bool apart = false;      // it ends with its last kernel: other work precedes the next
   std::vector<HeldRecord> records;                     // by start
-  std::optional<std::pair<LayerId, TokenSum>> tokens;  // if one pass of text generation
+  std::optional<std::pair<LayerId, TokenSum>> tokens;  // if it is one pass of text generation
 };
 
 struct StepTime {
@@ -46,7 +46,7 @@ class StepTimes {
  public:
   using Measured = std::function<void(const TimedStep&, const StepTime&)>;
 
-  // `max_records`: most records held of the last steps and of launches outside of steps.
+  // `max_records`: most records held of the last steps together.
   explicit StepTimes(std::size_t max_records) : max_records_(max_records) {}
 
   // Adds a step, in any order. `measured` is called for each step whose time becomes known.

@@ -26,7 +26,7 @@ struct WindowKey {
   CounterSums counters;
   double least_flops = std::numeric_limits<double>::infinity();  // smallest FLOPs of one launch
   double most_flops = -std::numeric_limits<double>::infinity();
-  bool from_records = false;  // its launches are counted by their records, not by graphs
+  bool from_records = false;  // its launches are counted by records, as no graph told of them
 };
 
 struct CopyGroup {

@@ -40,7 +40,7 @@ class RecordingCalls {
   [[nodiscard]] std::uint64_t unsaid_copies() const { return unsaid_copies_; }
 
  private:
-  struct Member {  // a node of a graph
+  struct Member {  // kernels of one kind in a graph
     std::uint32_t kind = 0, count = 0;
   };
   struct Place {

@@ -112,7 +112,7 @@ struct RecordedOp {
   bool whole_context = false;  // sync: no stream was named
   bool update = false;         // capture_end: an executable graph takes what was captured
   CopyKind copy = CopyKind::other;
-  HostMemory host = HostMemory::pinned;  // copy: the host's memory
+  HostMemory host = HostMemory::pinned;  // copy: kind of the host's memory
   std::int32_t thread = 0;
   std::uint32_t line = 0;
   std::uint32_t stream = 0, context = 0;

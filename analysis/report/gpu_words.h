@@ -16,8 +16,7 @@ inline constexpr double kNotableShare = 0.05;
 // The causes of throttling, the longest first: "power cap, 62 % of samples"; empty if not
 // throttled.
 [[nodiscard]] std::string throttled_by(const DeviceInfo& device);
-// Whether a setting held the SM clock below its maximum, because NVML says so or the clock never
-// changed.
+// Whether a setting held the SM clock below its maximum: NVML says so, or the clock never changed.
 [[nodiscard]] bool has_locked_clock(const DeviceInfo& device);
 
 // A line for each GPU whose clocks were throttled or locked.

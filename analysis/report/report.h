@@ -43,7 +43,7 @@ struct Roof {
   Bound bound = Bound::unknown;
   std::string ceiling;  // name of the ceiling that binds: "dram", "fp32", "bf16_tensor" …; empty
                         // when unknown
-  MemoryLevel level = MemoryLevel::none;  // the memory level that binds
+  MemoryLevel level = MemoryLevel::none;  // the level that binds, if memory does
   std::string source;                     // "theoretical" | "measured"; empty when unknown
   // The least times that the compute roofs and the memory roofs allow: per launch for a kernel; for
   // a layer sums over its kernels per unit, known if the fraction is.
@@ -54,11 +54,11 @@ struct Roof {
 // Shares are 0 to 1; a sector is 32 bytes. analysis/roofline/set_metrics.h says how each follows
 // from counters.
 struct SetMetrics {
-  Maybe occupancy;                                    // share of an active SM's warp slots
+  Maybe occupancy;                                    // share of an active SM's warp slots in use
   Maybe warp_efficiency, warp_efficiency_predicated;  // share of 32 threads that are active
   Maybe branch_uniformity;                            // share of branch targets without divergence
   Maybe l1_hit_rate, l2_hit_rate;                     // share of sectors
-  Maybe sectors_per_load, sectors_per_store;          // L1 sectors per warp's global access
+  Maybe sectors_per_load, sectors_per_store;          // L1 sectors per global access of a warp
   Maybe l2_sectors_per_request;                       // sectors per L2 request of the SMs
   // Share of the peak of the SMs, of the memory units of all levels and of DRAM, as in ncu.
   Maybe compute_throughput, memory_throughput, dram_throughput;
@@ -90,7 +90,7 @@ struct ExposedTimes {
   // between its calls.
   struct Without {
     StepSaving compute, communication, copies, host;
-    std::optional<StepSaving> input;  // part of the host's; empty if unknown
+    std::optional<StepSaving> input;  // part of the host's; empty if input is not recorded
   };
   Without without;
 };
@@ -157,8 +157,8 @@ struct LayerModel {
     std::map<std::string, Maybe> types;  // FLOP by type: "fp32", "tf32", "bf16" …
   };
   Part all, self;  // with and without the layers below it
-  // How complete `all` is: the share of the row's time in layers whose own parts are known. Unknown
-  // if some parts are, and the times are not from such steps.
+  // How complete `all` is: the share of the row's time in layers whose own parts are known. 1 if
+  // all are known; unknown if some are not and the times are not from such steps.
   Maybe flops_coverage, bytes_coverage;
   double operators = 0;
   Maybe flops_ratio, bytes_ratio;  // measured / analytic
@@ -231,7 +231,8 @@ struct CollectiveRow {
   // Parts of the kernel's time: until the last rank came, and after. Only if the files of all ranks
   // of the group were read together.
   Maybe wait_ns, transfer_ns;
-  Maybe others_wait_ns;  // mean of the others' waits; 0 if another rank came last
+  // Mean per launch of what all others waited; a launch to which another rank came last counts 0.
+  Maybe others_wait_ns;
 };
 
 struct KernelRow {
@@ -259,7 +260,7 @@ struct KernelRow {
   std::optional<StepSaving> step_saving;
   std::uint64_t samples_hw = 0, samples_flops = 0, samples_time = 0;
   std::map<std::string, Maybe> counters;  // raw metrics by full name, mean of one launch
-  std::optional<SetMetrics> metrics;      // derived from the counters; empty if nothing is
+  std::optional<SetMetrics> metrics;      // derived from the counters; empty if none is
   std::vector<std::string>
       flags;  // "above_roof", "tensor_inferred", "hfma_moves", "launches_differ" …
   // A CUDA graph as a whole: its counters, and the sum of the times of its kernels, which have rows

@@ -42,8 +42,8 @@ struct ChipRates {
 
 [[nodiscard]] const std::vector<ChipRates>& chip_rates();
 
-// The rates of a device; nullptr if its compute capability is unknown. A board not in the table has
-// the rates that all boards of its compute capability share.
+// The rates of a device; nullptr if the table has nothing on its compute capability. A board that
+// the table does not name has the rates that all boards of its compute capability share.
 [[nodiscard]] const ChipRates* rates_of(const DeviceInfo& device);
 
 }  // namespace gable

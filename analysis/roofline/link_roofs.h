@@ -25,8 +25,8 @@ namespace gable {
 // devices, and the times of collectives in each layer.
 void fill_link_roofs(Report& report);
 
-// The time in which one launch of a collective's kernel moves its bytes: the transfer time, if
-// known.
+// The time in which one launch of a collective's kernel moves its bytes: its transfer if that is
+// known, else the kernel's mean time.
 [[nodiscard]] Maybe exchange_time(const KernelRow& kernel);
 
 // Collective times of all GPUs together.

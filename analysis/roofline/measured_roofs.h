@@ -50,7 +50,7 @@ struct ParsedRoofs {
 // The roofs in the folder. Unusable files are ignored, with a sentence each.
 struct StoredRoofs {
   std::vector<MeasuredRoofs> all;
-  std::vector<Ceiling> stated;  // roofs that another tool's file states
+  std::vector<Ceiling> stated;  // roofs that another tool's file states of its devices
   std::vector<std::string> problems;
 };
 [[nodiscard]] StoredRoofs read_roofs_folder(const std::string& folder);

@@ -15,7 +15,7 @@ class InputTime {
  public:
   // Overlapping waits of a thread count once; one that ends before it begins does not count.
   explicit InputTime(const std::vector<InputWait>& waits);
-  // The time in ns spent on input within the stretch.
+  // The time in ns between `from_ns` and `to_ns` in which the thread fetched input.
   [[nodiscard]] std::uint64_t within(std::uint32_t thread, std::uint64_t from_ns,
                                      std::uint64_t to_ns) const;
 

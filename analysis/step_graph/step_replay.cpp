@@ -245,7 +245,7 @@ SteadyStep StepReplay::steady(const Change& change) const {
   const auto growth = [&](std::size_t step, std::size_t pattern, std::size_t node) {
     return ns_between(past[step - pattern][node], past[step][node]);
   };
-  using Growth = std::pair<std::uint64_t, std::uint32_t>;  // growth over a pattern, its steps
+  using Growth = std::pair<std::uint64_t, std::uint32_t>;  // growth over a pattern, and its steps
   Growth last;
   std::uint32_t alike = 0;
   for (std::uint32_t step = 0; step < kMostSteps; ++step) {

@@ -25,10 +25,10 @@ namespace gable {
 inline constexpr std::uint64_t kSameLength = ~std::uint64_t{0};
 
 struct Change {
-  // New lengths in ns by index in RecordedSteps::operations; later operations keep theirs.
+  // New lengths in ns by index in RecordedSteps::operations; those beyond its end keep theirs.
   std::vector<std::uint64_t> length_ns;
   bool keep_host_gaps = true;  // false: no time between the calls of a thread
-  bool keep_input = true;      // false: drop the part that fetched the next input
+  bool keep_input = true;      // false: without the part of these gaps that fetched the next input
   bool keep_residuals = true;  // false: nodes start when their edges allow
 };
 

@@ -15,7 +15,7 @@ namespace gable {
 
 inline constexpr double kLeastShare = 0.02;  // of the unit's time; below it no advice
 
-// A layer or a kernel that an item is about, by largest saving, else time.
+// A layer or a kernel that an item is about; those with the largest saving, else time, come first.
 struct AdvicePlace {
   std::string name;  // the layer's shown path, or the kernel's function
   Direction direction = Direction::none;
@@ -26,7 +26,7 @@ struct AdvicePlace {
 
 struct Advice {
   std::string id;       // "tensor_cores", "fuse" …: stable, for scripts and tests
-  std::string action;   // what to do and how; then the first three layers and kernels
+  std::string action;   // what to do and what to type, then the first three layers and kernels
   std::string trigger;  // what was measured
   Maybe saving_ns;      // upper bound per unit of the report, at most the unit's time
   std::vector<AdvicePlace> layers = {};   // empty if the kernels have no layer

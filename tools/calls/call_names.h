@@ -27,8 +27,8 @@ struct NamedCall {
   bool asynchronous = false;  // a copy whose name says so
 };
 
-// Recognises names of both and of AMD's runtime, with or without nsys's suffix ("_v3020"), "_ptsz"
-// and "_v2".
+// Recognises names of CUDA's runtime and driver and of AMD's runtime, with or without nsys's suffix
+// ("_v3020"), "_ptsz" and "_v2".
 [[nodiscard]] NamedCall named_call(std::string_view name);
 
 // Whether the host waits in the call until the GPU gets there. Synchronous copies are excluded, as

@@ -17,7 +17,7 @@
 
 namespace gable {
 
-// Numbers of contexts, which are unique only within a process.
+// Numbers contexts across processes: their own numbers are unique only within a process.
 class NsysContexts {
  public:
   std::uint32_t of(std::uint32_t process, std::uint64_t context) {
@@ -29,7 +29,8 @@ class NsysContexts {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> numbers_;
 };
 
-// Correlation and context, as in records, of a process, as in the tables (globalPid).
+// Turn a correlation or a context of a process (globalPid), as the tables have them, into those of
+// TracedSteps.
 struct NsysNumbers {
   std::function<std::uint64_t(std::uint64_t process, std::uint64_t correlation)> correlation;
   std::function<std::uint32_t(std::uint64_t process, std::uint64_t context)> context;
@@ -67,8 +68,8 @@ class NsysWaits {
 
   SqliteFile& file_;
   NsysNumbers numbers_;
-  // Event records by their own number, and by the event's, which is recorded many times; in the
-  // order of their calls.
+  // Event records by the number of each record, and by the number of the event, which may be
+  // recorded many times; in the order of their calls.
   Records by_record_, by_event_;
 };
 

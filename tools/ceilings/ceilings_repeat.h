@@ -10,7 +10,8 @@
 namespace gable {
 
 struct RepeatLimits {
-  // Target time of a launch, long enough for clocks and caches to settle.
+  // Target time of a launch: long enough for clocks and caches to settle, and for its begin and end
+  // to weigh little.
   double launch_s = 0.02;
   int least = 40, most = 120;  // launches; the first ones bring the GPU to its sustained clock
   int last = 5;                // last launches, by which it is judged

@@ -17,7 +17,7 @@ inline constexpr double kFollowed = 0.25, kTaken = 0.1;
 struct AdviceScore {
   std::string id;                 // of Advice
   double predicted_ns = 0;        // at most
-  double measured_ns = 0;         // time saved in its layers; "idle", "input": idle time
+  double measured_ns = 0;         // time saved in its layers; of "idle", "input": idle time saved
   std::vector<std::string> left;  // layers that did not follow, largest saving first
   // "tensor cores: predicted up to 6.10 ms, measured 5.40 ms; 2 layers did not follow: a, b."
   [[nodiscard]] std::string line() const;

@@ -29,7 +29,7 @@ struct ComparedRow {
   std::string layer;   // a kernel's layer, by shown path
   Direction direction = Direction::none;
   std::int32_t device = 0;
-  const LayerRow* layer_row = nullptr;  // in the report that `name` is from; may be null
+  const LayerRow* layer_row = nullptr;  // in the report of `name`; null if it has none
   bool counts_again = false;            // its time is that of other rows
   Compared time_ns, flops, dram, fraction, saving_ns, launches;
   Maybe share;  // of A's time, or of B's if new; empty if partly unknown
@@ -47,9 +47,10 @@ struct ComparedRow {
   [[nodiscard]] Compared per_launch_ns() const;
   // Whether the numbers of launches differ by more than windows do.
   [[nodiscard]] bool launches_differ() const;
-  // Whether the difference of time per launch, times B's launches, exceeds the noise.
+  // Whether the difference of time per launch, times B's launches, exceeds the noise and the range,
+  // or a part is unknown.
   [[nodiscard]] bool launch_beyond_noise() const;
-  // Whether the difference of times exceeds the noise and the range, or neither is known.
+  // Whether the difference of times exceeds the noise and the range, or neither of these is known.
   [[nodiscard]] bool beyond_noise() const;
 };
 

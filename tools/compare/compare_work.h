@@ -20,8 +20,9 @@ struct WorkDone {
 };
 [[nodiscard]] WorkDone work_done(const Report& report);
 
-// Empty if both did the same amount, by the operators' formulas first. Else a clause on the first
-// of these that both know: counted FLOPs, FLOPs by formula, launches.
+// Empty if both did the same amount, by the operators' formulas first. Else what differs, without a
+// full stop, of the first of these that both know: counted FLOPs, FLOPs by formula, launches. Also
+// empty if both know none of them.
 [[nodiscard]] std::string other_work(const WorkDone& a, const WorkDone& b,
                                      const std::string& name_a, const std::string& name_b,
                                      Unit unit);

@@ -30,8 +30,8 @@ struct GateOptions {
   double percent = 5;  // allowed relative change
   std::vector<Gated> what = {Gated::step, Gated::idle, Gated::exposed, Gated::time,
                              Gated::coverage};
-  // The user asked for these: an unknown step or idle time is then an obstacle, and is checked
-  // beside named layers too.
+  // The user asked for these: an unknown step or idle time is then an obstacle, and both are also
+  // checked if layers are named.
   bool asked = false;
   // Checks layers that one of these matches, and those within them; empty: the whole program, and
   // every layer with at least kLeastCheckedShare of the baseline's time.
@@ -55,7 +55,7 @@ struct GateFinding {
   Compared values;        // ns, bytes, FLOP, fraction, or number of known values
   Maybe noise_ns = {};    // noise of times
   Maybe range = {};       // range over a side's runs, as ComparedRow::range
-  Maybe whole_ns = {};    // for idle and exposed time: the baseline's step
+  Maybe whole_ns = {};    // for idle and exposed time: the baseline's step, of which it is a share
   std::string more = {};  // for coverage: what got lost
   bool together = false;  // reported by GateResult::uniform
   // How much worse, as a share of the baseline.

@@ -9,7 +9,7 @@
 
 namespace gable {
 
-// Parses them; throws WrongUse if one is not a pattern.
+// Parses the values; throws WrongUse if one is not a pattern.
 [[nodiscard]] std::vector<Pattern> layer_patterns(const std::vector<std::string>& texts);
 
 }  // namespace gable

@@ -30,8 +30,8 @@ class KernelMerge {
     void add(const Maybe& value, double weight);
     [[nodiscard]] Maybe over(double weight) const;
   };
-  using Means =
-      std::map<std::string, std::pair<Mean, std::size_t>>;  // with the number of rows that have it
+  // Each with the number of rows that have it.
+  using Means = std::map<std::string, std::pair<Mean, std::size_t>>;
   void add_message(const std::optional<CollectiveRow>& message, double launches);
   static void add_all(Means& means, const std::map<std::string, Maybe>& values, double weight);
   void read(const Means& means, std::map<std::string, Maybe>& out) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nsys's and ncu's own reports, which only these tools can read and export, if installed.
+// nsys's and ncu's own reports, which only these tools can read: if installed, they export them.
 #pragma once
 
 #include <functional>

@@ -40,7 +40,7 @@ using ExchangeMember = std::map<std::string, ExchangeChannel>;
 struct RankExchanges {
   // A row of the report's kernels.
   struct Row {
-    std::uint64_t launches = 0, known = 0;  // in steps; known: with times, summed
+    std::uint64_t launches = 0, known = 0;  // in steps; known: those that the sums are of
     std::uint64_t wait_ns = 0, transfer_ns = 0;
     double others_wait_ns = 0;
     std::uint64_t ranks = 0;

@@ -31,7 +31,7 @@ class Control {
   [[nodiscard]] std::string unsupported() const;
   [[nodiscard]] std::string holder() const;  // of CUPTI, as the last fault named it
 
-  // Takes one of the N records to lose; false if none is left.
+  // Each takes one of the next N that a fault asked for; false if none is left.
   bool take_lost_record() { return take(lose_records_); }
   bool take_zero_timestamp() { return take(zero_timestamps_); }
   bool take_wrong_ctas() { return take(wrong_ctas_); }
