@@ -351,8 +351,7 @@ class Reader {
   void read_ranges() {
     if (!file_.has(kRanges)) return;
     texts_.read_domains(kRanges);
-    SqliteRows rows(file_, kRanges,
-                    {"start", "end", "globalTid", "domainId", "text", "textId", "eventType"});
+    SqliteRows rows(file_, kRanges, kRangeColumns);
     while (rows.next()) {
       tick();
       const auto type = rows.integer(6);
@@ -521,6 +520,9 @@ class Reader {
           steps.calls.push_back(traced(rows));
       }
       waits.read(where, steps);
+      if (texts_.any_input())
+        steps.inputs = inputs(" WHERE start < " + in_file(window.starts.back()) + " AND end > " +
+                              in_file(window.starts.front()));
       std::vector<std::uint64_t> processes(processes_.size());
       for (const auto& [process, index] : processes_) processes[index] = process;
       waits.read_streams(processes, steps);
@@ -529,12 +531,26 @@ class Reader {
     });
   }
 
+  // When the program fetched its next input.
+  std::vector<InputWait> inputs(const std::string& where) {
+    std::vector<InputWait> inputs;
+    SqliteRows rows(file_, kRanges, kRangeColumns, where);
+    while (rows.next()) {
+      const std::uint64_t thread = rows.number(2).value_or(0);
+      if (texts_.is_input(texts_.range(rows, thread & ~kThreadPart, names_)))
+        inputs.push_back({rows.needed_time(0), rows.needed_time(1), thread_of(thread)});
+    }
+    return inputs;
+  }
+
   // Its call was made before the recording began.
   [[nodiscard]] bool is_early(const NsysOperation& operation) const {
     return numbers_[sources_[operation.source].process].before(operation.correlation);
   }
 
   static constexpr int kName = 5;
+  inline static const std::vector<std::string> kRangeColumns = {
+      "start", "end", "globalTid", "domainId", "text", "textId", "eventType"};
   SqliteFile file_;
   Imported& imported_;
   Progress& progress_;

@@ -77,6 +77,7 @@ std::uint32_t NsysTexts::range(const SqliteRows& rows, std::uint64_t process, Ra
     name = found->second + ":" + name;
   const std::uint32_t id = names.id(name);
   if (step) step_names_.insert(id);
+  if (fetches_input(raw)) input_names_.insert(id);
   if (by_id) ranges_.emplace(key, id);
   return id;
 }

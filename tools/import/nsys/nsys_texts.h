@@ -35,6 +35,9 @@ class NsysTexts {
   std::uint32_t range(const SqliteRows& rows, std::uint64_t process, RangeNames& names);
   // Whether a range of that name is a step.
   [[nodiscard]] bool is_step(std::uint32_t range) const { return step_names_.contains(range); }
+  // Whether any range seen so far, or a range of that name, fetches the program's next input.
+  [[nodiscard]] bool any_input() const { return !input_names_.empty(); }
+  [[nodiscard]] bool is_input(std::uint32_t range) const { return input_names_.contains(range); }
   // What a call does, whose name is in the column.
   NamedCall call(const SqliteRows& rows, int column);
 
@@ -44,7 +47,7 @@ class NsysTexts {
   SqliteFile& file_;
   FunctionTable& functions_;
   const StepRanges& steps_;
-  std::set<std::uint32_t> step_names_;
+  std::set<std::uint32_t> step_names_, input_names_;
   std::unordered_map<std::int64_t, NamedCall> calls_;
   std::optional<SqliteRows> strings_;
   std::unordered_map<std::int64_t, FunctionId> known_;

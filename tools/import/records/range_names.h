@@ -10,6 +10,12 @@
 
 namespace gable {
 
+// Whether the program fetches its next input within a range of this name: PyTorch's DataLoader
+// calls what its iterators do "enumerate(DataLoader)#CLASS.__next__".
+[[nodiscard]] inline bool fetches_input(std::string_view range) {
+  return range.starts_with("enumerate(DataLoader)#");
+}
+
 class RangeNames {
  public:
   std::uint32_t id(std::string_view text) {

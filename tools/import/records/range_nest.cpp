@@ -73,11 +73,9 @@ void RangeNest::project(std::uint32_t range, std::int32_t device, std::uint64_t 
 }
 
 std::vector<InputWait> RangeNest::inputs(std::uint64_t from_ns, std::uint64_t to_ns) const {
-  // As DataLoader's iterators call what they do: "enumerate(DataLoader)#CLASS.__next__".
-  constexpr std::string_view kFetches = "enumerate(DataLoader)#";
   std::vector<InputWait> inputs;
   for (const Range& range : ranges_)
-    if (range.start_ns < to_ns && range.end_ns > from_ns && text(range.name).starts_with(kFetches))
+    if (range.start_ns < to_ns && range.end_ns > from_ns && fetches_input(text(range.name)))
       inputs.push_back({range.start_ns, range.end_ns, range.thread});
   return inputs;
 }

@@ -166,6 +166,25 @@ TEST_F(NsysSteps, WithoutEventRecordsWaitsAreNotKnown) {
   EXPECT_FALSE(record.stream_waits_known);
 }
 
+TEST_F(NsysSteps, SaysWhenInputWasFetched) {
+  const auto range = [this](std::uint64_t from, const std::string& to, const std::string& name) {
+    run("INSERT INTO NVTX_EVENTS VALUES (" + std::to_string(from) + ", " + to + ", 59, '" + name +
+        "', 16777217, NULL, 0)");
+  };
+  const std::string fetch = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+  range(50000, "60000", fetch);  // before the first step
+  range(195000, "199000", fetch + ", op_id = 7");
+  range(95000, "100500", fetch);
+  range(150000, "150100", "enumerate(DataLoader)");
+  range(296000, "NULL", fetch);  // still open when the recording ended
+  const RecordedSteps& steps = read().steps;
+  ASSERT_EQ(steps.inputs.size(), 2u);
+  EXPECT_EQ(steps.inputs[0].start_ns, 195000u);
+  EXPECT_EQ(steps.inputs[0].end_ns, 199000u);
+  EXPECT_EQ(steps.inputs[0].thread, steps.calls[0].thread);
+  EXPECT_EQ(steps.inputs[1].start_ns, 95000u);
+}
+
 TEST_F(NsysSteps, WithoutStepsNothingIsRecorded) {
   (void)read("");
   EXPECT_TRUE(imported.step_records.empty());
