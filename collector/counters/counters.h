@@ -50,7 +50,7 @@ class Counters {
   // Ends the open window on every context without reading it.
   CuptiFailure drop();
   // Called at a launch's ENTER on the launching thread; returns whether the launch has a range.
-  // `wanted`: -k selects it; `kernels`: how many kernels a graph has, 0: unknown.
+  // `wanted`: LaunchFilter selects it; `kernels`: how many kernels a graph has, 0: unknown.
   [[nodiscard]] bool before_launch(const Place& place, std::uint32_t ordinal, const LaunchKey& key,
                                    bool wanted, std::uint32_t kernels = 1);
   // The key a launch is counted under: its own or its layer's.
@@ -68,7 +68,8 @@ class Counters {
 
   // Ends the open window on every context: stops, decodes, joins.
   [[nodiscard]] CountersOutcome finish();
-  // Disables the profilers, so launches run at full speed again. Returns the first failure.
+  // Disables the profilers until the next counter window, so launches run at full speed again.
+  // Returns the first failure, if any.
   CuptiFailure close();
   // The most ranges a window can have on every context, given what CUPTI has refused so far.
   std::size_t most_ranges();
@@ -80,8 +81,8 @@ class Counters {
   void end_context(CUcontext context);
   // The same without calling CUPTI; what was collected is lost.
   void abandon_context(CUcontext context);
-  // CUPTI has not returned from a call, which may pass, or could not stop counting. No other CUPTI
-  // call is allowed.
+  // hangs(): CUPTI has not returned from a call, which may pass. runs_on(): CUPTI could not be told
+  // to stop counting. In both cases no other CUPTI call is allowed.
   [[nodiscard]] bool hangs();
   [[nodiscard]] bool may_return();  // a CUPTI call is overdue but may still return
   [[nodiscard]] bool runs_on();

@@ -73,8 +73,8 @@ class RangeProfiler {
   [[nodiscard]] CuptiFailure close_range();  // pops the open range
   [[nodiscard]] CuptiFailure stop();
   // After stop: decodes (this waits for the context) and evaluates every range. `launched`: the
-  // window should have values. If it has none, CUPTI is called on another thread from then on; that
-  // failure has no code.
+  // window should have values. If it has none, CUPTI is called on the caller's thread instead of
+  // the helper's from then on; that failure has no code.
   [[nodiscard]] CuptiFailure read(Reading& reading, bool launched = true);
   // Ends profiling of the context: its launches run at full speed again.
   [[nodiscard]] CuptiFailure disable();
@@ -102,8 +102,8 @@ class RangeProfiler {
   template <typename Action>
   std::optional<CuptiFailure> patiently(Action action);
   std::optional<CuptiFailure> quickly(CuptiFailure (State::*action)());
-  // Retries on this thread an action that failed there. If it works, returns true, and this thread
-  // is used from then on.
+  // Retries on this thread an action that failed on the helper's. If it works, returns true, and
+  // the caller's thread is used from then on.
   template <typename Action>
   bool succeeds_here(Action action);
   CuptiFailure leave_helper();

@@ -49,12 +49,12 @@ struct RangeProfiler::State {
       std::numeric_limits<std::size_t>::max()};  // less after a refusal
   std::atomic<bool> pinned{false};               // CUPTI may still use the images: never free them
   std::atomic<bool> runs_on{false};              // it could not be stopped
-  // thread_proven: CUPTI counts on the helper's thread. thread_tried: it did not, and another was
-  // tried.
+  // thread_proven: CUPTI counts on the helper's thread. thread_tried: CUPTI refused there, and
+  // another thread was tried.
   bool thread_proven = false, thread_tried = false;
   bool decoded = false;                      // the last window was decoded
   const char* pushed = nullptr;              // the name that push() is to push
-  CuptiFailure (State::*quick)() = nullptr;  // the push or pop to run
+  CuptiFailure (State::*quick)() = nullptr;  // the push or pop to run, and its outcome
   CuptiFailure quick_failure;
   // Disable failed: the profiler may still be enabled, and its object may be gone all the same.
   mutable Mutex mutex;  // held for the sentences alone
@@ -92,7 +92,8 @@ struct RangeProfiler::State {
   CuptiFailure stop();
   CuptiFailure decode(std::uint64_t& dropped);
   CuptiFailure read(Reading& reading);
-  // Abandons the last call, which did not return in time; its outcome is unknown.
+  // Pops, stops and disables after a call that returned only after it was given up; what that call
+  // did is unknown.
   void let_go();
 };
 

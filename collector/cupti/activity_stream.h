@@ -46,13 +46,14 @@ class ActivityStream {
   // failed; `partly` says what is missing if only kernels are recorded.
   std::string enable(std::string& partly);
   void disable();
-  // Stops unforced flushes while counters are taken, until resume(). Returns false if an earlier
-  // flush has not ended.
+  // Turns records off while counters are taken, and has unforced flushes skipped until enable() or
+  // resume(). Returns false if an earlier flush has not ended.
   [[nodiscard]] bool pause();
-  // Allows flushes again when counters are no longer taken.
+  // Allows flushes again when counters are no longer taken, for what was recorded before them;
+  // turns no records on.
   void resume() { paused_.store(false); }
   [[nodiscard]] bool enabled() const { return enabled_; }
-  // Whether CUPTI refused to record some kind of copy this time.
+  // Whether CUPTI refused to record some kind of copy when records were last enabled.
   [[nodiscard]] bool lacks_copies() const { return lacks_copies_; }
 
   // Called around the program's calls that begin and end a capture, during which nothing is
@@ -86,7 +87,7 @@ class ActivityStream {
   static void CUPTIAPI completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                  std::size_t size, std::size_t valid);
 
-  // Results on the helper's thread.
+  // The next three functions run on the helpers' threads; Enabled is what the first returns.
   struct Enabled {
     std::string failed, partly;
   };

@@ -101,10 +101,11 @@ struct CuptiWish {
   std::shared_ptr<Helpers> helpers = nullptr;           // helpers for the filled table
 };
 
-// Loads the CUPTI already in the process (of any major version), else only the preferred one, else
-// one from the usual names and places: the driver's major version before newer ones, which it
-// refuses. Prefers one that takes counters. Never closes the library, whose threads and handlers
-// may live on. Counters also need libnvperf_host and libnvperf_target beside it.
+// Loads the CUPTI already in the process, of any major version. Without a usable one there, loads
+// the preferred one and no other, or, if none is preferred, one from the usual names and places:
+// the driver's major version before newer ones, which the driver refuses. Of several, chooses one
+// that takes counters. Never closes the library, whose threads and handlers may live on. Counters
+// also need libnvperf_host and libnvperf_target beside it.
 [[nodiscard]] CuptiApi load_cupti(const CuptiWish& wish);
 [[nodiscard]] CuptiApi load_cupti(const std::string& preferred = {});
 

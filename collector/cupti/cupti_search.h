@@ -30,7 +30,7 @@ struct CuptiSearch {
 
 // Names and paths to try with dlopen, best first. A name without a slash goes through the loader's
 // own search (LD_LIBRARY_PATH, the cache). The driver refuses a newer CUPTI, so with a driver for
-// CUDA 12 that version comes first; otherwise a mapped libcudart's, then the newest.
+// CUDA 12 that version comes first; otherwise that of a mapped libcudart, or else the newest.
 [[nodiscard]] std::vector<std::string> cupti_candidates(const CuptiSearch& search);
 
 }  // namespace gable

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI calls that may end the calling process, as in several releases that cannot reach the
-// driver, are made in a child process. For tools and tests; never fork in a program that uses CUDA.
+// Makes CUPTI calls in a child process if they may end the calling process, as they do in several
+// releases that cannot reach the driver. For tools and tests; never fork in a program that uses
+// CUDA.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ class GpuWatch {
   // The readings so far by CUDA ordinal; nothing for a GPU without one.
   [[nodiscard]] std::vector<std::optional<GpuState>> states() const;
 
-  // Free memory in bytes; unknown if NVML does not answer in time. From any thread.
+  // Free memory in bytes; unknown if NVML does not tell, or not in time. From any thread.
   [[nodiscard]] std::optional<std::uint64_t> free_bytes(std::int32_t device);
   // Links of the devices by CUDA ordinal, as far as known.
   [[nodiscard]] std::vector<DeviceLinks> links() const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libnvperf_host and libnvperf_target, without which CUPTI takes no counters. It opens them by
 // their bare names when it is first asked for counters, and the loader does not look beside
-// libcupti: with a pip package it finds none, or another release's.
+// libcupti for them: with a pip package it finds none, or another release's.
 #pragma once
 
 #include <string>

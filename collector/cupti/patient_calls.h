@@ -21,8 +21,8 @@ namespace gable {
 
 // While an object lives, its thread is within the driver's start, which loads libraries itself, so
 // this thread may wait for the loader. Helpers may not: a library whose constructor starts CUDA
-// holds the loader's lock until we return. A call whose helper is blocked so is made on this
-// thread.
+// holds the loader's lock until we return. A call whose helper is blocked by that lock is made on
+// this thread.
 class WithinDriverStart {
  public:
   WithinDriverStart();
@@ -76,7 +76,7 @@ class PatientCalls {
     bool given_up GABLE_GUARDED_BY(mutex) = false;
     Patience::Milliseconds waited GABLE_GUARDED_BY(mutex){};  // time waited for an abandoned call
     bool past_loader GABLE_GUARDED_BY(mutex) = false;
-    bool overtaken GABLE_GUARDED_BY(mutex) = false;  // the loader blocked the helper
+    bool overtaken GABLE_GUARDED_BY(mutex) = false;  // overtake() took the call back
     bool own GABLE_GUARDED_BY(mutex) = false;
     bool idle GABLE_GUARDED_BY(mutex) = false;  // the context's work is done
     CUptiResult answer GABLE_GUARDED_BY(mutex) = CUPTI_SUCCESS;

@@ -106,7 +106,7 @@ class Autograd {
   Numbers numbers_;  // written once, before numbered_
   Nodes nodes_;      // written once, before attached_
   Mutex mutex_;
-  // Turned layers by layer and direction.
+  // Layers with another direction, by layer and direction.
   std::unordered_map<std::uint64_t, LayerId> turned_ GABLE_GUARDED_BY(mutex_);
 };
 

@@ -22,8 +22,8 @@ namespace gable {
 
 class GraphNodes {
  public:
-  static constexpr std::size_t kMaxNodes =
-      std::size_t{1} << 18;  // nodes of existing graphs; further graphs are unknown
+  // Nodes of existing graphs; graphs with nodes beyond that are unknown.
+  static constexpr std::size_t kMaxNodes = std::size_t{1} << 18;
   static constexpr std::size_t kMaxGone = std::size_t{1} << 16;  // nodes of destroyed graphs
 
   enum class Kind : std::uint8_t { kernel, copy, conditional, other };

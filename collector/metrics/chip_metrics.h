@@ -51,8 +51,8 @@ class ChipMetrics {
   const std::string chip_;
   const std::vector<std::uint8_t> availability_;
   CuptiFailure trouble_;
-  std::map<std::string, std::optional<std::size_t>, std::less<>>
-      answers_;  // by joined metric names
+  // Number of passes by joined metric names; nullopt: the chip lacks one of them.
+  std::map<std::string, std::optional<std::size_t>, std::less<>> answers_;
 };
 
 }  // namespace gable

@@ -21,8 +21,8 @@ namespace gable {
 [[nodiscard]] MetricNames single_pass_parts(ChipMetrics& chip, std::string_view metric);
 
 // The chip's metrics that count tensor operations of a kind, by input type in the order of the role
-// table. Each type's metrics add up to its operations; none includes another. Empty if the chip
-// lacks one of a type's metrics.
+// table. Each type's metrics add up to its operations; none includes another. A type's metrics
+// are empty if not all of its operations can be counted.
 struct TensorType {
   std::string type;
   MetricNames metrics;

@@ -22,7 +22,7 @@ struct WindowCost {
 
 class Budget {
  public:
-  static constexpr double kGuessNs = 100000;      // cost of a launch until measured
+  static constexpr double kGuessNs = 100000;      // cost of a launch with counters, until measured
   static constexpr std::uint64_t kGuesses = 32;   // the guess weighs as much as this many launches
   static constexpr std::uint64_t kPatience = 64;  // windows without counters before giving up
 

@@ -37,13 +37,13 @@ class CountingLadder {
 
   enum class Cause : std::uint8_t {
     refused,   // a CUPTI call failed
-    denied,    // it failed in a way no other rung avoids, or its state is unknown
+    denied,    // a call failed as it would on any rung, or CUPTI's state is unknown
     misfit,    // a window's counters are not those of its launches
     too_many,  // a window has more launches than CUPTI takes ranges
     stalled,   // no kernel was launched for long
   };
   struct Allowed {
-    bool automatic = true;  // waiting after every launch blocks nothing else
+    bool automatic = true;  // CUPTI may wait after every launch
     bool layers = true;     // the user asked for nothing that needs single launches
   };
   struct Step {
@@ -68,7 +68,7 @@ class CountingLadder {
 
   // Stops counting a kind that is unavailable for another reason.
   void leave_out(PhaseKind kind) { of(kind).rung = Rung::none; }
-  // Starts again at the top for another queue, trying again what was refused.
+  // Called for another queue: forgets failures, and tries kinds again that were given up.
   void begin_anew();
 
   // Called when a window of the kind could not begin or its counters are useless.

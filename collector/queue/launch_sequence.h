@@ -15,7 +15,8 @@ namespace gable {
 
 class LaunchSequence {
  public:
-  // Launches of other threads without one of its own after which a followed thread is given up.
+  // While a period is followed: how many launches of other threads in a row, beyond four periods,
+  // have another thread followed.
   static constexpr std::uint32_t kPatience = 20000;
 
   explicit LaunchSequence(const JoinChecks& checks = {}) : finder_(checks) {}
@@ -45,7 +46,8 @@ class LaunchSequence {
   std::atomic<const void*> leader_{nullptr};
   std::atomic<bool> inside_{false};
   std::atomic<bool> new_leader_{false};
-  std::atomic<std::uint32_t> own_{0}, others_{0};  // recent launches
+  // Recent launches of the followed thread and of the others.
+  std::atomic<std::uint32_t> own_{0}, others_{0};
   std::atomic<std::uint32_t> length_{0};
   std::atomic<bool> hopeful_{true};
   PeriodFinder finder_;  // used by the thread that set inside_

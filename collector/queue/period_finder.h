@@ -96,7 +96,7 @@ class PeriodFinder {
   Segment usual_;
   std::array<Segment, kKinds> kinds_{};
   std::uint32_t known_ = 0, strange_ = 0, without_usual_ = 0, found_ = 0;
-  std::uint64_t taken_at_ = 0, beside_ = 0;  // launch it was taken at; rarer keys since
+  std::uint64_t taken_at_ = 0, beside_ = 0;  // when it was taken; launches of rarer keys since
   std::uint64_t lost_at_ = 0;
 };
 

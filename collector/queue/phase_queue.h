@@ -33,7 +33,8 @@ struct QueueOptions {
   // Percent of time that measuring may add; the kernels that matter most get all phases first.
   std::optional<double> budget;
   // With several ranks: what a window collects depends on its number alone, with `active` windows
-  // per phase (default: kLeastTimes, for flops kTwice), whether or not they were kept.
+  // per phase (default: kLeastTimes, for flops kTwice), whether or not they or other ranks' windows
+  // were kept.
   bool by_number = false;
   bool until_repeat = true;  // warm up until a launch sequence is seen again (steps); false where
                              // windows are launches
@@ -77,7 +78,7 @@ class PhaseQueue {
   struct Progress {
     bool more = false;      // keys have too few samples
     bool wide = false;      // samples spread widely: more windows once every key has enough
-    bool new_keys = false;  // if windows are launches: this one had new keys
+    bool new_keys = false;  // if windows are launches: new keys took much of this one's time
     double lacking = 0;     // share of the time in keys with too few samples
   };
   void progress(Phase phase, std::uint64_t hash, const Progress& wanted);
@@ -88,7 +89,7 @@ class PhaseQueue {
   void retract(Phase phase, std::uint64_t hash);
   // Drops a phase that is unavailable (no permission, no metrics).
   void give_up(PhaseKind kind);
-  // The phase is available again.
+  // Takes up a phase again that turned out to be available after all.
   void take_again(PhaseKind kind);
   // Starts collecting from nothing for every class; with several ranks windows keep their numbers.
   void collect_again();
@@ -97,8 +98,9 @@ class PhaseQueue {
   [[nodiscard]] std::uint32_t least_steps() const;
 
   [[nodiscard]] bool by_number() const { return options_.by_number; }
-  // The window from next() only completes the last time window, which ends at this step's first
-  // kernel. Used when the queue counts windows exactly; otherwise the time places ensure it.
+  // Whether the window from next() only completes the last time window, which ends at this step's
+  // first kernel. For queues that count windows exactly; otherwise time windows come in rows, which
+  // does the same.
   [[nodiscard]] bool reaching() const { return reaching_; }
   [[nodiscard]] bool complete() const { return next().kind == PhaseKind::off; }
   [[nodiscard]] bool warmed_up() const;
@@ -140,7 +142,7 @@ class PhaseQueue {
   void make_order();
   void add_place(Phase phase, Goal goal, std::uint32_t round, double tail = 0);
   void add_round(std::uint32_t round);
-  [[nodiscard]] std::uint32_t active(PhaseKind kind) const;  // if counted exactly
+  [[nodiscard]] std::uint32_t active(PhaseKind kind) const;  // windows wanted, if exact
   [[nodiscard]] bool counts_exactly() const { return options_.active || options_.by_number; }
   void count(Phase phase, std::uint64_t hash, bool kept);
   void follow(std::uint64_t hash);

@@ -77,7 +77,7 @@ class Planner {
   bool gave_up_ = false;     // the budget will never have room
   std::uint64_t least_ = 0;  // known minimum of launches that need room
   std::uint32_t groups_ = 0;
-  bool tried_ = false, verified_ = false;  // hw windows were read; one matched
+  bool tried_ = false, verified_ = false;  // hw windows were tried; one had matching blocks
   bool distrusted_ = false, tell_distrust_ = false;
 };
 

@@ -19,7 +19,7 @@ enum class RangeMode : std::uint8_t {
   layer,      // ranges are pushed and popped where the layer of the launches changes
   replay,     // as automatic, and CUPTI runs each kernel as often as its counters need
 };
-// Whether Gable pushes the ranges; otherwise CUPTI waits after every launch, which is a range.
+// Whether Gable pushes the ranges; otherwise CUPTI makes one for every launch and waits after it.
 [[nodiscard]] constexpr bool are_pushed(RangeMode mode) {
   return mode == RangeMode::user || mode == RangeMode::layer;
 }

@@ -75,7 +75,8 @@ class RecurringRange {
 
   [[nodiscard]] bool follows() const { return follows_; }
   [[nodiscard]] bool gave_up() const { return found_ >= kMostFound && !follows_; }
-  // The ranges that are followed, in turn.
+  // The ranges that are followed, in turn; first() is the launches of the instance (or turn) before
+  // the first step.
   [[nodiscard]] const std::vector<LayerId>& ranges() const { return turn_; }
   [[nodiscard]] LaunchesSeen first() const { return first_; }
   // Whether the steps' launches were seen to repeat before they were accepted.

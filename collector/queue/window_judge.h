@@ -32,9 +32,9 @@ struct Verdict {
   bool without_new_functions = false;  // kept, but kernels new in it are not trusted
 };
 
-// `thrown_away`: windows of the phase thrown away just before; after some, flaws are tolerated,
-// since a program with a flaw in every step would never be measured. Instrumented counters are
-// never kept so: what they miss cannot be seen.
+// `thrown_away`: windows of the phase thrown away just before; after some of them flaws are
+// tolerated, since a program with a flaw in every step would never be measured. Instrumented
+// counters get no such tolerance: what they miss cannot be seen.
 [[nodiscard]] Verdict judge_window(const WindowFacts& facts, std::uint32_t thrown_away,
                                    const JoinChecks& checks = {});
 

@@ -55,7 +55,7 @@ class EventSink {
   // Whether calls in the open window still become events; false once there are too many.
   [[nodiscard]] bool takes_calls() const { return takes_calls_.load(std::memory_order_relaxed); }
 
-  // Also records every event; called before the first one.
+  // Also writes everything, windows included, to `recorder`; called before the first event.
   void record(std::unique_ptr<RunRecorder> recorder) { recorder_ = std::move(recorder); }
   // The recorder, or null if nothing is recorded. Use only inside with_profile.
   [[nodiscard]] RunRecorder* recorder() const { return recorder_.get(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens and closes ranges on the calling thread for NVTX, for the Python side that follows modules,
-// and for programs that call Gable. Each call returns at once while nothing is collected. The
+// and for programs that call Gable. Each call returns at once while ranges are not followed. The
 // caller catches exceptions (out of memory).
 #pragma once
 

@@ -36,7 +36,7 @@ struct Collection {
   EventSink sink;
   LaunchFilter filter;
   GraphNodes graph_nodes;
-  std::atomic<std::uint32_t> unload_epoch{1};  // 1 + number of module unloads
+  std::atomic<std::uint32_t> unload_epoch{1};  // 1 + number of calls of forget_handles()
   ActivityStream activity;
   const RangeChoice range_choice;
   GpuWatch gpus;

@@ -49,8 +49,8 @@ class Ending {
  private:
   enum class End : std::uint8_t { none, under_way, done };
 
-  // Returns false if another way came first, after waiting for it to write the report (after a
-  // signal the process ends meanwhile).
+  // Returns false if another way came first, after waiting a bounded time for it to write the
+  // report (after a signal the process ends meanwhile).
   [[nodiscard]] bool claim();
   bool await_records(std::chrono::milliseconds look_again, const std::function<bool()>& stop,
                      const std::function<bool()>& given_up);

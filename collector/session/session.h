@@ -34,9 +34,9 @@ class Session final : private WorkerTasks {
   void step_point(StepPoint point = StepPoint::call) {
     if (!c_.ranges_only) c_.windows.step_point(point);
   }
-  // begin_model: whether the Python side should describe the model in the step that begins; asked
-  // at a border, or with `forward` when a forward pass begins, and with it the step's operators. At
-  // the next border end_model says why it did not (empty if it did).
+  // Returns whether the Python side should describe the model in the step that begins. It asks at a
+  // border, or, with `forward`, when a forward pass begins and with it the step's operators. At the
+  // next border it calls end_model() with the reason why it did not (empty if it did).
   [[nodiscard]] bool begin_model(bool forward);
   void end_model(const std::string& why_not);
   // Says that the forward pass beginning on this thread, in the open layer, generates text.
@@ -45,7 +45,7 @@ class Session final : private WorkerTasks {
   // recorded or already begun; then no end may follow.
   [[nodiscard]] bool begin_input() { return callbacks_.calls().begin_input(); }
   void end_input() { callbacks_.calls().end_input(); }
-  // Restrict profiling to what runs in between; report one sentence if that is impossible.
+  // Restrict profiling to what runs between the two; report one sentence if that is impossible.
   void begin_block(const Block& block);
   void end_block() {
     if (!c_.ranges_only) c_.windows.end_block();

@@ -28,7 +28,7 @@ class StepCalls {
   // recorded or already begun; then end_input() may not follow.
   [[nodiscard]] bool begin_input();
   void end_input();
-  // Follow every stream: made() at EXIT, the other at ENTER.
+  // Follow every stream: made() is called at EXIT, gone() at ENTER.
   void made(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   void gone(ThreadState& thread, const CUpti_CallbackData& data);
 

@@ -39,7 +39,7 @@ class ChangeTurn {
   // The first counter window of a context can take seconds.
   static constexpr std::chrono::seconds kPatience{10};
 
-  // Gable's own threads do not wait: they try again later.
+  // Gable's own threads pass a patience of 0: they do not wait but try again later.
   explicit ChangeTurn(ChangeTurns& turns, std::chrono::seconds patience = kPatience);
   ~ChangeTurn();
   ChangeTurn(const ChangeTurn&) = delete;

@@ -59,7 +59,7 @@ class WindowDriver {
   // Called before a kernel that may wait for other ranks: from here on nothing waits after every
   // launch, and nothing is replayed.
   void before_collective();
-  // Restarts the profiler, since it is undocumented whether code loaded later is instrumented.
+  // Has the profiler restarted, since it is undocumented whether code loaded later is instrumented.
   void module_loaded() { modules_loaded_.store(true, std::memory_order_relaxed); }
   void context_ends(CUcontext context);  // nullptr: any context
   // Ends a counter window with no kernel launch for `patience`; called often, on Gable's own

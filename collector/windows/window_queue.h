@@ -50,7 +50,7 @@ class WindowQueue {
     std::function<const MetricPlan*()> wait_for_plan;  // nullptr: no counters available
     std::function<const MetricPlan*()> known_plan;     // returns nullptr if it is not made yet
     std::function<void()> records_wanted;              // records should be requested soon
-    std::function<bool(const LaunchKey&)> counted;     // keys that -k selects; empty: all
+    std::function<bool(const LaunchKey&)> counted;     // keys that LaunchFilter selects; empty: all
     std::function<bool()> looks_on;    // the queue is complete, but steps may still be found
     std::function<bool()> may_return;  // whether an abandoned CUPTI call may still return
   };
@@ -121,7 +121,7 @@ class WindowQueue {
 
   // --- counter windows
   [[nodiscard]] std::vector<EndedWindow> take_ended() GABLE_REQUIRES(mutex_);
-  // Discards the ended windows that are not read yet, without counting them as missing.
+  // Keeps none of the ended windows that are not read yet; no note says that they are thrown away.
   void drop_ended() GABLE_REQUIRES(mutex_);
   // Marks the counters of the unread windows as useless, for `reason`. Returns their phase, or
   // nothing if every window has been read.

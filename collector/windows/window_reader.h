@@ -17,7 +17,7 @@ class WindowReader {
  public:
   struct Hooks {
     std::function<const MetricPlan*()> plan;        // returns nullptr if there is no plan
-    std::function<bool(const LaunchKey&)> counted;  // keys that -k selects; empty: all
+    std::function<bool(const LaunchKey&)> counted;  // keys that LaunchFilter selects; empty: all
   };
   WindowReader(Runtime& rt, EventSink& sink, Counters& counters, WindowQueue& queue,
                StepBorders& borders, CountingFallback& fallback, RecordClock& clock, Hooks hooks);

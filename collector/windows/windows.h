@@ -31,7 +31,7 @@ class Windows final : public RangeListener {
     std::function<void()> over;            // the queue is complete and CUPTI is quiet again
     std::function<void()> records_wanted;  // records should be requested soon
     std::function<void()> records_now;     // requests all records and waits a bounded time
-    std::function<bool(const LaunchKey&)> counted;  // keys that -k selects; empty: all
+    std::function<bool(const LaunchKey&)> counted;  // keys that LaunchFilter selects; empty: all
   };
   Windows(Runtime& rt, const CuptiApi& api, EventSink& sink, Counters& counters,
           ActivityStream& activity, const Hooks& hooks);
@@ -103,15 +103,14 @@ class Windows final : public RangeListener {
   void keep_what_was_measured() { borders_.keep_what_was_measured(); }
 
   // --- what the report tells
-  [[nodiscard]] std::uint64_t timestamp() {
-    return clock_.now();
-  }  // ns, records' clock; 0: unknown
+  // Time in ns on the clock of CUPTI's records; 0: unknown.
+  [[nodiscard]] std::uint64_t timestamp() { return clock_.now(); }
   // Time that changes took on the program's threads so far, including waits for each other.
   [[nodiscard]] std::uint64_t changes_ns() { return driver_.turns().spent_ns(); }
   [[nodiscard]] bool steps_known() const { return queue_.by_steps(); }
   struct Counts : WindowQueue::Counts {
     Border border = Border::launches;
-    std::string border_name;   // as in RunInfo
+    std::string border_name;   // as in RunInfo::steps
     std::uint32_t period = 0;  // launches of the last period that was followed; 0: none
   };
   [[nodiscard]] Counts counts();
