@@ -188,6 +188,18 @@ Maybe launch_latency(const Profile::State& state) {
   return recorded.median();
 }
 
+// What `gable ceilings` measured on this machine. An import comes from a machine with another host.
+Maybe stored_latency(const Report& report, const StoredRoofs& roofs) {
+  if (report.run.source != Source::cupti && report.run.source != Source::playback) return {};
+  Maybe least;
+  for (const DeviceInfo& device : report.devices) {
+    const MeasuredRoofs* stored = roofs_for(roofs, device, report.run.source == Source::playback);
+    if (stored == nullptr || !stored->latency) continue;
+    least = std::min(least.value_or(stored->latency->ns), stored->latency->ns);
+  }
+  return least;
+}
+
 // How much of a step the compute roofs would need for its FLOPs: by formula, and as counted. The
 // GPUs of a process share its step.
 void fill_utilisation(const std::map<std::int32_t, StepOfModel>& models, Report& report) {
@@ -231,6 +243,13 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   report.run.lost = lost_counts(state, base.lost);
   for (const auto& [id, device] : state.devices) report.devices.push_back(device);
   report.step.launch_latency_ns = launch_latency(state);
+  if (!report.step.launch_latency_ns) {
+    report.step.launch_latency_ns = stored_latency(report, roofs);
+    if (report.step.launch_latency_ns)
+      report.run.notes.emplace_back(
+          "No launch found its GPU idle while times were taken: the launch latency is the one that "
+          "gable ceilings measured.");
+  }
   std::vector<KernelOfLayer> kernels = kernel_rows(state, unit);
   fill_ceilings(state, kernels, roofs, report);
   const Roofline roofline(report.ceilings, report.step.launch_latency_ns);

@@ -69,6 +69,14 @@ ParsedRoofs parse(std::string_view text) {
   roofs.playback = source == "playback";
   root.read("measured_at", roofs.measured_at);
   root.inside("device", [&](const Object& device) { read_device(device, roofs.device); });
+  root.inside("launch_latency", [&](const Object& in) {
+    MeasuredLatency latency;
+    in.read("ns", latency.ns);
+    in.read("spread", latency.spread);
+    if (!std::isfinite(latency.ns) || latency.ns <= 0)
+      throw json::WrongField(in.at("ns").text() + " is not a time");
+    roofs.latency = latency;
+  });
   root.objects("ceilings",
                [&](const Object& roof) { read_roof(roof, roofs.roofs.emplace_back()); });
   return {std::move(roofs), {}};
@@ -141,6 +149,8 @@ std::string to_json(const MeasuredRoofs& measured) {
                      {"sm_clock_hz", each.sm_clock_hz ? nlohmann::ordered_json(*each.sm_clock_hz)
                                                       : nlohmann::ordered_json(nullptr)}});
   }
+  if (measured.latency)
+    out["launch_latency"] = {{"ns", measured.latency->ns}, {"spread", measured.latency->spread}};
   return out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

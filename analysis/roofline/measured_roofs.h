@@ -23,11 +23,18 @@ struct MeasuredRoof {
   Maybe sm_clock_hz;    // during the measurement
 };
 
+// From the call of a launch until its kernel runs, on an idle GPU.
+struct MeasuredLatency {
+  double ns = 0;      // median
+  double spread = 0;  // (upper quartile - lower quartile) / median
+};
+
 struct MeasuredRoofs {
   DeviceInfo device;        // name, compute capability, SMs and clocks
   bool playback = false;    // not measured on a GPU
   std::string measured_at;  // ISO 8601, UTC
   std::vector<MeasuredRoof> roofs;
+  std::optional<MeasuredLatency> latency;  // empty in files that do not have it
 };
 
 struct ParsedRoofs {

@@ -76,12 +76,14 @@ class Ceilings(unittest.TestCase):
         self.assertRegex(done.stdout, r"Not measured, because its launches took no time: fp64 \(chains")
         self.assertLessEqual(max(map(len, done.stdout.splitlines()[:-1])), 100)
         self.assertIn("measuring 1 of ", done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^Launch latency: [\d.]+ [mun]s, spread [\d.]+ %\. From the call until ")
         path = os.path.join(self.folder, os.listdir(self.folder)[0])
         self.assertIn(f"Kept in {path}\n", done.stdout)
         self.assertTrue(os.path.basename(path).startswith("ceilings-playback-"), path)
         with open(path, encoding="utf-8") as file:
             kept = json.load(file)
         self.assertEqual(kept["source"], "playback")
+        self.assertGreater(kept["launch_latency"]["ns"], 0)
         values = {(each["name"], each["how"].split(",")[0]): each for each in kept["ceilings"]}
         # Events of playback have milliseconds with the digits of a float.
         self.assertAlmostEqual(values["fp32", "chains of fma.rn.f32"]["value"] / FMA, 1, places=4)

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
+
+#include "tools/ceilings/ceilings_latency.h"
 
 namespace gable {
 
@@ -30,7 +34,12 @@ struct KernelCalls {
   CUresult(CUDAAPI* wait)(CUevent) = nullptr;
   CUresult(CUDAAPI* elapsed)(float*, CUevent, CUevent) = nullptr;
   CUresult(CUDAAPI* error)(CUresult, const char**) = nullptr;
-  CUresult(CUDAAPI* occupancy)(int*, CUfunction, int, std::size_t) = nullptr;  // may be missing
+  // These may be missing.
+  CUresult(CUDAAPI* occupancy)(int*, CUfunction, int, std::size_t) = nullptr;
+  CUresult(CUDAAPI* host_memory)(void**, std::size_t, unsigned) = nullptr;
+  CUresult(CUDAAPI* free_host)(void*) = nullptr;
+  CUresult(CUDAAPI* address)(CUdeviceptr*, void*, unsigned) = nullptr;
+  CUresult(CUDAAPI* wait_for_all)() = nullptr;
 };
 
 namespace {
@@ -39,6 +48,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kDramWindow = 1024 * kMiB, kL1Window = kMiB / 64;
 // Below this the L2 would serve much of what is meant for the DRAM.
 constexpr std::uint64_t kTimesL2 = 4;
+constexpr std::chrono::seconds kLongestLatency{2};
 constexpr std::uint64_t kOutHead = 16;  // the cycles that the first thread counted
 
 template <typename Function>
@@ -71,6 +81,10 @@ std::unique_ptr<KernelCalls> load_calls() {
                          resolve(library, "cuEventElapsedTime", calls->elapsed)) &&
                         resolve(library, "cuGetErrorName", calls->error);
   (void)resolve(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", calls->occupancy);
+  (void)resolve(library, "cuMemHostAlloc", calls->host_memory);
+  (void)resolve(library, "cuMemFreeHost", calls->free_host);
+  (void)resolve(library, "cuMemHostGetDevicePointer_v2", calls->address);
+  (void)resolve(library, "cuCtxSynchronize", calls->wait_for_all);
   if (!complete) calls.reset();
   return calls;
 }
@@ -126,6 +140,8 @@ void RoofGpu::unload() {
     if (*memory != 0) calls_->free(*memory);
     *memory = 0;
   }
+  if (seen_ != nullptr) calls_->free_host(seen_);
+  seen_ = nullptr;
   if (module_ != nullptr) calls_->unload(module_);
   module_ = nullptr;
   kernel_ = nullptr;
@@ -222,6 +238,44 @@ std::optional<LaunchTime> RoofGpu::launch(std::uint32_t iterations) {
   time.seconds = ms * 1e-3;
   if (one_wave_ && cycles > 0 && ms > 0) time.clock_hz = static_cast<double>(cycles) / time.seconds;
   return time;
+}
+
+std::string RoofGpu::load_latency() {
+  unload();
+  problem_.clear();
+  if (calls_->host_memory == nullptr || calls_->free_host == nullptr ||
+      calls_->address == nullptr || calls_->wait_for_all == nullptr)
+    return "the driver lacks calls for it";
+  if (good(calls_->host_memory(&seen_, sizeof(std::uint32_t), CU_MEMHOSTALLOC_DEVICEMAP),
+           "cuMemHostAlloc") &&
+      good(calls_->address(&address_, seen_, 0), "cuMemHostGetDevicePointer") &&
+      good(calls_->load(&module_, latency_ptx()), "cuModuleLoadData") &&
+      good(calls_->function(&function_, module_, kLatencyKernel), "cuModuleGetFunction")) {
+    *static_cast<std::uint32_t*>(seen_) = launched_ = 0;
+    return {};
+  }
+  const std::string problem = problem_;
+  unload();
+  return problem;
+}
+
+std::optional<double> RoofGpu::launch_latency() {
+  using Clock = std::chrono::steady_clock;
+  if (seen_ == nullptr || !good(calls_->wait_for_all(), "cuCtxSynchronize")) return std::nullopt;
+  std::uint32_t number = ++launched_;
+  std::array<void*, 2> arguments = {&address_, &number};
+  const std::atomic_ref<std::uint32_t> seen(*static_cast<std::uint32_t*>(seen_));
+  const auto begin = Clock::now();
+  if (!good(calls_->launch(function_, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments.data(), nullptr),
+            "cuLaunchKernel"))
+    return std::nullopt;
+  auto end = Clock::now();
+  for (; seen.load(std::memory_order_acquire) != number; end = Clock::now()) {
+    if (end - begin < kLongestLatency) continue;
+    problem_ = "its kernel did not write to the host's memory";
+    return std::nullopt;
+  }
+  return std::chrono::duration<double, std::nano>(end - begin).count();
 }
 
 }  // namespace gable

@@ -45,6 +45,12 @@ class RoofGpu {
   // Launches it; returns nothing on failure, when problem() says why.
   [[nodiscard]] std::optional<LaunchTime> launch(std::uint32_t iterations);
 
+  // Loads the kernel of launch_latency(). Returns an empty text, or a sentence why it cannot run.
+  [[nodiscard]] std::string load_latency();
+  // Waits until the GPU is idle, launches, and returns the ns from the call until the host saw what
+  // the kernel wrote; returns nothing on failure, when problem() says why.
+  [[nodiscard]] std::optional<double> launch_latency();
+
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
@@ -61,6 +67,9 @@ class RoofGpu {
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
   CUdeviceptr data_ = 0, out_ = 0;
+  CUdeviceptr address_ = 0;     // of seen_, for the GPU
+  void* seen_ = nullptr;        // memory of the host to which the kernel of launch_latency() writes
+  std::uint32_t launched_ = 0;  // the number that its last launch wrote there
   const RoofKernel* kernel_ = nullptr;
   unsigned blocks_per_sm_ = 0;  // blocks per SM that run at once
   bool one_wave_ = false;       // the first block is known to run as long as the launch

@@ -121,6 +121,16 @@ class Table {
     }
   }
 
+  void add_latency(const std::string& why_not) {
+    if (const auto& latency = measured_.latency) {
+      text_ += "\nLaunch latency: " + duration(latency->ns) + ", spread " +
+               percent(latency->spread) +
+               ". From the call until the host sees what the kernel wrote, on an idle GPU.\n";
+    } else if (!why_not.empty()) {
+      text_ += "\nLaunch latency: not measured, because " + why_not + ".\n";
+    }
+  }
+
   [[nodiscard]] std::string text() const {
     std::string all = text_;
     if (starred_) all += "\n* the highest clock; the others were measured while the kernel ran.\n";
@@ -170,11 +180,13 @@ std::string wrapped(const std::string& text, std::size_t columns) {
 
 }  // namespace
 
-std::string ceilings_table(const MeasuredRoofs& measured, const std::vector<FailedRoof>& failed) {
+std::string ceilings_table(const MeasuredRoofs& measured, const std::vector<FailedRoof>& failed,
+                           const std::string& no_latency) {
   Table table(measured);
   for (const MeasuredRoof& roof : measured.roofs) table.add(roof);
   for (const FailedRoof& roof : failed) table.add(roof);
   table.add_others();
+  table.add_latency(no_latency);
   return wrapped(table.text(), 100);
 }
 

@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "tools/ceilings/ceilings_gpu.h"
+#include "tools/ceilings/ceilings_latency.h"
 #include "tools/ceilings/ceilings_repeat.h"
 #include "tools/ceilings/ceilings_table.h"
 #include "tools/commands/command.h"
@@ -107,6 +108,7 @@ class CeilingsCommand final : public Command {
     measured.playback = !playback_.empty();
     measured.measured_at = now();
     std::vector<FailedRoof> failed;
+    std::string no_latency;
     RoofGpu gpu(device);
     if (!gpu.problem().empty()) {
       say("No kernel can run on device " + std::to_string(device.id) + ": " + gpu.problem() + ".");
@@ -121,13 +123,24 @@ class CeilingsCommand final : public Command {
                       kernels[i]->how);
         measure(gpu, *kernels[i], measured, failed);
       }
+      progress.show("measuring the launch latency");
+      no_latency = measure_latency(gpu, measured);
     }
-    std::printf("%s", ceilings_table(measured, failed).c_str());
-    if (measured.roofs.empty()) {
+    std::printf("%s", ceilings_table(measured, failed, no_latency).c_str());
+    if (measured.roofs.empty() && !measured.latency) {
       say("Nothing could be measured.");
       return kExitNothing;
     }
     return store(measured);
+  }
+
+  // Returns an empty text, or why it could not be measured.
+  static std::string measure_latency(RoofGpu& gpu, MeasuredRoofs& measured) {
+    const std::string why = gpu.load_latency();
+    if (!why.empty()) return why;
+    measured.latency = gable::measure_latency([&gpu] { return gpu.launch_latency(); });
+    if (measured.latency) return {};
+    return gpu.problem().empty() ? "launches took no time" : gpu.problem();
   }
 
   static void measure(RoofGpu& gpu, const RoofKernel& kernel, MeasuredRoofs& measured,

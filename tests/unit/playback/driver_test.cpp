@@ -205,6 +205,19 @@ TEST_F(Driver, MemoryHoldsWhatWasCopied) {
   EXPECT_EQ(cuMemGetInfo(&left, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(Driver, MemoryOfTheHostIsTheGpusToo) {
+  void* memory = nullptr;
+  EXPECT_EQ(cuMemHostAlloc(nullptr, 4, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemHostAlloc(&memory, 0, 0), CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_SUCCESS);
+  CUdeviceptr address = 0;
+  EXPECT_EQ(cuMemHostGetDevicePointer(&address, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(cuMemHostGetDevicePointer(&address, memory, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD8(address, 1, 4), CUDA_SUCCESS);
+  EXPECT_EQ(*static_cast<std::uint32_t*>(memory), 0x01010101u);
+  EXPECT_EQ(cuMemFreeHost(memory), CUDA_SUCCESS);
+}
+
 TEST_F(Driver, BlocksThatFitAreThreadsOfTheSm) {
   int blocks = 0;
   for (const auto& [threads, expected] : {std::pair{64, 32}, {1024, 2}, {1000, 2}, {1, 2048}}) {

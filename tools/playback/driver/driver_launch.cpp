@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The playback libcuda: kernel launches.
+#include <atomic>
 #include <cmath>
+#include <cstring>
 
 #include "tools/playback/driver/driver_call.h"
 #include "tools/playback/driver/side.h"
@@ -92,6 +94,17 @@ int threads_of_sm(int device) {
                                                                                        : 2048;
 }
 
+// What a launch did, after it. Kernels are played, and do nothing: but for the one of `gable
+// ceilings` that writes a number to memory of the host, for which its program waits.
+CUresult did(CUresult code, CUfunction f, void** arguments) {
+  const char* symbol = symbol_of(f);
+  if (code != CUDA_SUCCESS || std::strcmp(symbol, "gable_latency") != 0) return code;
+  const auto address = *static_cast<CUdeviceptr*>(arguments[0]);
+  const std::atomic_ref<std::uint32_t> seen(*reinterpret_cast<std::uint32_t*>(address));
+  seen.store(*static_cast<std::uint32_t*>(arguments[1]), std::memory_order_release);
+  return code;
+}
+
 }  // namespace
 
 extern "C" CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction f,
@@ -117,8 +130,9 @@ extern "C" CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blo
     return api(                                                                                    \
         GABLE_CBID(cuLaunchKernel##suffix), "cuLaunchKernel" #suffix, Effect::change, &p,          \
         [&](ApiCall& call) {                                                                       \
-          return run(call, f, {{gx, gy, gz}, {bx, by, bz}, {}, shared, false}, stream,             \
-                     per_thread);                                                                  \
+          return did(                                                                              \
+              run(call, f, {{gx, gy, gz}, {bx, by, bz}, {}, shared, false}, stream, per_thread),   \
+              f, arguments);                                                                       \
         },                                                                                         \
         symbol_of(f));                                                                             \
   }                                                                                                \

@@ -85,6 +85,35 @@ CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
   });
 }
 
+CUresult CUDAAPI cuMemHostAlloc(void** memory, std::size_t bytes, unsigned flags) {
+  const cuMemHostAlloc_params p{memory, bytes, flags};
+  return api(GABLE_CBID(cuMemHostAlloc), "cuMemHostAlloc", Effect::change, &p, [&](ApiCall&) {
+    if (memory == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (thread_state().current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    *memory = std::calloc(1, bytes);
+    return *memory == nullptr ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+  });
+}
+
+CUresult CUDAAPI cuMemFreeHost(void* memory) {
+  const cuMemFreeHost_params p{memory};
+  return api(GABLE_CBID(cuMemFreeHost), "cuMemFreeHost", Effect::change, &p, [&](ApiCall&) {
+    std::free(memory);
+    return CUDA_SUCCESS;
+  });
+}
+
+// The GPU's address is the host's own, as under unified addressing.
+CUresult CUDAAPI cuMemHostGetDevicePointer(CUdeviceptr* address, void* memory, unsigned flags) {
+  const cuMemHostGetDevicePointer_v2_params p{address, memory, flags};
+  return api(GABLE_CBID(cuMemHostGetDevicePointer_v2), "cuMemHostGetDevicePointer_v2",
+             Effect::query, &p, [&](ApiCall&) {
+               if (address == nullptr || memory == nullptr) return CUDA_ERROR_INVALID_VALUE;
+               *address = reinterpret_cast<CUdeviceptr>(memory);
+               return CUDA_SUCCESS;
+             });
+}
+
 CUresult CUDAAPI cuMemGetInfo(std::size_t* free_bytes, std::size_t* total) {
   const cuMemGetInfo_v2_params p{free_bytes, total};
   return api(GABLE_CBID(cuMemGetInfo_v2), "cuMemGetInfo_v2", Effect::query, &p, [&](ApiCall&) {

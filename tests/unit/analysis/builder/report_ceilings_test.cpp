@@ -56,6 +56,39 @@ TEST_F(ReportCeilings, AreAtTheClockOfTheCounterWindowsAndAtTheHighest) {
                        "1.41 GHz"));
 }
 
+TEST_F(ReportCeilings, TheLaunchLatencyIsTheMeasuredOneWhereTheRunTellsNone) {
+  profile.add_device(a100());
+  begin(1, kTime);
+  timed(key(layer({"net"}), "k"), 0, 3000);
+  end(kTime);
+  RunInfo run;
+  run.source = Source::cupti;
+  StoredRoofs stored;
+  stored.all = {roofs(false, 18e12)};
+  EXPECT_FALSE(build_report(profile, run, stored).step.launch_latency_ns);
+  stored.all.front().latency = {4200, 0.1};
+  const Report made = build_report(profile, run, stored);
+  EXPECT_EQ(made.step.launch_latency_ns, 4200);
+  EXPECT_TRUE(has_note(made, "the launch latency is the one that gable ceilings measured"));
+  EXPECT_FALSE(has_note(made, "The launch latency is unknown"));
+  run.source = Source::imported;  // of a machine with another host
+  EXPECT_FALSE(build_report(profile, run, stored).step.launch_latency_ns);
+  run.source = Source::playback;  // which nothing was measured for
+  EXPECT_FALSE(build_report(profile, run, stored).step.launch_latency_ns);
+}
+
+TEST_F(ReportCeilings, ALaunchLatencyIsKeptInTheFile) {
+  MeasuredRoofs measured = roofs(false, 18e12);
+  EXPECT_FALSE(roofs_from_json(to_json(measured)).roofs->latency);
+  measured.latency = {4200, 0.125};
+  const auto kept = roofs_from_json(to_json(measured)).roofs->latency;
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->ns, 4200);
+  EXPECT_EQ(kept->spread, 0.125);
+  measured.latency->ns = 0;
+  EXPECT_NE(roofs_from_json(to_json(measured)).error.find("is not a time"), std::string::npos);
+}
+
 TEST_F(ReportCeilings, AClockThatCannotBeIsNotUsed) {
   profile.add_device(a100());
   profile.set_metrics(kCounted, {"gpu__time_duration.sum", "sm__cycles_elapsed.avg"});

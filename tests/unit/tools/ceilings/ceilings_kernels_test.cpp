@@ -2,6 +2,7 @@
 // The kernels of `gable ceilings` do the work that they are said to do, and can be assembled for
 // the chips that they are for.
 #include "tools/ceilings/ceilings_kernels.h"
+#include "tools/ceilings/ceilings_latency.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -128,6 +129,24 @@ std::string help_of_assembler() {
   return text;
 }
 #endif
+
+TEST(LaunchLatencyKernel, CanBeAssembled) {
+#ifndef GABLE_PTXAS
+  GTEST_SKIP() << "there is no ptxas here";
+#else
+  const std::string path = ::testing::TempDir() + "gable-latency.ptx";
+  const std::string known = help_of_assembler();
+  std::ofstream(path) << latency_ptx();
+  for (const int capability : {75, 80, 86, 89, 90, 100, 120}) {
+    const std::string chip = "sm_" + std::to_string(capability);
+    if (known.find(chip) == std::string::npos) continue;
+    const std::string command =
+        std::string(GABLE_PTXAS) + " -arch=" + chip + " " + path + " -o " + path + ".cubin";
+    ASSERT_EQ(std::system(command.c_str()), 0) << chip;
+    EXPECT_GT(instructions(path + ".cubin", kLatencyKernel), 0u) << chip;
+  }
+#endif
+}
 
 // About 90 runs of the assembler, 5 s together: each kernel for each chip that it is for.
 TEST(RoofKernels, CanBeAssembled) {

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "analysis/base/display.h"
+#include "tools/ceilings/ceilings_latency.h"
 #include "tools/ceilings/ceilings_repeat.h"
 #include "tools/ceilings/ceilings_table.h"
 
@@ -53,6 +54,30 @@ TEST(RepeatUntilSteady, NothingComesOfKernelsThatFailOrDoNothing) {
   EXPECT_FALSE(repeat_until_steady([](std::uint32_t) { return std::optional<double>(); }));
   EXPECT_FALSE(repeat_until_steady([](std::uint32_t) { return 1e-6; }));
   EXPECT_FALSE(repeat_until_steady([](std::uint32_t) { return 0.0; }));
+}
+
+TEST(LaunchLatency, IsTheMedianOfTheLaunchesAfterTheFirst) {
+  int launches = 0;
+  const auto latency = measure_latency([&]() -> std::optional<double> {
+    const int counted = launches++ - kFirstLaunches;
+    if (counted < 0) return 1e6;         // the GPU wakes up
+    if (counted % 100 == 0) return 1e5;  // the system was busy
+    return 4000 + counted % 2 * 200;
+  });
+  ASSERT_TRUE(latency);
+  EXPECT_EQ(launches, kFirstLaunches + kLatencyLaunches);
+  EXPECT_EQ(latency->ns, 4200);
+  EXPECT_DOUBLE_EQ(latency->spread, 200.0 / 4200);
+}
+
+TEST(LaunchLatency, IsUnknownWhereALaunchFailsOrTakesNoTime) {
+  int launches = 0;
+  EXPECT_FALSE(measure_latency([&]() -> std::optional<double> {
+    if (++launches == 700) return std::nullopt;
+    return 4000;
+  }));
+  EXPECT_EQ(launches, 700);
+  EXPECT_FALSE(measure_latency([]() -> std::optional<double> { return 0; }));
 }
 
 MeasuredRoofs measured() {
@@ -110,6 +135,17 @@ TEST(CeilingsTable, BreaksASentenceAtTheLastSpaceThatFits) {
   EXPECT_NE(text.find("\nNot measured, because " + fits + ":\n  x (y)"), std::string::npos) << text;
   const std::string wide = ceilings_table(measured(), {{"x", "y", over}});
   EXPECT_NE(wide.find("\nNot measured, because\n  " + over + ": x (y)"), std::string::npos) << wide;
+}
+
+TEST(CeilingsTable, SaysTheLaunchLatencyOrWhyItIsUnknown) {
+  MeasuredRoofs roofs = measured();
+  EXPECT_EQ(ceilings_table(roofs, {}).find("Launch latency"), std::string::npos);
+  EXPECT_EQ(line_with(ceilings_table(roofs, {}, "cuLaunchKernel failed: X"), "Launch latency"),
+            "Launch latency: not measured, because cuLaunchKernel failed: X.");
+  roofs.latency = {4230, 0.05};
+  EXPECT_EQ(line_with(ceilings_table(roofs, {}), "Launch latency"),
+            "Launch latency: 4.23 us, spread 5.00 %. From the call until the host sees what the "
+            "kernel wrote, on");
 }
 
 TEST(CeilingsTable, OfPlaybackSaysSoFirst) {
