@@ -134,7 +134,13 @@ class Diff(CompareCase):
         self.assertEqual(self.diff(noisy, later),
                          "[playback] No difference beyond the noise: 5 layers, 1.00 ms of kernels a step.\n")
         later["step"]["wall_ns"]["mean"] *= 1.2
-        self.assertIn("step: 2.00 ms -> 2.40 ms", self.diff(noisy, later))
+        text = self.diff(noisy, later)
+        self.assertIn("step: 2.00 ms -> 2.40 ms", text)
+        # What differs is the step: rows of zeros would say nothing.
+        self.assertIn("No layer differs beyond the noise: 5 layers. With --sort time they are listed.\n", text)
+        self.assertNotIn("Net/conv", text)
+        self.assertNotIn("~: within", text)
+        self.assertIn("Net/conv", self.diff(noisy, later, "--sort", "time"))
 
     def test_what_became_of_advice(self):
         self.net["ceilings"].append({**self.net["ceilings"][1], "name": "tf32_tensor", "value": 2 * made_reports.COMPUTE})

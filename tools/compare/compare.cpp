@@ -346,21 +346,23 @@ std::string match_name(Match match) {
   return "same";
 }
 
+bool same_within_noise(const ComparedRow& row) {
+  const bool time = row.time_ns.a.has_value() == row.time_ns.b.has_value() &&
+                    (row.time_ns.a == row.time_ns.b || !row.beyond_noise());
+  return row.match == Match::same && time && !row.launches_differ() && !differs(row.flops) &&
+         !differs(row.dram);
+}
+
 bool no_difference(const Comparison& comparison, const std::vector<const ComparedRow*>& rows) {
-  const auto same = [](const ComparedRow& row) {
-    const bool time = row.time_ns.a.has_value() == row.time_ns.b.has_value() &&
-                      (row.time_ns.a == row.time_ns.b || !row.beyond_noise());
-    return row.match == Match::same && time && !row.launches_differ() && !differs(row.flops) &&
-           !differs(row.dram);
-  };
   const ComparedStep& step = comparison.step;
   const Maybe chance = larger(step.noise_ns, step.wall_range);
   const bool step_same =
       step.wall_ns.a == step.wall_ns.b || (step.wall_ns.a && step.wall_ns.b && chance &&
                                            std::abs(*step.wall_ns.b - *step.wall_ns.a) <= *chance);
   return step_same && comparison.other_work.empty() &&
-         std::all_of(comparison.wholes.begin(), comparison.wholes.end(), same) &&
-         std::all_of(rows.begin(), rows.end(), [&](const ComparedRow* row) { return same(*row); });
+         std::all_of(comparison.wholes.begin(), comparison.wholes.end(), same_within_noise) &&
+         std::all_of(rows.begin(), rows.end(),
+                     [](const ComparedRow* row) { return same_within_noise(*row); });
 }
 
 Comparison compare(const Report& a, const Report& b, const SideNames& names) {

@@ -78,8 +78,10 @@ struct SideNames {
   std::string a = "A", b = "B";
 };
 
-// Whether, in these rows and the whole, nothing is new, gone or launched differently, no work
-// differs, and times differ at most by the noise.
+// Whether the row is neither new nor gone nor launched differently, has the same work, and its time
+// differs at most by the noise.
+[[nodiscard]] bool same_within_noise(const ComparedRow& row);
+// Whether that holds for these rows and for the whole.
 [[nodiscard]] bool no_difference(const Comparison& comparison,
                                  const std::vector<const ComparedRow*>& rows);
 

@@ -294,16 +294,26 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
     lines(whole_line(whole, to_string(files.reports[0].run.unit), comparison.wholes.size() > 1));
   if (const std::string step = step_line(comparison); !step.empty()) line(step);
   line("");
-  line(counts_line(rows, kernels) + "; " + std::to_string(count) + " shown, " +
-       order_name(options.order) + ":");
-  std::vector<Column> columns =
-      columns_of({rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count)}, kernels);
-  const std::string unknown = take_unknown(columns);
-  const std::string wide =
-      drop_columns(columns, {"saving", "roof", "DRAM", "FLOP"}, options.columns);
-  const bool launches = std::any_of(columns.begin(), columns.end(),
-                                    [](const Column& column) { return column.head == "a launch"; });
-  out += render_columns(std::move(columns), count, options.columns, options.colours);
+  // What differs is the step alone, or what runs beside these rows.
+  const bool same = options.order == DiffOrder::change &&
+                    std::all_of(rows.begin(), rows.end(),
+                                [](const ComparedRow* row) { return same_within_noise(*row); });
+  std::string unknown, wide;
+  bool launches = false;
+  if (same) {
+    line("No " + std::string(kernels ? "kernel" : "layer") + " differs beyond the noise: " +
+         counts_line(rows, kernels) + ". With --sort time they are listed.");
+  } else {
+    line(counts_line(rows, kernels) + "; " + std::to_string(count) + " shown, " +
+         order_name(options.order) + ":");
+    std::vector<Column> columns =
+        columns_of({rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count)}, kernels);
+    unknown = take_unknown(columns);
+    wide = drop_columns(columns, {"saving", "roof", "DRAM", "FLOP"}, options.columns);
+    launches = std::any_of(columns.begin(), columns.end(),
+                           [](const Column& column) { return column.head == "a launch"; });
+    out += render_columns(std::move(columns), count, options.columns, options.colours);
+  }
   line("");
   for (const std::string& text : renamed_lines(rows)) line(text);
   bool advised = false;
@@ -313,9 +323,10 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
     advised = true;
     lines("- " + score.line());
   }
-  lines(std::string("~: within the noise, by the spread within both runs. FLOP") +
-        (launches ? ", DRAM, launches and the time of a launch" : " and DRAM") +
-        ": change from A to B.");
+  if (!same)
+    lines(std::string("~: within the noise, by the spread within both runs. FLOP") +
+          (launches ? ", DRAM, launches and the time of a launch" : " and DRAM") +
+          ": change from A to B.");
   if (!wide.empty()) lines("Columns left out (terminal too narrow): " + wide + ".");
   if (!unknown.empty()) lines("Unknown in all of these rows: " + unknown + ".");
   for (const std::string& text : comparison.remarks) lines(text);
