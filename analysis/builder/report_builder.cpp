@@ -247,8 +247,10 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
     report.step.launch_latency_ns = stored_latency(report, roofs);
     if (report.step.launch_latency_ns)
       report.run.notes.emplace_back(
-          "No launch found its GPU idle while times were taken: the launch latency is the one that "
-          "gable ceilings measured.");
+          std::string(
+              "No launch found its GPU idle while times were taken: the launch latency is the "
+              "one that gable ceilings measured") +
+          (report.run.source == Source::playback ? " on the playback GPU." : "."));
   }
   std::vector<KernelOfLayer> kernels = kernel_rows(state, unit);
   fill_ceilings(state, kernels, roofs, report);

@@ -94,9 +94,9 @@ int threads_of_sm(int device) {
                                                                                        : 2048;
 }
 
-// What a launch did, after it. Kernels are played, and do nothing: but for the one of `gable
-// ceilings` that writes a number to memory of the host, for which its program waits.
-CUresult did(CUresult code, CUfunction f, void** arguments) {
+// Kernels are played and do nothing, except for the one of `gable ceilings` that writes a number to
+// memory of the host: the program waits for that number.
+CUresult with_effect(CUresult code, CUfunction f, void** arguments) {
   const char* symbol = symbol_of(f);
   if (code != CUDA_SUCCESS || std::strcmp(symbol, "gable_latency") != 0) return code;
   const auto address = *static_cast<CUdeviceptr*>(arguments[0]);
@@ -130,7 +130,7 @@ extern "C" CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blo
     return api(                                                                                    \
         GABLE_CBID(cuLaunchKernel##suffix), "cuLaunchKernel" #suffix, Effect::change, &p,          \
         [&](ApiCall& call) {                                                                       \
-          return did(                                                                              \
+          return with_effect(                                                                      \
               run(call, f, {{gx, gy, gz}, {bx, by, bz}, {}, shared, false}, stream, per_thread),   \
               f, arguments);                                                                       \
         },                                                                                         \

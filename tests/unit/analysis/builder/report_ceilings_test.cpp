@@ -69,12 +69,15 @@ TEST_F(ReportCeilings, TheLaunchLatencyIsTheMeasuredOneWhereTheRunTellsNone) {
   stored.all.front().latency = {4200, 0.1};
   const Report made = build_report(profile, run, stored);
   EXPECT_EQ(made.step.launch_latency_ns, 4200);
-  EXPECT_TRUE(has_note(made, "the launch latency is the one that gable ceilings measured"));
+  EXPECT_TRUE(has_note(made, "the launch latency is the one that gable ceilings measured."));
   EXPECT_FALSE(has_note(made, "The launch latency is unknown"));
   run.source = Source::imported;  // of a machine with another host
   EXPECT_FALSE(build_report(profile, run, stored).step.launch_latency_ns);
   run.source = Source::playback;  // which nothing was measured for
   EXPECT_FALSE(build_report(profile, run, stored).step.launch_latency_ns);
+  stored.all.front().playback = true;
+  EXPECT_TRUE(has_note(build_report(profile, run, stored),
+                       "that gable ceilings measured on the playback GPU."));
 }
 
 TEST_F(ReportCeilings, ALaunchLatencyIsKeptInTheFile) {
