@@ -7,6 +7,7 @@
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,8 @@ def page_of(gable, folder):
                     "--playback", str(ROOT / RECORDING)], check=True, timeout=120, stderr=subprocess.DEVNULL)
     # A host's name and a date are no part of the picture.
     text = page.read_text(encoding="utf-8")
-    page.write_text(text.replace(f'"hostname":"{os.uname().nodename}"', '"hostname":""'), encoding="utf-8")
+    text = text.replace(f'"hostname":"{os.uname().nodename}"', '"hostname":""')
+    page.write_text(re.sub(r'"started_at":"[^"]*"', '"started_at":""', text), encoding="utf-8")
     return page
 
 
@@ -33,9 +35,8 @@ def main(gable):
         page = page_of(gable, folder)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for scheme in ("light", "dark"):
-            window = browser.new_page(viewport={"width": 1280, "height": 1120}, color_scheme=scheme)
+            window = browser.new_page(viewport={"width": 1440, "height": 1000}, color_scheme=scheme)
             window.goto(f"file://{page}")
-            window.get_by_label("headroom").check()
             window.locator(".dot[data-name$='layer4/2/conv2'].on, .dot[data-name$='layer4/2/conv2']").first.hover(force=True)
             window.screenshot(path=str(ROOT / "docs" / f"page-{scheme}.png"))
         browser.close()

@@ -47,10 +47,11 @@ class PageTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder, True)
         return page
 
-    def open(self, *reports, path=None, **context):
-        """The page, looked at without a network. What it says on the console, or asks of a network, fails the test."""
+    def open(self, *reports, path=None, tree=True, **context):
+        """The page, looked at without a network, with the tree of layers unless its first screen is wanted. What it says on the
+        console, or asks of a network, fails the test."""
         path = path or self.write(*reports)
-        context = self.browser.new_context(offline=True, viewport={"width": 1300, "height": 1100}, accept_downloads=True, **context)
+        context = self.browser.new_context(**{"offline": True, "viewport": {"width": 1300, "height": 1100}, "accept_downloads": True, **context})
         self.addCleanup(context.close)
         page = context.new_page()
         wrong = []
@@ -61,6 +62,9 @@ class PageTest(unittest.TestCase):
         self.addCleanup(lambda: self.assertEqual(wrong, []))
         page.goto("file://" + path)
         page.wait_for_selector("#table tbody tr")
+        page.locator("#options summary").click()
+        if tree and page.get_by_label("tree", exact=True).count():
+            self.check(page, "tree")
         return page
 
     def axis(self, page, which):

@@ -8,7 +8,9 @@ const area = dot => Math.max(SMALLEST, LARGEST * Math.min(1, dot.share || 0));
 
 let current = { points: [], unknown: [], scales: null };
 let transform = d3.zoomIdentity;
-const zoom = d3.zoom().scaleExtent([0.2, 60]).on("zoom", event => {
+// The wheel and one finger scroll the page; Ctrl and the wheel, or two fingers, zoom.
+const wantsZoom = event => (event.type === "wheel" ? event.ctrlKey : event.touches ? event.touches.length > 1 : !event.button);
+const zoom = d3.zoom().scaleExtent([0.2, 60]).filter(event => wantsZoom(event && event.type ? event : d3.event)).on("zoom", event => {
   transform = (event && event.transform) || d3.event.transform;
   place();
 });
@@ -24,7 +26,7 @@ function drawChart() {
   const view = views[state.view];
   const made = view.points();
   made.points.sort((a, b) => area(b.dot) - area(a.dot)); // small ones on top
-  const node = svg.node(), width = Math.max(480, node.clientWidth), height = node.clientHeight || 600;
+  const node = svg.node(), width = Math.max(280, node.clientWidth), height = node.clientHeight || 600;
   const inner = { width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom };
   const hasStrip = made.points.some(point => point.strip);
   const left = hasStrip && view.strip === "left" ? STRIP : 0;
@@ -65,6 +67,9 @@ function drawStrip(root, x, y, width, height, text) {
   }
 }
 
+// Colours tell limits apart, and levels where several are shown.
+const coloursAreLimits = () => state.view !== "roofline" || state.levels.size < 2;
+
 // Puts everything where the zoom wants it.
 function place() {
   const { view, inner, left, plotHeight, points } = current;
@@ -87,12 +92,13 @@ function place() {
     point.py = point.strip ? (view.strip === "left" ? current.strip(point.y) : inner.height - STRIP / 2 + 8) : y(point.y);
   }
   const symbol = d3.symbol();
+  const byLimit = coloursAreLimits();
   const bind = (selector, list) => {
     const bound = svg.select(selector).selectAll("path").data(list, point => point.dot.key + point.level + (point.open ? "o" : ""));
     bound.exit().remove();
     return bound.enter().append("path")
       .attr("d", point => symbol.type(SHAPES[point.dot.direction] || d3.symbolCircle).size(area(point.dot))())
-      .attr("class", point => `dot ${point.level}${point.open ? " open" : ""}${point.dot.report > 0 ? " other" : ""}`)
+      .attr("class", point => `dot ${point.level}${byLimit ? ` limit-${limitOf(point.dot.bound)}` : ""}${point.open ? " open" : ""}${point.dot.report > 0 ? " other" : ""}`)
       .attr("data-key", point => point.dot.key).attr("data-level", point => point.level).attr("data-name", point => shortened(point.dot.name, 300))
       .merge(bound).attr("transform", point => `translate(${point.px},${point.py})`);
   };
@@ -169,5 +175,6 @@ function describe() {
   if (state.view === "roofline" && points.some(point => point.dot.analytic)) words.push("hollow: analytic, not counted");
   if (state.view === "both") words.push("closed: work, open: time");
   if (state.view === "time") words.push("open: time");
-  document.getElementById("legend").textContent = words.join(" · ");
+  const limits = coloursAreLimits() ? Object.keys(LIMITS).filter(limit => points.some(point => limitOf(point.dot.bound) === limit)) : [];
+  document.getElementById("legend").replaceChildren(...limits.flatMap(limit => [swatch(limit), LIMITS[limit] + " · "]), words.join(" · "));
 }

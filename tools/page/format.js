@@ -37,6 +37,8 @@ function duration(ns) {
 const percent = share => (share === null || share === undefined ? UNKNOWN : `${digits(share * 100)} %`);
 const plural = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+// Keeps both ends, which tell names apart.
+const shortenedMiddle = (text, most) => (text.length > most ? text.slice(0, Math.floor(most / 2) - 1) + "…" + text.slice(text.length - Math.ceil(most / 2)) : text);
 // "bf16_tensor" -> "BF16 tensor"
 const roofName = name => (name === "dram" || name === "l2" || name === "l1" ? name.toUpperCase()
   : name.replace("_no_fma", " without FMA").replace(/_/g, " ").replace(/^[a-z]+\d+/, type => type.toUpperCase()));

@@ -42,6 +42,7 @@ function drawLost() {
   const lost = document.getElementById("lost");
   lost.textContent = parts.length ? `Lost: ${parts.join("; ")}` : "Nothing was lost.";
   lost.classList.toggle("loss", parts.length > 0);
+  if (parts.length === 0) document.getElementById("run").prepend(lost);
   const notes = [...new Set(reports.flatMap(report => report.run.notes))];
   const list = document.getElementById("notes");
   list.hidden = notes.length === 0;
@@ -120,8 +121,10 @@ listen("table", drawTable);
 openSome();
 drawHead();
 drawLost();
+drawVerdict();
 drawAdvice();
 drawControls();
+drawArrangement();
 drawChart();
 drawTable();
 listenToChart();

@@ -285,7 +285,11 @@ Json dots(const std::vector<PlotRow>& plot, Strings& strings) {
 Json advice_of(const Report& report) {
   Json list = Json::array();
   for (const Advice& each : advise(report)) {
+    Json places = Json::array();
+    for (const AdvicePlace& place : each.layers)
+      places.push_back({place.name, to_string(place.direction)});
     list.push_back({{"id", each.id},
+                    {"places", std::move(places)},
                     {"action", each.action},
                     {"trigger", each.trigger},
                     {"saving", number(each.saving_ns)}});

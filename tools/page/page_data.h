@@ -4,8 +4,8 @@
 // holds places in `strings`; numbers have five significant digits; unknown is null. What follows
 // from a kernel's own numbers (intensity, rates, share, overhead box) is left to the page.
 //   strings   texts, each once, cut at kLongestText bytes
-//   reports   [{file, report, layers, dots: {layers, kernels}, advice: [{id, action, trigger,
-//             saving}]}]
+//   reports   [{file, report, layers, dots: {layers, kernels}, advice: [{id, places, action,
+//             trigger, saving}]}]; places are [layer's path, direction]
 //     report  as in the report's file, but without the rows of layers and kernels
 //     layers  the tree: every row of the report, sums with children
 //     dots    what the chart shows: layers' own work, and kernels (tools/plot/plot.h)

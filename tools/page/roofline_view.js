@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline: performance over intensity. Points without a FLOP stand in a strip at the left edge, by their share of the
 // memory roof.
+const FAR_BELOW = 0.25; // of a roof: as in docs/limits.md
 const rooflineView = {
   name: "Roofline",
   x: "Arithmetic intensity [FLOP/byte]",
@@ -38,11 +39,17 @@ const rooflineView = {
     if (main.compute && main.memory) {
       const ridge = x(main.compute.value / main.memory.value);
       const clip = value => Math.max(left, Math.min(width, value));
-      layer.append("rect").attr("class", "region memory").attr("x", left).attr("y", 0).attr("width", clip(ridge) - left).attr("height", bottom);
-      layer.append("rect").attr("class", "region compute").attr("x", clip(ridge)).attr("y", 0).attr("width", width - clip(ridge)).attr("height", bottom);
-      const names = [["memory-bound", left + 8, "start", clip(ridge) - left], ["compute-bound", width - 8, "end", width - clip(ridge)]];
-      for (const [text, at, anchor, room] of names) {
-        if (room > 110) layer.append("text").attr("class", "region-label").attr("x", at).attr("y", bottom - 8).attr("text-anchor", anchor).text(text);
+      // Below a quarter of what the roofs allow neither of them is the limit.
+      const quarter = value => y(Math.min(main.compute.value, value * main.memory.value) * FAR_BELOW);
+      const [first, middle, last] = [left, clip(ridge), width].map(at => ({ at, low: quarter(x.invert(at)) }));
+      const draw = (name, ...corners) => layer.append("polygon").attr("class", `region ${name}`).attr("points", corners.map(corner => corner.join()).join(" "));
+      draw("memory", [first.at, 0], [middle.at, 0], [middle.at, middle.low], [first.at, first.low]);
+      draw("compute", [middle.at, 0], [last.at, 0], [last.at, last.low], [middle.at, middle.low]);
+      draw("latency", [first.at, bottom], [first.at, first.low], [middle.at, middle.low], [last.at, last.low], [last.at, bottom]);
+      const names = [["memory-bound", left + 8, "start", middle.at - left, Math.min(bottom - 24, first.low - 8)], ["compute-bound", width - 8, "end", width - middle.at, last.low - 8],
+        ["latency: below 25 % of the roofs", width - 8, "end", width - left, bottom - 8]];
+      for (const [text, at, anchor, room, down] of names) {
+        if (room > 110 && down > 14) layer.append("text").attr("class", "region-label").attr("x", at).attr("y", Math.min(bottom - 8, down)).attr("text-anchor", anchor).text(text);
       }
     }
     const top = Math.max(0, ...compute.map(roof => roof.value));

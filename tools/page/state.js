@@ -17,7 +17,8 @@ const state = {
   join: false,
   search: "",
   hovered: null, // a dot
-  pinned: null, // {report, layer, key}: a layer with all below it, or one dot
+  pinned: null, // {report, layer, key}: a layer with all below it, or one dot; with {keys, layers} several layers' dots
+  flat: true, // the table lists what layers do themselves, or kernels; else the tree
   sort: { column: "saving", down: true },
   open: new Set(), // layers whose children are shown, "report:id"
 };
@@ -42,13 +43,14 @@ function isBelow(report, id, ancestor) {
 function isPinned(dot) {
   const { pinned } = state;
   if (!pinned || pinned.report !== dot.report) return false;
+  if (pinned.keys) return pinned.keys.has(dot.key) || (dot.kernel && pinned.layers.has(dot.layer));
   return pinned.key ? pinned.key === dot.key : isBelow(dot.report, dot.layer, pinned.layer);
 }
 
 const isFound = dot => !state.search || dot.search.includes(state.search);
 
 function pin(pinned) {
-  const same = pinned && state.pinned && pinned.report === state.pinned.report && pinned.layer === state.pinned.layer && pinned.key === state.pinned.key;
+  const same = pinned && state.pinned && !state.pinned.keys && pinned.report === state.pinned.report && pinned.layer === state.pinned.layer && pinned.key === state.pinned.key;
   state.pinned = same ? null : pinned;
   changed("mark");
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tree of layers with its kernels. A row pins its points in the chart, and what is pinned there is marked here.
-const MOST_ROWS = 300;
+const MOST_ROWS = 300, TOP_ROWS = 10;
 let rowsShown = MOST_ROWS;
+let topOnly = true; // of the flat list
+const rowsWanted = () => (state.flat && topOnly && !state.search ? TOP_ROWS : rowsShown);
 
 const unknownSpan = () => element("span", { class: "unknown" }, UNKNOWN);
 const anyRow = of => reports.some(report => report.layers.concat(report.dots.kernels).some(row => of(row) !== null));
@@ -33,10 +35,30 @@ const COLUMNS = [
   { id: "bound", head: "bound", text: true, of: row => row.bound },
   { id: "saving", head: "saving", of: row => row.rankSaving, show: (_, row) => savingText(row),
     hint: "how much shorter a step would be at the roof, from low to high; where no step was recorded, how much shorter its kernels" },
+  { id: "source", head: "work", text: true, of: row => sourceOf(row), hint: "how FLOPs and bytes are known: counted on the GPU, or by formula" },
   ...METRIC_COLUMNS,
   { id: "flags", head: "flags", text: true, of: row => (row.kernel ? (row.flags || "").split(" ").join(", ") : row.wait > 0.1 * row.span ? "waits" : ""),
     hint: "of kernels as the report flags them; waits: the host waits for more than a tenth of the layer's span" },
 ];
+
+// The flat list answers the reader's questions and leaves the numbers behind them to the tree and to what is selected.
+const FLAT = ["name", "direction", "saving", "bound", "fraction", "time", "source"];
+const shownColumns = () => (state.flat ? FLAT.map(id => COLUMNS.find(column => column.id === id)) : COLUMNS.filter(column => column.id !== "source"));
+// The part of a bar that is full.
+const gauge = (part, limit) => (part >= 0 ? element("span", { class: `gauge limit-${limit}`, "aria-hidden": "true" }, element("i", { style: `width:${Math.min(100, part * 100)}%` })) : "");
+let largestSaving = 0; // of the rows
+function gaugeOf(column, row) {
+  if (!state.flat) return "";
+  if (column.id === "fraction") return gauge(row.fraction === null ? -1 : row.fraction, limitOf(row.bound));
+  if (column.id === "saving" && row.rankSaving !== null && largestSaving > 0) return gauge(row.rankSaving / largestSaving, limitOf(row.bound));
+  return "";
+}
+// Where a row's work is from.
+function sourceOf(row) {
+  const dot = row.kernel || row.own ? row : row.dot;
+  if (!dot || dot.flops === null) return "unknown";
+  return dot.analytic ? "by formula" : "counted";
+}
 
 function compare(a, b) {
   const column = COLUMNS.find(each => each.id === state.sort.column);
@@ -50,10 +72,34 @@ function compare(a, b) {
 const openKey = layer => `${layer.report}:${layer.id}`;
 const hasMore = layer => layer.children.length > 0 || layer.kernels.length > 0;
 
+// What layers do themselves, each a row: the layer, or its own part where layers below it work, too.
+function flatRows(report) {
+  if (state.rows === "kernels") return report.dots.kernels;
+  return report.dots.layers.map(dot => {
+    const layer = report.byId.get(dot.layer);
+    return layer && layer.children.length === 0 ? layer : { ...dot, id: dot.layer, children: [], kernels: [], own: true };
+  });
+}
+
+// The names that all of these paths begin with, as "Net/": they tell no row from another.
+function sharedStart(rows) {
+  const paths = rows.filter(row => !row.kernel).map(row => row.path.split("/"));
+  if (paths.length < 2) return "";
+  let shared = 0;
+  while (paths.every(path => path.length > shared + 1 && path[shared] === paths[0][shared])) ++shared;
+  return paths[0].slice(0, shared).map(name => name + "/").join("");
+}
+
 // What the table shows now: [row, depth].
 function visibleRows() {
   const rows = [];
   const shown = reports.filter(report => state.reports.has(report.index));
+  if (state.flat && !state.search) {
+    const found = shown.flatMap(flatRows);
+    const start = sharedStart(found);
+    for (const row of found) row.label = row.kernel ? row.name : row.path.slice(start.length) + (row.own ? " (itself)" : "");
+    return found.sort(compare).map(row => [row, 0]);
+  }
   if (state.search) {
     for (const report of shown) {
       for (const layer of report.layers) if (layer.path.toLowerCase().includes(state.search)) rows.push([layer, 0]);
@@ -87,22 +133,22 @@ function openSome() {
 function cellOf(column, row) {
   const value = column.of(row);
   const empty = value === null || value === undefined;
-  return element("td", { class: column.text ? "text" : null }, column.text ? (value || "") : empty ? (row.kernel && ["host", "span", "wait"].includes(column.id) ? "" : unknownSpan()) : column.show(value, row));
+  return element("td", { class: column.text ? "text" : null }, column.text ? (value || "") : empty ? (row.kernel && ["host", "span", "wait"].includes(column.id) ? "" : unknownSpan()) : column.show(value, row), gaugeOf(column, row));
 }
 
 function nameCell(row, depth) {
-  const label = row.kernel || state.search ? (row.kernel ? row.name : row.path) : row.name || (reports.length > 1 ? reports[row.report].label : "whole program");
+  const label = state.flat && !state.search ? (reports.length > 1 ? reports[row.report].label + ": " : "") + row.label : row.kernel || state.search ? (row.kernel ? row.name : row.path) : row.name || (reports.length > 1 ? reports[row.report].label : "whole program");
   const space = element("span", { style: `padding-left:${depth * 16}px` });
   const open = !row.kernel && state.open.has(openKey(row));
-  const turn = !row.kernel && !state.search && hasMore(row)
+  const turn = !row.kernel && !state.search && !state.flat && hasMore(row)
     ? element("button", { type: "button", "aria-expanded": String(open), "aria-label": `${open ? "Close" : "Open"} ${shortened(label, 80)}`, onclick: event => {
       event.stopPropagation();
       if (open) state.open.delete(openKey(row));
       else state.open.add(openKey(row));
       changed("table");
     } }, open ? "▾" : "▸")
-    : element("span", { style: "display:inline-block;width:20px" });
-  return element("td", { class: "name", title: shortened((row.kernel ? row.name : row.path) + (row.dotted ? `  (${row.dotted})` : ""), 600) }, space, turn, element("bdi", {}, shortened(label, 300)));
+    : state.flat ? "" : element("span", { style: "display:inline-block;width:20px" });
+  return element("td", { class: "name", title: shortened((row.kernel ? row.name : row.path) + (row.dotted ? `  (${row.dotted})` : ""), 600) }, space, turn, element("bdi", {}, state.flat ? shortenedMiddle(label, 60) : shortened(label, 300)));
 }
 
 const pinOf = row => ({ report: row.report, layer: row.kernel ? row.layer : row.id, key: row.kernel ? row.key : null });
@@ -120,7 +166,7 @@ function rowElement([row, depth]) {
       event.preventDefault();
       event.currentTarget[next].focus();
     }
-  }, onmouseenter: () => hover(row), onmouseleave: () => hover(null) }, nameCell(row, depth), ...COLUMNS.slice(1).map(column => cellOf(column, row))), { row });
+  }, onmouseenter: () => hover(row), onmouseleave: () => hover(null) }, nameCell(row, depth), ...shownColumns().slice(1).map(column => cellOf(column, row))), { row });
 }
 
 // The row's own point, where it has one.
@@ -147,12 +193,24 @@ function extraRows() {
     }
     if (report.run.unit === "step") rows.push([name("GPU idle"), duration(report.step.idle_ns)]);
   }
-  return rows.map(([text, time]) => element("tr", { class: "extra" }, element("td", { class: "name" }, text), element("td"), element("td", {}, time === UNKNOWN ? unknownSpan() : time),
-    ...COLUMNS.slice(3).map(() => element("td"))));
+  return rows.map(([text, time]) => element("tr", { class: "extra" }, element("td", { class: "name" }, text),
+    ...shownColumns().slice(1).map(column => element("td", {}, column.id !== "time" ? "" : time === UNKNOWN ? unknownSpan() : time))));
+}
+
+// A flat list of the ten that could save most, or the tree.
+function drawArrangement() {
+  const pick = (flat, text) => choice("arrangement", text, text, state.flat === flat, () => {
+    state.flat = flat;
+    topOnly = true;
+    changed("table");
+    changed("chart", "mark"); // it has another width then
+  });
+  document.getElementById("arrangement").replaceChildren(group("Rows", pick(true, "by saving"), pick(false, "tree")));
 }
 
 function drawTable() {
-  const head = element("tr", {}, ...COLUMNS.map(column => element("th", { class: column.text ? "text" : null, scope: "col", title: column.hint || null,
+  document.querySelector("main").classList.toggle("tree", !state.flat); // it needs the whole width
+  const head = element("tr", {}, ...shownColumns().map(column => element("th", { class: column.text ? "text" : null, scope: "col", title: column.hint || null,
     "aria-sort": state.sort.column === column.id ? (state.sort.down ? "descending" : "ascending") : null },
   element("button", { type: "button", onclick: () => {
     state.sort = { column: column.id, down: state.sort.column === column.id ? !state.sort.down : !column.text };
@@ -160,10 +218,15 @@ function drawTable() {
   } }, column.head + (state.sort.column === column.id ? (state.sort.down ? " ▼" : " ▲") : "")))));
   document.querySelector("#table thead").replaceChildren(head);
   const rows = visibleRows();
-  document.querySelector("#table tbody").replaceChildren(...rows.slice(0, rowsShown).map(rowElement), ...(state.search ? [] : extraRows()));
+  largestSaving = d3.max(rows, ([row]) => row.rankSaving) || 0;
+  document.querySelector("#table tbody").replaceChildren(...rows.slice(0, rowsWanted()).map(rowElement), ...(state.search ? [] : extraRows()));
   document.getElementById("found").textContent = state.search ? `${plural(rows.length, "row")} found` : "";
-  const rest = rows.length - rowsShown;
-  document.getElementById("more").replaceChildren(...(rest > 0 ? [element("button", { type: "button", onclick: () => { rowsShown += 1000; drawTable(); } }, `Show more of ${rest} further rows`)] : []));
+  const rest = rows.length - rowsWanted();
+  document.getElementById("more").replaceChildren(...(rest > 0 ? [element("button", { type: "button", onclick: () => {
+    if (rowsWanted() < rowsShown) topOnly = false;
+    else rowsShown += 1000;
+    drawTable();
+  } }, `Show more of ${rest} further rows`)] : []));
   markTable();
 }
 
@@ -171,7 +234,7 @@ function markTable() {
   const { pinned } = state;
   for (const line of document.querySelectorAll("#table tbody tr")) {
     const { row } = line;
-    const on = row && pinned && row.report === pinned.report && (pinned.key && row.kernel ? row.key === pinned.key : !row.kernel && row.id === pinned.layer);
+    const on = row && pinned && row.report === pinned.report && (pinned.layers ? !row.kernel && pinned.layers.has(row.id) : pinned.key && row.kernel ? row.key === pinned.key : !row.kernel && row.id === pinned.layer);
     line.classList.toggle("pinned", Boolean(on));
     if (on) line.setAttribute("aria-selected", "true");
     else line.removeAttribute("aria-selected");
@@ -180,10 +243,18 @@ function markTable() {
 
 // Opens the way to a layer and shows its row.
 function reveal(report, id, withKernels) {
+  if (state.flat) {
+    topOnly = topOnly && visibleRows().slice(0, TOP_ROWS).some(([row]) => row.report === report && (row.kernel ? row.layer : row.id) === id);
+    drawTable();
+    return;
+  }
   for (let layer = reports[report].byId.get(id), first = true; layer; layer = reports[report].byId.get(layer.parent), first = false) {
     if (!first || withKernels) state.open.add(openKey(layer));
   }
   drawTable();
   const line = document.querySelector("#table tr.pinned");
-  if (line) line.scrollIntoView({ block: "nearest" });
+  if (!line) return;
+  // Only the table's own box scrolls: the page stays where the reader has it.
+  const box = document.querySelector(".scroll"), head = document.querySelector("#table thead").offsetHeight;
+  box.scrollTop = Math.min(Math.max(box.scrollTop, line.offsetTop + line.offsetHeight - box.clientHeight), line.offsetTop - head);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a point, beside it.
+// What is known of a point, in a pane of its own: it covers no neighbour.
 const tip = document.getElementById("tip");
 
 // What --metrics collected: only what is known.
@@ -71,8 +71,4 @@ function showTip() {
   if (!point) return;
   tip.replaceChildren(element("strong", {}, shortened(dot.name, 300)), element("dl", {},
     ...known(dot).flatMap(([name, text]) => [element("dt", {}, name), element("dd", { dir: "auto" }, shortened(String(text), 400))])));
-  const room = svg.node().getBoundingClientRect(), size = tip.getBoundingClientRect();
-  const x = MARGIN.left + point.px, y = MARGIN.top + point.py;
-  tip.style.left = `${Math.max(0, x + 16 + size.width > room.width ? x - size.width - 16 : x + 16)}px`;
-  tip.style.top = `${Math.max(0, Math.min(y - size.height / 2, room.height - size.height))}px`;
 }

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the report page says before anybody scrolls: which layer, what holds it, how much of a step it could give back, and what to do."""
+import sys
+import unittest
+
+import made_reports
+from browser import CHROMIUM, PageTest
+
+SIZES = {"desktop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
+
+
+def blocks():
+    """A net of three equal blocks that compute holds, and one layer that memory holds; the steps were replayed."""
+    layers = [made_reports.layer(0, None, [], 1.5e6), made_reports.layer(1, 0, ["Net"], 1.5e6)]
+    kernels = []
+    for block in range(3):
+        layers.append(made_reports.layer(2 + 2 * block, 1, ["Net", str(block)], 4e5))
+        layers.append(made_reports.layer(3 + 2 * block, 2 + 2 * block, ["Net", str(block), "conv"], 4e5, "forward"))
+        kernels.append(made_reports.kernel(3 + 2 * block, "conv_kernel", 1e10, 5e7, 4e5, "forward"))
+    layers.append(made_reports.layer(8, 1, ["Net", "relu"], 1e5, "forward"))
+    kernels.append(made_reports.kernel(8, "relu_kernel", 1e8, 1e8, 1e5, "forward"))
+    for row in layers[3:8:2] + layers[8:]:
+        kernel = next(each for each in kernels if each["layer"] == row["id"])
+        row.update({key: kernel[key] for key in ("launches", "flops", "bytes", "intensity", "flops_per_s", "bytes_per_s", "roof", "saving_ns")},
+                   coverage={"time": 1, "flops": 1, "bytes": 1}, path_ns=row["time_ns"]["total"],
+                   step_saving_ns={"low": kernel["saving_ns"], "high": kernel["saving_ns"]})
+        kernel.update(path_ns=row["path_ns"], step_saving_ns=row["step_saving_ns"])
+    report = made_reports.report(layers, kernels)
+    report["step"].update(
+        critical_path={"kernels_ns": 1.3e6, "communication_ns": 0, "copies_ns": 2e5, "host_ns": 5e5, "launches_ns": 0, "gaps_ns": 0, "unexplained_ns": 0},
+        exposed={"compute_ns": 1.3e6, "communication_ns": 0, "copies_ns": 2e5, "idle_ns": 5e5, "saving_ns": {
+            part: {"low": value, "high": value} for part, value in (("compute", 1.3e6), ("communication", 0), ("copies", 2e5), ("host", 5e5))}},
+        graph={"steps": 3, "wall_ns": 2e6, "explained": 0.99, "replay_error": 0.02, "overlapped": 0, "edges": 1000, "violated_edges": 0,
+               "stream_waits_known": True})
+    return report
+
+
+class FirstScreen(PageTest):
+    def cards(self, page):
+        return [" ".join(text.split()) for text in page.locator(".card").all_inner_texts()]
+
+    def test_the_four_questions_are_answered_before_scrolling(self):
+        for name, size in SIZES.items():
+            page = self.open(blocks(), tree=False, viewport=size)
+            card = page.locator(".card").first
+            text = " ".join(card.inner_text().split())
+            self.assertIn("conv of Net/0, Net/1, Net/2 forward, ×3", text)  # which layer
+            self.assertIn("held by compute", text)  # by what
+            self.assertIn("Up to 900 us of the step (45 %)", text)  # how much: three times 400 - 100 us, of 2 ms
+            self.assertIn("Try: ", text)  # what to do
+            box = card.bounding_box()
+            self.assertLess(box["y"] + box["height"], size["height"], name)
+            self.assertLessEqual(page.evaluate("() => document.documentElement.scrollWidth"), size["width"], f"{name}: something is cut off at the side")
+
+    def test_the_bar_of_a_step_adds_up_to_the_step(self):
+        page = self.open(blocks(), tree=False)
+        said = page.locator(".division p").inner_text()
+        # 1.3 of 2 ms compute, 1.2 and 0.1 by kernels' time of 1.2 and 0.1 ms; copies and idle time as the step has them.
+        self.assertEqual(" ".join(said.split()), "A step of 2 ms is compute 60 % · memory 5 % · copies 10 % · idle 25 %")
+        widths = page.locator(".stack span").evaluate_all("parts => parts.map(part => part.getBoundingClientRect().width)")
+        self.assertAlmostEqual(widths[0] / sum(widths), 0.6, delta=0.01)
+
+    def test_an_idle_gpu_has_a_card_with_its_remedy(self):
+        card = next(card for card in self.cards(self.open(blocks(), tree=False)) if card.startswith("The GPU is idle"))
+        self.assertIn("Up to 500 us of the step (25 %)", card)
+        self.assertIn("The GPU idles for 25.0 % of a step", card)
+
+    def test_a_group_promises_no_more_than_its_members_have_on_the_critical_path(self):
+        report = blocks()
+        for row in report["layers"][3:8:2] + report["kernels"][:3]:
+            row.update(path_ns=1e5, step_saving_ns={"low": 0, "high": 1e5})
+        card = next(card for card in self.cards(self.open(report, tree=False)) if card.startswith("conv of"))
+        self.assertIn("Up to 300 us of the step (15 %)", card)
+
+    def test_a_layer_that_is_slower_than_its_equals_is_told_apart(self):
+        report = blocks()
+        saved = {"saving_ns": 8e5, "path_ns": 9e5, "step_saving_ns": {"low": 8e5, "high": 8e5}}
+        report["kernels"][1].update(made_reports.kernel(5, "conv_kernel", 1e10, 5e7, 9e5, "forward"), **saved)
+        report["layers"][5].update(time_ns={"self": 9e5, "total": 9e5, "busy": 9e5}, **saved)
+        cards = self.cards(self.open(report, tree=False))
+        self.assertTrue(cards[0].startswith("Net/1/conv forward"), cards)
+        self.assertTrue(cards[1].startswith("conv of Net/0, Net/2 forward, ×2"), cards)
+
+    def test_what_is_unknown_promises_nothing(self):
+        report = made_reports.report([made_reports.layer(0, None, [], 1e5), made_reports.layer(1, 0, ["secret"], 1e5)],
+                                     [made_reports.kernel(1, "secret_kernel", None, None, 1e5)])
+        report["step"].update(idle_ns=None, copy_ns=None)
+        report["copies"] = []
+        page = self.open(report, tree=False)
+        self.assertEqual(self.cards(page), [])
+        self.assertIn("No saving is known", page.inner_text("#verdict"))
+        self.assertIn("100 us of kernels' time are limit unknown 100 %", " ".join(page.inner_text("#verdict").split()))
+
+    def test_a_card_pins_its_points_and_rows(self):
+        page = self.open(blocks(), tree=False)
+        page.locator(".card button").first.click()
+        self.assertEqual(sorted(page.eval_on_selector_all(".dot.on", "dots => dots.map(dot => dot.dataset.name)")), ["Net/0/conv", "Net/1/conv", "Net/2/conv"])
+        self.assertEqual(page.locator("#table tr.pinned").count(), 3)
+        page.locator(".card button").first.click()  # once more lets go
+        self.assertEqual(page.locator("#table tr.pinned").count(), 0)
+
+    def test_the_table_begins_with_ten_layers_by_saving(self):
+        layers = [made_reports.layer(0, None, [], 1e6)] + [made_reports.layer(i, 0, [f"layer{i}"], 1e5 + i, "forward", saving_ns=1000.0 * i) for i in range(1, 25)]
+        kernels = [made_reports.kernel(i, "work", 1e9, 1e6, 1e5 + i, "forward") for i in range(1, 25)]
+        page = self.open(made_reports.report(layers, kernels), tree=False)
+        names = [row[0] for row in self.rows(page) if row[0].startswith("layer")]
+        self.assertEqual(names, [f"layer{i}" for i in range(24, 14, -1)])
+        page.get_by_role("button", name="Show more of 14 further rows").click()
+        self.assertEqual(len([row for row in self.rows(page) if row[0].startswith("layer")]), 24)
+
+    def test_colours_are_limits_and_the_legend_names_them(self):
+        page = self.open(made_reports.net(), tree=False)
+        colour = lambda name: page.eval_on_selector(f".dot[data-name='{name}']", "dot => getComputedStyle(dot).fill")
+        self.assertNotEqual(colour("Net/conv"), colour("Net/relu"))
+        self.assertTrue(page.inner_text("#legend").replace("\n", " ").startswith("compute · memory · "))
+
+    def test_the_wheel_scrolls_and_zooms_only_with_ctrl(self):
+        page = self.open(made_reports.net(), tree=False)
+        place = lambda: self.dots(page)["Net/conv", "dram", "closed"]
+        before = place()
+        page.hover("#chart")
+        page.mouse.wheel(0, 200)
+        page.wait_for_timeout(100)
+        self.assertEqual(place(), before)
+        page.keyboard.down("Control")
+        page.mouse.wheel(0, -200)
+        page.keyboard.up("Control")
+        page.wait_for_timeout(100)
+        self.assertNotEqual(place(), before)
+
+    def test_the_answer_of_several_reports_names_the_one_it_is_of(self):
+        page = self.open(made_reports.net(), made_reports.net(4), tree=False)
+        self.assertIn("Of report0.json:", page.inner_text("#verdict"))
+        page.locator("#options").get_by_label("report0.json").uncheck()
+        self.assertIn("Of report1.json:", page.inner_text("#verdict"))
+
+
+if __name__ == "__main__":
+    if not CHROMIUM:
+        print("Skipped: no Chromium (scripts/setup.sh --browser BUILD).")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer before the numbers: what a step consists of, and the three places where most of it could be saved.
+const CARDS = 3;
+const SAME_WORK = 0.01, SAME_TIME = 0.25; // by how much equal layers may differ
+
+// Of a step, in the order of the bar. The colours are --limit-NAME everywhere.
+const LIMITS = {
+  compute: "compute", memory: "memory", latency: "latency", small: "small grids", overhead: "launch overhead",
+  communication: "communication", copies: "copies", idle: "idle", unknown: "limit unknown",
+};
+// Advice on the step as a whole; the other items name layers, which have cards of their own.
+const WHOLE = { idle: "The GPU is idle", input: "Waiting for input", copies: "Copies that nothing hides", communication: "Communication that nothing hides" };
+const COLOUR_OF_WHOLE = { idle: "idle", input: "idle", copies: "copies", communication: "communication" };
+
+// "overhead" for an element of that colour; unknown words get the colour of what is unknown.
+const limitOf = bound => (bound in LIMITS ? bound : "unknown");
+const swatch = limit => element("i", { class: `swatch limit-${limit}`, "aria-hidden": "true" });
+
+// What the step, or the kernels' time where no step is known, divides into: {parts: [[limit, ns]], whole, step}. null without a time.
+function divisionOf(report) {
+  const kernels = report.dots.kernels.filter(dot => dot.time > 0 && !dot.again);
+  const byLimit = new Map();
+  const add = (limit, ns) => { if (ns > 0) byLimit.set(limit, (byLimit.get(limit) || 0) + ns); };
+  const wall = report.run.unit === "step" ? report.step.wall_ns.mean : null;
+  if (!(wall > 0) || report.step.idle_ns === null) {
+    for (const dot of kernels) add(limitOf(dot.bound), dot.time);
+    const whole = d3.sum([...byLimit.values()]);
+    return whole > 0 ? { parts: inOrder(byLimit), whole, step: false } : null;
+  }
+  const { exposed } = report.step;
+  add("idle", exposed ? exposed.idle_ns : report.step.idle_ns); // exposed parts of a step add up to it
+  if (exposed) {
+    add("communication", exposed.communication_ns);
+    add("copies", exposed.copies_ns);
+  }
+  const computing = kernels.filter(dot => !exposed || dot.bound !== "communication");
+  const busy = Math.max(0, wall - d3.sum([...byLimit.values()])), whole = d3.sum(computing, dot => dot.time);
+  // Kernels may run beside each other: each limit gets the part of the busy time that its kernels have of all kernels' time.
+  for (const dot of computing) add(limitOf(dot.bound), dot.time / whole * busy);
+  if (!(whole > 0)) add("unknown", busy);
+  return { parts: inOrder(byLimit), whole: wall, step: true };
+}
+
+const inOrder = byLimit => Object.keys(LIMITS).filter(limit => byLimit.get(limit) > 0).map(limit => [limit, byLimit.get(limit)]);
+
+const alike = (a, b, by) => a === b || (a !== null && b !== null && Math.abs(a - b) <= by * Math.max(a, b));
+
+// Layers that do the same work equally fast, such as a block's that recurs: one group each.
+function groupsOf(report) {
+  const groups = new Map();
+  const made = [];
+  for (const dot of report.dots.layers) {
+    if (dot.rankSaving === null || dot.again) continue;
+    const path = dot.path.split("/");
+    const key = [dot.device, dot.direction, dot.bound, dot.precision, dot.launches, path.length, path[path.length - 1]].join("\n");
+    const same = (groups.get(key) || []).find(group => alike(group[0].flops, dot.flops, SAME_WORK) && alike(group[0].time, dot.time, SAME_TIME));
+    if (same) {
+      same.push(dot);
+      continue;
+    }
+    const group = [dot];
+    made.push(group);
+    groups.set(key, (groups.get(key) || []).concat([group]));
+  }
+  return made;
+}
+
+// At least and at most what a group saves together. Without one of its members' time the step cannot be shorter than the
+// critical path without what all of them would save on it, and not longer than without the best of them.
+function savingOf(group) {
+  if (group.length === 1) return { low: group[0].bestLow, high: group[0].bestHigh ?? group[0].saving, replayed: group[0].bestLow !== null };
+  const onPath = group.every(dot => dot.onPath !== null && dot.saving !== null);
+  const high = onPath ? d3.sum(group, dot => Math.min(dot.onPath, dot.saving)) : d3.sum(group, dot => dot.saving ?? dot.bestHigh);
+  const lows = group.map(dot => dot.bestLow).filter(low => low !== null);
+  return { low: lows.length ? Math.min(high, d3.max(lows)) : null, high, replayed: onPath };
+}
+
+// "conv2 of layer4/1, layer4/2": what the paths do not share, and before it what they do.
+function groupName(group) {
+  const paths = group.map(dot => dot.path.split("/"));
+  const [first] = paths;
+  if (group.length === 1) return shortPath(first);
+  const shared = at => paths.every(path => path[at] === first[at]);
+  let from = 0, to = first.length;
+  while (from < first.length - 1 && shared(from)) ++from;
+  while (to > from + 1 && shared(to - 1)) --to;
+  if (from > 0 && paths.every(path => /^\d+$/.test(path[from]))) --from; // a number alone names nothing
+  const middles = [...new Set(paths.map(path => path.slice(from, to).join("/")))].sort();
+  const named = middles.slice(0, 3).join(", ") + (middles.length > 3 ? ` and ${middles.length - 3} more` : "");
+  const end = first.slice(to).join("/");
+  return end ? `${end} of ${named}` : named;
+}
+const shortPath = path => path.slice(-3).join("/");
+
+const whatToDo = advice => advice.action.split(/ (?:Layers|Kernels): | The host is busy before /)[0];
+const WITHOUT_ADVICE = {
+  memory: "Move fewer bytes: fuse it with its neighbours, use a narrower type, or reuse what caches hold.",
+  compute: "It is near its compute roof: a narrower type, tensor cores or less work would help.",
+  latency: "It waits: more parallel work for each SM, or loads that do not depend on each other.",
+  small: "Its grids do not fill the GPU: larger batches, or several of them at the same time.",
+  overhead: "Its kernels are shorter than their launches: fuse them, or launch them as a CUDA graph.",
+  communication: "Start it earlier, beside computing, or send fewer bytes.",
+};
+
+// The cards, largest saving first: {report, name, count, direction, limit, low, high, time, share, advice, pins}.
+function cardsOf(report) {
+  const cards = [];
+  for (const group of groupsOf(report)) {
+    const saving = savingOf(group);
+    if (!(saving.high > 0)) continue;
+    const [dot] = group;
+    const advice = report.advice.find(item => !(item.id in WHOLE) && group.some(each => item.places.some(([name, direction]) => name === each.path && direction === each.direction)));
+    cards.push({ report, name: groupName(group), count: group.length, direction: dot.direction, limit: limitOf(dot.bound), bound: dot.bound, ...saving,
+      time: sumOf(group.map(each => [each.time, each.coverTime])), share: sumOf(group.map(each => [each.share])).value,
+      todo: advice ? whatToDo(advice) : WITHOUT_ADVICE[dot.bound] || "What limits it is unknown: see the notes for what was not measured.", dots: group });
+  }
+  for (const item of report.advice) {
+    if (!(item.id in WHOLE) || !(item.saving > 0)) continue;
+    const limit = COLOUR_OF_WHOLE[item.id];
+    cards.push({ report, name: WHOLE[item.id], count: 1, direction: "none", limit, bound: LIMITS[limit], low: null, high: item.saving, replayed: Boolean(report.step.graph),
+      time: null, share: null, todo: whatToDo(item), trigger: item.trigger, dots: [] });
+  }
+  return cards.sort((a, b) => b.high - a.high).slice(0, CARDS);
+}
+
+function drawBar(report) {
+  const division = divisionOf(report);
+  if (!division) return "";
+  const { parts, whole, step } = division;
+  const known = d3.sum(parts, ([, ns]) => ns);
+  const title = step ? `A step of ${duration(whole)} is` : `${duration(whole)} of kernels' time are`;
+  return element("div", { class: "division" },
+    element("div", { class: "stack", role: "img", "aria-label": `${title}: ${parts.map(([limit, ns]) => `${LIMITS[limit]} ${percent(ns / known)}`).join(", ")}` },
+      ...parts.map(([limit, ns]) => element("span", { class: `limit-${limit}`, style: `flex-grow:${Math.max(0.002, ns / known)}` }))),
+    element("p", {}, `${title} `, ...parts.flatMap(([limit, ns], i) => [i ? " · " : "", swatch(limit), `${LIMITS[limit]} ${percent(ns / known)}`])));
+}
+
+// Pins all points of a card: what they have in common is looked for by their keys.
+function showCard(card) {
+  if (card.dots.length === 0) return;
+  state.rows = "layers";
+  const keys = new Set(card.dots.map(dot => dot.key));
+  const again = state.pinned && state.pinned.keys && [...keys].every(key => state.pinned.keys.has(key));
+  state.pinned = again ? null : { report: card.report.index, layer: card.dots[0].layer, key: null, keys, layers: new Set(card.dots.map(dot => dot.layer)) };
+  drawControls();
+  changed("chart", "mark");
+}
+
+function drawCard(card) {
+  const unit = unitOf(card.report);
+  const wall = unit === "step" ? card.report.step.wall_ns.mean : null;
+  const high = wall > 0 ? Math.min(card.high, wall) : card.high;
+  const saved = card.replayed ? `Up to ${duration(high)} of the ${unit}${wall > 0 ? ` (${percent(high / wall)})` : ""}` : `Up to ${duration(high)} of kernels' time a ${unit}`;
+  const where = [card.direction === "none" ? "" : card.direction, card.count > 1 ? `×${card.count}` : ""].filter(each => each).join(", ");
+  const facts = card.time ? `${sumText(card.time, duration)} of kernels a ${unit}${card.share === null ? "" : `, ${percent(card.share)} of the ${timeOfShares()}`}` : card.trigger;
+  const limit = card.limit === "unknown" ? "limit unknown" : card.dots.length ? `held by ${LIMITS[card.limit]}` : card.bound;
+  return element("li", { class: `card limit-${card.limit}` },
+    element(card.dots.length ? "button" : "div", card.dots.length ? { type: "button", class: "pick", title: card.dots.map(dot => dot.path).slice(0, 40).join("\n"), onclick: () => showCard(card) } : { class: "pick" },
+      element("strong", { class: "place" }, element("bdi", {}, shortened(card.name, 160)), where ? element("span", {}, ` ${where}`) : ""),
+      element("span", { class: "win" }, saved),
+      element("span", { class: "held" }, swatch(card.limit), limit, card.time ? ` · ${facts}` : ""),
+      ...(card.time ? [] : [element("span", { class: "soft" }, facts)]),
+      element("span", { class: "todo" }, "Try: " + card.todo)));
+}
+
+function drawVerdict() {
+  const shown = reports.filter(report => state.reports.has(report.index));
+  const verdict = document.getElementById("verdict");
+  // The answer is one run's: that of several is told apart below.
+  const [report] = shown;
+  const cards = report ? cardsOf(report) : [];
+  verdict.replaceChildren();
+  if (!report) return;
+  if (reports.length > 1) verdict.append(element("p", { class: "soft" }, `Of ${report.label}:`));
+  verdict.append(drawBar(report));
+  if (cards.length) verdict.append(element("ol", { class: "cards" }, ...cards.map(drawCard)));
+  else verdict.append(element("p", {}, report.dots.kernels.length === 0 ? "No kernel was measured." : "No saving is known: FLOPs, bytes or times are unknown."));
+}
