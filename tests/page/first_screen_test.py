@@ -72,14 +72,13 @@ class FirstScreen(PageTest):
         card = next(card for card in self.cards(self.open(report, tree=False)) if card.startswith("conv of"))
         self.assertIn("Up to 300 us of the step (15 %)", card)
 
-    def test_a_layer_that_is_slower_than_its_equals_is_told_apart(self):
+    def test_a_layer_that_takes_another_time_than_its_equals_is_told_apart(self):
         report = blocks()
-        saved = {"saving_ns": 8e5, "path_ns": 9e5, "step_saving_ns": {"low": 8e5, "high": 8e5}}
-        report["kernels"][1].update(made_reports.kernel(5, "conv_kernel", 1e10, 5e7, 9e5, "forward"), **saved)
-        report["layers"][5].update(time_ns={"self": 9e5, "total": 9e5, "busy": 9e5}, **saved)
+        saved = {"saving_ns": 1e5, "path_ns": 2e5, "step_saving_ns": {"low": 1e5, "high": 1e5}}
+        report["kernels"][1].update(made_reports.kernel(5, "conv_kernel", 1e10, 5e7, 2e5, "forward"), **saved)
+        report["layers"][5].update(time_ns={"self": 2e5, "total": 2e5, "busy": 2e5}, **saved)
         cards = self.cards(self.open(report, tree=False))
-        self.assertTrue(cards[0].startswith("Net/1/conv forward"), cards)
-        self.assertTrue(cards[1].startswith("conv of Net/0, Net/2 forward, ×2"), cards)
+        self.assertTrue(cards[0].startswith("conv of Net/0, Net/2 forward, ×2"), cards)
 
     def test_what_is_unknown_promises_nothing(self):
         report = made_reports.report([made_reports.layer(0, None, [], 1e5), made_reports.layer(1, 0, ["secret"], 1e5)],
