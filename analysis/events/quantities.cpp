@@ -186,7 +186,8 @@ bool is_one_of(Quantity quantity) {
 bool is_ratio(std::string_view metric) {
   for (const std::string_view part : {".pct", ".ratio", ".max_rate", ".per_cycle_", ".per_second"})
     if (metric.find(part) != std::string_view::npos) return true;
-  return false;
+  // What a unit can do in a cycle: the same for one launch and for many.
+  return metric.ends_with(".peak_sustained") || metric.ends_with(".peak_burst");
 }
 
 const MetricRole* role_of(std::string_view metric) {

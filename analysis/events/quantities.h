@@ -45,8 +45,8 @@ struct MetricRole {
 // added.
 [[nodiscard]] bool is_one_of(Quantity quantity);
 
-// Whether a metric is a ratio, a percentage or a rate by its roll-up: values of several launches
-// have a mean and no sum.
+// Whether a metric is a ratio, a percentage, a rate or a peak per cycle by its roll-up: values of
+// several launches have a mean and no sum.
 [[nodiscard]] bool is_ratio(std::string_view metric);
 
 // The role of a metric, or nullptr. Also knows names that occur only in other tools' files.

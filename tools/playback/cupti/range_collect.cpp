@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/events/quantities.h"
 #include "tools/playback/cupti/range_collect.h"
 
 namespace gable::playback {
@@ -94,6 +95,8 @@ void end_instance(CUpti_RangeProfiler_Object& object) {
       static_cast<double>(instance.last_end - std::min(instance.first_start, instance.last_end));
   for (std::size_t i = 0; i < instance.values.size() && instance.launches > 1; ++i) {
     const std::string& metric = object.config.metrics[i];
+    // The mean of the launches: a peak per cycle is no larger because more was launched.
+    if (is_ratio(metric)) instance.values[i] /= static_cast<double>(instance.launches);
     if (metric == "gpu__time_duration.sum") instance.values[i] = span;
     if (metric.rfind("sm__cycles_elapsed", 0) == 0) {
       instance.values[i] = span * static_cast<double>(device.sm_clock_max_hz) / 1e9;

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "analysis/events/quantities.h"
+
 namespace gable::playback {
 namespace {
 
@@ -223,7 +225,9 @@ double counter_value(const Work& work, const std::string& metric, const DeviceIn
   if (work.kernel != nullptr) {
     if (says_unknown(*work.kernel, metric)) return std::nan("");
     const auto it = work.kernel->counters.find(metric);
-    if (it != work.kernel->counters.end()) return is_ctas ? it->second : it->second * work.scale;
+    // Larger work has the ratios of the smaller.
+    if (it != work.kernel->counters.end())
+      return is_ctas || is_ratio(metric) ? it->second : it->second * work.scale;
     if (!is_ctas && was_left_out(*work.kernel, metric)) return std::nan("");
   }
   const auto duration = static_cast<double>(work.end_ns - work.start_ns);

@@ -138,9 +138,11 @@ TEST(Quantities, PartsAreAddedAndNamesForTheSameAreNot) {
 
 TEST(Quantities, RatiosAreKnownByTheirRollUp) {
   for (const char* name : {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "a__b.ratio",
-                           "a__b.max_rate", "a__b.sum.per_cycle_active", "a__b.sum.per_second"})
+                           "a__b.max_rate", "a__b.sum.per_cycle_active", "a__b.sum.per_second",
+                           "a__b.sum.peak_sustained", "a__b.avg.peak_burst"})
     EXPECT_TRUE(is_ratio(name)) << name;
-  for (const char* name : {"a__b.sum", "pct__b.avg", ""}) EXPECT_FALSE(is_ratio(name)) << name;
+  for (const char* name : {"a__b.sum", "pct__b.avg", "a__peak_sustained.sum", ""})
+    EXPECT_FALSE(is_ratio(name)) << name;
 }
 
 }  // namespace
