@@ -214,6 +214,8 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   row.samples_time = key.time.count();
   row.counters = counter_means(state, key);
   add_unanswered(state, row.counters);
+  for (const std::string& metric : state.roof_metrics)
+    if (!state.raw_metrics.contains(metric)) row.counters.erase(metric);
   std::uint64_t threads = row.grid.count() * row.block.count();
   const GraphId graph = folded ? 0 : state.graphs.of_function(key.key.function);
   if (graph != 0) {

@@ -7,6 +7,7 @@
 
 #include "analysis/base/number_text.h"
 #include "analysis/events/quantities.h"
+#include "analysis/events/roof_metrics.h"
 #include "analysis/roofline/ceilings.h"
 #include "analysis/roofline/link_roofs.h"
 #include "analysis/roofline/work.h"
@@ -97,6 +98,72 @@ void measured_notes(const Report& report, const DeviceInfo& device,
   }
 }
 
+// What CUPTI said of a metric of a device in counter windows.
+struct Stated {
+  double highest = 0;            // of the means of the rows
+  double by_time = 0, time = 0;  // the mean in which long kernels weigh most, and their time
+};
+
+// The metrics from which CUPTI states roofs. A value of 0 tells nothing: no unit moves nothing.
+std::map<std::string_view, Stated> stated_metrics(const Profile::State& state,
+                                                  std::int32_t device) {
+  std::map<std::string_view, Stated> stated;
+  for (const KeyRow& row : state.keys.rows()) {
+    if (!row.used || row.key.device != device) continue;
+    for (std::size_t phase = 0; phase < row.counters.size() && phase < state.metrics.size();
+         ++phase) {
+      const MetricList& list = state.metrics[phase];
+      const CounterSums& counters = row.counters[phase];
+      for (std::size_t i = 0; i < list.names.size() && i < counters.sum.size(); ++i) {
+        if (!state.roof_metrics.contains(list.names[i]) || !(counters.sum[i] > 0)) continue;
+        const double mean = counters.sum[i] / static_cast<double>(counters.known[i]);
+        Stated& of = stated[list.names[i]];
+        of.highest = std::max(of.highest, mean);
+        const double ns = list.duration ? counters.sum[*list.duration] : 0;
+        if (!(ns > 0)) continue;
+        of.by_time += mean * ns;
+        of.time += ns;
+      }
+    }
+  }
+  return stated;
+}
+
+// Bytes per cycle x cycles per second of the counter windows. The peak is the chip's and the same
+// in every launch. `sm_clock`: of the counter windows, or unknown; without it L1 has no roof.
+std::vector<Ceiling> stated_roofs(const Profile::State& state, const DeviceInfo& device,
+                                  const Maybe& sm_clock) {
+  std::vector<Ceiling> roofs;
+  const auto stated = stated_metrics(state, device.id);
+  for (const RoofMetric& roof : kRoofMetrics) {
+    const auto peak = stated.find(roof.peak), clock = stated.find(roof.clock);
+    const bool of_sm = roof.clock.empty();
+    Maybe hz = of_sm ? sm_clock : std::nullopt;
+    if (!of_sm && clock != stated.end() && clock->second.time > 0)
+      hz = std::round(clock->second.by_time / clock->second.time);
+    if (peak == stated.end() || !hz || !(*hz > 0)) continue;
+    const double per_cycle = peak->second.highest;
+    roofs.push_back({device.id, CeilingKind::memory, std::string(roof.roof), per_cycle * *hz,
+                     "theoretical: " + std::string(kStatedByCupti) + " " +
+                         significant(per_cycle, 6) + " byte per cycle (" + std::string(roof.peak) +
+                         ") x " + ghz(*hz) + ", the " + (of_sm ? "SM" : std::string(roof.shown)) +
+                         " clock of the counter windows",
+                     of_sm ? SmClock::measured : SmClock::none});
+  }
+  return roofs;
+}
+
+// Which roofs CUPTI stated: nobody else has looked at them.
+void stated_note(const Report& report, const DeviceInfo& device, std::vector<std::string>& notes) {
+  std::string names;
+  for (const Ceiling& each : report.ceilings)
+    if (each.device == device.id && is_stated_by_cupti(each))
+      names += (names.empty() ? "" : ", ") + each.name;
+  if (names.empty()) return;
+  notes.push_back("Roofs of device " + std::to_string(device.id) +
+                  " that CUPTI states, at the clocks of the counter windows: " + names + ".");
+}
+
 // Roofs that no attribute gives.
 void add_stated(const std::vector<Ceiling>& stated, std::int32_t device, Report& report) {
   for (const Ceiling& ceiling : stated) {
@@ -131,6 +198,7 @@ void fill_ceilings(const Profile::State& state, const std::vector<KernelOfLayer>
       report.ceilings.push_back(std::move(ceiling));
     for (Ceiling& ceiling : link_ceilings(device)) report.ceilings.push_back(std::move(ceiling));
     add_stated(roofs.stated, device.id, report);
+    add_stated(stated_roofs(state, device, measured), device.id, report);
     const MeasuredRoofs* stored = roofs_for(roofs, device, report.run.source == Source::playback);
     if (stored == nullptr) continue;
     for (Ceiling& ceiling : ceilings_of(*stored, device.id))
@@ -143,6 +211,7 @@ std::vector<std::string> ceiling_notes(const Report& report) {
   for (const DeviceInfo& device : report.devices) {
     clock_note(report, device, notes);
     measured_notes(report, device, notes);
+    stated_note(report, device, notes);
   }
   return notes;
 }

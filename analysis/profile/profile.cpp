@@ -32,6 +32,7 @@ void hand_over(Profile::State& from, Profile::State& to) {
   to.devices = std::move(from.devices);
   to.metrics = from.metrics;
   to.raw_metrics = from.raw_metrics;
+  to.roof_metrics = from.roof_metrics;
   to.overhead_ns = from.overhead_ns;
   to.known = std::move(from.known);
   to.graphs = from.graphs;
@@ -110,6 +111,10 @@ void Profile::set_metrics(Phase phase, std::vector<std::string> metric_names) {
 
 void Profile::set_raw_metrics(const std::vector<std::string>& metric_names) {
   state_->raw_metrics = {metric_names.begin(), metric_names.end()};
+}
+
+void Profile::set_roof_metrics(const std::vector<std::string>& metric_names) {
+  state_->roof_metrics = {metric_names.begin(), metric_names.end()};
 }
 
 void Profile::add(const LaunchEvent& launch) {

@@ -55,6 +55,10 @@ class Profile {
   // for operations and bytes.
   void set_raw_metrics(const std::vector<std::string>& metric_names);
 
+  // Names the collected metrics from which CUPTI states roofs (roof_metrics.h): they tell of the
+  // GPU and not of a kernel, so the report's `counters` have only those that are raw metrics, too.
+  void set_roof_metrics(const std::vector<std::string>& metric_names);
+
   // Says that counters are taken of ranges: launches marked so also count in their layers' rows.
   void count_ranges();
 

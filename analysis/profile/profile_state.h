@@ -86,6 +86,7 @@ struct Profile::State {
   std::map<std::int32_t, DeviceInfo> devices;
   std::vector<MetricList> metrics;       // a phase's place is its phase index
   std::set<std::string> raw_metrics;     // metrics not used for operations and bytes
+  std::set<std::string> roof_metrics;    // metrics from which CUPTI states roofs
   FunctionId range_function = 0;         // function of ranges' rows; 0: launches are counted alone
   std::vector<ModelDescription> models;  // one step each, with different launch sequences
 

@@ -104,6 +104,10 @@ std::string sparse_ceiling_name(std::string_view type) {
   return tensor_ceiling_name(type) + "_sparse";
 }
 
+bool is_stated_by_cupti(const Ceiling& ceiling) {
+  return ceiling.source.starts_with("theoretical: " + std::string(kStatedByCupti) + " ");
+}
+
 int preference(const Ceiling& ceiling) {
   if (ceiling.source.rfind("measured", 0) == 0) return 2;
   return ceiling.clock == SmClock::measured ? 1 : 0;

@@ -25,6 +25,11 @@ namespace gable {
 // "bf16" -> "bf16_tensor_sparse".
 [[nodiscard]] std::string sparse_ceiling_name(std::string_view type);
 
+// How the source of a roof goes on after "theoretical: " if CUPTI states what a unit can do in a
+// cycle, as no attribute of the device tells.
+inline constexpr std::string_view kStatedByCupti = "CUPTI states";
+[[nodiscard]] bool is_stated_by_cupti(const Ceiling& ceiling);
+
 // Rank of a ceiling among those of one name; the highest holds: a measured one, else one at the
 // measured clock, else one at the highest clock.
 [[nodiscard]] int preference(const Ceiling& ceiling);

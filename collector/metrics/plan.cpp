@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/events/quantities.h"
+#include "analysis/events/roof_metrics.h"
 #include "collector/cupti/cupti_params.h"
 #include "collector/cupti/nvperf.h"
 #include "collector/metrics/chip_metrics.h"
@@ -56,6 +57,7 @@ class Planner {
     plan.notes = request.notes;
     if (request.roofline) pack_roofline();
     pack_extra(request, plan);
+    pack_roofs();
     finish(request.roofline, plan);
     return plan;
   }
@@ -95,6 +97,27 @@ class Planner {
                                      " it shares no pass with the duration and the count of "
                                      "thread blocks, which verify a window."});
       }
+    }
+  }
+
+  // After all others, so that no roof takes a pass or room from what is counted. A roof needs all
+  // of its metrics.
+  void pack_roofs() {
+    if (groups_.empty()) return;
+    for (const RoofMetric& roof : kRoofMetrics) {
+      auto group = groups_.front();
+      MetricNames metrics{std::string(roof.peak)};
+      if (!roof.clock.empty()) metrics.emplace_back(roof.clock);
+      const bool placed =
+          std::all_of(metrics.begin(), metrics.end(), [&](const std::string& metric) {
+            if (planned(metric)) return true;
+            if (!chip_.fits(group, metric)) return false;
+            group.push_back(metric);
+            return true;
+          });
+      if (!placed) continue;
+      groups_.front() = std::move(group);
+      roofs_.insert(roofs_.end(), metrics.begin(), metrics.end());
     }
   }
 
@@ -187,6 +210,7 @@ class Planner {
     for (auto& metrics : groups_) add_pass(plan, {PhaseKind::hw, group++}, std::move(metrics));
     if (!sass_.empty()) add_pass(plan, {PhaseKind::flops, 0}, std::move(sass_));
     plan.raw = extra_;
+    plan.roofs = roofs_;
     if (roofline) {
       for (const auto& [quantity, shown] : kShownNames)
         if (std::find(have_.begin(), have_.end(), quantity) == have_.end())
@@ -208,6 +232,7 @@ class Planner {
   std::vector<MetricNames> groups_;
   MetricNames sass_;   // what the flops pass collects
   MetricNames extra_;  // what --metrics added
+  MetricNames roofs_;  // from which CUPTI states roofs
   MetricNames missing_;
   std::vector<Quantity> have_;
 };

@@ -31,9 +31,12 @@ struct MetricPlan {
   std::vector<std::string> unavailable;  // quantities this chip has no single-pass metric for; only
                                          // where the roofline was asked for
   std::vector<std::string> raw;          // collected on request, not used for operations or bytes
-  std::vector<LeftOut> left_out;         // what --metrics asked for and the chip does not give
-  std::vector<std::string> notes;        // sentences on what is collected instead of what
-  std::string error;                     // one sentence when no plan could be made
+  // Metrics in the passes from which CUPTI states roofs (analysis/events/roof_metrics.h); those
+  // that were asked for are in `raw`, too.
+  std::vector<std::string> roofs;
+  std::vector<LeftOut> left_out;   // what --metrics asked for and the chip does not give
+  std::vector<std::string> notes;  // sentences on what is collected instead of what
+  std::string error;               // one sentence when no plan could be made
 };
 
 // `wanted`: Settings::metrics; empty is the roofline. `availability`: counter availability image of

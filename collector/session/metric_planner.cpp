@@ -119,6 +119,7 @@ void MetricPlanner::tell(const MetricPlan& plan) {
       if (auto* recorder = c_.sink.recorder()) recorder->set_metrics(pass.phase, pass.metrics);
     }
     profile.set_raw_metrics(plan.raw);
+    profile.set_roof_metrics(plan.roofs);
   });
 }
 

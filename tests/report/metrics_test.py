@@ -85,6 +85,50 @@ class Metrics(Collected):
         self.assertEqual(conv["counters"], {})
 
 
+class Roofs(Collected):
+    """The roof that CUPTI states where no attribute tells it: of an H100, whose L2 no source describes."""
+    PEAK, CLOCK = "lts__t_bytes.sum.peak_sustained", "lts__cycles_elapsed.avg.per_second"
+
+    def stated(self, run):
+        return {one["name"]: one for one in run.report.document["ceilings"] if "CUPTI states" in one["source"]}
+
+    def assert_stated(self, run):
+        stated = self.stated(run)
+        self.assertEqual(list(stated), ["l2"])  # L1's is known, and nothing was recorded of DRAM's clock
+        self.assertAlmostEqual(stated["l2"]["value"] / (6144 * 1.6e9), 1, places=9)  # (2 x 1.5 + 1.8) / 3
+        self.assertEqual(stated["l2"]["source"], f"theoretical: CUPTI states 6144 byte per cycle ({self.PEAK}) x 1.6 GHz, "
+                                                 "the L2 clock of the counter windows")
+        self.assertIsNone(stated["l2"]["clock"])
+
+    def test_are_in_the_report_and_no_counters_of_kernels(self):
+        run, conv, _ = self.collected()
+        self.assert_stated(run)
+        self.assertIn("Roofs of device 0 that CUPTI states, at the clocks of the counter windows: l2.",
+                      run.report.document["run"]["notes"])
+        self.assertIn("of roof: CUPTI states l2, at the clocks of the counter windows", run.err)
+        self.assertFalse({self.PEAK, self.CLOCK} & set(conv["counters"]))
+        self.assert_steps(run.report, hw=4, flops=1, time=1)
+
+    def test_are_counters_where_somebody_asks(self):
+        run, conv, relu = self.collected("roofline", self.PEAK, self.CLOCK)
+        self.assert_stated(run)
+        self.assertEqual((conv["counters"][self.PEAK], conv["counters"][self.CLOCK]), (6144, 1.5e9))
+        self.assertEqual((relu["counters"][self.PEAK], relu["counters"][self.CLOCK]), (6144, 1.8e9))
+
+    def test_are_not_divided_by_the_launches_of_a_range(self):
+        run = self.gable("more_metrics", *STEPS, "--scope", "range", "--metrics", f"roofline,{self.PEAK}")
+        self.assertIsNotNone(run.report, run.err)
+        self.assertEqual(self.stated(run)["l2"]["source"].split(" byte")[0], "theoretical: CUPTI states 6144")
+        ranges = [kernel for kernel in run.report.document["kernels"] if kernel["name"] == "(range)"]
+        self.assertTrue(any(kernel["launches"] > 1 for kernel in ranges), ranges)
+        for kernel in ranges:
+            self.assertEqual(kernel["counters"][self.PEAK], 6144)
+
+    def test_of_a_recording_without_them_are_unknown(self):
+        run = self.gable("layers", *STEPS)
+        self.assertEqual(self.stated(run), {})
+
+
 class Use(Collected):
     """What follows from the counters, by hand from the recording's lines."""
     SETS = ("roofline", "mix", "warps", "cache")

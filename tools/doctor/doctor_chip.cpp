@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/events/quantities.h"
+#include "analysis/events/roof_metrics.h"
 #include "collector/options/metric_sets.h"
 
 namespace gable {
@@ -82,6 +83,7 @@ constexpr std::pair<std::string_view, std::string_view> kProducts[] = {
 }  // namespace
 
 std::string counted_by(const std::string& metric) {
+  if (const RoofMetric* roof = roof_metric(metric)) return "roof of " + std::string(roof->shown);
   const MetricRole* role = role_of(metric);
   return role != nullptr ? counted_for_roofline(*role) : counted_in_set(metric);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/events/quantities.h"
+#include "analysis/events/roof_metrics.h"
 #include "collector/metrics/plan.h"
 #include "collector/options/metric_sets.h"
 #include "tools/doctor/doctor_chip.h"
@@ -113,6 +114,21 @@ void add_quantities(std::ostringstream& page) {
     page << "| " << key.second
          << (key.first == Quantity::ops_tensor ? " (integer: `ops`, no FLOP)" : "") << " | "
          << tensor[key] << " |\n";
+  page << "\n";
+}
+
+void add_roofs(std::ostringstream& page) {
+  page << "## Roofs\n\n";
+  paragraph(page,
+            "CUPTI states what a unit can do in a cycle. Bytes per cycle x cycles per second is a "
+            "roof, which reports use where neither an attribute of the device nor `gable ceilings` "
+            "tells it ([ceilings.md](ceilings.md#roofs-that-cupti-states)). The first hw pass has "
+            "these metrics as far as they need no further pass. The values are under `counters` of "
+            "kernels only where `--metrics` names them.");
+  page << "| roof | bytes per cycle | cycles per second |\n|---|---|---|\n";
+  for (const RoofMetric& roof : kRoofMetrics)
+    page << "| " << roof.shown << " | " << code(roof.peak) << " | "
+         << (roof.clock.empty() ? "SM clock: SM cycles / duration" : code(roof.clock)) << " |\n";
   page << "\n";
 }
 
@@ -282,6 +298,7 @@ std::string metrics_page(const CuptiApi& api, const std::vector<std::string>& ch
           ". In a running program the plan is made in the same way, for the chip and the CUPTI "
           "at hand. Nothing here was measured on a GPU.");
   add_quantities(page);
+  add_roofs(page);
   add_sets(page);
   const auto planned = plan_all(api, chips);
   add_summary(page, planned);

@@ -33,10 +33,11 @@ std::string clock_of(const Report& report, const DeviceInfo& device) {
 }  // namespace
 
 std::vector<std::string> roof_lines(const std::vector<Report>& reports) {
-  std::vector<std::string> measured, clocks, lines;
+  std::vector<std::string> measured, stated, clocks, lines;
   for (const Report& report : reports) {
     for (const Ceiling& ceiling : report.ceilings) {
       if (preference(ceiling) == 2) add_once(ceiling.name, measured);
+      if (is_stated_by_cupti(ceiling)) add_once(ceiling.name, stated);
     }
     for (const DeviceInfo& device : report.devices) {
       const std::string clock = clock_of(report, device);
@@ -44,6 +45,10 @@ std::vector<std::string> roof_lines(const std::vector<Report>& reports) {
     }
   }
   if (!measured.empty()) lines.push_back("of roof: gable ceilings measured " + joined(measured));
+  if (!stated.empty()) {
+    lines.push_back("of roof: CUPTI states " + joined(stated) +
+                    ", at the clocks of the counter windows");
+  }
   if (!clocks.empty()) {
     lines.push_back("of roof: theoretical ones are at the SM clock of the counter windows, " +
                     joined(clocks));

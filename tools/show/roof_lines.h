@@ -10,7 +10,8 @@
 namespace gable {
 
 // Nothing where roofs are theoretical and at the highest clock, or within 1 % of it; else a line
-// about roofs that were measured, and one about the clock of those that were not.
+// about roofs that were measured, one about those that CUPTI stated, and one about the clock of
+// those that were not measured.
 [[nodiscard]] std::vector<std::string> roof_lines(const std::vector<Report>& reports);
 
 }  // namespace gable

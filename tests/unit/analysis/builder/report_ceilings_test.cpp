@@ -2,6 +2,8 @@
 // Which roofs a report has: at the clock of its counter windows, at the highest, and measured ones.
 #include <fstream>
 
+#include "analysis/profile/profile_state.h"
+#include "analysis/roofline/ceilings.h"
 #include "analysis/roofline/measured_roofs.h"
 #include "analysis/roofline/roofline.h"
 #include "tests/unit/analysis/profile_fixture.h"
@@ -54,6 +56,148 @@ TEST_F(ReportCeilings, AreAtTheClockOfTheCounterWindowsAndAtTheHighest) {
   EXPECT_TRUE(has_note(made,
                        "ran at 1.15 GHz in counter windows, and their highest clock is "
                        "1.41 GHz"));
+}
+
+const std::vector<std::string> kRoofs = {
+    "lts__t_bytes.sum.peak_sustained", "lts__cycles_elapsed.avg.per_second",
+    "l1tex__t_bytes.sum.peak_sustained", "dram__bytes.sum.peak_sustained",
+    "dram__cycles_elapsed.avg.per_second"};
+
+class StatedRoofs : public ReportCeilings {
+ protected:
+  // Of a chip whose caches no attribute tells of; of a kernel that ran a quarter of the time, and
+  // one that ran the rest.
+  void count(std::vector<double> values, std::vector<double> others, double cycles = 1) {
+    DeviceInfo device = a100();
+    device.chip = "GB202";
+    device.compute_major = 12;
+    device.memory_bus_bits = bus_bits;
+    profile.add_device(device);
+    std::vector<std::string> names = {"gpu__time_duration.sum", "sm__cycles_elapsed.avg"};
+    names.insert(names.end(), kRoofs.begin(), kRoofs.end());
+    profile.set_metrics(kCounted, names);
+    profile.set_roof_metrics(kRoofs);
+    begin(1, kCounted);
+    values.insert(values.begin(), {1000, cycles * 1000});
+    others.insert(others.begin(), {3000, cycles * 3600});
+    sample(kCounted, key(layer({"net"}), "k"), values);
+    sample(kCounted, key(layer({"net"}), "k2"), others);
+    end(kCounted);
+  }
+  std::int32_t bus_bits = 5120;
+};
+
+TEST_F(StatedRoofs, ArePeaksPerCycleAtTheClockOfTheirUnit) {
+  count({4096, 1.0e9, 21760, 512, 3e9}, {4096, 1.4e9, 21760, 512, 3e9});
+  const Report made = kept(report());
+  const Ceiling* l2 = find(made, "l2", SmClock::none);
+  ASSERT_NE(l2, nullptr);
+  EXPECT_EQ(l2->value, 4096 * 1.3e9);  // long kernels weigh most
+  EXPECT_EQ(l2->kind, CeilingKind::memory);
+  EXPECT_EQ(l2->source,
+            "theoretical: CUPTI states 4096 byte per cycle (lts__t_bytes.sum.peak_sustained) x "
+            "1.3 GHz, the L2 clock of the counter windows");
+  const Ceiling* l1 = find(made, "l1", SmClock::measured);
+  ASSERT_NE(l1, nullptr);
+  EXPECT_EQ(l1->value, 21760 * 1.15e9);
+  EXPECT_EQ(l1->source,
+            "theoretical: CUPTI states 21760 byte per cycle (l1tex__t_bytes.sum.peak_sustained) x "
+            "1.15 GHz, the SM clock of the counter windows");
+  // The attributes tell DRAM's.
+  const Ceiling* dram = find(made, "dram", SmClock::none);
+  ASSERT_NE(dram, nullptr);
+  EXPECT_EQ(dram->value, 1555.2e9);
+  EXPECT_TRUE(has_note(made,
+                       "Roofs of device 0 that CUPTI states, at the clocks of the counter windows: "
+                       "l2, l1."));
+  EXPECT_NE(render_table({made}).find(
+                "\nof roof: CUPTI states l2, l1, at the clocks of the counter windows\n"),
+            std::string::npos);
+}
+
+TEST_F(StatedRoofs, OfDramAreTakenWhereNoAttributeTellsIt) {
+  bus_bits = 0;
+  count({4096, 1e9, 21760, 512, 3e9}, {4096, 1e9, 21760, 512, 3e9});
+  const Report made = report();
+  const Ceiling* dram = find(made, "dram", SmClock::none);
+  ASSERT_NE(dram, nullptr);
+  EXPECT_EQ(dram->value, 512 * 3e9);
+  EXPECT_NE(dram->source.find("CUPTI states 512 byte per cycle"), std::string::npos);
+}
+
+// A unit that moves nothing, or stands still, is one that nobody was told about.
+TEST_F(StatedRoofs, OfNothingAreUnknown) {
+  bus_bits = 0;
+  const double nan = std::nan("");
+  count({4096, 0, 0, nan, 3e9}, {4096, 0, 0, nan, 3e9}, 0);
+  const Report made = report();
+  for (const Ceiling& each : made.ceilings)
+    EXPECT_TRUE(each.kind == CeilingKind::compute) << each.name << " " << each.source;
+  EXPECT_FALSE(has_note(made, "that CUPTI states"));
+}
+
+TEST_F(StatedRoofs, AreWhatSomeKernelTells) {
+  count({0, 0, 0, 0, 0}, {4096, 1.4e9, 21760, 512, 3e9});
+  const Report made = report();
+  EXPECT_EQ(find(made, "l2", SmClock::none)->value, 4096 * 1.4e9);
+  EXPECT_EQ(find(made, "l1", SmClock::measured)->value, 21760 * 1.15e9);
+}
+
+TEST_F(StatedRoofs, NeedTheClockOfTheSmsForL1) {
+  count({4096, 1e9, 21760, 512, 3e9}, {4096, 1e9, 21760, 512, 3e9}, 100);  // an impossible one
+  const Report made = report();
+  EXPECT_NE(find(made, "l2", SmClock::none), nullptr);
+  EXPECT_EQ(find(made, "l1", SmClock::measured), nullptr);
+}
+
+// What attributes tell holds, and what `gable ceilings` measured holds above all.
+TEST_F(StatedRoofs, YieldToAttributesAndToMeasuredOnes) {
+  count({4096, 1e9, 21760, 512, 3e9}, {4096, 1e9, 21760, 512, 3e9});
+  StoredRoofs stored;
+  stored.all = {roofs(false, 20e12)};
+  stored.all.front().device = profile.state().devices.at(0);
+  stored.all.front().roofs.push_back(
+      {CeilingKind::memory, "l2", "streaming read, 10 MiB", 3e12, 0.004, true, 1.4e9});
+  const Report made = build_report(profile, RunInfo{}, stored);
+  EXPECT_EQ(*Roofline(made.ceilings).ceiling(0, "l2"), 3e12);
+  profile.add_device(a100());  // whose L2 and L1 the whitepaper tells
+  const Report told = report();
+  for (const Ceiling& each : told.ceilings) EXPECT_FALSE(is_stated_by_cupti(each)) << each.name;
+}
+
+// They tell of the GPU, not of a kernel, unless somebody asked.
+TEST_F(StatedRoofs, AreNoCountersOfKernelsUnlessAskedFor) {
+  count({4096, 1e9, 21760, 512, 3e9}, {4096, 1e9, 21760, 512, 3e9});
+  for (const KernelRow& kernel : report().kernels) {
+    EXPECT_EQ(kernel.counters.size(), 2u);
+    EXPECT_EQ(kernel.counters.count(kRoofs[0]), 0u);
+  }
+  profile.set_raw_metrics({kRoofs[0]});
+  const Report made = report();
+  ASSERT_EQ(made.kernels.size(), 2u);
+  for (const KernelRow& kernel : made.kernels) {
+    EXPECT_EQ(kernel.counters.size(), 3u);
+    EXPECT_EQ(kernel.counters.at(kRoofs[0]), Maybe(4096));
+  }
+}
+
+// In a range a peak is each launch's, as it would be alone.
+TEST_F(StatedRoofs, OfARangeAreNotDividedByItsLaunches) {
+  DeviceInfo device = a100();
+  device.compute_major = 12;
+  profile.add_device(device);
+  profile.set_metrics(kCounted, {"gpu__time_duration.sum", kRoofs[0], kRoofs[1]});
+  profile.set_roof_metrics(kRoofs);
+  begin(1, kCounted);
+  const std::vector<double> values = {1000, 4096, 1.5e9};
+  const LaunchKey launched = key(layer({"net"}), "k");
+  for (int i = 0; i < 8; ++i) launch(launched);
+  profile.add(kCounted, window, CounterSample{launched, values.data(), 8});
+  end(kCounted);
+  const Report made = report();
+  const Ceiling* l2 = find(made, "l2", SmClock::none);
+  ASSERT_NE(l2, nullptr);
+  EXPECT_EQ(l2->value, 4096 * 1.5e9);
 }
 
 TEST_F(ReportCeilings, TheLaunchLatencyIsTheMeasuredOneWhereTheRunTellsNone) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <tuple>
 
+#include "analysis/events/roof_metrics.h"
+
 namespace gable {
 namespace {
 
@@ -143,6 +145,18 @@ TEST(Quantities, RatiosAreKnownByTheirRollUp) {
     EXPECT_TRUE(is_ratio(name)) << name;
   for (const char* name : {"a__b.sum", "pct__b.avg", "a__peak_sustained.sum", ""})
     EXPECT_FALSE(is_ratio(name)) << name;
+}
+
+TEST(RoofMetrics, AreKnownByTheirNamesAndHaveNoSum) {
+  for (const RoofMetric& each : kRoofMetrics) {
+    EXPECT_EQ(roof_metric(each.peak), &each);
+    EXPECT_TRUE(is_ratio(each.peak)) << each.peak;
+    if (each.clock.empty()) continue;
+    EXPECT_EQ(roof_metric(each.clock), &each);
+    EXPECT_TRUE(is_ratio(each.clock)) << each.clock;
+  }
+  for (const char* name : {"", "lts__t_bytes.sum", "sm__cycles_elapsed.avg"})
+    EXPECT_EQ(roof_metric(name), nullptr) << name;
 }
 
 }  // namespace

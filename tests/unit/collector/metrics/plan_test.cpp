@@ -12,6 +12,7 @@
 #include <set>
 
 #include "analysis/events/quantities.h"
+#include "analysis/events/roof_metrics.h"
 #include "collector/metrics/host_object.h"
 #include "collector/metrics/tensor_metric.h"
 #include "tests/unit/collector/real_cupti.h"
@@ -164,10 +165,46 @@ TEST_F(EveryFamily, FloatingPointTensorTypesAreAllThere) {
   for (const auto& [chip, types] : expected) {
     std::set<std::string> found;
     for (const auto& metric : all_metrics(plan_of(chip)))
-      if (const auto* role = role_of(metric); role->quantity == Quantity::flops_tensor)
+      if (const auto* role = role_of(metric);
+          role != nullptr && role->quantity == Quantity::flops_tensor)
         found.insert(std::string(role->type));
     EXPECT_EQ(found, types) << chip;
   }
+}
+
+// What CUPTI states of a unit needs no pass: groups without these metrics are as many, which
+// ChipPlan counts. The clock of DRAM needs a pass of its own on some chips, and some have no DRAM.
+TEST_F(EveryFamily, RoofsThatCuptiStatesAreInTheFirstGroup) {
+  const std::set<std::string> no_dram = {"GV100", "TU102", "TU116", "GA10B", "GB10B", "GB20B"};
+  for (const auto& chip : chips_) {
+    SCOPED_TRACE(chip);
+    const auto& plan = plan_of(chip);
+    std::vector<std::string> expected = {"lts__t_bytes.sum.peak_sustained",
+                                         "lts__cycles_elapsed.avg.per_second",
+                                         "l1tex__t_bytes.sum.peak_sustained"};
+    if (no_dram.count(chip) == 0) {
+      expected.emplace_back("dram__bytes.sum.peak_sustained");
+      expected.emplace_back("dram__cycles_elapsed.avg.per_second");
+    }
+    EXPECT_EQ(plan.roofs, expected) << shown(plan.roofs);
+    EXPECT_TRUE(plan.raw.empty()) << shown(plan.raw);
+    for (const auto& pass : plan.passes)
+      for (const auto& metric : pass.metrics)
+        EXPECT_TRUE(roof_metric(metric) == nullptr || &pass == &plan.passes.front()) << metric;
+    for (const auto& metric : plan.roofs) EXPECT_TRUE(has(plan, metric)) << metric;
+  }
+}
+
+// Roofs are taken whatever is counted beside them, unless nothing of the hardware is.
+TEST_F(EveryFamily, RoofsThatAreAskedForAreRawMetricsToo) {
+  const std::string peak = "l1tex__t_bytes.sum.peak_sustained";
+  const auto plan = plan_metrics(real_cupti(), "GH100", {peak});
+  EXPECT_EQ(plan.raw, std::vector<std::string>{peak});
+  EXPECT_EQ(std::count(plan.roofs.begin(), plan.roofs.end(), peak), 1) << shown(plan.roofs);
+  const auto metrics = all_metrics(plan);
+  EXPECT_EQ(std::count(metrics.begin(), metrics.end(), peak), 1) << shown(metrics);
+  EXPECT_EQ(plan.passes.size(), 1u);
+  EXPECT_TRUE(plan_metrics(real_cupti(), "GH100", {"smsp__sass_inst_executed"}).roofs.empty());
 }
 
 int g_asked = 0;

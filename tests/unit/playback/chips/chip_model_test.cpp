@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "analysis/events/quantities.h"
+#include "analysis/events/roof_metrics.h"
 #include "collector/metrics/host_object.h"
 #include "collector/options/metric_sets.h"
 #include "tests/unit/collector/real_cupti.h"
@@ -96,6 +97,9 @@ TEST_P(ChipModelTest, HasTheMetricsOfTheSetsThatTheChipHas) {
   for (const MetricSet& set : metric_sets())
     for (const SetQuantity& quantity : set.quantities)
       for (const auto metric : quantity.metrics) names.insert(std::string(metric));
+  for (const RoofMetric& roof : kRoofMetrics)
+    for (const auto metric : {roof.peak, roof.clock})
+      if (!metric.empty()) names.insert(std::string(metric));
   for (const std::string& name : names)
     EXPECT_EQ(ChipModel::has(*chip, name), asked(GetParam(), {name}).has_value())
         << name << ": write chip_tables.cpp anew, or name it among the instrumented metrics of "
@@ -109,8 +113,8 @@ INSTANTIATE_TEST_SUITE_P(Chips, ChipModelTest, testing::ValuesIn([] {
                          }()),
                          [](const auto& chip) { return std::string(chip.param); });
 
-// The metrics of a chip's table: those that it has, and behind them those of the sets that it
-// lacks. A chip without a table starts with the metrics of all others.
+// The metrics of a chip's table: those that it has, and behind them those of the sets and of roofs
+// that it lacks. A chip without a table starts with the metrics of all others.
 std::vector<std::string> hardware_metrics(const std::string& chip) {
   std::vector<std::string> names;
   const auto add = [&](std::string_view name) {
@@ -128,6 +132,9 @@ std::vector<std::string> hardware_metrics(const std::string& chip) {
   for (const MetricSet& set : metric_sets())
     for (const SetQuantity& quantity : set.quantities)
       for (const auto metric : quantity.metrics) add(metric);
+  for (const RoofMetric& roof : kRoofMetrics)
+    for (const auto metric : {roof.peak, roof.clock})
+      if (!metric.empty()) add(metric);
   return names;
 }
 

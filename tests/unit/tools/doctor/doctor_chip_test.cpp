@@ -71,6 +71,10 @@ TEST(DoctorMetric, IsCountedForSomething) {
       {"sm__inst_executed_pipe_tensor_op_imma.sum", "integer tensor instructions"},
       {"sm__warps_active.avg.pct_of_peak_sustained_active", "achieved occupancy"},
       {"smsp__sass_inst_executed.sum", "warp instructions"},
+      {"lts__t_bytes.sum.peak_sustained", "roof of L2"},
+      {"lts__cycles_elapsed.avg.per_second", "roof of L2"},
+      {"l1tex__t_bytes.sum.peak_sustained", "roof of L1"},
+      {"dram__bytes.sum.peak_sustained", "roof of DRAM"},
       {"gpu__no_such.sum", "asked for"},
   };
   for (const auto& [metric, counts] : kMetrics) EXPECT_EQ(counted_by(metric), counts) << metric;
