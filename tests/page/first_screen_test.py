@@ -99,13 +99,43 @@ class FirstScreen(PageTest):
         self.assertEqual(page.locator("#table tr.pinned").count(), 0)
 
     def test_the_table_begins_with_ten_layers_by_saving(self):
-        layers = [made_reports.layer(0, None, [], 1e6)] + [made_reports.layer(i, 0, [f"layer{i}"], 1e5 + i, "forward", saving_ns=1000.0 * i) for i in range(1, 25)]
-        kernels = [made_reports.kernel(i, "work", 1e9, 1e6, 1e5 + i, "forward") for i in range(1, 25)]
+        layers = [made_reports.layer(0, None, [], 1e6)] + [made_reports.layer(i, 0, [f"layer{i}"], 1e5 + i, "forward") for i in range(1, 25)] + [made_reports.layer(25, 0, ["other"], 1e5, "backward")]
+        kernels = [made_reports.kernel(i, "work", 1e9, 1e6, 1e5 + i, "forward") for i in range(1, 25)] + [made_reports.kernel(25, "work", 1e9, 1e6, 1e4, "backward")]
         page = self.open(made_reports.report(layers, kernels), tree=False)
         names = [row[0] for row in self.rows(page) if row[0].startswith("layer")]
         self.assertEqual(names, [f"layer{i}" for i in range(24, 14, -1)])
-        page.get_by_role("button", name="Show more of 14 further rows").click()
+        self.uncheck(page, "forward")  # the table lists what the chart shows
+        self.assertEqual([row for row in self.rows(page) if row[0].startswith("layer")], [])
+        self.check(page, "forward")
+        page.get_by_role("button", name="Show more of 15 further rows").click()
         self.assertEqual(len([row for row in self.rows(page) if row[0].startswith("layer")]), 24)
+
+    def test_rows_without_a_saving_are_listed_by_time(self):
+        layers = [made_reports.layer(0, None, [], 1e6)] + [made_reports.layer(i, 0, [f"layer{i}"], 1e4 * i) for i in range(1, 6)]
+        page = self.open(made_reports.report(layers, [made_reports.kernel(i, "work", None, None, 1e4 * i) for i in range(1, 6)]), tree=False)
+        self.assertEqual([row[0] for row in self.rows(page) if row[0].startswith("layer")], ["layer5", "layer4", "layer3", "layer2", "layer1"])
+
+    def test_an_empty_chart_says_why_and_draws_no_axes(self):
+        page = self.open(made_reports.report([made_reports.layer(0, None, [], 1e5), made_reports.layer(1, 0, ["secret"], 1e5)],
+                                             [made_reports.kernel(1, "secret_kernel", None, None, 1e5)]), tree=False)
+        self.assertIn("No point can be drawn: of 1 kernel the FLOPs, bytes or times are unknown.", page.locator("#chart").text_content())
+        self.assertEqual(page.locator("#chart .tick").count(), 0)
+
+    def test_what_only_a_formula_knows_has_a_row_a_card_and_a_part_of_the_bar(self):
+        report = made_reports.report([made_reports.layer(0, None, [], 1e5), made_reports.layer(1, 0, ["linear"], 1e5, "forward")],
+                                     [made_reports.kernel(1, "gemm", None, None, 1e5, "forward")])
+        known = {"flops_analytic": 5e9, "bytes_analytic": 1e6, "types": {"fp32": 5e9}}
+        report["layers"][1].update(time_ns={"self": 1e5, "total": 1e5, "busy": 1e5}, model={
+            "inputs": None, "outputs": None, "dtypes": [], "parameters": None, "operators": 1, **known, "coverage": {"flops": 1, "bytes": 1}, "self": known,
+            "flops_ratio": None, "bytes_ratio": None, "intensity": 5e3, "flops_per_s": 5e13, "bytes_per_s": 1e10,
+            "roof": made_reports.roof(0.5, "compute", "fp32", None, 5e4, 500), "saving_ns": 5e4, "allocated_bytes": None})
+        report["step"]["wall_ns"]["mean"] = None
+        page = self.open(report, tree=False)
+        self.check(page, "layers")
+        row = next(row for row in self.rows(page) if row[0] == "linear")
+        self.assertEqual(row[1:], ["forward", "50 us", "compute", "50 %", "100 us", "by formula"])
+        self.assertIn("100 us of kernels' time are compute 100 %", " ".join(page.inner_text("#verdict").split()))
+        self.assertIn("Up to 50 us of kernels' time a step", self.cards(page)[0])
 
     def test_colours_are_limits_and_the_legend_names_them(self):
         page = self.open(made_reports.net(), tree=False)

@@ -43,6 +43,7 @@ function drawChart() {
   root.append("rect").attr("class", "pane").attr("width", inner.width).attr("height", inner.height).attr("fill", "transparent");
   if (left) drawStrip(root, 0, 0, STRIP - 8, inner.height, "0 FLOP");
   if (bottom) drawStrip(root, 0, inner.height - STRIP + 8, inner.width, STRIP - 8, "0 FLOP");
+  if (made.points.length === 0) return drawNothing(root, inner);
   root.append("g").attr("class", "grid");
   root.append("g").attr("class", "background").attr("clip-path", "url(#clip)");
   root.append("g").attr("class", "lines").attr("clip-path", "url(#clip)");
@@ -55,6 +56,19 @@ function drawChart() {
   svg.call(zoom).on("dblclick.zoom", null);
   place();
   describe();
+  return undefined;
+}
+
+// Without a point there is nothing to measure axes by. It says why, and what would help.
+function drawNothing(root, inner) {
+  const hint = reports.every(report => report.run.source === "import") ? "A run with gable profile counts them; an import of ncu's or of formulas knows them, too."
+    : "The notes below say what was not measured, and why.";
+  [current.unknown.length > 0 ? `No point can be drawn: of ${plural(current.unknown.length, state.rows === "layers" ? "layer" : "kernel")} the FLOPs, bytes or times are unknown.`
+    : "No point is chosen, or no kernel ran.", hint].forEach((text, line) => {
+    root.append("text").attr("class", "label nothing").attr("x", inner.width / 2 - MARGIN.left / 2).attr("y", inner.height / 2 + 20 * line).attr("text-anchor", "middle").text(text);
+  });
+  document.getElementById("legend").replaceChildren();
+  document.getElementById("not-shown").textContent = notShown(current);
 }
 
 function drawStrip(root, x, y, width, height, text) {
@@ -72,6 +86,7 @@ const coloursAreLimits = () => state.view !== "roofline" || state.levels.size < 
 
 // Puts everything where the zoom wants it.
 function place() {
+  if (current.points.length === 0) return;
   const { view, inner, left, plotHeight, points } = current;
   const x = transform.rescaleX(current.x0), y = transform.rescaleY(current.y0);
   const scales = { x, y, width: inner.width, height: plotHeight, left };
@@ -112,6 +127,7 @@ const tick = value => withPrefix(value, "").trim().replace("unknown", "");
 
 // Headroom, joined levels, and sweeps over several reports.
 function drawLines() {
+  if (current.points.length === 0) return;
   const lines = svg.select(".lines");
   lines.selectAll("*").remove();
   const { view, points, scales } = current;

@@ -88,7 +88,6 @@ const reports = raw.reports.map((each, index) => {
       Object.assign(dot, { report: index, key: `${index}${kind[0]}${i}`, kernel: kind === "kernels", path: layer ? layer.path : "(no layer)" });
       dot.search = (dot.name + " " + dot.path).toLowerCase();
       if (dot.kernel && layer) layer.kernels.push(dot);
-      else if (layer) layer.dot = dot; // what it does itself
       return dot;
     });
   }

@@ -27,7 +27,8 @@ function drawHead() {
   const gpus = [...new Set(reports.flatMap(report => report.devices.map(device => device.name)))].join(", ");
   const total = (part, coverage, show) => sumText(sumOf(reports.map(each => [each.run.total[part], coverageOf(each, coverage)])), show);
   const facts = [gpus || "GPU unknown", run.hostname, run.started_at, reports.length > 1 ? plural(reports.length, "report") : "",
-    `${total("flops", "coverFlops", value => withPrefix(value, "FLOP"))}, ${total("bytes_dram", "coverBytes", value => withPrefix(value, "B"))} DRAM, `
+    `${total("flops", "coverFlops", value => (value === null ? "FLOPs unknown" : withPrefix(value, "FLOP")))}, `
+      + `${total("bytes_dram", "coverBytes", value => (value === null ? "DRAM bytes unknown" : `${withPrefix(value, "B")} DRAM`))}, `
       + `${total("gpu_time_ns", "coverTime", duration)} GPU time (${reports.every(each => each.run.total.basis === "measured") ? "measured" : "extrapolated"})`];
   document.getElementById("facts").textContent = facts.filter(each => each).join(" · ");
   document.getElementById("step").textContent = stepText(step, first.path);
@@ -109,7 +110,11 @@ document.getElementById("search").addEventListener("input", event => {
 document.querySelector(".bar .buttons").append(
   element("button", { type: "button", id: "save-svg", onclick: saveSvg }, "Save SVG"),
   element("button", { type: "button", id: "save-csv", onclick: saveCsv }, "Save CSV"));
-listen("chart", () => { drawChart(); showTip(); });
+listen("chart", () => {
+  drawChart();
+  showTip();
+  if (state.flat) drawTable(); // it lists what the chart shows
+});
 listen("mark", () => {
   mark();
   drawLines();

@@ -55,15 +55,14 @@ function gaugeOf(column, row) {
 }
 // Where a row's work is from.
 function sourceOf(row) {
-  const dot = row.kernel || row.own ? row : row.dot;
-  if (!dot || dot.flops === null) return "unknown";
-  return dot.analytic ? "by formula" : "counted";
+  return row.analytic ? "by formula" : row.flops === null ? UNKNOWN : "counted";
 }
 
 function compare(a, b) {
   const column = COLUMNS.find(each => each.id === state.sort.column);
   const [x, y] = [column.of(a), column.of(b)];
-  if (x === y) return 0;
+  const unknown = value => value === null || value === undefined;
+  if (x === y || (unknown(x) && unknown(y))) return (b.time || 0) - (a.time || 0); // else the longest first
   if (x === null || x === undefined) return 1; // unknown last, whichever way
   if (y === null || y === undefined) return -1;
   return (x < y ? -1 : 1) * (state.sort.down ? -1 : 1);
@@ -72,12 +71,12 @@ function compare(a, b) {
 const openKey = layer => `${layer.report}:${layer.id}`;
 const hasMore = layer => layer.children.length > 0 || layer.kernels.length > 0;
 
-// What layers do themselves, each a row: the layer, or its own part where layers below it work, too.
-function flatRows(report) {
-  if (state.rows === "kernels") return report.dots.kernels;
-  return report.dots.layers.map(dot => {
-    const layer = report.byId.get(dot.layer);
-    return layer && layer.children.length === 0 ? layer : { ...dot, id: dot.layer, children: [], kernels: [], own: true };
+// What the chart shows, each point a row: what layers do themselves, by formula where nothing was counted, or kernels.
+function flatRows() {
+  return shownDots().map(dot => {
+    if (dot.kernel) return dot;
+    const layer = reports[dot.report].byId.get(dot.layer);
+    return { ...dot, id: dot.layer, children: [], kernels: [], own: Boolean(layer) && layer.children.length > 0, flags: "" };
   });
 }
 
@@ -95,7 +94,7 @@ function visibleRows() {
   const rows = [];
   const shown = reports.filter(report => state.reports.has(report.index));
   if (state.flat && !state.search) {
-    const found = shown.flatMap(flatRows);
+    const found = flatRows();
     const start = sharedStart(found);
     for (const row of found) row.label = row.kernel ? row.name : row.path.slice(start.length) + (row.own ? " (itself)" : "");
     return found.sort(compare).map(row => [row, 0]);
@@ -148,7 +147,7 @@ function nameCell(row, depth) {
       changed("table");
     } }, open ? "▾" : "▸")
     : state.flat ? "" : element("span", { style: "display:inline-block;width:20px" });
-  return element("td", { class: "name", title: shortened((row.kernel ? row.name : row.path) + (row.dotted ? `  (${row.dotted})` : ""), 600) }, space, turn, element("bdi", {}, state.flat ? shortenedMiddle(label, 60) : shortened(label, 300)));
+  return element("td", { class: "name", title: shortened((row.kernel ? row.name : row.path) + (row.dotted ? `  (${row.dotted})` : ""), 600) }, space, turn, element("bdi", {}, state.flat ? shortenedMiddle(label, 40) : shortened(label, 300)));
 }
 
 const pinOf = row => ({ report: row.report, layer: row.kernel ? row.layer : row.id, key: row.kernel ? row.key : null });
@@ -203,7 +202,7 @@ function drawArrangement() {
     state.flat = flat;
     topOnly = true;
     changed("table");
-    changed("chart", "mark"); // it has another width then
+    changed("chart", "mark"); // the chart has another width then
   });
   document.getElementById("arrangement").replaceChildren(group("Rows", pick(true, "by saving"), pick(false, "tree")));
 }

@@ -18,7 +18,10 @@ const swatch = limit => element("i", { class: `swatch limit-${limit}`, "aria-hid
 
 // What the step, or the kernels' time where no step is known, divides into: {parts: [[limit, ns]], whole, step}. null without a time.
 function divisionOf(report) {
-  const kernels = report.dots.kernels.filter(dot => dot.time > 0 && !dot.again);
+  // Formulas are of layers: where nothing was counted the limits of layers are known and those of kernels are not.
+  const timed = ["kernels", "layers"].map(kind => report.dots[kind].filter(dot => dot.time > 0 && !dot.again));
+  const knownOf = dots => d3.sum(dots, dot => (limitOf(dot.bound) === "unknown" ? 0 : dot.time));
+  const kernels = knownOf(timed[1]) > knownOf(timed[0]) ? timed[1] : timed[0];
   const byLimit = new Map();
   const add = (limit, ns) => { if (ns > 0) byLimit.set(limit, (byLimit.get(limit) || 0) + ns); };
   const wall = report.run.unit === "step" ? report.step.wall_ns.mean : null;
@@ -50,7 +53,7 @@ function groupsOf(report) {
   const groups = new Map();
   const made = [];
   for (const dot of report.dots.layers) {
-    if (dot.rankSaving === null || dot.again) continue;
+    if (!(dot.rankSaving > 0) || dot.again) continue;
     const path = dot.path.split("/");
     const key = [dot.device, dot.direction, dot.bound, dot.precision, dot.launches, path.length, path[path.length - 1]].join("\n");
     const same = (groups.get(key) || []).find(group => alike(group[0].flops, dot.flops, SAME_WORK) && alike(group[0].time, dot.time, SAME_TIME));
@@ -86,7 +89,7 @@ function groupName(group) {
   while (to > from + 1 && shared(to - 1)) --to;
   if (from > 0 && paths.every(path => /^\d+$/.test(path[from]))) --from; // a number alone names nothing
   const middles = [...new Set(paths.map(path => path.slice(from, to).join("/")))].sort();
-  const named = middles.slice(0, 3).join(", ") + (middles.length > 3 ? ` and ${middles.length - 3} more` : "");
+  const named = middles.slice(0, 3).map(each => shortenedMiddle(each, 30)).join(", ") + (middles.length > 3 ? ` and ${middles.length - 3} more` : "");
   const end = first.slice(to).join("/");
   return end ? `${end} of ${named}` : named;
 }

@@ -181,6 +181,19 @@ TEST_F(StatedRoofs, AreNoCountersOfKernelsUnlessAskedFor) {
   }
 }
 
+// The first border of a step comes after windows of launches, whose values are forgotten.
+TEST_F(StatedRoofs, AreStillToldApartOnceStepsBegin) {
+  count({1, 1e9, 1, 1, 1e9}, {1, 1e9, 1, 1, 1e9});
+  profile.restart();
+  begin(2, kCounted);
+  sample(kCounted, key(layer({"net"}), "k"), {1000, 1200, 4096, 1e9, 21760, 512, 3e9});
+  end(kCounted);
+  const Report made = report();
+  ASSERT_NE(find(made, "l2", SmClock::none), nullptr);
+  EXPECT_EQ(find(made, "l2", SmClock::none)->value, 4096e9);
+  EXPECT_EQ(kernel_named(made, "k").counters.size(), 2u);
+}
+
 // In a range a peak is each launch's, as it would be alone.
 TEST_F(StatedRoofs, OfARangeAreNotDividedByItsLaunches) {
   DeviceInfo device = a100();
