@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Packs what scripts/gpu/prove.sh needs of a built tree into a folder that travels: stripped, at most 64 MB.
+# Packs what scripts/gpu/prove.sh needs of a built tree into a folder that travels: stripped, at most 44 MB.
 #   scripts/gpu/pack.sh [BUILD [FOLDER]]    default: the first of build-ci, build and build-dev; build-prove
-# CUPTI goes with it, from CUDA_HOME, /usr/local/cuda or the build folder's wheels, as a machine may have a driver alone.
+# CUPTI goes with it, from CUDA_HOME, /usr/local/cuda or the build folder's wheels, as a machine may have a driver alone. It is
+# compressed (42 MB become 10), and prove.sh unpacks it.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-readonly limit=64000000
+readonly limit=44000000
 
 wrong() {
   printf 'pack: %s\n' "$1" >&2
@@ -34,7 +35,7 @@ for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" "${CUDA_HOME:-/usr/local/cud
   "$build/cuda-wheels/nvidia/cu13/lib"; do
   if [[ ! -e $wheel && -e $folder/libcupti.so.13 && -e $folder/libnvperf_host.so && -e $folder/libnvperf_target.so ]]; then
     mkdir -p "$wheel"
-    cp -L "$folder/libcupti.so.13" "$folder/libnvperf_host.so" "$folder/libnvperf_target.so" "$wheel/"
+    for library in libcupti.so.13 libnvperf_host.so libnvperf_target.so; do gzip -c "$folder/$library" >"$wheel/$library.gz"; done
   fi
 done
 [[ -e $wheel ]] || printf 'pack: there is no CUPTI 13 here to bring along; the other machine must have one\n' >&2

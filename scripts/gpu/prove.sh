@@ -112,6 +112,9 @@ if [[ $rehearse == yes ]]; then needed+=(lib/playback/libcuda.so.1 lib/playback/
 for file in "${needed[@]}"; do
   [[ -e $build/$file ]] || wrong "$build lacks $file: build the target 'prove', or let scripts/gpu/pack.sh pack the tree again"
 done
+for packed in "$build"/cuda-wheels/nvidia/cu13/lib/*.gz; do # as pack.sh makes them
+  if [[ -e $packed ]]; then gzip -df "$packed" || wrong "$packed is damaged: pack the tree again with scripts/gpu/pack.sh"; fi
+done
 mkdir -p "$out" 2>/dev/null || wrong "the results folder '$out' cannot be made; name another with -o"
 out=$(cd "$out" && pwd)
 work=$(mktemp -d)

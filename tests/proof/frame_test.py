@@ -175,6 +175,10 @@ class Packed(unittest.TestCase):
                                   "truth/half"], env=prove.environment(), capture_output=True, text=True, timeout=300, check=False)
             self.assertEqual(0, run.returncode, run.stderr + run.stdout)
             self.assertRegex(run.stdout, r"endings +done .* 3 of 3 endings")
+            packed_cupti = root / "build-prove" / "cuda-wheels" / "nvidia" / "cu13" / "lib"
+            if packed_cupti.exists():  # the machine that packs may have no CUPTI
+                self.assertEqual(["libcupti.so.13", "libnvperf_host.so", "libnvperf_target.so"], sorted(path.name for path in packed_cupti.iterdir()))
+                self.assertEqual(b"\x7fELF", (packed_cupti / "libcupti.so.13").read_bytes()[:4])
 
     def test_a_rehearsal_builds_where_nothing_is_built(self):
         """With a cmake that brings along what is built already; tests/proof/fresh_test.py has the real one."""
