@@ -93,8 +93,9 @@ class FirstScreen(PageTest):
     def test_a_card_pins_its_points_and_rows(self):
         page = self.open(blocks(), tree=False)
         page.locator(".card button").first.click()
-        self.assertEqual(sorted(page.eval_on_selector_all(".dot.on", "dots => dots.map(dot => dot.dataset.name)")), ["Net/0/conv", "Net/1/conv", "Net/2/conv"])
-        self.assertEqual(page.locator("#table tr.pinned").count(), 3)
+        self.assertEqual(page.eval_on_selector_all(".dot.on", "dots => dots.map(dot => [dot.dataset.name, dot.dataset.count])"), [["Net/0/conv", "3"]])
+        self.assertEqual(page.locator("#table tr.pinned").count(), 1)
+        self.assertTrue(page.locator("#table tr.pinned").inner_text().strip("▸ ").startswith("conv of 0, 1, 2 ×3"))
         page.locator(".card button").first.click()  # once more lets go
         self.assertEqual(page.locator("#table tr.pinned").count(), 0)
 
@@ -109,6 +110,32 @@ class FirstScreen(PageTest):
         self.check(page, "forward")
         page.get_by_role("button", name="Show more of 15 further rows").click()
         self.assertEqual(len([row for row in self.rows(page) if row[0].startswith("layer")]), 24)
+
+    def test_equal_layers_are_one_row_that_opens(self):
+        page = self.open(blocks(), tree=False)
+        self.assertEqual(self.rows(page)[0][:5], ["▸conv of 0, 1, 2 ×3", "forward", "0-900 us", "compute", "25 %"])
+        self.assertEqual(self.rows(page)[0][5], "1.2 ms")
+        page.get_by_role("button", name="Open conv of 0, 1, 2").click()
+        self.assertEqual([row[0] for row in self.rows(page)[:5]], ["▾conv of 0, 1, 2 ×3", "0/conv", "1/conv", "2/conv", "relu"])
+
+    def test_what_is_unknown_is_equal_to_nothing(self):
+        layers = [made_reports.layer(0, None, [], 1e6)] + [made_reports.layer(9, 0, ["block"], 1e6)] + [
+            made_reports.layer(i, 9, ["block", "conv"], 1e5, "forward") for i in range(1, 4)]
+        page = self.open(made_reports.report(layers, [made_reports.kernel(i, "work", None, None, 1e5, "forward") for i in range(1, 4)]), tree=False)
+        self.assertEqual(len([row for row in self.rows(page) if row[0] == "block/conv" or row[0] == "conv"]), 3)
+
+    def test_many_equal_layers_are_named_by_what_they_share(self):
+        layers = [made_reports.layer(0, None, [], 1e6)] + [made_reports.layer(20, 0, ["Encoder_0"], 1e6)] + [
+            made_reports.layer(10 + i, 20, ["Encoder_0", f"Layer_{i}"], 1e5) for i in range(1, 7)] + [
+            made_reports.layer(i, 10 + i, ["Encoder_0", f"Layer_{i}", "Linear"], 1e5, "forward") for i in range(1, 7)]
+        page = self.open(made_reports.report(layers, [made_reports.kernel(i, "work", 1e9, 1e6, 1e5, "forward") for i in range(1, 7)]), tree=False)
+        self.assertIn("Encoder_0/Layer_*/Linear forward, ×6", self.cards(page)[0])
+
+    def test_copies_beside_kernels_are_told_where_no_step_is_known(self):
+        report = blocks()
+        report["step"]["wall_ns"]["mean"] = None
+        report["copies"][0]["time_ns"] = 5e6
+        self.assertIn("Copies take 5 ms; whether kernels hide them is unknown.", self.open(report, tree=False).inner_text(".division p"))
 
     def test_rows_without_a_saving_are_listed_by_time(self):
         layers = [made_reports.layer(0, None, [], 1e6)] + [made_reports.layer(i, 0, [f"layer{i}"], 1e4 * i) for i in range(1, 6)]

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chart's frame: axes, zoom, and the points of the view that is chosen.
 const svg = d3.select("#chart");
-const MARGIN = { top: 18, right: 20, bottom: 52, left: 78 }, STRIP = 54;
-const SHAPES = { none: d3.symbolCircle, forward: d3.symbolCircle, backward: d3.symbolTriangle, recompute: d3.symbolDiamond };
-const LARGEST = 2600, SMALLEST = 16; // area of a point with all of the time, and of the smallest, px²
-const area = dot => Math.max(SMALLEST, LARGEST * Math.min(1, dot.share || 0));
+const STRIP = 46; // of points without a FLOP: their width, or height
+// Left of the plot stand its axis and, before it, the strip with its own.
+const margin = () => ({ top: 18, right: 16, bottom: 52, left: svg.node().clientWidth < 480 ? 62 : 78 });
 
-let current = { points: [], unknown: [], scales: null };
+let current = { points: [], marks: [], unknown: [], scales: null };
 let transform = d3.zoomIdentity;
 // The wheel and one finger scroll the page; Ctrl and the wheel, or two fingers, zoom.
 const wantsZoom = event => (event.type === "wheel" ? event.ctrlKey : event.touches ? event.touches.length > 1 : !event.button);
@@ -25,34 +24,36 @@ function logScale(values, range) {
 function drawChart() {
   const view = views[state.view];
   const made = view.points();
-  made.points.sort((a, b) => area(b.dot) - area(a.dot)); // small ones on top
   const node = svg.node(), width = Math.max(280, node.clientWidth), height = node.clientHeight || 600;
-  const inner = { width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom };
+  const edge = margin();
+  const inner = { width: width - edge.left - edge.right, height: height - edge.top - edge.bottom };
   const hasStrip = made.points.some(point => point.strip);
-  const left = hasStrip && view.strip === "left" ? STRIP : 0;
-  const bottom = hasStrip && view.strip === "bottom" ? STRIP : 0;
+  const left = hasStrip && view.strip === "left" ? edge.left : 0;
+  const bottom = hasStrip && view.strip === "bottom" ? STRIP + 8 : 0;
   const extent = view.extent(made.points);
   current = {
-    ...made, view, inner, left, plotHeight: inner.height - bottom,
+    ...made, marks: [], view, inner, left, plotHeight: inner.height - bottom,
     x0: logScale(extent.x, [left, inner.width]), y0: logScale(extent.y, [inner.height - bottom, 0]),
     strip: d3.scaleLog().domain([0.001, 2]).range([inner.height, 0]).clamp(true),
   };
-  svg.attr("viewBox", null).selectAll("*").remove();
-  const root = svg.append("g").attr("transform", `translate(${MARGIN.left},${MARGIN.top})`);
+  svg.attr("viewBox", `0 0 ${width} ${height}`).selectAll("*").remove();
+  const root = svg.append("g").attr("class", "root").attr("transform", `translate(${edge.left},${edge.top})`);
   svg.append("defs").append("clipPath").attr("id", "clip").append("rect").attr("x", left).attr("width", inner.width - left).attr("height", inner.height - bottom);
-  root.append("rect").attr("class", "pane").attr("width", inner.width).attr("height", inner.height).attr("fill", "transparent");
-  if (left) drawStrip(root, 0, 0, STRIP - 8, inner.height, "0 FLOP");
-  if (bottom) drawStrip(root, 0, inner.height - STRIP + 8, inner.width, STRIP - 8, "0 FLOP");
+  root.append("rect").attr("class", "pane").attr("x", -edge.left).attr("width", width).attr("height", height - edge.top).attr("fill", "transparent");
   if (made.points.length === 0) return drawNothing(root, inner);
+  if (left) drawStrip(root, inner.height);
+  if (bottom) drawStripBelow(root, inner);
   root.append("g").attr("class", "grid");
   root.append("g").attr("class", "background").attr("clip-path", "url(#clip)");
   root.append("g").attr("class", "lines").attr("clip-path", "url(#clip)");
   root.append("g").attr("class", "axis x").attr("transform", `translate(0,${inner.height})`);
-  root.append("g").attr("class", "axis y");
+  root.append("g").attr("class", "axis y").attr("transform", `translate(${left},0)`);
   root.append("g").attr("class", "dots").attr("clip-path", "url(#clip)");
   root.append("g").attr("class", "strip-dots");
-  root.append("text").attr("class", "axis-title").attr("x", inner.width / 2).attr("y", inner.height + 42).attr("text-anchor", "middle").text(view.x);
-  root.append("text").attr("class", "axis-title").attr("transform", `translate(-60,${inner.height / 2}) rotate(-90)`).attr("text-anchor", "middle").text(view.y);
+  root.append("g").attr("class", "labels").attr("pointer-events", "none");
+  const title = edge.left < 70 ? 48 : 60;
+  root.append("text").attr("class", "axis-title").attr("x", (left + inner.width) / 2).attr("y", inner.height + 42).attr("text-anchor", "middle").text(view.x);
+  root.append("text").attr("class", "axis-title").attr("transform", `translate(${left - title},${inner.height / 2}) rotate(-90)`).attr("text-anchor", "middle").text(view.y);
   svg.call(zoom).on("dblclick.zoom", null);
   place();
   describe();
@@ -65,24 +66,27 @@ function drawNothing(root, inner) {
     : "The notes below say what was not measured, and why.";
   [current.unknown.length > 0 ? `No point can be drawn: of ${plural(current.unknown.length, state.rows === "layers" ? "layer" : "kernel")} the FLOPs, bytes or times are unknown.`
     : "No point is chosen, or no kernel ran.", hint].forEach((text, line) => {
-    root.append("text").attr("class", "label nothing").attr("x", inner.width / 2 - MARGIN.left / 2).attr("y", inner.height / 2 + 20 * line).attr("text-anchor", "middle").text(text);
+    root.append("text").attr("class", "label nothing").attr("x", inner.width / 2 - margin().left / 2).attr("y", inner.height / 2 + 20 * line).attr("text-anchor", "middle").text(text);
   });
   document.getElementById("legend").replaceChildren();
   document.getElementById("not-shown").textContent = notShown(current);
 }
 
-function drawStrip(root, x, y, width, height, text) {
-  const strip = root.append("g").attr("class", "strip-frame");
-  strip.append("rect").attr("class", "strip").attr("x", x).attr("y", y).attr("width", width).attr("height", height);
-  strip.append("text").attr("class", "region-label").attr("x", x + 4).attr("y", y + 14).text(text);
-  if (width > height) return;
-  for (const share of [1, 0.1, 0.01]) {
-    strip.append("text").attr("class", "region-label").attr("x", x + width - 3).attr("y", current.strip(share) + 4).attr("text-anchor", "end").text(`${share * 100} %`);
-  }
+// Beside the plot, with an axis of its own: without a FLOP a point has no FLOP/s.
+function drawStrip(root, height) {
+  const strip = root.append("g").attr("class", "strip-frame"), right = 10;
+  strip.append("rect").attr("class", "strip").attr("x", right - STRIP).attr("width", STRIP).attr("height", height);
+  const axis = d3.axisLeft(current.strip).tickValues([1, 0.1, 0.01, 0.001]).tickFormat(share => `${digits(share * 100)} %`).tickSize(3);
+  strip.append("g").attr("class", "axis strip-axis").attr("transform", `translate(${right - STRIP},0)`).call(axis);
+  strip.append("text").attr("class", "axis-title").attr("x", right - STRIP / 2).attr("y", height + 18).attr("text-anchor", "middle").text("0 FLOP");
+  strip.append("text").attr("class", "region-label").attr("x", right - STRIP / 2).attr("y", height + 34).attr("text-anchor", "middle").text("of DRAM roof");
 }
 
-// Colours tell limits apart, and levels where several are shown.
-const coloursAreLimits = () => state.view !== "roofline" || state.levels.size < 2;
+function drawStripBelow(root, inner) {
+  const strip = root.append("g").attr("class", "strip-frame");
+  strip.append("rect").attr("class", "strip").attr("y", inner.height - STRIP).attr("width", inner.width).attr("height", STRIP);
+  strip.append("text").attr("class", "region-label").attr("x", 4).attr("y", inner.height - STRIP + 14).text("0 FLOP");
+}
 
 // Puts everything where the zoom wants it.
 function place() {
@@ -99,28 +103,19 @@ function place() {
   const powers = scale => scale.ticks(10).filter(value => Number.isInteger(Math.round(Math.log10(value) * 1e6) / 1e6));
   grid.selectAll(null).data(powers(x)).enter().append("line").attr("x1", x).attr("x2", x).attr("y1", 0).attr("y2", plotHeight);
   grid.selectAll(null).data(powers(y)).enter().append("line").attr("x1", left).attr("x2", inner.width).attr("y1", y).attr("y2", y);
+  for (const point of points) {
+    point.px = point.strip && view.strip === "left" ? 10 - STRIP / 2 : x(point.x);
+    point.py = point.strip ? (view.strip === "left" ? current.strip(point.y) : inner.height - STRIP / 2 + 4) : y(point.y);
+  }
+  current.marks = marksOf(points);
+  svg.classed("by-level", severalLevels());
+  const room = new Room(left, 0, inner.width, plotHeight);
   const background = svg.select(".background");
   background.selectAll("*").remove();
-  view.background(background, scales);
-  for (const point of points) {
-    point.px = point.strip && view.strip === "left" ? (STRIP - 8) / 2 - 8 : x(point.x);
-    point.py = point.strip ? (view.strip === "left" ? current.strip(point.y) : inner.height - STRIP / 2 + 8) : y(point.y);
-  }
-  const symbol = d3.symbol();
-  const byLimit = coloursAreLimits();
-  const bind = (selector, list) => {
-    const bound = svg.select(selector).selectAll("path").data(list, point => point.dot.key + point.level + (point.open ? "o" : ""));
-    bound.exit().remove();
-    return bound.enter().append("path")
-      .attr("d", point => symbol.type(SHAPES[point.dot.direction] || d3.symbolCircle).size(area(point.dot))())
-      .attr("class", point => `dot ${point.level}${byLimit ? ` limit-${limitOf(point.dot.bound)}` : ""}${point.open ? " open" : ""}${point.dot.report > 0 ? " other" : ""}`)
-      .attr("data-key", point => point.dot.key).attr("data-level", point => point.level).attr("data-name", point => shortened(point.dot.name, 300))
-      .merge(bound).attr("transform", point => `translate(${point.px},${point.py})`);
-  };
-  bind(".dots", points.filter(point => !point.strip));
-  bind(".strip-dots", points.filter(point => point.strip));
+  view.background(background, scales, room);
+  drawLabels(room);
   drawLines();
-  mark();
+  drawMarks();
 }
 
 const tick = value => withPrefix(value, "").trim().replace("unknown", "");
@@ -133,11 +128,12 @@ function drawLines() {
   const { view, points, scales } = current;
   const line = (from, to, name) => lines.append("line").attr("class", name).attr("x1", from.px).attr("y1", from.py).attr("x2", to.px).attr("y2", to.py);
   const marked = point => point.dot === state.hovered || state.pinned && state.pinned.key && isPinned(point.dot);
-  for (const point of points) {
-    if (!state.headroom && !marked(point)) continue;
+  const drawn = state.headroom ? points : points.filter(marked);
+  for (const point of drawn) {
     const roof = view.headroom(point);
     if (roof) line(point, { px: scales.x(roof.x), py: scales.y(roof.y) }, "headroom");
   }
+  for (const mark of current.marks) if (mark.home) line(mark, mark.home, "join");
   const group = (key, wanted, name, sort) => {
     const groups = d3.nest ? d3.nest().key(key).entries(points.filter(wanted)) : Array.from(d3.group(points.filter(wanted), key), ([, values]) => ({ values }));
     for (const { values } of groups) {
@@ -154,14 +150,6 @@ function drawLines() {
   } else if (view === views.both) {
     group(point => point.dot.key, point => !point.strip && marked(point), () => "join", (a, b) => a.x - b.x);
   }
-}
-
-// What is pinned, hovered or searched for stands out.
-function mark() {
-  const any = state.pinned || state.search;
-  svg.selectAll(".dot")
-    .classed("on", point => point.dot === state.hovered || isPinned(point.dot))
-    .classed("dim", point => any && point.dot !== state.hovered && !(state.pinned ? isPinned(point.dot) : isFound(point.dot)));
 }
 
 // Known, and still nowhere on these axes.
@@ -185,12 +173,27 @@ function notShown({ unknown, points }) {
 function describe() {
   const { points } = current;
   document.getElementById("not-shown").textContent = notShown(current);
-  const words = [`area: share of the ${timeOfShares()}`, "circle: forward or none", "triangle: backward", "diamond: recompute"];
-  if (points.some(point => point.strip)) words.push(state.view === "roofline" ? "strip: no FLOP, by share of the roof" : "strip: no FLOP");
+  const { marks } = current;
+  const words = [`area: share of the ${timeOfShares()}`];
+  if (severalLevels()) words.push(...[...state.levels].map(level => `${{ dram: "square", l2: "circle", l1: "triangle" }[level]}: ${level.toUpperCase()}`));
+  else words.push("circle: forward or none", "triangle: backward", "diamond: recompute");
+  if (marks.some(mark => mark.count > 1)) words.push("×4: four points at one place, a click spreads them");
+  if (points.some(point => point.strip)) words.push("strip: no FLOP" + (state.view === "roofline" ? ", by share of the memory roof" : ""));
   if (points.some(point => point.dot.report > 0)) words.push("dashed edge: further reports");
-  if (state.view === "roofline" && points.some(point => point.dot.analytic)) words.push("hollow: analytic, not counted");
+  if (state.view === "roofline" && points.some(point => point.dot.analytic)) words.push("hollow: by formula, not counted");
+  if (points.some(point => isAbove(point.dot))) words.push("! above its roof: a faster clock than the roof's, or an algorithm that does less than the formula says");
   if (state.view === "both") words.push("closed: work, open: time");
   if (state.view === "time") words.push("open: time");
-  const limits = coloursAreLimits() ? Object.keys(LIMITS).filter(limit => points.some(point => limitOf(point.dot.bound) === limit)) : [];
+  const limits = severalLevels() ? [] : Object.keys(LIMITS).filter(limit => points.some(point => limitOf(point.dot.bound) === limit));
   document.getElementById("legend").replaceChildren(...limits.flatMap(limit => [swatch(limit), LIMITS[limit] + " · "]), words.join(" · "));
+  document.getElementById("how").textContent = [current.view.how, missingRoofs()].filter(each => each).join(" ");
+}
+
+// A level whose points have no roof of their own is said so: DRAM's roof is not theirs.
+function missingRoofs() {
+  if (state.view !== "roofline") return "";
+  const known = new Set(shownRoofs().map(roof => roof.name));
+  const without = LEVELS.filter(level => state.levels.has(level.id) && !known.has(level.id)).map(level => level.name);
+  const hint = without.includes("DRAM") ? "" : "; gable ceilings measures it";
+  return without.length ? `No roof of ${without.join(" and ")} is known${hint}.` : "";
 }

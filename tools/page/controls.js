@@ -34,6 +34,7 @@ function drawControls() {
     group("Points", choice("rows", "layers", "layers", state.rows === "layers", () => choose("layers")),
       choice("rows", "kernels", "kernels", state.rows === "kernels", () => choose("kernels"))),
     toggles("Level", "level", levels.map(level => level.id), state.levels, id => LEVELS.find(level => level.id === id).name),
+    toggles("Limit", "limit", limitsOfPoints, state.limits, limit => LIMITS[limit]),
     toggles("Direction", "direction", Object.keys(SHAPES).filter(direction => everything.some(dot => dot.direction === direction)), state.directions),
     toggles("Precision", "precision", present(dot => dot.precision).concat(without), state.precisions, roofName),
     toggles("Roofs", "roofs", roofSets, state.roofSets),

@@ -54,3 +54,13 @@ function element(name, attributes, ...children) {
   made.append(...children);
   return made;
 }
+
+// Of a step, in the order of the bar. The colours are --limit-NAME everywhere.
+const LIMITS = {
+  compute: "compute", memory: "memory", latency: "latency", small: "small grids", overhead: "launch overhead",
+  communication: "communication", copies: "copies", idle: "idle", unknown: "limit unknown",
+};
+
+// "overhead" for an element of that colour; unknown words get the colour of what is unknown.
+const limitOf = bound => (bound in LIMITS ? bound : "unknown");
+const swatch = limit => element("i", { class: `swatch limit-${limit}`, "aria-hidden": "true" });

@@ -66,17 +66,35 @@ function chooseTheme(theme) {
 
 function listenToChart() {
   const dots = svg.node();
-  const dotOf = event => event.target.classList && event.target.classList.contains("dot") ? d3.select(event.target).datum().dot : null;
-  dots.addEventListener("mouseover", event => {
-    const dot = dotOf(event);
-    if (!dot && !state.hovered) return;
+  const markAt = event => {
+    if (current.marks.length === 0) return null;
+    const box = dots.getBoundingClientRect(), edge = margin();
+    return nearestMark(event.clientX - box.left - edge.left, event.clientY - box.top - edge.top);
+  };
+  const hoverOver = dot => {
+    if (dot === state.hovered) return;
     state.hovered = dot;
     changed("mark");
+  };
+  dots.addEventListener("mousemove", event => {
+    if (event.buttons) return; // the chart is moved
+    const mark = markAt(event);
+    hoverOver(mark && mark.point.dot);
   });
+  dots.addEventListener("mouseleave", () => hoverOver(null));
   dots.addEventListener("click", event => {
-    const dot = dotOf(event);
-    if (!dot) return;
-    pinDot(dot);
+    if (event.defaultPrevented) return; // the end of a movement
+    const mark = markAt(event);
+    if (mark && mark.count > 1) {
+      state.spread = mark.key;
+      place();
+    } else if (mark) {
+      pinDot(mark.point.dot);
+    } else {
+      state.spread = state.pinned = null;
+      place();
+      changed("mark");
+    }
   });
   dots.addEventListener("keydown", event => {
     const order = [...new Set(current.points.map(point => point.dot))].sort((a, b) => (b.share || 0) - (a.share || 0));
@@ -84,7 +102,10 @@ function listenToChart() {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (step && order.length) state.hovered = order[(at + step + order.length + (at < 0 && step < 0 ? 1 : 0)) % order.length];
     else if (event.key === "Enter" && state.hovered) return pinDot(state.hovered);
-    else if (event.key === "Escape") { state.hovered = null; state.pinned = null; }
+    else if (event.key === "Escape") {
+      state.hovered = state.pinned = state.spread = null;
+      place();
+    }
     else if (event.key === "+" || event.key === "=") svg.call(zoom.scaleBy, 1.4);
     else if (event.key === "-") svg.call(zoom.scaleBy, 1 / 1.4);
     else if (event.key === "0") showAll();
@@ -116,8 +137,8 @@ listen("chart", () => {
   if (state.flat) drawTable(); // it lists what the chart shows
 });
 listen("mark", () => {
-  mark();
   drawLines();
+  if (current.points.length) drawMarks();
   if (views[state.view] !== rooflineView) place();
   showTip();
   markTable();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roofline: performance over intensity. Points without a FLOP stand in a strip at the left edge, by their share of the
-// memory roof.
+// The roofline: performance over intensity. Points without a FLOP stand in a strip beside it, by their share of the memory
+// roof.
 const FAR_BELOW = 0.25; // of a roof: as in docs/limits.md
 const rooflineView = {
   name: "Roofline",
@@ -28,14 +28,14 @@ const rooflineView = {
     const xs = points.filter(point => !point.strip).map(point => point.x), ys = points.filter(point => !point.strip).map(point => point.y);
     if (compute && memory) xs.push(compute.value / memory.value * 12, compute.value / memory.value / 12);
     const tops = computeRoofs().map(roof => roof.value);
-    if (compute) ys.push(compute.value * 1.6, compute.value / 300);
+    if (compute) ys.push(compute.value * 1.6, compute.value / 30);
     return { x: xs, y: ys.concat(tops.map(value => value * 1.3)) };
   },
 
-  background(layer, { x, y, width, height, left }) {
+  background(layer, { x, y, width, height, left }, room) {
     const memory = memoryRoofs(), compute = computeRoofs();
     const main = mainRoofs();
-    const bottom = height;
+    const bottom = height, regions = [];
     if (main.compute && main.memory) {
       const ridge = x(main.compute.value / main.memory.value);
       const clip = value => Math.max(left, Math.min(width, value));
@@ -46,39 +46,34 @@ const rooflineView = {
       draw("memory", [first.at, 0], [middle.at, 0], [middle.at, middle.low], [first.at, first.low]);
       draw("compute", [middle.at, 0], [last.at, 0], [last.at, last.low], [middle.at, middle.low]);
       draw("latency", [first.at, bottom], [first.at, first.low], [middle.at, middle.low], [last.at, last.low], [last.at, bottom]);
-      const names = [["memory-bound", left + 8, "start", middle.at - left, Math.min(bottom - 24, first.low - 8)], ["compute-bound", width - 8, "end", width - middle.at, last.low - 8],
-        ["latency: below 25 % of the roofs", width - 8, "end", width - left, bottom - 8]];
-      for (const [text, at, anchor, room, down] of names) {
-        if (room > 110 && down > 14) layer.append("text").attr("class", "region-label").attr("x", at).attr("y", Math.min(bottom - 8, down)).attr("text-anchor", anchor).text(text);
-      }
+      regions.push(["memory-bound", { x: left + 8, y: Math.min(bottom - 24, first.low - 8) }, middle.at - left],
+        ["compute-bound", { x: width - 8, y: last.low - 8, anchor: "end" }, width - middle.at],
+        ["latency: below 25 % of the roofs", { x: width - 8, y: bottom - 8, anchor: "end" }, width - left]);
     }
     const top = Math.max(0, ...compute.map(roof => roof.value));
-    const [from, to] = x.domain();
+    const [from, to] = x.domain(), labels = [];
     for (const roof of memory) {
       const end = top > 0 ? Math.min(to, top / roof.value) : to;
       if (end <= from) continue;
       const [x1, y1, x2, y2] = [x(from), y(from * roof.value), x(end), y(end * roof.value)];
       drawRoof(layer, roof, x1, y1, x2, y2);
       const angle = Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI;
-      // Along the line, where it is inside the chart.
-      const inside = t => y1 + (y2 - y1) * t;
-      let t = 0.5;
-      for (let k = 2; k < 19; ++k) {
-        if (inside(k / 20) < height - 40 && inside(k / 20) > 30) { t = k / 20 + 0.06; break; }
+      const along = [];
+      for (const away of [-6, 15]) { // above the line, then below it
+        for (let k = 1; k < 20; ++k) along.push({ x: x1 + (x2 - x1) * k / 20, y: y1 + (y2 - y1) * k / 20 + away, angle });
       }
-      layer.append("text").attr("class", "roof-label").attr("text-anchor", "start").attr("data-roof", roof.name)
-        .attr("transform", `translate(${x1 + (x2 - x1) * t},${inside(t) - 6}) rotate(${angle})`).text(roofLabel(roof));
+      labels.push([roof, along]);
     }
     const highest = Math.max(0, ...memory.map(roof => roof.value));
-    const taken = [];
     for (const roof of compute.slice().sort((a, b) => b.value - a.value)) {
       const start = highest > 0 ? Math.max(from, roof.value / highest) : from;
       if (start >= to) continue;
       drawRoof(layer, roof, x(start), y(roof.value), width, y(roof.value));
-      let at = y(roof.value) - 5;
-      while (taken.some(other => Math.abs(other - at) < 13)) at += 13;
-      taken.push(at);
-      layer.append("text").attr("class", "roof-label").attr("text-anchor", "end").attr("data-roof", roof.name).attr("x", width - 4).attr("y", at).text(roofLabel(roof));
+      const along = [];
+      for (const away of [-5, 14]) {
+        for (let at = width - 4; at > Math.max(left, x(start)); at -= 30) along.push({ x: at, y: y(roof.value) + away, anchor: "end" });
+      }
+      labels.unshift([roof, along]); // lower ones first: they have less room
       for (const other of memory) {
         const ridge = roof.value / other.value;
         if (ridge < from || ridge > to) continue;
@@ -87,14 +82,28 @@ const rooflineView = {
           .append("title").text(`Ridge point of ${roofName(roof.name)} and ${roofName(other.name)}: ${digits(ridge)} FLOP/byte`);
       }
     }
+    // In words where they fit; else how a roof is known stands below the chart alone.
+    const bare = Math.max(0, width - left) < 420;
+    for (const [roof, places] of labels) {
+      const text = placeText(layer, room, "roof-label", bare ? roofValue(roof) : roofLabel(roof), places) || placeText(layer, room, "roof-label", roofValue(roof), places);
+      if (text) text.attr("data-roof", roof.name);
+    }
+    for (const [text, place, wide] of regions) {
+      if (wide > 110 && place.y > 14) placeText(layer, room, "region-label", text, [place]);
+    }
   },
+
+  how: "Up is faster, right is more work for each byte. A point on a roof has reached what that roof allows.",
 
   // From a point up to what its roofs would allow.
   headroom: point => (point.strip || !point.dot.fraction ? null : { x: point.x, y: point.y / point.dot.fraction }),
 };
 
+// Dashed: a better one of its name is shown, too.
+const isSecond = roof => shownRoofs().some(other => other !== roof && other.name === roof.name && other.device === roof.device && rankOf(other) > rankOf(roof));
+
 function drawRoof(layer, roof, x1, y1, x2, y2) {
-  layer.append("line").attr("class", `roof ${roof.kind === "memory" ? roof.name : "compute"}${roof.set.startsWith("measured") ? " extra" : ""}`)
+  layer.append("line").attr("class", `roof ${roof.kind === "memory" ? roof.name : "compute"}${isSecond(roof) ? " extra" : ""}`)
     .attr("data-roof", roof.name).attr("x1", x1).attr("y1", y1).attr("x2", x2).attr("y2", y2)
     .append("title").text(`${roofLabel(roof)}; ${roof.source}`);
 }

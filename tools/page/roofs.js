@@ -21,6 +21,13 @@ function mainRoofs() {
     memory: highest(shownRoofs().filter(roof => roof.name === "dram")),
   };
 }
-const severalSets = () => state.roofSets.size > 1;
-const roofLabel = roof => `${roofName(roof.name)}: ${withPrefix(roof.value, roof.kind === "memory" ? "B/s" : "FLOP/s")}`
-  + (severalSets() ? ` (${roof.set})` : "") + (new Set(roofs.map(each => each.device)).size > 1 ? `, GPU ${roof.device}` : "");
+
+// "theoretical at 1.98 GHz (boost clock)": how a roof is known, and at what clock.
+function roofSource(roof) {
+  const kind = roof.set.split(",")[0];
+  const rate = /([\d.]+ [GM]Hz), the/.exec(roof.source || "");
+  return kind + (roof.clock ? ` at ${rate ? `${rate[1]} (${roof.clock} clock)` : `the ${roof.clock} clock`}` : "");
+}
+const roofValue = roof => `${roofName(roof.name)}: ${withPrefix(roof.value, roof.kind === "memory" ? "B/s" : "FLOP/s")}`
+  + (new Set(roofs.map(each => each.device)).size > 1 ? `, GPU ${roof.device}` : "");
+const roofLabel = roof => `${roofValue(roof)}, ${roofSource(roof)}`;

@@ -2,8 +2,17 @@
 // What is shown. Parts of the page listen to changes: "chart" (other points or roofs), "mark" (what is pinned, hovered or
 // searched for), "table".
 const present = of => [...new Set(reports.flatMap(report => report.dots.layers.concat(report.dots.kernels).map(of)))].filter(each => each);
+const limitsOfPoints = Object.keys(LIMITS).filter(limit => present(dot => limitOf(dot.bound)).includes(limit));
 const hasLayers = reports.some(report => report.dots.layers.length > 1);
 const roofSets = [...new Set(roofs.map(roof => roof.set))];
+
+// Measured roofs come first, then theoretical ones at the clock that was measured. A set all of whose roofs a better set has,
+// too, is shown when asked for.
+const usedTypes = new Set(present(dot => dot.precision));
+const rankOf = roof => (roof.set.startsWith("measured") ? 2 : roof.set.includes("boost") ? 0 : 1);
+function isFirstChoice(set) {
+  return roofs.some(roof => roof.set === set && (roof.kind === "memory" || usedTypes.has(roof.name)) && !roofs.some(other => rankOf(other) > rankOf(roof) && other.device === roof.device && other.name === roof.name));
+}
 
 const state = {
   view: "roofline",
@@ -11,12 +20,14 @@ const state = {
   levels: new Set(["dram"]),
   directions: new Set(present(dot => dot.direction)),
   precisions: new Set(present(dot => dot.precision)),
-  roofSets: new Set(roofSets.filter(set => !set.includes("boost") || !roofSets.some(other => other !== set && other.startsWith("theoretical")))),
+  limits: new Set(limitsOfPoints),
+  roofSets: new Set(roofSets.filter(isFirstChoice)),
   reports: new Set(reports.map(report => report.index)),
   headroom: false,
   join: false,
   search: "",
   hovered: null, // a dot
+  spread: null, // the place whose points stand apart, by the key of its first one
   pinned: null, // {report, layer, key}: a layer with all below it, or one dot; with {keys, layers} several layers' dots
   flat: true, // the table lists what layers do themselves, or kernels; else the tree
   sort: { column: "saving", down: true },
@@ -29,7 +40,7 @@ const changed = (...what) => what.forEach(each => listeners[each].forEach(callba
 
 function shownDots() {
   return reports.filter(report => state.reports.has(report.index)).flatMap(report => report.dots[state.rows]).filter(
-    dot => state.directions.has(dot.direction) && (!dot.precision || state.precisions.has(dot.precision)));
+    dot => state.directions.has(dot.direction) && state.limits.has(limitOf(dot.bound)) && (!dot.precision || state.precisions.has(dot.precision)));
 }
 
 function isBelow(report, id, ancestor) {

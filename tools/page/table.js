@@ -69,14 +69,38 @@ function compare(a, b) {
 }
 
 const openKey = layer => `${layer.report}:${layer.id}`;
-const hasMore = layer => layer.children.length > 0 || layer.kernels.length > 0;
+const hasMore = layer => Boolean(layer.members) || layer.children.length > 0 || layer.kernels.length > 0;
 
-// What the chart shows, each point a row: what layers do themselves, by formula where nothing was counted, or kernels.
+// What the chart shows, each point a row: what layers do themselves, by formula where nothing was counted, or kernels. Equal
+// layers are one row, which opens.
 function flatRows() {
-  return shownDots().map(dot => {
-    if (dot.kernel) return dot;
-    const layer = reports[dot.report].byId.get(dot.layer);
-    return { ...dot, id: dot.layer, children: [], kernels: [], own: Boolean(layer) && layer.children.length > 0, flags: "" };
+  const dots = shownDots();
+  const layers = new Map();
+  for (const dot of dots) if (!dot.kernel) layers.set(dot.report, (layers.get(dot.report) || []).concat(dot));
+  const groups = [...layers.values()].flatMap(of => groupsOf(of)).filter(group => group.length > 1);
+  const folded = new Set(groups.flat());
+  const start = sharedStart(dots);
+  return asRows(dots.filter(dot => !folded.has(dot)), start).concat(groups.map(group => foldedRow(asRows(group, start), start)));
+}
+
+function foldedRow(members, start) {
+  const saving = savingOf(members), [first] = members, known = members.every(row => row.fraction !== null);
+  const time = sumOf(members.map(row => [row.time, row.coverTime]));
+  const added = of => (members.every(row => row[of] !== null) ? d3.sum(members, row => row[of]) : null);
+  return { ...first, members, id: `${first.report}:${first.layer}:${members.length}`, time: time.value, coverTime: d3.min(members, row => row.coverTime),
+    share: added("share"), saving: added("saving"), bestLow: saving.low, bestHigh: saving.low === null ? null : saving.high,
+    rankSaving: saving.low === null ? saving.high : (saving.low + saving.high) / 2,
+    fraction: known && time.value > 0 ? d3.sum(members, row => row.fraction * row.time) / time.value : first.fraction, // the same work: least time over time
+    label: groupName(members.map(row => ({ path: row.path.slice(start.length) || row.path }))) };
+}
+
+function asRows(dots, start) {
+  const devices = new Set(dots.map(dot => dot.device)).size > 1;
+  return dots.map(dot => {
+    const layer = dot.kernel ? null : reports[dot.report].byId.get(dot.layer), gpu = devices ? `GPU ${dot.device}: ` : "";
+    if (dot.kernel) return Object.assign(dot, { label: gpu + dot.name });
+    const own = Boolean(layer) && layer.children.length > 0;
+    return { ...dot, id: dot.layer, children: [], kernels: [], flags: "", label: gpu + (dot.path.slice(start.length) || dot.path) + (own ? " (itself)" : "") };
   });
 }
 
@@ -94,10 +118,7 @@ function visibleRows() {
   const rows = [];
   const shown = reports.filter(report => state.reports.has(report.index));
   if (state.flat && !state.search) {
-    const found = flatRows();
-    const start = sharedStart(found);
-    for (const row of found) row.label = row.kernel ? row.name : row.path.slice(start.length) + (row.own ? " (itself)" : "");
-    return found.sort(compare).map(row => [row, 0]);
+    return flatRows().sort(compare).flatMap(row => [[row, 0], ...(row.members && state.open.has(openKey(row)) ? row.members.map(member => [member, 1]) : [])]);
   }
   if (state.search) {
     for (const report of shown) {
@@ -139,15 +160,15 @@ function nameCell(row, depth) {
   const label = state.flat && !state.search ? (reports.length > 1 ? reports[row.report].label + ": " : "") + row.label : row.kernel || state.search ? (row.kernel ? row.name : row.path) : row.name || (reports.length > 1 ? reports[row.report].label : "whole program");
   const space = element("span", { style: `padding-left:${depth * 16}px` });
   const open = !row.kernel && state.open.has(openKey(row));
-  const turn = !row.kernel && !state.search && !state.flat && hasMore(row)
+  const turn = !row.kernel && !state.search && hasMore(row)
     ? element("button", { type: "button", "aria-expanded": String(open), "aria-label": `${open ? "Close" : "Open"} ${shortened(label, 80)}`, onclick: event => {
       event.stopPropagation();
       if (open) state.open.delete(openKey(row));
       else state.open.add(openKey(row));
       changed("table");
     } }, open ? "▾" : "▸")
-    : state.flat ? "" : element("span", { style: "display:inline-block;width:20px" });
-  return element("td", { class: "name", title: shortened((row.kernel ? row.name : row.path) + (row.dotted ? `  (${row.dotted})` : ""), 600) }, space, turn, element("bdi", {}, state.flat ? shortenedMiddle(label, 40) : shortened(label, 300)));
+    : state.flat && depth === 0 ? "" : element("span", { style: "display:inline-block;width:20px" });
+  return element("td", { class: "name", title: shortened(row.members ? row.members.map(member => member.path).join("\n") : (row.kernel ? row.name : row.path) + (row.dotted ? `  (${row.dotted})` : ""), 600) }, space, turn, element("bdi", {}, state.flat ? shortenedMiddle(label, row.members ? 28 : 36) : shortened(label, 300)), row.members ? ` ×${row.members.length}` : "");
 }
 
 const pinOf = row => ({ report: row.report, layer: row.kernel ? row.layer : row.id, key: row.kernel ? row.key : null });
@@ -155,7 +176,12 @@ const pinOf = row => ({ report: row.report, layer: row.kernel ? row.layer : row.
 function rowElement([row, depth]) {
   const choose = () => {
     if (row.kernel && state.rows !== "kernels") state.rows = "kernels";
-    pin(pinOf(row));
+    if (row.members) {
+      pinAll(row.members);
+      changed("mark");
+    } else {
+      pin(pinOf(row));
+    }
     changed("chart");
   };
   return Object.assign(element("tr", { class: row.kernel ? "kernel" : null, tabindex: "0", onclick: choose, onkeydown: event => {
@@ -170,7 +196,7 @@ function rowElement([row, depth]) {
 
 // The row's own point, where it has one.
 function hover(row) {
-  state.hovered = row && (shownDots().find(dot => (row.kernel ? dot === row : !dot.kernel && dot.report === row.report && dot.layer === row.id)) || null);
+  state.hovered = row && (shownDots().find(dot => (row.members ? dot.key === row.key : row.kernel ? dot === row : !dot.kernel && dot.report === row.report && dot.layer === row.id)) || null);
   changed("mark");
 }
 
@@ -233,7 +259,7 @@ function markTable() {
   const { pinned } = state;
   for (const line of document.querySelectorAll("#table tbody tr")) {
     const { row } = line;
-    const on = row && pinned && row.report === pinned.report && (pinned.layers ? !row.kernel && pinned.layers.has(row.id) : pinned.key && row.kernel ? row.key === pinned.key : !row.kernel && row.id === pinned.layer);
+    const on = row && pinned && row.report === pinned.report && (row.members ? pinned.keys && row.members.every(member => pinned.keys.has(member.key)) : pinned.layers ? !row.kernel && pinned.layers.has(row.id) : pinned.key && row.kernel ? row.key === pinned.key : !row.kernel && row.id === pinned.layer);
     line.classList.toggle("pinned", Boolean(on));
     if (on) line.setAttribute("aria-selected", "true");
     else line.removeAttribute("aria-selected");

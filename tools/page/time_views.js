@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time-based roofline (arXiv 2009.04598): complexity, time, and both in one chart. Closed symbols are work, open ones the
 // time that it takes, in units of work: what the roofs could do in that time. Points without a FLOP stand in a strip below.
-function timeView(name, x, y, pointsOf, sides, tick = undefined) {
+function timeView(name, x, y, how, pointsOf, sides, tick = undefined) {
   return {
-    name, x, y, tick,
+    name, x, y, how, tick,
     strip: "bottom",
     points() {
       const points = [], unknown = [];
@@ -22,17 +22,16 @@ function timeView(name, x, y, pointsOf, sides, tick = undefined) {
         y: known.map(point => point.y).concat(box ? [box.y] : []),
       };
     },
-    background(layer, { x: xScale, y: yScale, width, height, left }) {
+    background(layer, { x: xScale, y: yScale, width, height, left }, room) {
       const balance = sides(1);
       if (balance) {
         const [from, to] = xScale.domain();
         const slope = balance.y / balance.x;
         layer.append("line").attr("class", "diagonal").attr("x1", xScale(from)).attr("y1", yScale(from * slope)).attr("x2", xScale(to)).attr("y2", yScale(to * slope))
           .append("title").text("Machine balance: above it compute decides, below it memory");
-        const at = Math.sqrt(from * to);
-        layer.append("text").attr("class", "roof-label").attr("text-anchor", "middle").attr("transform",
-          `translate(${xScale(at)},${yScale(at * slope) - 8}) rotate(${Math.atan2(yScale(to * slope) - yScale(from * slope), xScale(to) - xScale(from)) * 180 / Math.PI})`)
-          .text(balance.label);
+        const angle = Math.atan2(yScale(to * slope) - yScale(from * slope), xScale(to) - xScale(from)) * 180 / Math.PI;
+        const along = [0.5, 0.35, 0.65, 0.25, 0.75].map(share => from * (to / from) ** share);
+        placeText(layer, room, "roof-label", balance.label, along.map(at => ({ x: xScale(at), y: yScale(at * slope) - 8, angle, anchor: "middle" })));
       }
       const marked = state.hovered || state.pinned && shownDots().find(isPinned);
       const side = marked ? marked.box : largestBox();
@@ -41,8 +40,8 @@ function timeView(name, x, y, pointsOf, sides, tick = undefined) {
       const right = Math.min(width, xScale(box.x)), top = Math.max(0, yScale(box.y));
       if (right <= left || top >= height) return;
       layer.append("rect").attr("class", "box").attr("x", left).attr("y", top).attr("width", right - left).attr("height", height - top);
-      layer.append("text").attr("class", "label").attr("x", left + 6).attr("y", Math.max(14, top - 5))
-        .text(`overhead box${marked ? ` of ${shortened(marked.name, 40)}` : ", the largest"}: launches cost ${duration(side)}`);
+      const text = `overhead box${marked ? ` of ${shortened(marked.name, 40)}` : ", the largest"}: launches cost ${duration(side)}`;
+      placeText(layer, room, "label", text, [{ x: left + 6, y: Math.max(14, top - 5) }, { x: left + 6, y: Math.max(28, top + 14) }]);
     },
     headroom: () => null,
   };
@@ -61,9 +60,12 @@ const timeSides = ns => ({ x: ns, y: ns, label: "machine balance: compute and me
 const complexityPoints = dot => (dot.analytic ? [] : [{ x: dot.dram, y: dot.flops }]);
 const views = {
   roofline: rooflineView,
-  complexity: timeView("Complexity", "Bytes moved to and from DRAM [byte]", "Floating-point operations [FLOP]", complexityPoints, workSides),
+  complexity: timeView("Complexity", "Bytes moved to and from DRAM [byte]", "Floating-point operations [FLOP]",
+    "Above the diagonal computing decides, below it memory. Up and right is more work. A point in the box does less than its launches cost.", complexityPoints, workSides),
   time: timeView("Time", "Time that memory takes", "Time that computing takes",
+    "Above the diagonal computing takes longer, below it memory. A point in the box takes less than its launches.",
     dot => (dot.computeTime === null ? [] : [{ x: dot.memoryTime, y: dot.computeTime, open: true }]), timeSides, duration),
   both: timeView("Both", "Bytes; time x memory roof [byte]", "FLOP; time x compute roof [FLOP]",
+    "A closed point is the work, the open one the time that it takes, in units of work. The further they are apart, the more could be won.",
     dot => complexityPoints(dot).concat(dot.overRoof === null || dot.analytic ? [] : [{ x: dot.dram * dot.overRoof, y: dot.flops * dot.overRoof, open: true }]), workSides),
 };

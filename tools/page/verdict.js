@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer before the numbers: what a step consists of, and the three places where most of it could be saved.
-const CARDS = 3;
+const CARDS = 3, FEW = 3;
+const COPIES_MATTER = 0.1; // of the kernels' time
 const SAME_WORK = 0.01, SAME_TIME = 0.25; // by how much equal layers may differ
 
-// Of a step, in the order of the bar. The colours are --limit-NAME everywhere.
-const LIMITS = {
-  compute: "compute", memory: "memory", latency: "latency", small: "small grids", overhead: "launch overhead",
-  communication: "communication", copies: "copies", idle: "idle", unknown: "limit unknown",
-};
 // Advice on the step as a whole; the other items name layers, which have cards of their own.
 const WHOLE = { idle: "The GPU is idle", input: "Waiting for input", copies: "Copies that nothing hides", communication: "Communication that nothing hides" };
 const COLOUR_OF_WHOLE = { idle: "idle", input: "idle", copies: "copies", communication: "communication" };
-
-// "overhead" for an element of that colour; unknown words get the colour of what is unknown.
-const limitOf = bound => (bound in LIMITS ? bound : "unknown");
-const swatch = limit => element("i", { class: `swatch limit-${limit}`, "aria-hidden": "true" });
 
 // What the step, or the kernels' time where no step is known, divides into: {parts: [[limit, ns]], whole, step}. null without a time.
 function divisionOf(report) {
@@ -48,15 +40,22 @@ const inOrder = byLimit => Object.keys(LIMITS).filter(limit => byLimit.get(limit
 
 const alike = (a, b, by) => a === b || (a !== null && b !== null && Math.abs(a - b) <= by * Math.max(a, b));
 
-// Layers that do the same work equally fast, such as a block's that recurs: one group each.
-function groupsOf(report) {
+// By formula a row has its rates alone. What is unknown is like nothing else.
+const workOf = (dot, amount, rate) => dot[amount] ?? (dot[rate] !== null && dot.time !== null ? dot[rate] * dot.time * 1e-9 : null);
+function doesTheSame(a, b) {
+  const flops = [a, b].map(dot => workOf(dot, "flops", "rate")), bytes = [a, b].map(dot => workOf(dot, "dram", "bandwidth"));
+  if (flops[0] === null && bytes[0] === null) return false;
+  return alike(...flops, SAME_WORK) && alike(...bytes, SAME_TIME) && alike(a.time, b.time, SAME_TIME);
+}
+
+// Layers that do the same work equally fast, such as a block's that recur: one group each.
+function groupsOf(dots) {
   const groups = new Map();
   const made = [];
-  for (const dot of report.dots.layers) {
-    if (!(dot.rankSaving > 0) || dot.again) continue;
+  for (const dot of dots) {
     const path = dot.path.split("/");
     const key = [dot.device, dot.direction, dot.bound, dot.precision, dot.launches, path.length, path[path.length - 1]].join("\n");
-    const same = (groups.get(key) || []).find(group => alike(group[0].flops, dot.flops, SAME_WORK) && alike(group[0].time, dot.time, SAME_TIME));
+    const same = (groups.get(key) || []).find(([first]) => doesTheSame(first, dot));
     if (same) {
       same.push(dot);
       continue;
@@ -78,7 +77,8 @@ function savingOf(group) {
   return { low: lows.length ? Math.min(high, d3.max(lows)) : null, high, replayed: onPath };
 }
 
-// "conv2 of layer4/1, layer4/2": what the paths do not share, and before it what they do.
+// "conv2 of layer4/1, layer4/2": what the paths do not share, and before it what they do. Of many, or of long names, what differs
+// among them is a star: "BertLayer_*/Linear_*".
 function groupName(group) {
   const paths = group.map(dot => dot.path.split("/"));
   const [first] = paths;
@@ -89,9 +89,23 @@ function groupName(group) {
   while (to > from + 1 && shared(to - 1)) --to;
   if (from > 0 && paths.every(path => /^\d+$/.test(path[from]))) --from; // a number alone names nothing
   const middles = [...new Set(paths.map(path => path.slice(from, to).join("/")))].sort();
-  const named = middles.slice(0, 3).map(each => shortenedMiddle(each, 30)).join(", ") + (middles.length > 3 ? ` and ${middles.length - 3} more` : "");
+  if (middles.length > FEW || middles.some(each => each.length > 30)) return patternsOf(group.map(dot => dot.path));
   const end = first.slice(to).join("/");
-  return end ? `${end} of ${named}` : named;
+  return end ? `${end} of ${middles.join(", ")}` : middles.join(", ");
+}
+
+// Paths that differ in their numbers alone are one.
+function patternsOf(paths) {
+  const kinds = new Map();
+  for (const path of paths) {
+    const words = path.split(/(\d+)/);
+    const kind = words.filter((_, i) => i % 2 === 0).join("*");
+    const known = kinds.get(kind);
+    if (known) kinds.set(kind, known.map((word, i) => (word === words[i] ? word : "*")));
+    else kinds.set(kind, words);
+  }
+  const named = [...new Set([...kinds.values()].map(words => shortPath(words.join("").split("/"))))].sort();
+  return named.slice(0, FEW).join(", ") + (named.length > FEW ? ` and ${named.length - FEW} more kinds` : "");
 }
 const shortPath = path => path.slice(-3).join("/");
 
@@ -108,7 +122,7 @@ const WITHOUT_ADVICE = {
 // The cards, largest saving first: {report, name, count, direction, limit, low, high, time, share, advice, pins}.
 function cardsOf(report) {
   const cards = [];
-  for (const group of groupsOf(report)) {
+  for (const group of groupsOf(report.dots.layers.filter(dot => dot.rankSaving > 0 && !dot.again))) {
     const saving = savingOf(group);
     if (!(saving.high > 0)) continue;
     const [dot] = group;
@@ -131,22 +145,28 @@ function drawBar(report) {
   if (!division) return "";
   const { parts, whole, step } = division;
   const known = d3.sum(parts, ([, ns]) => ns);
+  const copies = step ? 0 : d3.sum(report.copies, copy => copy.time_ns || 0);
   const title = step ? `A step of ${duration(whole)} is` : `${duration(whole)} of kernels' time are`;
   return element("div", { class: "division" },
     element("div", { class: "stack", role: "img", "aria-label": `${title}: ${parts.map(([limit, ns]) => `${LIMITS[limit]} ${percent(ns / known)}`).join(", ")}` },
       ...parts.map(([limit, ns]) => element("span", { class: `limit-${limit}`, style: `flex-grow:${Math.max(0.002, ns / known)}` }))),
-    element("p", {}, `${title} `, ...parts.flatMap(([limit, ns], i) => [i ? " · " : "", swatch(limit), `${LIMITS[limit]} ${percent(ns / known)}`])));
+    element("p", {}, `${title} `, ...parts.flatMap(([limit, ns], i) => [i ? " · " : "", swatch(limit), `${LIMITS[limit]} ${percent(ns / known)}`]),
+      copies > COPIES_MATTER * whole ? `. Copies take ${duration(copies)}; whether kernels hide them is unknown.` : ""));
 }
 
 // Pins all points of a card: what they have in common is looked for by their keys.
 function showCard(card) {
   if (card.dots.length === 0) return;
   state.rows = "layers";
-  const keys = new Set(card.dots.map(dot => dot.key));
-  const again = state.pinned && state.pinned.keys && [...keys].every(key => state.pinned.keys.has(key));
-  state.pinned = again ? null : { report: card.report.index, layer: card.dots[0].layer, key: null, keys, layers: new Set(card.dots.map(dot => dot.layer)) };
+  pinAll(card.dots);
   drawControls();
   changed("chart", "mark");
+}
+
+function pinAll(dots) {
+  const keys = new Set(dots.map(dot => dot.key));
+  const again = state.pinned && state.pinned.keys && [...keys].every(key => state.pinned.keys.has(key));
+  state.pinned = again ? null : { report: dots[0].report, layer: dots[0].layer, key: null, keys, layers: new Set(dots.map(dot => dot.layer)) };
 }
 
 function drawCard(card) {

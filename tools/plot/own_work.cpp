@@ -82,6 +82,7 @@ void take_model(const Roofline& roofline, const LayerRow& layer, OwnWork& row) {
   if (!filled.bytes_per_s && !filled.flops_per_s) return;
   row.analytic = true;
   row.tensor_inferred = false;
+  row.formula = filled.flops;
   row.sum.intensity = filled.intensity;
   row.sum.flops_per_s = filled.flops_per_s;
   row.sum.bytes_per_s = filled.bytes_per_s;

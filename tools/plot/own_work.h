@@ -20,6 +20,7 @@ struct OwnWork {
   LayerRow sum;                  // of the row's kernels, per unit of the report
   bool counts_again = false;     // a graph: its time is that of other rows
   bool analytic = false;         // nothing was counted: FLOPs and bytes are those of operators
+  Flops formula;                 // of an analytic row: what its operators do, by type
   bool tensor_inferred = false;  // FLOPs unknown: on tensor cores by a kernel's name
 };
 

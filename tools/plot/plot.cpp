@@ -18,8 +18,6 @@ namespace {
 // What every row has, from its sum.
 void finish(const Report& report, const Roofline& roofline, PlotRow& row) {
   const LayerRow& sum = row.sum;
-  row.precision = row.analytic && sum.roof.level == MemoryLevel::none ? sum.roof.ceiling
-                                                                      : precision_of(sum.flops);
   row.box_ns = overhead_box_ns(sum.launches, report.step.launch_latency_ns);
   const Maybe roof = roofline.ceiling(sum.device, "dram");
   // Analytic work has no other level than DRAM.
@@ -70,6 +68,7 @@ std::vector<PlotRow> plot_layers(const Report& report) {
     row.sum = std::move(own.sum);
     row.counts_again = own.counts_again;
     row.analytic = own.analytic;
+    row.precision = precision_of(own.analytic ? own.formula : row.sum.flops);
     finish(report, roofline, row);
   }
   fill_shares(rows);
@@ -97,6 +96,7 @@ std::vector<PlotRow> plot_kernels(const Report& report) {
     row.sum.metrics = kernel.metrics;  // also where its time is not known
     row.sum.path_ns = kernel.path_ns;
     row.sum.step_saving = kernel.step_saving;
+    row.precision = precision_of(row.sum.flops);
     finish(report, roofline, row);
   }
   fill_shares(rows);

@@ -96,7 +96,12 @@ TEST(PlotRows, AnalyticWorkIsSaidToBe) {
   ASSERT_TRUE(rows[0].times);
   EXPECT_DOUBLE_EQ(rows[0].times->memory_ns, 40);
   EXPECT_FALSE(plot_layers(two_layers()).at(1).analytic);
-  report.layers[1].model->bytes_per_s = std::nullopt;  // no time of the same steps
+  LayerModel& model = *report.layers[1].model;
+  model.self.bytes = *model.self.bytes * 100;
+  const auto slower = plot_layers(report);
+  EXPECT_EQ(slower.at(0).sum.roof.level, MemoryLevel::dram);  // memory is the limit
+  EXPECT_EQ(slower.at(0).precision, "fp32");                  // and its type is known all the same
+  model.bytes_per_s = std::nullopt;                           // no time of the same steps
   EXPECT_FALSE(plot_layers(report).at(0).analytic);
 }
 
