@@ -166,10 +166,10 @@ fetch_pytorch() {
 fetch_browser() {
   local target=$1/browser
   install_packages chromium:chromium
-  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import playwright' 2>/dev/null; then return 0; fi
+  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import axe_playwright_python, playwright, pypdf' 2>/dev/null; then return 0; fi
   printf 'setup: putting Playwright into %s\n' "$target" >&2
   if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
-    playwright==1.65.2 >&2; }; then
+    playwright==1.65.2 axe-playwright-python==0.1.8 pypdf==7.1.1 >&2; }; then
     printf 'setup: Playwright could not be installed; the tests of the report page are skipped\n' >&2
     rm -rf "$target"
   fi

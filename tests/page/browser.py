@@ -34,8 +34,13 @@ class PageTest(unittest.TestCase):
         cls.browser.close()
         cls.playwright.stop()
 
-    def write(self, *reports):
+    def folder(self):
         folder = tempfile.mkdtemp(dir=WORK)
+        self.addCleanup(shutil.rmtree, folder, True)
+        return folder
+
+    def write(self, *reports):
+        folder = self.folder()
         paths = []
         for index, report in enumerate(reports):
             paths.append(os.path.join(folder, f"report{index}.json"))
@@ -44,7 +49,6 @@ class PageTest(unittest.TestCase):
         page = os.path.join(folder, "page.html")
         done = subprocess.run([GABLE, "report", *paths, "--html", page], capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f"Page: {page}\n", ""))
-        self.addCleanup(shutil.rmtree, folder, True)
         return page
 
     def open(self, *reports, path=None, tree=True, **context):

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <set>
 
 #include "analysis/base/display.h"
@@ -24,8 +25,12 @@ constexpr const char* kStyle = R"(<style>
   text { font: 13px system-ui, "DejaVu Sans", sans-serif; fill: #1d2229 }
   .title { font-weight: 600; font-size: 15px } .note, .tick { fill: #5a6470; font-size: 12px }
   .roof { stroke: #1d2229; stroke-width: 1.6 } .memory { stroke: #0072b2; stroke-width: 1.6 }
-  .dot { fill: #0072b2; fill-opacity: .5; stroke: #0072b2 } .backward { fill: #d55e00; stroke: #d55e00 }
-  .recompute { fill: #cc79a7; stroke: #a0527c } .analytic { fill: #fff; fill-opacity: .4 }
+  .compute { fill: #008060; stroke: #008060 } .latency { fill: #b07800; stroke: #b07800 }
+  .bandwidth { fill: #0072b2; stroke: #0072b2 } .small { fill: #a0527c; stroke: #a0527c }
+  .overhead { fill: #c04f00; stroke: #c04f00 } .communication { fill: #2f8fc4; stroke: #2f8fc4 }
+  .unknown { fill: #b9c0c8; stroke: #b9c0c8 } .dot { fill-opacity: .5 }
+  .backward { stroke: #1d2229; stroke-width: 1.6 } .recompute { stroke: #1d2229; stroke-dasharray: 3 2 }
+  .analytic { fill: #fff; fill-opacity: .4 }
 </style>
 )";
 
@@ -78,7 +83,7 @@ std::string text(const char* kind, double x, double y, const char* anchor, const
 struct Shown {  // what is drawn, over all reports
   std::vector<PlotRow> rows;
   std::vector<Ceiling> compute;
-  Maybe memory;  // the highest roof of the level
+  std::optional<Ceiling> memory;  // the highest roof of the level
   std::size_t unknown = 0;
   bool strip = false;
 };
@@ -106,8 +111,9 @@ Shown shown_of(const std::vector<Report>& reports, const ExportOptions& options)
   for (const Report& report : reports) {
     for (const Ceiling& ceiling : report.ceilings) {
       if (ceiling.clock == SmClock::boost) continue;
-      if (ceiling.kind == CeilingKind::memory && ceiling.name == word_of(options.query.level))
-        shown.memory = std::max(shown.memory.value_or(0), ceiling.value);
+      if (ceiling.kind == CeilingKind::memory && ceiling.name == word_of(options.query.level) &&
+          (!shown.memory || shown.memory->value < ceiling.value))
+        shown.memory = ceiling;
       if (ceiling.kind == CeilingKind::compute && precisions.contains(ceiling.name) &&
           known.emplace(ceiling.name + ceiling.source, ceiling.value).second)
         shown.compute.push_back(ceiling);
@@ -131,43 +137,72 @@ std::string axes(const LogAxis& x, const LogAxis& y, double left, const std::str
   return out + text("title", 22, (kTop + kBottom) / 2, "middle", "Performance [FLOP/s]", -90);
 }
 
+// ", theoretical" or ", measured", which sources begin with.
+std::string known_by(const Ceiling& roof) {
+  return roof.source.empty() ? "" : ", " + roof.source.substr(0, roof.source.find(':'));
+}
+
 std::string roofs(const Shown& shown, const LogAxis& x, const LogAxis& y,
                   const std::string& level) {
   std::string out;
   double highest = 0;
   for (const Ceiling& roof : shown.compute) highest = std::max(highest, roof.value);
   if (shown.memory) {
-    const double end = highest > 0 ? std::min(x.high(), highest / *shown.memory) : x.high();
-    const double begin = std::max(x.low(), y.low() / *shown.memory);
+    const double end = highest > 0 ? std::min(x.high(), highest / shown.memory->value) : x.high();
+    const double begin = std::max(x.low(), y.low() / shown.memory->value);
     if (begin < end) {
-      const double x1 = x.at(begin), y1 = y.at(begin * *shown.memory);
-      const double x2 = x.at(end), y2 = y.at(end * *shown.memory);
+      const double x1 = x.at(begin), y1 = y.at(begin * shown.memory->value);
+      const double x2 = x.at(end), y2 = y.at(end * shown.memory->value);
       out += line("memory", x1, y1, x2, y2, " data-roof=\"" + level + "\"");
       const double angle = std::atan2(y2 - y1, x2 - x1) * 180 / std::numbers::pi;
       out += text("label", x1 + (x2 - x1) * 0.3, y1 + (y2 - y1) * 0.3 - 6, "start",
-                  level + ": " + with_prefix(shown.memory, "B/s"), angle);
+                  level + ": " + with_prefix(shown.memory->value, "B/s") + known_by(*shown.memory),
+                  angle);
     }
   }
   for (const Ceiling& roof : shown.compute) {
-    const double begin = shown.memory ? std::max(x.low(), roof.value / *shown.memory) : x.low();
+    const double begin =
+        shown.memory ? std::max(x.low(), roof.value / shown.memory->value) : x.low();
     if (begin >= x.high()) continue;
     out += line("roof", x.at(begin), y.at(roof.value), kRight, y.at(roof.value),
                 " data-roof=\"" + escaped(roof.name) + "\"");
     out += text("label", kRight - 4, y.at(roof.value) - 5, "end",
-                roof.name + ": " + with_prefix(roof.value, "FLOP/s"));
+                roof.name + ": " + with_prefix(roof.value, "FLOP/s") + known_by(roof));
   }
   return out;
 }
 
+// The page's colours; a class of their own for roofs is "memory".
+std::string limit_class(Bound bound) {
+  return bound == Bound::memory ? "bandwidth" : to_string(bound);
+}
+
 std::string dot(const PlotRow& row, double x, double y, const std::string& time) {
   const double area = std::max(kSmallest, kWholeTime * std::min(1.0, row.share.value_or(0)));
-  return "<circle class=\"dot " + to_string(row.direction) + (row.analytic ? " analytic" : "") +
-         "\" cx=\"" + px(x) + "\" cy=\"" + px(y) + "\" r=\"" +
+  return "<circle class=\"dot " + limit_class(row.sum.roof.bound) + " " + to_string(row.direction) +
+         (row.analytic ? " analytic" : "") + "\" cx=\"" + px(x) + "\" cy=\"" + px(y) + "\" r=\"" +
          px(std::sqrt(area / std::numbers::pi)) + "\"><title>" +
          escaped(shorten_middle(row.name, 200) + " (" + to_string(row.direction) +
                  "): " + with_prefix(row.sum.flops_per_s, "FLOP/s") + ", " + percent(row.share) +
-                 " of the " + time + ", " + percent(row.sum.roof.fraction) + " of the roof") +
+                 " of the " + time + ", " + percent(row.sum.roof.fraction) +
+                 " of the roof, limit: " + to_string(row.sum.roof.bound)) +
          "</title></circle>\n";
+}
+
+// What limits the points, with the colours of those that are there.
+std::string legend(const Shown& shown) {
+  std::set<Bound> bounds;
+  for (const PlotRow& row : shown.rows) bounds.insert(row.sum.roof.bound);
+  std::string out;
+  double at = kLeft;
+  constexpr double kLetter = 7, kSquare = 16, kGap = 22, kBelow = 632;
+  for (const Bound bound : bounds) {
+    const std::string name = bound == Bound::unknown ? "limit unknown" : to_string(bound);
+    out += "<rect class=\"" + limit_class(bound) + "\" x=\"" + px(at) + "\" y=\"" + px(kBelow - 9) +
+           "\" width=\"10\" height=\"10\"/>\n" + text("note", at + kSquare, kBelow, "start", name);
+    at += kSquare + kLetter * static_cast<double>(name.size()) + kGap;
+  }
+  return out;
 }
 
 }  // namespace
@@ -187,7 +222,7 @@ std::string export_svg(const std::vector<Report>& reports, const std::vector<std
   }
   for (const Ceiling& roof : shown.compute) {
     ys.add(roof.value);
-    if (shown.memory) xs.add(roof.value / *shown.memory);
+    if (shown.memory) xs.add(roof.value / shown.memory->value);
   }
   const LogAxis x = xs.axis(left, kRight), y = ys.axis(kBottom, kTop);
   const LogAxis strip(0.001, 2, kBottom, kTop);
@@ -208,7 +243,7 @@ std::string export_svg(const std::vector<Report>& reports, const std::vector<std
   out += text(
       "note", kLeft, 44, "start",
       "area: share of the " + time +
-          "; blue: forward or none, orange: backward, purple: recompute" +
+          "; dark edge: backward, dashed: recompute, hollow: by formula" +
           (shown.unknown > 0 ? "; not shown, as a part is unknown: " + std::to_string(shown.unknown)
                              : ""));
   if (shown.strip) {
@@ -231,7 +266,7 @@ std::string export_svg(const std::vector<Report>& reports, const std::vector<std
                  y.at(*row.sum.flops_per_s), time);
     }
   }
-  return out + "</svg>\n";
+  return out + legend(shown) + "</svg>\n";
 }
 
 }  // namespace gable

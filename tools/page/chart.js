@@ -176,7 +176,10 @@ function describe() {
   const { marks } = current;
   const words = [`area: share of the ${timeOfShares()}`];
   if (severalLevels()) words.push(...[...state.levels].map(level => `${{ dram: "square", l2: "circle", l1: "triangle" }[level]}: ${level.toUpperCase()}`));
-  else words.push("circle: forward or none", "triangle: backward", "diamond: recompute");
+  else {
+    const shapes = { forward: "circle: forward or none", backward: "triangle: backward", recompute: "diamond: recompute" };
+    words.push(...Object.keys(shapes).filter(direction => points.some(({ dot }) => dot.direction === direction)).map(direction => shapes[direction]));
+  }
   if (marks.some(mark => mark.count > 1)) words.push("×4: four points at one place, a click spreads them");
   if (points.some(point => point.strip)) words.push("strip: no FLOP" + (state.view === "roofline" ? ", by share of the memory roof" : ""));
   if (points.some(point => point.dot.report > 0)) words.push("dashed edge: further reports");

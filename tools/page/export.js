@@ -10,22 +10,119 @@ function save(name, type, text) {
 
 const fileName = ending => `gable-${state.view}-${state.rows}.${ending}`;
 
-function saveSvg() {
-  const copy = svg.node().cloneNode(true);
-  const box = svg.node().getBoundingClientRect();
-  const colours = getComputedStyle(document.documentElement);
-  const css = CHART_STYLE.replace(/var\((--[a-z0-9-]+)\)/g, (_, name) => colours.getPropertyValue(name).trim());
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  copy.setAttribute("width", box.width);
-  copy.setAttribute("height", box.height);
-  const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
-  style.textContent = css;
-  const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
-  title.textContent = document.title;
-  const back = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-  for (const [key, value] of Object.entries({ width: "100%", height: "100%", fill: colours.getPropertyValue("--page").trim() })) back.setAttribute(key, value);
-  copy.prepend(title, style, back);
-  save(fileName("svg"), "image/svg+xml", new XMLSerializer().serializeToString(copy));
+// Behind the limits, which stand beside their colours.
+const wordsOfLegend = () => document.getElementById("legend").lastChild.textContent;
+// Of what a picture is, in lines: the program, the GPU, and how its roofs are known.
+function pictureHead() {
+  const bySource = new Map();
+  for (const roof of computeRoofs().concat(memoryRoofs())) bySource.set(roofSource(roof), (bySource.get(roofSource(roof)) || []).concat(roofName(roof.name)));
+  const sources = [...bySource].map(([source, names]) => `${[...new Set(names)].join(", ")} ${source}`).join("; ");
+  return [document.getElementById("title").textContent, document.getElementById("facts").textContent,
+    `${current.view.name} of ${state.rows === "layers" ? "layers" : "kernels"}. ${sources ? `Roofs: ${sources}.` : "No roof is known."}`];
+}
+
+// Words in lines that are no wider than so many px.
+function wrapped(text, width, size) {
+  const lines = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line ? `${line} ${word}` : word;
+    if (line && textWidth(longer, size) > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = longer;
+    }
+  }
+  return lines.concat(line || []);
+}
+
+// The chart with what one must know to read it elsewhere: {text, width, height}.
+function wholePicture() {
+  const svgElement = (name, attributes, text = "") => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.textContent = text;
+    return made;
+  };
+  current.asElements = true; // a canvas cannot go along
+  drawMarks();
+  const chart = svg.node().cloneNode(true), { clientWidth: width, clientHeight: tall } = svg.node();
+  current.asElements = false;
+  drawMarks();
+  const colours = getComputedStyle(document.documentElement), colour = name => colours.getPropertyValue(name).trim();
+  const css = CHART_STYLE.replace(/var\((--[a-z0-9-]+)\)/g, (_, name) => colour(name));
+  const whole = svgElement("svg", { xmlns: "http://www.w3.org/2000/svg", class: chart.getAttribute("class") || "" });
+  const words = (lines, y, size, weight, parts = []) => lines.forEach((line, i) =>
+    parts.push(svgElement("text", { x: 12, y: y + i * (size + 4), style: `font: ${weight} ${size}px system-ui, "DejaVu Sans", sans-serif; fill: ${colour("--text")}` }, line))) || parts;
+  const [title, ...facts] = pictureHead();
+  const head = [wrapped(title, width - 24, 15).slice(0, 2), facts.flatMap(line => wrapped(line, width - 24, 12))];
+  const top = 12 + head[0].length * 19 + head[1].length * 16 + 6;
+  const legend = wrapped(wordsOfLegend(), width - 24, 12), limits = [...document.querySelectorAll("#legend .swatch")];
+  const bottom = top + tall + (limits.length ? 22 : 4), height = bottom + legend.length * 16 + 8;
+  for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) whole.setAttribute(key, value);
+  for (const [key, value] of Object.entries({ x: 0, y: top, width, height: tall })) chart.setAttribute(key, value);
+  whole.append(svgElement("title", {}, document.title), svgElement("style", {}, css), svgElement("rect", { width: "100%", height: "100%", fill: colour("--page") }),
+    ...words(head[0], 24, 15, 600), ...words(head[1], 24 + head[0].length * 19 - 2, 12, 400), chart, ...words(legend, bottom + 12, 12, 400));
+  let at = 12;
+  for (const limit of limits) {
+    whole.append(svgElement("rect", { x: at, y: bottom - 14, width: 10, height: 10, fill: getComputedStyle(limit).backgroundColor }));
+    const name = limit.nextSibling.textContent.replace(" · ", "");
+    whole.append(...words([name], bottom - 5, 12, 400).map(text => (text.setAttribute("x", at + 14), text)));
+    at += textWidth(name, 12) + 30;
+  }
+  return { text: new XMLSerializer().serializeToString(whole), width, height };
+}
+
+const saveSvg = () => save(fileName("svg"), "image/svg+xml", wholePicture().text);
+
+// Twice as sharp as the screen, for slides.
+function savePng() {
+  const { text, width, height } = wholePicture();
+  const image = new Image();
+  image.onload = () => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: width * 2, height: height * 2 });
+    canvas.getContext("2d").drawImage(image, 0, 0, width * 2, height * 2);
+    canvas.toBlob(blob => save(fileName("png"), "image/png", blob));
+  };
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+}
+
+// The answer as text for a ticket: what a step is, the cards, and the rows that the table shows first.
+function markdown() {
+  const plain = text => text.replace(/\s+/g, " ").trim().replace(/[\\`*_|<>[\]]/g, "\\$&");
+  const words = selector => [...document.querySelectorAll(selector)].map(each => plain(each.textContent));
+  const lines = [`**${words("#title")[0]}**`, "", words("#facts")[0], ...words("#lost").filter(text => text !== "Nothing was lost."), "", ...words(".division p"), ""];
+  for (const card of document.querySelectorAll(".card")) {
+    const [place, ...parts] = [...card.querySelectorAll(".place, .win, .held, .soft, .todo")].map(each => plain(each.textContent));
+    lines.push(`- **${place}**: ${parts.join("; ")}`);
+  }
+  const row = cells => `| ${cells.map(cell => plain(cell.replace(/[▸▾▼▲]/g, ""))).join(" | ")} |`;
+  const heads = shownColumns();
+  const texts = [...document.querySelectorAll("#table tbody tr:not(.extra)")].slice(0, TOP_ROWS).map(line => [line.row.members ? `${line.row.label} ×${line.row.members.length}` : line.row.kernel ? line.row.name : line.row.path,
+    ...[...line.cells].slice(1).map(cell => cell.textContent)]);
+  lines.push("", row(heads.map(column => column.head)), `|${heads.map(column => (column.text ? "---" : "--:")).join("|")}|`, ...texts.map(row), "");
+  return lines.join("\n");
+}
+
+// Where a page has no access to the clipboard, a selected text does.
+function copyMarkdown(event) {
+  const button = event.currentTarget, text = markdown(), said = button.textContent;
+  const tell = done => {
+    button.textContent = done ? "Copied" : "Not allowed";
+    setTimeout(() => { button.textContent = said; }, 1500);
+  };
+  const byHand = () => {
+    const area = element("textarea", { "aria-hidden": "true", style: "position:fixed;top:0" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    tell(done);
+  };
+  if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => tell(true), byHand);
+  else byHand();
 }
 
 const CSV_COLUMNS = ["path", "name", "direction", "device", "launches", "time", "share", "flops", "dram", "l2", "l1", "intensity", "intensityL2", "intensityL1",

@@ -129,8 +129,10 @@ document.getElementById("search").addEventListener("input", event => {
   changed("table", "mark");
 });
 document.querySelector(".bar .buttons").append(
+  element("button", { type: "button", id: "copy-markdown", onclick: copyMarkdown, title: "The answer and the first rows, for a ticket" }, "Copy as Markdown"),
   element("button", { type: "button", id: "save-svg", onclick: saveSvg }, "Save SVG"),
-  element("button", { type: "button", id: "save-csv", onclick: saveCsv }, "Save CSV"));
+  element("button", { type: "button", id: "save-png", onclick: savePng }, "PNG"),
+  element("button", { type: "button", id: "save-csv", onclick: saveCsv }, "CSV"));
 listen("chart", () => {
   drawChart();
   showTip();
@@ -144,6 +146,9 @@ listen("mark", () => {
   markTable();
 });
 listen("table", drawTable);
+for (const what of ["chart", "mark", "table"]) listen(what, writeAddress);
+takeAddress(location.hash.slice(1));
+document.getElementById("search").value = state.search;
 openSome();
 drawHead();
 drawLost();
@@ -155,3 +160,15 @@ drawChart();
 drawTable();
 listenToChart();
 addEventListener("resize", () => changed("chart"));
+addEventListener("hashchange", () => location.reload()); // another link to this page
+// On paper the colours are those of light.
+let themeBefore = null;
+addEventListener("beforeprint", () => {
+  themeBefore = document.documentElement.dataset.theme;
+  chooseTheme("light");
+  changed("mark");
+});
+addEventListener("afterprint", () => {
+  chooseTheme(themeBefore);
+  changed("mark");
+});

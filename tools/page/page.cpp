@@ -7,25 +7,11 @@
 #include "analysis/base/text.h"
 #include "tools/page/page_data.h"
 #include "tools/page/page_parts.h"
+#include "tools/page/still_view.h"
 #include "tools/show/sources.h"
 
 namespace gable {
 namespace {
-
-// Text inside an element.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 std::string title_of(const std::vector<Report>& reports) {
   std::string title = "Gable";
@@ -44,9 +30,11 @@ std::string render_page(const std::vector<Report>& reports, const std::vector<st
     const std::string_view line = rest.substr(0, end);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
     if (line == "@TITLE@") {
-      out += "<title>" + escaped(title_of(reports)) + "</title>";
+      out += "<title>" + html_text(title_of(reports)) + "</title>";
     } else if (line == "@STYLE@") {
       out += page_style();
+    } else if (line == "@STILL@") {
+      out += still_view(reports, files);
     } else if (line == "@D3@") {
       out += page_d3();
     } else if (line == "@DATA@") {

@@ -60,44 +60,53 @@ TEST(ExportSvg, EveryElementOfAChart) {
   const std::string tick = "<text class=\"tick\" text-anchor=", note = "<text class=\"note\" ";
   EXPECT_EQ(
       drawn(svg_of(report, options)),
-      (Lines{
-          "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>",
-          "<text class=\"title\" text-anchor=\"start\" x=\"92.00\" y=\"24.00\">Gable [playback] "
-          "f</text>",
-          "<rect x=\"92.00\" y=\"64.00\" width=\"48.00\" height=\"506.00\" fill=\"#f4f6f8\"/>",
-          note + "text-anchor=\"start\" x=\"94.00\" y=\"78.00\">0 FLOP</text>",
-          note + "text-anchor=\"end\" x=\"138.00\" y=\"114.14\">100 %</text>",
-          note + "text-anchor=\"end\" x=\"138.00\" y=\"267.43\">10.0 %</text>",
-          note + "text-anchor=\"end\" x=\"138.00\" y=\"420.71\">1.00 %</text>",
-          "<line class=\"grid\" x1=\"148.00\" y1=\"64.00\" x2=\"148.00\" y2=\"570.00\"" + grid,
-          tick + "\"middle\" x=\"148.00\" y=\"588.00\">1.00</text>",
-          "<line class=\"grid\" x1=\"779.81\" y1=\"64.00\" x2=\"779.81\" y2=\"570.00\"" + grid,
-          tick + "\"middle\" x=\"779.81\" y=\"588.00\">10.0</text>",
-          "<line class=\"grid\" x1=\"148.00\" y1=\"474.92\" x2=\"970.00\" y2=\"474.92\"" + grid,
-          tick + "\"end\" x=\"84.00\" y=\"478.92\">100 G</text>",
-          "<line class=\"grid\" x1=\"148.00\" y1=\"159.08\" x2=\"970.00\" y2=\"159.08\"" + grid,
-          tick + "\"end\" x=\"84.00\" y=\"163.08\">1.00 T</text>",
-          "<text class=\"title\" text-anchor=\"middle\" x=\"559.00\" y=\"614.00\">Arithmetic "
-          "intensity at DRAM [FLOP/byte]</text>",
-          "<text class=\"title\" text-anchor=\"middle\" transform=\"translate(22.00,317.00) "
-          "rotate(-90.00)\">Performance [FLOP/s]</text>",
-          "<line class=\"memory\" x1=\"148.00\" y1=\"474.92\" x2=\"779.81\" y2=\"159.08\" "
-          "data-roof=\"DRAM\"/>",
-          "<text class=\"label\" text-anchor=\"start\" transform=\"translate(337.54,374.17) "
-          "rotate(-26.56)\">DRAM: 100 GB/s</text>",
-          "<line class=\"roof\" x1=\"779.81\" y1=\"159.08\" x2=\"970.00\" y2=\"159.08\" "
-          "data-roof=\"fp32\"/>",
-          "<text class=\"label\" text-anchor=\"end\" x=\"966.00\" y=\"154.08\">fp32: 1.00 "
-          "TFLOP/s</text>",
-          "<circle class=\"dot forward\" cx=\"779.81\" cy=\"330.92\" r=\"24.07\"><title>gemm "
-          "(forward): 286 GFLOP/s, 70.0 % of the time, 28.6 % of the roof</title></circle>",
-          "<circle class=\"dot backward\" cx=\"338.19\" cy=\"474.92\" r=\"12.87\"><title>relu "
-          "(backward): 100 GFLOP/s, 20.0 % of the time, 50.0 % of the roof</title></circle>",
-          "<circle class=\"dot none\" cx=\"106.00\" cy=\"263.43\" r=\"6.43\"><title>fill (none): "
-          "0 FLOP/s, 5.00 % of the time, 10.0 % of the roof</title></circle>",
-          "<circle class=\"dot none\" cx=\"106.00\" cy=\"217.29\" r=\"6.43\"><title>set (none): "
-          "0 FLOP/s, 5.00 % of the time, 20.0 % of the roof</title></circle>",
-          "</svg>"}));
+      (Lines{"<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>",
+             "<text class=\"title\" text-anchor=\"start\" x=\"92.00\" y=\"24.00\">Gable [playback] "
+             "f</text>",
+             "<rect x=\"92.00\" y=\"64.00\" width=\"48.00\" height=\"506.00\" fill=\"#f4f6f8\"/>",
+             note + "text-anchor=\"start\" x=\"94.00\" y=\"78.00\">0 FLOP</text>",
+             note + "text-anchor=\"end\" x=\"138.00\" y=\"114.14\">100 %</text>",
+             note + "text-anchor=\"end\" x=\"138.00\" y=\"267.43\">10.0 %</text>",
+             note + "text-anchor=\"end\" x=\"138.00\" y=\"420.71\">1.00 %</text>",
+             "<line class=\"grid\" x1=\"148.00\" y1=\"64.00\" x2=\"148.00\" y2=\"570.00\"" + grid,
+             tick + "\"middle\" x=\"148.00\" y=\"588.00\">1.00</text>",
+             "<line class=\"grid\" x1=\"779.81\" y1=\"64.00\" x2=\"779.81\" y2=\"570.00\"" + grid,
+             tick + "\"middle\" x=\"779.81\" y=\"588.00\">10.0</text>",
+             "<line class=\"grid\" x1=\"148.00\" y1=\"474.92\" x2=\"970.00\" y2=\"474.92\"" + grid,
+             tick + "\"end\" x=\"84.00\" y=\"478.92\">100 G</text>",
+             "<line class=\"grid\" x1=\"148.00\" y1=\"159.08\" x2=\"970.00\" y2=\"159.08\"" + grid,
+             tick + "\"end\" x=\"84.00\" y=\"163.08\">1.00 T</text>",
+             "<text class=\"title\" text-anchor=\"middle\" x=\"559.00\" y=\"614.00\">Arithmetic "
+             "intensity at DRAM [FLOP/byte]</text>",
+             "<text class=\"title\" text-anchor=\"middle\" transform=\"translate(22.00,317.00) "
+             "rotate(-90.00)\">Performance [FLOP/s]</text>",
+             "<line class=\"memory\" x1=\"148.00\" y1=\"474.92\" x2=\"779.81\" y2=\"159.08\" "
+             "data-roof=\"DRAM\"/>",
+             "<text class=\"label\" text-anchor=\"start\" transform=\"translate(337.54,374.17) "
+             "rotate(-26.56)\">DRAM: 100 GB/s, theoretical</text>",
+             "<line class=\"roof\" x1=\"779.81\" y1=\"159.08\" x2=\"970.00\" y2=\"159.08\" "
+             "data-roof=\"fp32\"/>",
+             "<text class=\"label\" text-anchor=\"end\" x=\"966.00\" y=\"154.08\">fp32: 1.00 "
+             "TFLOP/s, theoretical</text>",
+             "<circle class=\"dot bandwidth forward\" cx=\"779.81\" cy=\"330.92\" "
+             "r=\"24.07\"><title>gemm "
+             "(forward): 286 GFLOP/s, 70.0 % of the time, 28.6 % of the roof, limit: "
+             "memory</title></circle>",
+             "<circle class=\"dot bandwidth backward\" cx=\"338.19\" cy=\"474.92\" "
+             "r=\"12.87\"><title>relu "
+             "(backward): 100 GFLOP/s, 20.0 % of the time, 50.0 % of the roof, limit: "
+             "memory</title></circle>",
+             "<circle class=\"dot latency none\" cx=\"106.00\" cy=\"263.43\" "
+             "r=\"6.43\"><title>fill (none): "
+             "0 FLOP/s, 5.00 % of the time, 10.0 % of the roof, limit: latency</title></circle>",
+             "<circle class=\"dot latency none\" cx=\"106.00\" cy=\"217.29\" r=\"6.43\"><title>set "
+             "(none): "
+             "0 FLOP/s, 5.00 % of the time, 20.0 % of the roof, limit: latency</title></circle>",
+             "<rect class=\"bandwidth\" x=\"92.00\" y=\"623.00\" width=\"10\" height=\"10\"/>",
+             note + "text-anchor=\"start\" x=\"108.00\" y=\"632.00\">memory</text>",
+             "<rect class=\"latency\" x=\"172.00\" y=\"623.00\" width=\"10\" height=\"10\"/>",
+             note + "text-anchor=\"start\" x=\"188.00\" y=\"632.00\">latency</text>",
+             "</svg>"}));
 }
 
 TEST(ExportSvg, WithoutAComputeRoofTheMemoryRoofGoesOn) {
@@ -108,9 +117,11 @@ TEST(ExportSvg, WithoutAComputeRoofTheMemoryRoofGoesOn) {
   EXPECT_FALSE(has(svg, "<rect x="));  // no strip
   EXPECT_FALSE(has(svg, "class=\"roof\""));
   // From 1 to 4 FLOP/byte and from 50 to 200 GFLOP/s.
-  EXPECT_EQ(drawn(svg, "<circle"),
-            (Lines{"<circle class=\"dot none\" cx=\"531.00\" cy=\"317.00\" r=\"28.77\"><title>k "
-                   "(none): 100 GFLOP/s, 100 % of the time, - of the roof</title></circle>"}));
+  EXPECT_EQ(
+      drawn(svg, "<circle"),
+      (Lines{"<circle class=\"dot unknown none\" cx=\"531.00\" cy=\"317.00\" r=\"28.77\"><title>k "
+             "(none): 100 GFLOP/s, 100 % of the time, - of the roof, limit: "
+             "unknown</title></circle>"}));
   EXPECT_EQ(drawn(svg, "<line class=\"memory\""),
             (Lines{"<line class=\"memory\" x1=\"92.00\" y1=\"317.00\" x2=\"970.00\" y2=\"-189.00\" "
                    "data-roof=\"DRAM\"/>"}));
@@ -147,8 +158,8 @@ TEST(ExportSvg, RoofsOfSeveralReports) {
       export_svg({one.done(), two.done(), three.done()}, {"f", "g", "h"}, by_kernels());
   EXPECT_EQ(drawn(svg, "<line class=\"roof\"").size(), 2u);  // that of the first two is one
   EXPECT_EQ(drawn(svg, "<circle").size(), 3u);
-  EXPECT_TRUE(has(svg, ">DRAM: 300 GB/s<"));
-  EXPECT_TRUE(has(svg, ">fp32: 500 GFLOP/s<"));
+  EXPECT_TRUE(has(svg, ">DRAM: 300 GB/s, theoretical<"));
+  EXPECT_TRUE(has(svg, ">fp32: 500 GFLOP/s, theoretical<"));
   EXPECT_TRUE(has(svg, "<title>Gable [playback, cupti] f g h</title>"));
   EXPECT_TRUE(has(export_svg({three.done()}, {"h"}, by_kernels()), "<title>Gable h</title>"));
 }
@@ -163,7 +174,7 @@ TEST(ExportSvg, OtherLevels) {
   options.query.level = MemoryLevel::l2;
   const std::string l2 = svg_of(made.done(), options);
   EXPECT_TRUE(has(l2, " L2 [FLOP/byte]"));
-  EXPECT_TRUE(has(l2, ">L2: 400 GB/s<"));
+  EXPECT_TRUE(has(l2, ">L2: 400 GB/s, measured<"));
   EXPECT_FALSE(has(l2, "DRAM"));
   // From 1.25, half of the ridge, to 8 FLOP/byte: log(3.2) / log(6.4).
   EXPECT_TRUE(has(l2, "cx=\"642.15\"")) << l2;
@@ -207,7 +218,8 @@ TEST(ExportSvg, PointsHaveALeastSizeAndStayInTheStrip) {
 TEST(ExportSvg, WorkByFormulaSaysSo) {
   const Lines circles = drawn(svg_of(work_by_formula(), {}), "<circle");
   ASSERT_EQ(circles.size(), 1u);
-  EXPECT_TRUE(circles[0].starts_with("<circle class=\"dot none analytic\" cx=")) << circles[0];
+  EXPECT_TRUE(circles[0].starts_with("<circle class=\"dot compute none analytic\" cx="))
+      << circles[0];
 }
 
 std::string name_in_svg(const std::string& name) {

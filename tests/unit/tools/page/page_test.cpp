@@ -11,6 +11,7 @@
 #include "tests/unit/tools/page/page_rows.h"
 #include "tools/advice/advice.h"
 #include "tools/page/page_parts.h"
+#include "tools/page/still_view.h"
 
 namespace gable::tests {
 namespace {
@@ -25,6 +26,7 @@ TEST(Page, ItsPartsStandInTheTemplate) {
   std::string expected(page_template());
   expected = with_part(expected, "@TITLE@", "<title>Gable [playback] </title>");
   expected = with_part(expected, "@STYLE@", std::string(page_style()));
+  expected = with_part(expected, "@STILL@", still_view({report}, {"file"}));
   expected = with_part(expected, "@D3@", std::string(page_d3()));
   expected = with_part(expected, "@DATA@", page_data({report}, {"file"}));
   expected = with_part(expected, "@SCRIPT@", std::string(page_script()));
@@ -49,6 +51,35 @@ TEST(Page, ItsTitleIsTheCommand) {
   report.run.command[0] += "y";
   EXPECT_EQ(title_of({report}).size(), 200u);
   EXPECT_TRUE(title_of({report}).ends_with("x\xE2\x80\xA6"));
+}
+
+TEST(StillView, HasTheChartAndTenRowsByTheirSaving) {
+  MadeReport made;
+  for (int i = 1; i <= 12; ++i) {
+    const auto layer = made.add_layer({"layer" + std::to_string(i)}, Direction::backward);
+    made.add_kernel(layer, "k", 100.0 * i, 2000, 1000);
+  }
+  const std::string view = still_view({made.done()}, {"file"});
+  EXPECT_NE(view.find("<svg "), std::string::npos);
+  const std::size_t first = view.find("<td>layer12</td><td>backward</td><td>1.20 us</td>");
+  EXPECT_LT(first, view.find("<td>layer3</td>"));
+  EXPECT_EQ(view.find("<td>layer2</td>"), std::string::npos);
+  EXPECT_NE(view.find("<td>counted</td>", first), std::string::npos);
+  EXPECT_EQ(view.find("<h2>"), std::string::npos);
+}
+
+TEST(StillView, OfSeveralReportsEachHasItsNameAndNoNameIsMarkup) {
+  MadeReport made;
+  const auto layer = made.add_layer({"<img src=x>&"});
+  made.add_kernel(layer, "k", 100, 2000, 1000).flops = {};
+  const Report report = made.done();
+  const std::string view = still_view({report, report}, {"a</noscript>", "b"});
+  EXPECT_NE(view.find("<h2>a&lt;/noscript></h2>"), std::string::npos);
+  EXPECT_NE(view.find("<h2>b</h2>"), std::string::npos);
+  EXPECT_NE(view.find("<td>&lt;img src=x>&amp;</td>"), std::string::npos);
+  EXPECT_EQ(view.find("<img"), std::string::npos);
+  EXPECT_EQ(view.find("</noscript"), std::string::npos);
+  EXPECT_NE(view.find("<td>unknown</td></tr>"), std::string::npos);
 }
 
 TEST(PageData, TheCommandOrTheRecording) {

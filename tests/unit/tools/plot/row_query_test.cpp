@@ -180,7 +180,7 @@ TEST(PlotRows, PrecisionsInTheirOrder) {
   EXPECT_EQ(precision(3, 3, 3, {{"bf16", 4}, {"tf32", 5}}), "tf32_tensor");
 }
 
-TEST(PlotRows, OfAnAnalyticRowTheRoofThatBinds) {
+TEST(PlotRows, OfAnAnalyticRowTheTypeOfItsFormula) {
   MadeReport made;
   KernelRow& kernel = made.add_kernel(made.add_layer({"net"}), "k", 100, 0, 0);
   kernel.flops = {};
@@ -191,7 +191,7 @@ TEST(PlotRows, OfAnAnalyticRowTheRoofThatBinds) {
   model.self.bytes = 5000;
   model.self.types["fp32"] = 1000;
   model.flops_per_s = 1;
-  EXPECT_EQ(plot_layers(report).at(0).precision, "");  // memory binds: no FLOP was counted
+  EXPECT_EQ(plot_layers(report).at(0).precision, "fp32");  // memory binds
   EXPECT_EQ(plot_layers(report).at(0).times->memory_ns, 100);
   EXPECT_EQ(plot_layers(report).at(0).times->compute_ns, 2);
   model.self.flops = model.self.types["fp32"] = 60000;
