@@ -67,6 +67,7 @@ class Unknown(PageTest):
 
     def test_totals_are_of_all_reports_and_say_what_they_lack(self):
         one, two = made_reports.net(), made_reports.net()
+        two["run"]["pid"] += 1  # of one run
         for report in (one, two):
             report["run"]["total"].update(flops=1e12, bytes_dram=1e9, gpu_time_ns=1e9)
             report["layers"][0]["coverage"] = {"time": 1, "flops": 1, "bytes": 1}

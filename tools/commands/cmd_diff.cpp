@@ -46,7 +46,7 @@ class DiffCommand final : public Command {
       throw WrongUse("--layer '" + layers_.front() +
                      "' matches no layer with kernels; patterns are globs over paths as the table "
                      "shows them.");
-    if (!html_.empty()) write_page(files, html_, remarks_);
+    if (!html_.empty()) write_page(files, html_, remarks_, diff_json(files, comparison));
     write(files, json_, [&] { return diff_json(files, comparison); });
     write(files, markdown_, [&] { return diff_markdown(files, comparison, options_); });
     if (html_.empty() && json_.empty() && markdown_.empty()) {

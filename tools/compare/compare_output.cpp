@@ -208,6 +208,7 @@ Json row_json(const ComparedRow& row, bool kernel) {
   out["roof_fraction"] = pair(row.fraction);
   out["saving_ns"] = pair(row.saving_ns);
   out["time_share"] = number(row.share);
+  out["within_noise"] = same_within_noise(row);
   return out;
 }
 
@@ -383,6 +384,7 @@ std::string diff_json(const ReportFiles& files, const Comparison& comparison) {
     times = pair(known ? step.wall_ns : Compared{});
     times["noise"] = number(known ? step.noise_ns : std::nullopt);
   }
+  out["step_idle_ns"] = pair(step.idle_ns);
   out["step_exposed_communication_ns"] = pair(step.exposed_ns);
   out["advice"] = Json::array();
   for (const AdviceScore& score : score_advice(files.reports[0], comparison)) {

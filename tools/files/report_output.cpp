@@ -77,8 +77,9 @@ std::vector<std::string> file_names(const ReportFiles& files) {
   return names;
 }
 
-void write_page(const ReportFiles& files, const std::string& path, std::FILE* where) {
-  write_output(files, render_page(files.reports, file_names(files)), path);
+void write_page(const ReportFiles& files, const std::string& path, std::FILE* where,
+                const std::string& comparison) {
+  write_output(files, render_page(files.reports, file_names(files), comparison), path);
   if (path != "-") print_line(where, "Page: " + path);
 }
 

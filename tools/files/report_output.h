@@ -28,7 +28,8 @@ void check_output_place(const std::string& path, const std::string& option);
 // The files' names without their folders.
 [[nodiscard]] std::vector<std::string> file_names(const ReportFiles& files);
 
-// Says where the page is.
-void write_page(const ReportFiles& files, const std::string& path, std::FILE* where = stdout);
+// Says where the page is. `comparison` as in render_page.
+void write_page(const ReportFiles& files, const std::string& path, std::FILE* where = stdout,
+                const std::string& comparison = {});
 
 }  // namespace gable

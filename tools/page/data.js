@@ -67,7 +67,7 @@ const savingText = row => (row.bestLow === null ? duration(row.saving) : rangeTe
 
 const reports = raw.reports.map((each, index) => {
   const { run } = each.report;
-  const label = run.rank !== null ? `rank ${run.rank}` : raw.reports.length > 1 ? each.file || `process ${run.pid}` : "";
+  const label = raw.comparison ? "AB"[index] : run.rank !== null ? `rank ${run.rank}` : raw.reports.length > 1 ? each.file || `process ${run.pid}` : "";
   const layers = rowsOf(each.layers);
   const byId = new Map(layers.map(layer => [layer.id, layer]));
   for (const layer of layers) {
@@ -118,3 +118,12 @@ for (const report of reports) {
     else roofs.push({ ...ceiling, set, reports: new Set([report.index]) });
   }
 }
+
+// Processes of one run: ranks, or processes that ran the same command on one host and started together.
+const ONE_START = 10 * 60 * 1000; // ms
+const areOneRun = (() => {
+  const runs = reports.map(report => report.run), [first] = runs;
+  if (raw.comparison || runs.length < 2 || new Set(runs.map(run => run.rank ?? run.pid)).size < runs.length) return false;
+  const apart = d3.max(runs, run => Math.abs(Date.parse(run.started_at) - Date.parse(first.started_at)));
+  return runs.every(run => run.command.join(" ") === first.command.join(" ") && (run.rank !== null || run.hostname === first.hostname)) && apart < ONE_START;
+})();

@@ -35,6 +35,7 @@ function duration(ns) {
 }
 
 const percent = share => (share === null || share === undefined ? UNKNOWN : `${digits(share * 100)} %`);
+const capital = text => text[0].toUpperCase() + text.slice(1);
 const plural = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 // Keeps both ends, which tell names apart.

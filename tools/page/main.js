@@ -17,21 +17,32 @@ function stepText(step, path) {
   return utilisation.join("") + [parts.join(", "), ...path].join(". ") + (path.length ? "." : "");
 }
 
-function drawHead() {
-  const first = reports[0];
-  if (!first) return;
-  const { run, step } = first;
-  const sources = [...new Set(reports.map(report => report.run.source))].filter(source => source !== "cupti");
-  document.getElementById("title").replaceChildren(...sources.map(source => element("span", { class: "source" }, `[${source}] `)),
-    shortened(first.command || first.file || "Gable", 400));
-  const gpus = [...new Set(reports.flatMap(report => report.devices.map(device => device.name)))].join(", ");
-  const total = (part, coverage, show) => sumText(sumOf(reports.map(each => [each.run.total[part], coverageOf(each, coverage)])), show);
-  const facts = [gpus || "GPU unknown", run.hostname, run.started_at, reports.length > 1 ? plural(reports.length, "report") : "",
+// What a run is: its GPU, host, start and sums.
+function factsOf(of) {
+  const [{ run }] = of;
+  const total = (part, coverage, show) => sumText(sumOf(of.map(each => [each.run.total[part], coverageOf(each, coverage)])), show);
+  const gpus = [...new Set(of.flatMap(report => report.devices.map(device => device.name)))].join(", ");
+  return [gpus || "GPU unknown", run.hostname, run.started_at, of.length > 1 ? plural(of.length, "report") : "",
     `${total("flops", "coverFlops", value => (value === null ? "FLOPs unknown" : withPrefix(value, "FLOP")))}, `
       + `${total("bytes_dram", "coverBytes", value => (value === null ? "DRAM bytes unknown" : `${withPrefix(value, "B")} DRAM`))}, `
-      + `${total("gpu_time_ns", "coverTime", duration)} GPU time (${reports.every(each => each.run.total.basis === "measured") ? "measured" : "extrapolated"})`];
-  document.getElementById("facts").textContent = facts.filter(each => each).join(" · ");
-  document.getElementById("step").textContent = stepText(step, first.path);
+      + `${total("gpu_time_ns", "coverTime", duration)} GPU time (${of.every(each => each.run.total.basis === "measured") ? "measured" : "extrapolated"})`].filter(each => each).join(" · ");
+}
+
+function drawHead() {
+  const [first] = reports;
+  if (!first) return;
+  const sources = [...new Set(reports.map(report => report.run.source))].filter(source => source !== "cupti");
+  const oneRun = reports.length === 1 || areOneRun;
+  const title = oneRun ? first.command || first.file || "Gable"
+    : compared ? `A: ${reports[0].file} → B: ${reports[1].file}` : `${reports.length} runs: ${reports.map(report => report.label).join(", ")}`;
+  document.getElementById("title").replaceChildren(...sources.map(source => element("span", { class: "source" }, `[${source}] `)), shortened(title, 400));
+  // Sums are of one run alone.
+  const facts = oneRun ? [factsOf(reports)] : reports.map(report => `${compared ? "AB"[report.index] : report.label}: ${report.command ? `${shortened(report.command, 120)} · ` : ""}${factsOf([report])}`);
+  const most = 4;
+  document.getElementById("facts").replaceChildren(...facts.slice(0, most).flatMap((line, i) => (i ? [element("br", {}), line] : [line])),
+    ...(facts.length > most ? [element("br", {}), `and ${facts.length - most} more`] : []));
+  document.getElementById("step").textContent = reports.length === 1 ? stepText(first.step, first.path)
+    : oneRun ? "" : reports.slice(0, most).map(report => [report.label, stepText(report.step, [])]).filter(([, text]) => text).map(([label, text]) => `${label}: ${text}`).join(" — ");
 }
 
 function drawLost() {
@@ -152,7 +163,8 @@ document.getElementById("search").value = state.search;
 openSome();
 drawHead();
 drawLost();
-drawVerdict();
+if (compared) drawComparison();
+else drawVerdict();
 drawAdvice();
 drawControls();
 drawArrangement();

@@ -49,7 +49,9 @@ function spread(mark) {
   });
 }
 
-const markOf = dot => current.marks.find(mark => mark.points.some(point => point.dot === dot));
+const discOf = mark => ({ x: mark.px, y: mark.py, r: radiusOf(mark) });
+// What texts of the background should not stand under.
+const largestDiscs = () => current.marks.filter(mark => !mark.point.strip).slice(0, MOST_COUNTS).map(discOf);
 const isOn = mark => mark.points.some(point => point.dot === state.hovered || isPinned(point.dot));
 const isDim = mark => (state.pinned || state.search) && !mark.points.some(point => point.dot === state.hovered || (state.pinned ? isPinned(point.dot) : isFound(point.dot)));
 const onCanvas = () => current.marks.length > MOST_ELEMENTS && !current.asElements;
@@ -135,7 +137,6 @@ function drawLabels(room) {
     .map(mark => ({ mark, saving: sumOver(mark, dot => dot.rankSaving), time: sumOver(mark, dot => dot.time) }));
   const top = ranked.sort((a, b) => b.saving - a.saving || b.time - a.time).slice(0, LABELLED).map(({ mark }) => mark);
   const start = sharedStart(shownDots());
-  const discOf = mark => ({ x: mark.px, y: mark.py, r: radiusOf(mark) });
   room.take(top.map(discOf));
   const others = seen.filter(mark => !top.includes(mark)).slice(0, MOST_COUNTS).map(discOf); // better not on these
   for (const mark of top) {

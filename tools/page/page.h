@@ -10,8 +10,10 @@
 
 namespace gable {
 
-// `files` has a name for each report. Several reports share one chart.
+// `files` has a name for each report. Several reports share one chart. With `comparison`, JSON as
+// diff_json writes it, the page is about two reports: what changed from the first to the second.
 [[nodiscard]] std::string render_page(const std::vector<Report>& reports,
-                                      const std::vector<std::string>& files);
+                                      const std::vector<std::string>& files,
+                                      const std::string& comparison = {});
 
 }  // namespace gable

@@ -303,6 +303,20 @@ Json path_of(const Report& report) {
   return list;
 }
 
+// Of layers, and of kernels only where there are no layers: a page is looked at.
+Json compared(const std::string& text) {
+  Json comparison = Json::parse(text);
+  if (comparison["layers"].size() > 1) comparison["kernels"] = Json::array();
+  for (const char* kind : {"layers", "kernels"}) {
+    for (Json& row : comparison[kind]) {
+      for (const char* name : {"name", "before", "layer"}) {
+        if (row.contains(name)) row[name] = clean_name(row[name].get<std::string>(), kLongestText);
+      }
+    }
+  }
+  return comparison;
+}
+
 Json without_rows(const Report& report) {
   Report head = report;
   head.layers.clear();
@@ -319,7 +333,8 @@ std::string shown_command(const RunInfo& run) {
   return joined(run.command);
 }
 
-std::string page_data(const std::vector<Report>& reports, const std::vector<std::string>& files) {
+std::string page_data(const std::vector<Report>& reports, const std::vector<std::string>& files,
+                      const std::string& comparison) {
   Strings strings;
   Json list = Json::array();
   for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -334,7 +349,8 @@ std::string page_data(const std::vector<Report>& reports, const std::vector<std:
                      {{"layers", dots(plot_layers(report), strings)},
                       {"kernels", dots(plot_kernels(report), strings)}}}});
   }
-  const Json data = {{"reports", std::move(list)}, {"strings", strings.all()}};
+  Json data = {{"reports", std::move(list)}, {"strings", strings.all()}};
+  if (!comparison.empty()) data["comparison"] = compared(comparison);
   const std::string text = data.dump(-1, ' ', true, Json::error_handler_t::replace);
   // Nothing in it may end the element that holds it. Only texts have such characters.
   std::string safe;

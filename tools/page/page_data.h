@@ -24,8 +24,10 @@ inline constexpr std::size_t kLongestText = 2048;
 // The program's command line, or the name of a played recording.
 [[nodiscard]] std::string shown_command(const RunInfo& run);
 
-// `files` has a name for each report. The text can stand inside a <script> element.
+// `files` has a name for each report. The text can stand inside a <script> element. `comparison` as
+// in render_page.
 [[nodiscard]] std::string page_data(const std::vector<Report>& reports,
-                                    const std::vector<std::string>& files);
+                                    const std::vector<std::string>& files,
+                                    const std::string& comparison = {});
 
 }  // namespace gable

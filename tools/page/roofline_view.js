@@ -84,12 +84,14 @@ const rooflineView = {
     }
     // In words where they fit; else how a roof is known stands below the chart alone.
     const bare = Math.max(0, width - left) < 420;
+    const marks = largestDiscs();
     for (const [roof, places] of labels) {
-      const text = placeText(layer, room, "roof-label", bare ? roofValue(roof) : roofLabel(roof), places) || placeText(layer, room, "roof-label", roofValue(roof), places);
+      const write = (words, others) => placeText(layer, room, "roof-label", words, places, 12, others);
+      const text = (bare ? null : write(roofLabel(roof), marks)) || write(roofValue(roof), marks) || write(roofValue(roof), []);
       if (text) text.attr("data-roof", roof.name);
     }
     for (const [text, place, wide] of regions) {
-      if (wide > 110 && place.y > 14) placeText(layer, room, "region-label", text, [place]);
+      if (wide > 110 && place.y > 14) placeText(layer, room, "region-label", text, [place], 12, marks);
     }
   },
 

@@ -22,7 +22,7 @@ const state = {
   precisions: new Set(present(dot => dot.precision)),
   limits: new Set(limitsOfPoints),
   roofSets: new Set(roofSets.filter(isFirstChoice)),
-  reports: new Set(reports.map(report => report.index)),
+  reports: new Set(areOneRun ? [slowestReport().index] : reports.map(report => report.index)),
   headroom: false,
   join: false,
   search: "",

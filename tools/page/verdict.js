@@ -189,11 +189,12 @@ function drawCard(card) {
 function drawVerdict() {
   const shown = reports.filter(report => state.reports.has(report.index));
   const verdict = document.getElementById("verdict");
-  // The answer is one run's: that of several is told apart below.
+  // The answer is one report's; of ranks, that which the others wait for is shown first.
   const [report] = shown;
   const cards = report ? cardsOf(report) : [];
   verdict.replaceChildren();
   if (!report) return;
+  if (areOneRun) verdict.append(drawRanks());
   if (reports.length > 1) verdict.append(element("p", { class: "soft" }, `Of ${report.label}:`));
   verdict.append(drawBar(report));
   if (cards.length) verdict.append(element("ol", { class: "cards" }, ...cards.map(drawCard)));

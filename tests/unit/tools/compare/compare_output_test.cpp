@@ -286,6 +286,7 @@ TEST(DiffJson, EveryNumber) {
   all.step.wall_ns = {1000, 1500};
   all.step.noise_ns = 3;
   all.step.exposed_ns = {10, 20};
+  all.step.idle_ns = {5, std::nullopt};
   const std::string text = diff_json(files(), all);
   EXPECT_TRUE(text.starts_with("{\n \"gable\": {\n  \"schema\":")) << text.substr(0, 60);
   const Json json = Json::parse(text);
@@ -300,6 +301,7 @@ TEST(DiffJson, EveryNumber) {
             Json::parse(R"({"a": 1000.0, "b": 1500.0, "change": 0.5, "noise": 3.0})"));
   EXPECT_EQ(json["step_host_ns"],
             Json::parse(R"({"a": null, "b": null, "change": null, "noise": null})"));
+  EXPECT_EQ(json["step_idle_ns"], Json::parse(R"({"a": 5.0, "b": null, "change": null})"));
   EXPECT_EQ(json["step_exposed_communication_ns"],
             Json::parse(R"({"a": 10.0, "b": 20.0, "change": 1.0})"));
   EXPECT_EQ(json["advice"], Json::array());
@@ -316,7 +318,7 @@ TEST(DiffJson, EveryNumber) {
     "flops": {"a": 10.0, "b": 11.0, "change": 0.10000000000000009},
     "bytes_dram": {"a": 10.0, "b": 8.0, "change": -0.19999999999999996},
     "roof_fraction": {"a": 0.5, "b": 0.25, "change": -0.5},
-    "saving_ns": {"a": 50.0, "b": 150.0, "change": 2.0}, "time_share": 0.25}])"));
+    "saving_ns": {"a": 50.0, "b": 150.0, "change": 2.0}, "time_share": 0.25, "within_noise": false}])"));
   all.step.on_host = true;
   all.other_work = "w";
   const Json host = Json::parse(diff_json(files(), all));

@@ -53,6 +53,18 @@ TEST(Page, ItsTitleIsTheCommand) {
   EXPECT_TRUE(title_of({report}).ends_with("x\xE2\x80\xA6"));
 }
 
+TEST(Page, OfTwoRunsItsTitleIsBothFiles) {
+  const Report report = MadeReport().done();
+  const std::string compared = R"({"layers": [{"name": "a", "match": "same"}, {"name": "c"}],
+    "kernels": [{"name": "k", "layer": "l"}]})";
+  const std::string page = render_page({report, report}, {"x.json", "<y>"}, compared);
+  EXPECT_NE(page.find("<title>Gable [playback] x.json -> &lt;y></title>"), std::string::npos);
+  // Kernels are left out where layers are known.
+  EXPECT_NE(page.find(R"("comparison":{"kernels":[],"layers":[{"match":"same","name":"a"})"),
+            std::string::npos);
+  EXPECT_EQ(page_data({report}, {"f"}).find("comparison"), std::string::npos);
+}
+
 TEST(StillView, HasTheChartAndTenRowsByTheirSaving) {
   MadeReport made;
   for (int i = 1; i <= 12; ++i) {
