@@ -3,7 +3,7 @@
 const svg = d3.select("#chart");
 const STRIP = 46; // of points without a FLOP: their width, or height
 // Left of the plot stand its axis and, before it, the strip with its own.
-const margin = () => ({ top: 18, right: 16, bottom: 52, left: svg.node().clientWidth < 480 ? 62 : 78 });
+const margin = () => ({ top: 18, right: 16, bottom: 52, left: svg.node().clientWidth < 480 ? 72 : 78 });
 
 let current = { points: [], marks: [], unknown: [], scales: null };
 let transform = d3.zoomIdentity;
@@ -51,7 +51,7 @@ function drawChart() {
   root.append("g").attr("class", "dots").attr("clip-path", "url(#clip)");
   root.append("g").attr("class", "strip-dots");
   root.append("g").attr("class", "labels").attr("pointer-events", "none");
-  const title = edge.left < 70 ? 48 : 60;
+  const title = edge.left < 78 ? 54 : 60;
   root.append("text").attr("class", "axis-title").attr("x", (left + inner.width) / 2).attr("y", inner.height + 42).attr("text-anchor", "middle").text(view.x);
   root.append("text").attr("class", "axis-title").attr("transform", `translate(${left - title},${inner.height / 2}) rotate(-90)`).attr("text-anchor", "middle").text(view.y);
   svg.call(zoom).on("dblclick.zoom", null);

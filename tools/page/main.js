@@ -141,9 +141,9 @@ document.getElementById("search").addEventListener("input", event => {
 });
 document.querySelector(".bar .buttons").append(
   element("button", { type: "button", id: "copy-markdown", onclick: copyMarkdown, title: "The answer and the first rows, for a ticket" }, "Copy as Markdown"),
-  element("button", { type: "button", id: "save-svg", onclick: saveSvg }, "Save SVG"),
-  element("button", { type: "button", id: "save-png", onclick: savePng }, "PNG"),
-  element("button", { type: "button", id: "save-csv", onclick: saveCsv }, "CSV"));
+  element("button", { type: "button", id: "save-svg", onclick: saveSvg, title: "Save the chart as SVG" }, "SVG"),
+  element("button", { type: "button", id: "save-png", onclick: savePng, title: "Save the chart as PNG" }, "PNG"),
+  element("button", { type: "button", id: "save-csv", onclick: saveCsv, title: "Save what is shown as CSV" }, "CSV"));
 listen("chart", () => {
   drawChart();
   showTip();
