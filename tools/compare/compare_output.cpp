@@ -96,19 +96,6 @@ std::vector<Column> columns_of(const std::vector<const ComparedRow*>& rows, bool
   return columns;
 }
 
-// Columns without a known number make room for names; their heads are returned.
-std::string take_unknown(std::vector<Column>& columns) {
-  std::string heads;
-  std::erase_if(columns, [&](const Column& column) {
-    const bool unknown =
-        !column.left && std::all_of(column.cells.begin(), column.cells.end(),
-                                    [](const std::string& cell) { return cell == "-"; });
-    if (unknown) heads += (heads.empty() ? "" : ", ") + column.head;
-    return unknown;
-  });
-  return heads;
-}
-
 std::string whole_line(const ComparedRow& row, const std::string& unit, bool several) {
   std::string text = several ? "GPU " + std::to_string(row.device) + ": " : std::string();
   text += duration(row.time_ns.a) + " -> " + duration(row.time_ns.b) + " of kernels per " + unit +
@@ -309,7 +296,7 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
          order_name(options.order) + ":");
     std::vector<Column> columns =
         columns_of({rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count)}, kernels);
-    unknown = take_unknown(columns);
+    unknown = drop_unknown(columns);  // makes room for names
     wide = drop_columns(columns, {"saving", "roof", "DRAM", "FLOP"}, options.columns);
     launches = std::any_of(columns.begin(), columns.end(),
                            [](const Column& column) { return column.head == "a launch"; });

@@ -18,6 +18,39 @@ std::string padded(const std::string& text, std::size_t width, bool left) {
   return left ? text + space : space + text;
 }
 
+// Removes those for which `gone` is true, but never the first, and adds their heads to a list.
+template <typename Gone>
+void take(std::vector<Column>& table, Gone gone, std::string& heads) {
+  const auto kept = std::remove_if(table.begin() + 1, table.end(), [&](const Column& column) {
+    if (!gone(column)) return false;
+    heads += (heads.empty() ? "" : ", ") + column.head;
+    return true;
+  });
+  table.erase(kept, table.end());
+}
+
+// Shortens names to what the other columns leave: the first column gets the larger part.
+void shorten(std::vector<Column>& table, std::size_t columns) {
+  std::vector<Column*> names;
+  std::size_t others = 0;
+  for (Column& column : table) {
+    const bool shortens = column.names || &column == &table.front();
+    if (shortens) names.push_back(&column);
+    others += (&column == &table.front() ? 0 : 2) + (shortens ? 0 : column.width());
+  }
+  std::size_t room = columns > others ? columns - others : 0;
+  // Those behind the first take what they need, up to two fifths of what is left.
+  for (std::size_t i = names.size(); i-- > 1;) {
+    const std::size_t first = names[0]->width();
+    const std::size_t most = std::max(room > first ? room - first : 0, room * 2 / 5);
+    const std::size_t width =
+        std::max(std::min(names[i]->width(), most), std::min(kLeastNameColumns, names[i]->width()));
+    names[i]->cells = shortened_names(names[i]->cells, width);
+    room -= std::min(room, names[i]->width());
+  }
+  names[0]->cells = shortened_names(names[0]->cells, std::max(room, kLeastNameColumns));
+}
+
 }  // namespace
 
 std::size_t Column::width() const {
@@ -33,30 +66,44 @@ std::string coloured(const std::string& text, const char* colour) {
 
 std::string drop_columns(std::vector<Column>& table, std::initializer_list<std::string_view> words,
                          std::size_t columns) {
-  constexpr std::size_t kNames = 18;  // of the first column, which is shortened
+  constexpr std::size_t kNames = 24;  // of a column whose names are shortened
   std::string heads;
   for (const std::string_view word : words) {
     std::size_t needed = std::min(table.front().width(), kNames);
-    for (std::size_t i = 1; i < table.size(); ++i) needed += 2 + table[i].width();
+    for (std::size_t i = 1; i < table.size(); ++i)
+      needed += 2 + (table[i].names ? std::min(table[i].width(), kNames) : table[i].width());
     if (needed <= columns) break;
-    std::erase_if(table, [&](const Column& each) {
-      const bool gone = each.head.starts_with(word);
-      if (gone) heads += (heads.empty() ? "" : ", ") + each.head;
-      return gone;
-    });
+    take(
+        table, [&](const Column& each) { return each.head.starts_with(word); }, heads);
   }
   return heads;
+}
+
+std::string drop_unknown(std::vector<Column>& table) {
+  std::string heads;
+  take(
+      table,
+      [&](const Column& column) {
+        const char* unknown = column.left ? "unknown" : "-";
+        return !column.cells.empty() &&
+               std::all_of(column.cells.begin(), column.cells.end(),
+                           [unknown](const std::string& cell) { return cell == unknown; });
+      },
+      heads);
+  return heads;
+}
+
+std::size_t width_of(const std::vector<Column>& table) {
+  std::size_t width = 0;
+  for (const Column& column : table) width += (width == 0 ? 0 : 2) + column.width();
+  return width;
 }
 
 std::string render_columns(std::vector<Column> table, std::size_t rows, std::size_t columns,
                            bool colours) {
   for (Column& column : table)
     for (std::string& cell : column.cells) cell = one_line(cell);
-  std::size_t others = 0;
-  for (std::size_t i = 1; i < table.size(); ++i) others += table[i].width() + 2;
-  const std::size_t room =
-      columns > others + kLeastNameColumns ? columns - others : kLeastNameColumns;
-  table[0].cells = shortened_names(table[0].cells, room);
+  shorten(table, columns);
   std::string out;
   for (std::size_t row = 0; row <= rows; ++row) {  // the first is the head
     std::string plain, shown;

@@ -8,8 +8,9 @@
 
 namespace gable {
 
-// Each at most `columns` wide: shortened in the middle, and where different names would look alike,
-// to what differs. In their order.
+// Each at most `columns` wide, in their order. What says most stays: of a kernel the function's
+// name and its grid, of a path its last part; and where different names would look alike, what
+// differs.
 [[nodiscard]] std::vector<std::string> shortened_names(const std::vector<std::string>& names,
                                                        std::size_t columns);
 

@@ -239,16 +239,21 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
        plural(table.rows.size(), table.kernels ? "kernel" : "layer") + ", " +
        order_of(table, options.query) + "; " + savings_of(table, per_step) + ":");
   std::vector<Column> columns = table_columns(table, count, reports.size() > 1, per_step);
+  // Columns that say nothing make room for names.
+  const std::string unknown =
+      width_of(columns) > options.columns ? drop_unknown(columns) : std::string();
   const auto& heads = kMetricHeads;
-  const std::string wide =
-      drop_columns(columns, {heads[3], heads[5], heads[4], heads[6], heads[2], heads[1], heads[0]},
-                   options.columns);
+  const std::string wide = drop_columns(columns,
+                                        {heads[3], heads[5], heads[4], heads[6], heads[2], heads[1],
+                                         heads[0], "GB/s", "work", "FLOP/B"},
+                                        options.columns);
   out += render_columns(std::move(columns), count, options.columns, options.colours);
   if (!wide.empty()) {
     const std::string left = "Columns left out (terminal too narrow): " + wide +
-                             ". Wider: COLUMNS=160, --csv -, --html FILE.";
+                             ". Wider: COLUMNS=140, --csv -, --html FILE.";
     for (const std::string& part : word_lines(left, options.columns)) line(part);
   }
+  if (!unknown.empty()) line("Unknown in all of these rows: " + unknown + ".");
   line("");
   const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
                                     [](const TableRow& row) { return row.tensor_inferred; });

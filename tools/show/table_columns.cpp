@@ -5,6 +5,7 @@
 
 #include "analysis/base/display.h"
 #include "analysis/base/units.h"
+#include "analysis/events/layer_tree.h"
 
 namespace gable {
 namespace {
@@ -71,6 +72,13 @@ std::vector<Column> table_columns(const TableRows& table, std::size_t count, boo
     add("direction", true, [](const TableRow& row) {
       return row.direction == Direction::none ? std::string("-") : to_string(row.direction);
     });
+  }
+  if (table.kernels && table.several_layers) {
+    add("layer", true, [](const TableRow& row) {
+      return one_line(
+          shown_path(row.layer == nullptr ? std::vector<std::string>() : row.layer->path));
+    });
+    columns.back().names = true;
   }
   add(table.time, false, [](const TableRow& row) { return percent(row.share); });
   add("TFLOP/s", false, [](const TableRow& row) {

@@ -113,7 +113,8 @@ TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) 
   TableRows out;
   out.level = query.level;
   out.time = time_of_shares(reports);
-  out.kernels = query.kernels || !has_layers(reports);
+  out.several_layers = has_layers(reports);
+  out.kernels = query.kernels || !out.several_layers;
   for (const Report& report : reports) {
     std::vector<TableRow> rows;
     add_rows(report, out.kernels, rows);

@@ -26,7 +26,8 @@ struct TableRow {
 
 struct TableRows {
   std::vector<TableRow> rows;  // as the query sorts them
-  bool kernels = false;        // rows are kernels, for want of layers
+  bool kernels = false;        // rows are kernels: asked for, or for want of layers
+  bool several_layers = false;
   bool by_saving = false;
   bool by_step = false;  // savings are of a step's time: steps were recorded
   bool several_devices = false, several_directions = false;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/base/display.h"
+
 namespace gable {
 namespace {
 
@@ -79,8 +81,40 @@ TEST(Columns, GoByTheirFirstWordUntilTheTableFits) {
   EXPECT_EQ(dropped(14), "aa 1, aa 2;3");
   EXPECT_EQ(dropped(13), "aa 1, aa 2, cc;2");
   EXPECT_EQ(dropped(38, 18), ";5");
-  EXPECT_EQ(dropped(38, 30), ";5") << "names are shortened";
-  EXPECT_EQ(dropped(37, 30), "aa 1, aa 2;3");
+  EXPECT_EQ(dropped(44, 30), ";5") << "names are shortened";
+  EXPECT_EQ(dropped(43, 30), "aa 1, aa 2;3");
+}
+
+TEST(Columns, ThoseThatSayNothingGo) {
+  std::vector<Column> all = {{"name", true, {"-", "-"}, {}},
+                             {"known", false, {"-", "1"}, {}},
+                             {"rate", false, {"-", "-"}, {}},
+                             {"direction", true, {"-", "-"}, {}},
+                             {"bound", true, {"unknown", "unknown"}, {}}};
+  EXPECT_EQ(width_of(all), 4u + 7 + 6 + 11 + 9);
+  EXPECT_EQ(drop_unknown(all), "rate, bound");
+  EXPECT_EQ(all.size(), 3u);
+  EXPECT_EQ(drop_unknown(all), "");
+  all[1].cells.clear();
+  EXPECT_EQ(drop_unknown(all), "") << "a table without rows";
+}
+
+TEST(Columns, TwoOfNamesShareTheRoom) {
+  std::vector<Column> all = {{"kernel", true, {std::string(40, 'k')}, {}},
+                             {"layer", true, {std::string(40, 'l')}, {}},
+                             {"time", false, {"1 %"}, {}}};
+  all[1].names = true;
+  const auto widths = [&](std::size_t columns) {
+    const std::string text = render_columns(all, 1, columns, false);
+    const std::string line = text.substr(text.find('\n') + 1);
+    const std::size_t layer = line.find('l');
+    return std::pair(display_width(line.substr(0, line.find(' '))),
+                     display_width(line.substr(layer, line.find(' ', layer) - layer)));
+  };
+  EXPECT_EQ(widths(88), (std::pair<std::size_t, std::size_t>(40, 40)));
+  EXPECT_EQ(widths(80), (std::pair<std::size_t, std::size_t>(40, 32)));
+  EXPECT_EQ(widths(58), (std::pair<std::size_t, std::size_t>(30, 20)));
+  EXPECT_EQ(widths(40).first, 16u) << "and the line is cut";
 }
 
 }  // namespace

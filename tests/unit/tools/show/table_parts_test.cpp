@@ -163,6 +163,32 @@ TEST(TableParts, WhatANarrowTerminalHasNoRoomForIsNamed) {
   EXPECT_TRUE(has(shown({one}, options), "\nColumns left out (terminal too narrow): "));
 }
 
+TEST(TableParts, KernelsHaveTheirLayerBesideThem) {
+  TableOptions options;
+  options.query.kernels = true;
+  EXPECT_TRUE(has(shown({report()}, options), "\nkernel  layer "));
+  EXPECT_TRUE(has(shown({report()}, options), "\nk       a ")) << shown({report()}, options);
+  EXPECT_TRUE(has(shown({report()}, options), "\nm       b "));
+  Report one = report();
+  one.kernels[1].layer = 1;
+  EXPECT_TRUE(has(shown({one}, options), "\nkernel  ") && !has(shown({one}, options), " layer "))
+      << "one layer tells no kernels apart";
+}
+
+TEST(TableParts, WhatIsUnknownMakesRoomForNames) {
+  Report one = report();
+  TableOptions options;
+  options.columns = 80;
+  EXPECT_FALSE(has(shown({one}, options), "Unknown in all")) << "there is room for all of it";
+  one.kernels[0].name = "a_kernel_with_a_name_that_is_forty_letters";
+  options.query.kernels = true;
+  const std::string text = shown({one}, options);
+  EXPECT_TRUE(has(text, "\na_kernel_with_a_name_that_is_forty_letters  a ")) << text;
+  EXPECT_TRUE(
+      has(text, "Unknown in all of these rows: TFLOP/s, GB/s, FLOP/B, bound, of roof, saving.\n"))
+      << text;
+}
+
 TEST(TableParts, OfAdviceTheFirstItemsAreShown) {
   Report one = report();
   one.ceilings = {{0, CeilingKind::compute, "fp32", 1e12, "theoretical"},
