@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table's lines about the roofs behind its fractions.
+// The table's line about the roofs behind its fractions.
 #pragma once
 
 #include <string>
@@ -9,9 +9,8 @@
 
 namespace gable {
 
-// Nothing where roofs are theoretical and at the highest clock, or within 1 % of it; else a line
-// about roofs that were measured, one about those that CUPTI stated, and one about the clock of
-// those that were not measured.
-[[nodiscard]] std::vector<std::string> roof_lines(const std::vector<Report>& reports);
+// "Roofs: …": those that `gable ceilings` measured or CUPTI stated by their names, whose figures
+// the others are, and the clock of those that are computed. Empty for no reports.
+[[nodiscard]] std::string roofs_line(const std::vector<Report>& reports);
 
 }  // namespace gable

@@ -2,6 +2,7 @@
 // Where the numbers of reports come from, for titles and first lines.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,10 @@ namespace gable {
 
 // "[playback] [import] ", to stand in front of a line; nothing for hardware.
 [[nodiscard]] std::string source_mark(const std::vector<Report>& reports);
+
+// What ran and on which GPUs: "python train.py on 2 x NVIDIA H200", with the program shortened so
+// that it takes at most `columns`. Of GPUs those that ran something. Empty where neither is known.
+[[nodiscard]] std::string programs_and_gpus(const std::vector<Report>& reports,
+                                            std::size_t columns);
 
 }  // namespace gable

@@ -55,8 +55,8 @@ std::string whole_program(const std::vector<Report>& reports) {
   const std::string unknown_flops = flops.value ? flops.text("FLOP") : "FLOP unknown";
   const std::string unknown_bytes = bytes.value ? bytes.text("B") + " DRAM" : "DRAM bytes unknown";
   const std::string time_text = time.value ? time.time_text() + " GPU" : "GPU time unknown";
-  return origin(reports) + unknown_flops + ", " + unknown_bytes + ", " + digits(intensity) +
-         " FLOP/B, " + time_text + ", " + (rate ? with_prefix(rate, "FLOP/s") : "- FLOP/s") +
+  return unknown_flops + ", " + unknown_bytes + ", " + digits(intensity) + " FLOP/B, " + time_text +
+         ", " + (rate ? with_prefix(rate, "FLOP/s") : "- FLOP/s") +
          (measured ? " (measured)" : " (extrapolated)");
 }
 
@@ -220,17 +220,30 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
         coloured(shorten_end(one_line(text), options.columns), options.colours ? colour : nullptr) +
         "\n";
   };
-  line(whole_program(reports), origin(reports).empty() ? kHeading : kMagenta);
+  const auto lines = [&](const std::string& text, const char* colour = nullptr) {
+    for (const std::string& part : word_lines(text, options.columns)) line(part, colour);
+  };
+  const std::string from = origin(reports);
+  const char* first = from.empty() ? kHeading : kMagenta;
+  const std::string what = programs_and_gpus(reports, options.columns - from.size());
+  if (!what.empty()) {
+    line(from + what, first);
+    line(whole_program(reports));
+  } else {
+    line(from + whole_program(reports), first);
+  }
   line(basis_line(reports));
   if (const auto steps = found_steps(reports); !steps.empty()) line(steps);
   if (reports.size() == 1) {
-    for (const std::string& text : step_lines(reports.front())) line(text);
+    for (const std::string& text : step_lines(reports.front())) lines(text);
     if (const auto added = added_line(reports.front().run); !added.empty()) line(added);
   }
 
   for (const Report& report : reports)
     for (const std::string& text : gpu_lines(report))
       line((reports.size() > 1 ? std::to_string(report.run.pid) + ": " : "") + text, kRed);
+
+  lines(roofs_line(reports));
 
   const bool per_step = std::all_of(reports.begin(), reports.end(),
                                     [](const Report& each) { return each.run.unit == Unit::step; });
@@ -269,14 +282,19 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   }
   if (inferred)
     line("tensor?: work on tensor cores, by a kernel's name or instructions; it was not counted.");
-  for (const std::string& text : roof_lines(reports)) line(text);
   if (reports.size() == 1) {
     std::size_t shown = 0;
     for (const Advice& each : advise(reports.front())) {
       if (++shown > options.advice) break;
       if (shown == 1) line("What would help most (one item's saving may be part of another's):");
-      line("- " + (each.saving_ns ? "up to " + duration(each.saving_ns) + ": " : std::string()) +
-           each.trigger);
+      const std::string item =
+          (each.saving_ns ? "up to " + duration(each.saving_ns) + ": " : std::string()) +
+          each.trigger;
+      const char* before = "- ";
+      for (const std::string& part : word_lines(item, options.columns - 2)) {
+        line(before + part);
+        before = "  ";
+      }
       for (const std::string& part : word_lines(each.action, options.columns - 2))
         line("  " + part);
     }

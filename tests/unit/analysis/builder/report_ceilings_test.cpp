@@ -111,7 +111,7 @@ TEST_F(StatedRoofs, ArePeaksPerCycleAtTheClockOfTheirUnit) {
                        "Roofs of device 0 that CUPTI states, at the clocks of the counter windows: "
                        "l2, l1."));
   EXPECT_NE(render_table({made}).find(
-                "\nof roof: CUPTI states l2, l1, at the clocks of the counter windows\n"),
+                "\nRoofs: l2, l1 stated by CUPTI at the clocks of the counter windows; others "),
             std::string::npos);
 }
 
@@ -301,12 +301,11 @@ TEST_F(ReportCeilings, TheTableSaysOfWhichRoofsItsFractionsAre) {
   StoredRoofs stored;
   stored.all = {roofs(false, 19e12)};
   const std::string text = render_table({kept(build_report(profile, RunInfo{}, stored))});
-  EXPECT_NE(text.find("\nof roof: gable ceilings measured fp32, dram\n"), std::string::npos)
+  EXPECT_NE(
+      text.find("\nRoofs: fp32, dram measured by gable ceilings; others theoretical at 1.15 GHz, "),
+      std::string::npos)
       << text;
-  EXPECT_NE(text.find("\nof roof: theoretical ones are at the SM clock of the counter windows, "
-                      "1.15 GHz (highest 1.41 GHz)\n"),
-            std::string::npos)
-      << text;
+  EXPECT_NE(text.find(" (highest 1.41 GHz)\n"), std::string::npos) << text;
 }
 
 TEST_F(ReportCeilings, TheTableSaysNothingOfTheHighestClock) {
@@ -315,7 +314,7 @@ TEST_F(ReportCeilings, TheTableSaysNothingOfTheHighestClock) {
   begin(1, kCounted);
   sample(kCounted, key(layer({"net"}), "k"), {1000, 1405});
   end(kCounted);
-  EXPECT_EQ(render_table({report()}).find("of roof:"), std::string::npos);
+  EXPECT_EQ(render_table({report()}).find("(highest "), std::string::npos);
 }
 
 TEST_F(ReportCeilings, PlaybacksRoofsAreForPlaybackAndOthersForTheirOwnGpu) {

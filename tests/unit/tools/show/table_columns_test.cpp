@@ -158,33 +158,82 @@ Report clocked(double measured, std::uint64_t highest) {
   return report;
 }
 
-TEST(RoofLines, ClocksThatDifferByMoreThanOnePercent) {
-  const auto lines = [](double measured, std::uint64_t highest) {
-    return roof_lines({clocked(measured, highest)});
-  };
-  ASSERT_EQ(lines(1.5e9, 2'000'000'000).size(), 1u);
-  EXPECT_NE(lines(1.5e9, 2'000'000'000)[0].find("1.50 GHz (highest 2.00 GHz)"), std::string::npos);
-  EXPECT_EQ(lines(1.985e9, 2'000'000'000).size(), 0u);
-  EXPECT_EQ(lines(1.975e9, 2'000'000'000).size(), 1u);
-  EXPECT_EQ(lines(2.015e9, 2'000'000'000).size(), 0u);
-  EXPECT_EQ(lines(2.025e9, 2'000'000'000).size(), 1u);
-  EXPECT_EQ(lines(1.5e9, 0).size(), 0u);
-  Report unknown = clocked(1e9, 2'000'000'000);
-  unknown.sm_clock_measured_hz[1].reset();
-  EXPECT_TRUE(roof_lines({unknown}).empty());
-  unknown.sm_clock_measured_hz.clear();
-  EXPECT_TRUE(roof_lines({unknown}).empty());
+Ceiling roof(const char* name, const char* source, SmClock clock = SmClock::none) {
+  return {1,      std::string(name) == "dram" ? CeilingKind::memory : CeilingKind::compute,
+          name,   1e12,
+          source, clock};
 }
 
-TEST(RoofLines, EachClockAndMeasuredRoofOnce) {
-  Report one = clocked(1.5e9, 2'000'000'000), other = clocked(1.6e9, 2'000'000'000);
-  one.ceilings = {{1, CeilingKind::memory, "dram", 1, "measured"},
-                  {1, CeilingKind::compute, "fp32", 1, "theoretical"},
-                  {1, CeilingKind::compute, "fp64", 1, "measured"}};
-  const auto lines = roof_lines({one, one, other});
-  ASSERT_EQ(lines.size(), 2u);
-  EXPECT_TRUE(lines[0].ends_with(" dram, fp64")) << lines[0];
-  EXPECT_NE(lines[1].find("1.50 GHz (highest 2.00 GHz), 1.60 GHz (highest"), std::string::npos);
+TEST(RoofsLine, ClocksThatDifferByMoreThanOnePercent) {
+  const auto says_highest = [](double measured, std::uint64_t highest) {
+    Report report = clocked(measured, highest);
+    report.ceilings = {roof("fp32",
+                            "theoretical: 2 SMs x 3 per clock x 1.5 GHz, the measured clock",
+                            SmClock::measured)};
+    return roofs_line({report}).find(" (highest ") != std::string::npos;
+  };
+  EXPECT_TRUE(says_highest(1.5e9, 2'000'000'000));
+  EXPECT_FALSE(says_highest(1.985e9, 2'000'000'000));
+  EXPECT_TRUE(says_highest(1.975e9, 2'000'000'000));
+  EXPECT_FALSE(says_highest(2.015e9, 2'000'000'000));
+  EXPECT_TRUE(says_highest(2.025e9, 2'000'000'000));
+  EXPECT_FALSE(says_highest(1.5e9, 0));
+}
+
+TEST(RoofsLine, SaysWhoseFiguresTheRoofsAre) {
+  Report one = clocked(1.5e9, 2'000'000'000);
+  EXPECT_EQ(roofs_line({}), "");
+  EXPECT_EQ(roofs_line({one}), "Roofs: unknown");
+  one.ceilings = {
+      roof("fp32", "theoretical: 2 SMs x 3 per clock x 2 GHz, the highest clock; a guide",
+           SmClock::boost),
+      roof("dram", "theoretical: 3.2 GHz x 6144 bit x 2")};
+  EXPECT_EQ(roofs_line({one}), "Roofs: theoretical at 2 GHz, the highest clock");
+  one.ceilings.push_back(roof(
+      "fp32", "theoretical: 2 SMs x 3 per clock x 1.5 GHz, the measured clock", SmClock::measured));
+  Report other = one;
+  other.sm_clock_measured_hz[1] = 1.6e9;
+  EXPECT_EQ(
+      roofs_line({one, one}),
+      "Roofs: theoretical at 1.50 GHz, the SM clock of the counter windows (highest 2.00 GHz)");
+  EXPECT_NE(roofs_line({one, other}).find("2.00 GHz), 1.60 GHz, the SM"), std::string::npos);
+  one.ceilings.push_back(roof("dram", "measured: streaming read"));
+  one.ceilings.push_back(roof("l2", "theoretical: CUPTI states 6144 byte per cycle x 1.6 GHz"));
+  EXPECT_EQ(
+      roofs_line({one}),
+      "Roofs: dram measured by gable ceilings; l2 stated by CUPTI at the clocks of the counter "
+      "windows; others theoretical at 1.50 GHz, the SM clock of the counter windows (highest "
+      "2.00 GHz)");
+  one.ceilings = {roof("dram", "measured: streaming read")};
+  EXPECT_EQ(roofs_line({one}), "Roofs: measured by gable ceilings");
+  one.ceilings = {roof("fp32", "theoretical: A100 data sheet"),
+                  roof("dram", "theoretical: A100 data sheet")};
+  EXPECT_EQ(roofs_line({one}), "Roofs: theoretical (A100 data sheet)");
+  one.ceilings.push_back(roof("l1", "theoretical: ncu states 64 byte per cycle (m) x 1 GHz, while",
+                              SmClock::measured));
+  EXPECT_EQ(
+      roofs_line({one}),
+      "Roofs: fp32, dram theoretical (A100 data sheet); l1 stated by ncu at the clocks while it "
+      "counted");
+}
+
+TEST(Sources, ProgramsAndGpus) {
+  Report one = clocked(1e9, 0);
+  EXPECT_EQ(programs_and_gpus({one}, 100), "") << "nothing ran on it";
+  one.layers.emplace_back().device = 1;
+  EXPECT_EQ(programs_and_gpus({one}, 100), "a program on an unknown GPU");
+  one.devices[0].name = "NVIDIA H200";
+  one.run.command = {"python", "train.py", "--data", "/a/long/path/to/all/of/it"};
+  EXPECT_EQ(programs_and_gpus({one}, 100),
+            "python train.py --data /a/long/path/to/all/of/it on NVIDIA H200");
+  EXPECT_EQ(programs_and_gpus({one}, 40), "python train.py --data /\u2026 on NVIDIA H200");
+  EXPECT_EQ(programs_and_gpus({one, one}, 100),
+            "python train.py --data /a/long/path/to/all/of/it on 2 x NVIDIA H200");
+  one.run.command = {"/b/gable-player", "/r/resnet.jsonl"};
+  EXPECT_EQ(programs_and_gpus({one}, 100), "the recording resnet.jsonl on NVIDIA H200");
+  Report imported;
+  imported.run.source = Source::imported;
+  EXPECT_EQ(programs_and_gpus({imported}, 100), "a program on an unknown GPU");
 }
 
 TEST(Sources, EachOnceAndNoneForHardware) {

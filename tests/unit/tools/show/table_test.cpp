@@ -83,8 +83,10 @@ TEST_F(Table, ASmallReport) {
   measured(key(layer({"Net", "tiny"}, Direction::backward), "tiny"), 0, 0.15552e9, 750'000);
   EXPECT_EQ(
       shown({made()}, 100, "gable report x.json"),
-      R"([playback] 196 GFLOP, 18.7 GB DRAM, 10.5 FLOP/B, 40.0 ms GPU, 4.90 TFLOP/s (extrapolated)
+      R"([playback] a program on NVIDIA A100-SXM4-40GB
+196 GFLOP, 18.7 GB DRAM, 10.5 FLOP/B, 40.0 ms GPU, 4.90 TFLOP/s (extrapolated)
 1 of 10 steps seen was measured and stands for all of them; later steps are not counted
+Roofs: theoretical at 1.41 GHz, the highest clock
 
 3 of 3 layers, largest saving first; saving per step:
 layer     direction    time  TFLOP/s  GB/s  FLOP/B  bound    of roof   saving
@@ -123,18 +125,18 @@ TEST_F(Table, AStepsTimeIsTakenApart) {
   profile.add(LayerSpan{decode.layer, 1, 0, 0, 0, 120000});
   end(kTime, true, 1000, 601000, {}, 1);
   std::string text = shown({kept(build_report(profile, info))});
-  EXPECT_EQ(line(text, 2),
-            "A step: unknown on the GPU, busy 700 us, copies 50.0 us, host 600 us, waits 120 us");
   EXPECT_EQ(line(text, 3),
+            "A step: unknown on the GPU, busy 700 us, copies 50.0 us, host 600 us, waits 120 us");
+  EXPECT_EQ(line(text, 4),
             "decode: 600 us a token on the host, 13.3 ktokens/s (8 sequences, 1 forward timed)");
   begin(2, kTime);
   record(launch(decode), 1001000, 1701000);
   end(kTime, true, 1001000, 1601000, {}, 1);
   text = shown({kept(build_report(profile, info))});
-  EXPECT_EQ(line(text, 2),
+  EXPECT_EQ(line(text, 3),
             "A step: 1.00 ms, GPU busy 700 us, idle 300 us (30.0 %), copies 25.0 us, host 600 us, "
             "waits 60.0 us");
-  EXPECT_EQ(line(text, 3),
+  EXPECT_EQ(line(text, 4),
             "decode: 1.00 ms a token, 8.00 ktokens/s (8 sequences, 1 forward timed)");
 }
 
@@ -160,10 +162,10 @@ TEST_F(Table, AStepAloneIsAsLongAsTheHostsWhereTheGpuIsDone) {
   begin(1, kTime);
   record(launch(key(layer({"a"}), "k")), 1200, 701200);
   end(kTime, true, 1000, 1001000, {}, 1);
-  EXPECT_EQ(line(shown({kept(build_report(profile, info))}), 2),
+  EXPECT_EQ(line(shown({kept(build_report(profile, info))}), 3),
             "A step: unknown on the GPU, busy 700 us, host 1.00 ms");  // it may be the first of all
   profile.count_step(1);
-  EXPECT_EQ(line(shown({kept(build_report(profile, info))}), 2),
+  EXPECT_EQ(line(shown({kept(build_report(profile, info))}), 3),
             "A step: 1.00 ms, GPU busy 700 us, idle 300 us (30.0 %), host 1.00 ms");
 }
 
@@ -180,11 +182,11 @@ TEST_F(Table, GpusOfAStepAreThoseThatRanSomething) {
   Report report = kept(build_report(profile, info));
   report.devices.push_back(report.devices.front());
   report.devices.back().id = 1;
-  EXPECT_EQ(line(shown({report}), 2),
+  EXPECT_EQ(line(shown({report}), 3),
             "A step: 1.00 ms, GPU busy 700 us, idle 300 us (30.0 %), host 2.00 us");
   report.layers.push_back(report.layers.front());
   report.layers.back().device = 1;
-  EXPECT_EQ(line(shown({report}), 2),
+  EXPECT_EQ(line(shown({report}), 3),
             "A step: 1.00 ms, a GPU busy 700 us, all idle 300 us (30.0 %), host 2.00 us");
 }
 
@@ -197,7 +199,7 @@ TEST_F(Table, AProgramThatRunsAheadHasTheGpusStep) {
   begin(2, kTime);
   record(launch(kernel), 701000, 1401000);
   end(kTime, true, 3000, 5000, {}, 1);
-  EXPECT_EQ(line(shown({kept(build_report(profile, info))}), 2),
+  EXPECT_EQ(line(shown({kept(build_report(profile, info))}), 3),
             "A step: 700 us, GPU busy 700 us, host 2.00 us");
 }
 
@@ -209,8 +211,10 @@ TEST_F(Table, WhatIsUnknownIsADashAndSaidBelow) {
   info.source = Source::cupti;
   const Report report = kept(build_report(profile, info));
   EXPECT_EQ(shown({report}),
-            R"(FLOP unknown, DRAM bytes unknown, - FLOP/B, 4.00 us GPU, - FLOP/s (measured)
+            R"(a program on NVIDIA A100-SXM4-40GB
+FLOP unknown, DRAM bytes unknown, - FLOP/B, 4.00 us GPU, - FLOP/s (measured)
 every launch was timed
+Roofs: theoretical at 1.41 GHz, the highest clock
 
 2 of 2 layers, longest first; saving per run:
 layer    time  TFLOP/s  GB/s  FLOP/B  bound    of roof  saving
@@ -254,9 +258,9 @@ TEST_F(Table, TensorCoreWorkIsInferredAndNeverAnIdleLayer) {
                       "not counted.\n"),
             std::string::npos)
       << text;
-  EXPECT_NE(line(text, 0).find("at least 96.7 GFLOP"), std::string::npos)
+  EXPECT_NE(line(text, 1).find("at least 96.7 GFLOP"), std::string::npos)
       << text;  // not passed off as all
-  EXPECT_NE(line(text, 0).find("- FLOP/s"), std::string::npos) << text;
+  EXPECT_NE(line(text, 1).find("- FLOP/s"), std::string::npos) << text;
   EXPECT_TRUE(has_note(report, "1 kernel used tensor cores, as their names or instructions show"));
 }
 
@@ -264,9 +268,9 @@ TEST_F(Table, KernelsAreShownWhereThereIsNoLayer) {
   measured(key(0, "first_kernel(float*)"), 1e9, 1e6, 100'000);
   measured(key(0, "second_kernel(float*)"), 1e9, 1e6, 900'000);
   const std::string text = shown({made()});
-  EXPECT_EQ(line(text, 3), "2 of 2 kernels, largest saving first; saving per step:");
-  EXPECT_EQ(line(text, 4).rfind("kernel ", 0), 0u) << text;
-  EXPECT_EQ(line(text, 5).rfind("second_kernel(float*)  90.0 %", 0), 0u) << text;
+  EXPECT_EQ(line(text, 5), "2 of 2 kernels, largest saving first; saving per step:");
+  EXPECT_EQ(line(text, 6).rfind("kernel ", 0), 0u) << text;
+  EXPECT_EQ(line(text, 7).rfind("second_kernel(float*)  90.0 %", 0), 0u) << text;
 }
 
 TEST_F(Table, WhatWasLostIsNamed) {
@@ -305,8 +309,8 @@ TEST_F(Table, SeveralProcessesHaveOneTable) {
   first.run.rank = 0;
   second.run.pid = 99;
   const std::string text = shown({first, second});
-  EXPECT_EQ(line(text, 1).rfind("2 processes; ", 0), 0u) << text;
-  EXPECT_NE(line(text, 0).find("40.0 GFLOP"), std::string::npos) << text;  // 2 x 10 steps x 2 GFLOP
+  EXPECT_EQ(line(text, 2).rfind("2 processes; ", 0), 0u) << text;
+  EXPECT_NE(line(text, 1).find("40.0 GFLOP"), std::string::npos) << text;  // 2 x 10 steps x 2 GFLOP
   EXPECT_NE(text.find("rank 0"), std::string::npos);
   EXPECT_NE(text.find(" 99 "), std::string::npos);
   EXPECT_NE(text.find("4 of 4 layers"), std::string::npos);
