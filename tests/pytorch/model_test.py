@@ -225,7 +225,7 @@ class Model(gable_run.ReportTest):
         table = run.err.split("\n")
         head = next(line for line in table if line.startswith("layer"))
         self.assertTrue(head.endswith("work"), head)
-        rows = [line for line in table if line.startswith("GPT")]
+        rows = [line for line in table if line.startswith(("GPT", "…"))]
         self.assertEqual({line.split()[-1] for line in rows}, {"analytic"})
         self.assertTrue([line for line in table if line.startswith("analytic: nothing was counted")])
         self.assertLessEqual(max(len(line) for line in table if line.startswith(("layer", "GPT", "analytic"))), 100)

@@ -30,6 +30,7 @@ class ReportCommand final : public Command {
     app.add_option("--sort", sort_)->type_name("saving|time|fraction|flops|bytes|name");
     app.add_option("--layer", layers_)->type_name("PATTERN")->allow_extra_args(false);
     app.add_option("--depth", query_.depth)->type_name("N")->check(CLI::Range(0, 1000));
+    app.add_flag("--each", query_.each);
     app.add_flag("--kernels", query_.kernels);
     app.add_option("--level", level_)->type_name("dram|l2|l1");
     app.add_option("--html", html_)->type_name("OUT");

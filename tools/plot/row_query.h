@@ -17,6 +17,7 @@ enum class SortBy { saving, time, fraction, flops, bytes, name };
 struct RowQuery {
   bool kernels = false;         // rows are kernels, not layers
   std::optional<int> depth;     // table only: layers at this depth include all below them
+  bool each = false;            // table only: equal layers have rows of their own
   std::vector<Pattern> layers;  // only rows within a matching layer; empty: all
   SortBy sort = SortBy::saving;
   MemoryLevel level = MemoryLevel::dram;  // level for intensity and bandwidth

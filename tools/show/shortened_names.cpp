@@ -25,13 +25,19 @@ bool is_of_word(char c) {
          (static_cast<unsigned char>(c) & 0x80) != 0;
 }
 
-// "cudnn", "::", "bn_", "fw_", "kernel", "<" …
+// "cudnn", "::", "bn_", "fw_", "kernel", "<", "layer{1..4}" …
 std::vector<std::string_view> words_of(std::string_view name) {
   std::vector<std::string_view> words;
   while (!name.empty()) {
     std::size_t length = 0;
     while (length < name.size() && is_of_word(name[length])) ++length;
     while (length > 0 && length < name.size() && name[length] == '_') ++length;
+    // A list of equal layers' parts; a lambda's braces hold more.
+    constexpr std::size_t kLongestList = 24;
+    if (length < name.size() && name[length] == '{') {
+      const std::size_t end = name.find('}', length);
+      if (end != name.npos && end - length <= kLongestList) length = end + 1;
+    }
     if (length == 0) length = name.starts_with("::") ? 2 : 1;
     if (words.size() == kMostWords) length = name.size();
     words.push_back(name.substr(0, length));
@@ -141,7 +147,9 @@ class Shortened {
   [[nodiscard]] const std::vector<std::string_view>& words() const { return words_; }
 
  private:
-  [[nodiscard]] bool is_word(std::size_t i) const { return is_of_word(words_[i].front()); }
+  [[nodiscard]] bool is_word(std::size_t i) const {
+    return is_of_word(words_[i].front()) || words_[i].size() > 2;
+  }
   // Whether an ellipsis stands for the words from here on.
   [[nodiscard]] bool begins_gap(std::size_t i) const {
     return i >= silent_ ? i == silent_ || kept_[i - 1] : false;
@@ -281,12 +289,33 @@ std::string shortened(const std::string& name, const std::vector<bool>& differs,
   return shorten_middle(name, columns);  // one word that is too long
 }
 
-std::string without_differences(const std::string& name, std::size_t columns) {
+// How many bytes the names that are too long begin with in common; 0 where there is only one.
+std::size_t common_beginning_of(const std::vector<std::string>& names, std::size_t columns) {
+  const std::string* first = nullptr;
+  std::size_t same = 0;
+  bool several = false;
+  for (const std::string& name : names) {
+    if (display_width(name) <= columns) continue;
+    if (first == nullptr) {
+      first = &name;
+      same = name.size();
+      continue;
+    }
+    several = several || name != *first;
+    const auto most = static_cast<std::ptrdiff_t>(std::min({name.size(), first->size(), same}));
+    same = static_cast<std::size_t>(
+        std::mismatch(first->begin(), first->begin() + most, name.begin()).first - first->begin());
+  }
+  return several ? same : 0;
+}
+
+std::string without_differences(const std::string& name, std::size_t columns, std::size_t common) {
   if (display_width(name) <= columns) return name;
   const Core core = core_of(name);
   std::string middle = shorten_middle(name, columns);
-  // A path whose last part fits keeps its beginning, too.
-  if (core.path && core.launch == name.size() && middle.ends_with(name.substr(core.begin)))
+  // A path whose last part fits keeps its beginning, too, unless all have the same.
+  if (core.path && core.launch == name.size() && middle.ends_with(name.substr(core.begin)) &&
+      middle.find(kEllipsis) > common)
     return middle;
   return shortened(name, std::vector<bool>(words_of(name).size()), columns);
 }
@@ -298,7 +327,8 @@ std::vector<std::string> shortened_names(const std::vector<std::string>& names,
   constexpr int kTries = 3;  // fewer names look alike each time
   std::vector<std::string> shown;
   shown.reserve(names.size());
-  for (const std::string& name : names) shown.push_back(without_differences(name, columns));
+  const std::size_t common = common_beginning_of(names, columns);
+  for (const std::string& name : names) shown.push_back(without_differences(name, columns, common));
   for (int tried = 0; tried <= kTries; ++tried) {
     std::map<std::string, std::set<std::string>> looks;
     for (std::size_t row = 0; row < names.size(); ++row) looks[shown[row]].insert(names[row]);
@@ -310,9 +340,14 @@ std::vector<std::string> shortened_names(const std::vector<std::string>& names,
       const auto found = different.find(shown[row]);
       if (found == different.end()) continue;
       const auto& [alike, differences] = found->second;
-      std::string text = core_of(names[row]).path ? alike.of(names[row], columns) : std::string();
-      if (text.empty()) text = shortened(names[row], differences.of(names[row]), columns);
-      shown[row] = tried < kTries ? std::move(text) : alike.cut(names[row], columns);
+      const std::string& name = names[row];
+      std::string text;
+      if (tried == kTries) {
+        text = alike.cut(name, columns);
+      } else if (tried == kTries - 1 && core_of(name).path) {
+        text = alike.of(name, columns);
+      }
+      shown[row] = text.empty() ? shortened(name, differences.of(name), columns) : std::move(text);
     }
   }
   return shown;

@@ -88,6 +88,11 @@ std::string found_steps(const std::vector<Report>& reports) {
   return "steps: found by the launch sequence's period of " + text + " launches";
 }
 
+std::string rows_of(const TableRows& table) {
+  if (table.layers == 0) return plural(table.rows.size(), table.kernels ? "kernel" : "layer");
+  return plural(table.rows.size(), "row") + " for " + plural(table.layers, "layer");
+}
+
 std::string order_of(const TableRows& table, const RowQuery& query) {
   switch (query.sort) {
     case SortBy::saving:
@@ -248,18 +253,21 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   const bool per_step = std::all_of(reports.begin(), reports.end(),
                                     [](const Report& each) { return each.run.unit == Unit::step; });
   line("");
-  line(std::to_string(count) + " of " +
-       plural(table.rows.size(), table.kernels ? "kernel" : "layer") + ", " +
-       order_of(table, options.query) + "; " + savings_of(table, per_step) + ":");
+  lines(std::to_string(count) + " of " + rows_of(table) + ", " + order_of(table, options.query) +
+        "; " + savings_of(table, per_step) + ":");
   std::vector<Column> columns = table_columns(table, count, reports.size() > 1, per_step);
   // Columns that say nothing make room for names.
   const std::string unknown =
       width_of(columns) > options.columns ? drop_unknown(columns) : std::string();
   const auto& heads = kMetricHeads;
-  const std::string wide = drop_columns(columns,
-                                        {heads[3], heads[5], heads[4], heads[6], heads[2], heads[1],
-                                         heads[0], "GB/s", "work", "FLOP/B"},
-                                        options.columns);
+  std::string wide = drop_columns(columns,
+                                  {heads[3], heads[5], heads[4], heads[6], heads[2], heads[1],
+                                   heads[0], "GB/s", "FLOP/B", "work"},
+                                  options.columns);
+  // Names rather get short than that a rate goes; but no line is cut for it.
+  constexpr std::size_t kShorterNames = 8;
+  const std::string rate = drop_columns(columns, {"TFLOP/s"}, options.columns + kShorterNames);
+  if (!rate.empty()) wide += (wide.empty() ? "" : ", ") + rate;
   out += render_columns(std::move(columns), count, options.columns, options.colours);
   if (!wide.empty()) {
     const std::string left = "Columns left out (terminal too narrow): " + wide +
@@ -267,6 +275,9 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
     for (const std::string& part : word_lines(left, options.columns)) line(part);
   }
   if (!unknown.empty()) line("Unknown in all of these rows: " + unknown + ".");
+  if (std::any_of(table.rows.begin(), table.rows.begin() + static_cast<std::ptrdiff_t>(count),
+                  [](const TableRow& row) { return row.count > 1; }))
+    lines("x2 …: so many equal layers in one row; gable report --each lists them.");
   line("");
   const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
                                     [](const TableRow& row) { return row.tensor_inferred; });

@@ -65,6 +65,12 @@ std::vector<Column> table_columns(const TableRows& table, std::size_t count, boo
   };
   add(table.kernels ? "kernel" : "layer", true,
       [](const TableRow& row) { return one_line(row.name); });
+  if (std::any_of(table.rows.begin(), table.rows.begin() + static_cast<std::ptrdiff_t>(count),
+                  [](const TableRow& row) { return row.count > 1; })) {
+    add("", true, [](const TableRow& row) {
+      return row.count > 1 ? "x" + std::to_string(row.count) : std::string();
+    });
+  }
   if (processes) add("process", true, [](const TableRow& row) { return row.process; });
   if (table.several_devices)
     add("gpu", false, [](const TableRow& row) { return std::to_string(row.device); });

@@ -10,6 +10,7 @@
 #include "analysis/report/layers_by_id.h"
 #include "analysis/roofline/partial_sum.h"
 #include "tools/plot/own_work.h"
+#include "tools/show/equal_layers.h"
 
 namespace gable {
 namespace {
@@ -95,10 +96,11 @@ void fold(const Report& report, int depth, std::vector<TableRow>& rows) {
 
 // For the whole run, which is what several reports have in common.
 void rank(const Report& report, TableRow& row) {
+  row.units = units_of(report);
   row.process =
       report.run.rank ? "rank " + std::to_string(*report.run.rank) : std::to_string(report.run.pid);
-  row.rank_saving = saving_of(row.sum).value_or(0) * units_of(report);
-  row.rank_time = row.sum.time_total_ns.value_or(0) * units_of(report);
+  row.rank_saving = saving_of(row.sum).value_or(0) * row.units;
+  row.rank_time = row.sum.time_total_ns.value_or(0) * row.units;
 }
 
 }  // namespace
@@ -121,6 +123,7 @@ TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) 
     if (query.depth && !out.kernels) fold(report, *query.depth, rows);
     for (TableRow& row : rows) {
       rank(report, row);
+      row.report = static_cast<std::size_t>(&report - reports.data());
       out.rows.push_back(std::move(row));
     }
     out.by_step = out.by_step || report.step.exposed.has_value();
@@ -140,6 +143,11 @@ TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) 
   std::erase_if(out.rows, [&](const TableRow& row) {
     return !layer_matches(query.layers, row.layer == nullptr ? kNone : *row.layer);
   });
+  if (!query.each && !out.kernels) {
+    const std::size_t layers = out.rows.size();
+    fold_equal_layers(out.rows);
+    if (out.rows.size() < layers) out.layers = layers;
+  }
   std::stable_sort(out.rows.begin(), out.rows.end(), [&](const TableRow& a, const TableRow& b) {
     // Over the whole run, where reports have units of their own.
     if (query.sort == SortBy::saving)

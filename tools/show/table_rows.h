@@ -2,6 +2,8 @@
 // What the table shows, before it is text. Internal to analysis/.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,7 +13,10 @@
 namespace gable {
 
 struct TableRow {
-  std::string process;  // "rank 1" or the pid
+  std::size_t report = 0;  // of those that are shown
+  double units = 1;        // how often its report's unit happened
+  std::size_t count = 1;   // layers that the row stands for
+  std::string process;     // "rank 1" or the pid
   std::int32_t device = 0;
   std::string name;  // a layer's path or a kernel's name, shown in the middle when it is long
   Direction direction = Direction::none;
@@ -28,6 +33,7 @@ struct TableRows {
   std::vector<TableRow> rows;  // as the query sorts them
   bool kernels = false;        // rows are kernels: asked for, or for want of layers
   bool several_layers = false;
+  std::size_t layers = 0;  // that the rows stand for; 0 where every layer has a row of its own
   bool by_saving = false;
   bool by_step = false;  // savings are of a step's time: steps were recorded
   bool several_devices = false, several_directions = false;

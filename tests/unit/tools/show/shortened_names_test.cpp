@@ -17,16 +17,19 @@ TEST(ShortenedNames, WhatFitsStays) {
 }
 
 TEST(ShortenedNames, NamesThatStayDifferentAreShortenedInTheMiddle) {
+  EXPECT_EQ(shortened_names({"ResNet/layer1/0/conv1", "UNet_/layer1/0/conv2"}, 13),
+            (Names{"ResN\u2026/0/conv1", "UNet\u2026/0/conv2"}));
   EXPECT_EQ(shortened_names({"ResNet/layer1/0/conv1", "ResNet/layer1/0/conv2"}, 13),
-            (Names{"ResN\u2026/0/conv1", "ResN\u2026/0/conv2"}));
+            (Names{"\u2026/0/conv1", "\u2026/0/conv2"}))
+      << "all begin alike";
 }
 
 TEST(ShortenedNames, NamesThatWouldLookAlikeShowWhereTheyDiffer) {
   const std::string seven = "Model/decoder/layers.7/feed_forward/linear",
                     twelve = "Model/decoder/layers.12/feed_forward/linear";
   EXPECT_EQ(shortened_names({seven, twelve, seven}, 22),
-            (Names{"\u2026/layers.7\u2026ward/linear", "\u2026/layers.12\u2026ard/linear",
-                   "\u2026/layers.7\u2026ward/linear"}));
+            (Names{"\u2026layers.7\u2026/linear", "\u2026layers.12\u2026/linear",
+                   "\u2026layers.7\u2026/linear"}));
   EXPECT_EQ(shortened_names({seven, twelve}, 12),
             (Names{"\u20267\u2026rd/linear", "\u202612\u2026d/linear"}));
   // One part of the path that is longer than the column.

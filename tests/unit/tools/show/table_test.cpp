@@ -81,9 +81,8 @@ TEST_F(Table, ASmallReport) {
            1'250'000);
   measured(key(layer({"Net", "norm"}, Direction::forward), "norm"), 0.1e9, 1.5552e9, 2'000'000);
   measured(key(layer({"Net", "tiny"}, Direction::backward), "tiny"), 0, 0.15552e9, 750'000);
-  EXPECT_EQ(
-      shown({made()}, 100, "gable report x.json"),
-      R"([playback] a program on NVIDIA A100-SXM4-40GB
+  EXPECT_EQ(shown({made()}, 100, "gable report x.json"),
+            R"([playback] a program on NVIDIA A100-SXM4-40GB
 196 GFLOP, 18.7 GB DRAM, 10.5 FLOP/B, 40.0 ms GPU, 4.90 TFLOP/s (extrapolated)
 1 of 10 steps seen was measured and stands for all of them; later steps are not counted
 Roofs: theoretical at 1.41 GHz, the highest clock
