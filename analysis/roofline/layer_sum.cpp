@@ -69,6 +69,16 @@ void LayerSum::add(const KernelRow& kernel, bool self) {
   both(dram_, kernel.flops.total, kernel.bytes.dram);
   both(l2_, kernel.flops.total, kernel.bytes.l2);
   both(l1_, kernel.flops.total, kernel.bytes.l1);
+  const auto untimed = [&](Ratio& ratio, const Maybe& bytes) {
+    if (!kernel.flops.total || !bytes || kernel.counts_again()) return;
+    ratio.top += *kernel.flops.total * launches;
+    ratio.bottom += *bytes * launches;
+    ratio.weight += launches;
+    ratio.any = true;
+  };
+  untimed(dram_untimed_, kernel.bytes.dram);
+  untimed(l2_untimed_, kernel.bytes.l2);
+  untimed(l1_untimed_, kernel.bytes.l1);
   both(flops_rate_, kernel.flops.total, kernel.time_mean_ns);
   both(bytes_rate_, kernel.bytes.dram, kernel.time_mean_ns);
   add_roof(kernel, time);
@@ -118,6 +128,14 @@ Maybe LayerSum::ratio(const Ratio& ratio, double scale) const {
   return ratio.top / ratio.bottom * scale;
 }
 
+// Work divided by work needs no time; where there is none, launches say how much of it is known.
+Maybe LayerSum::intensity(const Ratio& timed, const Ratio& untimed) const {
+  if (time_) return ratio(timed);
+  if (!untimed.any || untimed.bottom <= 0 || untimed.weight < kFullCoverage * all_launches_)
+    return std::nullopt;
+  return untimed.top / untimed.bottom;
+}
+
 void LayerSum::fill(LayerRow& row) const {
   row.launches = launches_;
   row.time_total_ns = time_;
@@ -128,7 +146,8 @@ void LayerSum::fill(LayerRow& row) const {
   row.flops = flops_;
   row.ops = ops_;
   row.bytes = bytes_;
-  row.intensity = {ratio(dram_), ratio(l2_), ratio(l1_)};
+  row.intensity = {intensity(dram_, dram_untimed_), intensity(l2_, l2_untimed_),
+                   intensity(l1_, l1_untimed_)};
   row.flops_per_s = ratio(flops_rate_, kNsPerSecond);
   row.bytes_per_s = ratio(bytes_rate_, kNsPerSecond);
   if (all_launches_ > 0) row.coverage.time = timed_launches_ / all_launches_;

@@ -28,6 +28,7 @@ class LayerSum {
   };
   [[nodiscard]] bool is_timed() const;  // whether nearly all of it is timed
   [[nodiscard]] Maybe ratio(const Ratio& ratio, double scale = 1) const;
+  [[nodiscard]] Maybe intensity(const Ratio& timed, const Ratio& untimed) const;
   void add_time(const KernelRow& kernel, bool self);
   void add_time_again(const KernelRow& whole, bool self);
   void add_roof(const KernelRow& kernel, double weight);
@@ -45,6 +46,7 @@ class LayerSum {
   double timed_launches_ = 0, all_launches_ = 0;
   double flops_time_ = 0, bytes_time_ = 0;
   Ratio dram_, l2_, l1_, flops_rate_, bytes_rate_, roof_;
+  Ratio dram_untimed_, l2_untimed_, l1_untimed_;  // of all kernels, by launches
   double roof_compute_ = 0, roof_memory_ = 0, communication_ = 0, small_ = 0;
   std::map<std::string, double> compute_ceilings_, memory_ceilings_;  // time under each ceiling
   std::map<std::string, MemoryLevel> levels_;

@@ -127,6 +127,9 @@ class Diff(CompareCase):
     def test_no_difference_is_one_line(self):
         self.assertEqual(self.diff(self.net, self.net),
                          "[playback] No difference: 5 layers, 1.00 ms of kernels a step.\n")
+        untimed = copy.deepcopy(self.net)
+        untimed["run"]["unit"] = "run"  # amounts of work may differ, but not those of two copies
+        self.assertEqual(self.diff(untimed, untimed).count("\n"), 1)
         noisy = with_spread(self.net, 3e4)
         for report in (noisy, later := with_spread(slower(self.net, "conv_kernel", 1.01), 3e4)):
             report["step"]["wall_ns"]["stddev"] = 1e5

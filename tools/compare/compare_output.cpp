@@ -118,8 +118,11 @@ std::string no_difference_line(const ReportFiles& files, const Comparison& compa
     time.add(whole.time_ns.b, whole.time_ns.b ? 1 : 0);
   }
   return source_mark(files.reports) + "No difference" + (exact ? "" : " beyond the noise") + ": " +
-         counts + ", " + time.time_text() + " of kernels a " +
-         to_string(files.reports[0].run.unit) + ".";
+         counts +
+         (time.value
+              ? ", " + time.time_text() + " of kernels a " + to_string(files.reports[0].run.unit)
+              : ", whose times are unknown") +
+         ".";
 }
 
 std::string step_line(const Comparison& comparison) {
@@ -159,7 +162,8 @@ std::string counts_line(const std::vector<const ComparedRow*>& rows, bool kernel
                                      [&](const ComparedRow* row) { return row->match == match; });
     if (count > 0) text += ", " + std::to_string(count) + " " + match_name(match);
   }
-  return std::to_string(rows.size()) + (kernels ? " kernels" : " layers") + text;
+  return std::to_string(rows.size()) + (kernels ? " kernel" : " layer") +
+         (rows.size() == 1 ? "" : "s") + text;
 }
 
 bool as_kernels(const Comparison& comparison, const DiffOptions& options) {
@@ -272,7 +276,9 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
   if (no_difference(comparison, rows)) {
     careful();
     lines(no_difference_line(files, comparison, counts_line(rows, kernels)));
-    for (const std::string& text : comparison.remarks) lines(text);
+    // Of two copies nothing else is to be said.
+    if (equal_reports(files.reports) == 0)
+      for (const std::string& text : comparison.remarks) lines(text);
     return out;
   }
   line(source_mark(files.reports) + "A: " + files.paths[0]);

@@ -54,7 +54,7 @@ using Group = std::tuple<std::int32_t, std::int64_t, std::string>;  // device, l
 struct Collected {
   explicit Collected(const Roofline& roofline) : sum(roofline) {}
   LayerSum sum;
-  bool tensor_inferred = false;
+  bool tensor_inferred = false, flops_known = true, bytes_known = true;
   std::vector<const KernelRow*> kernels;  // of the report, whose time is their own
 };
 
@@ -142,6 +142,8 @@ std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
     Collected& collected = groups.try_emplace(group, roofline).first->second;
     collected.sum.add(kernel, true);
     if (!each.counts_again()) collected.kernels.push_back(&each);
+    collected.flops_known = collected.flops_known && each.flops.total;
+    collected.bytes_known = collected.bytes_known && each.bytes.dram;
     collected.tensor_inferred = collected.tensor_inferred || kernel.has_flag("tensor_inferred");
   }
   std::vector<OwnWork> rows;
@@ -153,6 +155,8 @@ std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
     row.sum.device = device;
     collected.sum.fill(row.sum);
     row.tensor_inferred = collected.tensor_inferred;
+    row.flops_known = collected.flops_known;
+    row.bytes_known = collected.bytes_known;
     row.counts_again = again.contains(group);
     row.layer = layers.find(layer_id);
     fill_step_saving(collected, row);

@@ -22,6 +22,8 @@ struct OwnWork {
   bool analytic = false;         // nothing was counted: FLOPs and bytes are those of operators
   Flops formula;                 // of an analytic row: what its operators do, by type
   bool tensor_inferred = false;  // FLOPs unknown: on tensor cores by a kernel's name
+  // Whether they are known of all its kernels. Where times are known, coverage says how much.
+  bool flops_known = true, bytes_known = true;
 };
 
 // How much shorter a step would be with all these rows of kernels at their roofs: of one row what

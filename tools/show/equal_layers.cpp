@@ -179,21 +179,23 @@ std::string name_of_parts(const std::set<std::string>& parts) {
   return parts.size() <= kListed && display_width(text) <= kWidest ? text : "*";
 }
 
-// What the parts begin with in common, without digits at its end: "layer" of "layer12", "layer13".
-std::string common_beginning(const std::set<std::string>& parts) {
-  const std::string &first = *parts.begin(), &last = *parts.rbegin();  // least alike of all
-  auto same = static_cast<std::size_t>(
-      std::mismatch(
-          first.begin(),
-          first.begin() + static_cast<std::ptrdiff_t>(std::min(first.size(), last.size())),
-          last.begin())
-          .first -
-      first.begin());
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  while (same > 0 && is_digit(first[same - 1])) --same;
-  // Not within a letter beyond ASCII.
-  while (same > 0 && (static_cast<unsigned char>(first[same - 1]) & 0x80) != 0) --same;
-  return first.substr(0, same);
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_ascii(char c) { return (static_cast<unsigned char>(c) & 0x80) == 0; }
+
+// How many bytes the parts have in common from `begin` on, which stand at their other end: without
+// the digits next to what differs, and not within a letter beyond ASCII. "layer" of "layer12",
+// "layer13".
+template <typename Iterator>
+std::size_t in_common(Iterator begin, const std::set<std::string>& parts, auto of) {
+  const std::string& first = *parts.begin();
+  std::size_t same = first.size();
+  for (const std::string& part : parts) {
+    const auto most = static_cast<std::ptrdiff_t>(std::min(part.size(), same));
+    same = static_cast<std::size_t>(std::mismatch(begin, begin + most, of(part)).first - begin);
+  }
+  const auto stays = [&](char c) { return !is_digit(c) && is_ascii(c); };
+  while (same > 0 && !stays(*(begin + static_cast<std::ptrdiff_t>(same) - 1))) --same;
+  return same;
 }
 
 // Whether each part at `first` goes with one part at `other` and no more, as in "block1/mlp1".
@@ -222,10 +224,18 @@ std::string name_of_paths(const std::vector<std::vector<std::string>>& paths) {
       name.push_back(*each.begin());
       continue;
     }
-    const std::string beginning = common_beginning(each);
-    std::set<std::string> ends;
-    for (const std::string& part : each) ends.insert(part.substr(beginning.size()));
-    name.push_back(beginning + (first && follows(paths, *first, i) ? "*" : name_of_parts(ends)));
+    const std::string& one = *each.begin();
+    const std::size_t before =
+        in_common(one.begin(), each, [](const std::string& part) { return part.begin(); });
+    std::size_t behind =
+        in_common(one.rbegin(), each, [](const std::string& part) { return part.rbegin(); });
+    for (const std::string& part : each) behind = std::min(behind, part.size() - before);
+    std::set<std::string> middles;
+    for (const std::string& part : each)
+      middles.insert(part.substr(before, part.size() - before - behind));
+    const bool known = first && follows(paths, *first, i);
+    name.push_back(one.substr(0, before) + (known ? "*" : name_of_parts(middles)) +
+                   one.substr(one.size() - behind));
     if (!first) first = i;
   }
   return shown_path(name);

@@ -2,9 +2,14 @@
 #include "tools/show/sources.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "analysis/base/display.h"
+#include "analysis/report/report_json.h"
 
 namespace gable {
 namespace {
@@ -89,6 +94,25 @@ std::string programs_and_gpus(const std::vector<Report>& reports, std::size_t co
   const std::size_t behind = display_width(gpus) + 4;
   return shorten_end(program, columns > behind + kLeast ? columns - behind : kLeast) + " on " +
          gpus;
+}
+
+std::size_t equal_reports(const std::vector<Report>& reports) {
+  // Texts of reports are long: only those that may be copies are written.
+  using Run = std::tuple<std::string, std::int64_t, std::string, std::size_t, std::size_t>;
+  std::map<Run, std::vector<const Report*>> runs;
+  for (const Report& report : reports) {
+    const RunInfo& run = report.run;
+    runs[{run.hostname, run.pid, run.started_at, report.layers.size(), report.kernels.size()}]
+        .push_back(&report);
+  }
+  std::size_t count = 0;
+  for (const auto& [run, alike] : runs) {
+    if (alike.size() < 2) continue;
+    std::set<std::string> texts;
+    for (const Report* report : alike) texts.insert(to_json(*report));
+    count += alike.size() - texts.size();
+  }
+  return count;
 }
 
 }  // namespace gable

@@ -21,4 +21,8 @@ namespace gable {
 [[nodiscard]] std::string programs_and_gpus(const std::vector<Report>& reports,
                                             std::size_t columns);
 
+// How many reports equal one before them to the last digit: copies, which only somebody's mistake
+// puts beside each other.
+[[nodiscard]] std::size_t equal_reports(const std::vector<Report>& reports);
+
 }  // namespace gable

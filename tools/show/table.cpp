@@ -33,14 +33,34 @@ std::string origin(const std::vector<Report>& reports) {
   return complete ? text : text + "[unfinished] ";
 }
 
+// The share of the time whose kernels have a part; where no time is known, that of the launches.
+double known_share(const Report& report, Maybe Coverage::*part, auto has) {
+  if (coverage_of(report, &Coverage::time) > 0) return coverage_of(report, part);
+  double all = 0, known = 0;
+  for (const KernelRow& kernel : report.kernels) {
+    if (kernel.counts_again()) continue;
+    all += kernel.launches;
+    if (has(kernel)) known += kernel.launches;
+  }
+  return all > 0 ? known / all : coverage_of(report, part);
+}
+double known_flops(const Report& report) {
+  return known_share(report, &Coverage::flops,
+                     [](const KernelRow& kernel) { return kernel.flops.total.has_value(); });
+}
+double known_bytes(const Report& report) {
+  return known_share(report, &Coverage::bytes,
+                     [](const KernelRow& kernel) { return kernel.bytes.dram.has_value(); });
+}
+
 std::string whole_program(const std::vector<Report>& reports) {
   PartialSum flops, bytes, time;
   double rate_flops = 0, rate_time = 0;
   bool rate_known = true, measured = true;
   for (const Report& report : reports) {
     const auto& total = report.run.total;
-    flops.add(total.flops, coverage_of(report, &Coverage::flops));
-    bytes.add(total.bytes_dram, coverage_of(report, &Coverage::bytes));
+    flops.add(total.flops, known_flops(report));
+    bytes.add(total.bytes_dram, known_bytes(report));
     time.add(total.gpu_time_ns, coverage_of(report, &Coverage::time));
     measured = measured && total.basis == Basis::measured;
     rate_known = rate_known && total.flops_per_s && total.gpu_time_ns;
@@ -93,8 +113,8 @@ std::string rows_of(const TableRows& table) {
   return plural(table.rows.size(), "row") + " for " + plural(table.layers, "layer");
 }
 
-std::string order_of(const TableRows& table, const RowQuery& query) {
-  switch (query.sort) {
+std::string order_of(const TableRows& table) {
+  switch (table.sort) {
     case SortBy::saving:
       return table.by_saving ? "largest saving first" : "longest first";
     case SortBy::time:
@@ -127,8 +147,8 @@ std::string lost_line(const std::vector<Report>& reports) {
   double flops = 1, bytes = 1, time = 1;
   for (const Report& report : reports) {
     time = std::min(time, coverage_of(report, &Coverage::time));
-    flops = std::min(flops, coverage_of(report, &Coverage::flops));
-    bytes = std::min(bytes, coverage_of(report, &Coverage::bytes));
+    flops = std::min(flops, known_flops(report));
+    bytes = std::min(bytes, known_bytes(report));
   }
   std::vector<std::string> parts;
   const auto count = [&](std::uint64_t number, const char* what) {
@@ -143,16 +163,21 @@ std::string lost_line(const std::vector<Report>& reports) {
   count(lost.folded_layers, "folded layer");
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "Lost: " : ", ") + part;
-  const auto unknown = [](const char* what, double share) {
-    return share < 1 ? std::string(what) + " of " + percent(1 - share) : std::string();
-  };
   std::string gaps;
-  if (time < 1) gaps = "times of " + percent(1 - time) + " of the launches";
-  for (const std::string& gap : {unknown("FLOPs", flops), unknown("bytes", bytes)}) {
-    if (!gap.empty()) gaps += (gaps.empty() ? "" : ", ") + gap + " of the time";
+  const auto gap = [&](const std::string& what, double known, const char* of) {
+    if (!(known < 1)) return;
+    gaps += (gaps.empty() ? "" : ", ") +
+            (known > 0 ? what + " of " + percent(1 - known) + " of the " + of : "all " + what);
+  };
+  const char* whole = time > 0 ? "time" : "launches";
+  gap("times", time, "launches");
+  gap("FLOPs", flops, whole);
+  gap("bytes", bytes, whole);
+  if (text.empty()) {
+    text = gaps.empty() ? "Nothing was lost" : "Unknown: " + gaps;
+  } else if (!gaps.empty()) {
+    text += "; unknown: " + gaps;
   }
-  if (text.empty()) text = "Nothing was lost";
-  if (!gaps.empty()) text += "; unknown: " + gaps;
   if (const auto layers = overlapped(reports); layers > 0)
     text += "; " + plural(layers, "layer") + " overlapped others, whose work may be in theirs";
   return text + ".";
@@ -238,6 +263,13 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
     line(from + whole_program(reports), first);
   }
   line(basis_line(reports));
+  if (const std::size_t copies = equal_reports(reports); copies > 0)
+    lines(copies + 1 == reports.size()
+              ? "All " + std::to_string(reports.size()) +
+                    " reports are equal: each number is the same, and sums count it again."
+              : plural(copies, "report") + (copies == 1 ? " equals" : " equal") +
+                    " another: sums count them again.",
+          kRed);
   if (const auto steps = found_steps(reports); !steps.empty()) line(steps);
   if (reports.size() == 1) {
     for (const std::string& text : step_lines(reports.front())) lines(text);
@@ -253,8 +285,8 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   const bool per_step = std::all_of(reports.begin(), reports.end(),
                                     [](const Report& each) { return each.run.unit == Unit::step; });
   line("");
-  lines(std::to_string(count) + " of " + rows_of(table) + ", " + order_of(table, options.query) +
-        "; " + savings_of(table, per_step) + ":");
+  lines(std::to_string(count) + " of " + rows_of(table) + ", " + order_of(table) + "; " +
+        savings_of(table, per_step) + ":");
   std::vector<Column> columns = table_columns(table, count, reports.size() > 1, per_step);
   // Columns that say nothing make room for names.
   const std::string unknown =
@@ -283,7 +315,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
                                     [](const TableRow& row) { return row.tensor_inferred; });
   const std::string lost = lost_line(reports);
   for (const std::string& part : word_lines(lost, options.columns))
-    line(part, lost.starts_with("Nothing") ? nullptr : kRed);
+    line(part, lost.starts_with("Lost") ? kRed : nullptr);
   if (const auto remedy = what_to_do(reports); !remedy.empty()) {
     for (const std::string& part : word_lines(remedy, options.columns)) line(part);
   }

@@ -87,13 +87,19 @@ std::vector<Column> table_columns(const TableRows& table, std::size_t count, boo
     columns.back().names = true;
   }
   add(table.time, false, [](const TableRow& row) { return percent(row.share); });
-  add("TFLOP/s", false, [](const TableRow& row) {
+  // Without a time there is no rate, but there may be work.
+  const bool work = table.untimed;
+  add(work ? "FLOP" : "TFLOP/s", false, [&](const TableRow& row) {
     if (!row.sum.flops_per_s && row.tensor_inferred) return std::string("tensor?");
-    return digits(scaled(row.sum.flops_per_s, kTera));
+    if (!work) return digits(scaled(row.sum.flops_per_s, kTera));
+    return row.sum.flops.total && row.flops_known ? with_prefix(row.sum.flops.total, "")
+                                                  : std::string("-");
   });
   const bool dram = table.level == MemoryLevel::dram;
   const std::string level = table.level == MemoryLevel::l2 ? " L2" : " L1";
-  add(dram ? "GB/s" : "GB/s" + level, false, [&](const TableRow& row) {
+  add((work ? "bytes" : "GB/s") + (dram ? std::string() : level), false, [&](const TableRow& row) {
+    const Maybe bytes = at_level(row.sum, table.level).bytes;
+    if (work) return bytes && (!dram || row.bytes_known) ? with_prefix(bytes, "B") : "-";
     return digits(scaled(at_level(row.sum, table.level).bytes_per_s, kGiga));
   });
   add(dram ? "FLOP/B" : "FLOP/B" + level, false,

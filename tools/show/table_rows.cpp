@@ -42,6 +42,8 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
     row.counts_again = own.counts_again;
     row.analytic = own.analytic;
     row.tensor_inferred = own.tensor_inferred;
+    row.flops_known = own.flops_known;
+    row.bytes_known = own.bytes_known;
   }
 }
 
@@ -139,6 +141,11 @@ TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) 
   for (TableRow& row : out.rows) {
     if (row.sum.time_total_ns && whole > 0 && !row.counts_again) row.share = row.rank_time / whole;
   }
+  out.untimed = std::none_of(out.rows.begin(), out.rows.end(),
+                             [](const TableRow& row) { return row.sum.time_total_ns.has_value(); });
+  // Without a time nothing is longest, but work has an order.
+  const bool by_time = query.sort == SortBy::saving || query.sort == SortBy::time;
+  out.sort = out.untimed && by_time ? SortBy::flops : query.sort;
   static const LayerRow kNone;
   std::erase_if(out.rows, [&](const TableRow& row) {
     return !layer_matches(query.layers, row.layer == nullptr ? kNone : *row.layer);
@@ -150,10 +157,10 @@ TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) 
   }
   std::stable_sort(out.rows.begin(), out.rows.end(), [&](const TableRow& a, const TableRow& b) {
     // Over the whole run, where reports have units of their own.
-    if (query.sort == SortBy::saving)
+    if (out.sort == SortBy::saving)
       return std::tuple(a.rank_saving, a.rank_time) > std::tuple(b.rank_saving, b.rank_time);
-    if (query.sort == SortBy::time) return a.rank_time > b.rank_time;
-    return stands_before(query.sort, a.sum, a.name, b.sum, b.name);
+    if (out.sort == SortBy::time) return a.rank_time > b.rank_time;
+    return stands_before(out.sort, a.sum, a.name, b.sum, b.name);
   });
   return out;
 }

@@ -24,8 +24,9 @@ struct TableRow {
   LayerRow sum;                     // of the row's own kernels, per unit of its report
   bool counts_again = false;        // a graph: its time is that of other rows, and has no share
   bool analytic = false;  // nothing was counted: FLOPs and bytes are those of the layer's operators
-  bool tensor_inferred = false;           // FLOPs unknown: on tensor cores by a kernel's name
-  Maybe share;                            // of the GPU time of all reports
+  bool tensor_inferred = false;                 // FLOPs unknown: on tensor cores by a kernel's name
+  bool flops_known = true, bytes_known = true;  // of all its kernels
+  Maybe share;                                  // of the GPU time of all reports
   double rank_saving = 0, rank_time = 0;  // over the whole run, to compare rows of several reports
 };
 
@@ -37,6 +38,8 @@ struct TableRows {
   bool by_saving = false;
   bool by_step = false;  // savings are of a step's time: steps were recorded
   bool several_devices = false, several_directions = false;
+  bool untimed = false;  // no row has a time
+  SortBy sort = SortBy::saving;
   bool analytic = false;                  // some row is
   MemoryLevel level = MemoryLevel::dram;  // of intensity and bandwidth
   std::string time;                       // what shares are of: time_of_shares

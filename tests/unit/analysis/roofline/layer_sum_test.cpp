@@ -57,6 +57,27 @@ TEST_F(LayerSums, AParentSavesWhatItsKernelsSaveAndNoMore) {
   for (const LayerRow& row : report.layers) EXPECT_LE(*row.saving_ns, *row.time_total_ns);
 }
 
+TEST_F(LayerSums, WithoutTimesIntensityIsOfTheLaunches) {
+  for (const double launches : {95.0, 5.0}) {
+    KernelRow& row = kernel(1, 2, 1, 1, launches);
+    row.time_mean_ns = row.time_total_ns = std::nullopt;
+    row.time_source = TimeSource::unknown;
+  }
+  report.kernels[1].bytes.dram.reset();
+  sum();
+  EXPECT_DOUBLE_EQ(*report.layers[1].intensity.dram, 2 * 19.49184e9 / 1555.2e6);
+  EXPECT_FALSE(report.layers[1].flops_per_s);
+  report.kernels[0].launches = 94;
+  sum();
+  EXPECT_FALSE(report.layers[1].intensity.dram) << "less than 0.95 of the launches";
+  // One time is enough for it to be asked of time.
+  report.kernels[0].launches = 95;
+  report.kernels[1].time_mean_ns = report.kernels[1].time_total_ns = 1e6;
+  report.kernels[1].time_source = TimeSource::time;
+  sum();
+  EXPECT_FALSE(report.layers[1].intensity.dram);
+}
+
 TEST_F(LayerSums, EveryLayerHasItsKernelsOnceAndItsOwnApart) {
   kernel(1, 0.5, 1, 3);
   kernel(2, 1, 0.5, 2, 4);

@@ -273,7 +273,7 @@ TEST(DiffMarkdown, ATable) {
   EXPECT_EQ(lines.at(6), "");
   EXPECT_EQ(lines.size(), 8u);
   const Lines kernels = lines_of(diff_markdown(files(), four_rows(), {.kernels = true}));
-  EXPECT_TRUE(kernels.at(0).ends_with("1 kernels, 1 reshaped")) << kernels[0];
+  EXPECT_TRUE(kernels.at(0).ends_with("1 kernel, 1 reshaped")) << kernels[0];
   EXPECT_TRUE(kernels.at(2).starts_with("| kernel |"));
   EXPECT_TRUE(kernels.at(4).starts_with("| slow (other shape) |"));
 }

@@ -141,8 +141,11 @@ TEST(EqualLayers, AreNamedByWhatTheirPathsShare) {
   EXPECT_EQ(name_of_paths(Paths{{"Block_0", "Mlp_0"}, {"Block_1", "Mlp_1"}}), "Block_{0,1}/Mlp_*");
   EXPECT_EQ(name_of_paths(Paths{{"layer1", "0"}, {"layer1", "1"}, {"layer2", "0"}}),
             "layer{1,2}/{0,1}");
-  EXPECT_EQ(name_of_paths(Paths{{std::string(30, 'x') + "1y"}, {std::string(30, 'y') + "1y"}}),
-            "*");
+  EXPECT_EQ(name_of_paths(Paths{{std::string(30, 'x') + "1y"}, {std::string(30, 'z') + "1y"}}),
+            "*y");
+  EXPECT_EQ(name_of_paths(Paths{{"[a|warmup|b]", "mm"}, {"[a|measure|b]", "mm"}}),
+            "[a|{measure,warmup}|b]/mm");
+  EXPECT_EQ(name_of_paths(Paths{{"x"}, {"xx"}}), "x{,x}");
 }
 
 }  // namespace

@@ -124,8 +124,9 @@ TEST(TableParts, GapsAreTheLargestOfAllProcesses) {
   one.layers[0].coverage = {0.9, 0.8, 1};
   other.layers[0].coverage = {1, 1, 0.7};
   const std::string text = shown({one, other});
-  EXPECT_TRUE(has(text, "times of 10.0 % of") && has(text, ", FLOPs of 20.0 % of") &&
-              has(text, ", bytes of\n30.0 % of the time.\n"))
+  EXPECT_FALSE(has(text, "Nothing was lost"));
+  EXPECT_TRUE(has(text, "\nUnknown: times of 10.0 % of") && has(text, ", FLOPs of 20.0 % of") &&
+              has(text, ", bytes of 30.0 % of the time.\n"))
       << text;
   EXPECT_TRUE(has(shown({report()}), "\nNothing was lost.\n"));
   one = report();
@@ -161,6 +162,42 @@ TEST(TableParts, WhatANarrowTerminalHasNoRoomForIsNamed) {
   EXPECT_FALSE(has(shown({one}, options), "Columns left out"));
   options.columns = 60;
   EXPECT_TRUE(has(shown({one}, options), "\nColumns left out (terminal too narrow): "));
+}
+
+TEST(TableParts, CopiesAreSaidToBeEqual) {
+  Report other = report();
+  EXPECT_FALSE(has(shown({report()}), "equal"));
+  EXPECT_TRUE(has(shown({report(), other}), "\nAll 2 reports are equal: "));
+  other.kernels[0].time_total_ns = 401;
+  EXPECT_FALSE(has(shown({report(), other}), "equal"));
+  EXPECT_TRUE(has(shown({report(), other, report()}), "\n1 report equals another: "));
+}
+
+TEST(TableParts, WithoutTimesThereIsWork) {
+  Report one = report();
+  one.run.total = {};
+  one.run.total.flops = 6e9;
+  one.run.total.bytes_dram = 3e9;
+  one.layers[0].coverage = {0, std::nullopt, std::nullopt};
+  for (KernelRow& kernel : one.kernels) {
+    kernel.time_mean_ns = kernel.time_total_ns = std::nullopt;
+    kernel.flops.total = kernel.name == "m" ? 4e9 : 2e9;
+    kernel.bytes.dram = 1.5e9;
+  }
+  std::string text = shown({one});
+  EXPECT_TRUE(line(text, 0).starts_with(
+      "6.00 GFLOP, 3.00 GB DRAM, 2.00 FLOP/B, GPU time unknown, - FLOP/s"))
+      << text;
+  EXPECT_TRUE(has(text, "2 of 2 layers, most FLOP first;")) << text;
+  EXPECT_TRUE(has(text, "\nb               -  4.00 G  1.50 GB    2.67  unknown")) << text;
+  EXPECT_TRUE(has(text, "\na               -  2.00 G  1.50 GB    1.33  unknown")) << text;
+  EXPECT_TRUE(has(text, "\nUnknown: all times.\n")) << text;
+  EXPECT_FALSE(has(text, "Nothing was lost")) << text;
+  one.kernels[1].flops = {};
+  text = shown({one});
+  EXPECT_TRUE(line(text, 0).starts_with("at least 6.00 GFLOP, 3.00 GB DRAM, - FLOP/B")) << text;
+  EXPECT_TRUE(has(text, "\nUnknown: all times, FLOPs of 50.0 % of the launches.\n")) << text;
+  EXPECT_TRUE(has(text, "\nb               -       -  1.50 GB       -  unknown")) << text;
 }
 
 TEST(TableParts, KernelsHaveTheirLayerBesideThem) {

@@ -220,7 +220,7 @@ layer    time  TFLOP/s  GB/s  FLOP/B  bound    of roof  saving
 b      75.0 %        -     -       -  unknown        -       -
 a      25.0 %        -     -       -  unknown        -       -
 
-Nothing was lost; unknown: FLOPs of 100 % of the time, bytes of 100 % of the time.
+Unknown: all FLOPs, all bytes.
 Note: The launch latency is unknown, and so is which short kernels it limits: no launch found its
 GPU idle while times were taken.
 )");
