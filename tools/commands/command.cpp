@@ -9,6 +9,9 @@
 #include <csignal>
 #include <cstdio>
 
+#include "tools/files/report_files.h"
+#include "tools/show/help_page.h"
+
 namespace gable {
 namespace {
 
@@ -61,6 +64,20 @@ int ended(int code) {
   return code == kExitGood ? kExitWrongUse : code;
 }
 
+// A page is Markdown where it may be read by a program, and rendered on a terminal.
+void print_page(std::string_view page, std::FILE* where = stdout) {
+  constexpr std::size_t kWidest = 100;
+  if (isatty(fileno(where)) != 1) {
+    std::fwrite(page.data(), 1, page.size(), where);
+    return;
+  }
+  std::size_t columns = kWidest;
+  bool colours = false;
+  fit_terminal(columns, colours, where == stderr);
+  const std::string text = render_help(page, std::min(columns, kWidest), colours);
+  std::fwrite(text.data(), 1, text.size(), where);
+}
+
 int run_command(const CommandEntry& entry, const std::vector<std::string>& words) {
   const std::unique_ptr<Command> command = entry.make();
   CLI::App app;
@@ -69,7 +86,7 @@ int run_command(const CommandEntry& entry, const std::vector<std::string>& words
     command->declare(app);
     parse(app, *command, std::string(entry.name), words);
   } catch (const CLI::CallForHelp&) {
-    std::fwrite(entry.page.data(), 1, entry.page.size(), stdout);
+    print_page(entry.page);
     return ended(kExitGood);
   } catch (const CLI::ParseError& problem) {
     say(sentence_for(problem, std::string(entry.name)));
@@ -86,14 +103,13 @@ int run_command(const CommandEntry& entry, const std::vector<std::string>& words
 
 int run_gable(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
-    const std::string_view page = overview_page();
-    std::fwrite(page.data(), 1, page.size(), stderr);
+    print_page(overview_page(), stderr);
     return kExitWrongUse;
   }
-  const std::string& name = arguments.front();
+  const bool help = arguments.front() == "help" && arguments.size() > 1;
+  const std::string& name = arguments[help ? 1 : 0];
   if (name == "--help" || name == "-h" || name == "help") {
-    const std::string_view page = overview_page();
-    std::fwrite(page.data(), 1, page.size(), stdout);
+    print_page(overview_page());
     return ended(kExitGood);
   }
   if (name == "--version") {
@@ -103,6 +119,10 @@ int run_gable(const std::vector<std::string>& arguments) {
   std::string known;
   for (const CommandEntry& entry : all_commands()) {
     if (entry.name == name) {
+      if (help) {
+        print_page(entry.page);
+        return ended(kExitGood);
+      }
       try {
         return run_command(entry, {arguments.begin() + 1, arguments.end()});
       } catch (const WrongUse& problem) {

@@ -76,6 +76,11 @@ TEST(Cli, HelpIsThePageAndGood) {
   EXPECT_EQ(page.code, 0);
   EXPECT_EQ(page.out.rfind("# gable profile\n", 0), 0U);
   EXPECT_EQ(page.err, "");
+  EXPECT_EQ(run_gable("help profile").out, page.out);
+  EXPECT_EQ(run_gable("help").out, overview.out);
+  const Ran unknown = run_gable("help profle");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_EQ(unknown.err.rfind("gable: There is no command 'profle'; ", 0), 0U) << unknown.err;
   // A program's own --help is the program's.
   EXPECT_NE(run_gable("profile echo --help").out.rfind("# gable", 0), 0U);
 }

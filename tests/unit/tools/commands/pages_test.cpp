@@ -6,9 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 
+#include "analysis/base/display.h"
 #include "tools/commands/command.h"
+#include "tools/show/help_page.h"
 
 namespace gable {
 namespace {
@@ -58,6 +61,21 @@ TEST_P(Pages, IsInTheOverviewWithItsExitCodes) {
       << "docs/commands/gable.md lists no gable " << entry.name;
   EXPECT_NE(entry.page.find("## Exit codes"), std::string_view::npos)
       << "docs/commands/" << entry.name << ".md has no part with this heading";
+}
+
+TEST_P(Pages, HasNoMarksOfMarkdownOnATerminal) {
+  for (const std::size_t columns : {std::size_t{60}, std::size_t{100}}) {
+    std::istringstream lines(render_help(all_commands()[GetParam()].page, columns, false));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("    gable ")) continue;         // to be copied
+      if (line.find("***") != std::string::npos) continue;  // how a secret is masked
+      for (const char* mark : {"`", "](", "**", "\\|", "|--", "\x1b"})
+        EXPECT_EQ(line.find(mark), std::string::npos) << line;
+      EXPECT_FALSE(line.starts_with('#') || line.starts_with("| ")) << line;
+      EXPECT_LE(display_width(line), std::max(columns, line.starts_with("    ") ? line.size() : 0))
+          << line;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCommand, Pages, testing::Range<std::size_t>(0, all_commands().size()),
