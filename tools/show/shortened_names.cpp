@@ -180,7 +180,8 @@ class Shortened {
     std::size_t i = 0;
     while (i < kept_.size() && !in_core_[i]) ++i;
     while (i > silent_ && keep(i - 1)) --i;
-    for (; i > silent_ && !in_core_[i] && !is_word(i) && words_[i] != "/"; ++i) kept_[i] = false;
+    for (; i > silent_ && i < kept_.size() && !in_core_[i] && !is_word(i) && words_[i] != "/"; ++i)
+      kept_[i] = false;
   }
 
   std::vector<std::string_view> words_;

@@ -329,7 +329,8 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
     std::size_t shown = 0;
     for (const Advice& each : advise(reports.front())) {
       if (++shown > options.advice) break;
-      if (shown == 1) line("What would help most (one item's saving may be part of another's):");
+      if (shown == 1)
+        line("What would help most (one item's saving may be part of another's):", kHeading);
       const std::string item =
           (each.saving_ns ? "up to " + duration(each.saving_ns) + ": " : std::string()) +
           each.trigger;

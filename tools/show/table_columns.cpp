@@ -14,12 +14,24 @@ Maybe scaled(const Maybe& value, double unit) {
   return value ? Maybe(*value / unit) : std::nullopt;
 }
 
-// Of the eight that every terminal has.
+// As on the page, as far as the eight of every terminal go.
 const char* colour_of(Bound bound) {
-  if (bound == Bound::memory) return "34";
-  if (bound == Bound::compute) return "32";
-  if (bound == Bound::latency || bound == Bound::small || bound == Bound::overhead) return "33";
-  if (bound == Bound::communication) return "36";
+  switch (bound) {
+    case Bound::compute:
+      return "32";
+    case Bound::memory:
+      return "34";
+    case Bound::latency:
+      return "33";
+    case Bound::small:
+      return "35";
+    case Bound::overhead:
+      return "31";
+    case Bound::communication:
+      return "36";
+    case Bound::unknown:
+      break;
+  }
   return nullptr;
 }
 

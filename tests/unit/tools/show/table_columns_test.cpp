@@ -115,7 +115,7 @@ TEST(TableColumns, LevelsOfTheMemory) {
 TEST(TableColumns, BoundsHaveColours) {
   const std::pair<Bound, std::string> all[] = {
       {Bound::memory, "34"}, {Bound::compute, "32"},  {Bound::latency, "33"},
-      {Bound::small, "33"},  {Bound::overhead, "33"}, {Bound::communication, "36"},
+      {Bound::small, "35"},  {Bound::overhead, "31"}, {Bound::communication, "36"},
       {Bound::unknown, ""}};
   for (const auto& [bound, colour] : all) {
     TableRows table;
