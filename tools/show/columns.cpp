@@ -104,12 +104,16 @@ std::string render_columns(std::vector<Column> table, std::size_t rows, std::siz
   for (Column& column : table)
     for (std::string& cell : column.cells) cell = one_line(cell);
   shorten(table, columns);
+  std::vector<std::size_t> widths;  // once: rows may be many
+  widths.reserve(table.size());
+  for (const Column& column : table) widths.push_back(column.width());
   std::string out;
   for (std::size_t row = 0; row <= rows; ++row) {  // the first is the head
     std::string plain, shown;
-    for (const Column& column : table) {
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      const Column& column = table[i];
       std::string cell =
-          padded(row == 0 ? column.head : column.cells[row - 1], column.width(), column.left);
+          padded(row == 0 ? column.head : column.cells[row - 1], widths[i], column.left);
       if (&column == &table.back()) cell.resize(cell.find_last_not_of(' ') + 1);
       const char* colour = row == 0                 ? kBold
                            : column.colours.empty() ? nullptr
