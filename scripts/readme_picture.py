@@ -38,7 +38,7 @@ def kind_of(line, before):
         return "source"
     if line.startswith("layer  "):
         return "head"
-    return "note" if line.startswith(("Next:", "Nothing", "Unknown:", "Lost")) or before.startswith("[playback]") else ""
+    return "note" if line.startswith(("Next:", "Nothing", "Unknown:", "Not counted:", "Lost")) or before.startswith("[playback]") else ""
 
 
 def svg(lines):

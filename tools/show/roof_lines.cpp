@@ -30,7 +30,9 @@ std::string measured_clock(const Report& report, std::int32_t id) {
   constexpr double kSame = 0.01;
   const auto found = report.sm_clock_measured_hz.find(id);
   if (found == report.sm_clock_measured_hz.end() || !found->second) return {};
-  std::string text = with_prefix(found->second, "Hz") + ", the SM clock of the counter windows";
+  std::string text = with_prefix(found->second, "Hz") + ", the " +
+                     (report.run.source == Source::imported ? "measured SM clock"
+                                                            : "SM clock of the counter windows");
   for (const DeviceInfo& device : report.devices) {
     const auto highest = static_cast<double>(device.sm_clock_max_hz);
     if (device.id == id && highest > 0 && std::abs(*found->second / highest - 1) > kSame)

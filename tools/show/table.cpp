@@ -142,7 +142,7 @@ std::uint64_t overlapped(const std::vector<Report>& reports) {
   return count;
 }
 
-std::string lost_line(const std::vector<Report>& reports) {
+std::string lost_line(const std::vector<Report>& reports, bool analytic) {
   const LostCounts lost = lost_of(reports);
   double flops = 1, bytes = 1, time = 1;
   for (const Report& report : reports) {
@@ -174,7 +174,9 @@ std::string lost_line(const std::vector<Report>& reports) {
   gap("FLOPs", flops, whole);
   gap("bytes", bytes, whole);
   if (text.empty()) {
-    text = gaps.empty() ? "Nothing was lost" : "Unknown: " + gaps;
+    // What was not counted may be known by formula.
+    const char* what = analytic && !(time < 1) ? "Not counted: " : "Unknown: ";
+    text = gaps.empty() ? "Nothing was lost" : what + gaps;
   } else if (!gaps.empty()) {
     text += "; unknown: " + gaps;
   }
@@ -285,12 +287,12 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   const bool per_step = std::all_of(reports.begin(), reports.end(),
                                     [](const Report& each) { return each.run.unit == Unit::step; });
   line("");
-  lines(std::to_string(count) + " of " + rows_of(table) + ", " + order_of(table) + "; " +
-        savings_of(table, per_step) + ":");
   std::vector<Column> columns = table_columns(table, count, reports.size() > 1, per_step);
   // Columns that say nothing make room for names.
   const std::string unknown =
       width_of(columns) > options.columns ? drop_unknown(columns) : std::string();
+  lines(std::to_string(count) + " of " + rows_of(table) + ", " + order_of(table) +
+        (unknown.ends_with("saving") ? "" : "; " + savings_of(table, per_step)) + ":");
   const auto& heads = kMetricHeads;
   std::string wide = drop_columns(columns,
                                   {heads[3], heads[5], heads[4], heads[6], heads[2], heads[1],
@@ -306,25 +308,26 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
                              ". Wider: COLUMNS=140, --csv -, --html FILE.";
     for (const std::string& part : word_lines(left, options.columns)) line(part);
   }
-  if (!unknown.empty()) line("Unknown in all of these rows: " + unknown + ".");
+  if (!unknown.empty()) lines("Unknown in all of these rows: " + unknown + ".");
   if (std::any_of(table.rows.begin(), table.rows.begin() + static_cast<std::ptrdiff_t>(count),
                   [](const TableRow& row) { return row.count > 1; }))
     lines("x2 …: so many equal layers in one row; gable report --each lists them.");
   line("");
   const bool inferred = std::any_of(table.rows.begin(), table.rows.end(),
                                     [](const TableRow& row) { return row.tensor_inferred; });
-  const std::string lost = lost_line(reports);
+  const std::string lost = lost_line(reports, table.analytic);
   for (const std::string& part : word_lines(lost, options.columns))
     line(part, lost.starts_with("Lost") ? kRed : nullptr);
   if (const auto remedy = what_to_do(reports); !remedy.empty()) {
     for (const std::string& part : word_lines(remedy, options.columns)) line(part);
   }
   if (table.analytic) {
-    line("analytic: nothing was counted; FLOPs of matrix products, convolutions and attention by");
-    line("formula, bytes of operators' tensors, over measured time.");
+    lines(
+        "analytic: nothing was counted; FLOPs of matrix products, convolutions and attention by "
+        "formula, bytes of operators' tensors, over measured time.");
   }
   if (inferred)
-    line("tensor?: work on tensor cores, by a kernel's name or instructions; it was not counted.");
+    lines("tensor?: work on tensor cores, by a kernel's name or instructions; it was not counted.");
   if (reports.size() == 1) {
     std::size_t shown = 0;
     for (const Advice& each : advise(reports.front())) {

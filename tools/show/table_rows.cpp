@@ -133,7 +133,7 @@ TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query) 
   double whole = 0;
   for (const TableRow& row : out.rows) {
     if (!row.counts_again) whole += row.rank_time;
-    out.by_saving = out.by_saving || row.sum.saving_ns.has_value();
+    out.by_saving = out.by_saving || row.rank_saving > 0;
     out.analytic = out.analytic || row.analytic;
     out.several_devices = out.several_devices || row.device != out.rows.front().device;
     out.several_directions = out.several_directions || row.direction != Direction::none;

@@ -224,6 +224,7 @@ TEST(TableParts, WhatIsUnknownMakesRoomForNames) {
   EXPECT_TRUE(
       has(text, "Unknown in all of these rows: TFLOP/s, GB/s, FLOP/B, bound, of roof, saving.\n"))
       << text;
+  EXPECT_TRUE(has(text, "\n2 of 2 kernels, longest first:\n")) << "nothing of savings: " << text;
 }
 
 TEST(TableParts, OfAdviceTheFirstItemsAreShown) {
@@ -266,7 +267,7 @@ TEST(TableParts, ByFormulaIsExplained) {
   TableOptions options;
   options.query = query;
   EXPECT_TRUE(has(shown({one}, options), "\nanalytic: "));
-  EXPECT_TRUE(has(shown({one}, options), "by\nformula, "));
+  EXPECT_TRUE(has(shown({one}, options), "by formula,\nbytes of "));
 }
 
 TEST(TableParts, RowsKnowTheirDeviceProcessAndKernel) {
