@@ -8,7 +8,7 @@
 #   scripts/setup.sh --cuda BUILD          NVIDIA's wheels into BUILD where there is no CUDA toolkit, else nothing
 #   scripts/setup.sh --torch BUILD         PyTorch (CPU) and torchvision into BUILD, for the tests that need them; a notice where
 #                                          they cannot be had
-#   scripts/setup.sh --browser BUILD       Chromium, and Playwright into BUILD, for the tests of the report page; a notice where not
+#   scripts/setup.sh --browser BUILD       Chromium and Firefox, and what drives them into BUILD, for the tests of the report page; a notice where not
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 130 MB to fetch, for the tests in tests/cupti
 #   scripts/setup.sh --disassembler BUILD  nvdisasm into BUILD, 5 MB, for the test that reads kernels; a notice where not
@@ -175,6 +175,23 @@ fetch_browser() {
   fi
 }
 
+# Playwright drives a Firefox of its own alone; puppeteer-core drives Debian's.
+fetch_firefox() {
+  local target=$1/firefox
+  if [[ -d $target/node_modules/puppeteer-core ]] && command -v firefox-esr >/dev/null; then return 0; fi
+  if ! command -v npm >/dev/null; then
+    printf 'setup: there is no npm; the test of the report page in Firefox is skipped\n' >&2
+    return 0
+  fi
+  install_packages firefox-esr:firefox-esr
+  printf 'setup: putting puppeteer-core into %s\n' "$target" >&2
+  mkdir -p "$target"
+  if ! npm install --prefix "$target" --silent --no-audit --no-fund puppeteer-core@24.43.1 >&2; then
+    printf 'setup: puppeteer-core could not be installed; the test of the report page in Firefox is skipped\n' >&2
+    rm -rf "$target"
+  fi
+}
+
 fetch_secrets() {
   local target=$1/secrets
   if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import detect_secrets' 2>/dev/null; then return 0; fi
@@ -252,6 +269,7 @@ case ${1:-} in
   --browser)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --browser <build folder>"
     fetch_browser "$2"
+    fetch_firefox "$2"
     ;;
   --cuda-wheels)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cuda-wheels <build folder>"

@@ -6,7 +6,7 @@ import unittest
 import made_reports
 from axe_playwright_python.sync_playwright import Axe
 from browser import CHROMIUM, PageTest
-from first_screen_test import blocks
+from first_screen_reports import blocks
 
 
 class Access(PageTest):

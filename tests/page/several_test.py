@@ -10,7 +10,7 @@ import unittest
 import made_reports
 from axe_playwright_python.sync_playwright import Axe
 from browser import CHROMIUM, GABLE, PageTest
-from first_screen_test import blocks
+from first_screen_reports import blocks
 
 SCALES = {"us": 1e3, "ms": 1e6, "s": 1e9, "ns": 1}
 

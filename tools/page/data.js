@@ -16,6 +16,7 @@ function rowsOf(table) {
         for (let k = 0; k < cell.length; k += 2) row[name].push([raw.strings[cell[k]], cell[k + 1]]);
       } else row[name] = cell;
     });
+    if (row.types && row.types.length === 1 && row.types[0][1] === undefined) row.types[0][1] = row.flops;
     return row;
   });
 }

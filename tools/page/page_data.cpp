@@ -61,14 +61,16 @@ class Rows {
   void add(const char* column, const std::string& text) {
     cell(std::string("$") + column, strings_.place(text));
   }
-  // Parts that are more than 0: name, value, name, value.
-  void add(const char* column, const std::vector<std::pair<std::string, Maybe>>& parts) {
+  // Parts that are more than 0: name, value, name, value. A name alone is all of `whole`.
+  void add(const char* column, const std::vector<std::pair<std::string, Maybe>>& parts,
+           const Maybe& whole = {}) {
     Json list = Json::array();
     for (const auto& [name, value] : parts) {
       if (!value || *value <= 0) continue;
       list.push_back(strings_.place(name));
       list.push_back(number(value));
     }
+    if (list.size() == 2 && whole && list[1] == number(whole)) list.erase(1);
     cell(std::string("%") + column, std::move(list));
   }
   [[nodiscard]] Json json() const {
@@ -141,7 +143,7 @@ void add_work(Rows& rows, const LayerRow& row) {
   rows.add("time", row.time_total_ns);
   rows.add("timeSource", to_string(row.time_source));
   rows.add("flops", row.flops.total);
-  rows.add("types", types_of(row.flops, row.ops));
+  rows.add("types", types_of(row.flops, row.ops), row.flops.total);
   rows.add("dram", row.bytes.dram);
   rows.add("l2", row.bytes.l2);
   rows.add("l1", row.bytes.l1);
@@ -336,6 +338,9 @@ std::string shown_command(const RunInfo& run) {
 std::string page_data(const std::vector<Report>& reports, const std::vector<std::string>& files,
                       const std::string& comparison) {
   Strings strings;
+  // What every row has: short places for many rows.
+  for (const char* word : {"", "memory", "compute", "latency", "small", "dram", "fp32", "time"})
+    strings.place(word);
   Json list = Json::array();
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];

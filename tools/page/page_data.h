@@ -3,6 +3,7 @@
 // so that 10,000 kernels stay small; what all rows share stands in `same` instead; a column "$name"
 // holds places in `strings`; numbers have five significant digits; unknown is null. What follows
 // from a kernel's own numbers (intensity, rates, share, overhead box) is left to the page.
+//             A column "%name" lists names and values in turns; one name alone has all FLOPs
 //   strings   texts, each once, cut at kLongestText bytes
 //   reports   [{file, report, layers, dots: {layers, kernels}, advice: [{id, places, action,
 //             trigger, saving}]}]; places are [layer's path, direction]

@@ -12,7 +12,7 @@
 namespace gable {
 namespace {
 
-constexpr std::size_t kPoints = 500, kRows = 10, kLongestName = 200;
+constexpr std::size_t kPoints = 200, kRows = 10, kLongestName = 200;
 
 // Hides what only scripts fill.
 constexpr std::string_view kStyle =

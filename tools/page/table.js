@@ -60,7 +60,9 @@ function sourceOf(row) {
 
 function compare(a, b) {
   const column = COLUMNS.find(each => each.id === state.sort.column);
-  const [x, y] = [column.of(a), column.of(b)];
+  // Without a saving rows are in order of their time, whether nothing can be saved or it is unknown.
+  const valueOf = row => (column.id === "saving" && state.sort.down && !(row.rankSaving > 0) ? null : column.of(row));
+  const [x, y] = [valueOf(a), valueOf(b)];
   const unknown = value => value === null || value === undefined;
   if (x === y || (unknown(x) && unknown(y))) return (b.time || 0) - (a.time || 0); // else the longest first
   if (x === null || x === undefined) return 1; // unknown last, whichever way

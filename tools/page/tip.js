@@ -24,6 +24,29 @@ function metricLines(dot) {
   return lines;
 }
 
+// Why a row counts as bound by what it does (docs/limits.md).
+function why(dot) {
+  const { bound, time } = dot;
+  if (bound === "communication") return "It exchanges data with other ranks.";
+  if (bound === "overhead") return dot.box === null ? "Its kernels are shorter than their launches." : `Its launches cost ${duration(dot.box)}, and its kernels take ${duration(time)}.`;
+  if (dot.computeTime === null || !(dot.overRoof > 0)) {
+    return bound === "memory" || bound === "compute" ? `It reaches ${percent(dot.fraction)} of ${roofName(dot.ceiling || "its roof")}.` : bound === "unknown" ? "FLOPs, bytes, the time or a roof is unknown." : "";
+  }
+  const [compute, memory] = [dot.computeTime, dot.memoryTime].map(ns => ns / dot.overRoof);
+  const needs = `Its FLOPs need ${duration(compute)} at their roof, its DRAM bytes ${duration(memory)} at theirs`;
+  if (bound === "compute" || bound === "memory") return `${needs}. It takes ${duration(time)}.`;
+  if (bound === "small") return `${needs}, less than a quarter of its ${duration(time)}, and its grids do not fill the GPU.`;
+  return bound === "latency" ? `${needs}, less than a quarter of its ${duration(time)}: neither roof holds it.` : "";
+}
+
+const MOST_KERNELS = 4;
+// The kernels that a layer launches itself, longest first.
+function kernelsOf(layer) {
+  const kernels = layer.kernels.filter(kernel => !kernel.again).sort((a, b) => (b.time || 0) - (a.time || 0));
+  return kernels.slice(0, MOST_KERNELS).map(kernel => `${shortenedMiddle(kernel.name, 60)} ${duration(kernel.time)}${kernel.launches === null ? "" : ` ×${digits(kernel.launches)}`}`).join("; ")
+    + (kernels.length > MOST_KERNELS ? ` and ${kernels.length - MOST_KERNELS} more` : "");
+}
+
 function known(dot) {
   const unit = unitOf(reports[dot.report]);
   const layer = reports[dot.report].byId.get(dot.layer);
@@ -34,6 +57,7 @@ function known(dot) {
   const lines = [
     ["layer", dot.path + (layer && layer.dotted ? ` (${layer.dotted})` : "")],
     ["direction", dot.direction],
+    layer && !dot.kernel && layer.kernels.length > 0 && ["kernels", kernelsOf(layer)],
     reports.length > 1 && ["report", reports[dot.report].label],
     ["time", `${timeText(dot)} a ${unit}, ${share}${dot.timeSource === "hw" ? ", from counter windows" : ""}`],
     ["launches", `${digits(dot.launches)} a ${unit}`],
@@ -46,7 +70,7 @@ function known(dot) {
     ["intensity", `${digits(dot.intensity)} FLOP/byte at DRAM`],
     ["performance", `${withPrefix(dot.rate, "FLOP/s")}, ${withPrefix(dot.bandwidth, "B/s")} of DRAM`],
     ["of the roof", `${percent(dot.fraction)}${dot.ceiling ? ` of ${roofName(dot.ceiling)}, ${dot.source}` : ""}`],
-    ["bound", dot.bound],
+    ["bound", [dot.bound, why(dot)].filter(each => each).join(". ")],
     ["saving", `${savingText(dot)} a ${unit}${dot.bestLow === null ? "" : `, of kernels' time ${duration(dot.saving)}`}`],
     ...metricLines(dot),
     dot.onPath !== null && ["critical path", duration(dot.onPath)],
@@ -65,10 +89,11 @@ function known(dot) {
 }
 
 function showTip() {
-  const dot = state.hovered || (state.pinned && state.pinned.key && current.points.map(point => point.dot).find(isPinned)) || null;
-  const point = dot && current.points.find(each => each.dot === dot);
-  tip.hidden = !point;
-  if (!point) return;
-  tip.replaceChildren(element("strong", {}, shortened(dot.name, 300)), element("dl", {},
-    ...known(dot).flatMap(([name, text]) => [element("dt", {}, name), element("dd", { dir: "auto" }, shortened(String(text), 400))])));
+  const pinned = state.pinned && (state.pinned.key || state.pinned.keys) ? shownDots().filter(isPinned) : [];
+  const dots = state.hovered ? [state.hovered] : state.pinned && state.pinned.keys ? pinned.filter(dot => state.pinned.keys.has(dot.key)) : pinned;
+  tip.hidden = dots.length === 0;
+  if (tip.hidden) return;
+  const title = dots.length > 1 ? `${groupName(dots)} ×${dots.length}; the first of them:` : dots[0].name;
+  tip.replaceChildren(element("strong", {}, shortened(title, 300)), element("dl", {},
+    ...known(dots[0]).flatMap(([name, text]) => [element("dt", {}, name), element("dd", { dir: "auto" }, shortened(String(text), 400))])));
 }

@@ -22,6 +22,8 @@ inline std::vector<Json> page_rows(const Json& page, const Json& table) {
     Json parts = Json::object();
     for (std::size_t i = 0; i + 1 < cell.size(); i += 2)
       parts[page["strings"].at(cell[i].get<std::size_t>()).get<std::string>()] = cell[i + 1];
+    // One name alone has all FLOPs.
+    if (cell.size() == 1) parts[page["strings"].at(cell[0].get<std::size_t>())] = nullptr;
     return parts;
   };
   std::vector<Json> rows;
@@ -31,6 +33,9 @@ inline std::vector<Json> page_rows(const Json& page, const Json& table) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto column = table["columns"].at(i).get<std::string>();
       row[column] = value(column, cells[i]);
+    }
+    for (auto& [type, flops] : row["%types"].items()) {
+      if (flops.is_null()) flops = row["flops"];
     }
   }
   return rows;
