@@ -72,7 +72,7 @@ class FirstScreen(PageTest):
         report["copies"] = []
         page = self.open(report, tree=False)
         self.assertEqual(self.cards(page), [])
-        self.assertIn("No saving is known", page.inner_text("#verdict"))
+        self.assertIn("No saving is known. Unknown: the FLOPs of the kernel and the DRAM bytes of the kernel.", page.inner_text("#verdict"))
         self.assertIn("100 us of kernels' time are limit unknown 100 %", " ".join(page.inner_text("#verdict").split()))
 
     def test_a_card_pins_its_points_and_rows(self):
@@ -130,8 +130,19 @@ class FirstScreen(PageTest):
     def test_an_empty_chart_says_why_and_draws_no_axes(self):
         page = self.open(made_reports.report([made_reports.layer(0, None, [], 1e5), made_reports.layer(1, 0, ["secret"], 1e5)],
                                              [made_reports.kernel(1, "secret_kernel", None, None, 1e5)]), tree=False)
-        self.assertIn("No point can be drawn: of 1 kernel the FLOPs, bytes or times are unknown.", page.locator("#chart").text_content())
+        self.assertIn("No point can be drawn. Unknown: the FLOPs of the kernel and the DRAM bytes of the kernel.", " ".join(page.locator("#chart .nothing").all_text_contents()))
         self.assertEqual(page.locator("#chart .tick").count(), 0)
+
+    def test_without_an_answer_the_notes_say_what_would_give_one(self):
+        report = made_reports.report([made_reports.layer(0, None, [], 1e5)], [made_reports.kernel(0, "secret_kernel", None, None, 1e5)], notes=["collect ncu --set roofline"])
+        report["step"].update(idle_ns=None, copy_ns=None)
+        report["copies"] = []
+        report["ceilings"] = []
+        page = self.open(report, tree=False, viewport=SIZES["desktop"])
+        self.assertIn("roofs of the GPU", page.inner_text("#verdict"))
+        note = page.get_by_text("collect ncu --set roofline")
+        self.assertTrue(note.is_visible())
+        self.assertLess(note.bounding_box()["y"], 400)
 
     def test_what_only_a_formula_knows_has_a_row_a_card_and_a_part_of_the_bar(self):
         report = made_reports.report([made_reports.layer(0, None, [], 1e5), made_reports.layer(1, 0, ["linear"], 1e5, "forward")],

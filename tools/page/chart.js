@@ -24,6 +24,7 @@ function logScale(values, range) {
 function drawChart() {
   const view = views[state.view];
   const made = view.points();
+  svg.classed("empty", made.points.length === 0); // it leaves room for the notes
   const node = svg.node(), width = Math.max(280, node.clientWidth), height = node.clientHeight || 600;
   const edge = margin();
   const inner = { width: width - edge.left - edge.right, height: height - edge.top - edge.bottom };
@@ -60,15 +61,26 @@ function drawChart() {
   return undefined;
 }
 
-// Without a point there is nothing to measure axes by. It says why, and what would help.
+// What is unknown of rows, in words: "the FLOPs of all kernels and the times of 2 kernels"; empty where all is known.
+function missingParts(dots) {
+  const kind = dots.length && dots[0].kernel ? "kernel" : "layer";
+  const parts = [["FLOPs", dot => dot.flops === null && dot.rate === null], ["DRAM bytes", dot => dot.dram === null && dot.bandwidth === null], ["times", dot => dot.time === null]]
+    .map(([name, isMissing]) => [name, dots.filter(isMissing).length]).filter(([, count]) => count > 0)
+    .map(([name, count]) => `the ${name} of ${count < dots.length ? plural(count, kind) : dots.length === 1 ? `the ${kind}` : `all ${dots.length} ${kind}s`}`);
+  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1]}`;
+}
+
+// Without a point there is nothing to measure axes by. It says why; the notes say what would help.
 function drawNothing(root, inner) {
-  const hint = reports.every(report => report.run.source === "import") ? "A run with gable profile counts them; an import of ncu's or of formulas knows them, too."
-    : "The notes below say what was not measured, and why.";
-  [current.unknown.length > 0 ? `No point can be drawn: of ${plural(current.unknown.length, state.rows === "layers" ? "layer" : "kernel")} the FLOPs, bytes or times are unknown.`
-    : "No point is chosen, or no kernel ran.", hint].forEach((text, line) => {
-    root.append("text").attr("class", "label nothing").attr("x", inner.width / 2 - margin().left / 2).attr("y", inner.height / 2 + 20 * line).attr("text-anchor", "middle").text(text);
+  const missing = missingParts(current.unknown), hasNotes = reports.some(report => report.run.notes.length > 0);
+  const lines = current.unknown.length === 0 ? ["No point is chosen, or no kernel ran."]
+    : [missing ? `No point can be drawn. Unknown: ${missing}.` : "No point has a place on these axes.", hasNotes ? "The notes say what would help." : ""];
+  const wide = wrapped(lines.filter(line => line).join(" "), inner.width, 12);
+  wide.forEach((text, line) => {
+    root.append("text").attr("class", "label nothing").attr("x", inner.width / 2 - margin().left / 2).attr("y", 40 + 20 * line).attr("text-anchor", "middle").text(text);
   });
   document.getElementById("legend").replaceChildren();
+  document.getElementById("how").textContent = "";
   document.getElementById("not-shown").textContent = notShown(current);
 }
 

@@ -21,22 +21,6 @@ function pictureHead() {
     `${current.view.name} of ${state.rows === "layers" ? "layers" : "kernels"}. ${sources ? `Roofs: ${sources}.` : "No roof is known."}`];
 }
 
-// Words in lines that are no wider than so many px.
-function wrapped(text, width, size) {
-  const lines = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    const longer = line ? `${line} ${word}` : word;
-    if (line && textWidth(longer, size) > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = longer;
-    }
-  }
-  return lines.concat(line || []);
-}
-
 // The chart with what one must know to read it elsewhere: {text, width, height}.
 function wholePicture() {
   const svgElement = (name, attributes, text = "") => {

@@ -49,3 +49,19 @@ function placeText(layer, room, name, text, places, size = 12, others = []) {
   }
   return null;
 }
+
+// Words in lines that are no wider than so many px.
+function wrapped(text, width, size) {
+  const lines = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line ? `${line} ${word}` : word;
+    if (line && textWidth(longer, size) > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = longer;
+    }
+  }
+  return lines.concat(line || []);
+}

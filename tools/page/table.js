@@ -235,6 +235,8 @@ function drawArrangement() {
   document.getElementById("arrangement").replaceChildren(group("Rows", pick(true, "by saving"), pick(false, "tree")));
 }
 
+const headOf = column => (column.id === "name" && state.flat && state.rows === "kernels" ? "kernel" : column.head);
+
 function drawTable() {
   document.querySelector("main").classList.toggle("tree", !state.flat); // it needs the whole width
   const head = element("tr", {}, ...shownColumns().map(column => element("th", { class: column.text ? "text" : null, scope: "col", title: column.hint || null,
@@ -242,7 +244,7 @@ function drawTable() {
   element("button", { type: "button", onclick: () => {
     state.sort = { column: column.id, down: state.sort.column === column.id ? !state.sort.down : !column.text };
     changed("table");
-  } }, column.head + (state.sort.column === column.id ? (state.sort.down ? " ▼" : " ▲") : "")))));
+  } }, headOf(column) + (state.sort.column === column.id ? (state.sort.down ? " ▼" : " ▲") : "")))));
   document.querySelector("#table thead").replaceChildren(head);
   const rows = visibleRows();
   largestSaving = d3.max(rows, ([row]) => row.rankSaving) || 0;

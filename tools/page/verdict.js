@@ -198,5 +198,21 @@ function drawVerdict() {
   if (reports.length > 1) verdict.append(element("p", { class: "soft" }, `Of ${report.label}:`));
   verdict.append(drawBar(report));
   if (cards.length) verdict.append(element("ol", { class: "cards" }, ...cards.map(drawCard)));
-  else verdict.append(element("p", {}, report.dots.kernels.length === 0 ? "No kernel was measured." : "No saving is known: FLOPs, bytes or times are unknown."));
+  else verdict.append(element("p", {}, whyNoCard(report)));
+  // Without an answer the notes come first: they say what would give one.
+  const notes = document.getElementById("notes");
+  if (cards.length === 0 && report.dots.kernels.length > 0) {
+    verdict.append(notes);
+    notes.open = true;
+  } else {
+    document.getElementById("run").append(notes);
+  }
+}
+
+function whyNoCard(report) {
+  const { kernels } = report.dots, missing = missingParts(kernels);
+  if (kernels.length === 0) return "No kernel was measured.";
+  const roofless = !report.ceilings.some(roof => roof.kind === "memory") || !report.ceilings.some(roof => roof.kind === "compute");
+  if (!missing && !roofless) return "No saving is known.";
+  return `No saving is known. Unknown: ${[missing, roofless ? "roofs of the GPU" : ""].filter(part => part).join("; ")}.`;
 }
