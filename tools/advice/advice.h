@@ -26,11 +26,14 @@ struct AdvicePlace {
 
 struct Advice {
   std::string id;       // "tensor_cores", "fuse" …: stable, for scripts and tests
-  std::string action;   // what to do and what to type, then the first three layers and kernels
+  std::string action;   // what to do and what to type
   std::string trigger;  // what was measured
   Maybe saving_ns;      // upper bound per unit of the report, at most the unit's time
   std::vector<AdvicePlace> layers = {};   // empty if the kernels have no layer
   std::vector<AdvicePlace> kernels = {};  // by function
+  std::string where = {};                 // the first three of them, in sentences
+  // What to do, and where.
+  [[nodiscard]] std::string text() const { return where.empty() ? action : action + " " + where; }
 };
 
 // The advice for a report, largest saving first.

@@ -159,9 +159,10 @@ void place(Advice& advice, const AdviceFacts::Part& part) {
   }
   advice.layers = sorted(layers);
   advice.kernels = sorted(kernels);
-  if (!advice.layers.empty()) advice.action += " Layers: " + first_of(advice.layers, true) + ".";
+  if (!advice.layers.empty()) advice.where = "Layers: " + first_of(advice.layers, true) + ".";
   if (!advice.kernels.empty())
-    advice.action += " Kernels: " + first_of(advice.kernels, false) + ".";
+    advice.where +=
+        (advice.where.empty() ? "Kernels: " : " Kernels: ") + first_of(advice.kernels, false) + ".";
 }
 
 void place_host(Advice& advice, const Report& report) {
@@ -174,7 +175,7 @@ void place_host(Advice& advice, const Report& report) {
                              std::min(part.ns, advice.saving_ns.value_or(part.ns))});
   }
   if (!advice.layers.empty())
-    advice.action += " The host is busy before it launches: " + first_of(advice.layers, true) + ".";
+    advice.where = "The host is busy before it launches: " + first_of(advice.layers, true) + ".";
 }
 
 void place_copies(Advice& advice, const Report& report) {
@@ -191,7 +192,7 @@ void place_copies(Advice& advice, const Report& report) {
     at.time_ns += copy.time_ns.value_or(0);
   }
   advice.layers = sorted(layers);
-  if (!advice.layers.empty()) advice.action += " Layers: " + first_of(advice.layers, true) + ".";
+  if (!advice.layers.empty()) advice.where = "Layers: " + first_of(advice.layers, true) + ".";
 }
 
 AdviceFacts advice_facts(const Report& report) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/export/export.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -10,8 +11,10 @@
 #include "analysis/events/layer_tree.h"
 #include "analysis/roofline/partial_sum.h"
 #include "analysis/roofline/set_metrics.h"
+#include "tools/advice/advice.h"
 #include "tools/plot/plot.h"
 #include "tools/show/sources.h"
+#include "tools/show/step_lines.h"
 
 namespace gable {
 namespace {
@@ -174,11 +177,30 @@ std::string row_text(const PlotRow& row, const RowQuery& query) {
   for (const std::string& each :
        {percent(row.share), time_text(row.sum), digits(in(row.sum.flops_per_s, kTera)),
         digits(in(level.bytes_per_s, kGiga)), digits(level.intensity),
-        to_string(row.sum.roof.bound), percent(row.sum.roof.fraction),
-        duration(row.sum.saving_ns)}) {
+        to_string(row.sum.roof.bound), percent(row.sum.roof.fraction), saving_text(row.sum)}) {
     text += " | " + markdown_cell(each);
   }
-  return text + (row.analytic ? " | analytic |\n" : " | counted |\n");
+  return text + (row.analytic          ? " | analytic |\n"
+                 : row.sum.flops.total ? " | counted |\n"
+                                       : " | - |\n");
+}
+
+// The answer before the rows: what a step is, and what would help most.
+std::string answer_text(const Report& report) {
+  constexpr std::size_t kMostAdvice = 3, kLongest = 400;
+  const auto sentence = [](const std::string& text) {
+    return markdown_text(shorten_middle(one_line(text), kLongest));
+  };
+  std::string out;
+  const std::vector<std::string> lines = step_lines(report);
+  if (!lines.empty()) out += sentence(lines.front()) + "\n\n";
+  const std::vector<Advice> advice = advise(report);
+  for (std::size_t i = 0; i < std::min(kMostAdvice, advice.size()); ++i) {
+    const Advice& each = advice[i];
+    out += "- " + (each.saving_ns ? "**up to " + duration(each.saving_ns) + "**: " : "") +
+           sentence(each.trigger) + " " + sentence(each.action) + "\n";
+  }
+  return advice.empty() ? out : out + "\n";
 }
 
 }  // namespace
@@ -190,8 +212,19 @@ std::vector<PlotRow> exported_rows(const Report& report, const ExportOptions& op
 }
 
 std::string markdown_cell(const std::string& text) {
+  return markdown_text(shorten_middle(one_line(text), 120));
+}
+
+std::string saving_text(const LayerRow& row) {
+  if (!row.step_saving) return duration(row.saving_ns);
+  const std::string low = duration(row.step_saving->low_ns);
+  const std::string high = duration(row.step_saving->high_ns);
+  return low == high ? high : low + " to " + high;
+}
+
+std::string markdown_text(const std::string& text) {
   std::string out;
-  for (const char c : shorten_middle(one_line(text), 120)) {
+  for (const char c : text) {
     if (std::string("|\\`*_<>[]&").find(c) != std::string::npos) out += '\\';
     out += c;
   }
@@ -210,14 +243,16 @@ std::string export_csv(const std::vector<Report>& reports, const std::vector<std
 
 std::string export_markdown(const std::vector<Report>& reports,
                             const std::vector<std::string>& names, const ExportOptions& options) {
+  constexpr std::size_t kLongestHead = 160;
   std::string out;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];
     const std::string level =
         options.query.level == MemoryLevel::dram ? "" : " " + to_string(options.query.level);
     out += (out.empty() ? "**" : "\n**") + source_mark({report}) + markdown_cell(names[i]) +
-           "**: " + markdown_cell(total_text(report)) + "; times and savings per " +
-           markdown_cell(to_string(report.run.unit)) + "\n\n";
+           "**: " + markdown_text(programs_and_gpus({report}, kLongestHead)) + ", " +
+           markdown_cell(total_text(report)) + "; times and savings per " +
+           markdown_cell(to_string(report.run.unit)) + "\n\n" + answer_text(report);
     out += std::string(options.query.kernels ? "| kernel" : "| layer") + " | direction | share" +
            (time_of_shares({report}) == "time" ? "" : " of the known time") +
            " | time | TFLOP/s | GB/s" + level + " | FLOP/B" + level +

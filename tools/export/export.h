@@ -23,13 +23,20 @@ struct ExportOptions {
                                      const std::vector<std::string>& names,
                                      const ExportOptions& options);
 
-// A table for a pull request or a ticket, rounded for people.
+// For a pull request or a ticket, rounded for people: what a step is, the three items that would
+// help most, and a table.
 [[nodiscard]] std::string export_markdown(const std::vector<Report>& reports,
                                           const std::vector<std::string>& names,
                                           const ExportOptions& options);
 
 // A cell of a Markdown table: the text on one line; a name cannot end its cell or become markup.
 [[nodiscard]] std::string markdown_cell(const std::string& text);
+
+// A row's saving: "817 us to 1.63 ms" of the step where steps were replayed, else of kernels' time.
+[[nodiscard]] std::string saving_text(const LayerRow& row);
+
+// The text with what could become markup escaped.
+[[nodiscard]] std::string markdown_text(const std::string& text);
 
 // plot_rows with the limit of the options.
 struct PlotRow;

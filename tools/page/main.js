@@ -66,8 +66,8 @@ function drawAdvice() {
   const items = reports.flatMap(report => report.advice.map(each => ({ ...each, report })));
   items.sort((a, b) => (b.saving ?? -1) - (a.saving ?? -1));
   document.getElementById("advice").hidden = items.length === 0;
-  document.querySelector("#advice ol").replaceChildren(...items.map(({ action, trigger, saving, report }) => element("li", {},
-    element("strong", {}, `${report.label ? report.label + ": " : ""}${saving === null ? "" : `up to ${duration(saving)} a ${unitOf(report)}: `}`), action + " ",
+  document.querySelector("#advice ol").replaceChildren(...items.map(({ action, where, trigger, saving, report }) => element("li", {},
+    element("strong", {}, `${report.label ? report.label + ": " : ""}${saving === null ? "" : `up to ${duration(saving)} a ${unitOf(report)}: `}`), `${action} ${where} `,
     element("span", { class: "trigger" }, trigger))));
 }
 

@@ -293,6 +293,7 @@ Json advice_of(const Report& report) {
     list.push_back({{"id", each.id},
                     {"places", std::move(places)},
                     {"action", each.action},
+                    {"where", each.where},
                     {"trigger", each.trigger},
                     {"saving", number(each.saving_ns)}});
   }

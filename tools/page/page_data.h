@@ -6,7 +6,7 @@
 //             A column "%name" lists names and values in turns; one name alone has all FLOPs
 //   strings   texts, each once, cut at kLongestText bytes
 //   reports   [{file, report, layers, dots: {layers, kernels}, advice: [{id, places, action,
-//             trigger, saving}]}]; places are [layer's path, direction]
+//             where, trigger, saving}]}]; places are [layer's path, direction]
 //     report  as in the report's file, but without the rows of layers and kernels
 //     layers  the tree: every row of the report, sums with children
 //     dots    what the chart shows: layers' own work, and kernels (tools/plot/plot.h)

@@ -6,6 +6,7 @@
 
 #include "analysis/base/display.h"
 #include "analysis/base/text.h"
+#include "tools/export/export.h"
 #include "tools/export/export_svg.h"
 #include "tools/plot/plot.h"
 
@@ -27,13 +28,6 @@ std::string cells(const char* kind, const std::vector<std::string>& texts) {
   for (const std::string& text : texts)
     out += std::string("<") + kind + ">" + html_text(text) + "</" + kind + ">";
   return out + "</tr>\n";
-}
-
-std::string saving_text(const LayerRow& row) {
-  if (!row.step_saving) return duration(row.saving_ns);
-  const std::string low = duration(row.step_saving->low_ns);
-  const std::string high = duration(row.step_saving->high_ns);
-  return low == high ? high : low + " to " + high;
 }
 
 std::string table(const Report& report) {

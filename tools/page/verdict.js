@@ -109,7 +109,6 @@ function patternsOf(paths) {
 }
 const shortPath = path => path.slice(-3).join("/");
 
-const whatToDo = advice => advice.action.split(/ (?:Layers|Kernels): | The host is busy before /)[0];
 const WITHOUT_ADVICE = {
   memory: "Move fewer bytes: fuse it with its neighbours, use a narrower type, or reuse what caches hold.",
   compute: "It is near its compute roof: a narrower type, tensor cores or less work would help.",
@@ -129,13 +128,13 @@ function cardsOf(report) {
     const advice = report.advice.find(item => !(item.id in WHOLE) && group.some(each => item.places.some(([name, direction]) => name === each.path && direction === each.direction)));
     cards.push({ report, name: groupName(group), count: group.length, direction: dot.direction, limit: limitOf(dot.bound), bound: dot.bound, ...saving,
       time: sumOf(group.map(each => [each.time, each.coverTime])), share: sumOf(group.map(each => [each.share])).value,
-      todo: advice ? whatToDo(advice) : WITHOUT_ADVICE[dot.bound] || "What limits it is unknown: see the notes for what was not measured.", dots: group });
+      todo: advice ? advice.action : WITHOUT_ADVICE[dot.bound] || "What limits it is unknown: see the notes for what was not measured.", dots: group });
   }
   for (const item of report.advice) {
     if (!(item.id in WHOLE) || !(item.saving > 0)) continue;
     const limit = COLOUR_OF_WHOLE[item.id];
     cards.push({ report, name: WHOLE[item.id], count: 1, direction: "none", limit, bound: LIMITS[limit], low: null, high: item.saving, replayed: Boolean(report.step.graph),
-      time: null, share: null, todo: whatToDo(item), trigger: item.trigger, dots: [] });
+      time: null, share: null, todo: item.action, trigger: item.trigger, dots: [] });
   }
   return cards.sort((a, b) => b.high - a.high).slice(0, CARDS);
 }

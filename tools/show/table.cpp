@@ -342,7 +342,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
         line(before + part);
         before = "  ";
       }
-      for (const std::string& part : word_lines(each.action, options.columns - 2))
+      for (const std::string& part : word_lines(each.text(), options.columns - 2))
         line("  " + part);
     }
   }

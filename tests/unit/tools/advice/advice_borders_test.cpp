@@ -213,7 +213,7 @@ TEST_F(AdviceBorders, InputThatTheProgramWaitsForIsApartFromTheRestOfTheHost) {
   report.step.critical_path.emplace().host_ns = 350e3;
   report.step.exposed.emplace();
   EXPECT_EQ(given("input"), nullptr);
-  EXPECT_NE(given("idle")->action.find("DataLoader"), std::string::npos);
+  EXPECT_NE(given("idle")->text().find("DataLoader"), std::string::npos);
   // By replay faster loading gives less: something else holds the step then.
   report.step.critical_path->input_ns = 240e3;
   report.step.exposed->without.input = StepSaving{90e3, 100e3};
@@ -221,7 +221,7 @@ TEST_F(AdviceBorders, InputThatTheProgramWaitsForIsApartFromTheRestOfTheHost) {
   EXPECT_EQ(given("input")->saving_ns, 100e3);
   EXPECT_NE(given("input")->trigger.find("24.0 %"), std::string::npos);
   EXPECT_EQ(given("idle")->saving_ns, 110e3);
-  EXPECT_EQ(given("idle")->action.find("DataLoader"), std::string::npos);
+  EXPECT_EQ(given("idle")->text().find("DataLoader"), std::string::npos);
   report.step.critical_path->input_ns = 251e3;
   report.step.exposed->without.input = StepSaving{0, 99e3};
   EXPECT_EQ(given("input"), nullptr);

@@ -134,7 +134,7 @@ TEST_F(AdviceTest, PlacesBySavingThenTime) {
   EXPECT_EQ(advice.layers[1].time_ns, 300);
   EXPECT_EQ(names(advice.kernels), (std::vector<std::string>{"m", "k", "n", "l"}));
   EXPECT_EQ(advice.kernels[0].saving_ns, 350);
-  EXPECT_EQ(advice.action,
+  EXPECT_EQ(advice.text(),
             "Do. Layers: net/c (backward), net/a (forward), net/c and 1 more."
             " Kernels: m, k, n and 1 more.");
   Advice by_time;
@@ -161,8 +161,8 @@ TEST_F(AdviceTest, PlacesOfDevicesAndLongNames) {
   EXPECT_EQ(advice.layers[1].time_ns, 150);
   EXPECT_EQ(names(advice.kernels),
             (std::vector<std::string>{std::string(41, 'k'), "void <lambda>(int)", "(other)"}));
-  EXPECT_NE(advice.action.find(std::string(40, 'x')), std::string::npos);
-  EXPECT_EQ(advice.action.find(std::string(41, 'k')), std::string::npos);
+  EXPECT_NE(advice.text().find(std::string(40, 'x')), std::string::npos);
+  EXPECT_EQ(advice.text().find(std::string(41, 'k')), std::string::npos);
 }
 
 TEST_F(AdviceTest, TheHostIsBusyBeforeLayersThatAreWorthNaming) {
@@ -181,7 +181,7 @@ TEST_F(AdviceTest, TheHostIsBusyBeforeLayersThatAreWorthNaming) {
   EXPECT_EQ(names(advice.layers), (std::vector<std::string>{"net/b", "net"}));
   EXPECT_EQ(advice.layers[0].time_ns, 30e3);
   EXPECT_EQ(advice.layers[0].saving_ns, 30e3);
-  EXPECT_TRUE(advice.action.ends_with(": net/b, net.")) << advice.action;
+  EXPECT_TRUE(advice.text().ends_with(": net/b, net.")) << advice.text();
 }
 
 TEST_F(AdviceTest, CopiesByTheirLayersAndDirections) {
@@ -196,7 +196,7 @@ TEST_F(AdviceTest, CopiesByTheirLayersAndDirections) {
   };
   Advice advice;
   place_copies(advice, report);
-  EXPECT_EQ(advice.action, "");
+  EXPECT_EQ(advice.text(), "");
   copy(0, Direction::none, 10);
   copy(0, Direction::none, std::nullopt);
   copy(0, Direction::none, 20);
@@ -211,7 +211,7 @@ TEST_F(AdviceTest, CopiesByTheirLayersAndDirections) {
   EXPECT_EQ(advice.layers[0].direction, Direction::backward);
   EXPECT_EQ(advice.layers[1].time_ns, 30);
   EXPECT_EQ(advice.layers[1].device, 3);
-  EXPECT_EQ(advice.action, " Layers: net/a (backward), net, net/a (forward).");
+  EXPECT_EQ(advice.text(), " Layers: net/a (backward), net, net/a (forward).");
 }
 
 Report with_copies(const std::vector<CopyRow>& copies) {

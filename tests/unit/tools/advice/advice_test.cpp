@@ -65,9 +65,9 @@ TEST_F(AdviceTest, ItemsNameTheirLayersAndKernels) {
   EXPECT_NEAR(advice->layers[0].saving_ns, 5e4 * 0.75, 1);
   EXPECT_NEAR(advice->layers[0].time_ns, 5e4, 1);
   EXPECT_EQ(advice->kernels[0].name, "sgemm_large");
-  EXPECT_TRUE(advice->action.ends_with(
+  EXPECT_TRUE(advice->text().ends_with(
       " Layers: net/fc5, net/fc4, net/fc3 and 2 more. Kernels: sgemm_large, sgemm_small."))
-      << advice->action;
+      << advice->text();
   double sum = 0;
   for (const AdvicePlace& place : advice->layers) sum += place.saving_ns;
   EXPECT_NEAR(*advice->saving_ns, sum, 1);
@@ -78,8 +78,8 @@ TEST_F(AdviceTest, KernelsAreNamedByTheirFunction) {
   kernel("void at::native::(anonymous namespace)::my_gemm<float, 2>(float*, int)", 4e5, 1e3, 3e5);
   kernel("sgemm(float const*)", 2e5, 1e3, 2e5);
   kernel("int cutlass::Kernel<Gemm>(Params)", 1e5, 1e3, 1e5);
-  EXPECT_TRUE(given("tensor_cores")->action.ends_with(" Kernels: my_gemm, sgemm, Kernel."))
-      << given("tensor_cores")->action;
+  EXPECT_TRUE(given("tensor_cores")->text().ends_with(" Kernels: my_gemm, sgemm, Kernel."))
+      << given("tensor_cores")->text();
 }
 
 TEST_F(AdviceTest, NoItemSavesMoreThanTheStep) {
@@ -137,7 +137,7 @@ TEST_F(AdviceTest, AGridThatFillsTheGpuIsNotHelpedByALargerBatch) {
   EXPECT_EQ(given("more_parallel_work"), nullptr);
   ASSERT_NE(given("latency"), nullptr);
   EXPECT_NEAR(*given("latency")->saving_ns, 5e5, 1);
-  EXPECT_EQ(given("latency")->action.find("batch"), std::string::npos);
+  EXPECT_EQ(given("latency")->text().find("batch"), std::string::npos);
   of_blocks(65536);
   EXPECT_EQ(given("more_parallel_work"), nullptr);
   row.registers.reset();  // a block on each SM may be all that fits
@@ -267,10 +267,10 @@ TEST_F(AdviceTest, EachKindOfKernelThatOnlyMovesDataHasItsRemedy) {
   kernel("at::native::constant_pad_nd", 0, 9e4, 1e5);
   kernel("at::native::CatArrayBatchedCopy<float>", 0, 9e4, 1e5);
   kernel("big", 1e5, 6e5, 6e5);
-  EXPECT_TRUE(has(given("layout_conversion")->action, "Keep one layout"));
-  EXPECT_TRUE(has(given("cast")->action, "Keep data in one type"));
-  EXPECT_TRUE(has(given("padding")->action, "sizes that need no padding"));
-  EXPECT_TRUE(has(given("copy")->action, "Avoid copies"));
+  EXPECT_TRUE(has(given("layout_conversion")->text(), "Keep one layout"));
+  EXPECT_TRUE(has(given("cast")->text(), "Keep data in one type"));
+  EXPECT_TRUE(has(given("padding")->text(), "sizes that need no padding"));
+  EXPECT_TRUE(has(given("copy")->text(), "Avoid copies"));
 }
 
 TEST_F(AdviceTest, UnfusedAttentionAndDecodingAreSeen) {
@@ -308,9 +308,9 @@ TEST_F(AdviceTest, AnIdleGpuIsNamedAfterWhatTheHostIsBusyBefore) {
   report.step.idle_ns = 3e5;
   report.step.graph.emplace().wall_ns = 1e6;
   ASSERT_NE(given("idle"), nullptr);
-  EXPECT_TRUE(given("idle")->action.ends_with(
+  EXPECT_TRUE(given("idle")->text().ends_with(
       " The host is busy before it launches: net/out, net/in, net."))
-      << given("idle")->action;
+      << given("idle")->text();
   EXPECT_NEAR(given("idle")->layers.at(2).time_ns, 1e4, 1);  // its own
   report.step.idle_ns = 1.5e5;
   EXPECT_NEAR(given("idle")->layers.at(0).time_ns, 2e5, 1);
@@ -334,7 +334,7 @@ TEST_F(AdviceTest, CopiesWaitsAndCommunication) {
     copy.time_ns = time;
     copy.direction = Direction::none;
   }
-  EXPECT_TRUE(given("copies")->action.ends_with(" Layers: net.")) << given("copies")->action;
+  EXPECT_TRUE(given("copies")->text().ends_with(" Layers: net.")) << given("copies")->text();
   EXPECT_EQ(given("copies")->layers.at(0).time_ns, 3e4);
   kernel("ncclDevKernel_AllReduce", 0, 1e4, 1e5);
   EXPECT_NEAR(*given("communication")->saving_ns, 1e5, 1);
@@ -370,12 +370,12 @@ TEST_F(AdviceTest, CopiesSayWhatMemoryAndWhichLink) {
             "Copies take 6.00 % of a step; between host and GPU, copies from or to pageable memory "
             "take 100 % of the time. They reach 15.8 GB/s, 50.0 % of PCIe's 31.5 GB/s.");
   report.copies[0].host_memory = HostMemory::pinned;
-  EXPECT_TRUE(given("copies")->action.ends_with("is pinned already.")) << given("copies")->action;
+  EXPECT_TRUE(given("copies")->text().ends_with("is pinned already.")) << given("copies")->text();
   EXPECT_EQ(given("copies")->trigger,
             "Copies take 6.00 % of a step. They reach 15.8 GB/s, 50.0 % of PCIe's 31.5 GB/s.");
   for (const HostMemory other : {HostMemory::unknown, HostMemory::managed}) {
     report.copies[0].host_memory = other;
-    EXPECT_TRUE(given("copies")->action.starts_with("Overlap copies with computing: pinned"));
+    EXPECT_TRUE(given("copies")->text().starts_with("Overlap copies with computing: pinned"));
   }
   report.devices[0].links = {};
   fill_link_roofs(report);
@@ -422,17 +422,17 @@ TEST_F(AdviceTest, WhoWaitsForARankIsNotToldToSendLess) {
     }
   };
   waits(0.8, 0.7);
-  EXPECT_TRUE(given("communication")->action.starts_with("Even out the ranks: the same amount"));
+  EXPECT_TRUE(given("communication")->text().starts_with("Even out the ranks: the same amount"));
   EXPECT_TRUE(given("communication")
                   ->trigger.starts_with("16.7 % of the GPU time is collectives, 75.0 % of that "
                                         "waiting for other ranks. They reach "))
       << given("communication")->trigger;
   EXPECT_TRUE(given("communication")->trigger.ends_with(" on the bus in transfer."));
   waits(0.95, 0.1);
-  EXPECT_TRUE(given("communication")->action.starts_with("Even out the ranks: find what rank 2 "))
-      << given("communication")->action;
+  EXPECT_TRUE(given("communication")->text().starts_with("Even out the ranks: find what rank 2 "))
+      << given("communication")->text();
   waits(0.3, 0.1);
-  EXPECT_TRUE(given("communication")->action.starts_with("Hide communication behind computing"));
+  EXPECT_TRUE(given("communication")->text().starts_with("Hide communication behind computing"));
 }
 
 // Every item whose action could name what PyTorch alone has.

@@ -233,8 +233,8 @@ TEST(ExportMarkdown, ARowForEachLayer) {
             "saving | work |");
   EXPECT_EQ(lines[3], "|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|");
   EXPECT_EQ(lines[4],
-            "| net | forward | 100 % | 20.0 ns | 0.500 | 40.0 | 12.5 | compute | 50.0 % | 10.0 ns "
-            "| counted |");
+            "| net | forward | 100 % | 20.0 ns | 0.500 | 40.0 | 12.5 | compute | 50.0 % | 1.00 ns "
+            "to 2.00 ns | counted |");
   EXPECT_EQ(lines[5], "");
 }
 
@@ -259,7 +259,8 @@ TEST(ExportMarkdown, TotalsOfEachReport) {
   partial.run.source = Source::cupti;
   const auto lines = lines_of(export_markdown({report, partial}, {"one", "two"}, {}));
   ASSERT_EQ(lines.size(), 13u);
-  EXPECT_TRUE(has(lines[0], ": 3.00 GFLOP, 2.00 MB DRAM, 4.00 us GPU (measured)")) << lines[0];
+  EXPECT_TRUE(has(lines[0], "on GPU, 3.00 GFLOP, 2.00 MB DRAM, 4.00 us GPU (measured)"))
+      << lines[0];
   EXPECT_FALSE(has(lines[2], "known time"));
   EXPECT_EQ(lines[5], "");
   EXPECT_TRUE(lines[6].starts_with("**two**: ")) << lines[6];
@@ -271,13 +272,28 @@ TEST(ExportMarkdown, TotalsOfEachReport) {
 TEST(ExportMarkdown, ATimeOfAPartSaysSo) {
   MadeReport made;
   const auto layer = made.add_layer({"net"});
-  made.add_kernel(layer, "a", 10, 0, 0);
+  made.add_kernel(layer, "a", 10, 0, 0).flops = {};
   KernelRow& second = made.add_kernel(layer, "b", 10, 0, 0);
   second.time_mean_ns.reset();
   second.time_total_ns.reset();
   second.flops = {};
   const auto lines = lines_of(export_markdown({made.done()}, {"f"}, {}));
-  EXPECT_TRUE(has(lines.at(4), "| at least 10.0 ns | - |")) << lines[4];
+  EXPECT_TRUE(has(lines.at(lines.size() - 3), "| at least 10.0 ns | - |")) << lines[4];
+  EXPECT_TRUE(lines.at(lines.size() - 3).ends_with("| - |")) << lines[4];  // not counted
+}
+
+TEST(ExportMarkdown, TheAnswerStandsBeforeTheRows) {
+  MadeReport made;
+  const auto layer = made.add_layer({"net"});
+  for (const char* name : {"volta_sgemm_128x128_nn", "b|c"})
+    made.add_kernel(layer, name, 1e6, 1e9, 1e3);
+  made.report.step.wall_mean_ns = 4e6;
+  made.report.step.idle_ns = 2e6;
+  const auto lines = lines_of(export_markdown({made.done()}, {"f"}, {}));
+  EXPECT_TRUE(lines.at(2).starts_with("A step: 4.00 ms, GPU busy 2.00 ms")) << lines[2];
+  EXPECT_EQ(lines.at(3), "");
+  EXPECT_TRUE(lines.at(4).starts_with("- **up to 2.00 ms**: ")) << lines[4];
+  EXPECT_FALSE(has(lines.at(4), "Layers: ")) << lines[4];  // the rows tell where
 }
 
 TEST(ExportMarkdown, ACellCannotEndItself) {

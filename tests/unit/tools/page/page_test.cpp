@@ -150,6 +150,7 @@ TEST(PageData, Advice) {
   for (std::size_t i = 0; i < advice.size(); ++i) {
     EXPECT_EQ(shown[i]["id"], advice[i].id);
     EXPECT_EQ(shown[i]["action"], advice[i].action);
+    EXPECT_EQ(shown[i]["where"], advice[i].where);
     EXPECT_EQ(shown[i]["trigger"], advice[i].trigger);
     if (advice[i].saving_ns)
       EXPECT_NEAR(shown[i]["saving"].get<double>(), *advice[i].saving_ns,
