@@ -40,6 +40,14 @@ class FirstScreen(PageTest):
         self.assertIn("Up to 500 us of the step (25 %)", card)
         self.assertIn("The GPU idles for 25.0 % of a step", card)
 
+    def test_copies_are_said_to_be_unhidden_only_where_that_is_known(self):
+        self.assertTrue(any(card.startswith("Copies that nothing hides") for card in self.cards(self.open(blocks(), tree=False))))
+        report = blocks()
+        report["step"].update(exposed=None, graph=None, critical_path=None)
+        report["copies"][0]["time_ns"] = report["step"]["copy_ns"] = 6e5
+        cards = self.cards(self.open(report, tree=False))
+        self.assertTrue(any(card.startswith("Copies Up to") for card in cards), cards)
+
     def test_a_group_promises_no_more_than_its_members_have_on_the_critical_path(self):
         report = blocks()
         for row in report["layers"][3:8:2] + report["kernels"][:3]:

@@ -128,6 +128,13 @@ class Ranks(PageTest):
         self.assertIn("No rank is slow", page.inner_text("#verdict"))
         self.assertNotIn("Ranks differ", page.inner_text("#verdict"))
 
+    def test_processes_without_ranks_are_named_by_their_files(self):
+        one, two = made_reports.net(), made_reports.net(1.4)
+        two["run"]["pid"] += 1
+        said = self.open(one, two, tree=False).inner_text("#verdict")
+        self.assertIn("report1.json is the slowest", said)
+        self.assertIn("Processes differ most in", said)
+
     def test_two_runs_are_not_one(self):
         page = self.open(made_reports.net(), made_reports.net(4), tree=False)
         self.assertEqual(page.inner_text("h1"), "[playback] 2 runs: report0.json, report1.json")

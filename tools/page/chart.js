@@ -66,7 +66,7 @@ function missingParts(dots) {
   const kind = dots.length && dots[0].kernel ? "kernel" : "layer";
   const parts = [["FLOPs", dot => dot.flops === null && dot.rate === null], ["DRAM bytes", dot => dot.dram === null && dot.bandwidth === null], ["times", dot => dot.time === null]]
     .map(([name, isMissing]) => [name, dots.filter(isMissing).length]).filter(([, count]) => count > 0)
-    .map(([name, count]) => `the ${name} of ${count < dots.length ? plural(count, kind) : dots.length === 1 ? `the ${kind}` : `all ${dots.length} ${kind}s`}`);
+    .map(([name, count]) => `the ${name} of ${count < dots.length ? plural(count, kind) : dots.length === 1 ? `the ${kind}` : dots.length === 2 ? `both ${kind}s` : `all ${dots.length} ${kind}s`}`);
   return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1]}`;
 }
 

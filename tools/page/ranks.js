@@ -33,15 +33,16 @@ function drawRanks() {
   if (ranks.length < 2) return "";
   const longest = d3.max(ranks, rank => rank.division.whole), mean = d3.mean(ranks, rank => rank.work);
   const [slowest] = ranks.slice().sort((a, b) => b.work - a.work);
+  const word = reports.every(report => report.run.rank !== null) ? "rank" : "process";
   const differs = slowest.work > mean * (1 + SPREAD_MATTERS);
   const strip = ranks.slice(0, MOST_RANKS).map(({ report, division }) => element("div", { class: "rank", title: `${report.label}: ${duration(division.whole)}` },
-    element("span", { class: "soft" }, report.label.replace(/^rank /, "")),
+    element("span", { class: "soft" }, shortenedMiddle(report.label.replace(/^rank /, ""), 16)),
     element("div", { class: "stack", style: `width:${100 * division.whole / longest}%` }, ...division.parts.map(([limit, ns]) => element("span", { class: `limit-${limit}`, style: `flex-grow:${ns / division.whole}` })))));
   const spreads = spreadsOf().map(row => `${shortPath(row.name.split("/"))}${row.direction === "none" ? "" : ` ${row.direction}`}: ${duration(row.longest)} on ${row.report.label}, ${duration(row.mean)} on average`);
   return element("div", { class: "ranks" },
-    element("p", {}, element("strong", {}, differs ? `${capital(slowest.report.label)} is the slowest` : "No rank is slow"),
+    element("p", {}, element("strong", {}, differs ? `${word === "rank" ? capital(slowest.report.label) : slowest.report.label} is the slowest` : `No ${word} is slow`),
       `: its kernels take ${duration(slowest.work)} a ${unitOf(slowest.report)}, those of all ${ranks.length} take ${duration(mean)} on average, communication left out.`),
     element("div", { class: "strip-of-ranks", style: `columns:${Math.min(4, Math.ceil(strip.length / 8))} 180px`, role: "img", "aria-label": ranks.slice(0, MOST_RANKS).map(rank => `${rank.report.label} ${duration(rank.work)}`).join(", ") }, ...strip),
-    ranks.length > MOST_RANKS ? element("p", { class: "soft" }, `${ranks.length - MOST_RANKS} more ranks`) : "",
-    spreads.length ? element("p", {}, `Ranks differ most in ${spreads.join("; ")}.`) : "");
+    ranks.length > MOST_RANKS ? element("p", { class: "soft" }, `${ranks.length - MOST_RANKS} more`) : "",
+    spreads.length ? element("p", {}, `${word === "rank" ? "Ranks" : "Processes"} differ most in ${spreads.join("; ")}.`) : "");
 }

@@ -5,7 +5,8 @@ const COPIES_MATTER = 0.1; // of the kernels' time
 const SAME_WORK = 0.01, SAME_TIME = 0.25; // by how much equal layers may differ
 
 // Advice on the step as a whole; the other items name layers, which have cards of their own.
-const WHOLE = { idle: "The GPU is idle", input: "Waiting for input", copies: "Copies that nothing hides", communication: "Communication that nothing hides" };
+const WHOLE = { idle: "The GPU is idle", input: "Waiting for input", copies: "Copies", communication: "Communication" };
+const HIDEABLE = new Set(["copies", "communication"]); // whether something hides them is known where steps were recorded
 const COLOUR_OF_WHOLE = { idle: "idle", input: "idle", copies: "copies", communication: "communication" };
 
 // What the step, or the kernels' time where no step is known, divides into: {parts: [[limit, ns]], whole, step}. null without a time.
@@ -133,7 +134,7 @@ function cardsOf(report) {
   for (const item of report.advice) {
     if (!(item.id in WHOLE) || !(item.saving > 0)) continue;
     const limit = COLOUR_OF_WHOLE[item.id];
-    cards.push({ report, name: WHOLE[item.id], count: 1, direction: "none", limit, bound: LIMITS[limit], low: null, high: item.saving, replayed: Boolean(report.step.graph),
+    cards.push({ report, name: WHOLE[item.id] + (report.step.exposed && HIDEABLE.has(item.id) ? " that nothing hides" : ""), count: 1, direction: "none", limit, bound: LIMITS[limit], low: null, high: item.saving, replayed: Boolean(report.step.graph),
       time: null, share: null, todo: item.action, trigger: item.trigger, dots: [] });
   }
   return cards.sort((a, b) => b.high - a.high).slice(0, CARDS);
