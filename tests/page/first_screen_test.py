@@ -48,6 +48,20 @@ class FirstScreen(PageTest):
         cards = self.cards(self.open(report, tree=False))
         self.assertTrue(any(card.startswith("Copies Up to") for card in cards), cards)
 
+    def test_one_change_for_many_layers_has_a_card_where_it_saves_most(self):
+        layers, kernels = [made_reports.layer(0, None, [], 4e6)], []
+        for i in range(1, 11):
+            layers.append(made_reports.layer(i, 0, [f"linear{i}"], 2e5, "forward"))
+            kernels.append(made_reports.kernel(i, "ampere_sgemm_128x128_nn", 1e10 + 1e9 * i, 5e7, 2e5, "forward"))
+        report = made_reports.report(layers, kernels)
+        report["ceilings"].append({"device": 0, "kind": "compute", "name": "tf32_tensor", "value": 8 * made_reports.COMPUTE, "source": "theoretical: made up"})
+        page = self.open(report, tree=False)
+        first = self.cards(page)[0]
+        self.assertRegex(first, r"^10 layers, such as linear\d+ Up to \S+ \S+ of kernels' time a step held by compute")
+        self.assertIn("tensor cores", first)
+        page.locator(".card button").first.click()
+        self.assertEqual(page.locator("#table tr.pinned").count(), 10)
+
     def test_a_group_promises_no_more_than_its_members_have_on_the_critical_path(self):
         report = blocks()
         for row in report["layers"][3:8:2] + report["kernels"][:3]:
@@ -60,7 +74,7 @@ class FirstScreen(PageTest):
         page.locator(".card button").first.click()
         page.mouse.move(1, 1)
         tip = " ".join(page.inner_text("#tip").split())
-        self.assertIn("conv of Net/0, Net/1, Net/2 ×3; the first of them:", tip)
+        self.assertIn("conv of Net/0, Net/1, Net/2 ×3; below, the first of them", tip)
         # 1e10 FLOP at 100 TFLOP/s, 5e7 byte at 2 TB/s
         self.assertIn("compute. Its FLOPs need 100 us at their roof, its DRAM bytes 25 us at theirs. It takes 400 us.", tip)
         self.assertIn("kernels conv_kernel 400 us ×1", tip)

@@ -122,6 +122,11 @@ class Ranks(PageTest):
             card = page.locator(".card").first.bounding_box()
             self.assertLess(card["y"] + card["height"], 900)
             self.assertEqual(page.inner_text("h1"), "[playback] python main.py")  # one run has one title
+            widths = page.eval_on_selector_all(".rank .stack", "bars => bars.map(bar => bar.getBoundingClientRect().width)")
+            self.assertEqual(widths.index(max(widths)), 3)  # it stands out
+            page.locator(".rank").nth(5).click()
+            self.assertIn("Of rank 5:", page.inner_text("#verdict"))
+            self.assertLess(page.locator("#advice li").count(), 8)  # of the one that is shown
 
     def test_equal_ranks_are_told_to_be(self):
         page = self.open(*self.ranks(4), tree=False)

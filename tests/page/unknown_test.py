@@ -29,7 +29,7 @@ class Unknown(PageTest):
         page.get_by_label("kernels", exact=True).check()
         self.check(page, "L2")
         self.uncheck(page, "DRAM")
-        self.assertIn("3 kernels of 5 not shown (50 % of the time): work, bytes or time unknown; 1 without a place", page.inner_text("#not-shown"))
+        self.assertIn("3 kernels of 5 not shown (50 % of the time): 2 with work, bytes or time unknown; 1 without a place", page.inner_text("#not-shown"))
         self.uncheck(page, "L2")
         self.assertIn("5 kernels of 5 not shown (100 % of the time): no level is chosen.", page.inner_text("#not-shown"))
         made = made_reports.net()
@@ -39,7 +39,7 @@ class Unknown(PageTest):
         page.get_by_label("kernels", exact=True).check()
         self.check(page, "L2")
         self.uncheck(page, "DRAM")
-        self.assertIn("4 kernels of 5 not shown (60 % of the time): work, bytes or time unknown; "
+        self.assertIn("4 kernels of 5 not shown (60 % of the time): 2 with work, bytes or time unknown; "
                       "2 without a place on these axes: 0 bytes, or 0 FLOP while DRAM is not shown.", page.inner_text("#not-shown"))
 
     def test_copies_of_which_some_are_unknown_say_so(self):

@@ -73,8 +73,8 @@ function missingParts(dots) {
 // Without a point there is nothing to measure axes by. It says why; the notes say what would help.
 function drawNothing(root, inner) {
   const missing = missingParts(current.unknown), hasNotes = reports.some(report => report.run.notes.length > 0);
-  const lines = current.unknown.length === 0 ? ["No point is chosen, or no kernel ran."]
-    : [missing ? `No point can be drawn. Unknown: ${missing}.` : "No point has a place on these axes.", hasNotes ? "The notes say what would help." : ""];
+  const lines = current.unknown.length === 0 ? [reports.some(report => report.dots.kernels.length > 0) ? "Nothing is chosen above: what the chart shows." : "No kernel ran."]
+    : [missing ? `No point can be drawn. Unknown: ${missing}.` : "No point has a place on these axes.", hasNotes ? "The notes say more." : ""];
   const wide = wrapped(lines.filter(line => line).join(" "), inner.width, 12);
   wide.forEach((text, line) => {
     root.append("text").attr("class", "label nothing").attr("x", inner.width / 2 - margin().left / 2).attr("y", 40 + 20 * line).attr("text-anchor", "middle").text(text);
@@ -177,7 +177,7 @@ function notShown({ unknown, points }) {
   const time = sumOf(unknown.filter(dot => !dot.again).map(dot => [dot.share]));
   const without = unknown.filter(hasNoPlace).length;
   const reasons = state.view === "roofline" && state.levels.size === 0 ? ["no level is chosen"]
-    : [unknown.length > without && "work, bytes or time unknown", without > 0 && `${without} without a place on these axes: 0 bytes, or 0 FLOP while DRAM is not shown`];
+    : [unknown.length > without && `${without > 0 ? `${unknown.length - without} with ` : ""}work, bytes or time unknown`, without > 0 && `${without} without a place on these axes: 0 bytes, or 0 FLOP while DRAM is not shown`];
   return `${plural(unknown.length, state.rows === "layers" ? "layer" : "kernel")} of ${all} not shown (${sumText(time, percent)} of the ${timeOfShares()}): ${reasons.filter(each => each).join("; ")}.`;
 }
 

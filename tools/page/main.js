@@ -63,7 +63,7 @@ function drawLost() {
 }
 
 function drawAdvice() {
-  const items = reports.flatMap(report => report.advice.map(each => ({ ...each, report })));
+  const items = reports.filter(report => state.reports.has(report.index)).flatMap(report => report.advice.map(each => ({ ...each, report })));
   items.sort((a, b) => (b.saving ?? -1) - (a.saving ?? -1));
   document.getElementById("advice").hidden = items.length === 0;
   document.querySelector("#advice ol").replaceChildren(...items.map(({ action, where, trigger, saving, report }) => element("li", {},
@@ -170,9 +170,17 @@ drawControls();
 drawArrangement();
 drawChart();
 drawTable();
+showTip(); // what the address pins
 listenToChart();
 addEventListener("resize", () => changed("chart"));
 addEventListener("hashchange", () => location.reload()); // another link to this page
+// From wherever something was pinned.
+addEventListener("keydown", event => {
+  if (event.key !== "Escape" || (!state.pinned && !state.spread)) return;
+  state.pinned = state.spread = null;
+  place();
+  changed("mark");
+});
 // On paper the colours are those of light.
 let themeBefore = null;
 addEventListener("beforeprint", () => {

@@ -139,8 +139,11 @@ function drawLabels(room) {
   const start = sharedStart(shownDots());
   room.take(top.map(discOf));
   const others = seen.filter(mark => !top.includes(mark)).slice(0, MOST_COUNTS).map(discOf); // better not on these
-  for (const mark of top) {
-    const text = labelOf(mark, start), away = radiusOf(mark) + 5;
+  const names = top.map(mark => labelOf(mark, start));
+  for (const [i, mark] of top.entries()) {
+    // Forward and backward of a layer have the same name.
+    const twice = names.filter(name => name === names[i]).length > 1 && mark.point.dot.direction !== "none";
+    const text = names[i] + (twice ? ` ${mark.point.dot.direction}` : ""), away = radiusOf(mark) + 5;
     const places = [];
     for (const more of [0, 14, 28, 44]) {
       places.push({ x: mark.px + away, y: mark.py + 4 - more }, { x: mark.px - away, y: mark.py + 4 - more, anchor: "end" },

@@ -28,21 +28,38 @@ function spreadsOf() {
   }).filter(row => row.longest > row.mean * (1 + SPREAD_MATTERS)).sort((a, b) => (b.longest - b.mean) - (a.longest - a.mean)).slice(0, MOST_SPREADS);
 }
 
+// What a rank's kernels are limited by: [[limit, ns]].
+function kernelParts(report) {
+  const byLimit = new Map();
+  for (const dot of report.dots.kernels) {
+    if (!dot.again && dot.bound !== "communication" && dot.time > 0) byLimit.set(limitOf(dot.bound), (byLimit.get(limitOf(dot.bound)) || 0) + dot.time);
+  }
+  return inOrder(byLimit);
+}
+
+function showReport(report) {
+  state.reports = new Set([report.index]);
+  drawControls();
+  drawVerdict();
+  drawAdvice();
+  changed("chart", "table");
+}
+
 function drawRanks() {
   const ranks = reports.map(report => ({ report, division: divisionOf(report), work: rankWork(report) })).filter(rank => rank.division);
   if (ranks.length < 2) return "";
-  const longest = d3.max(ranks, rank => rank.division.whole), mean = d3.mean(ranks, rank => rank.work);
+  const longest = d3.max(ranks, rank => rank.work), mean = d3.mean(ranks, rank => rank.work);
   const [slowest] = ranks.slice().sort((a, b) => b.work - a.work);
   const word = reports.every(report => report.run.rank !== null) ? "rank" : "process";
   const differs = slowest.work > mean * (1 + SPREAD_MATTERS);
-  const strip = ranks.slice(0, MOST_RANKS).map(({ report, division }) => element("div", { class: "rank", title: `${report.label}: ${duration(division.whole)}` },
+  const strip = ranks.slice(0, MOST_RANKS).map(({ report, work }) => element("button", { type: "button", class: "rank", title: `${report.label}: ${duration(work)} of kernels a ${unitOf(report)}; a click shows it`, onclick: () => showReport(report) },
     element("span", { class: "soft" }, shortenedMiddle(report.label.replace(/^rank /, ""), 16)),
-    element("div", { class: "stack", style: `width:${100 * division.whole / longest}%` }, ...division.parts.map(([limit, ns]) => element("span", { class: `limit-${limit}`, style: `flex-grow:${ns / division.whole}` })))));
+    element("span", { class: "stack", style: `width:${100 * work / longest}%` }, ...kernelParts(report).map(([limit, ns]) => element("span", { class: `limit-${limit}`, style: `flex-grow:${ns / work}` })))));
   const spreads = spreadsOf().map(row => `${shortPath(row.name.split("/"))}${row.direction === "none" ? "" : ` ${row.direction}`}: ${duration(row.longest)} on ${row.report.label}, ${duration(row.mean)} on average`);
   return element("div", { class: "ranks" },
     element("p", {}, element("strong", {}, differs ? `${word === "rank" ? capital(slowest.report.label) : slowest.report.label} is the slowest` : `No ${word} is slow`),
       `: its kernels take ${duration(slowest.work)} a ${unitOf(slowest.report)}, those of all ${ranks.length} take ${duration(mean)} on average, communication left out.`),
-    element("div", { class: "strip-of-ranks", style: `columns:${Math.min(4, Math.ceil(strip.length / 8))} 180px`, role: "img", "aria-label": ranks.slice(0, MOST_RANKS).map(rank => `${rank.report.label} ${duration(rank.work)}`).join(", ") }, ...strip),
+    element("div", { class: "strip-of-ranks", style: `columns:${Math.min(4, Math.ceil(strip.length / 8))} 180px`, role: "group", "aria-label": "Kernels' time of each, by what limits it" }, ...strip),
     ranks.length > MOST_RANKS ? element("p", { class: "soft" }, `${ranks.length - MOST_RANKS} more`) : "",
     spreads.length ? element("p", {}, `${word === "rank" ? "Ranks" : "Processes"} differ most in ${spreads.join("; ")}.`) : "");
 }

@@ -152,14 +152,29 @@ function openSome() {
   }
 }
 
+const NOT_OF_KERNELS = new Set(["host", "span", "wait"]);
 function cellOf(column, row) {
-  const value = column.of(row);
-  const empty = value === null || value === undefined;
-  return element("td", { class: column.text ? "text" : null }, column.text ? (value || "") : empty ? (row.kernel && ["host", "span", "wait"].includes(column.id) ? "" : unknownSpan()) : column.show(value, row), gaugeOf(column, row));
+  const value = column.of(row), empty = value === null || value === undefined;
+  if (column.text) return element("td", { class: "text" }, value || "");
+  return element("td", {}, !empty ? column.show(value, row) : row.kernel && NOT_OF_KERNELS.has(column.id) ? "" : unknownSpan(), gaugeOf(column, row));
+}
+
+// What a row is called where the table stands: in the flat list, among what was found, or in the tree.
+function labelOfRow(row) {
+  const report = reports.length > 1 ? reports[row.report].label : "";
+  if (state.search) return row.kernel ? row.name : row.path;
+  if (state.flat) return (report ? report + ": " : "") + row.label;
+  return row.name || report || "whole program";
+}
+
+// All of a name, and of all names of a row of several.
+function fullName(row) {
+  if (row.members) return row.members.map(member => member.path).join("\n");
+  return (row.kernel ? row.name : row.path) + (row.dotted ? `  (${row.dotted})` : "");
 }
 
 function nameCell(row, depth) {
-  const label = state.flat && !state.search ? (reports.length > 1 ? reports[row.report].label + ": " : "") + row.label : row.kernel || state.search ? (row.kernel ? row.name : row.path) : row.name || (reports.length > 1 ? reports[row.report].label : "whole program");
+  const label = labelOfRow(row);
   const space = element("span", { style: `padding-left:${depth * 16}px` });
   const open = !row.kernel && state.open.has(openKey(row));
   const turn = !row.kernel && !state.search && hasMore(row)
@@ -170,7 +185,8 @@ function nameCell(row, depth) {
       changed("table");
     } }, open ? "▾" : "▸")
     : state.flat && depth === 0 ? "" : element("span", { style: "display:inline-block;width:20px" });
-  return element("td", { class: "name", title: shortened(row.members ? row.members.map(member => member.path).join("\n") : (row.kernel ? row.name : row.path) + (row.dotted ? `  (${row.dotted})` : ""), 600) }, space, turn, element("bdi", {}, state.flat ? shortenedMiddle(label, row.members ? 28 : 36) : shortened(label, 300)), row.members ? ` ×${row.members.length}` : "");
+  const shown = state.flat ? shortenedMiddle(label, row.members ? 28 : 36) : shortened(label, 300);
+  return element("td", { class: "name", title: shortened(fullName(row), 600) }, space, turn, element("bdi", {}, shown), row.members ? ` ×${row.members.length}` : "");
 }
 
 const pinOf = row => ({ report: row.report, layer: row.kernel ? row.layer : row.id, key: row.kernel ? row.key : null });
@@ -259,11 +275,17 @@ function drawTable() {
   markTable();
 }
 
+function isRowPinned(row, pinned) {
+  if (row.members) return Boolean(pinned.keys) && row.members.every(member => pinned.keys.has(member.key));
+  if (pinned.layers) return !row.kernel && pinned.layers.has(row.id);
+  return pinned.key && row.kernel ? row.key === pinned.key : !row.kernel && row.id === pinned.layer;
+}
+
 function markTable() {
   const { pinned } = state;
   for (const line of document.querySelectorAll("#table tbody tr")) {
     const { row } = line;
-    const on = row && pinned && row.report === pinned.report && (row.members ? pinned.keys && row.members.every(member => pinned.keys.has(member.key)) : pinned.layers ? !row.kernel && pinned.layers.has(row.id) : pinned.key && row.kernel ? row.key === pinned.key : !row.kernel && row.id === pinned.layer);
+    const on = row && pinned && row.report === pinned.report && isRowPinned(row, pinned);
     line.classList.toggle("pinned", Boolean(on));
     if (on) line.setAttribute("aria-selected", "true");
     else line.removeAttribute("aria-selected");

@@ -30,7 +30,7 @@ function why(dot) {
   if (bound === "communication") return "It exchanges data with other ranks.";
   if (bound === "overhead") return dot.box === null ? "Its kernels are shorter than their launches." : `Its launches cost ${duration(dot.box)}, and its kernels take ${duration(time)}.`;
   if (dot.computeTime === null || !(dot.overRoof > 0)) {
-    return bound === "memory" || bound === "compute" ? `It reaches ${percent(dot.fraction)} of ${roofName(dot.ceiling || "its roof")}.` : bound === "unknown" ? "FLOPs, bytes, the time or a roof is unknown." : "";
+    return bound === "memory" || bound === "compute" ? `It reaches ${percent(dot.fraction)} of ${roofName(dot.ceiling || "its roof")}.` : bound !== "unknown" ? "" : missingParts([dot]) ? `Unknown: ${missingParts([dot])}.` : "A roof is unknown.";
   }
   const [compute, memory] = [dot.computeTime, dot.memoryTime].map(ns => ns / dot.overRoof);
   const needs = `Its FLOPs need ${duration(compute)} at their roof, its DRAM bytes ${duration(memory)} at theirs`;
@@ -65,8 +65,8 @@ function known(dot) {
     dot.kernel && dot.registers !== null && ["a block takes", `${digits(dot.registers)} registers a thread, ${size(dot.shared)} of shared memory; an SM holds ${dot.perSm === null ? "an unknown number" : `at most ${digits(dot.perSm)}`}`],
     dot.kernel && dot.waves !== null && ["waves", digits(dot.waves)],
     dot.kernel && dot.exchange && ["exchanges", dot.exchange],
-    ["work", `${rowSum(dot.flops, dot.coverFlops, each => withPrefix(each, "FLOP"))}${dot.types.length ? ": " + dot.types.map(([type, value]) => `${type} ${withPrefix(value, type.endsWith("operations") ? "" : "FLOP")}`).join(", ") : ""}`],
-    ["bytes", `DRAM ${rowSum(dot.dram, dot.coverBytes, size)}, ${LEVELS.slice(1).map(level => `${level.name} ${bytes(level)}`).join(", ")}`],
+    dot.analytic ? ["work", `${withPrefix(workOf(dot, "flops", "rate"), "FLOP")} by formula, not counted`] : ["work", `${rowSum(dot.flops, dot.coverFlops, each => withPrefix(each, "FLOP"))}${dot.types.length ? ": " + dot.types.map(([type, value]) => `${type} ${withPrefix(value, type.endsWith("operations") ? "" : "FLOP")}`).join(", ") : ""}`],
+    dot.analytic ? ["bytes", `${withPrefix(workOf(dot, "dram", "bandwidth"), "B")} by formula`] : ["bytes", `DRAM ${rowSum(dot.dram, dot.coverBytes, size)}, ${LEVELS.slice(1).map(level => `${level.name} ${bytes(level)}`).join(", ")}`],
     ["intensity", `${digits(dot.intensity)} FLOP/byte at DRAM`],
     ["performance", `${withPrefix(dot.rate, "FLOP/s")}, ${withPrefix(dot.bandwidth, "B/s")} of DRAM`],
     ["of the roof", `${percent(dot.fraction)}${dot.ceiling ? ` of ${roofName(dot.ceiling)}, ${dot.source}` : ""}`],
@@ -93,7 +93,9 @@ function showTip() {
   const dots = state.hovered ? [state.hovered] : state.pinned && state.pinned.keys ? pinned.filter(dot => state.pinned.keys.has(dot.key)) : pinned;
   tip.hidden = dots.length === 0;
   if (tip.hidden) return;
-  const title = dots.length > 1 ? `${groupName(dots)} ×${dots.length}; the first of them:` : dots[0].name;
-  tip.replaceChildren(element("strong", {}, shortened(title, 300)), element("dl", {},
+  const title = dots.length > 1 ? `${groupName(dots)} ×${dots.length}; below, the first of them` : dots[0].name;
+  const unit = unitOf(reports[dots[0].report]), saving = dots.length > 1 ? savingOf(dots) : null;
+  const together = dots.length > 1 ? [["all together", `${sumText(sumOf(dots.map(dot => [dot.time, dot.coverTime])), duration)} a ${unit}, saving up to ${duration(saving.high)}`]] : [];
+  tip.replaceChildren(element("strong", {}, shortened(title, 300)), element("dl", {}, ...together.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]),
     ...known(dots[0]).flatMap(([name, text]) => [element("dt", {}, name), element("dd", { dir: "auto" }, shortened(String(text), 400))])));
 }

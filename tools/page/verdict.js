@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer before the numbers: what a step consists of, and the three places where most of it could be saved.
 const CARDS = 3, FEW = 3;
+const DIFFERENT_WINDOWS = 0.05; // of a step
 const COPIES_MATTER = 0.1; // of the kernels' time
 const SAME_WORK = 0.01, SAME_TIME = 0.25; // by how much equal layers may differ
 
@@ -32,8 +33,14 @@ function divisionOf(report) {
   const computing = kernels.filter(dot => !exposed || dot.bound !== "communication");
   const busy = Math.max(0, wall - d3.sum([...byLimit.values()])), whole = d3.sum(computing, dot => dot.time);
   // Kernels may run beside each other: each limit gets the part of the busy time that its kernels have of all kernels' time.
-  for (const dot of computing) add(limitOf(dot.bound), dot.time / whole * busy);
-  if (!(whole > 0)) add("unknown", busy);
+  // Busy time without kernels is that of copies; what is then left is unknown, unless it is so little that windows differ by it.
+  const rest = Math.max(0, busy - whole), isSmall = whole > 0 && rest < DIFFERENT_WINDOWS * wall;
+  for (const dot of computing) add(limitOf(dot.bound), dot.time * (isSmall || whole > busy ? busy / whole : 1));
+  if (!isSmall) {
+    const copies = exposed ? 0 : Math.min(rest, report.step.copy_ns || 0);
+    add("copies", copies);
+    add("unknown", rest - copies);
+  }
   return { parts: inOrder(byLimit), whole: wall, step: true };
 }
 
@@ -112,12 +119,29 @@ const shortPath = path => path.slice(-3).join("/");
 
 const WITHOUT_ADVICE = {
   memory: "Move fewer bytes: fuse it with its neighbours, use a narrower type, or reuse what caches hold.",
-  compute: "It is near its compute roof: a narrower type, tensor cores or less work would help.",
+  compute: "Its FLOPs decide how long it takes: a narrower type, tensor cores or less work would help.",
   latency: "It waits: more parallel work for each SM, or loads that do not depend on each other.",
   small: "Its grids do not fill the GPU: larger batches, or several of them at the same time.",
   overhead: "Its kernels are shorter than their launches: fuse them, or launch them as a CUDA graph.",
   communication: "Start it earlier, beside computing, or send fewer bytes.",
 };
+
+// What is advised against a limit, before other items on the same layers.
+const ADVICE_OF_LIMIT = { small: "more_parallel_work" };
+
+// One change for many layers, where it saves much more than any single group of equal ones.
+const MUCH_MORE = 1.5;
+function broadCard(report, largest) {
+  const [item] = report.advice.filter(each => !(each.id in WHOLE) && each.saving > MUCH_MORE * largest).sort((a, b) => b.saving - a.saving);
+  if (!item || item.places.length < 2) return null;
+  const places = new Set(item.places.map(place => place.join("\n")));
+  const dots = report.dots.layers.filter(dot => !dot.again && places.has(`${dot.path}\n${dot.direction}`));
+  if (dots.length < 2) return null;
+  const byLimit = d3.nest ? d3.nest().key(dot => dot.bound).rollup(of => d3.sum(of, dot => dot.time)).entries(dots) : Array.from(d3.rollup(dots, of => d3.sum(of, dot => dot.time), dot => dot.bound), ([key, value]) => ({ key, value }));
+  const bound = byLimit.sort((a, b) => b.value - a.value)[0].key;
+  return { report, name: `${item.places.length} layers, such as ${shortPath(item.places[0][0].split("/"))}`, count: 1, direction: "none", limit: limitOf(bound), bound, low: null, high: item.saving,
+    replayed: Boolean(report.step.graph), time: sumOf(dots.map(dot => [dot.time, dot.coverTime])), share: sumOf(dots.map(dot => [dot.share])).value, todo: item.action, wider: null, dots };
+}
 
 // The cards, largest saving first: {report, name, count, direction, limit, low, high, time, share, advice, pins}.
 function cardsOf(report) {
@@ -126,11 +150,14 @@ function cardsOf(report) {
     const saving = savingOf(group);
     if (!(saving.high > 0)) continue;
     const [dot] = group;
-    const advice = report.advice.find(item => !(item.id in WHOLE) && group.some(each => item.places.some(([name, direction]) => name === each.path && direction === each.direction)));
+    const items = report.advice.filter(item => !(item.id in WHOLE) && group.some(each => item.places.some(([name, direction]) => name === each.path && direction === each.direction)));
+    const advice = items.find(item => item.id === ADVICE_OF_LIMIT[dot.bound]) || items[0];
     cards.push({ report, name: groupName(group), count: group.length, direction: dot.direction, limit: limitOf(dot.bound), bound: dot.bound, ...saving,
       time: sumOf(group.map(each => [each.time, each.coverTime])), share: sumOf(group.map(each => [each.share])).value,
-      todo: advice ? advice.action : WITHOUT_ADVICE[dot.bound] || "What limits it is unknown: see the notes for what was not measured.", dots: group });
+      wider: advice && advice.places.length > group.length && advice.saving > saving.high ? advice : null, todo: advice ? advice.action : WITHOUT_ADVICE[dot.bound] || "What limits it is unknown: see the notes for what was not measured.", dots: group });
   }
+  const broad = broadCard(report, d3.max(cards, card => card.high) || 0);
+  if (broad) cards.push(broad);
   for (const item of report.advice) {
     if (!(item.id in WHOLE) || !(item.saving > 0)) continue;
     const limit = COLOUR_OF_WHOLE[item.id];
@@ -173,7 +200,7 @@ function drawCard(card) {
   const unit = unitOf(card.report);
   const wall = unit === "step" ? card.report.step.wall_ns.mean : null;
   const high = wall > 0 ? Math.min(card.high, wall) : card.high;
-  const saved = card.replayed ? `Up to ${duration(high)} of the ${unit}${wall > 0 ? ` (${percent(high / wall)})` : ""}` : `Up to ${duration(high)} of kernels' time a ${unit}`;
+  const saved = card.replayed || (card.dots.length === 0 && wall > 0) ? `Up to ${duration(high)} of the ${unit}${wall > 0 ? ` (${percent(high / wall)})` : ""}` : `Up to ${duration(high)} of kernels' time a ${unit}`;
   const where = [card.direction === "none" ? "" : card.direction, card.count > 1 ? `×${card.count}` : ""].filter(each => each).join(", ");
   const facts = card.time ? `${sumText(card.time, duration)} of kernels a ${unit}${card.share === null ? "" : `, ${percent(card.share)} of the ${timeOfShares()}`}` : card.trigger;
   const limit = card.limit === "unknown" ? "limit unknown" : card.dots.length ? `held by ${LIMITS[card.limit]}` : card.bound;
@@ -183,7 +210,8 @@ function drawCard(card) {
       element("span", { class: "win" }, saved),
       element("span", { class: "held" }, swatch(card.limit), limit, card.time ? ` · ${facts}` : ""),
       ...(card.time ? [] : [element("span", { class: "soft" }, facts)]),
-      element("span", { class: "todo" }, "Try: " + card.todo)));
+      element("span", { class: "todo" }, "Try: " + card.todo),
+      ...(card.wider ? [element("span", { class: "soft" }, `In all ${card.wider.places.length} layers that this is for: up to ${duration(card.wider.saving)} a ${unit}.`)] : [])));
 }
 
 function drawVerdict() {
