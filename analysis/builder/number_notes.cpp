@@ -113,7 +113,7 @@ void once_note(const Report& report, std::vector<std::string>& notes) {
       "--replay kernel counts both in one run, but runs every kernel several times.");
 }
 
-std::string percent(double value) { return significant(value, 3) + " %"; }
+std::string in_percent(double value) { return significant(value, 3) + " %"; }
 
 // Counted FLOPs against those of the operators' formulas, of the layers that have such operators.
 void model_notes(const Profile::State& state, const Report& report,
@@ -167,12 +167,12 @@ void budget_note(const Report& report, std::vector<std::string>& notes) {
     flops += *root.time_total_ns * root.coverage.flops.value_or(0);
   }
   std::string note =
-      "--budget " + percent(*overhead.budget_percent) + ": measuring added " +
-      (overhead.added_percent ? percent(*overhead.added_percent) : "an unknown share") +
+      "--budget " + in_percent(*overhead.budget_percent) + ": measuring added " +
+      (overhead.added_percent ? in_percent(*overhead.added_percent) : "an unknown share") +
       " up to its last window";
   if (time > 0) {
-    note += "; kernels with " + percent(100 * bytes / time) +
-            " of the known time have bytes, with " + percent(100 * flops / time) + " FLOPs";
+    note += "; kernels with " + in_percent(100 * bytes / time) +
+            " of the known time have bytes, with " + in_percent(100 * flops / time) + " FLOPs";
   }
   notes.push_back(note + ".");
 }

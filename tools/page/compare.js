@@ -15,23 +15,10 @@ const comparedRows = () => (compared.layers.length > 1 ? compared.layers : compa
 
 // Equal layers that changed alike are one: {rows, name, a, b, difference}.
 function changesOf(rows) {
-  const groups = [];
-  const byKey = new Map();
-  for (const row of rows) {
-    const path = row.name.split("/"), key = [row.device, row.direction, row.match, path.length, path[path.length - 1], row.layer].join("\n");
-    const same = (byKey.get(key) || []).find(([first]) => alike(sideOf(first, "a"), sideOf(row, "a"), SAME_CHANGE) && alike(sideOf(first, "b"), sideOf(row, "b"), SAME_CHANGE)
-      && sideOf(first, "a") !== null && sideOf(first, "b") !== null);
-    if (same) {
-      same.push(row);
-      continue;
-    }
-    const group = [row];
-    groups.push(group);
-    byKey.set(key, (byKey.get(key) || []).concat([group]));
-  }
-  return groups.map(group => {
+  const tookAlike = (first, row) => ["a", "b"].every(side => sideOf(first, side) !== null && alike(sideOf(first, side), sideOf(row, side), SAME_CHANGE));
+  const start = sharedStart(rows.map(row => ({ path: row.name })));
+  return grouped(rows, row => [row.device, row.direction, row.match, row.layer, ...endOf(row.name)], tookAlike).map(group => {
     const [a, b] = ["a", "b"].map(side => (group.some(row => sideOf(row, side) === null) ? null : d3.sum(group, row => sideOf(row, side))));
-    const start = sharedStart(rows.map(row => ({ path: row.name })));
     return { rows: group, a, b, difference: a === null || b === null ? null : b - a,
       name: groupName(group.map(row => ({ path: row.name.slice(start.length) || row.name }))) };
   }).sort((a, b) => Math.abs(b.difference || 0) - Math.abs(a.difference || 0));

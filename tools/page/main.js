@@ -113,10 +113,7 @@ function listenToChart() {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (step && order.length) state.hovered = order[(at + step + order.length + (at < 0 && step < 0 ? 1 : 0)) % order.length];
     else if (event.key === "Enter" && state.hovered) return pinDot(state.hovered);
-    else if (event.key === "Escape") {
-      state.hovered = state.pinned = state.spread = null;
-      place();
-    }
+    else if (event.key === "Escape") state.hovered = null; // and what is pinned, below
     else if (event.key === "+" || event.key === "=") svg.call(zoom.scaleBy, 1.4);
     else if (event.key === "-") svg.call(zoom.scaleBy, 1 / 1.4);
     else if (event.key === "0") showAll();

@@ -56,9 +56,9 @@ const isOn = mark => mark.points.some(point => point.dot === state.hovered || is
 const isDim = mark => (state.pinned || state.search) && !mark.points.some(point => point.dot === state.hovered || (state.pinned ? isPinned(point.dot) : isFound(point.dot)));
 const onCanvas = () => current.marks.length > MOST_ELEMENTS && !current.asElements;
 
-function markClass({ point, count }) {
+function markClass({ point }) {
   const { dot } = point;
-  return `dot ${point.level} limit-${limitOf(dot.bound)}${point.open ? " open" : ""}${dot.report > 0 ? " other" : ""}${isAbove(dot) ? " above" : ""}${count > 1 ? " several" : ""}`;
+  return `dot ${point.level} limit-${limitOf(dot.bound)}${point.open ? " open" : ""}${dot.report > 0 ? " other" : ""}${isAbove(dot) ? " above" : ""}`;
 }
 
 function drawMarks() {

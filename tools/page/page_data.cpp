@@ -16,6 +16,7 @@
 #include "analysis/roofline/set_metrics.h"
 #include "tools/advice/advice.h"
 #include "tools/plot/plot.h"
+#include "tools/show/sources.h"
 #include "tools/show/step_lines.h"
 
 namespace gable {
@@ -328,13 +329,6 @@ Json without_rows(const Report& report) {
 }
 
 }  // namespace
-
-std::string shown_command(const RunInfo& run) {
-  const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
-  if (run.command.size() == 2 && base(run.command[0]) == "gable-player")
-    return "the recording " + base(run.command[1]);
-  return joined(run.command);
-}
 
 std::string page_data(const std::vector<Report>& reports, const std::vector<std::string>& files,
                       const std::string& comparison) {

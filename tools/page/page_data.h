@@ -5,6 +5,7 @@
 // from a kernel's own numbers (intensity, rates, share, overhead box) is left to the page.
 //             A column "%name" lists names and values in turns; one name alone has all FLOPs
 //   strings   texts, each once, cut at kLongestText bytes
+//   comparison  of two runs: what diff_json writes, of layers (of kernels where there are none)
 //   reports   [{file, report, layers, dots: {layers, kernels}, advice: [{id, places, action,
 //             where, trigger, saving}]}]; places are [layer's path, direction]
 //     report  as in the report's file, but without the rows of layers and kernels
@@ -21,9 +22,6 @@
 namespace gable {
 
 inline constexpr std::size_t kLongestText = 2048;
-
-// The program's command line, or the name of a played recording.
-[[nodiscard]] std::string shown_command(const RunInfo& run);
 
 // `files` has a name for each report. The text can stand inside a <script> element. `comparison` as
 // in render_page.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of one run beside each other: what each one's step divides into, which one is slow, and in which layers they differ.
+// The ranks of one run beside each other: how long each one's kernels take, which one is slow, and in which layers they differ.
 const MOST_RANKS = 64, MOST_SPREADS = 3, SPREAD_MATTERS = 0.05;
 
 // What a rank computes in a step, without waiting for others.
+function computing(report) {
+  return report.dots.kernels.filter(dot => !dot.again && dot.bound !== "communication" && dot.time > 0);
+}
 function rankWork(report) {
-  return d3.sum(report.dots.kernels, dot => (dot.again || dot.bound === "communication" ? 0 : dot.time || 0));
+  return d3.sum(computing(report), dot => dot.time);
 }
 
 // Which rank the others wait for: that with the most work.
@@ -28,15 +31,6 @@ function spreadsOf() {
   }).filter(row => row.longest > row.mean * (1 + SPREAD_MATTERS)).sort((a, b) => (b.longest - b.mean) - (a.longest - a.mean)).slice(0, MOST_SPREADS);
 }
 
-// What a rank's kernels are limited by: [[limit, ns]].
-function kernelParts(report) {
-  const byLimit = new Map();
-  for (const dot of report.dots.kernels) {
-    if (!dot.again && dot.bound !== "communication" && dot.time > 0) byLimit.set(limitOf(dot.bound), (byLimit.get(limitOf(dot.bound)) || 0) + dot.time);
-  }
-  return inOrder(byLimit);
-}
-
 function showReport(report) {
   state.reports = new Set([report.index]);
   drawControls();
@@ -46,7 +40,7 @@ function showReport(report) {
 }
 
 function drawRanks() {
-  const ranks = reports.map(report => ({ report, division: divisionOf(report), work: rankWork(report) })).filter(rank => rank.division);
+  const ranks = reports.map(report => ({ report, work: rankWork(report) })).filter(rank => rank.work > 0);
   if (ranks.length < 2) return "";
   const longest = d3.max(ranks, rank => rank.work), mean = d3.mean(ranks, rank => rank.work);
   const [slowest] = ranks.slice().sort((a, b) => b.work - a.work);
@@ -54,7 +48,7 @@ function drawRanks() {
   const differs = slowest.work > mean * (1 + SPREAD_MATTERS);
   const strip = ranks.slice(0, MOST_RANKS).map(({ report, work }) => element("button", { type: "button", class: "rank", title: `${report.label}: ${duration(work)} of kernels a ${unitOf(report)}; a click shows it`, onclick: () => showReport(report) },
     element("span", { class: "soft" }, shortenedMiddle(report.label.replace(/^rank /, ""), 16)),
-    element("span", { class: "stack", style: `width:${100 * work / longest}%` }, ...kernelParts(report).map(([limit, ns]) => element("span", { class: `limit-${limit}`, style: `flex-grow:${ns / work}` })))));
+    element("span", { class: "stack", style: `width:${100 * work / longest}%` }, ...inOrder(timeByLimit(computing(report))).map(([limit, ns]) => element("span", { class: `limit-${limit}`, style: `flex-grow:${ns / work}` })))));
   const spreads = spreadsOf().map(row => `${shortPath(row.name.split("/"))}${row.direction === "none" ? "" : ` ${row.direction}`}: ${duration(row.longest)} on ${row.report.label}, ${duration(row.mean)} on average`);
   return element("div", { class: "ranks" },
     element("p", {}, element("strong", {}, differs ? `${word === "rank" ? capital(slowest.report.label) : slowest.report.label} is the slowest` : `No ${word} is slow`),

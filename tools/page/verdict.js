@@ -16,14 +16,13 @@ function divisionOf(report) {
   const timed = ["kernels", "layers"].map(kind => report.dots[kind].filter(dot => dot.time > 0 && !dot.again));
   const knownOf = dots => d3.sum(dots, dot => (limitOf(dot.bound) === "unknown" ? 0 : dot.time));
   const kernels = knownOf(timed[1]) > knownOf(timed[0]) ? timed[1] : timed[0];
-  const byLimit = new Map();
-  const add = (limit, ns) => { if (ns > 0) byLimit.set(limit, (byLimit.get(limit) || 0) + ns); };
   const wall = report.run.unit === "step" ? report.step.wall_ns.mean : null;
   if (!(wall > 0) || report.step.idle_ns === null) {
-    for (const dot of kernels) add(limitOf(dot.bound), dot.time);
-    const whole = d3.sum([...byLimit.values()]);
-    return whole > 0 ? { parts: inOrder(byLimit), whole, step: false } : null;
+    const whole = d3.sum(kernels, dot => dot.time);
+    return whole > 0 ? { parts: inOrder(timeByLimit(kernels)), whole, step: false } : null;
   }
+  const byLimit = new Map();
+  const add = (limit, ns) => addTo(byLimit, limit, ns);
   const { exposed } = report.step;
   add("idle", exposed ? exposed.idle_ns : report.step.idle_ns); // exposed parts of a step add up to it
   if (exposed) {
@@ -35,13 +34,23 @@ function divisionOf(report) {
   // Kernels may run beside each other: each limit gets the part of the busy time that its kernels have of all kernels' time.
   // Busy time without kernels is that of copies; what is then left is unknown, unless it is so little that windows differ by it.
   const rest = Math.max(0, busy - whole), isSmall = whole > 0 && rest < DIFFERENT_WINDOWS * wall;
-  for (const dot of computing) add(limitOf(dot.bound), dot.time * (isSmall || whole > busy ? busy / whole : 1));
+  for (const [limit, ns] of timeByLimit(computing)) add(limit, ns * (isSmall || whole > busy ? busy / whole : 1));
   if (!isSmall) {
     const copies = exposed ? 0 : Math.min(rest, report.step.copy_ns || 0);
     add("copies", copies);
     add("unknown", rest - copies);
   }
   return { parts: inOrder(byLimit), whole: wall, step: true };
+}
+
+function addTo(byLimit, limit, ns) {
+  if (ns > 0) byLimit.set(limit, (byLimit.get(limit) || 0) + ns);
+}
+
+function timeByLimit(dots) {
+  const byLimit = new Map();
+  for (const dot of dots) addTo(byLimit, limitOf(dot.bound), dot.time);
+  return byLimit;
 }
 
 const inOrder = byLimit => Object.keys(LIMITS).filter(limit => byLimit.get(limit) > 0).map(limit => [limit, byLimit.get(limit)]);
@@ -56,24 +65,31 @@ function doesTheSame(a, b) {
   return alike(...flops, SAME_WORK) && alike(...bytes, SAME_TIME) && alike(a.time, b.time, SAME_TIME);
 }
 
-// Layers that do the same work equally fast, such as a block's that recur: one group each.
-function groupsOf(dots) {
-  const groups = new Map();
-  const made = [];
-  for (const dot of dots) {
-    const path = dot.path.split("/");
-    const key = [dot.device, dot.direction, dot.bound, dot.precision, dot.launches, path.length, path[path.length - 1]].join("\n");
-    const same = (groups.get(key) || []).find(([first]) => doesTheSame(first, dot));
+// Items of one key in groups whose members are like the first one.
+function grouped(items, keyOf, isLike) {
+  const byKey = new Map(), made = [];
+  for (const item of items) {
+    const key = keyOf(item).join("\n");
+    const same = (byKey.get(key) || []).find(([first]) => isLike(first, item));
     if (same) {
-      same.push(dot);
+      same.push(item);
       continue;
     }
-    const group = [dot];
+    const group = [item];
     made.push(group);
-    groups.set(key, (groups.get(key) || []).concat([group]));
+    byKey.set(key, (byKey.get(key) || []).concat([group]));
   }
   return made;
 }
+
+// How deep a path leads, and its last name.
+function endOf(text) {
+  const path = text.split("/");
+  return [path.length, path[path.length - 1]];
+}
+
+// Layers that do the same work equally fast, such as a block's that recur: one group each.
+const groupsOf = dots => grouped(dots, dot => [dot.device, dot.direction, dot.bound, dot.precision, dot.launches, ...endOf(dot.path)], doesTheSame);
 
 // At least and at most what a group saves together. Without one of its members' time the step cannot be shorter than the
 // critical path without what all of them would save on it, and not longer than without the best of them.
@@ -137,13 +153,13 @@ function broadCard(report, largest) {
   const places = new Set(item.places.map(place => place.join("\n")));
   const dots = report.dots.layers.filter(dot => !dot.again && places.has(`${dot.path}\n${dot.direction}`));
   if (dots.length < 2) return null;
-  const byLimit = d3.nest ? d3.nest().key(dot => dot.bound).rollup(of => d3.sum(of, dot => dot.time)).entries(dots) : Array.from(d3.rollup(dots, of => d3.sum(of, dot => dot.time), dot => dot.bound), ([key, value]) => ({ key, value }));
-  const bound = byLimit.sort((a, b) => b.value - a.value)[0].key;
-  return { report, name: `${item.places.length} layers, such as ${shortPath(item.places[0][0].split("/"))}`, count: 1, direction: "none", limit: limitOf(bound), bound, low: null, high: item.saving,
+  const [[bound] = ["unknown"]] = [...timeByLimit(dots)].sort((a, b) => b[1] - a[1]);
+  return { report, name: `${item.places.length} layers, such as ${shortPath(item.places[0][0].split("/"))}`, count: 1, direction: "none", limit: bound, bound, low: null, high: item.saving,
     replayed: Boolean(report.step.graph), time: sumOf(dots.map(dot => [dot.time, dot.coverTime])), share: sumOf(dots.map(dot => [dot.share])).value, todo: item.action, wider: null, dots };
 }
 
-// The cards, largest saving first: {report, name, count, direction, limit, low, high, time, share, advice, pins}.
+// The cards, largest saving first: {report, name, count, direction, limit, bound, low, high, replayed, time, share, todo, dots};
+// of a group, too, the advice that is for more layers as `wider`; of the step as a whole what calls for it as `trigger`.
 function cardsOf(report) {
   const cards = [];
   for (const group of groupsOf(report.dots.layers.filter(dot => dot.rankSaving > 0 && !dot.again))) {

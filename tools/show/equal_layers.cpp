@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "analysis/base/display.h"
+#include "analysis/base/units.h"
 #include "analysis/events/layer_tree.h"
-#include "tools/plot/plot.h"
 
 namespace gable {
 namespace {
@@ -25,9 +25,20 @@ bool alike(const Maybe& a, const Maybe& b, double by) {
   return *a == *b || std::abs(*a - *b) <= by * std::max(*a, *b);
 }
 
-std::string precision(const TableRow& row) {
-  return row.analytic && row.sum.roof.level == MemoryLevel::none ? row.sum.roof.ceiling
-                                                                 : precision_of(row.sum.flops);
+// By formula a row has its rates alone. `rate` per second.
+Maybe work_of(const LayerRow& row, const Maybe& work, const Maybe& rate) {
+  if (work || !rate || !row.time_total_ns) return work;
+  return *rate * *row.time_total_ns / kNsPerSecond;
+}
+
+// What is unknown is equal to nothing.
+bool do_the_same(const LayerRow& a, const LayerRow& b) {
+  const Maybe flops = work_of(a, a.flops.total, a.flops_per_s);
+  const Maybe bytes = work_of(a, a.bytes.dram, a.bytes_per_s);
+  if (!flops && !bytes) return false;
+  return alike(flops, work_of(b, b.flops.total, b.flops_per_s), kSameWork) &&
+         alike(bytes, work_of(b, b.bytes.dram, b.bytes_per_s), kSameTime) &&
+         alike(a.time_total_ns, b.time_total_ns, kSameTime);
 }
 
 // Behind the layer's path: "/*", or a graph's name.
@@ -41,7 +52,7 @@ using Key = std::tuple<std::size_t, std::int32_t, Direction, Bound, std::string,
 
 Key key_of(const TableRow& row) {
   const auto& path = row.layer->path;
-  return {row.report,       row.device,  row.direction, row.sum.roof.bound, precision(row),
+  return {row.report,       row.device,  row.direction, row.sum.roof.bound, row.precision,
           row.sum.launches, path.size(), path.back(),   behind_path(row),   row.analytic};
 }
 
@@ -251,9 +262,7 @@ void fold_equal_layers(std::vector<TableRow>& rows) {
     }
     std::vector<std::size_t>& same = with_key[key_of(row)];
     const auto found = std::find_if(same.begin(), same.end(), [&](std::size_t i) {
-      const LayerRow& first = groups[i].front()->sum;
-      return alike(first.flops.total, row.sum.flops.total, kSameWork) &&
-             alike(first.time_total_ns, row.sum.time_total_ns, kSameTime);
+      return do_the_same(groups[i].front()->sum, row.sum);
     });
     if (found != same.end()) {
       groups[*found].push_back(&row);

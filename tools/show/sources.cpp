@@ -16,16 +16,6 @@ namespace {
 
 constexpr const char* kUnknownGpu = "an unknown GPU";
 
-std::string file_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-std::string program_of(const RunInfo& run) {
-  if (run.command.size() == 2 && file_of(run.command[0]) == "gable-player")
-    return "the recording " + file_of(run.command[1]);
-  std::string text;
-  for (const std::string& word : run.command) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 // A process may see GPUs that it does not use.
 bool ran_something(const Report& report, const DeviceInfo& device) {
   return std::any_of(report.layers.begin(), report.layers.end(), [&](const LayerRow& layer) {
@@ -56,6 +46,15 @@ std::string gpus_of(const std::vector<Report>& reports) {
 
 }  // namespace
 
+std::string shown_command(const RunInfo& run) {
+  const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  if (run.command.size() == 2 && base(run.command[0]) == "gable-player")
+    return "the recording " + base(run.command[1]);
+  std::string text;
+  for (const std::string& word : run.command) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 std::vector<std::string> sources_of(const std::vector<Report>& reports) {
   std::vector<std::string> sources;
   for (const auto source : {Source::playback, Source::imported, Source::predicted, Source::cupti}) {
@@ -78,7 +77,7 @@ std::string programs_and_gpus(const std::vector<Report>& reports, std::size_t co
   constexpr std::size_t kLeast = 20;  // of the program
   std::vector<std::string> programs;
   for (const Report& report : reports) {
-    std::string program = one_line(program_of(report.run));
+    std::string program = one_line(shown_command(report.run));
     if (!program.empty() && std::find(programs.begin(), programs.end(), program) == programs.end())
       programs.push_back(std::move(program));
   }

@@ -10,6 +10,9 @@
 
 namespace gable {
 
+// The program's command line, or the name of a played recording.
+[[nodiscard]] std::string shown_command(const RunInfo& run);
+
 // Each source once: playback, import, predicted, then cupti.
 [[nodiscard]] std::vector<std::string> sources_of(const std::vector<Report>& reports);
 

@@ -10,6 +10,7 @@
 #include "analysis/report/layers_by_id.h"
 #include "analysis/roofline/partial_sum.h"
 #include "tools/plot/own_work.h"
+#include "tools/plot/plot.h"
 #include "tools/show/equal_layers.h"
 
 namespace gable {
@@ -41,6 +42,7 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
     row.sum = std::move(own.sum);
     row.counts_again = own.counts_again;
     row.analytic = own.analytic;
+    row.precision = precision_of(own.analytic ? own.formula : row.sum.flops);
     row.tensor_inferred = own.tensor_inferred;
     row.flops_known = own.flops_known;
     row.bytes_known = own.bytes_known;

@@ -24,6 +24,7 @@ struct TableRow {
   LayerRow sum;                     // of the row's own kernels, per unit of its report
   bool counts_again = false;        // a graph: its time is that of other rows, and has no share
   bool analytic = false;  // nothing was counted: FLOPs and bytes are those of the layer's operators
+  std::string precision;  // as precision_of, of what was counted or of the formulas
   bool tensor_inferred = false;                 // FLOPs unknown: on tensor cores by a kernel's name
   bool flops_known = true, bytes_known = true;  // of all its kernels
   Maybe share;                                  // of the GPU time of all reports

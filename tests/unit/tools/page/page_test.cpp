@@ -12,6 +12,7 @@
 #include "tools/advice/advice.h"
 #include "tools/page/page_parts.h"
 #include "tools/page/still_view.h"
+#include "tools/show/sources.h"
 
 namespace gable::tests {
 namespace {

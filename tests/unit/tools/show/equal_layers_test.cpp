@@ -96,6 +96,34 @@ TEST(EqualLayers, DifferByTheirWorkTimeOrPlace) {
             2u);
 }
 
+TEST(EqualLayers, WhatIsUnknownIsEqualToNothing) {
+  Report report = blocks({1e6, 1e6, 1e6});
+  for (KernelRow& kernel : report.kernels) kernel.flops = {};
+  EXPECT_EQ(rows(report).size(), 1u) << "their bytes are known";
+  for (KernelRow& kernel : report.kernels) kernel.bytes = {};
+  EXPECT_EQ(rows(report).size(), 3u);
+}
+
+TEST(EqualLayers, ByFormulaTheirWorkIsWhatTheFormulaSays) {
+  const auto by_formula = [](double flops) {
+    Report report = blocks({1e6, 1e6});
+    for (std::size_t i = 0; i < 2; ++i) {
+      report.kernels[i].flops = {};
+      report.kernels[i].bytes = {};
+      LayerRow& layer = report.layers[i + 1];
+      layer.coverage.time = 1;
+      layer.time_self_ns = 1e6;
+      LayerModel& model = layer.model.emplace();
+      model.self.flops = model.self.types["fp32"] = i == 0 ? 4e5 : flops;
+      model.self.bytes = 1e5;
+      model.flops_per_s = model.bytes_per_s = 1;
+    }
+    return rows(report).size();
+  };
+  EXPECT_EQ(by_formula(4e5), 1u);
+  EXPECT_EQ(by_formula(8e5), 2u);
+}
+
 TEST(EqualLayers, OfSeveralReportsStayApart) {
   const Report report = blocks({1e6, 1e6});
   const TableRows table = table_rows({report, report}, {});
