@@ -188,12 +188,18 @@ void device_notes(const Report& report, std::vector<std::string>& notes) {
     };
     const bool compute = has(CeilingKind::compute), memory = has(CeilingKind::memory);
     if (compute && memory) continue;
+    const bool bound =
+        std::any_of(report.kernels.begin(), report.kernels.end(), [id](const KernelRow& kernel) {
+          return kernel.device == id && kernel.metrics && kernel.metrics->compute_throughput &&
+                 kernel.metrics->memory_throughput;
+        });
     notes.push_back(std::string("The ") +
                     (compute  ? "memory"
                      : memory ? "compute"
                               : "compute and memory") +
-                    " roofs of device " + std::to_string(id) +
-                    " are unknown: no bound, fraction or saving can be given.");
+                    " roofs of device " + std::to_string(id) + " are unknown: " +
+                    (bound ? "no fraction can be given; bound and saving are by ncu's throughputs."
+                           : "no bound, fraction or saving can be given."));
   }
 }
 
@@ -284,8 +290,12 @@ void latency_note(const Profile::State& state, const Report& report,
 
 std::vector<std::string> number_notes(const Profile::State& state, const Report& report) {
   std::vector<std::string> notes;
-  for (const auto& [reason, count] : state.reasons) {
-    notes.push_back(counted(count, "window was", "windows were") + " thrown away: " + reason);
+  for (const auto& [reason, dropped] : state.reasons) {
+    if (dropped.lost > 0)
+      notes.push_back(counted(dropped.lost, "window was", "windows were") +
+                      " thrown away: " + reason);
+    if (dropped.empty > 0)
+      notes.push_back(counted(dropped.empty, "window", "windows") + " measured nothing: " + reason);
   }
   const bool imported = report.run.source == Source::imported;  // has no windows
   const auto from_hw = static_cast<std::uint64_t>(

@@ -317,9 +317,12 @@ void Profile::end_window(const WindowEnd& end) {
   if (!end.keep) {
     window->records = {};
     window->overflow.clear();
-    if (measures(window->phase.kind) && end.launches > 0) ++state.lost.windows;
-    if (!end.reason.empty() && (state.reasons.size() < 32 || state.reasons.contains(end.reason)))
-      ++state.reasons[end.reason];
+    const bool lost = measures(window->phase.kind) && end.launches > 0;
+    if (lost) ++state.lost.windows;
+    if (!end.reason.empty() && (state.reasons.size() < 32 || state.reasons.contains(end.reason))) {
+      State::Dropped& dropped = state.reasons[end.reason];
+      ++(lost ? dropped.lost : dropped.empty);
+    }
   }
   state.close_complete();
   state.limit_waiting();

@@ -112,7 +112,11 @@ struct Profile::State {
   std::uint64_t unknown_graph_launches = 0, unplaced_kernels = 0;
   bool ranges_only = false;  // CUPTI was unavailable: nothing is known of the GPU
   LostCounts lost;
-  std::map<std::string, std::uint64_t> reasons;  // why windows were not kept
+  // Windows that were not kept: those in `lost`, and those in which nothing was measured.
+  struct Dropped {
+    std::uint64_t lost = 0, empty = 0;
+  };
+  std::map<std::string, Dropped> reasons;  // by why
 
   // --- in flight ---
   std::list<Window> windows;  // open, or ended and waiting for records; oldest first

@@ -104,8 +104,11 @@ void LayerSum::add_roof(const KernelRow& kernel, double time) {
   if (is_collective(kernel.name)) communication_ += time;
   if (kernel.has_flag(kSmallGrid)) small_ += time;
   const RoofTimes times = roofline_.times(kernel);
+  if (!kernel.time_mean_ns) return;
+  if (const Maybe least = least_ns(times, kernel))
+    saving_ = saving_.value_or(0) + std::max(0.0, *kernel.time_mean_ns - *least) * kernel.launches;
   const Maybe least = times.min_ns();
-  if (!least || !kernel.time_mean_ns) return;
+  if (!least) return;
   roof_.top += *least * kernel.launches;
   roof_.bottom += time;
   roof_.weight += time;
@@ -115,7 +118,6 @@ void LayerSum::add_roof(const KernelRow& kernel, double time) {
   compute_ceilings_[times.compute_ceiling] += *times.compute_ns * kernel.launches;
   memory_ceilings_[times.memory_ceiling] += *times.memory_ns * kernel.launches;
   levels_[times.memory_ceiling] = times.memory_level;
-  saving_ = saving_.value_or(0) + std::max(0.0, *kernel.time_mean_ns - *least) * kernel.launches;
 }
 
 bool LayerSum::is_timed() const {
@@ -174,12 +176,15 @@ void LayerSum::fill_roof(LayerRow& row) const {
   }
   Maybe launch;
   if (time_ && timed_launches_ > 0) launch = *time_ / timed_launches_;
+  const SetMetrics metrics = row.metrics.value_or(SetMetrics());
   roof.bound = bound_of({.communicates = time_ && communication_ > *time_ / 2,
                          .launch_ns = launch,
                          .latency_ns = roofline_.launch_latency_ns(),
                          .fraction = roof.fraction,
                          .small = time_ && small_ > *time_ / 2,
-                         .memory = memory});
+                         .memory = memory,
+                         .compute_throughput = metrics.compute_throughput,
+                         .memory_throughput = metrics.memory_throughput});
 }
 
 void sum_layers(Report& report, const Roofline& roofline) {

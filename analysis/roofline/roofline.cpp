@@ -34,11 +34,23 @@ struct Pipe {
   }
 };
 
+Maybe larger(const Maybe& a, const Maybe& b) {
+  return a && b ? Maybe(std::max(*a, *b)) : std::nullopt;
+}
+
 }  // namespace
 
 Maybe RoofTimes::min_ns() const {
   if (!compute_ns || !memory_ns) return std::nullopt;
   return std::max(*compute_ns, *memory_ns);
+}
+
+Maybe least_ns(const RoofTimes& times, const KernelRow& kernel) {
+  const Maybe least = times.min_ns();
+  if (least || !kernel.metrics || !kernel.time_mean_ns) return least;
+  const Maybe busiest =
+      larger(kernel.metrics->compute_throughput, kernel.metrics->memory_throughput);
+  return busiest ? Maybe(*busiest * *kernel.time_mean_ns) : std::nullopt;
 }
 
 Roofline::Roofline(const std::vector<Ceiling>& ceilings, Maybe launch_latency_ns)
@@ -112,9 +124,13 @@ Bound bound_of(const BoundFacts& facts) {
   if (facts.communicates) return Bound::communication;
   if (facts.launch_ns && facts.latency_ns && *facts.launch_ns < *facts.latency_ns)
     return Bound::overhead;
-  if (!facts.fraction) return Bound::unknown;
-  if (*facts.fraction < kLatencyFraction) return facts.small ? Bound::small : Bound::latency;
-  return facts.memory ? Bound::memory : Bound::compute;
+  const Maybe busiest = larger(facts.compute_throughput, facts.memory_throughput);
+  const Maybe reached = facts.fraction ? facts.fraction : busiest;
+  if (!reached) return Bound::unknown;
+  if (*reached < kLatencyFraction) return facts.small ? Bound::small : Bound::latency;
+  const bool memory =
+      facts.fraction ? facts.memory : *facts.memory_throughput >= *facts.compute_throughput;
+  return memory ? Bound::memory : Bound::compute;
 }
 
 void Roofline::apply(KernelRow& kernel) const {
@@ -138,15 +154,19 @@ void Roofline::apply(KernelRow& kernel) const {
     roof.level = memory ? times.memory_level : MemoryLevel::none;
     roof.source = source(kernel.device, roof.ceiling);
   }
+  const SetMetrics metrics = kernel.metrics.value_or(SetMetrics());
   roof.bound = bound_of({.communicates = is_collective(kernel.name),
                          .launch_ns = time,
                          .latency_ns = launch_latency_ns_,
                          .fraction = roof.fraction,
                          .small = kernel.has_flag(kSmallGrid),
-                         .memory = memory});
+                         .memory = memory,
+                         .compute_throughput = metrics.compute_throughput,
+                         .memory_throughput = metrics.memory_throughput});
   std::erase(kernel.flags, kTail);
   if (tail_share(kernel).value_or(0) > kWorthTail) kernel.flags.emplace_back(kTail);
-  if (least && time) kernel.saving_ns = std::max(0.0, *time - *least) * kernel.launches;
+  if (const Maybe possible = least_ns(times, kernel); possible && time)
+    kernel.saving_ns = std::max(0.0, *time - *possible) * kernel.launches;
   if (roof.fraction && *roof.fraction > 1) kernel.flags.emplace_back("above_roof");
 }
 

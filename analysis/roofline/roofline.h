@@ -3,6 +3,9 @@
 //   t_compute = max over pipes (FP64, FMA, tensor) of the sum over types of operations / ceiling
 //   t_memory  = max over the known levels of bytes / ceiling
 //   time_min  = max(t_compute, t_memory)      fraction = time_min / time
+// Without FLOPs or bytes, ncu's throughputs tell what holds a kernel. No fraction follows from
+// them:
+//   saving = (1 - max(compute throughput, memory throughput)) * time, what its busiest unit leaves
 // Of ceilings of one name the preferred one holds (ceilings.h). Sparse tensor work is under the
 // sparse rate of its type where that is known.
 // Nothing is clamped: a fraction above 1 stays and is flagged.
@@ -29,6 +32,8 @@ struct BoundFacts {
   Maybe fraction;             // fraction of the roof that binds
   bool small = false;         // its grid does not fill the GPU
   bool memory = false;        // the binding roof is memory's
+  // Of their peaks, as ncu has them: they tell where no fraction is known.
+  Maybe compute_throughput, memory_throughput;
 };
 [[nodiscard]] Bound bound_of(const BoundFacts& facts);
 
@@ -39,6 +44,10 @@ struct RoofTimes {
   MemoryLevel memory_level = MemoryLevel::none;
   [[nodiscard]] Maybe min_ns() const;
 };
+
+// The least time of one launch: under the roofs or, without work or roofs, what its busiest unit
+// takes by ncu's throughputs. Empty if neither is known.
+[[nodiscard]] Maybe least_ns(const RoofTimes& times, const KernelRow& kernel);
 
 class Roofline {
  public:

@@ -79,7 +79,7 @@ class Exports(unittest.TestCase):
 
     def test_colours_are_for_terminals_alone(self):
         self.assertNotIn("\x1b", self.report(self.path))
-        for environment, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
+        for environment, coloured in (({"TERM": "xterm"}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
             mine, its = pty.openpty()
             subprocess.run([GABLE, "report", self.path], stdout=its, timeout=60, check=True, env={**os.environ, **environment})
             os.close(its)

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the report page says before anybody scrolls: which layer, what holds it, how much of a step it could give back, and what to do."""
+import os
+import re
+import subprocess
 import sys
 import unittest
 
 import made_reports
-from browser import CHROMIUM, PageTest
+from browser import CHROMIUM, GABLE, PageTest
 from first_screen_reports import blocks
 
+NO_METRICS = ("occupancy", "warp_efficiency", "warp_efficiency_predicated", "branch_uniformity", "l1_hit_rate", "l2_hit_rate", "sectors_per_load",
+              "sectors_per_store", "l2_sectors_per_request", "compute_throughput", "memory_throughput", "dram_throughput")
 SIZES = {"desktop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 
 
@@ -142,7 +147,86 @@ class FirstScreen(PageTest):
         report = blocks()
         report["step"]["wall_ns"]["mean"] = None
         report["copies"][0]["time_ns"] = 5e6
-        self.assertIn("Copies take 5 ms; whether kernels hide them is unknown.", self.open(report, tree=False).inner_text(".division p"))
+        self.assertIn("Copies take 5 ms; whether kernels hide them is unknown", self.open(report, tree=False).inner_text(".division p"))
+
+    def test_idle_time_and_copies_never_promise_the_same_time(self):
+        report = blocks()
+        report["step"].update(exposed=None, graph=None, critical_path=None, idle_ns=8e5, copy_ns=3e5)
+        report["copies"][0]["time_ns"] = 3e5
+        page = self.open(report, tree=False)
+        cards = {card.split(" Up to ")[0]: card for card in self.cards(page)}
+        self.assertIn("Up to 500 us of the step (25 %)", cards["The GPU is idle"])
+        self.assertIn("up to 300 us of that for copies", cards["The GPU is idle"])
+        self.assertIn("Up to 300 us of the step (15 %)", cards["Copies"])
+        self.assertIn("Of the idle time up to 300 us may be copies", page.inner_text(".division p"))
+
+    def test_a_host_that_takes_longer_than_the_kernels_has_a_card_where_no_step_was_timed(self):
+        report = blocks()
+        report["step"].update(exposed=None, graph=None, critical_path=None, idle_ns=None, copy_ns=None, sync_ns=2e5)
+        report["step"]["wall_ns"]["mean"] = None
+        report["step"]["host_ns"]["mean"] = 9e6
+        report["copies"] = []
+        page = self.open(report, tree=False)
+        first = self.cards(page)[0]
+        # 9 ms, of which it waits for 0.2, and kernels take 1.3
+        self.assertIn("The GPU is idle Up to 7.5 ms a step", first)
+        self.assertIn("The host takes 9 ms a step", page.inner_text(".division p"))
+
+    def test_copies_of_a_run_without_steps_have_a_card(self):
+        report = blocks()
+        report["run"]["unit"] = "run"
+        report["step"].update(exposed=None, graph=None, critical_path=None, idle_ns=None, copy_ns=None)
+        report["step"]["wall_ns"]["mean"] = report["step"]["host_ns"]["mean"] = None
+        report["copies"][0]["time_ns"] = 5e7
+        first = self.cards(self.open(report, tree=False))[0]
+        self.assertIn("Copies Up to 50 ms a run", first)
+        self.assertIn("whether kernels hide them is unknown", first)
+
+    def test_without_layers_cards_are_of_kernels(self):
+        kernels = [made_reports.kernel(0, name, 1e10, 5e7, time) for name, time in (("void ns::stencil<float>(int)", 4e5), ("scale_kernel", 2e5))]
+        page = self.open(made_reports.report([made_reports.layer(0, None, [], 6e5)], kernels), tree=False)
+        self.assertTrue(self.cards(page)[1].startswith("void ns::stencil<float>(int) Up to 300 us"), self.cards(page))
+        page.locator(".card button").first.click()
+        self.assertEqual([row[0] for row in self.rows(page)][0], "void ns::stencil<float>(int)")
+        self.assertEqual(page.locator("#table tr.pinned").count(), 1)
+
+    def test_throughputs_of_ncu_tell_the_limit_where_flops_are_unknown(self):
+        for throughputs, bound, saving in (((0.97, 0.6), "compute", "3 us"), ((0.2, 0.6), "memory", "40 us"), ((0.2, 0.1), "latency", "80 us")):
+            metrics = {**dict.fromkeys(NO_METRICS), "mix": {}, "memory_mix": {}, "compute_throughput": throughputs[0], "memory_throughput": throughputs[1]}
+            kernel = {**made_reports.kernel(0, "work", None, 1e6, 1e5), "metrics": metrics, "saving_ns": (1 - max(throughputs)) * 1e5}
+            kernel["roof"] = {**kernel["roof"], "bound": bound}
+            page = self.open(made_reports.report([made_reports.layer(0, None, [], 1e5)], [kernel]), tree=False)
+            self.assertTrue(any(card.startswith(f"work Up to {saving}") for card in self.cards(page)), self.cards(page))
+            page.locator(".card button").first.click()
+            page.mouse.move(1, 1)
+            self.assertIn(f"By ncu's throughputs its SMs do {throughputs[0] * 100:.0f} % of what they can", page.inner_text("#tip"))
+
+    def test_the_terminal_folds_the_same_layers(self):
+        def folds(texts):
+            return sorted(int(found[1]) for found in (re.search(r"\s[x×](\d+)\s", text + " ") for text in texts) if found)
+        report = blocks()
+        report["layers"][5].update(time_ns={"self": 1e5, "total": 1e5, "busy": 1e5})  # no longer equal to the others
+        report["kernels"][1].update(made_reports.kernel(5, "conv_kernel", 1e10, 5e7, 1e5, "forward"))
+        for each in (blocks(), report):
+            path = self.write(each)
+            page = self.open(path=path, tree=False)
+            told = subprocess.run([GABLE, "report", os.path.join(os.path.dirname(path), "report0.json")], capture_output=True, text=True, timeout=60, check=True).stdout
+            table = told.split("layer  ", 1)[1].split("\n\n")[0].splitlines()
+            self.assertEqual(folds(line for line in table if not line.startswith("x")), folds(row[0] for row in self.rows(page)))
+
+    def test_what_is_selected_is_seen_without_scrolling(self):
+        page = self.open(blocks(), tree=False, viewport=SIZES["desktop"])
+        row = page.locator("#table tbody tr").first
+        row.click()
+        page.mouse.move(1, 1)
+        where = page.locator("#tip dd").filter(has_text="Its FLOPs need").first.bounding_box()
+        self.assertLess(where["y"] + where["height"], SIZES["desktop"]["height"])
+
+    def test_a_layer_that_is_pinned_by_its_row_says_what_it_is(self):
+        page = self.open(blocks(), tree=False)
+        page.locator("#table tbody tr").filter(has_text="relu").click()
+        page.mouse.move(1, 1)
+        self.assertIn("relu", page.inner_text("#tip strong"))
 
     def test_rows_without_a_saving_are_listed_by_time(self):
         layers = [made_reports.layer(0, None, [], 1e6)] + [made_reports.layer(i, 0, [f"layer{i}"], 1e4 * i) for i in range(1, 6)]
@@ -174,7 +258,9 @@ class FirstScreen(PageTest):
             "inputs": None, "outputs": None, "dtypes": [], "parameters": None, "operators": 1, **known, "coverage": {"flops": 1, "bytes": 1}, "self": known,
             "flops_ratio": None, "bytes_ratio": None, "intensity": 5e3, "flops_per_s": 5e13, "bytes_per_s": 1e10,
             "roof": made_reports.roof(0.5, "compute", "fp32", None, 5e4, 500), "saving_ns": 5e4, "allocated_bytes": None})
-        report["step"]["wall_ns"]["mean"] = None
+        report["step"].update(copy_ns=None)
+        report["copies"] = []
+        report["step"]["wall_ns"]["mean"] = report["step"]["host_ns"]["mean"] = None
         page = self.open(report, tree=False)
         self.check(page, "layers")
         row = next(row for row in self.rows(page) if row[0] == "linear")

@@ -260,7 +260,7 @@ class Page(PageTest):
         page = self.open(report)
         self.assertTrue(page.title().startswith("Gable [playback] python main.py"))
         self.assertEqual(page.inner_text("h1"), "[playback] python main.py")
-        self.assertIn("records 3", page.inner_text("#lost"))
+        self.assertIn("Lost: 3 records", page.inner_text("#lost"))
         self.assertNotIn("windows", page.inner_text("#lost"))
         self.assertEqual(page.inner_text("#notes summary"), "1 note")
         self.assertEqual(self.open(made_reports.net()).inner_text("#lost"), "Nothing was lost.")

@@ -115,8 +115,27 @@ class Link(PageTest):
         self.assertEqual(other.eval_on_selector_all(".dot.on", "dots => dots.map(dot => dot.dataset.name)"), ["conv_kernel"])
         self.assertEqual(self.names(other), self.names(page))
 
+    def test_a_link_leads_to_the_same_zoom(self):
+        path = self.write(made_reports.net())
+        page = self.open(path=path, tree=False)
+        page.focus("#chart")
+        for _ in range(3):
+            page.keyboard.press("+")
+        page.wait_for_timeout(900)  # the zoom glides
+        ticks = "[...document.querySelectorAll('.axis.x .tick text')].map(each => each.textContent).filter(text => text)"
+        shown = page.evaluate(ticks)
+        url = self.address(page)
+        self.assertIn("zoom=", url)
+        other = self.open(path=f"{path}#{url.split('#')[1]}", tree=False)
+        self.assertEqual(other.evaluate(ticks), shown)
+        self.assertNotEqual(self.open(path=path, tree=False).evaluate(ticks), shown)
+        other.keyboard.press("Escape")
+        other.focus("#chart")
+        other.keyboard.press("0")
+        self.assertNotIn("zoom=", self.address(other))
+
     def test_a_link_to_what_is_not_there_shows_the_page(self):
-        for end in ("pin=7:3:0l9", "view=__proto__&points=nothing&sort=-evil&level=dram~<img>", "%E0%A4%A", "pin=0::", "report=9"):
+        for end in ("zoom=9e9~0~0", "zoom=2~x~", "pin=7:3:0l9", "view=__proto__&points=nothing&sort=-evil&level=dram~<img>", "%E0%A4%A", "pin=0::", "report=9"):
             page = self.open(path=self.write(made_reports.net()) + "#" + end, tree=False)
             self.assertIn("[playback]", page.inner_text("h1"))
 

@@ -322,14 +322,30 @@ std::string waiting_text(const std::optional<WaitingShare>& waiting) {
                  : std::string();
 }
 
+double time_of_copies(const AdviceFacts& facts) {
+  if (facts.unit == Unit::step && facts.report->step.copy_ns) return *facts.report->step.copy_ns;
+  double sum = 0;
+  for (const CopyRow& copy : facts.report->copies) sum += copy.time_ns.value_or(0);
+  return sum;
+}
+
+// Of a step. Where nothing says which copies kernels hide, the idle time may be that of copies.
+Maybe idle_without_copies(const AdviceFacts& facts) {
+  const Step& step = facts.report->step;
+  if (facts.unit != Unit::step || !step.idle_ns) return std::nullopt;
+  if (step.exposed) return step.idle_ns;
+  return std::max(0.0, *step.idle_ns - time_of_copies(facts));
+}
+
 void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const Step& step = facts.report->step;
   const AdviceFacts::Part overhead =
       facts.part([](const PlotRow& row) { return bound_is(row) == Bound::overhead; });
-  if (overhead.launches > 0 && overhead.share(facts.kernels_ns) >= kLeastShare) {
-    // Graphs and fusion take the latency away, not the kernels.
-    const Maybe idle = facts.unit == Unit::step ? step.idle_ns : std::nullopt;
-    const double most = overhead.launches * step.launch_latency_ns.value_or(0);
+  // A single launch has nothing to be joined with.
+  if (overhead.launches > 1 && overhead.share(facts.kernels_ns) >= kLeastShare) {
+    // Graphs and fusion take the latency away, not the kernels; and one launch remains.
+    const Maybe idle = idle_without_copies(facts);
+    const double most = (overhead.launches - 1) * step.launch_latency_ns.value_or(0);
     advice.push_back({"fewer_launches",
                       "Launch less often: CUDA graphs" + facts.how(kGraphs, "") +
                           ", a larger batch, fused kernels.",
@@ -389,10 +405,41 @@ void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
   }
 }
 
+std::string busy_action(const AdviceFacts& facts, const std::string& loader) {
+  return "Keep the GPU busy: " +
+         facts.how(loader + "no .item() or print of GPU values within a step, CUDA graphs",
+                   "prepare input ahead of the step that needs it, do not wait for the GPU within "
+                   "a step, use CUDA graphs") +
+         facts.how(kGraphs, "") + ".";
+}
+
+constexpr const char* kLoader = "DataLoader(..., num_workers=8, pin_memory=True), ";
+
+// No step was timed on the GPU: it takes at least as long as the host needs for it.
+void advise_on_a_long_host(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  const Step& step = facts.report->step;
+  if (!step.host_mean_ns || !(facts.kernels_ns > 0)) return;
+  const double busy = facts.kernels_ns + time_of_copies(facts);
+  const double idle = *step.host_mean_ns - step.sync_ns.value_or(0) - busy;
+  if (idle < kMuchIdle * *step.host_mean_ns) return;
+  advice.push_back({"idle", busy_action(facts, kLoader),
+                    "The host takes " + duration(step.host_mean_ns) + " a step, " +
+                        (step.sync_ns && *step.sync_ns > 0
+                             ? duration(step.sync_ns) + " of that waiting for the GPU, "
+                             : std::string()) +
+                        "and the kernels " + duration(facts.kernels_ns) +
+                        ". How long a step takes on the GPU was not measured.",
+                    idle});
+}
+
 // What the program does before it launches. Where it says when it fetches its input, that is apart.
 void advise_on_idling(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const Step& step = facts.report->step;
-  if (facts.unit != Unit::step || !step.wall_mean_ns) return;
+  if (facts.unit != Unit::step) return;
+  if (!step.wall_mean_ns) {
+    advise_on_a_long_host(facts, advice);
+    return;
+  }
   const bool tells_input = step.critical_path && step.critical_path->input_ns;
   const double input_ns = tells_input ? step.critical_path->input_ns.value_or(0) : 0;
   if (tells_input && step.exposed && step.exposed->without.input &&
@@ -410,22 +457,55 @@ void advise_on_idling(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const Maybe host =
       step.critical_path && step.exposed
           ? Maybe(step.critical_path->host_ns - input_ns + step.critical_path->launches_ns)
-          : step.idle_ns;
+          : idle_without_copies(facts);
   const Maybe idle = host && step.idle_ns ? Maybe(std::min(*host, *step.idle_ns)) : std::nullopt;
   if (!idle || *idle < kMuchIdle * facts.unit_ns) return;
-  const std::string loader = tells_input ? "" : "DataLoader(..., num_workers=8, pin_memory=True), ";
+  const double copies_ns = step.exposed ? 0 : std::min(time_of_copies(facts), *step.idle_ns);
   advice.push_back(
-      {"idle",
-       "Keep the GPU busy: " +
-           facts.how(
-               loader + "no .item() or print of GPU values within a step, CUDA graphs",
-               "prepare input ahead of the step that needs it, do not wait for the GPU within "
-               "a step, use CUDA graphs") +
-           facts.how(kGraphs, "") + ".",
-       "The GPU idles for " + percent(*step.idle_ns / facts.unit_ns) +
-           " of a step; fractions of roofs do not show that.",
+      {"idle", busy_action(facts, tells_input ? "" : kLoader),
+       "The GPU idles for " + percent(*step.idle_ns / facts.unit_ns) + " of a step" +
+           (copies_ns > 0 ? ", up to " + duration(copies_ns) + " of that for copies" : "") +
+           "; fractions of roofs do not show that.",
        idle});
   place_host(advice.back(), *facts.report);
+}
+
+// While kernels run, copies cost nothing. Without recorded steps nothing says which of them do; the
+// time in which no kernel runs is then the most that they can cost, and without that their own.
+void advise_on_copies(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  const Step& step = facts.report->step;
+  const double whole = time_of_copies(facts);
+  const bool timed = facts.unit == Unit::step && step.wall_mean_ns;
+  const double shown = step.exposed            ? step.exposed->without.copies.high_ns
+                       : timed && step.idle_ns ? std::min(whole, *step.idle_ns)
+                                               : whole;
+  if (!(whole > 0) || shown < kMuchCopying * facts.unit_ns) return;
+  const HostCopies copies = host_copies(*facts.report);
+  const std::string pinned =
+      facts.how("DataLoader(..., pin_memory=True), batch.to(device, non_blocking=True)",
+                "pinned memory (cudaHostAlloc), cudaMemcpyAsync");
+  std::string action = "Overlap copies with computing: " + pinned +
+                       " and a stream of their own; or keep the data on the GPU.";
+  if (copies.mostly_pageable())
+    action = "Copy from pinned memory, and beside computing: " + pinned +
+             ". From pageable memory a copy goes through a buffer of the driver, and its call "
+             "waits for that.";
+  else if (copies.all_pinned())
+    action =
+        "Overlap copies with computing: " +
+        facts.how(
+            "batch.to(device, non_blocking=True) in a stream of their own, a batch ahead",
+            "cudaMemcpyAsync in a stream of their own, ahead of the step that needs the data") +
+        "; or keep the data on the GPU. The host's memory is pinned already.";
+  std::string trigger = timed ? "Copies take " + percent(whole / facts.unit_ns) + " of a step"
+                              : "Copies take " + duration(whole) + " a " + to_string(facts.unit) +
+                                    " and kernels " + duration(facts.kernels_ns) +
+                                    "; whether kernels hide them is unknown";
+  if (copies.mostly_pageable())
+    trigger += "; between host and GPU, copies from or to pageable memory take " +
+               percent(copies.pageable_ns / copies.time_ns) + " of the time";
+  advice.push_back({"copies", action, trigger + "." + rate_of_copies(*facts.report), shown});
+  place_copies(advice.back(), *facts.report);
 }
 
 void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
@@ -433,37 +513,7 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const Step& step = facts.report->step;
   const bool steps = facts.unit == Unit::step && step.wall_mean_ns;
   advise_on_idling(facts, advice);
-  // While kernels run, copies cost nothing.
-  const Maybe exposed = step.exposed ? Maybe(step.exposed->without.copies.high_ns)
-                        : step.copy_ns && step.idle_ns
-                            ? Maybe(std::min(*step.copy_ns, *step.idle_ns))
-                            : step.copy_ns;
-  if (steps && exposed && *exposed >= kMuchCopying * facts.unit_ns &&
-      step.copy_ns.value_or(0) > 0) {
-    const HostCopies copies = host_copies(*facts.report);
-    const std::string pinned =
-        facts.how("DataLoader(..., pin_memory=True), batch.to(device, non_blocking=True)",
-                  "pinned memory (cudaHostAlloc), cudaMemcpyAsync");
-    std::string action = "Overlap copies with computing: " + pinned +
-                         " and a stream of their own; or keep the data on the GPU.";
-    if (copies.mostly_pageable())
-      action = "Copy from pinned memory, and beside computing: " + pinned +
-               ". From pageable memory a copy goes through a buffer of the driver, and its call "
-               "waits for that.";
-    else if (copies.all_pinned())
-      action =
-          "Overlap copies with computing: " +
-          facts.how(
-              "batch.to(device, non_blocking=True) in a stream of their own, a batch ahead",
-              "cudaMemcpyAsync in a stream of their own, ahead of the step that needs the data") +
-          "; or keep the data on the GPU. The host's memory is pinned already.";
-    std::string trigger = "Copies take " + percent(*step.copy_ns / facts.unit_ns) + " of a step";
-    if (copies.mostly_pageable())
-      trigger += "; between host and GPU, copies from or to pageable memory take " +
-                 percent(copies.pageable_ns / copies.time_ns) + " of the time";
-    advice.push_back({"copies", action, trigger + "." + rate_of_copies(*facts.report), exposed});
-    place_copies(advice.back(), *facts.report);
-  }
+  advise_on_copies(facts, advice);
   const AdviceFacts::Part communication =
       facts.part([](const PlotRow& row) { return bound_is(row) == Bound::communication; },
                  [](const PlotRow&) { return Maybe(0.0); });
@@ -515,9 +565,14 @@ std::vector<Advice> advise(const Report& report) {
   advise_on_memory(facts, advice);
   advise_on_use(facts, advice);
   advise_on_the_rest(facts, advice);
-  // Kernels that overlap take more time together than the step has.
+  // Kernels that overlap take more time together than the step has. Where no step was timed it has
+  // at least what the host takes for it, and a run what kernels and copies take.
+  const double most = facts.unit == Unit::step && report.step.wall_mean_ns
+                          ? facts.unit_ns
+                          : std::max(facts.kernels_ns + time_of_copies(facts),
+                                     report.step.host_mean_ns.value_or(0));
   for (Advice& each : advice) {
-    if (each.saving_ns) each.saving_ns = std::min(*each.saving_ns, facts.unit_ns);
+    if (each.saving_ns) each.saving_ns = std::min(*each.saving_ns, most);
   }
   std::stable_sort(advice.begin(), advice.end(), [](const Advice& a, const Advice& b) {
     return a.saving_ns.value_or(-1) > b.saving_ns.value_or(-1);

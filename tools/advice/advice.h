@@ -28,7 +28,8 @@ struct Advice {
   std::string id;       // "tensor_cores", "fuse" …: stable, for scripts and tests
   std::string action;   // what to do and what to type
   std::string trigger;  // what was measured
-  Maybe saving_ns;      // upper bound per unit of the report, at most the unit's time
+  Maybe saving_ns;      // upper bound per unit of the report, at most the unit's time (without a
+                    // step's time: what kernels and copies take, or the host if it takes longer)
   std::vector<AdvicePlace> layers = {};   // empty if the kernels have no layer
   std::vector<AdvicePlace> kernels = {};  // by function
   std::string where = {};                 // the first three of them, in sentences

@@ -97,8 +97,9 @@ ReportFiles read_reports(const std::vector<std::string>& paths) {
 void fit_terminal(std::size_t& columns, bool& colours, bool standard_error) {
   winsize size{};
   const int file = standard_error ? STDERR_FILENO : STDOUT_FILENO;
-  const char* plain = std::getenv("NO_COLOR");
-  colours = isatty(file) == 1 && (plain == nullptr || *plain == '\0');
+  const char *plain = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
+  colours = isatty(file) == 1 && (plain == nullptr || *plain == '\0') &&
+            (terminal == nullptr || std::string_view(terminal) != "dumb");
   std::size_t wanted = 0;
   if (const char* given = std::getenv("COLUMNS"); given != nullptr)
     (void)std::from_chars(given, given + std::strlen(given), wanted);

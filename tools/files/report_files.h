@@ -29,8 +29,8 @@ void fit_terminal(std::size_t& columns, bool& colours, bool standard_error = fal
 
 enum class After { profile, report };  // where the table goes: standard error, standard output
 
-// The table, as wide as its terminal, with colours unless NO_COLOR is set; 100 columns without
-// colours if there is no terminal. Ends with the next command to type.
+// The table, as wide as its terminal, with colours unless NO_COLOR is set or TERM is dumb; 100
+// columns without colours if there is no terminal. Ends with the next command to type.
 [[nodiscard]] std::string table_of(const ReportFiles& files, After after,
                                    const RowQuery& query = {}, std::size_t rows = 10);
 

@@ -15,6 +15,9 @@ function addressOf() {
     const same = state[name].size === firstSets[name].size && [...state[name]].every(value => firstSets[name].has(value));
     if (!same) parts.set(word, [...state[name]].join("~"));
   }
+  // Lengths are shares of the plot's, which differ from one window to the next.
+  const { k, x, y } = transform, share = value => String(Number(value.toFixed(3)));
+  if (current.inner && (k !== 1 || x !== 0 || y !== 0)) parts.set("zoom", [k, x / current.inner.width, y / current.inner.height].map(share).join("~"));
   const { pinned } = state;
   if (pinned) parts.set("pin", pinned.keys ? `${pinned.report}:${[...pinned.keys].join("~")}` : `${pinned.report}:${pinned.layer ?? ""}:${pinned.key ?? ""}`);
   return parts.toString();
@@ -48,6 +51,13 @@ function takeAddress(text) {
   } else if (rest[1] === "" ? reports[report].byId.has(Number(rest[0])) : find(rest[1])) {
     state.pinned = { report: Number(report), layer: rest[0] === "" ? null : Number(rest[0]), key: rest[1] || null };
   }
+}
+
+// Needs the chart, as zooming does.
+function takeZoom(text) {
+  const [k, x, y] = (new URLSearchParams(text).get("zoom") || "").split("~").map(Number);
+  if (!(k >= LEAST_ZOOM && k <= MOST_ZOOM) || !Number.isFinite(x) || !Number.isFinite(y) || !current.inner) return;
+  svg.call(zoom.transform, d3.zoomIdentity.translate(x * current.inner.width, y * current.inner.height).scale(k));
 }
 
 let addressWaits = null;

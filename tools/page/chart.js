@@ -9,9 +9,11 @@ let current = { points: [], marks: [], unknown: [], scales: null };
 let transform = d3.zoomIdentity;
 // The wheel and one finger scroll the page; Ctrl and the wheel, or two fingers, zoom.
 const wantsZoom = event => (event.type === "wheel" ? event.ctrlKey : event.touches ? event.touches.length > 1 : !event.button);
-const zoom = d3.zoom().scaleExtent([0.2, 60]).filter(event => wantsZoom(event && event.type ? event : d3.event)).on("zoom", event => {
+const LEAST_ZOOM = 0.2, MOST_ZOOM = 60;
+const zoom = d3.zoom().scaleExtent([LEAST_ZOOM, MOST_ZOOM]).filter(event => wantsZoom(event && event.type ? event : d3.event)).on("zoom", event => {
   transform = (event && event.transform) || d3.event.transform;
   place();
+  writeAddress();
 });
 
 function logScale(values, range) {

@@ -48,7 +48,7 @@ function drawHead() {
 function drawLost() {
   const parts = [];
   for (const report of reports) {
-    for (const [name, count] of Object.entries(report.run.lost)) if (count > 0) parts.push(`${report.label ? report.label + ": " : ""}${name.replace(/_/g, " ")} ${count}`);
+    for (const [name, count] of Object.entries(report.run.lost)) if (count > 0) parts.push(`${report.label ? report.label + ": " : ""}${plural(count, name.replace(/_/g, " ").replace(/s$/, ""))}`);
     if (!report.run.complete) parts.push(`${report.label ? report.label + ": " : ""}the program had not ended when this was written`);
   }
   const lost = document.getElementById("lost");
@@ -169,6 +169,7 @@ drawChart();
 drawTable();
 showTip(); // what the address pins
 listenToChart();
+takeZoom(location.hash.slice(1));
 addEventListener("resize", () => changed("chart"));
 addEventListener("hashchange", () => location.reload()); // another link to this page
 // From wherever something was pinned.

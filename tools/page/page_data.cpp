@@ -285,14 +285,20 @@ Json dots(const std::vector<PlotRow>& plot, Strings& strings) {
   return rows.json();
 }
 
+// Kernels by function: only where no layer tells more.
 Json advice_of(const Report& report) {
+  const bool layers = report.layers.size() > 1;
   Json list = Json::array();
   for (const Advice& each : advise(report)) {
     Json places = Json::array();
     for (const AdvicePlace& place : each.layers)
       places.push_back({place.name, to_string(place.direction)});
+    Json functions = Json::array();
+    for (const AdvicePlace& place : layers ? std::vector<AdvicePlace>() : each.kernels)
+      functions.push_back(place.name);
     list.push_back({{"id", each.id},
                     {"places", std::move(places)},
+                    {"functions", std::move(functions)},
                     {"action", each.action},
                     {"where", each.where},
                     {"trigger", each.trigger},

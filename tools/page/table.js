@@ -277,7 +277,7 @@ function drawTable() {
 
 function isRowPinned(row, pinned) {
   if (row.members) return Boolean(pinned.keys) && row.members.every(member => pinned.keys.has(member.key));
-  if (pinned.layers) return !row.kernel && pinned.layers.has(row.id);
+  if (pinned.keys) return row.kernel ? pinned.keys.has(row.key) : pinned.layers.has(row.id);
   return pinned.key && row.kernel ? row.key === pinned.key : !row.kernel && row.id === pinned.layer;
 }
 

@@ -27,6 +27,10 @@ function metricLines(dot) {
 // Why a row counts as bound by what it does (docs/limits.md).
 function why(dot) {
   const { bound, time } = dot;
+  const throughputs = [dot.compute_throughput, dot.memory_throughput];
+  if (dot.fraction === null && bound !== "communication" && bound !== "overhead" && throughputs.every(each => each !== null)) {
+    return `By ncu's throughputs its SMs do ${percent(throughputs[0])} of what they can, and its memory units ${percent(throughputs[1])}. ${missingParts([dot]) ? `Unknown: ${missingParts([dot])}.` : "A roof is unknown."}`;
+  }
   if (bound === "communication") return "It exchanges data with other ranks.";
   if (bound === "overhead") return dot.box === null ? "Its kernels are shorter than their launches." : `Its launches cost ${duration(dot.box)}, and its kernels take ${duration(time)}.`;
   if (dot.computeTime === null || !(dot.overRoof > 0)) {
@@ -57,6 +61,8 @@ function known(dot) {
   const lines = [
     ["layer", dot.path + (layer && layer.dotted ? ` (${layer.dotted})` : "")],
     ["direction", dot.direction],
+    ["bound", [dot.bound, why(dot)].filter(each => each).join(". ")],
+    ["saving", `${savingText(dot)} a ${unit}${dot.bestLow === null ? "" : `, of kernels' time ${duration(dot.saving)}`}`],
     layer && !dot.kernel && layer.kernels.length > 0 && ["kernels", kernelsOf(layer)],
     reports.length > 1 && ["report", reports[dot.report].label],
     ["time", `${timeText(dot)} a ${unit}, ${share}${dot.timeSource === "hw" ? ", from counter windows" : ""}`],
@@ -70,8 +76,6 @@ function known(dot) {
     ["intensity", `${digits(dot.intensity)} FLOP/byte at DRAM`],
     ["performance", `${withPrefix(dot.rate, "FLOP/s")}, ${withPrefix(dot.bandwidth, "B/s")} of DRAM`],
     ["of the roof", `${percent(dot.fraction)}${dot.ceiling ? ` of ${roofName(dot.ceiling)}, ${dot.source}` : ""}`],
-    ["bound", [dot.bound, why(dot)].filter(each => each).join(". ")],
-    ["saving", `${savingText(dot)} a ${unit}${dot.bestLow === null ? "" : `, of kernels' time ${duration(dot.saving)}`}`],
     ...metricLines(dot),
     dot.onPath !== null && ["critical path", duration(dot.onPath)],
     layer && layer.hostPath > 0 && !dot.kernel && ["the host before it", `${duration(layer.hostPath)} of the critical path (layers below included)`],
@@ -88,14 +92,20 @@ function known(dot) {
   return lines.filter(line => line);
 }
 
+// What is pinned itself: of a layer its own point, none of those below it.
+function pinnedDots() {
+  const { pinned } = state;
+  if (!pinned) return [];
+  return shownDots().filter(dot => isPinned(dot) && (pinned.keys ? pinned.keys.has(dot.key) : pinned.key ? true : !dot.kernel && dot.layer === pinned.layer));
+}
+
 function showTip() {
-  const pinned = state.pinned && (state.pinned.key || state.pinned.keys) ? shownDots().filter(isPinned) : [];
-  const dots = state.hovered ? [state.hovered] : state.pinned && state.pinned.keys ? pinned.filter(dot => state.pinned.keys.has(dot.key)) : pinned;
+  const dots = state.hovered ? [state.hovered] : pinnedDots();
   tip.hidden = dots.length === 0;
   if (tip.hidden) return;
   const title = dots.length > 1 ? `${groupName(dots)} ×${dots.length}; below, the first of them` : dots[0].name;
   const unit = unitOf(reports[dots[0].report]), saving = dots.length > 1 ? savingOf(dots) : null;
   const together = dots.length > 1 ? [["all together", `${sumText(sumOf(dots.map(dot => [dot.time, dot.coverTime])), duration)} a ${unit}, saving up to ${duration(saving.high)}`]] : [];
-  tip.replaceChildren(element("strong", {}, shortened(title, 300)), element("dl", {}, ...together.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]),
-    ...known(dots[0]).flatMap(([name, text]) => [element("dt", {}, name), element("dd", { dir: "auto" }, shortened(String(text), 400))])));
+  const facts = [...together, ...known(dots[0])].map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", { dir: "auto" }, shortened(String(text), 400))));
+  tip.replaceChildren(element("strong", {}, shortened(title, 300)), element("dl", {}, ...facts));
 }

@@ -158,17 +158,23 @@ function broadCard(report, largest) {
     replayed: Boolean(report.step.graph), time: sumOf(dots.map(dot => [dot.time, dot.coverTime])), share: sumOf(dots.map(dot => [dot.share])).value, todo: item.action, wider: null, dots };
 }
 
+// Without layers kernels answer: a single row of all of them would say nothing.
+const hasLayersOf = report => report.layers.length > 1;
+const cardRows = report => (hasLayersOf(report) ? report.dots.layers : report.dots.kernels);
+const isFor = (item, dot) => (dot.kernel ? item.functions.some(name => dot.name.includes(name)) : item.places.some(([name, direction]) => name === dot.path && direction === dot.direction));
+
 // The cards, largest saving first: {report, name, count, direction, limit, bound, low, high, replayed, time, share, todo, dots};
 // of a group, too, the advice that is for more layers as `wider`; of the step as a whole what calls for it as `trigger`.
 function cardsOf(report) {
   const cards = [];
-  for (const group of groupsOf(report.dots.layers.filter(dot => dot.rankSaving > 0 && !dot.again))) {
+  const rows = cardRows(report).filter(dot => dot.rankSaving > 0 && !dot.again);
+  for (const group of hasLayersOf(report) ? groupsOf(rows) : rows.map(row => [row])) {
     const saving = savingOf(group);
     if (!(saving.high > 0)) continue;
     const [dot] = group;
-    const items = report.advice.filter(item => !(item.id in WHOLE) && group.some(each => item.places.some(([name, direction]) => name === each.path && direction === each.direction)));
+    const items = report.advice.filter(item => !(item.id in WHOLE) && group.some(each => isFor(item, each)));
     const advice = items.find(item => item.id === ADVICE_OF_LIMIT[dot.bound]) || items[0];
-    cards.push({ report, name: groupName(group), count: group.length, direction: dot.direction, limit: limitOf(dot.bound), bound: dot.bound, ...saving,
+    cards.push({ report, name: dot.kernel ? dot.name : groupName(group), count: group.length, direction: dot.direction, limit: limitOf(dot.bound), bound: dot.bound, ...saving,
       time: sumOf(group.map(each => [each.time, each.coverTime])), share: sumOf(group.map(each => [each.share])).value,
       wider: advice && advice.places.length > group.length && advice.saving > saving.high ? advice : null, todo: advice ? advice.action : WITHOUT_ADVICE[dot.bound] || "What limits it is unknown: see the notes for what was not measured.", dots: group });
   }
@@ -194,13 +200,15 @@ function drawBar(report) {
     element("div", { class: "stack", role: "img", "aria-label": `${title}: ${parts.map(([limit, ns]) => `${LIMITS[limit]} ${percent(ns / known)}`).join(", ")}` },
       ...parts.map(([limit, ns]) => element("span", { class: `limit-${limit}`, style: `flex-grow:${Math.max(0.002, ns / known)}` }))),
     element("p", {}, `${title} `, ...parts.flatMap(([limit, ns], i) => [i ? " · " : "", swatch(limit), `${LIMITS[limit]} ${percent(ns / known)}`]),
-      copies > COPIES_MATTER * whole ? `. Copies take ${duration(copies)}; whether kernels hide them is unknown.` : ""));
+      report.step.exposed === null && step && report.step.copy_ns > 0 ? `. Of the idle time up to ${duration(Math.min(report.step.copy_ns, report.step.idle_ns))} may be copies` : "",
+      copies > COPIES_MATTER * whole ? `. Copies take ${duration(copies)}; whether kernels hide them is unknown` : "",
+      !step && report.run.unit === "step" && report.step.host_ns.mean > whole ? `. The host takes ${duration(report.step.host_ns.mean)} a step` : ""));
 }
 
 // Pins all points of a card: what they have in common is looked for by their keys.
 function showCard(card) {
   if (card.dots.length === 0) return;
-  state.rows = "layers";
+  state.rows = card.dots[0].kernel ? "kernels" : "layers";
   pinAll(card.dots);
   drawControls();
   changed("chart", "mark");
@@ -209,14 +217,16 @@ function showCard(card) {
 function pinAll(dots) {
   const keys = new Set(dots.map(dot => dot.key));
   const again = state.pinned && state.pinned.keys && [...keys].every(key => state.pinned.keys.has(key));
-  state.pinned = again ? null : { report: dots[0].report, layer: dots[0].layer, key: null, keys, layers: new Set(dots.map(dot => dot.layer)) };
+  state.pinned = again ? null : { report: dots[0].report, layer: dots[0].layer, key: null, keys, layers: new Set(dots.filter(dot => !dot.kernel).map(dot => dot.layer)) };
 }
 
 function drawCard(card) {
   const unit = unitOf(card.report);
   const wall = unit === "step" ? card.report.step.wall_ns.mean : null;
   const high = wall > 0 ? Math.min(card.high, wall) : card.high;
-  const saved = card.replayed || (card.dots.length === 0 && wall > 0) ? `Up to ${duration(high)} of the ${unit}${wall > 0 ? ` (${percent(high / wall)})` : ""}` : `Up to ${duration(high)} of kernels' time a ${unit}`;
+  // Only savings of rows are of kernels' time where no step was timed.
+  const ofUnit = card.dots.length === 0 ? `Up to ${duration(high)} a ${unit}` : `Up to ${duration(high)} of kernels' time a ${unit}`;
+  const saved = card.replayed || (card.dots.length === 0 && wall > 0) ? `Up to ${duration(high)} of the ${unit}${wall > 0 ? ` (${percent(high / wall)})` : ""}` : ofUnit;
   const where = [card.direction === "none" ? "" : card.direction, card.count > 1 ? `×${card.count}` : ""].filter(each => each).join(", ");
   const facts = card.time ? `${sumText(card.time, duration)} of kernels a ${unit}${card.share === null ? "" : `, ${percent(card.share)} of the ${timeOfShares()}`}` : card.trigger;
   const limit = card.limit === "unknown" ? "limit unknown" : card.dots.length ? `held by ${LIMITS[card.limit]}` : card.bound;

@@ -272,12 +272,13 @@ TEST_F(NumberNotes, ALaunchLatencyThatWouldMatter) {
 }
 
 TEST_F(NumberNotes, WindowsThatWereThrownAway) {
-  state.reasons = {{"Because.", 1}, {"Otherwise.", 2}};
+  state.reasons = {{"Because.", {1, 0}}, {"Otherwise.", {2, 3}}};
   const auto all = notes();
-  ASSERT_EQ(all.size(), 2u);
+  ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].rfind("1 window was", 0), 0u);
   EXPECT_TRUE(all[0].ends_with(": Because."));
-  EXPECT_EQ(all[1].rfind("2 windows were", 0), 0u);
+  EXPECT_EQ(all[1].rfind("2 windows were thrown away", 0), 0u);
+  EXPECT_EQ(all[2], "3 windows measured nothing: Otherwise.");  // beside "Nothing was lost"
 }
 
 TEST_F(NumberNotes, TimesOfCounterWindows) {

@@ -97,6 +97,29 @@ TEST(Roofline, AboveTheRoofIsFlaggedAndNeverClamped) {
   EXPECT_FALSE(has_flag(under_roofs(kernel(1, 1, 1)), "above_roof"));
 }
 
+TEST(Roofline, WithoutFlopsThroughputsTellTheLimitAndWhatTheBusiestUnitLeaves) {
+  struct Told {
+    double compute, memory, saving_ns;
+    Bound bound;
+  };
+  for (const Told& each :
+       {Told{0.973, 0.618, 0.027e6, Bound::compute}, Told{0.013, 0.618, 0.382e6, Bound::memory},
+        Told{0.24, 0.2, 0.76e6, Bound::latency}}) {
+    KernelRow row = kernel(1, 1, 1);
+    row.flops.total.reset();
+    row.metrics.emplace().compute_throughput = each.compute;
+    row.metrics->memory_throughput = each.memory;
+    const KernelRow done = under_roofs(row);
+    EXPECT_EQ(done.roof.bound, each.bound);
+    EXPECT_FALSE(done.roof.fraction);  // of no roof
+    EXPECT_NEAR(*done.saving_ns, each.saving_ns, 1);
+  }
+  KernelRow row = kernel(1, 0.1, 1);
+  row.metrics.emplace().compute_throughput = 0.1;
+  row.metrics->memory_throughput = 0.9;
+  EXPECT_EQ(under_roofs(row).roof.bound, Bound::compute) << "its FLOPs are known";
+}
+
 TEST(Roofline, WithoutAPartNothingIsClaimed) {
   for (int missing = 0; missing < 3; ++missing) {
     KernelRow row = kernel(1, 1, 2);
@@ -110,6 +133,11 @@ TEST(Roofline, WithoutAPartNothingIsClaimed) {
     EXPECT_FALSE(done.intensity.dram && done.flops_per_s) << missing;
   }
   KernelRow row = kernel(1, 1, 2);
+  row.metrics.emplace().compute_throughput = 0.9;  // one of two throughputs decides nothing
+  row.flops.total.reset();
+  EXPECT_EQ(under_roofs(row).roof.bound, Bound::unknown);
+  EXPECT_FALSE(under_roofs(row).saving_ns);
+  row = kernel(1, 1, 2);
   row.device = 5;  // no ceilings are known for it
   EXPECT_EQ(under_roofs(row).roof.bound, Bound::unknown);
 }
