@@ -134,6 +134,16 @@ class Exports(unittest.TestCase):
         self.assertIn("**[playback] odd.json**", lines[0])
         self.assertTrue(any(r"Net/a\|b \`c\` \<i\>\*d\* next" in line for line in rows), rows)
 
+    def test_markdown_shows_the_chart_that_is_written_beside_it(self):
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            os.mkdir(f"{folder}/some charts")
+            markdown, chart = f"{folder}/ticket.md", f"{folder}/some charts/roof.svg"
+            self.report(self.path, "--markdown", markdown, "--svg", chart)
+            with open(markdown, encoding="utf-8") as file:
+                [shown] = re.findall(r"!\[Roofline chart\]\(<(.*)>\)", file.read())
+            self.assertEqual(os.path.realpath(os.path.join(folder, shown)), os.path.realpath(chart))
+        self.assertNotIn("![", self.report(self.path, "--markdown", "-"))
+
     def test_svg_has_points_where_its_axes_say(self):
         root = xml.fromstring(self.report(self.path, "--svg", "-"))
         ticks = [(node.text, float(node.get("x")), float(node.get("y"))) for node in root.iter(SVG + "text") if node.get("class") == "tick"]

@@ -3,8 +3,10 @@
 // made of them.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <map>
+#include <system_error>
 
 #include "tools/commands/command.h"
 #include "tools/export/export.h"
@@ -94,9 +96,21 @@ class ReportCommand final : public Command {
                                  const ExportOptions&);
   void write(const ReportFiles& files, const std::string& path, Export make, std::size_t rows) {
     if (path.empty()) return;
-    write_output(files, make(files.reports, file_names(files), {query_, top_ > 0 ? top_ : rows}),
-                 path);
+    write_output(
+        files, make(files.reports, file_names(files), {query_, top_ > 0 ? top_ : rows, picture()}),
+        path);
     if (path != "-") print_line(remarks_, "Written: " + path);
+  }
+
+  // The chart as the Markdown's reader finds it: from the folder of its file.
+  [[nodiscard]] std::string picture() const {
+    if (svg_.empty() || svg_ == "-") return {};
+    const std::filesystem::path folder =
+        markdown_ == "-" ? "" : std::filesystem::path(markdown_).parent_path();
+    std::error_code failed;
+    const std::filesystem::path from_there =
+        std::filesystem::proximate(svg_, folder.empty() ? "." : folder, failed);
+    return failed ? svg_ : from_there.string();
   }
 
   // Times of single launches are in recordings alone: reports have their means.

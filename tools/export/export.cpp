@@ -259,7 +259,10 @@ std::string export_markdown(const std::vector<Report>& reports,
            " | bound | of roof | saving | work |\n|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|\n";
     for (const PlotRow& row : exported_rows(report, options)) out += row_text(row, options.query);
   }
-  return out + "\n`-` is unknown.\n";
+  out += "\n`-` is unknown.\n";
+  // In angle brackets a place may have spaces.
+  if (!options.picture.empty()) out += "\n![Roofline chart](<" + options.picture + ">)\n";
+  return out;
 }
 
 }  // namespace gable

@@ -15,7 +15,8 @@ namespace gable {
 
 struct ExportOptions {
   RowQuery query;
-  std::size_t rows = 0;  // rows per report; 0: all
+  std::size_t rows = 0;      // rows per report; 0: all
+  std::string picture = {};  // the chart that Markdown shows, as its text names it; empty: none
 };
 
 // CSV by RFC 4180 with one header line and all digits; `names` has a name for each report.
