@@ -15,6 +15,7 @@
 #include "tools/plot/plot.h"
 #include "tools/show/sources.h"
 #include "tools/show/step_lines.h"
+#include "tools/show/table_rows.h"
 
 namespace gable {
 namespace {
@@ -171,9 +172,10 @@ std::string time_text(const LayerRow& row) {
   return time.time_text();
 }
 
-std::string row_text(const PlotRow& row, const RowQuery& query) {
+std::string row_text(const TableRow& row, const RowQuery& query) {
   const AtLevel level = at_level(row.sum, query.level);
-  std::string text = "| " + markdown_cell(row.name) + " | " + to_string(row.direction);
+  const std::string count = row.count > 1 ? " x" + std::to_string(row.count) : std::string();
+  std::string text = "| " + markdown_cell(row.name) + count + " | " + to_string(row.direction);
   for (const std::string& each :
        {percent(row.share), time_text(row.sum), digits(in(row.sum.flops_per_s, kTera)),
         digits(in(level.bytes_per_s, kGiga)), digits(level.intensity),
@@ -257,7 +259,9 @@ std::string export_markdown(const std::vector<Report>& reports,
            (time_of_shares({report}) == "time" ? "" : " of the known time") +
            " | time | TFLOP/s | GB/s" + level + " | FLOP/B" + level +
            " | bound | of roof | saving | work |\n|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|\n";
-    for (const PlotRow& row : exported_rows(report, options)) out += row_text(row, options.query);
+    std::vector<TableRow> rows = table_rows({report}, options.query).rows;
+    if (options.rows > 0 && rows.size() > options.rows) rows.resize(options.rows);
+    for (const TableRow& row : rows) out += row_text(row, options.query);
   }
   out += "\n`-` is unknown.\n";
   // In angle brackets a place may have spaces.

@@ -25,7 +25,7 @@ struct ExportOptions {
                                      const ExportOptions& options);
 
 // For a pull request or a ticket, rounded for people: what a step is, the three items that would
-// help most, and a table.
+// help most, and the rows of the terminal's table, equal layers as one ("x12").
 [[nodiscard]] std::string export_markdown(const std::vector<Report>& reports,
                                           const std::vector<std::string>& names,
                                           const ExportOptions& options);

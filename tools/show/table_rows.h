@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table shows, before it is text. Internal to analysis/.
+// What the table shows, before it is text.
 #pragma once
 
 #include <cstddef>
