@@ -255,13 +255,13 @@ std::string export_markdown(const std::vector<Report>& reports,
            "**: " + markdown_text(programs_and_gpus({report}, kLongestHead)) + ", " +
            markdown_cell(total_text(report)) + "; times and savings per " +
            markdown_cell(to_string(report.run.unit)) + "\n\n" + answer_text(report);
-    out += std::string(options.query.kernels ? "| kernel" : "| layer") + " | direction | share" +
+    TableRows table = table_rows({report}, options.query);
+    out += std::string(table.kernels ? "| kernel" : "| layer") + " | direction | share" +
            (time_of_shares({report}) == "time" ? "" : " of the known time") +
            " | time | TFLOP/s | GB/s" + level + " | FLOP/B" + level +
            " | bound | of roof | saving | work |\n|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|\n";
-    std::vector<TableRow> rows = table_rows({report}, options.query).rows;
-    if (options.rows > 0 && rows.size() > options.rows) rows.resize(options.rows);
-    for (const TableRow& row : rows) out += row_text(row, options.query);
+    if (options.rows > 0 && table.rows.size() > options.rows) table.rows.resize(options.rows);
+    for (const TableRow& row : table.rows) out += row_text(row, options.query);
   }
   out += "\n`-` is unknown.\n";
   // In angle brackets a place may have spaces.

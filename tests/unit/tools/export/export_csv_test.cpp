@@ -221,21 +221,46 @@ TEST(ExportCsv, RowsOfEachReport) {
   EXPECT_EQ(lines_of(export_csv({}, {}, {})).size(), 1u);
 }
 
+// Head and rows, without the rule between them.
+std::vector<std::string> table_lines(const std::string& text) {
+  std::vector<std::string> lines = lines_of(text);
+  std::erase_if(lines, [](const std::string& line) { return !line.starts_with("| "); });
+  return lines;
+}
+
 TEST(ExportMarkdown, ARowForEachLayer) {
-  Report report = one_kernel().done();
-  const auto lines = lines_of(export_markdown({report}, {"a|b"}, {}));
-  ASSERT_EQ(lines.size(), 7u);
+  MadeReport made = one_kernel();
+  made.add_kernel(made.add_layer({"other"}), "b", 10, 0, 0).flops = {};
+  const std::string text = export_markdown({made.done()}, {"a|b"}, {});
+  const auto lines = lines_of(text), table = table_lines(text);
   EXPECT_TRUE(lines[0].starts_with("**[playback] a\\|b**: ")) << lines[0];
   EXPECT_TRUE(lines[0].ends_with("per step")) << lines[0];
   EXPECT_EQ(lines[1], "");
-  EXPECT_EQ(lines[2],
+  ASSERT_EQ(table.size(), 3u);
+  EXPECT_EQ(table[0],
             "| layer | direction | share | time | TFLOP/s | GB/s | FLOP/B | bound | of roof | "
             "saving | work |");
-  EXPECT_EQ(lines[3], "|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|");
-  EXPECT_EQ(lines[4],
-            "| net | forward | 100 % | 20.0 ns | 0.500 | 40.0 | 12.5 | compute | 50.0 % | 1.00 ns "
+  EXPECT_TRUE(has(text, "\n|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|\n"));
+  EXPECT_EQ(table[1],
+            "| net | forward | 66.7 % | 20.0 ns | 0.500 | 40.0 | 12.5 | compute | 50.0 % | 1.00 ns "
             "to 2.00 ns | counted |");
-  EXPECT_EQ(lines[5], "");
+  EXPECT_TRUE(table[2].starts_with("| other | "));
+}
+
+TEST(ExportMarkdown, RowsAreThoseOfTheTable) {
+  MadeReport made;
+  for (const char* block : {"0", "1", "2"})
+    made.add_kernel(made.add_layer({"block", block, "conv"}), "conv", 100, 1e6, 1e3);
+  auto table = table_lines(export_markdown({made.done()}, {"f"}, {}));
+  ASSERT_EQ(table.size(), 2u);
+  EXPECT_TRUE(table[1].starts_with("| block/{0..2}/conv x3 | ")) << table[1];
+  ExportOptions each;
+  each.query.each = true;
+  EXPECT_EQ(table_lines(export_markdown({made.done()}, {"f"}, each)).size(), 4u);
+  // A single layer says less than its kernels.
+  table = table_lines(export_markdown({one_kernel().done()}, {"f"}, {}));
+  EXPECT_TRUE(table.at(0).starts_with("| kernel |")) << table[0];
+  EXPECT_TRUE(table.at(1).starts_with("| gemm |")) << table[1];
 }
 
 TEST(ExportMarkdown, OfOtherLevelsAndKernels) {
@@ -277,7 +302,11 @@ TEST(ExportMarkdown, ATimeOfAPartSaysSo) {
   second.time_mean_ns.reset();
   second.time_total_ns.reset();
   second.flops = {};
-  const auto lines = lines_of(export_markdown({made.done()}, {"f"}, {}));
+  made.add_kernel(made.add_layer({"short"}), "c", 1, 0, 0).flops = {};
+  const auto all = lines_of(export_markdown({made.done()}, {"f"}, {}));
+  std::vector<std::string> lines;
+  for (const std::string& line : all)
+    if (!line.starts_with("| short")) lines.push_back(line);
   EXPECT_TRUE(has(lines.at(lines.size() - 3), "| at least 10.0 ns | - |")) << lines[4];
   EXPECT_TRUE(lines.at(lines.size() - 3).ends_with("| - |")) << lines[4];  // not counted
 }
