@@ -27,6 +27,12 @@ class Join(ImportTest):
 
     RELU = ("relu(float *)", 7, {"grid": "(8, 1, 1)", "block": "(256, 1, 1)"})
 
+    def test_files_without_options_are_joined_in_any_order(self):
+        times, counters = self.nsys(), self.ncu(("gemm(float *, int)", 100), self.RELU, ("gemm(float *, int)", 300), self.RELU)
+        told = self.report("--nsys", times, "--ncu", counters)["kernels"]
+        self.assertEqual(self.report(counters, times)["kernels"], told)
+        self.assertEqual(self.report(counters, "--nsys", times)["kernels"], told)
+
     def test_times_and_layers_of_nsys_with_counters_of_ncu(self):
         report = self.report("--nsys", self.nsys(), "--ncu",
                              self.ncu(("gemm(float *, int)", 100), self.RELU, ("gemm(float *, int)", 300), self.RELU))

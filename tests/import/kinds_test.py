@@ -23,6 +23,18 @@ class Kinds(ImportTest):
                 self.assertIn(f"give it with {own}.", said)
             self.report(own, path)
 
+    def test_files_without_an_option_are_known_by_what_they_begin_with(self):
+        trace, pages = (DATA / "kineto_new.json").read_bytes(), (DATA / "ncu_raw.csv").read_bytes()
+        files = {"--nsys": export_nsys(self.folder / "a"), "--ncu": self.file("b", pages), "--kineto": self.file("c", gzip.compress(trace))}
+        for option, path in files.items():
+            told, known = self.report(option, path), self.report(path)
+            self.assertEqual([known[part] for part in ("layers", "kernels", "copies", "step")], [told[part] for part in ("layers", "kernels", "copies", "step")])
+
+    def test_what_cannot_be_known_is_asked_for(self):
+        self.assertIn("notes does not begin as a file of any tool that Gable knows: name the tool that wrote it, as in --ncu", self.refused(self.file("notes", "one\ntwo\n")))
+        self.assertIn("nothing does not exist.", self.refused(self.folder / "nothing"))
+        self.assertIn("make one with nsys export --type sqlite", self.refused(self.file("c.arrow", b"ARROW1\0\0")))
+
     def test_reports_of_the_tools_by_what_is_in_them(self):
         for option in ("--ncu", "--kineto"):
             self.assertIn("nsys export --type sqlite -o renamed.sqlite", self.refused(option, self.file("renamed.bin", REPORT)))

@@ -106,12 +106,30 @@ std::string no_files() {
     const bool first = &format == std::begin(kFormats), last = &format + 1 == std::end(kFormats);
     options += (first ? "" : last ? " or " : ", ") + std::string(format.option);
   }
-  return "gable import takes " + options + ", and files of those tools.";
+  return "gable import takes files of other tools: FILE, or with their kind " + options + " FILE.";
+}
+
+// Which of the formats a file given without an option has.
+const Format& format_of(const std::string& path) {
+  const FileKind kind = kind_of_file(path);
+  for (const Format& format : kFormats) {
+    const bool trace = format.kind == FileKind::trace && kind == FileKind::chrome_trace;
+    if (kind != FileKind::unknown && (kind == format.kind || kind == format.report || trace))
+      return format;
+  }
+  if (std::string sentence = sentence_of(kind, path); !sentence.empty()) throw WrongUse(sentence);
+  std::error_code code;
+  if (!std::filesystem::exists(path, code)) throw WrongUse(path + " does not exist.");
+  throw WrongUse(path +
+                 " does not begin as a file of any tool that Gable knows: name the tool that wrote "
+                 "it, as in --ncu " +
+                 path + ".");
 }
 
 class ImportCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
+    app.add_option("FILE", recognised_);
     for (std::size_t i = 0; i < files_.size(); ++i)
       app.add_option(kFormats[i].option, files_[i])->type_name("FILE");
     app.add_option_function<std::string>("--step-range",
@@ -284,14 +302,16 @@ class ImportCommand final : public Command {
   // In the order in which they are read.
   [[nodiscard]] std::vector<Input> inputs() const {
     std::vector<Input> all;
-    for (const bool counters : {false, true})
-      for (std::size_t i = 0; i < files_.size(); ++i)
-        if (kFormats[i].counters == counters)
-          for (const std::string& path : files_[i]) all.push_back({&kFormats[i], path});
+    for (const std::string& path : recognised_) all.push_back({&format_of(path), path});
+    for (std::size_t i = 0; i < files_.size(); ++i)
+      for (const std::string& path : files_[i]) all.push_back({&kFormats[i], path});
+    std::stable_partition(all.begin(), all.end(),
+                          [](const Input& input) { return !input.format->counters; });
     return all;
   }
 
   std::array<std::vector<std::string>, std::size(kFormats)> files_;  // by format
+  std::vector<std::string> recognised_;                              // by what they begin with
   std::optional<std::string> gpu_;
   const GpuSpec* board_ = nullptr;  // of --gpu
   std::optional<GpuSpec> described_;
