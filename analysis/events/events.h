@@ -59,6 +59,7 @@ enum class PhaseKind : std::uint8_t { off, wait, warmup, hw, flops, time };
 struct Phase {
   PhaseKind kind = PhaseKind::off;
   std::uint8_t group = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): the check takes <=> for a null
   friend auto operator<=>(const Phase&, const Phase&) = default;
 };
 // "hw:2", "flops", "time", "wait", "warmup", "off".

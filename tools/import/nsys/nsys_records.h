@@ -22,6 +22,7 @@ struct NsysSource {
   CopyKind kind = CopyKind::other;
   HostMemory host = HostMemory::unknown;
   bool sized = false;  // its bytes are known
+  // NOLINTNEXTLINE(modernize-use-nullptr): the check takes <=> for a null
   friend auto operator<=>(const NsysSource&, const NsysSource&) = default;
 };
 
