@@ -82,7 +82,7 @@ ParsedRoofs parse(std::string_view text) {
   return {std::move(roofs), {}};
 }
 
-std::string percent(double share) { return significant(share * 100, 2) + " %"; }
+std::string rounded_percent(double share) { return significant(share * 100, 2) + " %"; }
 
 namespace fs = std::filesystem;
 
@@ -182,7 +182,7 @@ std::vector<Ceiling> ceilings_of(const MeasuredRoofs& roofs, std::int32_t device
   std::vector<Ceiling> ceilings;
   for (const MeasuredRoof& each : roofs.roofs) {
     const std::string source = std::string("measured: ") + (roofs.playback ? "[playback] " : "") +
-                               each.how + ", spread " + percent(each.spread) +
+                               each.how + ", spread " + rounded_percent(each.spread) +
                                (each.steady ? "" : " (not steady)") + ", " + roofs.measured_at;
     const Ceiling ceiling{device, each.kind, each.name, each.value, source};
     const auto same = std::find_if(ceilings.begin(), ceilings.end(),

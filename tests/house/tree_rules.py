@@ -113,4 +113,16 @@ def test_problems(files):
     return problems
 
 
-ALL = [top_level_problems, include_problems, folder_problems, name_problems, licence_problems, test_problems]
+TEXT_HEADERS = tuple(f"analysis/base/{name}.h" for name in ("ascii", "display", "number_text", "text"))
+FUNCTION = re.compile(r"^(?:\[\[nodiscard\]\] )?(?:inline |static |constexpr )*(?!return |else |using )[\w:<>,&*]+[ &*]+(\w+)\(", re.MULTILINE)
+
+
+def hidden_name_problems(files):
+    """Several sources are compiled as one, where a file's own function would be taken for that of base in its neighbours."""
+    common = {name for header in TEXT_HEADERS for name in FUNCTION.findall(files.get(header, ""))}
+    return [f"{path}: {name}() is analysis/base's, and would hide it from the file's neighbours: take that one, or name this one otherwise"
+            for path, text in sorted(files.items()) if path.startswith(tuple(ALLOWED)) and path.endswith(".cpp") and not path.startswith("analysis/base/")
+            for name in sorted(common & set(FUNCTION.findall(text)))]
+
+
+ALL = [top_level_problems, include_problems, folder_problems, name_problems, licence_problems, test_problems, hidden_name_problems]

@@ -53,6 +53,11 @@ class TheRules(unittest.TestCase):
         self.assertEqual(1, len(rules.folder_problems({**full, "tools/import/one_more.h": ""})))
         self.assertEqual(1, len(rules.folder_problems({"collector/beside.cpp": ""})))
 
+    def test_no_file_hides_a_function_of_base_from_its_neighbours(self):
+        base = {"analysis/base/display.h": "[[nodiscard]] std::string percent(const Maybe& share);\nconstexpr bool is_digit(char c) { return true; }\n"}
+        self.assertEqual([], rules.hidden_name_problems({**base, "tools/a/b.cpp": "  return percent(1);\nint percents(int x) {}\n", "analysis/base/display.cpp": base["analysis/base/display.h"]}))
+        self.assertEqual(2, len(rules.hidden_name_problems({**base, "tools/a/b.cpp": "std::string percent(double share) {\n}\nbool is_digit(char c) { return c; }\n"})))
+
     def test_names_are_alike(self):
         self.assertEqual([], rules.name_problems({"tests/a/x_test.py": "", "tools/a/b_2.cpp": "", "docs/B.py": ""}))
         self.assertEqual(2, len(rules.name_problems({"tests/a/test_x.py": "", "collector/a/Session.cpp": ""})))

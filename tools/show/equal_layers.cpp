@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/base/ascii.h"
 #include "analysis/base/display.h"
 #include "analysis/base/units.h"
 #include "analysis/events/layer_tree.h"
@@ -190,7 +191,6 @@ std::string name_of_parts(const std::set<std::string>& parts) {
   return parts.size() <= kListed && display_width(text) <= kWidest ? text : "*";
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_ascii(char c) { return (static_cast<unsigned char>(c) & 0x80) == 0; }
 
 // How many bytes the parts have in common from `begin` on, which stand at their other end: without
