@@ -26,6 +26,10 @@ std::string path_of(void* symbol, const std::string& otherwise) {
   return otherwise;
 }
 
+bool is_refused(const CuptiWish& wish, const std::string& path) {
+  return std::find(wish.refused.begin(), wish.refused.end(), path) != wish.refused.end();
+}
+
 // Fills the table from an open library and says what works.
 void fill(CuptiApi& api, void* library, const std::string& opened_as, CuptiOrigin origin,
           const CuptiWish& wish) {
@@ -48,7 +52,7 @@ void fill(CuptiApi& api, void* library, const std::string& opened_as, CuptiOrigi
 #undef GABLE_RESOLVE
 
   api.path = path_of(reinterpret_cast<void*>(api.cuptiGetVersion), opened_as);
-  if (std::find(wish.refused.begin(), wish.refused.end(), api.path) != wish.refused.end()) return;
+  if (is_refused(wish, api.path)) return;
   if (!tracing) {
     api.why_not = lacks_calls(api.path, origin);
     return;
@@ -127,8 +131,18 @@ void offer_mapped(Choice& choice, const CuptiSearch& search) {
       if (choice.offer(library, name, CuptiOrigin::program)) return;
 }
 
-void offer_asked(Choice& choice, const std::string& path) {
-  if (void* library = dlopen(path.c_str(), kNow); library != nullptr) {
+// A library may end the process while it is opened, too.
+void* open_told(const CuptiWish& wish, const std::string& path) {
+  if (wish.asking) wish.asking(path);
+  void* library = dlopen(path.c_str(), kNow);
+  if (library == nullptr && wish.asking) wish.asking("");
+  return library;
+}
+
+void offer_asked(Choice& choice, const CuptiWish& wish) {
+  const std::string& path = wish.preferred;
+  if (is_refused(wish, path)) return;
+  if (void* library = open_told(wish, path); library != nullptr) {
     choice.offer(library, path, CuptiOrigin::asked);
     return;
   }
@@ -138,13 +152,14 @@ void offer_asked(Choice& choice, const std::string& path) {
                 "); give --cupti the path of a libcupti.so.12 or libcupti.so.13, or leave it out.");
 }
 
-void offer_candidates(Choice& choice, const CuptiSearch& search) {
+void offer_candidates(Choice& choice, const CuptiSearch& search, const CuptiWish& wish) {
   std::string refused;  // a file that is there and does not open says more than one that is not
   std::vector<std::pair<void*, std::string>> old;  // not called: two CUPTIs would fight
   for (const auto& candidate : cupti_candidates(search)) {
     const bool is_path = candidate.find('/') != std::string::npos;
     if (is_path && access(candidate.c_str(), R_OK) != 0) continue;
-    if (void* library = dlopen(candidate.c_str(), kNow); library != nullptr) {
+    if (is_refused(wish, candidate)) continue;
+    if (void* library = open_told(wish, candidate); library != nullptr) {
       if (dlsym(library, "cuptiRangeProfilerEnable") == nullptr) {
         old.emplace_back(library, candidate);
       } else if (choice.offer(library, candidate, CuptiOrigin::found)) {
@@ -177,9 +192,9 @@ CuptiApi load(const CuptiWish& wish) {
   offer_mapped(choice, search);
   if (choice.traces()) return choice.take();  // a second CUPTI in the process would fight with it
   if (!wish.preferred.empty()) {
-    offer_asked(choice, wish.preferred);
+    offer_asked(choice, wish);
   } else {
-    offer_candidates(choice, search);
+    offer_candidates(choice, search, wish);
   }
   return choice.take();
 }

@@ -96,9 +96,10 @@ struct CuptiApi {
 
 struct CuptiWish {
   std::string preferred;             // --cupti; may be empty
-  std::vector<std::string> refused;  // unusable files, as named by CuptiApi::path
-  std::function<void(const std::string& path)> asking;  // called before a library's first call
-  std::shared_ptr<Helpers> helpers = nullptr;           // helpers for the filled table
+  std::vector<std::string> refused;  // unusable files, as named by CuptiApi::path or `asking`
+  // Called before a library is opened and before its first call; with "" if it did not open.
+  std::function<void(const std::string& path)> asking;
+  std::shared_ptr<Helpers> helpers = nullptr;  // helpers for the filled table
 };
 
 // Loads the CUPTI already in the process, of any major version. Without a usable one there, loads

@@ -35,6 +35,20 @@ TEST(DoctorElsewhere, ADriverThatEndsItsProcessIsSaid) {
   EXPECT_NE(slow.find(" within 120 s; "), std::string::npos) << slow;
 }
 
+TEST(DoctorElsewhere, ACuptiThatEndsItsProcessWhileItIsOpenedIsNamed) {
+  const std::string folder = temporary_folder(), cupti = folder + "/libcupti.so.13";
+  std::filesystem::create_symlink(GABLE_DYING_LIBRARY, cupti);
+  const Ran asked = run_gable("doctor --cupti '" + cupti + "'", dying(SIGSEGV));
+  EXPECT_EQ(asked.code, 1) << asked.err;
+  const std::string row = row_of(asked.out, "CUPTI");
+  EXPECT_NE(row.find(cupti + " ended the process that asked it (signal 11)"), std::string::npos)
+      << asked.out;
+  // Of those that were found the next one answers.
+  const Ran found = run_gable("doctor", "LD_LIBRARY_PATH='" + folder + "' " + dying(SIGSEGV));
+  EXPECT_NE(found.out.find("libcupti.so.13 ended the process that asked it"), std::string::npos)
+      << found.out;
+}
+
 TEST(DoctorElsewhere, TellsEverythingThatWasFound) {
   // In a process of its own, as the driver stays loaded.
   const auto end = ask_elsewhere(
