@@ -191,6 +191,8 @@ class Diff(CompareCase):
             text = file.read()
         self.assertIn("| Net/conv | for | 400 us | 600 us | +50.0 % |", text)
         self.assertIn("[playback]", text)
+        self.assertNotIn("Net/relu", text)  # a row of zeros
+        self.assertIn("Left out: 4 layers without a difference beyond the noise.", text)
 
     def test_bad_input(self):
         good = self.write(self.net, "good.json")

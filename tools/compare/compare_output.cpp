@@ -57,7 +57,13 @@ std::string name_of(const ComparedRow& row) {
   return text;
 }
 
-std::vector<Column> columns_of(const std::vector<const ComparedRow*>& rows, bool kernels) {
+bool is_backward(const ComparedRow* row) {
+  return row->direction == Direction::backward || row->direction == Direction::recompute;
+}
+
+// `directions`: whether rows, shown or not, may differ by their direction alone.
+std::vector<Column> columns_of(const std::vector<const ComparedRow*>& rows, bool kernels,
+                               bool directions) {
   std::vector<Column> columns;
   const auto add = [&](const std::string& head, bool left, auto cell) {
     Column& column = columns.emplace_back(Column{head, left, {}, {}});
@@ -70,9 +76,7 @@ std::vector<Column> columns_of(const std::vector<const ComparedRow*>& rows, bool
   add(kernels ? "kernel" : "layer", true, name_of);
   if (any([](const ComparedRow& row) { return row.device != 0; }))
     add("gpu", false, [](const ComparedRow& row) { return std::to_string(row.device); });
-  if (any([](const ComparedRow& row) {
-        return row.direction == Direction::backward || row.direction == Direction::recompute;
-      })) {
+  if (directions) {
     add("dir", true, [](const ComparedRow& row) {
       return row.direction == Direction::none ? std::string("-")
                                               : to_string(row.direction).substr(0, 3);
@@ -301,7 +305,8 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
     line(counts_line(rows, kernels) + "; " + std::to_string(count) + " shown, " +
          order_name(options.order) + ":");
     std::vector<Column> columns =
-        columns_of({rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count)}, kernels);
+        columns_of({rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count)}, kernels,
+                   std::any_of(rows.begin(), rows.end(), is_backward));
     unknown = drop_unknown(columns);  // makes room for names
     wide = drop_columns(columns, {"saving", "roof", "DRAM", "FLOP"}, options.columns);
     launches = std::any_of(columns.begin(), columns.end(),
@@ -340,8 +345,26 @@ std::string diff_markdown(const ReportFiles& files, const Comparison& comparison
     out += "Careful: " + markdown_cell(comparison.other_work) + ".\n\n";
   for (const std::string& text : comparison.throttled)
     out += "Careful: " + markdown_cell(text) + ".\n\n";
-  if (rows.size() > options.rows) rows.resize(options.rows);
-  const std::vector<Column> columns = columns_of(rows, kernels);
+  if (const std::string step = step_line(comparison); !step.empty()) out += step + "\n\n";
+  const bool directions = std::any_of(rows.begin(), rows.end(), is_backward);
+  const bool all_same = std::all_of(rows.begin(), rows.end(),
+                                    [](const ComparedRow* row) { return same_within_noise(*row); });
+  const std::string plural = kernels ? " kernels" : " layers", one = kernels ? " kernel" : " layer";
+  const auto count = [&](std::size_t n) { return std::to_string(n) + (n == 1 ? one : plural); };
+  std::string rest;
+  if (options.order == DiffOrder::change) {
+    if (all_same)
+      return out + "No" + one + " differs beyond the noise. With `--sort time` they are listed.\n";
+    const std::size_t same =
+        std::erase_if(rows, [](const ComparedRow* row) { return same_within_noise(*row); });
+    if (same > 0) rest += "Left out: " + count(same) + " without a difference beyond the noise.";
+  }
+  if (rows.size() > options.rows) {
+    rest += (rest.empty() ? "Left out: " : " Also: ") + count(rows.size() - options.rows) +
+            " after the first " + std::to_string(options.rows) + " (`--top`).";
+    rows.resize(options.rows);
+  }
+  const std::vector<Column> columns = columns_of(rows, kernels, directions);
   std::string head = "|", rule = "|";
   for (const Column& column : columns) {
     head += " " + column.head + " |";
@@ -353,6 +376,7 @@ std::string diff_markdown(const ReportFiles& files, const Comparison& comparison
     for (const Column& column : columns) out += " " + markdown_cell(column.cells[i]) + " |";
     out += "\n";
   }
+  if (!rest.empty()) out += "\n" + rest + "\n";
   return out + "\n`~` is within the noise, `-` is unknown.\n";
 }
 

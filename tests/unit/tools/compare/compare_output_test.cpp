@@ -271,11 +271,38 @@ TEST(DiffMarkdown, ATable) {
             "ns | 150 ns |");
   EXPECT_TRUE(lines.at(5).starts_with("| added | - | - | 95.0 ns | new |")) << lines[5];
   EXPECT_EQ(lines.at(6), "");
-  EXPECT_EQ(lines.size(), 8u);
+  // Of two rows less, one has no difference, and one no room.
+  EXPECT_EQ(lines.at(7),
+            "Left out: 1 layer without a difference beyond the noise. Also: 1 layer after the "
+            "first 2 (`--top`).");
+  EXPECT_EQ(lines.size(), 10u);
   const Lines kernels = lines_of(diff_markdown(files(), four_rows(), {.kernels = true}));
   EXPECT_TRUE(kernels.at(0).ends_with("1 kernel, 1 reshaped")) << kernels[0];
   EXPECT_TRUE(kernels.at(2).starts_with("| kernel |"));
   EXPECT_TRUE(kernels.at(4).starts_with("| slow (other shape) |"));
+}
+
+TEST(DiffMarkdown, RowsWithoutADifferenceAreLeftOutAndCounted) {
+  Comparison all = four_rows();
+  all.layers.push_back(row_of("same", 70, 70));
+  EXPECT_TRUE(has(diff_markdown(files(), all, {}),
+                  "\n\nLeft out: 2 layers without a difference beyond the noise.\n\n"));
+  EXPECT_FALSE(has(diff_markdown(files(), all, {}), "| same |"));
+  EXPECT_FALSE(has(diff_markdown(files(), all, {}), "| noisy |"));
+  EXPECT_TRUE(has(diff_markdown(files(), all, {}), "| slow |"));
+  // Who asks for another order asks for all rows.
+  const std::string by_time = diff_markdown(files(), all, {.order = DiffOrder::time});
+  EXPECT_TRUE(has(by_time, "| same |"));
+  EXPECT_FALSE(has(by_time, "Left out"));
+  // A table of nothing would be a heading alone; what differs here is the step.
+  all.layers = {all.layers[3], all.layers[4]};
+  all.step.wall_ns = {1000, 1500};
+  const std::string none = diff_markdown(files(), all, {});
+  EXPECT_TRUE(
+      none.ends_with("\n\nstep: 1.00 us -> 1.50 us (+50.0 %)\n\nNo layer differs beyond the "
+                     "noise. With `--sort time` they are listed.\n"))
+      << none;
+  EXPECT_FALSE(has(none, "|")) << none;
 }
 
 TEST(DiffJson, EveryNumber) {
