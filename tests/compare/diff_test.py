@@ -149,12 +149,18 @@ class Diff(CompareCase):
         self.net["ceilings"].append({**self.net["ceilings"][1], "name": "tf32_tensor", "value": 2 * made_reports.COMPUTE})
         later = copy.deepcopy(self.net)  # conv forward took the advice to use tensor cores, backward did not
         later["kernels"][1] = made_reports.kernel(3, "conv_kernel", 1e10, 5e7, 1e5, "forward", type="tf32_tensor")
+        later["step"]["wall_ns"]["mean"] -= 3e5
         table = self.diff(self.net, later)
         self.assertIn("What became of the advice of A", table)
         self.assertRegex(table, r"(?m)^- tensor cores: predicted up to \d+ us, measured 300 us; 1 layer did not follow: Net/conv\n?.*\(backward\)")
         scores = {each["id"]: each for each in json.loads(self.diff(self.net, later, "--json", "-"))["advice"]}
         self.assertEqual(scores["tensor_cores"]["measured_ns"], 3e5)
         self.assertEqual(scores["tensor_cores"]["not_followed"], ["Net/conv (backward)"])
+        self.assertLessEqual(sum(each["measured_ns"] for each in scores.values()), 3e5)
+        self.assertEqual((scores["tensor_cores"]["shorter_ns"], scores["tensor_cores"]["shared_with"]), (3e5, []))
+        later["step"]["wall_ns"]["mean"] += 3e5  # kernels got shorter, the step did not
+        self.assertIn("but the step did not", self.diff(self.net, later).replace("\n", " "))
+        self.assertEqual({each["measured_ns"] for each in json.loads(self.diff(self.net, later, "--json", "-"))["advice"]}, {0})
         self.assertNotIn("advice", self.diff(self.net, slower(self.net, "conv_kernel", 1.5)))
 
     def test_another_amount_of_work_is_said(self):

@@ -318,7 +318,7 @@ std::string diff_table(const ReportFiles& files, const Comparison& comparison,
   bool advised = false;
   for (const AdviceScore& score : score_advice(files.reports[0], comparison)) {
     if (!advised)
-      line("What became of the advice of A (one item's saving may be part of another's):");
+      line("What became of the advice of A (a gain counts once, all together at most the step's):");
     advised = true;
     lines("- " + score.line());
   }
@@ -408,6 +408,11 @@ std::string diff_json(const ReportFiles& files, const Comparison& comparison) {
     out["advice"].push_back({{"id", score.id},
                              {"predicted_ns", score.predicted_ns},
                              {"measured_ns", score.measured_ns},
+                             {"shorter_ns", score.shorter_ns},
+                             {"shared_ns", score.shared_ns},
+                             {"shared_with", score.others},
+                             {"exceeds_promise", score.exceeds()},
+                             {"remark", score.remark()},
                              {"not_followed", score.left}});
   }
   out["wholes"] = rows_json(comparison.wholes, false);

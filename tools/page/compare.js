@@ -135,8 +135,8 @@ function drawComparison() {
   section.hidden = false;
   const whole = wholeOf(), changes = changesOf(comparedRows());
   const careful = [...compared.obstacles, ...(compared.other_work ? [`${compared.other_work}, so times are of different work.`] : []), ...compared.throttled.map(text => `${text}.`)];
-  const scores = compared.advice.map(({ id, predicted_ns: promised, measured_ns: saved, not_followed: left }) =>
-    `${capital(id.replace(/_/g, " "))}: promised up to ${duration(promised)}, ${duration(saved)} came true${left.length ? `; not in ${left.slice(0, 3).join(", ")}${left.length > 3 ? ` and ${left.length - 3} more` : ""}` : ""}.`);
+  const scores = compared.advice.map(({ id, predicted_ns: promised, measured_ns: saved, remark, not_followed: left }) =>
+    `${capital(id.replace(/_/g, " "))}: promised up to ${duration(promised)}, ${duration(saved)} came true${remark}${left.length ? `; not in ${left.slice(0, 3).join(", ")}${left.length > 3 ? ` and ${left.length - 3} more` : ""}` : ""}.`);
   const bars = whole.a === null || whole.b === null ? [] : stepsBetween(whole, changes);
   section.replaceChildren(element("p", { class: "win" }, compareVerdict(whole)),
     ...careful.map(text => element("p", { class: "loss" }, `Careful: ${text}`)),

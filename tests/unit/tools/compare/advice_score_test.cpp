@@ -15,8 +15,10 @@ namespace {
 Report report_of(const std::map<std::string, double>& times, double idle_ns = 0) {
   MadeReport made;
   made.report.ceilings.push_back({0, CeilingKind::compute, "tf32_tensor", 4e12, "theoretical"});
-  made.report.step.wall_mean_ns = 1000;
   made.report.step.idle_ns = idle_ns;
+  double wall = idle_ns;
+  for (const auto& [name, time] : times) wall += time;
+  made.report.step.wall_mean_ns = wall;
   made.add_layer({"net"});
   double work = 100000;
   for (const auto& [name, time] : times) {
@@ -57,7 +59,10 @@ TEST(AdviceScore, PredictedMeasuredAndWhatDidNotFollow) {
 }
 
 TEST(AdviceScore, ThreeLayersThatDidNotFollowAreNamed) {
-  AdviceScore score{"more_work", 2000, 1000, {"a", std::string(41, 'x'), "c"}};
+  AdviceScore score;
+  score.id = "more_work";
+  score.predicted_ns = 2000;
+  score.left = {"a", std::string(41, 'x'), "c"};
   EXPECT_TRUE(score.line().starts_with("more work: ")) << score.line();
   EXPECT_NE(score.line().find("3 layers "), std::string::npos) << score.line();
   EXPECT_TRUE(score.line().ends_with(", c.")) << score.line();
@@ -81,6 +86,90 @@ TEST(AdviceScore, WithinTheNoiseNothingFollowed) {
   for (Report* each : {&a, &b})
     each->layers[3].direction = each->kernels[1].direction = Direction::backward;
   EXPECT_EQ(score_advice(a, compare(a, b)).at(0).left.at(0), "net/b (backward)");
+}
+
+// Two layers with a product at the FP32 roof and two kernels that move bytes at half their roof:
+// the product could use tensor cores, the others could be fused, or use bytes better. A third layer
+// has no product.
+Report mixed(double product, double mover, double other, const Maybe& wall = std::nullopt) {
+  MadeReport made;
+  made.report.ceilings.push_back({0, CeilingKind::compute, "tf32_tensor", 4e12, "theoretical"});
+  made.report.step.wall_mean_ns = wall.value_or(2 * product + 4 * mover + 2 * other);
+  made.report.step.idle_ns = 0;
+  made.add_layer({"net"});
+  for (const char* name : {"a", "b", "c"}) {
+    const std::int64_t layer = made.add_layer({"net", name});
+    const bool with_product = std::string(name) != "c";
+    if (with_product) made.add_kernel(layer, "sgemm", product, 100000, 100);
+    made.add_kernel(layer, "first", with_product ? mover : other, 10, 2000);
+    made.add_kernel(layer, "second", with_product ? mover : other, 10, 2000);
+  }
+  return made.done();
+}
+
+std::map<std::string, AdviceScore> scores_of(const Report& a, const Report& b) {
+  std::map<std::string, AdviceScore> out;
+  for (const AdviceScore& score : score_advice(a, compare(a, b))) out[score.id] = score;
+  return out;
+}
+
+TEST(AdviceScore, AGainCountsOnceForWhoeverPromisedMost) {
+  // In a and b 75 ns each by tensor cores, 40 by fusion or better use of bytes; in c 40 alone.
+  const Report before = mixed(100, 40, 40);
+  auto scores = scores_of(before, mixed(25, 20, 20));
+  // a and b got 75 + 40 ns shorter each, c 40: 270 ns of a step. Fusion and better use promise the
+  // same, and the first of them has what c gained.
+  ASSERT_EQ(scores.size(), 2u);
+  EXPECT_NEAR(scores["tensor_cores"].predicted_ns, 150, 1e-9);
+  EXPECT_NEAR(scores["tensor_cores"].measured_ns, 230, 1e-9);
+  EXPECT_NEAR(scores["fuse"].predicted_ns, 120, 1e-9);
+  EXPECT_NEAR(scores["fuse"].measured_ns, 40, 1e-9);
+  EXPECT_NEAR(scores["fuse"].shorter_ns, 270, 1e-9);
+  EXPECT_EQ(scores["fuse"].others, std::vector<std::string>{"tensor_cores"});
+  EXPECT_EQ(
+      scores["fuse"].line(),
+      "fuse: predicted up to 120 ns, measured 40.0 ns; another 230 ns of its layers count for "
+      "tensor cores.");
+  EXPECT_EQ(scores["tensor_cores"].line(),
+            "tensor cores: predicted up to 150 ns, measured 230 ns, more than promised: another "
+            "change helped, or the new kernels come closer to their roofs.");
+}
+
+TEST(AdviceScore, WhatIsLeftOfASharedGainMustBeATenthOfThePromise) {
+  const Report before = mixed(100, 40, 40);
+  // Of 120 ns, what c gained: 12, then 11.
+  EXPECT_EQ(scores_of(before, mixed(25, 20, 34)).size(), 2u);
+  auto scores = scores_of(before, mixed(25, 20, 34.5));
+  ASSERT_EQ(scores.size(), 1u);
+  EXPECT_NEAR(scores["tensor_cores"].measured_ns, 230, 1e-9);
+  EXPECT_TRUE(scores["tensor_cores"].others.empty());
+}
+
+TEST(AdviceScore, AllTogetherAreAtMostWhatTheStepGained) {
+  const Report a = mixed(100, 40, 40);
+  for (const double gained : {230.0, 229.0, 115.0, 10.0, 0.0, -20.0}) {
+    const Report b = mixed(25, 20, 40, 440 - gained);
+    double sum = 0;
+    for (const auto& [id, score] : scores_of(a, b)) sum += score.measured_ns;
+    EXPECT_NEAR(sum, std::max(0.0, gained), 1e-6) << gained;
+  }
+  EXPECT_EQ(scores_of(a, mixed(25, 20, 40, 325))["tensor_cores"].line(),
+            "tensor cores: predicted up to 150 ns, measured 115 ns; its layers got shorter by 230 "
+            "ns, but the step gained less.");
+  EXPECT_EQ(scores_of(a, mixed(25, 20, 40, 460))["tensor_cores"].line(),
+            "tensor cores: predicted up to 150 ns, measured 0 ns; its layers got shorter by 230 "
+            "ns, but the step did not.");
+  // Idle time that came back takes from all: 350 ns of kernels and 300 of idle time, in 400.
+  Report before = report_of({{"a", 100}, {"b", 200}, {"c", 300}}, 400);
+  Report after = report_of({{"a", 100}, {"b", 60}, {"c", 90}}, 100);
+  after.step.wall_mean_ns = 600;
+  auto scores = scores_of(before, after);
+  ASSERT_EQ(scores.size(), 2u);
+  EXPECT_NEAR(scores["idle"].measured_ns, 400.0 * 300 / 650, 1e-9);
+  EXPECT_NEAR(scores["tensor_cores"].measured_ns, 400.0 * 350 / 650, 1e-9);
+  // Nothing is cut where nobody knows what the step gained.
+  after.step.wall_mean_ns.reset();
+  EXPECT_NEAR(scores_of(before, after)["tensor_cores"].measured_ns, 350, 1e-9);
 }
 
 TEST(AdviceScore, AdviceThatNobodyTookIsNotMentioned) {
