@@ -94,6 +94,29 @@ bool is_of_calls(PieceKind kind) {
   return kind == PieceKind::host_call || kind == PieceKind::wake_up || kind == PieceKind::host_gap;
 }
 
+bool launches(RecordedCallKind kind) {
+  return kind == RecordedCallKind::launch || kind == RecordedCallKind::graph_launch ||
+         kind == RecordedCallKind::host_function;
+}
+
+// The host's part of the path from the end of each operation that it waited for to its next launch.
+std::uint64_t after_waits_ns(const RecordedSteps& steps, const StepGraph& graph,
+                             const CriticalPath& path) {
+  std::uint64_t sum = 0;
+  bool waited = false, operation = false;
+  for (const PathPiece& piece : path.pieces) {
+    if (piece.kind == PieceKind::unexplained) continue;
+    // From an operation the path leads to the host where the host waited for it.
+    waited = is_of_calls(piece.kind) && (waited || operation || piece.kind == PieceKind::wake_up);
+    operation = is_operation(piece.kind);
+    if (piece.kind == PieceKind::host_call &&
+        launches(steps.calls[graph.nodes[piece.node].call].kind))
+      waited = false;
+    if (waited) sum += piece.end_ns - piece.start_ns;
+  }
+  return sum;
+}
+
 // By call, the operation that its thread launches there or next; kNoIndex without one.
 std::vector<std::uint32_t> next_operations(const RecordedSteps& steps, const StepGraph& graph) {
   std::vector<std::uint32_t> next(steps.calls.size(), kNoIndex);
@@ -218,9 +241,10 @@ class Answers {
 
   void fill_pieces() {
     PathTimes& times = report_.step.critical_path.emplace();
-    std::uint64_t input_ns = 0;
+    std::uint64_t input_ns = 0, waits_ns = 0;
     for (const Replayed& step : steps_) {
       const InputTime inputs(step.record->steps.inputs);
+      waits_ns += after_waits_ns(step.record->steps, step.graph, step.path);
       for (const PathPiece& piece : step.path.pieces) {
         add_piece(piece, share(), times);
         if (!is_of_calls(piece.kind)) continue;
@@ -229,6 +253,7 @@ class Answers {
             inputs.within(step.record->steps.calls[call].thread, piece.start_ns, piece.end_ns);
       }
     }
+    times.waits_ns = static_cast<double>(waits_ns) * share();
     if (input_known()) times.input_ns = static_cast<double>(input_ns) * share();
   }
 
@@ -312,6 +337,7 @@ class Answers {
   void fill_exposed() {
     ExposedTimes& exposed = report_.step.exposed.emplace();
     if (input_known()) exposed.without.input.emplace();
+    exposed.without.waits.emplace();
     for (const Replayed& step : steps_) {
       const ExposedTime times = exposed_time(step.graph, step.path.start_ns, step.path.end_ns);
       const auto add_ns = [this](double& to, std::uint64_t ns) {
@@ -329,6 +355,7 @@ class Answers {
       without(exposed.without.copies, {.copies = true});
       without(exposed.without.host, {.host_gaps = true});
       if (exposed.without.input) without(*exposed.without.input, {.input = true});
+      without(*exposed.without.waits, {.waits = true});
     }
   }
 

@@ -81,6 +81,10 @@ struct PathTimes {
   double launches_ns = 0;  // from a call to the start of its kernel; a full launch queue
   double gaps_ns = 0;      // between operations of streams or graphs
   double unexplained_ns = 0;
+  // Part of host_ns between the end of what the host waited for (.item(), synchronize, copies that
+  // block) and its next launch: the GPU has nothing to do then. It may share time with input_ns.
+  // Empty in reports that do not tell.
+  Maybe waits_ns = std::nullopt;
 };
 
 // The parts of a step that nothing else hides. The first four add up to the step.
@@ -91,6 +95,8 @@ struct ExposedTimes {
   struct Without {
     StepSaving compute, communication, copies, host;
     std::optional<StepSaving> input;  // part of the host's; empty if input is not recorded
+    // The host waits for no operation, and returns at once; empty as waits_ns.
+    std::optional<StepSaving> waits = std::nullopt;
   };
   Without without;
 };

@@ -160,6 +160,7 @@ void fields(auto& f, Of<PathTimes> auto& path) {
   f.needed("copies_ns", path.copies_ns);
   f.needed("host_ns", path.host_ns);
   f("input_ns", path.input_ns);
+  f("waits_ns", path.waits_ns);
   f.needed("launches_ns", path.launches_ns);
   f.needed("gaps_ns", path.gaps_ns);
   f.needed("unexplained_ns", path.unexplained_ns);
@@ -171,6 +172,7 @@ void fields(auto& f, Of<ExposedTimes::Without> auto& without) {
   f.needed("copies", without.copies);
   f.needed("host", without.host);
   f.object("input", without.input);
+  f.object("waits", without.waits);
 }
 
 void fields(auto& f, Of<ExposedTimes> auto& exposed) {

@@ -71,7 +71,12 @@ class StepReplay::Run {
       : replay_(replay), change_(change), rows_(replay.reach_ + 1u) {
     const auto& nodes = replay.nodes_;
     lengths_.reserve(nodes.size());
-    for (const Node& node : nodes) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const Node& node = nodes[i];
+      if (!change.keep_waits && is_wait(i)) {
+        lengths_.push_back(0);
+        continue;
+      }
       const std::uint64_t changed =
           node.operation < change.length_ns.size() ? change.length_ns[node.operation] : kSameLength;
       if (changed == kSameLength)
@@ -91,7 +96,8 @@ class StepReplay::Run {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       std::uint64_t start = 0;
       for (const Edge& edge : replay_.edges_to(i))
-        if (edge.steps_back <= done_) start = std::max(start, arrival(edge));
+        if (edge.steps_back <= done_ && (change_.keep_waits || edge.kind != EdgeKind::host_wait))
+          start = std::max(start, arrival(edge));
       row[i] = change_.keep_residuals ? ns_sum(start, nodes[i].residual_ns) : start;
     }
     ++done_;
@@ -99,6 +105,15 @@ class StepReplay::Run {
   }
 
  private:
+  // Only waking up from an operation; staging is work of the call.
+  [[nodiscard]] bool is_wait(std::size_t node) const {
+    const auto edges = replay_.edges_to(node);
+    return replay_.nodes_[node].kind == NodeClass::host_wait &&
+           (replay_.nodes_[node].flags & kStages) == 0 &&
+           std::any_of(edges.begin(), edges.end(),
+                       [](const Edge& edge) { return edge.kind == EdgeKind::host_wait; });
+  }
+
   [[nodiscard]] std::uint64_t arrival(const Edge& edge) const {
     const auto& row = rows_[(done_ - edge.steps_back) % rows_.size()];
     const bool head = (replay_.nodes_[edge.from].flags & kPdlBody) != 0;
@@ -330,6 +345,7 @@ Change StepReplay::without(const Parts& parts) const {
   Change change;
   change.keep_host_gaps = !parts.host_gaps;
   change.keep_input = !parts.input;
+  change.keep_waits = !parts.waits;
   for (const Node& node : nodes_) {
     const bool copy = node.kind == NodeClass::copy || node.kind == NodeClass::memset;
     const bool taken = (parts.kernels && node.kind == NodeClass::kernel) ||

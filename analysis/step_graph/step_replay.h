@@ -29,6 +29,7 @@ struct Change {
   std::vector<std::uint64_t> length_ns;
   bool keep_host_gaps = true;  // false: no time between the calls of a thread
   bool keep_input = true;      // false: without the part of these gaps that fetched the next input
+  bool keep_waits = true;      // false: the host waits for no operation, and returns at once
   bool keep_residuals = true;  // false: nodes start when their edges allow
 };
 
@@ -67,6 +68,7 @@ class StepReplay {
   struct Parts {
     bool kernels = false, communication = false, copies = false, host_gaps = false;
     bool input = false;  // the host's time for input between its calls
+    bool waits = false;  // the host's waits for operations; staging a copy takes its time
   };
   [[nodiscard]] Change without(const Parts& parts) const;
 

@@ -94,14 +94,22 @@ class StepGraph(SmallTest):
         self.assertGreater(step["critical_path"]["host_ns"], 0.95 * step["wall_ns"]["mean"])
         # Down to the product and the allreduce, if the other ranks become as fast.
         self.assertEqual(step["exposed"]["saving_ns"]["host"]["low"], 0)
+        self.assertEqual((step["critical_path"]["waits_ns"], step["exposed"]["saving_ns"]["waits"]["high"]), (0, 0))
+        self.assertNotIn("waits for the GPU it takes", shown)
+        self.assertIn("is the host's work between launches, not", shown)
         self.assertAlmostEqual(step["exposed"]["saving_ns"]["host"]["high"], 1900000, delta=150000)
 
     def test_waiting_in_each_step_puts_host_and_kernels_in_a_row(self):
-        report, _ = self.run_steps(900, 40, host_us=300, wait=True)
+        report, shown = self.run_steps(900, 40, host_us=300, wait=True)
         step = report.document["step"]
         self.assertGreater(step["wall_ns"]["mean"], 1400000)
         self.assertEqual(step["critical_path"]["kernels_ns"], 1100000)
         self.assertAlmostEqual(step["exposed"]["saving_ns"]["host"]["high"], 300000, delta=20000)
+        # The same time is the waits': without them the host would be ahead, and its own work hidden.
+        self.assertAlmostEqual(step["critical_path"]["waits_ns"], 300000, delta=40000)
+        self.assertLessEqual(step["critical_path"]["waits_ns"], step["critical_path"]["host_ns"])
+        self.assertAlmostEqual(step["exposed"]["saving_ns"]["waits"]["high"], 300000, delta=60000)
+        self.assertIn("After waits for the GPU it takes the host", shown)
 
     def test_a_program_of_few_steps_says_that_nothing_is_known(self):
         with tempfile.TemporaryDirectory() as folder:

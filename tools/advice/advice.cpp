@@ -405,15 +405,17 @@ void advise_on_launches(const AdviceFacts& facts, std::vector<Advice>& advice) {
   }
 }
 
-std::string busy_action(const AdviceFacts& facts, const std::string& loader) {
+// `input` and `waits`: whether these have no item of their own.
+std::string busy_action(const AdviceFacts& facts, bool input, bool waits) {
+  const std::string loader = input ? "DataLoader(..., num_workers=8, pin_memory=True), " : "";
+  const std::string item = waits ? "no .item() or print of GPU values within a step, " : "";
+  const std::string no_waits = waits ? "do not wait for the GPU within a step, " : "";
   return "Keep the GPU busy: " +
-         facts.how(loader + "no .item() or print of GPU values within a step, CUDA graphs",
-                   "prepare input ahead of the step that needs it, do not wait for the GPU within "
-                   "a step, use CUDA graphs") +
+         facts.how(
+             loader + item + "CUDA graphs",
+             "prepare input ahead of the step that needs it, " + no_waits + "use CUDA graphs") +
          facts.how(kGraphs, "") + ".";
 }
-
-constexpr const char* kLoader = "DataLoader(..., num_workers=8, pin_memory=True), ";
 
 // No step was timed on the GPU: it takes at least as long as the host needs for it.
 void advise_on_a_long_host(const AdviceFacts& facts, std::vector<Advice>& advice) {
@@ -422,7 +424,7 @@ void advise_on_a_long_host(const AdviceFacts& facts, std::vector<Advice>& advice
   const double busy = facts.kernels_ns + time_of_copies(facts);
   const double idle = *step.host_mean_ns - step.sync_ns.value_or(0) - busy;
   if (idle < kMuchIdle * *step.host_mean_ns) return;
-  advice.push_back({"idle", busy_action(facts, kLoader),
+  advice.push_back({"idle", busy_action(facts, true, true),
                     "The host takes " + duration(step.host_mean_ns) + " a step, " +
                         (step.sync_ns && *step.sync_ns > 0
                              ? duration(step.sync_ns) + " of that waiting for the GPU, "
@@ -453,19 +455,25 @@ void advise_on_idling(const AdviceFacts& facts, std::vector<Advice>& advice) {
              " of a step, while nothing else holds the step up.",
          step.exposed->without.input->high_ns});
   }
-  // An idle GPU that waits for a copy or for other ranks does not wait for the host.
-  const Maybe host =
-      step.critical_path && step.exposed
-          ? Maybe(step.critical_path->host_ns - input_ns + step.critical_path->launches_ns)
-          : idle_without_copies(facts);
+  // An idle GPU that waits for a copy or for other ranks does not wait for the host, and what the
+  // host's waits cost is an item of its own.
+  const std::optional<StepSaving> waits =
+      step.exposed ? step.exposed->without.waits : std::optional<StepSaving>();
+  const Maybe host = step.critical_path && step.exposed
+                         ? Maybe(step.critical_path->host_ns - input_ns -
+                                 (waits ? waits->high_ns : 0) + step.critical_path->launches_ns)
+                         : idle_without_copies(facts);
   const Maybe idle = host && step.idle_ns ? Maybe(std::min(*host, *step.idle_ns)) : std::nullopt;
   if (!idle || *idle < kMuchIdle * facts.unit_ns) return;
   const double copies_ns = step.exposed ? 0 : std::min(time_of_copies(facts), *step.idle_ns);
   advice.push_back(
-      {"idle", busy_action(facts, tells_input ? "" : kLoader),
+      {"idle", busy_action(facts, !tells_input, !waits),
        "The GPU idles for " + percent(*step.idle_ns / facts.unit_ns) + " of a step" +
            (copies_ns > 0 ? ", up to " + duration(copies_ns) + " of that for copies" : "") +
-           "; fractions of roofs do not show that.",
+           "; fractions of roofs do not show that." +
+           (waits ? " " + duration(idle) +
+                        " of a step is the host's work between launches, not its waits for the GPU."
+                  : std::string()),
        idle});
   place_host(advice.back(), *facts.report);
 }
@@ -508,6 +516,58 @@ void advise_on_copies(const AdviceFacts& facts, std::vector<Advice>& advice) {
   place_copies(advice.back(), *facts.report);
 }
 
+// The innermost layer that waits longest: a parent waits for its children's sake.
+const LayerRow* longest_wait(const AdviceFacts& facts) {
+  const LayerRow* longest = nullptr;
+  for (const LayerRow& layer : facts.report->layers) {
+    if (layer.path.empty() || !layer.sync_ns || !layer.span_ns || !(*layer.span_ns > 0)) continue;
+    if (*layer.sync_ns <= kLongWait * *layer.span_ns) continue;
+    if (*layer.sync_ns < kLeastShare * facts.unit_ns) continue;
+    const bool inner = longest == nullptr || *layer.sync_ns > *longest->sync_ns ||
+                       (*layer.sync_ns == *longest->sync_ns && layer.depth > longest->depth);
+    if (inner) longest = &layer;
+  }
+  return longest;
+}
+
+// A host that waits while the GPU is busy loses nothing; one that has nothing launched ahead when
+// it returns lets the GPU idle. By replay without the waits, where steps were recorded.
+void advise_on_waits(const AdviceFacts& facts, std::vector<Advice>& advice) {
+  const Step& step = facts.report->step;
+  if (facts.unit != Unit::step || !step.wall_mean_ns) return;
+  const bool replayed = step.critical_path && step.critical_path->waits_ns && step.exposed &&
+                        step.exposed->without.waits;
+  const double lost_ns = replayed ? step.exposed->without.waits->high_ns : step.idle_ns.value_or(0);
+  if (lost_ns < kMuchCopying * facts.unit_ns) return;
+  const LayerRow* longest = longest_wait(facts);
+  if (longest == nullptr && !replayed) return;
+  std::string trigger, path;
+  if (replayed)
+    trigger = "After waits for the GPU it takes the host " +
+              duration(step.critical_path->waits_ns) + " of a step (" +
+              percent(*step.critical_path->waits_ns / facts.unit_ns) +
+              ") until it launches again; the GPU idles.";
+  if (longest != nullptr) {
+    for (const std::string& name : longest->path) path += (path.empty() ? "" : "/") + name;
+    trigger += std::string(trigger.empty() ? "" : " ") + "The host waits for " +
+               duration(longest->sync_ns) + " in " + shorten_middle(path, 60) + ", " +
+               percent(*longest->sync_ns / *longest->span_ns) + " of its span.";
+  }
+  std::string action = "Wait for the GPU less often" +
+                       facts.how(" (.item(), .cpu(), synchronize)", "") +
+                       ": the host then runs ahead of it.";
+  if (replayed)
+    action += " Or have it do less between a wait and the next launch" +
+              facts.how(
+                  ": values read a step later, DataLoader(..., num_workers=8, "
+                  "pin_memory=True)",
+                  ": values read a step later, input prepared ahead") +
+              ".";
+  advice.push_back({"waits", action, trigger,
+                    replayed ? Maybe(step.exposed->without.waits->high_ns) : std::nullopt});
+  if (replayed) place_host(advice.back(), *facts.report);
+}
+
 void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
   advise_on_launches(facts, advice);
   const Step& step = facts.report->step;
@@ -530,29 +590,7 @@ void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {
                       shown});
     place(advice.back(), communication);
   }
-  // A host that waits while the GPU is busy loses nothing.
-  if (!steps || step.idle_ns.value_or(0) < kMuchCopying * facts.unit_ns) return;
-  // The innermost layers that wait: a parent waits for its children's sake.
-  const LayerRow* longest = nullptr;
-  for (const LayerRow& layer : facts.report->layers) {
-    if (layer.path.empty() || !layer.sync_ns || !layer.span_ns || !(*layer.span_ns > 0)) continue;
-    if (*layer.sync_ns <= kLongWait * *layer.span_ns) continue;
-    if (*layer.sync_ns < kLeastShare * facts.unit_ns) continue;
-    const bool inner = longest == nullptr || *layer.sync_ns > *longest->sync_ns ||
-                       (*layer.sync_ns == *longest->sync_ns && layer.depth > longest->depth);
-    if (inner) longest = &layer;
-  }
-  if (longest != nullptr) {
-    std::string path;
-    for (const std::string& name : longest->path) path += (path.empty() ? "" : "/") + name;
-    advice.push_back(
-        {"waits",
-         "Wait for the GPU less often" + facts.how(" (.item(), .cpu(), synchronize)", "") +
-             ": the host then runs ahead of it.",
-         "The host waits for " + duration(longest->sync_ns) + " in " + shorten_middle(path, 60) +
-             ", " + percent(*longest->sync_ns / *longest->span_ns) + " of its span.",
-         std::nullopt});
-  }
+  advise_on_waits(facts, advice);
 }
 
 }  // namespace

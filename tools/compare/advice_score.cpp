@@ -34,7 +34,17 @@ std::string words_of(const std::string& id) {
   return text;
 }
 
-bool is_of_idle_time(const Advice& advice) { return advice.id == "idle" || advice.id == "input"; }
+bool is_of_idle_time(const Advice& advice) {
+  return advice.id == "idle" || advice.id == "input" || advice.id == "waits";
+}
+
+// Whether idle time may have gone because of this advice. Of waits it is known: the host took less
+// time from them to its next launch.
+bool may_have_followed(const Advice& advice, const ComparedStep& step) {
+  if (advice.id != "waits") return true;
+  const Compared& waits = step.waits_ns;
+  return waits.a && waits.b && *waits.a - *waits.b >= kFollowed * *waits.a;
+}
 
 // What one item may claim: by layer, its promise and how much shorter the layer got. Idle time is
 // the layer without a name.
@@ -141,7 +151,7 @@ std::vector<AdviceScore> score_advice(const Report& a, const Comparison& compari
       const Compared& idle = comparison.step.idle_ns;
       if (idle.a && idle.b) score.shorter_ns = *idle.a - *idle.b;
       claim.gains[Key()] = {score.predicted_ns, score.shorter_ns};
-      followed = true;
+      followed = may_have_followed(advice, comparison.step);
     } else {
       for (const AdvicePlace& place : advice.layers) {
         const Key key{place.name, place.direction, place.device};

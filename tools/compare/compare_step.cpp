@@ -9,7 +9,7 @@ namespace gable {
 namespace {
 
 struct StepSide {
-  Maybe wall_ns, idle_ns, exposed_ns, error_ns, wall_range, idle_range, exposed_range;
+  Maybe wall_ns, idle_ns, exposed_ns, waits_ns, error_ns, wall_range, idle_range, exposed_range;
 };
 
 // On the GPU, or on the host.
@@ -21,21 +21,22 @@ constexpr Timeline kGpu{&Step::wall_mean_ns, &Step::wall_stddev_ns};
 constexpr Timeline kHost{&Step::host_mean_ns, &Step::host_stddev_ns};
 
 StepSide side_of(const std::vector<const Report*>& runs, const Timeline& on) {
-  RunValues wall, idle, exposed, error;
+  RunValues wall, idle, exposed, waits, error;
   for (const Report* run : runs) {
     const Step& step = run->step;
     if (run->run.unit != Unit::step) continue;
     wall.add(step.*on.mean);
     idle.add(step.idle_ns);
     exposed.add(step.exposed ? Maybe(step.exposed->communication_ns) : std::nullopt);
+    waits.add(step.critical_path ? step.critical_path->waits_ns : std::nullopt);
     const auto steps = static_cast<double>(run->run.steps.time);
     const Maybe& spread = step.*on.stddev;
     // Between kinds of steps, or between processes, it is no chance.
     const bool alike = run->run.steps.classes <= 1 && run->run.processes.empty();
     if (alike && spread && steps >= 2) error.add(*spread / std::sqrt(steps));
   }
-  return {wall.mean(),  idle.mean(),  exposed.mean(), error.mean(),
-          wall.range(), idle.range(), exposed.range()};
+  return {wall.mean(),  idle.mean(),  exposed.mean(), waits.mean(),
+          error.mean(), wall.range(), idle.range(),   exposed.range()};
 }
 
 }  // namespace
@@ -56,6 +57,7 @@ ComparedStep compare_steps(const std::vector<const Report*>& a,
   out.wall_ns = {before.wall_ns, after.wall_ns};
   out.idle_ns = {before.idle_ns, after.idle_ns};
   out.exposed_ns = {before.exposed_ns, after.exposed_ns};
+  out.waits_ns = {before.waits_ns, after.waits_ns};
   out.noise_ns = noise_of(before.error_ns, after.error_ns);
   out.wall_range = larger(before.wall_range, after.wall_range);
   out.idle_range = larger(before.idle_range, after.idle_range);

@@ -12,6 +12,7 @@ namespace gable {
 struct ComparedStep {
   Compared wall_ns, idle_ns;
   Compared exposed_ns;  // communication that nothing hides
+  Compared waits_ns;    // the host's time from waits to its next launch: PathTimes::waits_ns
   // wall_ns is the host's time from border to border, because one side has no other. A GPU time is
   // never compared with a host time.
   bool on_host = false;

@@ -48,6 +48,8 @@ PathTimes merge_path(const Reports& reports) {
     path.*part = mean_in(reports, &Step::critical_path, part);
   path.input_ns =
       mean_of(reports, [](const Report& report) { return report.step.critical_path->input_ns; });
+  path.waits_ns =
+      mean_of(reports, [](const Report& report) { return report.step.critical_path->waits_ns; });
   return path;
 }
 
@@ -63,9 +65,11 @@ ExposedTimes merge_exposed(const Reports& reports) {
     for (const Report& report : reports) bounds.add(report.step.exposed->without.*part);
     exposed.without.*part = bounds.of(static_cast<double>(reports.size())).value_or(StepSaving{});
   }
-  SavingBounds input;
-  for (const Report& report : reports) input.add(report.step.exposed->without.input);
-  exposed.without.input = input.of(static_cast<double>(reports.size()));
+  for (std::optional<StepSaving> Without::*part : {&Without::input, &Without::waits}) {
+    SavingBounds bounds;
+    for (const Report& report : reports) bounds.add(report.step.exposed->without.*part);
+    exposed.without.*part = bounds.of(static_cast<double>(reports.size()));
+  }
   return exposed;
 }
 

@@ -6,9 +6,9 @@ const COPIES_MATTER = 0.1; // of the kernels' time
 const SAME_WORK = 0.01, SAME_TIME = 0.25; // by how much equal layers may differ
 
 // Advice on the step as a whole; the other items name layers, which have cards of their own.
-const WHOLE = { idle: "The GPU is idle", input: "Waiting for input", copies: "Copies", communication: "Communication" };
+const WHOLE = { idle: "The GPU is idle", input: "Waiting for input", waits: "The host after waits for the GPU", copies: "Copies", communication: "Communication" };
 const HIDEABLE = new Set(["copies", "communication"]); // whether something hides them is known where steps were recorded
-const COLOUR_OF_WHOLE = { idle: "idle", input: "idle", copies: "copies", communication: "communication" };
+const COLOUR_OF_WHOLE = { idle: "idle", input: "idle", waits: "idle", copies: "copies", communication: "communication" };
 
 // What the step, or the kernels' time where no step is known, divides into: {parts: [[limit, ns]], whole, step}. null without a time.
 function divisionOf(report) {

@@ -97,23 +97,31 @@ std::string path_line(const PathTimes& path, const StepGraphFacts& graph) {
   struct Part {
     double ns = 0;
     const char* what = "";
-    Maybe input_ns = std::nullopt;
+    Maybe input_ns = std::nullopt, waits_ns = std::nullopt;
   };
   std::vector<Part> parts = {
-      {path.kernels_ns, "kernels"},         {path.communication_ns, "communication"},
-      {path.copies_ns, "copies"},           {path.host_ns, "the host", path.input_ns},
-      {path.launches_ns, "launching"},      {path.gaps_ns, "gaps between kernels"},
+      {path.kernels_ns, "kernels"},
+      {path.communication_ns, "communication"},
+      {path.copies_ns, "copies"},
+      {path.host_ns, "the host", path.input_ns, path.waits_ns},
+      {path.launches_ns, "launching"},
+      {path.gaps_ns, "gaps between kernels"},
       {path.unexplained_ns, "unexplained"},
   };
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Part& a, const Part& b) { return a.ns > b.ns; });
   std::string text;
-  for (const auto& [ns, what, input_ns] : parts) {
+  for (const auto& [ns, what, input_ns, waits_ns] : parts) {
     if (ns < kWorthNaming * graph.wall_ns) continue;
     text += (text.empty() ? "Critical path: " : ", ") + std::string(what) + " " +
             percent(ns / graph.wall_ns);
+    std::string of_it;
+    if (waits_ns.value_or(0) >= kWorthNaming * graph.wall_ns)
+      of_it = "after waits for the GPU " + percent(*waits_ns / graph.wall_ns);
     if (input_ns.value_or(0) >= kWorthNaming * graph.wall_ns)
-      text += " (fetching input " + percent(*input_ns / graph.wall_ns) + ")";
+      of_it +=
+          (of_it.empty() ? "" : ", ") + ("fetching input " + percent(*input_ns / graph.wall_ns));
+    if (!of_it.empty()) text += " (" + of_it + ")";
   }
   return text;
 }
@@ -135,7 +143,7 @@ std::string host_line(const Report& report) {
 }
 
 // How much shorter a step would be without what nothing hides.
-std::string exposed_line(const ExposedTimes& exposed, const Maybe& input_ns, double step_ns) {
+std::string exposed_line(const ExposedTimes& exposed, const PathTimes& path, double step_ns) {
   std::string text;
   const auto add = [&](const char* what, const char* it, double ns, const StepSaving& saving) {
     if (ns < kWorthNaming * step_ns && saving.high_ns < kWorthNaming * step_ns) return;
@@ -144,8 +152,10 @@ std::string exposed_line(const ExposedTimes& exposed, const Maybe& input_ns, dou
   };
   add("communication", "it", exposed.communication_ns, exposed.without.communication);
   add("copies", "them", exposed.copies_ns, exposed.without.copies);
-  if (input_ns && exposed.without.input)
-    add("fetching input", "it", *input_ns, *exposed.without.input);
+  if (path.input_ns && exposed.without.input)
+    add("fetching input", "it", *path.input_ns, *exposed.without.input);
+  if (path.waits_ns && exposed.without.waits)
+    add("the host after waits for the GPU", "waits", *path.waits_ns, *exposed.without.waits);
   return text;
 }
 
@@ -201,8 +211,7 @@ std::vector<std::string> path_lines(const Report& report) {
     if (std::string text = host_line(report); !text.empty()) lines.push_back(std::move(text));
   }
   if (step.exposed) {
-    std::string text =
-        exposed_line(*step.exposed, step.critical_path->input_ns, step.graph->wall_ns);
+    std::string text = exposed_line(*step.exposed, *step.critical_path, step.graph->wall_ns);
     if (!text.empty()) lines.push_back(std::move(text));
   }
   lines.push_back(graph_line(*step.graph, step.exposed.has_value()));

@@ -416,6 +416,11 @@ TEST_F(StepAnswers, FetchingInputIsAPartOfWhatTheHostDoes) {
   profile.add(StepRecord(record));
   EXPECT_EQ(report().step.critical_path->host_ns, 197e3);
   EXPECT_EQ(report().step.critical_path->input_ns, std::nullopt);
+  // All of it but the launch itself, of which 1 us lies before the wait; and the host takes so much
+  // longer than the kernel that waiting costs little more than the kernel.
+  EXPECT_EQ(report().step.critical_path->waits_ns, 197e3);
+  EXPECT_GT(report().step.exposed->without.waits->high_ns, 10e3);
+  EXPECT_LT(report().step.exposed->without.waits->high_ns, 21e3);
   EXPECT_FALSE(report().step.exposed->without.input.has_value());
 
   // Once 100 us while nothing else happens, once while the host waits for its kernel.

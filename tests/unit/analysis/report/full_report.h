@@ -164,8 +164,8 @@ inline Report full_report() {
   run.lost = {v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole(), v.whole()};
   run.notes = {"One sentence."};
   report.step = {v, v, v, v, v, v, v, v, v, v, v, v, {}, {}, {}};
-  report.step.critical_path = {v, v, v, v, v, v, v, v};
-  report.step.exposed = {v, v, v, v, {{v, v}, {v, v}, {v, v}, {v, v}, {{v, v}}}};
+  report.step.critical_path = {v, v, v, v, v, v, v, v, v};
+  report.step.exposed = {v, v, v, v, {{v, v}, {v, v}, {v, v}, {v, v}, {{v, v}}, {{v, v}}}};
   report.step.graph = {v.whole(), v, v, v, v, v.whole(), v.whole(), true};
   DeviceInfo device;
   device.id = 1;

@@ -81,6 +81,24 @@ TEST(InputTime, InputThatTheGpuDoesNotWaitForSavesNothing) {
   EXPECT_EQ(saving(fetching(false, 900 * kMicrosecond), {.input = true}).high_ns, 0);
 }
 
+// 500 us of the host and 900 of the GPU in a row, or side by side.
+TEST(InputTime, WithoutItsWaitsTheHostRunsAhead) {
+  const std::uint64_t kernel_ns = 900 * kMicrosecond;
+  const auto base = [](const RecordedSteps& recorded) {
+    return StepReplay::of(build_step_graph(recorded), 2).value().base().step_ns;
+  };
+  const RecordedSteps waiting = fetching(true, kernel_ns);
+  const SavingRange without = saving(waiting, {.waits = true});
+  EXPECT_TRUE(without.settled);
+  EXPECT_EQ(without.low_ns, without.high_ns);
+  EXPECT_EQ(base(waiting) - without.high_ns, base(fetching(false, kernel_ns)));
+  EXPECT_GT(without.high_ns, 500 * kMicrosecond);
+  // Where the host takes longer, kernels are what is saved.
+  const RecordedSteps slow_host = fetching(true, 100 * kMicrosecond);
+  EXPECT_NEAR(saving(slow_host, {.waits = true}).high_ns, 1e5, 1e4);
+  EXPECT_EQ(saving(fetching(false, kernel_ns), {.waits = true}).high_ns, 0);
+}
+
 TEST(InputTime, AnotherThreadsInputIsNotThisOnes) {
   RecordedSteps recorded = fetching(true, 100 * kMicrosecond);
   for (InputWait& wait : recorded.inputs) ++wait.thread;

@@ -357,6 +357,38 @@ TEST_F(AdviceBorders, WaitsOfTheHost) {
   EXPECT_EQ(waits_in(), "");
 }
 
+TEST_F(AdviceBorders, WaitsOfRecordedStepsAreScoredByReplay) {
+  kernel("at::native::work", 400e3, 100e3, 500e3);
+  report.step.idle_ns = 400e3;
+  report.step.critical_path.emplace().host_ns = 350e3;
+  report.step.exposed.emplace();
+  EXPECT_EQ(given("waits"), nullptr);
+  EXPECT_NE(given("idle")->text().find(".item()"), std::string::npos);
+  report.step.critical_path->waits_ns = 200e3;
+  report.step.exposed->without.waits = StepSaving{150e3, 180e3};
+  ASSERT_NE(given("waits"), nullptr);
+  EXPECT_EQ(given("waits")->saving_ns, 180e3);
+  EXPECT_NE(given("waits")->trigger.find("200 us of a step (20.0 %)"), std::string::npos);
+  EXPECT_NE(given("waits")->text().find(".item()"), std::string::npos);
+  // What is left is Python's between launches.
+  EXPECT_EQ(given("idle")->saving_ns, 170e3);
+  EXPECT_EQ(given("idle")->text().find(".item()"), std::string::npos);
+  EXPECT_NE(given("idle")->trigger.find("170 us of a step is the host's work between launches"),
+            std::string::npos);
+  // Below a twentieth of the step, whatever the host waits for.
+  report.step.exposed->without.waits = StepSaving{0, 50e3};
+  EXPECT_NE(given("waits"), nullptr);
+  report.step.exposed->without.waits = StepSaving{0, 49e3};
+  layer({"net"});
+  report.layers.back().span_ns = 200e3;
+  report.layers.back().sync_ns = 150e3;
+  EXPECT_EQ(given("waits"), nullptr);
+  report.step.exposed->without.waits = StepSaving{0, 50e3};
+  EXPECT_NE(given("waits")->trigger.find("The host waits for 150 us in net"), std::string::npos);
+  report.run.unit = Unit::run;
+  EXPECT_EQ(given("waits"), nullptr);
+}
+
 TEST_F(AdviceBorders, UseOfTheGpu) {
   kernel("k", 10e3, 1e3, 20.1e3);
   kernel("big", 900e3, 1e3, 979e3);

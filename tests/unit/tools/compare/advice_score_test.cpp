@@ -188,6 +188,21 @@ TEST(AdviceScore, OtherWorkSaysNothingOfAdvice) {
   EXPECT_TRUE(lines(before(), after).empty());
 }
 
+TEST(AdviceScore, WaitsWereTakenIfTheHostLaunchesSoonerAfterThem) {
+  Report before = report_of({{"a", 100}, {"b", 200}, {"c", 300}}, 400);
+  before.step.critical_path.emplace().waits_ns = 400;
+  before.step.critical_path->host_ns = 400;
+  before.step.exposed.emplace().without.waits = StepSaving{400, 400};
+  Report after = report_of({{"a", 100}, {"b", 200}, {"c", 300}}, 100);
+  after.step.critical_path.emplace().waits_ns = 300;
+  EXPECT_EQ(lines(before, after),
+            std::vector<std::string>{"waits: predicted up to 400 ns, measured 300 ns."});
+  after.step.critical_path->waits_ns = 301;
+  EXPECT_TRUE(lines(before, after).empty());
+  after.step.critical_path.reset();
+  EXPECT_TRUE(lines(before, after).empty());
+}
+
 TEST(AdviceScore, IdleTimeIsTheStepsOwn) {
   const Report idle = report_of({{"a", 100}, {"b", 200}, {"c", 300}}, 400);
   EXPECT_EQ(lines(idle, report_of({{"a", 100}, {"b", 200}, {"c", 300}}, 100)),

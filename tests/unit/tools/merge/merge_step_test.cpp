@@ -45,10 +45,10 @@ TEST(MergeSteps, TheDeviationIsThatOfAllSteps) {
 
 TEST(MergeSteps, WhatAStepWaitsFor) {
   Step one, other;
-  one.critical_path = {1, 2, 3, 4, 3, 5, 6, 7};
-  other.critical_path = {11, 22, 33, 44, 9, 55, 66, 77};
-  one.exposed = {1, 2, 3, 4, {{1, 9}, {2, 8}, {3, 7}, {4, 6}, {{2, 5}}}};
-  other.exposed = {3, 6, 9, 12, {{5, 5}, {1, 9}, {3, 3}, {0, 10}, {{1, 6}}}};
+  one.critical_path = {1, 2, 3, 4, 3, 5, 6, 7, 2};
+  other.critical_path = {11, 22, 33, 44, 9, 55, 66, 77, 4};
+  one.exposed = {1, 2, 3, 4, {{1, 9}, {2, 8}, {3, 7}, {4, 6}, {{2, 5}}, {{3, 4}}}};
+  other.exposed = {3, 6, 9, 12, {{5, 5}, {1, 9}, {3, 3}, {0, 10}, {{1, 6}}, {{0, 5}}}};
   one.graph = {3, 100, 0.9, 0.1, 0.2, 10, 1, true};
   other.graph = {4, 300, 0.8, 0.3, 0.4, 20, 2, false};
   const Step both = merge_steps({with(one), with(other)});
@@ -58,6 +58,7 @@ TEST(MergeSteps, WhatAStepWaitsFor) {
   EXPECT_EQ(path.copies_ns, 18);
   EXPECT_EQ(path.host_ns, 24);
   EXPECT_EQ(path.input_ns, 6);
+  EXPECT_EQ(path.waits_ns, 3);
   EXPECT_EQ(path.launches_ns, 30);
   EXPECT_EQ(path.gaps_ns, 36);
   EXPECT_EQ(path.unexplained_ns, 42);
@@ -74,6 +75,7 @@ TEST(MergeSteps, WhatAStepWaitsFor) {
   EXPECT_EQ(bounds(exposed.without.copies), std::pair(3.0, 7.0));
   EXPECT_EQ(bounds(exposed.without.host), std::pair(0.0, 10.0));
   EXPECT_EQ(bounds(exposed.without.input.value()), std::pair(1.0, 6.0));
+  EXPECT_EQ(bounds(exposed.without.waits.value()), std::pair(0.0, 5.0));
   EXPECT_EQ(both.graph->steps, 7u);
   EXPECT_EQ(both.graph->wall_ns, 200);
   EXPECT_EQ(both.graph->explained, 0.8);
@@ -84,11 +86,15 @@ TEST(MergeSteps, WhatAStepWaitsFor) {
   EXPECT_FALSE(both.graph->stream_waits_known);
   other.critical_path->input_ns.reset();
   other.exposed->without.input.reset();
+  other.critical_path->waits_ns.reset();
+  other.exposed->without.waits.reset();
   other.graph->stream_waits_known = true;
   other.graph->replay_error.reset();
   const Step known = merge_steps({with(one), with(other)});
   EXPECT_FALSE(known.critical_path->input_ns);
   EXPECT_FALSE(known.exposed->without.input);
+  EXPECT_FALSE(known.critical_path->waits_ns);
+  EXPECT_FALSE(known.exposed->without.waits);
   EXPECT_TRUE(known.graph->stream_waits_known);
   EXPECT_FALSE(known.graph->replay_error);
   const Step half = merge_steps({with(one), with({})});

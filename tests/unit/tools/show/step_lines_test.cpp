@@ -113,6 +113,12 @@ TEST(StepLines, TheLargestPartsOfTheCriticalPathComeFirst) {
   EXPECT_TRUE(has(line(fetching, "Critical path"), "the host 9.90 % (fetching input 1.00 %), "));
   fetching.step.critical_path->input_ns = 9.9;
   EXPECT_EQ(line(fetching, "Critical path"), line(recorded(), "Critical path"));
+  fetching.step.critical_path->waits_ns = 20;
+  EXPECT_TRUE(
+      has(line(fetching, "Critical path"), "the host 9.90 % (after waits for the GPU 2.00 %), "));
+  fetching.step.critical_path->input_ns = 10;
+  EXPECT_TRUE(has(line(fetching, "Critical path"),
+                  "the host 9.90 % (after waits for the GPU 2.00 %, fetching input 1.00 %), "));
   Report none = recorded();
   none.step.graph->wall_ns = 0;
   EXPECT_EQ(line(none, "Critical path"), "");
@@ -185,6 +191,14 @@ TEST(StepLines, WhatNothingHides) {
   EXPECT_TRUE(has(line(report, "Not hidden"), "; fetching input 30.0 ns (without it"));
   report.step.critical_path->input_ns.reset();
   EXPECT_FALSE(has(line(report, "Not hidden"), "input"));
+  // So it is of waits.
+  report.step.critical_path->waits_ns = 40;
+  EXPECT_FALSE(has(line(report, "Not hidden"), "waits"));
+  exposed.without.waits = {35, 35};
+  EXPECT_TRUE(has(line(report, "Not hidden"),
+                  "; the host after waits for the GPU 40.0 ns (without waits a step would be 35.0 "
+                  "ns shorter)"))
+      << line(report, "Not hidden");
 }
 
 TEST(StepLines, WhatCollectivesWaitFor) {
