@@ -18,43 +18,12 @@ if importlib.machinery.PathFinder.find_spec("torch") is None:
 
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "inject" / "python"))
-from gable_profiler._formulas import Formulas  # noqa: E402
-from gable_profiler._work import Traffic, Types, tensors_in  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import papers  # noqa: E402
+from counting import counted  # noqa: E402
 
 TORCHVISION = pathlib.Path(PYTHON).parents[2] / "torchvision"
-
-
-class Counted(TorchDispatchMode):
-    """What the operators within have to do."""
-
-    def __init__(self):
-        super().__init__()
-        self.formulas, self.type_of = Formulas(torch), Types(torch)
-        self.flops, self.unknown, self.types, self.read = 0.0, set(), {}, {}
-
-    def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        out = operator(*args, **kwargs)
-        tensors, name = tensors_in((args, kwargs, out), torch.is_tensor), operator._overloadpacket.__name__
-        flops = self.formulas.flops(operator, args, kwargs, out, tensors)
-        if flops is None:
-            self.unknown.add(name)
-        else:
-            self.flops += flops
-            if flops:
-                self.types.setdefault(self.type_of(operator, tensors[0]), []).append(name)
-        if all(each.layout == torch.strided for each in tensors):
-            self.read[name] = Traffic(operator).bytes(args, kwargs, out, torch.is_tensor)[0]
-        return out
-
-
-def counted(function):
-    with Counted() as counts:
-        result = function()
-    return result, counts
 
 
 def rand(*shape, **more):
@@ -191,6 +160,18 @@ class Published(unittest.TestCase):
             _, counts = counted(lambda result=result: result.sum().backward())
             self.assertEqual(counts.unknown, set(), name)
             self.assertEqual(counts.flops, 2 * flops - of_first, name)
+
+
+class ByTheirPapers(unittest.TestCase):
+    """Models written out as their papers have them, against forms worked out by hand (table of docs/published-figures.md)."""
+
+    def test_forward_and_backward(self):
+        for name, make in papers.MODELS.items():
+            with self.subTest(name):
+                _, figures, (forward, backward, unknown) = make()
+                self.assertEqual(unknown, set())
+                for direction, figure, _ in figures:
+                    self.assertEqual({"forward": forward, "backward": backward}[direction], figure, direction)
 
 
 if __name__ == "__main__":
