@@ -36,6 +36,45 @@ class Waiting(nn.Module):
         return launching(self.second(x), self.tag)
 
 
+class Listening(nn.Module):
+    """Its forward waits and yields."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    async def forward(self, x):
+        for stage in (self.first, self.second):
+            await asyncio.sleep(0)
+            try:
+                x = launching(stage(x), self.tag)
+                yield x
+            except ValueError:
+                yield x * 2
+            finally:
+                await asyncio.sleep(0)
+                playback_ops.launch(f"forward:{self.tag}")
+
+
+class Answering(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.listening, self.between, self.last = Listening(), nn.Linear(4, 4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        async def answer():
+            total = 0
+            async for part in self.listening(x):
+                total = total + self.between(part)
+            thrown = self.listening(x)
+            await thrown.__anext__()
+            total = total + await thrown.athrow(ValueError("the program's own"))
+            await thrown.aclose()
+            await self.listening(x).__anext__()  # and is given up
+            return total
+        return self.last(asyncio.run(answer()))
+
+
 class Serving(nn.Module):
     def __init__(self):
         super().__init__()
@@ -115,6 +154,10 @@ def tagged(model):
 
 def serving():
     return tagged(Serving())
+
+
+def answering():
+    return tagged(Answering())
 
 
 def without_hash():

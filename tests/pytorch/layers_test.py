@@ -20,7 +20,7 @@ PROGRAM = os.path.join(HERE, "program.py")
 API_CASES = ("own_block", "annotated")
 # Those that every test's run is compared with.
 PLAIN_CASES = ("resnet", "gpt", "generate", "generate_without_cache", "read_texts", "copies", "shared", "accumulation", "checkpoint",
-               "translate", "translate_speech", "methods", "serving", "without_hash", "custom", "closure", "closure_lbfgs", "functorch", "saved_tensors",
+               "translate", "translate_speech", "translate_by_function", "methods", "functions", "serving", "answering", "without_hash", "custom", "closure", "closure_lbfgs", "functorch", "saved_tensors",
                "checkpoint_reentrant", "checkpoint_all", "backward_thread", "two_models", "no_grad", "inference_mode",
                "gradients_on", "compiled", "compiled_regions", "raising_hooks", "many_models", "odd_names", "workers")
 
@@ -141,7 +141,7 @@ class Layers(gable_run.ReportTest):
         self.assertIn((("prefill", "GPT"), "forward"), report.layers)
 
     def test_an_encoder_and_a_decoder(self):
-        for case, tokens in (("translate", 8), ("translate_speech", None)):
+        for case, tokens in (("translate", 8), ("translate_by_function", 8), ("translate_speech", None)):
             with self.subTest(case):
                 report = self.report(case)
                 self.assert_kernels_at_home(report)
@@ -160,6 +160,22 @@ class Layers(gable_run.ReportTest):
         for way in ("forward", "backward"):
             for side in ("left", "right"):
                 self.assertEqual(report.layer(("Comparing", side, "0"), way)["launches"], 1)
+
+    def test_modules_that_a_function_takes_out_of_a_model(self):
+        report = self.report("functions")
+        self.assert_kernels_at_home(report)
+        self.assertEqual({path[0] for path, _ in report.layers if path} - {"optimizer", "zero_grad", "loss"}, {"Comparing"})
+        for way in ("forward", "backward"):
+            for side in ("left", "right"):
+                self.assertEqual(report.layer(("Comparing", side, "0"), way)["launches"], 1)
+
+    def test_forwards_that_wait_and_yield(self):
+        report = self.report("answering")
+        self.assert_kernels_at_home(report)
+        self.assertEqual({path[0] for path, _ in report.layers if path}, {"Answering"})
+        # Once to the end, once closed after what was thrown into it, once given up.
+        self.assertEqual(report.layer(("Answering", "listening", "first"))["launches"], 3)
+        self.assertEqual(report.layer(("Answering", "listening", "second"), "backward")["launches"], 1)
 
     def test_forwards_that_run_in_pieces(self):
         report = self.report("serving")

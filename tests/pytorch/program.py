@@ -68,6 +68,21 @@ def translate(features):
         print(model.generate(source, 4).tolist())
 
 
+@torch.no_grad()
+def translate_by_function():
+    model = make_launching(models.Translating()).eval()
+
+    def generate(source, tokens, *, by):
+        memory, cache = by.encoder(source), {}
+        ids = inputs = torch.zeros(len(source), 1, dtype=torch.long)
+        for _ in range(tokens):
+            inputs = by(decoder_input_ids=inputs, encoder_outputs=memory, cache=cache)[:, -1:].argmax(-1)
+            ids = torch.cat((ids, inputs), 1)
+        return ids
+    for _ in range(40):
+        print(generate(torch.arange(16).view(2, 8), 4, by=model).tolist())
+
+
 def methods():
     model = make_launching(models.Comparing())
     model.criterion = make_launching(nn.MSELoss())  # a loss wherever it stands
@@ -75,6 +90,22 @@ def methods():
     for _ in range(STEPS):
         optimizer.zero_grad()
         model.compare(torch.ones(2, 8), torch.randn(2, 8)).backward()
+        optimizer.step()
+    print(digest(model))
+
+
+def functions():
+    """Nobody calls the model, nor is it the first argument of anything: functions take modules out of it. What stands beside them, and
+    holds the same modules, has nothing to do with it."""
+    model = make_launching(models.Comparing())
+    beside = nn.ModuleList((model.left, model.right))
+    optimizer = torch.optim.SGD(beside.parameters(), 0.01)
+
+    def compare(a, b, *, of):
+        return (of.left(a) - of.right(b)).square().mean()
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        compare(torch.ones(2, 8), torch.randn(2, 8), of=model).backward()
         optimizer.step()
     print(digest(model))
 
@@ -440,8 +471,9 @@ CASES = {
     "generate_without_cache": generate_without_cache, "read_texts": read_texts, "copies": copies, "own_block": own_block, "annotated": annotated, "shared": shared, "accumulation": accumulation,
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "checkpoint_all": lambda: train(make_launching(Tall()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3])),
-    "translate": lambda: translate(False), "translate_speech": lambda: translate(True), "methods": methods,
-    "serving": lambda: odd_calls(calls.serving()), "without_hash": lambda: odd_calls(*calls.without_hash()),
+    "translate": lambda: translate(False), "translate_speech": lambda: translate(True), "translate_by_function": translate_by_function,
+    "methods": methods, "functions": functions,
+    "serving": lambda: odd_calls(calls.serving()), "answering": lambda: odd_calls(calls.answering()), "without_hash": lambda: odd_calls(*calls.without_hash()),
     "custom": lambda: odd_calls(calls.custom()),
     "closure": lambda: closure(lambda parameters: Closing(parameters, 0.01), forwards=6),
     "closure_lbfgs": lambda: closure(lambda parameters: torch.optim.LBFGS(parameters, 0.01, max_iter=3), 2 * STEPS),

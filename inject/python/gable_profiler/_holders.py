@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model of which a method calls a module, as model.generate() calls its encoder: nobody called the model itself, and yet the
-module has its place in it.
+"""The model of which a method calls a module, as model.generate() calls its encoder, or of which a function does that says
+model.encoder: nobody called the model itself, and yet the module has its place in it.
 """
 import sys
 import weakref
@@ -12,22 +12,28 @@ _FUNCTION = 1  # CO_OPTIMIZED
 _OURS = 3  # references to a frame's dict of locals while nobody else holds it
 
 
-def _first_argument(frame):
-    """`self`, in a method."""
+def _named_in(frame, is_module):
+    """(`self`, in a method, or what stands in its place; the other modules that the code has names for)"""
     code = frame.f_code
-    if code.co_argcount == 0 or not code.co_flags & _FUNCTION:
-        return None
+    if not code.co_flags & _FUNCTION:
+        values = frame.f_globals
+        return None, [values[name] for name in code.co_names if is_module(values.get(name))]
     values = frame.f_locals
-    first = values.get(code.co_varnames[0])
+    first = values.get(code.co_varnames[0]) if code.co_argcount > 0 else None
+    others = [value for value in values.values() if value is not first and is_module(value)]
     if type(values) is dict and sys.getrefcount(values) <= _OURS:
         values.clear()  # until Python 3.12 it is a copy, which would keep the program's tensors
-    return first
+    others += [frame.f_globals[name] for name in code.co_names if is_module(frame.f_globals.get(name))]
+    return (first if is_module(first) else None), others
 
 
 class Holders:
     def __init__(self, torch):
         self._module_class = torch.nn.Module
         self._found = {}  # token of a module: (it, its holder, the names that lead from there), both weak references
+
+    def _is_module(self, value):
+        return issubclass(type(value), self._module_class)
 
     def __call__(self, module):
         """(holder, names from there), (None, ()) where there is none. Of an outermost module; looked for once."""
@@ -47,9 +53,16 @@ class Holders:
         for _ in range(_FRAMES_AROUND):
             if frame is None:
                 break
-            first = _first_argument(frame)
-            if issubclass(type(first), self._module_class) and id(first) not in seen:
-                seen.add(id(first))
-                found = next(((first, names) for inner, names in _tree.modules_below(first) if inner is module and names), found)
+            first, others = _named_in(frame, self._is_module)
+            for holder in (first, *others):
+                if holder is None or id(holder) in seen:
+                    continue
+                names = next((names for inner, names in _tree.modules_below(holder) if inner is module), ())
+                if holder is first:
+                    seen.add(id(holder))
+                elif names and names[0] not in frame.f_code.co_names:
+                    continue  # this code has both at hand, and does not take the one out of the other
+                if names:
+                    found = holder, names
             frame = frame.f_back
         return found

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules whose forward is a generator or a coroutine: the call only makes it, and what it does runs later, in pieces. While a
+"""Modules whose forward is a generator, a coroutine, or both: the call only makes it, and what it does runs later, in pieces. While a
 piece runs, the module's layer is open.
 """
+import sys
 import types
 import weakref
 
-_GENERATOR, _COROUTINE = 0x20, 0x80  # CO_GENERATOR, CO_COROUTINE
+_RUNS_LATER = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
 def runs_later(module):
     code = getattr(getattr(module.forward, "__func__", module.forward), "__code__", None)
-    return isinstance(code, types.CodeType) and code.co_flags & (_GENERATOR | _COROUTINE) != 0
+    return isinstance(code, types.CodeType) and code.co_flags & _RUNS_LATER != 0
 
 
 class Body:
@@ -38,8 +39,8 @@ class Body:
             self._ended()
 
 
-def _pieces(inner, body):
-    """As `yield from inner` would."""
+def _pieces(inner, body, last=True):
+    """As `yield from inner` would. `last`: the body has ended when this has."""
     step, given = inner.send, (None,)
     while True:
         depth, ended = body.enter(), True
@@ -47,6 +48,7 @@ def _pieces(inner, body):
             value = step(*given)
             ended = False
         except StopIteration as end:
+            ended = last
             return end.value
         finally:
             body.leave(depth, ended)
@@ -64,15 +66,41 @@ def _pieces(inner, body):
 
 
 class _Pieces:
-    def __init__(self, inner, body):
-        self._inner, self._body = inner, body
+    def __init__(self, inner, body, last=True):
+        self._inner, self._body, self._last = inner, body, last
 
     def __await__(self):
-        return _pieces(self._inner, self._body)
+        return _pieces(self._inner, self._body, self._last)
 
 
 async def _awaited(inner, body):
     return await _Pieces(inner, body)
+
+
+def _begin(inner):
+    """The event loop knows the generator that the program has, which closes this one: it is not to close both."""
+    first, last = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)
+    try:
+        return inner.asend(None)
+    finally:
+        sys.set_asyncgen_hooks(first, last)
+
+
+async def _yielded(inner, body):
+    step = _begin(inner)
+    while True:
+        try:
+            value = await _Pieces(step, body, last=False)
+        except StopAsyncIteration:
+            return
+        try:
+            step = inner.asend((yield value))
+        except GeneratorExit:
+            await _Pieces(inner.aclose(), body)
+            raise
+        except BaseException as problem:
+            step = inner.athrow(problem)
 
 
 def follow(made, body):
@@ -82,6 +110,8 @@ def follow(made, body):
     elif type(made) is types.CoroutineType:
         followed = _awaited(made, body)
         weakref.finalize(followed, made.close).atexit = False  # one that nobody awaits is warned of once
+    elif type(made) is types.AsyncGeneratorType:
+        followed = _yielded(made, body)
     else:
         return made
     followed.__name__, followed.__qualname__ = made.__name__, made.__qualname__
