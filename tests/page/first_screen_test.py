@@ -169,7 +169,7 @@ class FirstScreen(PageTest):
         page = self.open(report, tree=False)
         first = self.cards(page)[0]
         # 9 ms, of which it waits for 0.2, and kernels take 1.3
-        self.assertIn("The GPU is idle Up to 7.5 ms a step", first)
+        self.assertIn("The host takes longer than the GPU Up to 7.5 ms a step", first)
         self.assertIn("The host takes 9 ms a step", page.inner_text(".division p"))
 
     def test_copies_of_a_run_without_steps_have_a_card(self):

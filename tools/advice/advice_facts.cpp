@@ -107,8 +107,12 @@ AdviceFacts::Part AdviceFacts::part(const std::function<bool(const PlotRow&)>& f
     sum.time_ns += time;
     sum.launches += row.sum.launches.value_or(0);
     const Maybe left = least ? least(row) : std::nullopt;
-    const double saving =
-        left && *left < time ? (time - *left) * path_share(row.sum.path_ns, time) : 0;
+    double saving = left && *left < time ? (time - *left) * path_share(row.sum.path_ns, time) : 0;
+    // What was replayed with the kernel at its roofs bounds every change that leaves these.
+    const Roof& roof = row.sum.roof;
+    if (row.sum.step_saving && left && roof.compute_ns && roof.memory_ns &&
+        *left >= std::max(*roof.compute_ns, *roof.memory_ns))
+      saving = std::min(saving, row.sum.step_saving->high_ns);
     sum.saving_ns += saving;
     sum.each.emplace_back(&row, saving);
     computes = computes || row.sum.roof.bound != Bound::communication;

@@ -2,8 +2,11 @@
 #include "tools/advice/advice_on_the_rest.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/base/display.h"
 #include "analysis/roofline/occupancy.h"
@@ -146,6 +149,23 @@ void advise_on_a_long_host(const AdviceFacts& facts, std::vector<Advice>& advice
                     idle});
 }
 
+// Without copies and communication that nothing hides; no more than a step without the host's work
+// between its calls would be shorter, and its launches on the path; and without what other items
+// promise of it.
+Maybe idle_of_host(const Step& step, double of_others_ns) {
+  if (!step.exposed || !step.critical_path) return std::nullopt;
+  const double host = step.exposed->without.host.high_ns + step.critical_path->launches_ns;
+  return std::max(0.0, std::min(step.exposed->idle_ns, host) - of_others_ns);
+}
+
+// Of those that are known; unknown if the first is.
+Maybe least_of(const std::vector<Maybe>& values) {
+  Maybe least = values.front();
+  for (const Maybe& value : values)
+    if (least && value) least = std::min(*least, *value);
+  return least;
+}
+
 // What the program does before it launches. Where it says when it fetches its input, that is apart.
 void advise_on_idling(const AdviceFacts& facts, std::vector<Advice>& advice) {
   const Step& step = facts.report->step;
@@ -171,11 +191,13 @@ void advise_on_idling(const AdviceFacts& facts, std::vector<Advice>& advice) {
   // host's waits cost is an item of its own.
   const std::optional<StepSaving> waits =
       step.exposed ? step.exposed->without.waits : std::optional<StepSaving>();
-  const Maybe host = step.critical_path && step.exposed
-                         ? Maybe(step.critical_path->host_ns - input_ns -
-                                 (waits ? waits->high_ns : 0) + step.critical_path->launches_ns)
-                         : idle_without_copies(facts);
-  const Maybe idle = host && step.idle_ns ? Maybe(std::min(*host, *step.idle_ns)) : std::nullopt;
+  const double of_others = input_ns + (waits ? waits->high_ns : 0);
+  const Maybe host =
+      step.critical_path && step.exposed
+          ? Maybe(step.critical_path->host_ns - of_others + step.critical_path->launches_ns)
+          : idle_without_copies(facts);
+  const Maybe idle =
+      host ? least_of({step.idle_ns, host, idle_of_host(step, of_others)}) : std::nullopt;
   if (!idle || *idle < kMuchIdle * facts.unit_ns) return;
   const double copies_ns = step.exposed ? 0 : std::min(time_of_copies(facts), *step.idle_ns);
   advice.push_back(
@@ -284,9 +306,12 @@ void advise_on_waits(const AdviceFacts& facts, std::vector<Advice>& advice) {
 
 double time_of_copies(const AdviceFacts& facts) {
   if (facts.unit == Unit::step && facts.report->step.copy_ns) return *facts.report->step.copy_ns;
-  double sum = 0;
-  for (const CopyRow& copy : facts.report->copies) sum += copy.time_ns.value_or(0);
-  return sum;
+  // GPUs copy at the same time.
+  std::map<std::int32_t, double> sums;
+  double most = 0;
+  for (const CopyRow& copy : facts.report->copies)
+    most = std::max(most, sums[copy.device] += copy.time_ns.value_or(0));
+  return most;
 }
 
 void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice) {

@@ -12,7 +12,7 @@ namespace gable {
 
 void advise_on_the_rest(const AdviceFacts& facts, std::vector<Advice>& advice);
 
-// What copies take per unit of the report, ns; those of all GPUs together.
+// What copies take per unit of the report, ns; without steps those of the GPU with most of them.
 [[nodiscard]] double time_of_copies(const AdviceFacts& facts);
 
 }  // namespace gable

@@ -2,6 +2,7 @@
 #include "tools/advice/link_facts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/base/display.h"
 #include "analysis/roofline/link_roofs.h"
@@ -20,6 +21,9 @@ class Rate {
     bounded_ = bounded_ && roof.fraction && (link_.empty() || link_ == roof.ceiling);
     link_ = roof.ceiling;
     least_ns_ += roof.fraction.value_or(0) * time_ns.value_or(0) * times;
+    const Maybe speed = quotient(quotient(bytes, time_ns, 1e9), roof.fraction);
+    if (speed && fastest_ > 0 && std::abs(*speed - fastest_) > kSameSpeed * fastest_) same_ = false;
+    fastest_ = std::max(fastest_, speed.value_or(0));
   }
   [[nodiscard]] std::string text(const std::string& what) const {
     if (!known_ || bytes_ <= 0 || time_ns_ <= 0) return {};
@@ -27,16 +31,20 @@ class Rate {
     std::string said = " They reach " + with_prefix(rate, "B/s") + what;
     if (bounded_ && least_ns_ > 0) {
       const double fraction = least_ns_ / time_ns_;
-      said += ", " + percent(fraction) + " of " + (link_ == "nvlink" ? "NVLink" : "PCIe") + "'s " +
-              with_prefix(rate / fraction, "B/s");
+      const std::string name = link_ == "nvlink" ? "NVLink" : "PCIe";
+      said += ", " + percent(fraction) + " of " +
+              (same_ ? name + "'s " + with_prefix(fastest_, "B/s")
+                     : "what their " + name + " links can do");
     }
     return said + ".";
   }
 
  private:
   double bytes_ = 0, time_ns_ = 0, least_ns_ = 0;
-  bool known_ = true, bounded_ = true;
+  double fastest_ = 0;  // of the links' roofs, byte/s
+  bool known_ = true, bounded_ = true, same_ = true;
   std::string link_;
+  static constexpr double kSameSpeed = 0.01;
 };
 
 bool with_host(const CopyRow& copy) {

@@ -37,9 +37,12 @@ function duration(ns) {
 const percent = share => (share === null || share === undefined ? UNKNOWN : `${digits(share * 100)} %`);
 const capital = text => text[0].toUpperCase() + text.slice(1);
 const plural = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
-const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+// Nothing is cut within a letter of two units.
+const head = (text, length) => text.slice(0, /[\uD800-\uDBFF]/.test(text[length - 1]) ? length - 1 : length);
+const tail = (text, from) => text.slice(/[\uDC00-\uDFFF]/.test(text[from]) ? from + 1 : from);
+const shortened = (text, most) => (text.length > most ? head(text, most - 1) + "…" : text);
 // Keeps both ends, which tell names apart.
-const shortenedMiddle = (text, most) => (text.length > most ? text.slice(0, Math.floor(most / 2) - 1) + "…" + text.slice(text.length - Math.ceil(most / 2)) : text);
+const shortenedMiddle = (text, most) => (text.length > most ? head(text, Math.floor(most / 2) - 1) + "…" + tail(text, text.length - Math.ceil(most / 2)) : text);
 // "bf16_tensor" -> "BF16 tensor"
 const roofName = name => (name === "dram" || name === "l2" || name === "l1" ? name.toUpperCase()
   : name.replace("_no_fma", " without FMA").replace(/_/g, " ").replace(/^[a-z]+\d+/, type => type.toUpperCase()));

@@ -10,8 +10,8 @@ function stepText(step, path) {
   const utilisation = [step.mfu === null ? "" : `Model FLOP utilisation ${percent(step.mfu)}. `,
     step.model_flops > 0 ? `${withPrefix(step.model_flops, "FLOP")} a step by formula${rate}. ` : "", step.hfu === null ? "" : `FLOP utilisation as counted ${percent(step.hfu)}. `];
   // Of the step itself: kernels of one step may run beside those of the next.
-  const busy = wall !== null && step.idle_ns !== null ? wall - step.idle_ns : step.busy_ns;
-  const parts = [`A step: ${wall === null ? "unknown on the GPU" : duration(wall)}`, `GPU busy ${duration(busy)}${ofStep(busy)}`,
+  const busy = wall > 0 && step.idle_ns !== null ? wall - step.idle_ns : step.busy_ns;
+  const parts = [`A step: ${!(wall > 0) ? "unknown on the GPU" : duration(wall)}`, `GPU busy ${duration(busy)}${ofStep(busy)}`,
     `idle ${duration(step.idle_ns)}${ofStep(step.idle_ns)}`, `copies ${duration(step.copy_ns)}`,
     `host ${duration(host)} (waiting ${duration(step.sync_ns)})`, `launch latency ${duration(step.launch_latency_ns)}`];
   return utilisation.join("") + [parts.join(", "), ...path].join(". ") + (path.length ? "." : "");

@@ -292,7 +292,7 @@ Json advice_of(const Report& report) {
   for (const Advice& each : advise(report)) {
     Json places = Json::array();
     for (const AdvicePlace& place : each.layers)
-      places.push_back({place.name, to_string(place.direction)});
+      places.push_back({place.name, to_string(place.direction), number(place.saving_ns)});
     Json functions = Json::array();
     for (const AdvicePlace& place : layers ? std::vector<AdvicePlace>() : each.kernels)
       functions.push_back(place.name);

@@ -234,7 +234,7 @@ function extraRows() {
       const [bytes, time] = ["bytes", "time_ns"].map(part => sumOf(copies.map(copy => [copy[part]])));
       rows.push([name(`copies, ${kind}: ${digits(d3.sum(copies, copy => copy.count))}, ${withUnknown(bytes, each => withPrefix(each, "B"))}`), withUnknown(time, duration)]);
     }
-    if (report.run.unit === "step") rows.push([name("GPU idle"), duration(report.step.idle_ns)]);
+    if (report.run.unit === "step") rows.push([name("no kernel runs (copies may)"), duration(report.step.idle_ns)]);
   }
   return rows.map(([text, time]) => element("tr", { class: "extra" }, element("td", { class: "name" }, text),
     ...shownColumns().slice(1).map(column => element("td", {}, column.id !== "time" ? "" : time === UNKNOWN ? unknownSpan() : time))));

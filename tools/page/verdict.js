@@ -24,10 +24,12 @@ function divisionOf(report) {
   const byLimit = new Map();
   const add = (limit, ns) => addTo(byLimit, limit, ns);
   const { exposed } = report.step;
-  add("idle", exposed ? exposed.idle_ns : report.step.idle_ns); // exposed parts of a step add up to it
+  // Exposed parts add up to the recorded steps, which may be longer or shorter than the mean of all.
+  const scale = exposed && report.step.graph && report.step.graph.wall_ns > 0 ? wall / report.step.graph.wall_ns : 1;
+  add("idle", exposed ? scale * exposed.idle_ns : report.step.idle_ns);
   if (exposed) {
-    add("communication", exposed.communication_ns);
-    add("copies", exposed.copies_ns);
+    add("communication", scale * exposed.communication_ns);
+    add("copies", scale * exposed.copies_ns);
   }
   const computing = kernels.filter(dot => !exposed || dot.bound !== "communication");
   const busy = Math.max(0, wall - d3.sum([...byLimit.values()])), whole = d3.sum(computing, dot => dot.time);
@@ -96,7 +98,8 @@ const groupsOf = dots => grouped(dots, dot => [dot.device, dot.direction, dot.bo
 function savingOf(group) {
   if (group.length === 1) return { low: group[0].bestLow, high: group[0].bestHigh ?? group[0].saving, replayed: group[0].bestLow !== null };
   const onPath = group.every(dot => dot.onPath !== null && dot.saving !== null);
-  const high = onPath ? d3.sum(group, dot => Math.min(dot.onPath, dot.saving)) : d3.sum(group, dot => dot.saving ?? dot.bestHigh);
+  const highs = group.map(dot => (onPath ? Math.min(dot.onPath, dot.saving) : dot.saving ?? dot.bestHigh)).filter(each => each !== null);
+  const high = highs.length ? d3.sum(highs) : null;
   const lows = group.map(dot => dot.bestLow).filter(low => low !== null);
   return { low: lows.length ? Math.min(high, d3.max(lows)) : null, high, replayed: onPath };
 }
@@ -134,7 +137,7 @@ function patternsOf(paths) {
 const shortPath = path => path.slice(-3).join("/");
 
 const WITHOUT_ADVICE = {
-  memory: "Move fewer bytes: fuse it with its neighbours, use a narrower type, or reuse what caches hold.",
+  memory: "Move fewer bytes (fuse it with its neighbours, a narrower type, reuse of what caches hold), or the same ones faster: neighbouring threads at neighbouring addresses, wider loads.",
   compute: "Its FLOPs decide how long it takes: a narrower type, tensor cores or less work would help.",
   latency: "It waits: more parallel work for each SM, or loads that do not depend on each other.",
   small: "Its grids do not fill the GPU: larger batches, or several of them at the same time.",
@@ -147,14 +150,16 @@ const ADVICE_OF_LIMIT = { small: "more_parallel_work" };
 
 // One change for many layers, where it saves much more than any single group of equal ones.
 const MUCH_MORE = 1.5;
+const ALL_OF_IT = 0.95; // of a card's saving: its remedy is for all of the layer's kernels
 function broadCard(report, largest) {
   const [item] = report.advice.filter(each => !(each.id in WHOLE) && each.saving > MUCH_MORE * largest).sort((a, b) => b.saving - a.saving);
   if (!item || item.places.length < 2) return null;
-  const places = new Set(item.places.map(place => place.join("\n")));
+  const places = new Set(item.places.map(([path, direction]) => `${path}\n${direction}`));
   const dots = report.dots.layers.filter(dot => !dot.again && places.has(`${dot.path}\n${dot.direction}`));
   if (dots.length < 2) return null;
-  const [[bound] = ["unknown"]] = [...timeByLimit(dots)].sort((a, b) => b[1] - a[1]);
-  return { report, name: `${item.places.length} layers, such as ${shortPath(item.places[0][0].split("/"))}`, count: 1, direction: "none", limit: bound, bound, low: null, high: item.saving,
+  const limits = [...timeByLimit(dots)].sort((a, b) => b[1] - a[1]), [[bound] = ["unknown"]] = limits;
+  const example = item.places.find(([path, direction]) => dots.some(dot => dot.path === path && dot.direction === direction && limitOf(dot.bound) === bound)) || item.places[0];
+  return { report, name: `${item.places.length} layers, such as ${shortPath(example[0].split("/"))}`, count: 1, mostly: limits.length > 1, direction: "none", limit: bound, bound, low: null, high: item.saving,
     replayed: Boolean(report.step.graph), time: sumOf(dots.map(dot => [dot.time, dot.coverTime])), share: sumOf(dots.map(dot => [dot.share])).value, todo: item.action, wider: null, dots };
 }
 
@@ -174,8 +179,10 @@ function cardsOf(report) {
     const [dot] = group;
     const items = report.advice.filter(item => !(item.id in WHOLE) && group.some(each => isFor(item, each)));
     const advice = items.find(item => item.id === ADVICE_OF_LIMIT[dot.bound]) || items[0];
+    const ofAdvice = advice ? d3.sum(group, each => (each.kernel ? 0 : d3.sum(advice.places.filter(([name, direction]) => name === each.path && direction === each.direction), ([, , saved]) => saved))) : 0;
     cards.push({ report, name: dot.kernel ? dot.name : groupName(group), count: group.length, direction: dot.direction, limit: limitOf(dot.bound), bound: dot.bound, ...saving,
       time: sumOf(group.map(each => [each.time, each.coverTime])), share: sumOf(group.map(each => [each.share])).value,
+      byThis: ofAdvice > 0 && ofAdvice < ALL_OF_IT * saving.high ? ofAdvice : null,
       wider: advice && advice.places.length > group.length && advice.saving > saving.high ? advice : null, todo: advice ? advice.action : WITHOUT_ADVICE[dot.bound] || "What limits it is unknown: see the notes for what was not measured.", dots: group });
   }
   const broad = broadCard(report, d3.max(cards, card => card.high) || 0);
@@ -183,10 +190,17 @@ function cardsOf(report) {
   for (const item of report.advice) {
     if (!(item.id in WHOLE) || !(item.saving > 0)) continue;
     const limit = COLOUR_OF_WHOLE[item.id];
-    cards.push({ report, name: WHOLE[item.id] + (report.step.exposed && HIDEABLE.has(item.id) ? " that nothing hides" : ""), count: 1, direction: "none", limit, bound: LIMITS[limit], low: null, high: item.saving, replayed: Boolean(report.step.graph),
+    cards.push({ report, where: item.id === "idle" || item.id === "waits" ? item.where : "", name: item.id === "idle" && report.step.wall_ns.mean === null ? "The host takes longer than the GPU" : WHOLE[item.id] + (report.step.exposed && HIDEABLE.has(item.id) ? " that nothing hides" : ""), count: 1, direction: "none", limit, bound: LIMITS[limit], low: null, high: item.saving, replayed: Boolean(report.step.graph),
       time: null, share: null, todo: item.action, trigger: item.trigger, dots: [] });
   }
   return cards.sort((a, b) => b.high - a.high).slice(0, CARDS);
+}
+
+// GPUs copy at the same time: of the one with most.
+function timeOfCopies(report) {
+  const byGpu = new Map();
+  for (const copy of report.copies) byGpu.set(copy.device, (byGpu.get(copy.device) || 0) + (copy.time_ns || 0));
+  return d3.max([0, ...byGpu.values()]);
 }
 
 function drawBar(report) {
@@ -194,7 +208,7 @@ function drawBar(report) {
   if (!division) return "";
   const { parts, whole, step } = division;
   const known = d3.sum(parts, ([, ns]) => ns);
-  const copies = step ? 0 : d3.sum(report.copies, copy => copy.time_ns || 0);
+  const copies = step ? 0 : timeOfCopies(report);
   const title = step ? `A step of ${duration(whole)} is` : `${duration(whole)} of kernels' time are`;
   return element("div", { class: "division" },
     element("div", { class: "stack", role: "img", "aria-label": `${title}: ${parts.map(([limit, ns]) => `${LIMITS[limit]} ${percent(ns / known)}`).join(", ")}` },
@@ -229,14 +243,16 @@ function drawCard(card) {
   const saved = card.replayed || (card.dots.length === 0 && wall > 0) ? `Up to ${duration(high)} of the ${unit}${wall > 0 ? ` (${percent(high / wall)})` : ""}` : ofUnit;
   const where = [card.direction === "none" ? "" : card.direction, card.count > 1 ? `×${card.count}` : ""].filter(each => each).join(", ");
   const facts = card.time ? `${sumText(card.time, duration)} of kernels a ${unit}${card.share === null ? "" : `, ${percent(card.share)} of the ${timeOfShares()}`}` : card.trigger;
-  const limit = card.limit === "unknown" ? "limit unknown" : card.dots.length ? `held by ${LIMITS[card.limit]}` : card.bound;
+  const limit = card.limit === "unknown" ? "limit unknown" : card.dots.length ? `held ${card.mostly ? "mostly " : ""}by ${LIMITS[card.limit]}` : card.bound;
   return element("li", { class: `card limit-${card.limit}` },
     element(card.dots.length ? "button" : "div", card.dots.length ? { type: "button", class: "pick", title: card.dots.map(dot => dot.path).slice(0, 40).join("\n"), onclick: () => showCard(card) } : { class: "pick" },
       element("strong", { class: "place" }, element("bdi", {}, shortened(card.name, 160)), where ? element("span", {}, ` ${where}`) : ""),
       element("span", { class: "win" }, saved),
       element("span", { class: "held" }, swatch(card.limit), limit, card.time ? ` · ${facts}` : ""),
       ...(card.time ? [] : [element("span", { class: "soft" }, facts)]),
-      element("span", { class: "todo" }, "Try: " + card.todo),
+      ...(card.where ? [element("span", { class: "soft" }, shortened(card.where, 200))] : []),
+      element("span", { class: "todo", title: card.todo }, "Try: " + card.todo),
+      ...(card.byThis ? [element("span", { class: "soft" }, `By that up to ${duration(card.byThis)} of it.`)] : []),
       ...(card.wider ? [element("span", { class: "soft" }, `In all ${card.wider.places.length} layers that this is for: up to ${duration(card.wider.saving)} a ${unit}.`)] : [])));
 }
 

@@ -42,7 +42,7 @@ std::string step_line(const Step& step, bool several_gpus) {
   const auto add = [&text](const char* what, const Maybe& ns) {
     if (ns && *ns > 0) text += std::string(", ") + what + " " + duration(ns);
   };
-  if (!step.wall_mean_ns) {
+  if (step.wall_mean_ns.value_or(0) <= 0) {
     text += "unknown on the GPU";
     add("busy", step.busy_ns);
   } else {

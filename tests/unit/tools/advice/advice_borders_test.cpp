@@ -216,13 +216,18 @@ TEST_F(AdviceBorders, IdleTimeThatIsTheHosts) {
   report.step.critical_path.emplace().host_ns = 60e3;
   report.step.critical_path->launches_ns = 50e3;
   EXPECT_EQ(given("idle")->saving_ns, 300e3);  // what is exposed was not worked out
-  report.step.exposed.emplace();
+  report.step.exposed.emplace().idle_ns = 300e3;
+  report.step.exposed->without.host = {0, 900e3};
   EXPECT_EQ(given("idle")->saving_ns, 110e3);
   EXPECT_NE(given("idle")->trigger.find("30.0 %"), std::string::npos);
   report.step.critical_path->host_ns = 49e3;
   EXPECT_EQ(given("idle"), nullptr);
   report.step.critical_path->host_ns = 900e3;
   EXPECT_EQ(given("idle")->saving_ns, 300e3);
+  report.step.exposed->idle_ns = 280e3;  // the rest is copies that nothing hides
+  EXPECT_EQ(given("idle")->saving_ns, 280e3);
+  report.step.exposed->without.host = {0, 200e3};  // replayed; launches take 50 us more
+  EXPECT_EQ(given("idle")->saving_ns, 250e3);
   report.step.idle_ns.reset();
   EXPECT_EQ(given("idle"), nullptr);
   report.step.idle_ns = 300e3;
@@ -234,7 +239,8 @@ TEST_F(AdviceBorders, InputThatTheProgramWaitsForIsApartFromTheRestOfTheHost) {
   kernel("at::native::work", 400e3, 100e3, 500e3);
   report.step.idle_ns = 400e3;
   report.step.critical_path.emplace().host_ns = 350e3;
-  report.step.exposed.emplace();
+  report.step.exposed.emplace().idle_ns = 400e3;
+  report.step.exposed->without.host = {0, 350e3};
   EXPECT_EQ(given("input"), nullptr);
   EXPECT_NE(given("idle")->text().find("DataLoader"), std::string::npos);
   // By replay faster loading gives less: something else holds the step then.
@@ -282,6 +288,9 @@ TEST_F(AdviceBorders, CopiesOfARunWithoutSteps) {
   report.copies.emplace_back().time_ns = 20e3;
   EXPECT_EQ(given("copies"), nullptr);
   report.copies.emplace_back().time_ns = 3e6;
+  CopyRow& beside = report.copies.emplace_back();  // another GPU copies at the same time
+  beside.device = 1;
+  beside.time_ns = 2e6;
   ASSERT_NE(given("copies"), nullptr);
   EXPECT_EQ(given("copies")->saving_ns, 3.02e6);  // more than all kernels take
   EXPECT_NE(
@@ -361,7 +370,8 @@ TEST_F(AdviceBorders, WaitsOfRecordedStepsAreScoredByReplay) {
   kernel("at::native::work", 400e3, 100e3, 500e3);
   report.step.idle_ns = 400e3;
   report.step.critical_path.emplace().host_ns = 350e3;
-  report.step.exposed.emplace();
+  report.step.exposed.emplace().idle_ns = 400e3;
+  report.step.exposed->without.host = {0, 350e3};
   EXPECT_EQ(given("waits"), nullptr);
   EXPECT_NE(given("idle")->text().find(".item()"), std::string::npos);
   report.step.critical_path->waits_ns = 200e3;
