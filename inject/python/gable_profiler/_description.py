@@ -9,9 +9,8 @@ Where PyTorch might do anything else because a mode stands by, the model is not 
 import sys
 
 from gable_profiler import _dynamo, _library, _tree
-from gable_profiler._formulas import Formulas
 from gable_profiler._places import call_as_from
-from gable_profiler._work import Traffic, Types, tensors_in
+from gable_profiler._work import Work, tensors_in
 
 _MOST_TENSORS = 16  # of a module's inputs or outputs
 _MOST_KINDS = 4  # of forwards are described each for itself
@@ -270,7 +269,6 @@ class Description:
 
 def _make_mode(torch, library, description):
     from torch.utils._python_dispatch import TorchDispatchMode
-    formulas, type_of, traffic = Formulas(torch), Types(torch), {}
     on_gpu = torch.cuda.is_initialized()
     composite = torch._C.DispatchKey.CompositeImplicitAutograd
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
@@ -278,27 +276,18 @@ def _make_mode(torch, library, description):
     def counts(value):
         return isinstance(value, torch.Tensor) and (value.is_cuda or not on_gpu)
 
+    work = Work(torch, counts)
+
     def is_made_of_others(operator):
         name = operator.name()
-        return (operator not in formulas and has_kernel(name, composite) and composite not in operator.py_kernels and
+        return (operator not in work.formulas and has_kernel(name, composite) and composite not in operator.py_kernels and
                 not any(has_kernel(name, backend) for backend in ("CPU", "CUDA")))
 
     def tell(operator, args, kwargs, out):
-        moves = traffic.get(operator)
-        if moves is None:
-            moves = traffic[operator] = Traffic(operator)
-        tensors = tensors_in((args, kwargs, out), counts)
-        if moves.none or not tensors:
-            return
-        if moves.is_copy and len({each.device for each in tensors_in((args, kwargs, out), torch.is_tensor)}) > 1:
-            return  # a copy between devices is no kernel
-        flops = formulas.flops(operator, args, kwargs, out, tensors)
-        try:
-            read, written = moves.bytes(args, kwargs, out, counts)
-        except (RuntimeError, NotImplementedError):  # tensors without strides
-            read = written = -1
-        library.gable_model_operator(tensors[0].device.index or 0, type_of(operator, tensors[0]).encode(),
-                                     -1 if flops is None else flops, read, written)
+        done = work.of(operator, args, kwargs, out)
+        if done is not None:
+            tensor, kind, *numbers = done
+            library.gable_model_operator(tensor.device.index or 0, kind.encode(), *(-1 if each is None else each for each in numbers))
 
     class Describing(TorchDispatchMode):
         supports_higher_order_operators = True
@@ -321,7 +310,7 @@ def _make_mode(torch, library, description):
             if not hasattr(operator, "_schema"):  # an operator of a higher order
                 description.give_up(f"{operator} has no formula")
                 return operator(*args, **kwargs)
-            if traffic.get(operator) is None and is_made_of_others(operator):
+            if not work.knows(operator) and is_made_of_others(operator):
                 with self:  # inference mode shows what others are made of
                     return operator._op_dk(composite, *args, **kwargs)
             out = call_as_from(sys._getframe(1), getattr(operator, "_op", operator), args, kwargs)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator moves, by its tensors, and the type that its operations count as.
+"""What an operator has to do, by its tensors: what it moves, and the type that its operations count as.
 
 Bytes: each tensor that is read and each that is written, once for every operator, in the size of its type. Views move
 nothing; of an expanded tensor only the elements that exist count; of a table that is looked up only what comes out. What is not
 stored as a plain array is unknown.
 """
+from gable_profiler._formulas import Formulas
+
 _NOTHING_MOVES = frozenset(("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "set_",
                             "_efficientzerotensor", "record_stream", "_unsafe_view", "_reshape_alias", "lift_fresh", "sym_size",
                             "sym_stride", "sym_numel"))
@@ -14,20 +16,21 @@ _SUMMED_UP = frozenset(("_embedding_bag", "_embedding_bag_forward_only"))  # of 
 
 
 class Types:
-    """The type that operations count as: which roof they are under."""
+    """The type that operations count as: which roof they are under. `on_gpu`: as a GPU does them, wherever the tensors are."""
 
-    def __init__(self, torch):
+    def __init__(self, torch, on_gpu=False):
         self._names = {torch.float64: "fp64", torch.float16: "fp16", torch.bfloat16: "bf16", torch.complex128: "fp64",
                        torch.complex32: "fp16"}
         for name in dir(torch):
             if name.startswith("float8_"):
                 self._names[getattr(torch, name)] = "fp8"
         self._backends, self._single = torch.backends, (torch.float32, torch.complex64)
+        self._on_gpu = on_gpu
 
     def __call__(self, operator, tensor):
         if tensor.dtype not in self._single:
             return self._names.get(tensor.dtype, str(tensor.dtype).rpartition(".")[2])
-        if not tensor.is_cuda:
+        if not (tensor.is_cuda or self._on_gpu):
             return "fp32"
         convolves = "convolution" in operator._overloadpacket.__name__
         allowed = self._backends.cudnn.allow_tf32 if convolves else self._backends.cuda.matmul.allow_tf32
@@ -89,3 +92,32 @@ class Traffic:
             table, indices = args[0], args[1]
             sizes[0] = min(sizes[0], indices.numel() * table.shape[-1] * table.element_size())
         return sum(sizes), written
+
+
+class Work:
+    """What operators have to do. `counts` tells which objects are tensors that count; `on_gpu` as in Types."""
+
+    def __init__(self, torch, counts, on_gpu=False):
+        self.formulas, self._type_of = Formulas(torch), Types(torch, on_gpu)
+        self._counts, self._is_tensor, self._traffic = counts, torch.is_tensor, {}
+
+    def knows(self, operator):
+        """Whether it was asked for before."""
+        return operator in self._traffic
+
+    def of(self, operator, args, kwargs, out):
+        """(a tensor of it, type, FLOPs, bytes read, bytes written), of which the numbers may be None: unknown. None: nothing."""
+        moves = self._traffic.get(operator)
+        if moves is None:
+            moves = self._traffic[operator] = Traffic(operator)
+        tensors = tensors_in((args, kwargs, out), self._counts)
+        if moves.none or not tensors:
+            return None
+        if moves.is_copy and len({each.device for each in tensors_in((args, kwargs, out), self._is_tensor)}) > 1:
+            return None  # a copy between devices is no kernel
+        flops = self.formulas.flops(operator, args, kwargs, out, tensors)
+        try:
+            read, written = moves.bytes(args, kwargs, out, self._counts)
+        except (RuntimeError, NotImplementedError):  # tensors without strides
+            read = written = None
+        return tensors[0], self._type_of(operator, tensors[0]), flops, read, written
