@@ -138,6 +138,7 @@ class Commands(unittest.TestCase):
             shutil.copy(self.here / "gable-node1-4711.json", self.here / f"{name}.json")
         data = ROOT / "tests" / "data" / "import"
         shutil.copy(data / "ncu_details.csv", self.here / "counters.csv")
+        shutil.copy(ROOT / "tests" / "data" / "plan" / "resnet50.json", self.here / "resnet50.json")
         for rank in range(2):
             trace = json.loads((data / "kineto_new.json").read_text(encoding="utf-8"))
             trace["distributedInfo"] = {"rank": rank}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/plan/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <functional>
+#include <tuple>
+
+#include "analysis/base/units.h"
+#include "tools/predict/predict.h"
+
+namespace gable {
+namespace {
+
+constexpr std::uint64_t kMostBatch = 65536;
+constexpr double kMostThatFits = 1e9;
+
+Maybe moved(const PlanOperator& of) {
+  if (!of.read_bytes || !of.written_bytes) return std::nullopt;
+  return *of.read_bytes + *of.written_bytes;
+}
+
+// Whether it stays an operator of its own where others are fused into it.
+bool stays(const PlanOperator& of) { return !of.flops || *of.flops > 0; }
+
+struct Parts {
+  double compute = 0, memory = 0, launch = 0;
+};
+
+std::optional<Parts> parts_of(const PlanOperator& of, const GpuSpec& gpu,
+                              const PlanOptions& options, Fusion fusion) {
+  PredictOptions at;
+  at.precision = of.type;
+  at.efficiency = options.compute;
+  const double flops = of.flops.value_or(0);
+  const double bytes = (fusion == Fusion::none ? moved(of) : of.fused_bytes).value_or(0);
+  const Prediction one = predict(flops, bytes / options.memory, gpu, at);
+  if ((flops > 0 && !one.compute_ns) || (bytes > 0 && !one.memory_ns)) return std::nullopt;
+  Parts out;
+  out.compute = flops > 0 ? *one.compute_ns : 0;
+  out.memory = bytes > 0 ? *one.memory_ns : 0;
+  out.launch = fusion == Fusion::none || stays(of) ? options.launch_ns : 0;
+  return out;
+}
+
+std::vector<const PlanOperator*> all_of(const PlanRun& run) {
+  std::vector<const PlanOperator*> out;
+  for (const PlanOperator& each : run.operators) out.push_back(&each);
+  return out;
+}
+
+bool are_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+  });
+}
+
+// "blocks/7" is "blocks/*", and "block_7" is "block_*".
+std::string with_star(const std::string& name) {
+  const std::size_t after = name.rfind('_') + 1;  // 0 where there is none
+  return are_digits(std::string_view(name).substr(after)) ? name.substr(0, after) + "*" : name;
+}
+
+std::vector<std::string> with_stars(std::vector<std::string> path) {
+  for (std::string& name : path) name = with_star(name);
+  return path;
+}
+
+// A value that was found at some batches, at any batch.
+class Line {
+ public:
+  void add(double batch, double value) { points_.emplace_back(batch, value); }
+  [[nodiscard]] double at(double batch) const {
+    std::size_t right = 1;
+    while (right + 1 < points_.size() && points_[right].first < batch) ++right;
+    const auto& [x0, y0] = points_[right - 1];
+    const auto& [x1, y1] = points_[right];
+    return y0 + (y1 - y0) * (batch - x0) / (x1 - x0);
+  }
+
+ private:
+  std::vector<std::pair<double, double>> points_;
+};
+
+// The first of `least` to `most` for which it holds, where it holds for all after the first; 0: it
+// holds for none.
+std::uint64_t first_where(std::uint64_t most, const std::function<bool(double)>& holds) {
+  if (!holds(static_cast<double>(most))) return 0;
+  std::uint64_t low = 0, high = most;
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (holds(static_cast<double>(middle)) ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+PlanLimit PlanTime::limit() const {
+  PlanLimit out = PlanLimit::none;
+  double most = 0;
+  for (const auto& [limit, ns_of] : of) {
+    if (ns_of <= most) continue;
+    most = ns_of;
+    out = limit;
+  }
+  return out;
+}
+
+PlanLimit PlanTime::bottleneck() const {
+  if (!ns) return PlanLimit::none;
+  return compute_ns > memory_ns ? PlanLimit::compute : PlanLimit::memory;
+}
+
+double PlanWork::all_flops() const {
+  double sum = 0;
+  for (const auto& [type, of] : flops) sum += of;
+  return sum;
+}
+
+PlanWork work_of(const std::vector<const PlanOperator*>& operators) {
+  PlanWork out;
+  for (const PlanOperator* each : operators) {
+    out.operators += each->count;
+    if (each->flops.value_or(0) > 0) out.flops[each->type] += each->count * *each->flops;
+    out.bytes += each->count * moved(*each).value_or(0);
+    out.fused_bytes += each->count * each->fused_bytes.value_or(0);
+    if (!each->flops || !moved(*each)) out.unknown += each->count;
+    if (!each->flops) out.without_flops += each->count;
+    if (!moved(*each)) out.without_bytes += each->count;
+    if (!each->flops) out.unknown_bytes += each->count * moved(*each).value_or(0);
+  }
+  return out;
+}
+
+PlanTime time_of(const std::vector<const PlanOperator*>& operators, const GpuSpec& gpu,
+                 const PlanOptions& options, Fusion fusion) {
+  PlanTime out;
+  out.ns = 0;
+  for (const PlanOperator* each : operators) {
+    const std::optional<Parts> parts = parts_of(*each, gpu, options, fusion);
+    if (!parts) return {};
+    const double ns = std::max({parts->compute, parts->memory, parts->launch});
+    const PlanLimit limit = ns <= 0                ? PlanLimit::none
+                            : parts->compute == ns ? PlanLimit::compute
+                            : parts->memory == ns  ? PlanLimit::memory
+                                                   : PlanLimit::launch;
+    *out.ns += each->count * ns;
+    out.of[limit] += each->count * ns;
+    out.compute_ns += each->count * parts->compute;
+    out.memory_ns += each->count * parts->memory;
+    if (fusion == Fusion::none || stays(*each)) out.launches += each->count;
+  }
+  return out;
+}
+
+std::vector<PlanGroup> groups_of(const Plan& plan, const PlanRun& run) {
+  struct Layer {
+    std::size_t layer = 0;
+    std::vector<const PlanOperator*> operators;
+  };
+  std::map<std::pair<std::size_t, Direction>, Layer> layers;
+  for (const PlanOperator& each : run.operators) {
+    Layer& layer = layers[{each.layer, each.direction}];
+    layer.layer = each.layer;
+    layer.operators.push_back(&each);
+  }
+  using Work = std::tuple<std::string, std::string, Maybe, Maybe, Maybe, Maybe, double>;
+  using Key =
+      std::tuple<std::vector<std::string>, Direction, std::string, double, std::vector<Work>>;
+  std::map<Key, std::size_t> places;
+  std::vector<PlanGroup> out;
+  for (const auto& [place, layer] : layers) {
+    const PlanLayer& of = plan.layers[layer.layer];
+    std::vector<Work> work;
+    for (const PlanOperator* each : layer.operators)
+      work.emplace_back(each->name, each->type, each->flops, each->read_bytes, each->written_bytes,
+                        each->fused_bytes, each->count);
+    std::sort(work.begin(), work.end());
+    const Key key{with_stars(of.path), place.second, of.kind, of.parameters, work};
+    const auto [found, fresh] = places.emplace(key, out.size());
+    if (fresh) {
+      out.push_back({of.path, place.second, of.kind, 1, of.parameters, layer.operators});
+      continue;
+    }
+    PlanGroup& group = out[found->second];
+    for (std::size_t i = 0; i < group.path.size(); ++i)
+      if (group.path[i] != of.path[i]) group.path[i] = with_star(of.path[i]);
+    group.layers += 1;
+    group.parameters += of.parameters;
+    group.operators.insert(group.operators.end(), layer.operators.begin(), layer.operators.end());
+  }
+  return out;
+}
+
+std::string PlanGroup::name() const {
+  std::string out;
+  for (const std::string& part : path) out += (out.empty() ? "" : "/") + part;
+  return out;
+}
+
+double memory_of(const Plan& plan, const PlanRun& run) {
+  return plan.parameter_bytes + plan.buffer_bytes + run.input_bytes + run.peak_bytes +
+         run.kv_bytes.value_or(0) + (plan.training ? plan.training->optimizer_bytes : 0);
+}
+
+PlanRow row_of(const Plan& plan, const PlanRun& run, const GpuSpec& gpu,
+               const PlanOptions& options) {
+  PlanRow out{&gpu, &run, memory_of(plan, run), true, {}, {}};
+  out.fits = gpu.memory_gb <= 0 || out.memory_bytes <= gpu.memory_gb * kGiga;
+  const std::vector<const PlanOperator*> all = all_of(run);
+  out.unfused = time_of(all, gpu, options, Fusion::none);
+  out.fused = time_of(all, gpu, options, Fusion::full);
+  for (PlanTime* each : {&out.unfused, &out.fused})
+    if (each->ns) *each->ns += options.overhead_ns;
+  return out;
+}
+
+PlanBatches batches_of(const Plan& plan, const GpuSpec& gpu, const PlanOptions& options) {
+  PlanBatches out;
+  if (plan.runs.size() < 2) return out;
+  Line memory;
+  std::array<Line, 2> compute, moves;
+  bool known = true;
+  for (const PlanRun& run : plan.runs) {
+    const double batch = static_cast<double>(run.batch);
+    memory.add(batch, memory_of(plan, run));
+    for (const Fusion fusion : {Fusion::none, Fusion::full}) {
+      const PlanTime time = time_of(all_of(run), gpu, options, fusion);
+      known = known && time.ns.has_value();
+      const std::size_t place = fusion == Fusion::none ? 0 : 1;
+      compute.at(place).add(batch, time.compute_ns);
+      moves.at(place).add(batch, time.memory_ns);
+    }
+  }
+  const auto bound_from = [&](std::size_t place) {
+    return first_where(kMostBatch, [&](double batch) {
+      return compute.at(place).at(batch) > moves.at(place).at(batch);
+    });
+  };
+  if (known) {
+    out.compute_unfused = bound_from(0);
+    out.compute_fused = bound_from(1);
+  }
+  if (gpu.memory_gb > 0) {
+    const double size = gpu.memory_gb * kGiga;
+    const std::uint64_t too_large =
+        first_where(static_cast<std::uint64_t>(kMostThatFits),
+                    [&](double batch) { return memory.at(batch) > size; });
+    if (too_large > 0) out.most_that_fits = too_large - 1;
+  }
+  return out;
+}
+
+Maybe samples_per_s(const PlanRow& row, Fusion fusion) {
+  const Maybe& ns = fusion == Fusion::none ? row.unfused.ns : row.fused.ns;
+  return quotient(static_cast<double>(row.run->batch), ns, kNsPerSecond);
+}
+
+Maybe tokens_per_s(const PlanRow& row, Fusion fusion) {
+  const Maybe samples = samples_per_s(row, fusion);
+  if (!samples || !row.run->tokens_per_sample) return std::nullopt;
+  return *samples * *row.run->tokens_per_sample;
+}
+
+}  // namespace gable
