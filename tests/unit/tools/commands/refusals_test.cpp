@@ -105,7 +105,7 @@ TEST(Refusals, CommandsThatCompareReports) {
 TEST(Refusals, Import) {
   expect_refused({
       {"import", "--output"},
-      {"import -o x.json", "--ncu, --nsys, --kineto, --xplane or --proton,"},
+      {"import -o x.json", "--ncu, --nsys, --kineto, --xplane or --proton FILE"},
       {"import --ncu gable-none -o x.json", "gable-none"},
       {"import --ncu a --gpu Z99 -o x.json", "'Z99'"},
       {"import --ncu a --gpu '' -o x.json", "''"},
