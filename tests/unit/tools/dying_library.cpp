@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for a libcuda or a CUPTI that ends the process that opens it, with the signal GABLE_TEST_SIGNAL.
+// Stands for a libcuda or a CUPTI that ends the process that opens it, with the signal
+// GABLE_TEST_SIGNAL.
 #include <csignal>
 #include <cstdlib>
 
