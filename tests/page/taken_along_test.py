@@ -141,6 +141,17 @@ class Link(PageTest):
 
 
 class WithoutScripts(PageTest):
+    def test_the_answer_stands_there(self):
+        report = made_reports.net()
+        report["step"]["idle_ns"] = 5e5
+        context = self.browser.new_context(java_script_enabled=False, offline=True)
+        self.addCleanup(context.close)
+        page = context.new_page()
+        page.goto(f"file://{self.write(report)}")
+        text = page.inner_text("body")
+        self.assertIn("A step: 2.00 ms", text)
+        self.assertRegex(text, "up to [0-9.]+ us a step: The GPU idles for ")
+
     def test_chart_and_rows_stand_there(self):
         context = self.browser.new_context(java_script_enabled=False, offline=True, viewport={"width": 1000, "height": 900})
         self.addCleanup(context.close)

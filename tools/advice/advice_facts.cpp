@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analysis/base/display.h"
 #include "analysis/events/layer_tree.h"
@@ -42,12 +43,18 @@ std::string function_name(std::string name) {
 std::string first_of(const std::vector<AdvicePlace>& places, bool directions) {
   constexpr std::size_t kWidth = 40;
   std::string text;
-  for (std::size_t i = 0; i < std::min(kNamed, places.size()); ++i) {
-    text += (text.empty() ? "" : ", ") + shorten_middle(one_line(places[i].name), kWidth);
-    if (directions && places[i].direction != Direction::none)
-      text += " (" + to_string(places[i].direction) + ")";
+  std::set<std::string> named;  // those of another GPU, or shortened ones, may look the same
+  std::size_t count = 0;
+  for (const AdvicePlace& place : places) {
+    if (count == kNamed) break;
+    std::string name = shorten_middle(one_line(place.name), kWidth);
+    if (directions && place.direction != Direction::none)
+      name += " (" + to_string(place.direction) + ")";
+    if (!named.insert(name).second) continue;
+    text += (text.empty() ? "" : ", ") + name;
+    ++count;
   }
-  if (places.size() > kNamed) text += " and " + std::to_string(places.size() - kNamed) + " more";
+  if (places.size() > count) text += " and " + std::to_string(places.size() - count) + " more";
   return text;
 }
 

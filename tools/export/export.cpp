@@ -13,6 +13,7 @@
 #include "analysis/roofline/set_metrics.h"
 #include "tools/advice/advice.h"
 #include "tools/plot/plot.h"
+#include "tools/show/slowest_rank.h"
 #include "tools/show/sources.h"
 #include "tools/show/step_lines.h"
 #include "tools/show/table_rows.h"
@@ -172,10 +173,13 @@ std::string time_text(const LayerRow& row) {
   return time.time_text();
 }
 
-std::string row_text(const TableRow& row, const RowQuery& query) {
+// `gpus`: rows of several stand beside each other.
+std::string row_text(const TableRow& row, const RowQuery& query, bool gpus) {
   const AtLevel level = at_level(row.sum, query.level);
   const std::string count = row.count > 1 ? " x" + std::to_string(row.count) : std::string();
-  std::string text = "| " + markdown_cell(row.name) + count + " | " + to_string(row.direction);
+  const std::string gpu = gpus ? "GPU " + std::to_string(row.device) + ": " : std::string();
+  std::string text =
+      "| " + markdown_cell(gpu + row.name) + count + " | " + to_string(row.direction);
   for (const std::string& each :
        {percent(row.share), time_text(row.sum), digits(in(row.sum.flops_per_s, kTera)),
         digits(in(level.bytes_per_s, kGiga)), digits(level.intensity),
@@ -247,6 +251,8 @@ std::string export_markdown(const std::vector<Report>& reports,
                             const std::vector<std::string>& names, const ExportOptions& options) {
   constexpr std::size_t kLongestHead = 160;
   std::string out;
+  if (const std::string ranks = ranks_line(reports); !ranks.empty())
+    out += markdown_text(ranks) + "\n";
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];
     const std::string level =
@@ -261,7 +267,8 @@ std::string export_markdown(const std::vector<Report>& reports,
            " | time | TFLOP/s | GB/s" + level + " | FLOP/B" + level +
            " | bound | of roof | saving | work |\n|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|\n";
     if (options.rows > 0 && table.rows.size() > options.rows) table.rows.resize(options.rows);
-    for (const TableRow& row : table.rows) out += row_text(row, options.query);
+    for (const TableRow& row : table.rows)
+      out += row_text(row, options.query, table.several_devices);
   }
   out += "\n`-` is unknown.\n";
   // In angle brackets a place may have spaces.

@@ -25,7 +25,7 @@ function factsOf(of) {
   return [gpus || "GPU unknown", run.hostname, run.started_at, of.length > 1 ? plural(of.length, "report") : "",
     `${total("flops", "coverFlops", value => (value === null ? "FLOPs unknown" : withPrefix(value, "FLOP")))}, `
       + `${total("bytes_dram", "coverBytes", value => (value === null ? "DRAM bytes unknown" : `${withPrefix(value, "B")} DRAM`))}, `
-      + `${total("gpu_time_ns", "coverTime", duration)} GPU time (${of.every(each => each.run.total.basis === "measured") ? "measured" : "extrapolated"})`].filter(each => each).join(" · ");
+      + `${total("gpu_time_ns", "coverTime", value => (value === null ? "GPU time unknown" : `${duration(value)} GPU time (${of.every(each => each.run.total.basis === "measured") ? "measured" : "extrapolated"})`))}`].filter(each => each).join(" · ");
 }
 
 function drawHead() {

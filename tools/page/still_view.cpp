@@ -6,14 +6,18 @@
 
 #include "analysis/base/display.h"
 #include "analysis/base/text.h"
+#include "tools/advice/advice.h"
 #include "tools/export/export.h"
 #include "tools/export/export_svg.h"
 #include "tools/plot/plot.h"
+#include "tools/show/slowest_rank.h"
+#include "tools/show/step_lines.h"
 
 namespace gable {
 namespace {
 
-constexpr std::size_t kPoints = 200, kRows = 10, kLongestName = 200;
+constexpr std::size_t kPoints = 200, kRows = 10, kAdvice = 3, kLongestName = 200,
+                      kLongestText = 1000;
 
 // Hides what only scripts fill.
 constexpr std::string_view kStyle =
@@ -47,6 +51,32 @@ std::string table(const Report& report) {
   return out + "</table>\n";
 }
 
+// What a step is, and what would help most.
+std::string answer(const Report& report) {
+  std::string out;
+  if (const auto lines = step_lines(report); !lines.empty())
+    out += "<p>" + html_text(lines.front()) + "</p>\n";
+  const std::vector<Advice> advice = advise(report);
+  if (advice.empty()) return out;
+  out += "<ol>\n";
+  for (std::size_t i = 0; i < std::min(kAdvice, advice.size()); ++i) {
+    const Advice& each = advice[i];
+    const std::string saving = each.saving_ns ? "up to " + duration(each.saving_ns) + " a " +
+                                                    to_string(report.run.unit) + ": "
+                                              : std::string();
+    out += "<li>" + html_text(clean_name(saving + each.trigger + " " + each.text(), kLongestText)) +
+           "</li>\n";
+  }
+  return out + "</ol>\n";
+}
+
+std::string left_out(const Report& report) {
+  const std::size_t rows = plot_rows(report, RowQuery{}).size();
+  if (rows <= kPoints) return {};
+  return "<p>The chart has the " + std::to_string(kPoints) +
+         " layers with the largest savings of " + std::to_string(rows) + ".</p>\n";
+}
+
 }  // namespace
 
 std::string html_text(std::string_view text) {
@@ -70,10 +100,14 @@ std::string still_view(const std::vector<Report>& reports, const std::vector<std
                     "<p>Without JavaScript this page stands still: gable report FILE has all "
                     "rows.</p>\n" +
                     export_svg(reports, files, options);
+  if (const std::string ranks = ranks_line(reports); !ranks.empty())
+    out += "<p>" + html_text(ranks) + "</p>\n";
+  const auto slowest = slowest_rank(reports);  // of ranks it alone has the answer
   for (std::size_t i = 0; i < reports.size(); ++i) {
+    if (slowest && i != slowest->place) continue;
     if (reports.size() > 1)
       out += "<h2>" + html_text(clean_name(files[i], kLongestName)) + "</h2>\n";
-    out += table(reports[i]);
+    out += left_out(reports[i]) + answer(reports[i]) + table(reports[i]);
   }
   return out + "</div>\n";
 }

@@ -13,8 +13,9 @@ namespace gable {
 // Text inside an element of HTML.
 [[nodiscard]] std::string html_text(std::string_view text);
 
-// HTML: the title, the roofline chart of layers as it stands, and the ten layers with the largest
-// savings. `files` has a name for each report.
+// HTML: the title, the roofline chart of layers as it stands, what a step is, what would help most,
+// and the ten layers with the largest savings; of a job's ranks those of the slowest one. `files`
+// has a name for each report.
 [[nodiscard]] std::string still_view(const std::vector<Report>& reports,
                                      const std::vector<std::string>& files);
 

@@ -119,8 +119,11 @@ function sharedStart(rows) {
 function visibleRows() {
   const rows = [];
   const shown = reports.filter(report => state.reports.has(report.index));
-  if (state.flat && !state.search) {
-    return flatRows().sort(compare).flatMap(row => [[row, 0], ...(row.members && state.open.has(openKey(row)) ? row.members.map(member => [member, 1]) : [])]);
+  if (state.flat) { // rows that do not contain each other
+    const matches = row => (row.members || [row]).some(each => each.path.toLowerCase().includes(state.search));
+    const found = flatRows().filter(row => !state.search || (row.kernel ? isFound(row) : matches(row)));
+    const kernels = !state.search || state.rows === "kernels" ? [] : shown.flatMap(report => report.dots.kernels.filter(dot => dot.name.toLowerCase().includes(state.search)));
+    return found.concat(kernels).sort(compare).flatMap(row => [[row, 0], ...(row.members && state.open.has(openKey(row)) ? row.members.map(member => [member, 1]) : [])]);
   }
   if (state.search) {
     for (const report of shown) {
@@ -162,7 +165,7 @@ function cellOf(column, row) {
 // What a row is called where the table stands: in the flat list, among what was found, or in the tree.
 function labelOfRow(row) {
   const report = reports.length > 1 ? reports[row.report].label : "";
-  if (state.search) return row.kernel ? row.name : row.path;
+  if (state.search && !row.members) return row.kernel ? row.name : row.path;
   if (state.flat) return (report ? report + ": " : "") + row.label;
   return row.name || report || "whole program";
 }
@@ -177,7 +180,7 @@ function nameCell(row, depth) {
   const label = labelOfRow(row);
   const space = element("span", { style: `padding-left:${depth * 16}px` });
   const open = !row.kernel && state.open.has(openKey(row));
-  const turn = !row.kernel && !state.search && hasMore(row)
+  const turn = !row.kernel && (row.members || !state.search) && hasMore(row)
     ? element("button", { type: "button", "aria-expanded": String(open), "aria-label": `${open ? "Close" : "Open"} ${shortened(label, 80)}`, onclick: event => {
       event.stopPropagation();
       if (open) state.open.delete(openKey(row));

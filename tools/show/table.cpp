@@ -10,6 +10,7 @@
 #include "tools/merge/merge.h"
 #include "tools/show/columns.h"
 #include "tools/show/roof_lines.h"
+#include "tools/show/slowest_rank.h"
 #include "tools/show/sources.h"
 #include "tools/show/step_lines.h"
 #include "tools/show/table_columns.h"
@@ -273,6 +274,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
                     " another: sums count them again.",
           kRed);
   if (const auto steps = found_steps(reports); !steps.empty()) line(steps);
+  if (const std::string ranks = ranks_line(reports); !ranks.empty()) lines(ranks);
   if (reports.size() == 1) {
     for (const std::string& text : step_lines(reports.front())) lines(text);
     if (const auto added = added_line(reports.front().run); !added.empty()) line(added);
@@ -328,12 +330,16 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   }
   if (inferred)
     lines("tensor?: work on tensor cores, by a kernel's name or instructions; it was not counted.");
-  if (reports.size() == 1) {
+  const auto slowest = slowest_rank(reports);  // helping another rank makes no step shorter
+  if (reports.size() == 1 || slowest) {
+    const Report& report = reports[slowest ? slowest->place : 0];
+    const std::string whom = slowest ? " rank " + std::to_string(*report.run.rank) : "";
     std::size_t shown = 0;
-    for (const Advice& each : advise(reports.front())) {
+    for (const Advice& each : advise(report)) {
       if (++shown > options.advice) break;
       if (shown == 1)
-        line("What would help most (one item's saving may be part of another's):", kHeading);
+        line("What would help" + whom + " most (one item's saving may be part of another's):",
+             kHeading);
       const std::string item =
           (each.saving_ns ? "up to " + duration(each.saving_ns) + ": " : std::string()) +
           each.trigger;

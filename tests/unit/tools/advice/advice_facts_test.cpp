@@ -262,6 +262,19 @@ TEST(LinkFacts, CopiesBetweenHostAndGpu) {
   EXPECT_FALSE((HostCopies{0, 0, 0}).all_pinned());
 }
 
+TEST_F(AdviceTest, PlacesThatLookTheSameAreNamedOnce) {
+  const std::string same(60, 'x');
+  for (const char* end : {"a", "b", "c"}) {
+    const std::int64_t id = layer({"net" + same + end + same});
+    kernel("work", 1e5, 1e5, 5e5);
+    report.kernels.back().layer = id;
+  }
+  Advice advice;
+  place(advice, advice_facts(report).part(any));
+  EXPECT_EQ(advice.layers.size(), 3u);
+  EXPECT_TRUE(advice.where.find(" and 2 more.") != std::string::npos) << advice.where;
+}
+
 TEST(LinkFacts, RateOfCopies) {
   const auto rate = [](const std::vector<CopyRow>& copies) {
     return rate_of_copies(with_copies(copies));
