@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <sstream>
 
+#include "tools/commands/chosen_gpus.h"
 #include "tools/commands/command.h"
 #include "tools/compare/compare_output.h"
 #include "tools/compare/compare_runs.h"
@@ -76,8 +76,7 @@ class CheckCommand final : public Command {
     if (app_->count("--what") == 0) return;
     options_.asked = true;
     options_.what.clear();
-    std::istringstream words(what_);
-    for (std::string word; std::getline(words, word, ',');) {
+    for (const std::string& word : words_between_commas(what_)) {
       const auto found = kWhat.find(word);
       if (found == kWhat.end()) throw WrongUse(std::string(kWhatIsWrong) + ", not '" + word + "'.");
       options_.what.push_back(found->second);

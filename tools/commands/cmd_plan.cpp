@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <deque>
 #include <limits>
-#include <sstream>
 
 #include "analysis/base/input_file.h"
+#include "tools/commands/chosen_gpus.h"
 #include "tools/commands/command.h"
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
-#include "tools/gpus/gpu_file.h"
 #include "tools/plan/plan_output.h"
 #include "tools/plan/plan_python.h"
 
@@ -46,7 +44,7 @@ class PlanCommand final : public Command {
   }
 
   int run() override {
-    find_gpus();
+    gpus_.choose(gpu_names_);
     read_options();
     check_output_place(json_, "--json");
     remarks_ = place_of_remarks({{"--json", json_}});
@@ -57,7 +55,7 @@ class PlanCommand final : public Command {
       document_ = answer.document;
     }
     const Plan plan = plan_from_json(document_, from_file ? model_ : "What Python has written");
-    PlanView view{&plan, options_, gpus_, {}};
+    PlanView view{&plan, options_, gpus_.all(), {}};
     choose_runs(plan, view, from_file);
     if (!json_.empty()) {
       write_output(
@@ -78,33 +76,6 @@ class PlanCommand final : public Command {
   }
 
  private:
-  static std::vector<std::string> words_of(const std::string& list) {
-    std::vector<std::string> out;
-    std::istringstream words(list);
-    for (std::string word; std::getline(words, word, ',');) out.push_back(word);
-    return out;
-  }
-
-  void find_gpus() {
-    for (const std::string& list : gpu_names_) {
-      for (const std::string& name : words_of(list)) {
-        const GpuSpec* gpu = nullptr;
-        if (names_gpu_file(name)) {
-          DescribedGpu described = read_gpu_file(name);
-          if (!described.gpu) throw WrongUse(described.error);
-          gpu = &described_.emplace_back(std::move(*described.gpu));
-        } else {
-          std::string error;
-          gpu = find_gpu(name, error);
-          if (gpu == nullptr) throw WrongUse(error);
-        }
-        if (std::find(gpus_.begin(), gpus_.end(), gpu) == gpus_.end()) gpus_.push_back(gpu);
-      }
-    }
-    if (gpus_.empty())
-      throw WrongUse("--gpu takes the names of GPUs, or files that describe them, with commas.");
-  }
-
   static std::uint64_t batch_of(const std::string& word) {
     std::uint64_t value = 0;
     for (const char c : word) {
@@ -122,7 +93,7 @@ class PlanCommand final : public Command {
           "1..256, which doubles, not '" +
           batch_text_ + "'.");
     };
-    for (const std::string& word : words_of(batch_text_)) {
+    for (const std::string& word : words_between_commas(batch_text_)) {
       const std::size_t dots = word.find("..");
       const std::uint64_t first = batch_of(word.substr(0, dots));
       const std::uint64_t last =
@@ -145,7 +116,7 @@ class PlanCommand final : public Command {
       const double value = std::strtod(text.c_str(), &end);
       return !text.empty() && *end == '\0' && value > 0 && value <= 1 ? value : -1;
     };
-    for (const std::string& word : words_of(efficiency_)) {
+    for (const std::string& word : words_between_commas(efficiency_)) {
       const std::size_t equals = word.find('=');
       const std::string name = word.substr(0, equals);
       const double value = equals == std::string::npos ? -1 : share(word.substr(equals + 1));
@@ -229,8 +200,7 @@ class PlanCommand final : public Command {
   int past_ = 0;
   std::size_t top_ = 15;
   std::vector<std::uint64_t> batches_;
-  std::vector<const GpuSpec*> gpus_;
-  std::deque<GpuSpec> described_;
+  ChosenGpus gpus_;
   std::string document_;
   std::FILE* remarks_ = stdout;
 };

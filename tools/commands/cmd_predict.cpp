@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <deque>
-#include <sstream>
 
+#include "tools/commands/chosen_gpus.h"
 #include "tools/commands/command.h"
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
-#include "tools/gpus/gpu_file.h"
 #include "tools/page/page.h"
 #include "tools/predict/predict.h"
 #include "tools/predict/predict_output.h"
@@ -40,7 +38,7 @@ class PredictCommand final : public Command {
   }
 
   int run() override {
-    find_devices();
+    gpus_.choose({devices_});
     const bool by_hand = flops_ >= 0 || bytes_ >= 0;
     if (int(!file_.empty()) + int(!model_.empty()) + int(by_hand) != 1)
       throw WrongUse(
@@ -76,34 +74,9 @@ class PredictCommand final : public Command {
     only(!file_.empty(), "--top", "reports");
   }
 
-  static std::vector<std::string> words_of(const std::string& list) {
-    std::vector<std::string> out;
-    std::istringstream words(list);
-    for (std::string word; std::getline(words, word, ',');) out.push_back(word);
-    return out;
-  }
-
-  void find_devices() {
-    for (const std::string& name : words_of(devices_)) {
-      if (names_gpu_file(name)) {
-        DescribedGpu described = read_gpu_file(name);
-        if (!described.gpu) throw WrongUse(described.error);
-        gpus_.push_back(&described_.emplace_back(std::move(*described.gpu)));
-        continue;
-      }
-      std::string error;
-      const GpuSpec* gpu = find_gpu(name, error);
-      if (gpu == nullptr) throw WrongUse(error);
-      // Two names of one board are one column.
-      if (std::find(gpus_.begin(), gpus_.end(), gpu) == gpus_.end()) gpus_.push_back(gpu);
-    }
-    if (gpus_.empty())
-      throw WrongUse("--gpu takes the names of GPUs, or files that describe them, with commas.");
-  }
-
   std::vector<std::uint64_t> batches() const {
     std::vector<std::uint64_t> out;
-    for (const std::string& word : words_of(batches_)) {
+    for (const std::string& word : words_between_commas(batches_)) {
       std::size_t used = 0;
       unsigned long value = 0;
       try {
@@ -121,7 +94,7 @@ class PredictCommand final : public Command {
   }
 
   void print_peaks() const {
-    for (const GpuSpec* gpu : gpus_) {
+    for (const GpuSpec* gpu : gpus_.all()) {
       if (!peak_of(*gpu, options_.precision))
         print_line(stdout, gpu->name + ": no published " + options_.precision +
                                " peak: nothing can be predicted.");
@@ -162,7 +135,7 @@ class PredictCommand final : public Command {
       throw WrongUse("--flops and --bytes go together: numbers of at least 0, bytes above 0.");
     if (!html_.empty()) throw WrongUse("--html is for reports and models.");
     std::vector<PredictedRow> rows;
-    for (const GpuSpec* gpu : gpus_)
+    for (const GpuSpec* gpu : gpus_.all())
       rows.push_back(
           {gpu, predict(flops_, bytes_, *gpu, options_), ridge_point(*gpu, options_), 0, false});
     return show(rows, "given FLOP and bytes", "", options_.precision);
@@ -174,7 +147,7 @@ class PredictCommand final : public Command {
       throw WrongUse("There is no model '" + model_ + "': " + described_model_names() + ".");
     const std::vector<std::uint64_t> sizes = batches();
     std::vector<PredictedRow> rows;
-    for (const GpuSpec* gpu : gpus_) {
+    for (const GpuSpec* gpu : gpus_.all()) {
       const std::uint64_t change = batch_of_change(model, *gpu, options_);
       for (const std::uint64_t batch : sizes)
         rows.push_back({gpu, predict(model, *gpu, batch, options_), ridge_point(*gpu, options_),
@@ -183,7 +156,7 @@ class PredictCommand final : public Command {
     if (!html_.empty()) {
       std::vector<Report> reports;
       std::vector<std::string> names;
-      for (const GpuSpec* gpu : gpus_) {
+      for (const GpuSpec* gpu : gpus_.all()) {
         reports.push_back(model_report(model, *gpu, sizes, options_));
         names.push_back(model.name + " on " + gpu->name);
       }
@@ -204,7 +177,7 @@ class PredictCommand final : public Command {
     const Report& here = files.reports.front();
     std::vector<Report> there;
     std::vector<std::string> names = file_names(files);
-    for (const GpuSpec* gpu : gpus_) {
+    for (const GpuSpec* gpu : gpus_.all()) {
       there.push_back(predicted_report(here, *gpu, precision_));
       names.push_back(names.front() + " on " + gpu->name);
     }
@@ -237,8 +210,7 @@ class PredictCommand final : public Command {
   std::size_t top_ = 15;
   PredictOptions options_;
   std::FILE* remarks_ = stdout;
-  std::vector<const GpuSpec*> gpus_;
-  std::deque<GpuSpec> described_;
+  ChosenGpus gpus_;
 };
 
 }  // namespace

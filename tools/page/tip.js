@@ -105,7 +105,7 @@ function showTip() {
   if (tip.hidden) return;
   const title = dots.length > 1 ? `${groupName(dots)} ×${dots.length}; below, the first of them` : dots[0].name;
   const unit = unitOf(reports[dots[0].report]), saving = dots.length > 1 ? savingOf(dots) : null;
-  const together = dots.length > 1 ? [["all together", `${sumText(sumOf(dots.map(dot => [dot.time, dot.coverTime])), duration)} a ${unit}, saving up to ${duration(saving.high)} under the roofs that hold them`]] : [];
+  const together = dots.length > 1 ? [["all together", `${sumText(sumOf(dots.map(dot => [dot.time, dot.coverTime])), duration)} a ${unit}, ${saving.high === null ? "saving unknown" : `saving up to ${duration(saving.high)} under the roofs that hold them`}`]] : [];
   const facts = [...together, ...known(dots[0])].map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", { dir: "auto" }, shortened(String(text), 400))));
   tip.replaceChildren(element("strong", {}, shortened(title, 300)), element("dl", {}, ...facts));
 }

@@ -45,12 +45,6 @@ std::optional<Parts> parts_of(const PlanOperator& of, const GpuSpec& gpu,
   return out;
 }
 
-std::vector<const PlanOperator*> all_of(const PlanRun& run) {
-  std::vector<const PlanOperator*> out;
-  for (const PlanOperator& each : run.operators) out.push_back(&each);
-  return out;
-}
-
 bool are_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -109,15 +103,16 @@ PlanLimit PlanTime::limit() const {
   return out;
 }
 
-PlanLimit PlanTime::bottleneck() const {
-  if (!ns) return PlanLimit::none;
-  return compute_ns > memory_ns ? PlanLimit::compute : PlanLimit::memory;
-}
-
 double PlanWork::all_flops() const {
   double sum = 0;
   for (const auto& [type, of] : flops) sum += of;
   return sum;
+}
+
+std::vector<const PlanOperator*> operators_of(const PlanRun& run) {
+  std::vector<const PlanOperator*> out;
+  for (const PlanOperator& each : run.operators) out.push_back(&each);
+  return out;
 }
 
 PlanWork work_of(const std::vector<const PlanOperator*>& operators) {
@@ -139,11 +134,15 @@ PlanTime time_of(const std::vector<const PlanOperator*>& operators, const GpuSpe
                  const PlanOptions& options, Fusion fusion) {
   PlanTime out;
   out.ns = 0;
+  bool unknown = false;
   for (const PlanOperator* each : operators) {
     const std::optional<Parts> parts = parts_of(*each, gpu, options, fusion);
     if (!parts) return {};
     const double ns = std::max({parts->compute, parts->memory, parts->launch});
-    const PlanLimit limit = ns <= 0                ? PlanLimit::none
+    const bool known = each->flops && (fusion == Fusion::none ? moved(*each) : each->fused_bytes);
+    unknown = unknown || !known;
+    const PlanLimit limit = !known                 ? PlanLimit::unknown
+                            : ns <= 0              ? PlanLimit::none
                             : parts->compute == ns ? PlanLimit::compute
                             : parts->memory == ns  ? PlanLimit::memory
                                                    : PlanLimit::launch;
@@ -153,6 +152,7 @@ PlanTime time_of(const std::vector<const PlanOperator*>& operators, const GpuSpe
     out.memory_ns += each->count * parts->memory;
     if (fusion == Fusion::none || stays(*each)) out.launches += each->count;
   }
+  if (unknown && *out.ns <= 0) return {};
   return out;
 }
 
@@ -210,7 +210,7 @@ PlanRow row_of(const Plan& plan, const PlanRun& run, const GpuSpec& gpu,
                const PlanOptions& options) {
   PlanRow out{&gpu, &run, memory_of(plan, run), true, {}, {}};
   out.fits = gpu.memory_gb <= 0 || out.memory_bytes <= gpu.memory_gb * kGiga;
-  const std::vector<const PlanOperator*> all = all_of(run);
+  const std::vector<const PlanOperator*> all = operators_of(run);
   out.unfused = time_of(all, gpu, options, Fusion::none);
   out.fused = time_of(all, gpu, options, Fusion::full);
   for (PlanTime* each : {&out.unfused, &out.fused})
@@ -228,7 +228,7 @@ PlanBatches batches_of(const Plan& plan, const GpuSpec& gpu, const PlanOptions& 
     const double batch = static_cast<double>(run.batch);
     memory.add(batch, memory_of(plan, run));
     for (const Fusion fusion : {Fusion::none, Fusion::full}) {
-      const PlanTime time = time_of(all_of(run), gpu, options, fusion);
+      const PlanTime time = time_of(operators_of(run), gpu, options, fusion);
       known = known && time.ns.has_value();
       const std::size_t place = fusion == Fusion::none ? 0 : 1;
       compute.at(place).add(batch, time.compute_ns);

@@ -23,26 +23,27 @@ struct PlanOptions {
 // Operators as they are, each reading and writing memory; or all without FLOPs fused into others.
 enum class Fusion { none, full };
 
-enum class PlanLimit { none, compute, memory, launch };
+// unknown: of an operator whose work is.
+enum class PlanLimit { none, unknown, compute, memory, launch };
 template <>
 inline constexpr auto kWordsOf<PlanLimit> =
     std::to_array<Word<PlanLimit>>({{PlanLimit::none, "-"},
+                                    {PlanLimit::unknown, "unknown"},
                                     {PlanLimit::compute, "compute"},
                                     {PlanLimit::memory, "memory"},
                                     {PlanLimit::launch, "launch"}});
 
 // time of an operator = max(FLOP / (peak of its type x compute), bytes / (bandwidth x memory),
 //                           launch)
-// A part that is unknown counts 0, as times are lower bounds; the type's missing peak makes it
-// unknown.
+// A part that is unknown counts 0, as times are lower bounds; the type's missing peak makes a time
+// unknown, and so does a sum of nothing but unknown parts.
 struct PlanTime {
   Maybe ns;               // sum over operators
   double compute_ns = 0;  // sums over operators of each part; where `ns` is known
   double memory_ns = 0;
   double launches = 0;
-  std::map<PlanLimit, double> of;              // ns of the operators that each limit holds
-  [[nodiscard]] PlanLimit limit() const;       // with most of the time
-  [[nodiscard]] PlanLimit bottleneck() const;  // the larger of both sums
+  std::map<PlanLimit, double> of;         // ns of the operators that each limit holds
+  [[nodiscard]] PlanLimit limit() const;  // with most of the time
 };
 
 // One layer and direction, or the whole.
@@ -56,6 +57,7 @@ struct PlanWork {
   [[nodiscard]] double all_flops() const;
 };
 
+[[nodiscard]] std::vector<const PlanOperator*> operators_of(const PlanRun& run);
 [[nodiscard]] PlanWork work_of(const std::vector<const PlanOperator*>& operators);
 [[nodiscard]] PlanTime time_of(const std::vector<const PlanOperator*>& operators,
                                const GpuSpec& gpu, const PlanOptions& options, Fusion fusion);

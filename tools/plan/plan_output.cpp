@@ -41,12 +41,6 @@ std::vector<ShownLayer> layers_of(const PlanView& view) {
   return rows;
 }
 
-std::vector<const PlanOperator*> operators_of(const PlanRun& run) {
-  std::vector<const PlanOperator*> out;
-  for (const PlanOperator& each : run.operators) out.push_back(&each);
-  return out;
-}
-
 // A sum of which a part is unknown is no less: "> 1.2 G"; of which nothing is known, "unknown".
 std::string sum_text(double sum, double unknown, const char* unit) {
   if (unknown > 0 && sum <= 0) return "unknown";
@@ -103,11 +97,13 @@ OrderedJson json_of(const std::optional<std::uint64_t>& value) {
 }
 
 OrderedJson json_of(const PlanTime& time) {
-  return {{"time_ns", json_of(time.ns)},
-          {"compute_ns", time.ns ? OrderedJson(time.compute_ns) : OrderedJson(nullptr)},
-          {"memory_ns", time.ns ? OrderedJson(time.memory_ns) : OrderedJson(nullptr)},
-          {"launches", time.ns ? OrderedJson(time.launches) : OrderedJson(nullptr)},
-          {"bound", time.ns ? OrderedJson(to_string(time.limit())) : OrderedJson(nullptr)}};
+  return {
+      {"time_ns", json_of(time.ns)},
+      {"compute_ns", time.ns ? OrderedJson(time.compute_ns) : OrderedJson(nullptr)},
+      {"memory_ns", time.ns ? OrderedJson(time.memory_ns) : OrderedJson(nullptr)},
+      {"launches", time.ns ? OrderedJson(time.launches) : OrderedJson(nullptr)},
+      {"bound", time.ns && time.limit() != PlanLimit::unknown ? OrderedJson(to_string(time.limit()))
+                                                              : OrderedJson(nullptr)}};
 }
 
 }  // namespace
@@ -245,7 +241,7 @@ std::vector<std::string> plan_remarks(const PlanView& view) {
                   (at.launch_ns > 0 ? ", none shorter than " + duration(at.launch_ns)
                                     : ", launches at no cost") +
                   (at.overhead_ns > 0 ? ", and " + duration(at.overhead_ns) + " a step" : "") +
-                  ". Nothing was measured.");
+                  ". Rates are at most. Nothing was measured.");
   lines.emplace_back(
       "unfused: each operator reads and writes memory; fused: only those with FLOPs do, and "
       "parameters are read. A layer's time is unfused.");

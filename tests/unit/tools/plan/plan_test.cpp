@@ -45,12 +45,6 @@ PlanRun made_run(std::uint64_t batch = 1) {
   return run;
 }
 
-std::vector<const PlanOperator*> all(const PlanRun& run) {
-  std::vector<const PlanOperator*> out;
-  for (const PlanOperator& each : run.operators) out.push_back(&each);
-  return out;
-}
-
 Plan made_plan() {
   Plan plan;
   plan.name = "Net";
@@ -62,7 +56,7 @@ Plan made_plan() {
 
 TEST(PlanTime, IsTheSumOfWhatHoldsEachOperator) {
   const PlanRun run = made_run();
-  const PlanTime time = time_of(all(run), made_up_gpu(), {}, Fusion::none);
+  const PlanTime time = time_of(operators_of(run), made_up_gpu(), {}, Fusion::none);
   EXPECT_DOUBLE_EQ(time.ns.value(), 1e6 + 3e6);
   EXPECT_DOUBLE_EQ(time.compute_ns, 1e6);
   EXPECT_DOUBLE_EQ(time.memory_ns, 2e5 + 3e6);
@@ -72,10 +66,9 @@ TEST(PlanTime, IsTheSumOfWhatHoldsEachOperator) {
 
 TEST(PlanTime, FusedOnlyProductsMoveAndAreLaunched) {
   const PlanRun run = made_run();
-  const PlanTime time = time_of(all(run), made_up_gpu(), {}, Fusion::full);
+  const PlanTime time = time_of(operators_of(run), made_up_gpu(), {}, Fusion::full);
   EXPECT_DOUBLE_EQ(time.ns.value(), 1e6);
   EXPECT_EQ(time.limit(), PlanLimit::compute);
-  EXPECT_EQ(time.bottleneck(), PlanLimit::compute);
   EXPECT_DOUBLE_EQ(time.launches, 2);  // what is unknown may be a product
 }
 
@@ -83,10 +76,10 @@ TEST(PlanTime, NoOperatorIsShorterThanALaunch) {
   PlanOptions options;
   options.launch_ns = 5e6;
   const PlanRun run = made_run();
-  const PlanTime time = time_of(all(run), made_up_gpu(), options, Fusion::none);
+  const PlanTime time = time_of(operators_of(run), made_up_gpu(), options, Fusion::none);
   EXPECT_DOUBLE_EQ(time.ns.value(), 5 * 5e6);
   EXPECT_EQ(time.limit(), PlanLimit::launch);
-  EXPECT_DOUBLE_EQ(*time_of(all(run), made_up_gpu(), options, Fusion::full).ns, 2 * 5e6);
+  EXPECT_DOUBLE_EQ(*time_of(operators_of(run), made_up_gpu(), options, Fusion::full).ns, 2 * 5e6);
 }
 
 TEST(PlanTime, SharesOfTheRoofs) {
@@ -94,7 +87,7 @@ TEST(PlanTime, SharesOfTheRoofs) {
   options.compute = 0.5;
   options.memory = 0.25;
   const PlanRun run = made_run();
-  const PlanTime time = time_of(all(run), made_up_gpu(), options, Fusion::none);
+  const PlanTime time = time_of(operators_of(run), made_up_gpu(), options, Fusion::none);
   EXPECT_DOUBLE_EQ(time.compute_ns, 2e6);
   EXPECT_DOUBLE_EQ(time.memory_ns, 4 * 3.2e6);
   EXPECT_DOUBLE_EQ(time.ns.value(), 2e6 + 4 * 3e6);
@@ -103,16 +96,30 @@ TEST(PlanTime, SharesOfTheRoofs) {
 TEST(PlanTime, WithoutAPeakItIsUnknown) {
   PlanRun run = made_run();
   run.operators[0].type = "bf16";
-  EXPECT_FALSE(time_of(all(run), made_up_gpu(), {}, Fusion::none).ns);
+  EXPECT_FALSE(time_of(operators_of(run), made_up_gpu(), {}, Fusion::none).ns);
   run.operators[1].type = "int64";  // has no FLOPs, and needs no peak
   run.operators.erase(run.operators.begin());
-  EXPECT_TRUE(time_of(all(run), made_up_gpu(), {}, Fusion::none).ns);
+  EXPECT_TRUE(time_of(operators_of(run), made_up_gpu(), {}, Fusion::none).ns);
+}
+
+TEST(PlanTime, OfUnknownWorkIsNotNothing) {
+  PlanRun run = made_run();
+  run.operators.erase(run.operators.begin(), run.operators.end() - 1);
+  for (const Fusion fusion : {Fusion::none, Fusion::full})
+    EXPECT_FALSE(time_of(operators_of(run), made_up_gpu(), {}, fusion).ns);
+  // Its bytes are a lower bound, and nobody knows what holds it.
+  run.operators[0].read_bytes = run.operators[0].written_bytes = 5e6;
+  const PlanTime time = time_of(operators_of(run), made_up_gpu(), {}, Fusion::none);
+  EXPECT_GT(time.ns.value_or(0), 0);
+  EXPECT_EQ(time.limit(), PlanLimit::unknown);
+  run.operators = {made(0, 0, 0, 0, 0)};  // nothing to do takes no time
+  EXPECT_EQ(time_of(operators_of(run), made_up_gpu(), {}, Fusion::none).ns, 0);
 }
 
 TEST(PlanWork, UnknownOperatorsAreCounted) {
   PlanRun run = made_run();
   run.operators.push_back(made(1, std::nullopt, 30.0, 10.0, 40.0));
-  const PlanWork work = work_of(all(run));
+  const PlanWork work = work_of(operators_of(run));
   EXPECT_DOUBLE_EQ(work.all_flops(), 1e9);
   EXPECT_DOUBLE_EQ(work.bytes, 320e6 + 40);
   EXPECT_DOUBLE_EQ(work.fused_bytes, 20e6 + 40);
