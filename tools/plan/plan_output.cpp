@@ -8,7 +8,9 @@
 #include "analysis/base/display.h"
 #include "analysis/base/number_text.h"
 #include "analysis/base/units.h"
+#include "tools/plan/maybe_json.h"
 #include "tools/predict/predict.h"
+
 #include "tools/show/columns.h"
 
 namespace gable {
@@ -89,16 +91,13 @@ std::string batches_text(const GpuSpec& gpu, const PlanBatches& of) {
   return out.empty() ? out : one_line(gpu.name) + ": " + out + ".";
 }
 
-OrderedJson json_of(const Maybe& value) {
-  return value ? OrderedJson(*value) : OrderedJson(nullptr);
-}
 OrderedJson json_of(const std::optional<std::uint64_t>& value) {
   return value && *value > 0 ? OrderedJson(*value) : OrderedJson(nullptr);
 }
 
 OrderedJson json_of(const PlanTime& time) {
   return {
-      {"time_ns", json_of(time.ns)},
+      {"time_ns", or_null(time.ns)},
       {"compute_ns", time.ns ? OrderedJson(time.compute_ns) : OrderedJson(nullptr)},
       {"memory_ns", time.ns ? OrderedJson(time.memory_ns) : OrderedJson(nullptr)},
       {"launches", time.ns ? OrderedJson(time.launches) : OrderedJson(nullptr)},
@@ -284,8 +283,8 @@ std::string plan_json(const PlanView& view, std::string_view document) {
       for (const Fusion fusion : {Fusion::none, Fusion::full}) {
         OrderedJson& part = step[kFusions[fusion == Fusion::full]];
         part = json_of(fusion == Fusion::none ? row.unfused : row.fused);
-        part["samples_per_s"] = json_of(samples_per_s(row, fusion));
-        part["tokens_per_s"] = json_of(tokens_per_s(row, fusion));
+        part["samples_per_s"] = or_null(samples_per_s(row, fusion));
+        part["tokens_per_s"] = or_null(tokens_per_s(row, fusion));
       }
       steps.push_back(std::move(step));
     }
