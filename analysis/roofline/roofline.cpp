@@ -12,6 +12,8 @@
 namespace gable {
 namespace {
 
+constexpr double kRounding = 1e-9;  // share of a time
+
 // One pipe of the SM: types share it, so their times add up.
 struct Pipe {
   bool known = true;
@@ -166,7 +168,8 @@ void Roofline::apply(KernelRow& kernel) const {
   std::erase(kernel.flags, kTail);
   if (tail_share(kernel).value_or(0) > kWorthTail) kernel.flags.emplace_back(kTail);
   if (const Maybe possible = least_ns(times, kernel); possible && time)
-    kernel.saving_ns = std::max(0.0, *time - *possible) * kernel.launches;
+    kernel.saving_ns =
+        *time - *possible > kRounding * *time ? (*time - *possible) * kernel.launches : 0;
   if (roof.fraction && *roof.fraction > 1) kernel.flags.emplace_back("above_roof");
 }
 

@@ -309,7 +309,8 @@ Json advice_of(const Report& report) {
 
 Json path_of(const Report& report) {
   Json list = Json::array();
-  for (const std::string& line : path_lines(report)) list.push_back(clean_name(line, kLongestText));
+  for (const auto& lines : {unknown_utilisation_lines(report), path_lines(report)})
+    for (const std::string& line : lines) list.push_back(clean_name(line, kLongestText));
   return list;
 }
 

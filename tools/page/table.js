@@ -55,6 +55,7 @@ function gaugeOf(column, row) {
 }
 // Where a row's work is from.
 function sourceOf(row) {
+  if (row.flops !== null && reports[row.report].run.source === "predicted") return "predicted";
   return row.analytic ? "by formula" : row.flops === null ? UNKNOWN : "counted";
 }
 

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/base/display.h"
 #include "analysis/events/kernel_kind.h"
 #include "analysis/events/layer_tree.h"
+#include "analysis/roofline/partial_sum.h"
 #include "tools/merge/waiting.h"
 #include "tools/plot/own_work.h"
 #include "tools/plot/row_query.h"
@@ -21,6 +23,7 @@ namespace {
 constexpr double kWorthNaming = 0.01;  // of the GPU time
 constexpr double kMuchSpread = 0.1;    // of the mean
 constexpr double kMuchHost = 0.1;      // of the critical path
+constexpr std::size_t kNamedLayers = 3;
 
 std::string counted(double count, const std::string& what) {
   const bool whole = std::floor(count) == count && count < 1e15;
@@ -90,6 +93,33 @@ std::string utilisation_line(const Report& report) {
   }
   if (!kinds.empty()) add("of the GPU time " + kinds);
   return text;
+}
+
+// Of which layers the operators' FLOPs are unknown: "a, b, c and 4 more layers".
+std::string layers_without_formula(const Report& report) {
+  std::string names;
+  std::size_t count = 0;
+  for (const LayerRow& layer : report.layers) {
+    if (!layer.model || layer.model->self.flops) continue;
+    if (++count <= kNamedLayers) names += (count == 1 ? "" : ", ") + shown_path(layer.path);
+  }
+  if (count > kNamedLayers)
+    names += " and " + counted(static_cast<double>(count - kNamedLayers), "more layer");
+  return names;
+}
+
+// Types of which the model has FLOPs and a GPU no roof: "fp8, int8".
+std::string types_without_roof(const Report& report) {
+  std::set<std::string> roofs, types;
+  for (const Ceiling& ceiling : report.ceilings) roofs.insert(ceiling.name);
+  for (const LayerRow& layer : report.layers)
+    if (layer.model)
+      for (const auto& [type, flops] : layer.model->self.types)
+        if (flops.value_or(0) > 0 && !roofs.contains(type) && !roofs.contains(type + "_tensor"))
+          types.insert(type);
+  std::string out;
+  for (const std::string& type : types) out += (out.empty() ? "" : ", ") + type;
+  return out;
 }
 
 // The largest parts first.
@@ -202,6 +232,33 @@ std::string tokens_line(const LayerRow& layer, const Tokens& tokens, double forw
 
 }  // namespace
 
+std::vector<std::string> unknown_utilisation_lines(const Report& report) {
+  std::vector<std::string> lines;
+  const Step& step = report.step;
+  if (!(step.wall_mean_ns.value_or(0) > 0)) return lines;
+  const bool described = std::any_of(report.layers.begin(), report.layers.end(),
+                                     [](const LayerRow& layer) { return layer.model.has_value(); });
+  if (described && !step.mfu) {
+    const std::string names = layers_without_formula(report), types = types_without_roof(report);
+    std::string why = "some layers launch kernels that belong to no operator of PyTorch";
+    if (step.model_flops)
+      why = "no roof is known" + (types.empty() ? std::string(" for its FLOPs") : " for " + types);
+    else if (!names.empty())
+      why = "no formula tells the FLOPs of operators in " + names;
+    lines.push_back("Model FLOP utilisation unknown: " + why);
+  }
+  const bool any = std::any_of(report.layers.begin(), report.layers.end(), [](const LayerRow& row) {
+    return !row.parent && row.flops.total.value_or(0) > 0;
+  });
+  if (any && !step.hfu)
+    lines.push_back("FLOP utilisation as counted unknown: FLOPs were counted for " +
+                    percent(coverage_of(report, &Coverage::flops)) +
+                    " of the GPU time and bytes for " +
+                    percent(coverage_of(report, &Coverage::bytes)) +
+                    "; it takes 95 % with both and their roofs");
+  return lines;
+}
+
 std::vector<std::string> path_lines(const Report& report) {
   std::vector<std::string> lines;
   const Step& step = report.step;
@@ -233,6 +290,7 @@ std::vector<std::string> step_lines(const Report& report) {
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
     lines.push_back(std::move(text));
   }
+  for (std::string& text : unknown_utilisation_lines(report)) lines.push_back(std::move(text));
   for (std::string& text : path_lines(report)) lines.push_back(std::move(text));
   if (std::string text = collectives_line(report); !text.empty()) lines.push_back(std::move(text));
   for (const LayerRow& layer : report.layers) {

@@ -14,6 +14,10 @@ namespace gable {
 // timed.
 [[nodiscard]] std::vector<std::string> step_lines(const Report& report);
 
+// Of these, why the model's FLOP utilisation, or that as counted, is unknown, where there is
+// something to take it from.
+[[nodiscard]] std::vector<std::string> unknown_utilisation_lines(const Report& report);
+
 // Of these, what holds recorded steps: the critical path, what the host launches next on it, what
 // is not hidden, and how far savings are replayed. Nothing where no step was recorded.
 [[nodiscard]] std::vector<std::string> path_lines(const Report& report);

@@ -82,6 +82,51 @@ TEST(StepLines, HowTheGpuIsUsed) {
   EXPECT_FALSE(has(line(report, "4.00 GFLOP"), "FLOP/s"));
 }
 
+LayerRow described(const char* name, Maybe flops, const char* type = "fp32") {
+  LayerRow row;
+  row.path = {name};
+  row.parent = 0;
+  row.depth = 1;
+  row.model.emplace();
+  row.model->self.flops = flops;
+  if (flops) row.model->self.types[type] = flops;
+  return row;
+}
+
+TEST(StepLines, WhyUtilisationIsUnknown) {
+  Report report = step(1000);
+  EXPECT_TRUE(unknown_utilisation_lines(report).empty()) << "there is nothing to take it from";
+  report.layers.emplace_back();  // the root
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    report.layers.push_back(described(name, std::nullopt));
+  EXPECT_EQ(
+      unknown_utilisation_lines(report).at(0),
+      "Model FLOP utilisation unknown: no formula tells the FLOPs of operators in a, b, c and "
+      "2 more layers");
+  EXPECT_TRUE(has(line(report, "Model FLOP"), "operators in a"));
+  report.layers = {LayerRow(), described("a", 1)};
+  EXPECT_TRUE(has(line(report, "Model FLOP"), "no operator of PyTorch"));
+  report.step.model_flops = 1;
+  EXPECT_TRUE(has(line(report, "Model FLOP utilisation unknown"), "no roof is known for fp32"));
+  report.ceilings.push_back({0, CeilingKind::compute, "fp32", 1, "", SmClock::none});
+  report.layers.push_back(described("b", 1, "fp8"));
+  EXPECT_TRUE(has(line(report, "Model FLOP utilisation unknown"), "no roof is known for fp8"));
+  report.step.mfu = 0.5;
+  EXPECT_TRUE(unknown_utilisation_lines(report).empty());
+  report.layers[0].flops.total = 5;
+  report.layers[0].coverage = {1, 0.5, 0.25};
+  EXPECT_EQ(
+      unknown_utilisation_lines(report).at(0),
+      "FLOP utilisation as counted unknown: FLOPs were counted for 50.0 % of the GPU time and "
+      "bytes for 25.0 %; it takes 95 % with both and their roofs");
+  report.step.hfu = 0.5;
+  EXPECT_TRUE(unknown_utilisation_lines(report).empty());
+  report.step.mfu.reset();
+  report.step.hfu.reset();
+  report.step.wall_mean_ns.reset();
+  EXPECT_TRUE(unknown_utilisation_lines(report).empty()) << "no step was timed";
+}
+
 TEST(StepLines, KindsOfKernelsThatMoveDataHaveTheirShare) {
   Report report = step(1000);
   report.kernels = {kernel("gemm", 980), kernel("permute_kernel", 10),
