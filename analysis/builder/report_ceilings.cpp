@@ -201,8 +201,11 @@ void fill_ceilings(const Profile::State& state, const std::vector<KernelOfLayer>
     add_stated(stated_roofs(state, device, measured), device.id, report);
     const MeasuredRoofs* stored = roofs_for(roofs, device, report.run.source == Source::playback);
     if (stored == nullptr) continue;
-    for (Ceiling& ceiling : ceilings_of(*stored, device.id))
+    for (Ceiling& ceiling : ceilings_of(*stored, device.id)) {
+      // An import comes from another machine: the GPU is alike, what it is connected to is not.
+      if (ceiling.kind == CeilingKind::link && report.run.source == Source::imported) continue;
       report.ceilings.push_back(std::move(ceiling));
+    }
   }
 }
 

@@ -9,6 +9,8 @@
 
 #include "analysis/base/units.h"
 #include "analysis/events/collective.h"
+#include "analysis/report/report_words.h"
+#include "analysis/roofline/ceilings.h"
 
 namespace gable {
 namespace {
@@ -54,7 +56,30 @@ Ceiling link(const DeviceInfo& device, const char* name, double bytes_per_s,
 
 LinkUse use_of(const std::optional<Ceiling>& roof, const Maybe& bytes_per_s) {
   if (!roof || !bytes_per_s) return {};
-  return {*bytes_per_s / roof->value, roof->name, "theoretical"};
+  return {*bytes_per_s / roof->value, roof->name, roof->source.substr(0, roof->source.find(':'))};
+}
+
+// What the report lists by that name, which also has what was measured or a data sheet says.
+std::optional<Ceiling> listed(const Report& report, std::int32_t device, std::string_view name) {
+  const Ceiling* best = nullptr;
+  for (const Ceiling& each : report.ceilings)
+    if (each.device == device && each.kind == CeilingKind::link && each.name == name &&
+        each.value > 0 && (best == nullptr || preference(each) > preference(*best)))
+      best = &each;
+  return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+// What was measured is of a GPU of this kind, which may have been in a faster slot.
+std::optional<Ceiling> host_roof(const Report& report, const DeviceInfo& device, CopyKind kind) {
+  auto known = listed(report, device.id, "pcie");
+  if (!known) known = host_link(device);
+  auto measured = listed(report, device.id, word_of(kind));
+  return measured && (!known || measured->value <= known->value) ? measured : known;
+}
+
+std::optional<Ceiling> peer_roof(const Report& report, const DeviceInfo& device) {
+  if (auto known = listed(report, device.id, "nvlink")) return known;
+  return peer_link(device);
 }
 
 // GPUs that share a package or a board with their host's CPU reach it over NVLink-C2C, and PCIe is
@@ -154,8 +179,9 @@ void fill_link_roofs(Report& report) {
     const DeviceInfo* device = device_of(copy.device);
     if (device == nullptr) continue;
     if (copy.kind == CopyKind::host_to_device || copy.kind == CopyKind::device_to_host)
-      copy.roof = use_of(host_link(*device), copy.bytes_per_s());
-    if (copy.kind == CopyKind::peer) copy.roof = use_of(peer_link(*device), copy.bytes_per_s());
+      copy.roof = use_of(host_roof(report, *device, copy.kind), copy.bytes_per_s());
+    if (copy.kind == CopyKind::peer)
+      copy.roof = use_of(peer_roof(report, *device), copy.bytes_per_s());
   }
   for (KernelRow& kernel : report.kernels) {
     if (!kernel.collective) continue;
@@ -167,7 +193,7 @@ void fill_link_roofs(Report& report) {
       collective.bus_bytes_per_s = *collective.bus_bytes / *time * kNsPerSecond;
     const DeviceInfo* device = device_of(kernel.device);
     if (device != nullptr && collective.one_node)
-      collective.roof = use_of(peer_link(*device), collective.bus_bytes_per_s);
+      collective.roof = use_of(peer_roof(report, *device), collective.bus_bytes_per_s);
   }
   sum_collectives(report);
 }

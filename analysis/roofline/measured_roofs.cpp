@@ -43,7 +43,7 @@ void read_roof(const Object& in, MeasuredRoof& roof) {
   in.read("steady", roof.steady);
   in.read("sm_clock_hz", roof.sm_clock_hz);
   const auto known = value_of<CeilingKind>(kind);
-  if (!known) throw json::WrongField(in.at("kind").text() + " is neither compute nor memory");
+  if (!known) throw json::WrongField(in.at("kind").text() + " is neither compute, memory nor link");
   roof.kind = *known;
   if (roof.name.empty() || !std::isfinite(roof.value) || roof.value <= 0)
     throw json::WrongField(in.at("value").text() + " is not a rate");

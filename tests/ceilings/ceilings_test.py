@@ -104,6 +104,19 @@ class Ceilings(unittest.TestCase):
         self.assertTrue(any(re.search(r"`gable ceilings` measured: fp32, dram\.", note) for note in after.run["notes"]),
                         after.run["notes"])
 
+    def test_copies_have_the_links_measured_roof(self):
+        """Playback copies at 25.6 GB/s from and to pinned memory over PCIe 4.0 x16, and at a third of that otherwise."""
+        links = os.path.join(gable_run.RECORDINGS, "small", "gpu_links.jsonl")
+        before = {copy["device"]: copy["roof"] for copy in self.profile(links).document["copies"]}
+        self.assertEqual({device: roof["ceiling"] for device, roof in before.items()}, {0: "pcie", 1: "pcie"})
+        out = self.ceilings("--playback", links).stdout
+        for name in ("host_to_device", "device_to_host"):
+            self.assertRegex(out, rf"(?m)^{name} +25\.6 GB/s +31\.5 GB/s +- +81\.[12] % +0 %  copies, pinned, 16 MiB$")
+        after = self.profile(links)
+        copies = {copy["device"]: copy for copy in after.document["copies"]}
+        self.assertEqual((copies[0]["roof"]["ceiling"], copies[0]["roof"]["source"]), ("host_to_device", "measured"))
+        self.assertAlmostEqual(copies[0]["roof"]["fraction"], copies[0]["bytes_per_s"] / 25.6e9, places=2)
+
     def test_of_another_gpu_or_another_source_are_not_used(self):
         recording = self.recording(kernel("fp32", 50000000))
         self.ceilings("--playback", recording)

@@ -97,7 +97,9 @@ class NamedByTheUser(ImportTest):
         report = self.report("--ncu", self.counters(), "--gpu", "nvidia t4")
         self.assertEqual((roofs(report)["fp32"]["value"], roofs(report)["dram"]["value"]), (8.1e12, 320e9))
         for each in report["ceilings"]:
-            self.assertEqual(each["source"], "theoretical: Tesla T4 data sheet: published peak of the T4 that the user named")
+            link = "PCIe 3.0 x16, each way, " if each["kind"] == "link" else ""
+            self.assertEqual(each["source"], f"theoretical: {link}Tesla T4 data sheet: published peak of the T4 that the user named")
+        self.assertAlmostEqual(roofs(report)["pcie"]["value"] / 15.754e9, 1, places=4)
         self.assertEqual(kernel(report, "k")["roof"]["memory_ns"], 16000 / 320)
         self.assertIn("The user named the GPU with --gpu: T4.", notes(report))
         self.assertNotIn("Roofs are missing", notes(report))

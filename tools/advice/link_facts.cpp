@@ -18,8 +18,10 @@ class Rate {
     known_ = known_ && bytes && time_ns;
     bytes_ += bytes.value_or(0) * times;
     time_ns_ += time_ns.value_or(0) * times;
-    bounded_ = bounded_ && roof.fraction && (link_.empty() || link_ == roof.ceiling);
-    link_ = roof.ceiling;
+    // What was measured of each direction has the direction's name.
+    const std::string link = roof.source == "measured" ? roof.source : roof.ceiling;
+    bounded_ = bounded_ && roof.fraction && (link_.empty() || link_ == link);
+    link_ = link;
     least_ns_ += roof.fraction.value_or(0) * time_ns.value_or(0) * times;
     const Maybe speed = quotient(quotient(bytes, time_ns, 1e9), roof.fraction);
     if (speed && fastest_ > 0 && std::abs(*speed - fastest_) > kSameSpeed * fastest_) same_ = false;
@@ -31,15 +33,20 @@ class Rate {
     std::string said = " They reach " + with_prefix(rate, "B/s") + what;
     if (bounded_ && least_ns_ > 0) {
       const double fraction = least_ns_ / time_ns_;
-      const std::string name = link_ == "nvlink" ? "NVLink" : "PCIe";
-      said += ", " + percent(fraction) + " of " +
-              (same_ ? name + "'s " + with_prefix(fastest_, "B/s")
-                     : "what their " + name + " links can do");
+      said += ", " + percent(fraction) + " of " + roof_text();
     }
     return said + ".";
   }
 
  private:
+  [[nodiscard]] std::string roof_text() const {
+    const std::string rate = with_prefix(fastest_, "B/s");
+    if (link_ == "measured")
+      return same_ ? "the " + rate + " that were measured" : "what was measured";
+    const std::string name = link_ == "nvlink" ? "NVLink" : "PCIe";
+    return same_ ? name + "'s " + rate : "what their " + name + " links can do";
+  }
+
   double bytes_ = 0, time_ns_ = 0, least_ns_ = 0;
   double fastest_ = 0;  // of the links' roofs, byte/s
   bool known_ = true, bounded_ = true, same_ = true;

@@ -9,7 +9,9 @@
 #include <bit>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 
+#include "collector/cupti/nvml.h"
 #include "tools/ceilings/ceilings_latency.h"
 
 namespace gable {
@@ -40,6 +42,8 @@ struct KernelCalls {
   CUresult(CUDAAPI* free_host)(void*) = nullptr;
   CUresult(CUDAAPI* address)(CUdeviceptr*, void*, unsigned) = nullptr;
   CUresult(CUDAAPI* wait_for_all)() = nullptr;
+  CUresult(CUDAAPI* to_device)(CUdeviceptr, const void*, std::size_t, CUstream) = nullptr;
+  CUresult(CUDAAPI* to_host)(void*, CUdeviceptr, std::size_t, CUstream) = nullptr;
 };
 
 namespace {
@@ -49,6 +53,7 @@ constexpr std::uint64_t kDramWindow = 1024 * kMiB, kL1Window = kMiB / 64;
 // Below this the L2 would serve much of what is meant for the DRAM.
 constexpr std::uint64_t kTimesL2 = 4;
 constexpr std::chrono::seconds kLongestLatency{2};
+constexpr std::uint64_t kCopiedBytes = 16 * kMiB;
 constexpr std::uint64_t kOutHead = 16;  // the cycles that the first thread counted
 
 template <typename Function>
@@ -85,6 +90,8 @@ std::unique_ptr<KernelCalls> load_calls() {
   (void)resolve(library, "cuMemFreeHost", calls->free_host);
   (void)resolve(library, "cuMemHostGetDevicePointer_v2", calls->address);
   (void)resolve(library, "cuCtxSynchronize", calls->wait_for_all);
+  (void)resolve(library, "cuMemcpyHtoDAsync_v2", calls->to_device);
+  (void)resolve(library, "cuMemcpyDtoHAsync_v2", calls->to_host);
   if (!complete) calls.reset();
   return calls;
 }
@@ -142,6 +149,7 @@ void RoofGpu::unload() {
   }
   if (seen_ != nullptr) calls_->free_host(seen_);
   seen_ = nullptr;
+  copies_ = CopyKind::other;
   if (module_ != nullptr) calls_->unload(module_);
   module_ = nullptr;
   kernel_ = nullptr;
@@ -238,6 +246,52 @@ std::optional<LaunchTime> RoofGpu::launch(std::uint32_t iterations) {
   time.seconds = ms * 1e-3;
   if (one_wave_ && cycles > 0 && ms > 0) time.clock_hz = static_cast<double>(cycles) / time.seconds;
   return time;
+}
+
+double RoofGpu::copied_bytes(std::uint32_t times) {
+  return static_cast<double>(kCopiedBytes) * times;
+}
+
+std::string RoofGpu::load_copies(CopyKind kind) {
+  unload();
+  problem_.clear();
+  window_ = 0;
+  if (calls_->host_memory == nullptr || calls_->free_host == nullptr ||
+      calls_->to_device == nullptr || calls_->to_host == nullptr)
+    return "the driver lacks calls for it";
+  if (good(calls_->allocate(&data_, kCopiedBytes), "cuMemAlloc") &&
+      good(calls_->host_memory(&seen_, kCopiedBytes, 0), "cuMemHostAlloc")) {
+    std::memset(seen_, 1, kCopiedBytes);
+    copies_ = kind;
+    window_ = kCopiedBytes;
+    return {};
+  }
+  const std::string problem = problem_;
+  unload();
+  return problem;
+}
+
+std::optional<double> RoofGpu::copy(std::uint32_t times) {
+  const bool to_device = copies_ == CopyKind::host_to_device;
+  if (!to_device && copies_ != CopyKind::device_to_host) return std::nullopt;
+  if (!good(calls_->record(begin_, nullptr), "cuEventRecord")) return std::nullopt;
+  for (std::uint32_t i = 0; i < times; ++i) {
+    const CUresult code = to_device ? calls_->to_device(data_, seen_, kCopiedBytes, nullptr)
+                                    : calls_->to_host(seen_, data_, kCopiedBytes, nullptr);
+    if (!good(code, to_device ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync")) return std::nullopt;
+  }
+  float ms = 0;
+  if (!good(calls_->record(end_, nullptr), "cuEventRecord") ||
+      !good(calls_->wait(end_), "cuEventSynchronize") ||
+      !good(calls_->elapsed(&ms, begin_, end_), "cuEventElapsedTime"))
+    return std::nullopt;
+  return ms * 1e-3;
+}
+
+DeviceLinks RoofGpu::links() const {
+  Nvml nvml;
+  nvml.find();
+  return nvml.open() ? nvml.links(device_.id) : DeviceLinks();
 }
 
 std::string RoofGpu::load_latency() {

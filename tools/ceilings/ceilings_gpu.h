@@ -45,6 +45,16 @@ class RoofGpu {
   // Launches it; returns nothing on failure, when problem() says why.
   [[nodiscard]] std::optional<LaunchTime> launch(std::uint32_t iterations);
 
+  // Takes memory of the host and of the GPU for copies in that direction: pinned, as only its
+  // copies run at the link's speed. Returns an empty text, or a sentence why it cannot be had.
+  [[nodiscard]] std::string load_copies(CopyKind kind);
+  // Copies one after the other, `times` times; the seconds that it took. Nothing on failure, when
+  // problem() says why.
+  [[nodiscard]] std::optional<double> copy(std::uint32_t times);
+  [[nodiscard]] static double copied_bytes(std::uint32_t times);
+  // What NVML says of the device's links now: after copies, as idle ones slow down.
+  [[nodiscard]] DeviceLinks links() const;
+
   // Loads the kernel of launch_latency(). Returns an empty text, or a sentence why it cannot run.
   [[nodiscard]] std::string load_latency();
   // Waits until the GPU is idle, launches, and returns the ns from the call until the host saw what
@@ -67,9 +77,10 @@ class RoofGpu {
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
   CUdeviceptr data_ = 0, out_ = 0;
-  CUdeviceptr address_ = 0;     // of seen_, for the GPU
-  void* seen_ = nullptr;        // memory of the host to which the kernel of launch_latency() writes
-  std::uint32_t launched_ = 0;  // the number that its last launch wrote there
+  CUdeviceptr address_ = 0;            // of seen_, for the GPU
+  void* seen_ = nullptr;               // memory of the host: launch_latency()'s kernel writes to it
+  CopyKind copies_ = CopyKind::other;  // direction of the copies that are loaded
+  std::uint32_t launched_ = 0;         // the number that its last launch wrote there
   const RoofKernel* kernel_ = nullptr;
   unsigned blocks_per_sm_ = 0;  // blocks per SM that run at once
   bool one_wave_ = false;       // the first block is known to run as long as the launch

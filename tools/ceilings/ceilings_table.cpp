@@ -9,6 +9,7 @@
 #include "analysis/base/display.h"
 #include "analysis/base/number_text.h"
 #include "analysis/roofline/ceilings.h"
+#include "analysis/roofline/link_roofs.h"
 
 namespace gable {
 namespace {
@@ -20,13 +21,13 @@ struct Column {
   std::size_t width;
   bool right;
 };
-constexpr std::array<Column, 7> kColumns = {{{"roof", 12, false},
+constexpr std::array<Column, 7> kColumns = {{{"roof", 14, false},
                                              {"measured", 13, true},
                                              {"theoretical", 13, true},
                                              {"at", 12, true},
                                              {"share", 9, true},
                                              {"spread", 10, true},
-                                             {"benchmark", 28, false}}};
+                                             {"benchmark", 26, false}}};
 using Cells = std::array<std::string, kColumns.size()>;
 
 std::string line_of(const Cells& cells) {
@@ -43,7 +44,7 @@ std::string line_of(const Cells& cells) {
 }
 
 std::string unit_of(CeilingKind kind, const std::string& name) {
-  if (kind == CeilingKind::memory) return "B/s";
+  if (kind != CeilingKind::compute) return "B/s";
   return name.rfind("int", 0) == 0 ? "OP/s" : "FLOP/s";
 }
 
@@ -62,6 +63,10 @@ struct Beside {
 };
 
 Beside theoretical(const DeviceInfo& device, const std::string& name, const Maybe& clock_hz) {
+  if (value_of<CopyKind>(name)) {
+    const auto link = host_link(device);
+    return {link ? Maybe(link->value) : std::nullopt, "-"};
+  }
   // The list has the measured clock's first.
   const std::vector<Ceiling> ceilings = theoretical_ceilings(device, clock_hz);
   const Ceiling* ceiling = find(ceilings, name);
@@ -149,6 +154,7 @@ class Table {
     return at;
   }
   [[nodiscard]] static CeilingKind kind(const std::string& name) {
+    if (value_of<CopyKind>(name)) return CeilingKind::link;
     return value_of<MemoryLevel>(name) ? CeilingKind::memory : CeilingKind::compute;
   }
 

@@ -80,6 +80,7 @@ class CeilingsCommand final : public Command {
     // Found by its name from here on, as a machine's own would be.
     if (dlopen((folder + "/libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
       throw WrongUse("The playback GPU could not be opened: " + std::string(dlerror()) + ".");
+    (void)dlopen((folder + "/libnvidia-ml.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
   }
 
   // One of every kind, unless one is named.
@@ -123,6 +124,12 @@ class CeilingsCommand final : public Command {
                       kernels[i]->how);
         measure(gpu, *kernels[i], measured, failed);
       }
+      for (const CopyKind kind : {CopyKind::host_to_device, CopyKind::device_to_host}) {
+        progress.show(std::string("measuring copies from ") +
+                      (kind == CopyKind::host_to_device ? "host to GPU" : "GPU to host"));
+        measure_copies(gpu, kind, measured, failed);
+      }
+      measured.device.links = gpu.links();
       progress.show("measuring the launch latency");
       no_latency = measure_latency(gpu, measured);
     }
@@ -169,6 +176,32 @@ class CeilingsCommand final : public Command {
     roof.spread = repeated->spread;
     roof.steady = repeated->steady;
     roof.sm_clock_hz = clock;
+    measured.roofs.push_back(std::move(roof));
+  }
+
+  static void measure_copies(RoofGpu& gpu, CopyKind kind, MeasuredRoofs& measured,
+                             std::vector<FailedRoof>& failed) {
+    MeasuredRoof roof;
+    roof.kind = CeilingKind::link;
+    roof.name = to_string(kind);
+    roof.how = "copies, pinned";
+    std::string why = gpu.load_copies(kind);
+    std::optional<Repeated> repeated;
+    if (why.empty()) {
+      roof.how += ", " + gpu.window();
+      RepeatLimits limits;
+      limits.least = 10;  // a link has no clock that rises under load
+      limits.most_iterations = 256;
+      repeated = repeat_until_steady([&](std::uint32_t times) { return gpu.copy(times); }, limits);
+      if (!repeated) why = gpu.problem().empty() ? "its copies took no time" : gpu.problem();
+    }
+    if (!repeated) {
+      failed.push_back({roof.name, roof.how, why});
+      return;
+    }
+    roof.value = RoofGpu::copied_bytes(repeated->iterations) / repeated->seconds;
+    roof.spread = repeated->spread;
+    roof.steady = repeated->steady;
     measured.roofs.push_back(std::move(roof));
   }
 

@@ -35,6 +35,9 @@ struct GpuSpec {
   int compute_major = 0, compute_minor = 0;
   int sm_count = 0;
   double sm_clock_mhz = 0;  // boost clock, at which FP32's peak holds
+  int pcie = 0;             // generation of its 16 lanes
+  int nvlink = 0;           // generation of its links; 0 too where a bridge may be added
+  int nvlinks = 0;
 };
 
 // Every peak of `gpu` by the name of its ceiling: a pointer to it, in TFLOP/s.
@@ -71,6 +74,10 @@ template <typename Gpu>
 
 // The GPU's peaks as ceilings of a report's device.
 [[nodiscard]] std::vector<Ceiling> ceilings_of(const GpuSpec& gpu, std::int32_t device);
+
+// Its links, as far as the board's data sheet tells, as ceilings of a report's device. A slot may
+// have fewer lanes or an older generation.
+[[nodiscard]] std::vector<Ceiling> link_ceilings_of(const GpuSpec& gpu, std::int32_t device);
 
 // The peak in FLOP/s for a precision ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8",
 // "fp4"): the tensor cores' if they have the type, else the CUDA cores'. Empty if the GPU has no

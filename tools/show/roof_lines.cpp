@@ -85,7 +85,8 @@ std::string roofs_line(const std::vector<Report>& reports) {
   bool computed = false;
   for (const Report& report : reports) {
     for (const Ceiling& ceiling : report.ceilings) {
-      if (!holds(report, ceiling)) continue;
+      // What is said of copies names their link.
+      if (ceiling.kind == CeilingKind::link || !holds(report, ceiling)) continue;
       const std::string clock = clock_of(report, ceiling), whose = stated_by(ceiling);
       if (preference(ceiling) == 2) {
         add_once(ceiling.name, measured);

@@ -144,7 +144,8 @@ Report finish_report(const Imported& imported, const Profile& profile, const Sto
   // Files name a GPU and rarely its clocks and widths; what they do name goes first.
   for (const auto& [id, device] : imported.devices) {
     if (const GpuSpec* gpu = gpu_of_device(device)) {
-      for (Ceiling& ceiling : ceilings_of(*gpu, id)) known.stated.push_back(std::move(ceiling));
+      for (const auto& ceilings : {ceilings_of(*gpu, id), link_ceilings_of(*gpu, id)})
+        known.stated.insert(known.stated.end(), ceilings.begin(), ceilings.end());
     }
   }
   run.notes.push_back(imported_note(imported, counted, timed));

@@ -109,7 +109,9 @@ void name_gpu(const GpuSpec& gpu, bool described, Imported& imported) {
   if (!needed) return;  // the files name that very board
   const std::string name(gpu.name);
   for (const auto& [id, device] : imported.devices) {
-    for (Ceiling& ceiling : ceilings_of(gpu, id)) {
+    std::vector<Ceiling> ceilings = ceilings_of(gpu, id), links = link_ceilings_of(gpu, id);
+    ceilings.insert(ceilings.end(), links.begin(), links.end());
+    for (Ceiling& ceiling : ceilings) {
       ceiling.source += described ? ": peak of the " + name + " that the user described"
                                   : ": published peak of the " + name + " that the user named";
       imported.stated.push_back(std::move(ceiling));

@@ -114,6 +114,32 @@ TEST_F(LinkUseOf, CopiesByWhatTheyGoOver) {
   EXPECT_FALSE(copy(CopyKind::memset, 1.0, 1.0).roof.fraction);
 }
 
+TEST_F(LinkUseOf, WhatWasMeasuredGoesFirst) {
+  report.ceilings = {{3, CeilingKind::link, "host_to_device", 20e9, "measured: x", SmClock::none}};
+  const CopyRow down = copy(CopyKind::host_to_device, 15000.0, 1000.0);
+  EXPECT_DOUBLE_EQ(down.roof.fraction.value_or(0), 0.75);
+  EXPECT_EQ(down.roof.ceiling, "host_to_device");
+  EXPECT_EQ(down.roof.source, "measured");
+  EXPECT_EQ(copy(CopyKind::device_to_host, 1.0, 1.0).roof.ceiling, "pcie") << "the other way";
+  // Of a GPU in a faster slot than this one's.
+  report.ceilings[0].value = 40e9;
+  EXPECT_EQ(copy(CopyKind::host_to_device, 15754.0, 1000.0).roof.ceiling, "pcie");
+  report.ceilings[0].device = 4;
+  report.ceilings[0].value = 20e9;
+  EXPECT_EQ(copy(CopyKind::host_to_device, 1.0, 1.0).roof.ceiling, "pcie") << "another GPU's";
+}
+
+TEST_F(LinkUseOf, WhatADataSheetSaysStandsInForAttributes) {
+  report.devices.front().links = {};
+  EXPECT_FALSE(copy(CopyKind::host_to_device, 1.0, 1.0).roof.fraction);
+  report.ceilings = {
+      {3, CeilingKind::link, "pcie", 30e9, "theoretical: a sheet", SmClock::none},
+      {3, CeilingKind::link, "nvlink", 300e9, "theoretical: a sheet", SmClock::none}};
+  EXPECT_DOUBLE_EQ(copy(CopyKind::host_to_device, 15e3, 1e3).roof.fraction.value_or(0), 0.5);
+  EXPECT_DOUBLE_EQ(copy(CopyKind::peer, 150e3, 1e3).roof.fraction.value_or(0), 0.5);
+  EXPECT_DOUBLE_EQ(collective(true, 75e3, 1e3).roof.fraction.value_or(0), 0.25);
+}
+
 TEST_F(LinkUseOf, NoFractionWithoutBothParts) {
   for (const CopyRow& row :
        {copy(CopyKind::host_to_device, {}, 1000.0), copy(CopyKind::host_to_device, 1.0, {}),

@@ -110,7 +110,7 @@ TEST(CeilingsTable, HasMeasuredAndTheoreticalValuesAndWhatToThinkOfThem) {
       measured(), {{"fp8_tensor", "wgmma m64n256k32 e4m3", "cuModuleLoadData failed: X"}});
   // 132 x 256 x 1.83 GHz = 61.8 TFLOP/s; 60 / 61.8 = 97 %
   EXPECT_EQ(line_with(text, "fma.rn.f32"),
-            "fp32         60.0 TFLOP/s 61.8 TFLOP/s   1.830 GHz   97.0 %   0.200 %  chains of "
+            "fp32           60.0 TFLOP/s 61.8 TFLOP/s   1.830 GHz   97.0 %   0.200 %  chains of "
             "fma.rn.f32");
   // 132 x 4096 x 1.98 GHz = 1071 TFLOP/s at the highest clock: 1100 are above
   EXPECT_NE(line_with(text, "wgmma m64n256k16").find("*1.980 GHz    103 %"), std::string::npos)

@@ -244,5 +244,38 @@ TEST(GpuCatalogue, PeaksByPrecisionAndAsCeilings) {
   EXPECT_EQ(ceilings_of(gpu, 0).size(), 4u);
 }
 
+// GB/s each way: half of what data sheets state for both directions; 0: they tell none.
+TEST(GpuCatalogue, LinksAreThoseOfDataSheets) {
+  struct Case {
+    const char* name;
+    double pcie, nvlink;
+  };
+  for (const Case& each : {Case{"GTX1080Ti", 15.754, 0},
+                           {"V100", 15.754, 150},
+                           {"T4", 15.754, 0},
+                           {"A100-40GB", 31.508, 300},
+                           {"A100-PCIe-80GB", 31.508, 0},
+                           {"H100", 63.015, 450},
+                           {"H200", 63.015, 450},
+                           {"GH200-96GB", 0, 450},
+                           {"B200", 0, 900},
+                           {"RTX4090", 31.508, 0},
+                           {"RTX5090", 63.015, 0},
+                           {"JetsonAGXOrin", 0, 0}}) {
+    std::string error;
+    const GpuSpec* gpu = find_gpu(each.name, error);
+    ASSERT_NE(gpu, nullptr) << error;
+    double pcie = 0, nvlink = 0;
+    for (const Ceiling& link : link_ceilings_of(*gpu, 2)) {
+      EXPECT_EQ(link.device, 2);
+      EXPECT_EQ(link.kind, CeilingKind::link);
+      EXPECT_TRUE(link.source.ends_with(gpu->source)) << link.source;
+      (link.name == "pcie" ? pcie : nvlink) += link.value * 1e-9;
+    }
+    EXPECT_NEAR(pcie, each.pcie, 0.001) << each.name;
+    EXPECT_NEAR(nvlink, each.nvlink, 0.001) << each.name;
+  }
+}
+
 }  // namespace
 }  // namespace gable

@@ -205,12 +205,16 @@ TEST(NamedGpu, ItsPeaksAreRoofsOfAllDevices) {
     EXPECT_EQ(files.imported.devices.at(id).name, "V100-SXM2") << "the first of its boards";
   }
   const auto& stated = files.imported.stated;
-  ASSERT_EQ(stated.size(), 10u) << "fp64, fp32, fp16, fp16_tensor, dram of two";
+  ASSERT_EQ(stated.size(), 14u) << "fp64, fp32, fp16, fp16_tensor, dram, pcie, nvlink of two";
   EXPECT_EQ(stated[0].device, 1);
-  EXPECT_EQ(stated[9].device, 2);
-  EXPECT_EQ(stated[9].name, "dram");
-  EXPECT_EQ(stated[9].value, 900e9);
-  EXPECT_TRUE(has(stated[9].source, {"theoretical: Tesla V100", "published peak of the V100 "}));
+  EXPECT_EQ(stated[11].device, 2);
+  EXPECT_EQ(stated[11].name, "dram");
+  EXPECT_EQ(stated[11].value, 900e9);
+  EXPECT_EQ(stated[13].name, "nvlink");
+  EXPECT_EQ(stated[13].value, 150e9);
+  for (const std::size_t place : {11, 13})
+    EXPECT_TRUE(has(stated[place].source, {"published peak of the V100 "})) << stated[place].source;
+  EXPECT_TRUE(has(stated[11].source, {"theoretical: Tesla V100", "published peak of the V100 "}));
   EXPECT_TRUE(files.imported.gpu_is_named);
   EXPECT_EQ(Files::notes_with(files.imported.notes, {"named", "V100", "published", "data sheet"}),
             1);
