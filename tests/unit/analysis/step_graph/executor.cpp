@@ -41,9 +41,10 @@ struct Thread {
   std::uint32_t step = 0;
   Phase phase = Phase::begin;
   std::uint64_t until = 0, entered = 0;
-  std::uint32_t record = 0;              // its call
-  std::vector<std::uint32_t> waits_for;  // entries
-  Entity last = kNever;                  // what it did last
+  std::uint32_t record = 0;                       // its call
+  std::vector<std::uint32_t> waits_for;           // entries
+  std::map<std::uint32_t, std::uint32_t> waited;  // by context: behind the newest entry waited for
+  Entity last = kNever;                           // what it did last
 };
 
 class Executor {
@@ -161,15 +162,18 @@ class Executor {
         return true;
       case Phase::enter:
         return issue(thread, instruction);
-      case Phase::wait:
+      case Phase::wait: {
+        const bool free_of_it = !program_.waits && !thread.waits_for.empty();
+        const bool at_once = free_of_it && has_news(thread, instruction);
         for (const std::uint32_t entry : thread.waits_for)
-          if (!entries_[entry].done) return false;
+          if (!free_of_it && !entries_[entry].done) return false;
         if (instruction.kind == RecordedCallKind::query_succeeded && now_ > thread.entered)
           polled(thread);
-        thread.until = now_ + instruction.cost;
+        thread.until = now_ + (at_once ? 0 : instruction.cost);
         thread.phase = Phase::cost;
         wake(thread.until);
         return true;
+      }
       case Phase::cost:
         if (now_ < thread.until) return false;
         calls_[thread.record].exit_ns = now_;
@@ -227,7 +231,7 @@ class Executor {
     const std::uint32_t call = call_of(thread);
     if (is_entry(instruction.kind)) {
       if (is_staged(instruction)) {
-        if (!stream.waiting.empty()) return false;
+        if (program_.waits && !stream.waiting.empty()) return false;
         depend(work(stream.last), part(call, kIssue));
       }
       if (program_.depth > 0) {
@@ -284,6 +288,20 @@ class Executor {
   std::uint32_t token(std::uint32_t event) {
     const auto found = tokens_.find(event);
     return found != tokens_.end() ? found->second : kNone;
+  }
+
+  // Whether a call that waits for a context finds work there since the thread last did: without any
+  // it takes its time for nothing.
+  bool has_news(Thread& thread, const Instruction& instruction) {
+    if (instruction.kind != RecordedCallKind::context_synchronize &&
+        instruction.kind != RecordedCallKind::free_memory)
+      return true;
+    std::uint32_t& waited = thread.waited[program_.streams[instruction.stream].context];
+    const std::uint32_t newest =
+        1 + *std::max_element(thread.waits_for.begin(), thread.waits_for.end());
+    const bool news = newest > waited;
+    waited = std::max(waited, newest);
+    return news;
   }
 
   // It had to ask again: the first time in vain, then until it was so.

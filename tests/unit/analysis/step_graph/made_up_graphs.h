@@ -2,9 +2,11 @@
 // How many made-up programs the tests draw, and which part of each run is recorded.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "analysis/step_graph/step_graph.h"
 #include "tests/unit/analysis/step_graph/executor.h"
@@ -44,6 +46,35 @@ inline double truth(const Program& program, const std::vector<std::uint64_t>& le
   return static_cast<double>(execution.starts[steps - 1][place] -
                              execution.starts[steps - 25][place]) /
          24;
+}
+
+// Of all operations that the one at `place` waits for, in this step or an earlier one, the most:
+// streams that nothing keeps together any more go each at its own pace. `as_it_was`: the program's
+// own run, which says what waits for what.
+inline double slowest_truth(const Program& program, const Execution& as_it_was, std::size_t place,
+                            std::uint32_t steps) {
+  const std::size_t places = program.step.size() * kParts;
+  std::vector<std::vector<std::size_t>> waits_for(places);
+  for (const auto& [from, to] : as_it_was.depends)
+    waits_for[to % places].push_back(static_cast<std::size_t>(from % places));
+  std::vector<bool> needed(places);
+  std::vector<std::size_t> open = {place};
+  needed[place] = true;
+  while (!open.empty()) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    for (const std::size_t other : waits_for[at]) {
+      if (needed[other]) continue;
+      needed[other] = true;
+      open.push_back(other);
+    }
+  }
+  const Execution execution = execute(program, program.lengths, steps, 0, 1);
+  const auto &last = execution.starts[steps - 1], &before = execution.starts[steps - 25];
+  double most = 0;
+  for (std::size_t at = 0; at < places; ++at)
+    if (needed[at]) most = std::max(most, static_cast<double>(last[at] - before[at]) / 24);
+  return most;
 }
 
 }  // namespace gable::made_up

@@ -33,6 +33,7 @@ struct Program {
   std::vector<std::uint64_t> lengths;  // by key
   std::uint32_t threads = 1;
   std::uint32_t depth = 0;  // entries of a stream that may wait; 0: any number
+  bool waits = true;        // false: a call that would wait for operations returns at once
   std::uint64_t latency = 6400, stream_gap = 640, graph_gap = 320, trigger = 1280;
 };
 

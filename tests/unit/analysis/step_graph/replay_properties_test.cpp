@@ -134,6 +134,36 @@ TEST(StepReplayProperties, StepsAreAsLongAsTheExecutorsBeforeAndAfterAChange) {
   EXPECT_GT(compared, made_up::programs() * 6 / 10);
 }
 
+// A call that would wait returns at once, in the program and in the replay.
+TEST(StepReplayProperties, StepsWithoutTheHostsWaitsAreAsLongAsTheExecutors) {
+  std::uint32_t compared = 0, shorter = 0;
+  for (std::uint32_t seed = 0; seed < made_up::programs(); ++seed) {
+    SCOPED_TRACE("program " + std::to_string(seed));
+    Program program = made_up::make_program(seed);
+    const Execution execution = made_up::recorded(program);
+    const StepGraph graph = build_step_graph(execution.recorded);
+    const StepReplay replay = StepReplay::of(graph, kStep).value();
+    if (!graph.latency_known || !graph.gap_known) continue;
+    ++compared;
+    const double ours = replay.steady(replay.without({.waits = true})).step_ns;
+    shorter += ours < replay.base().step_ns ? 1 : 0;
+    const std::size_t place = made_up::border_place(program, execution.recorded, graph);
+    if (graph.queue_depth == 0) program.depth = 0;
+    program.waits = false;
+    bool same = false;
+    double theirs = 0;
+    for (const std::uint32_t steps : {50u, 500u, 5000u}) {
+      if (same) break;
+      theirs = made_up::slowest_truth(program, execution, place, steps);
+      same = is_near(ours, theirs);
+    }
+    ASSERT_TRUE(same) << ours << " instead of " << theirs;
+  }
+  std::printf("waits: %u programs compared without, %u of them shorter\n", compared, shorter);
+  EXPECT_GT(compared, made_up::programs() * 6 / 10);
+  EXPECT_GT(shorter, compared / 2);
+}
+
 TEST(StepReplayProperties, SavingsAreNotNegativeAndMoreChangesSaveMore) {
   for (std::uint32_t seed = 0; seed < made_up::programs(); ++seed) {
     SCOPED_TRACE("program " + std::to_string(seed));
