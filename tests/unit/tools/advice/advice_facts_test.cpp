@@ -289,6 +289,18 @@ TEST(LinkFacts, RateOfCopies) {
       << both;
   const std::string nvlink = rate({copy(to_gpu, pinned, 10, 10, 0.5, "nvlink")});
   EXPECT_NE(nvlink.find(" 1.00 GB/s, 50.0 % of NVLink's 2.00 GB/s."), std::string::npos) << nvlink;
+  // What was measured has a name for each direction, and is one link.
+  CopyRow down = copy(to_gpu, pinned, 10, 10, 0.5, "host_to_device");
+  CopyRow up = copy(CopyKind::device_to_host, pinned, 10, 10, 0.5, "device_to_host");
+  down.roof.source = up.roof.source = "measured";
+  const std::string measured = rate({down, up});
+  EXPECT_NE(measured.find(" 1.00 GB/s, 50.0 % of the 2.00 GB/s that were measured."),
+            std::string::npos)
+      << measured;
+  up.roof.fraction = 0.25;
+  EXPECT_NE(rate({down, up}).find(" of what was measured."), std::string::npos);
+  up.roof.source = "theoretical";
+  EXPECT_TRUE(rate({down, up}).ends_with(" 1.00 GB/s."));
   // Of two links there is no share.
   const std::string mixed =
       rate({copy(to_gpu, pinned, 5, 10), copy(to_gpu, pinned, 5, 30, 0.5, "nvlink")});
