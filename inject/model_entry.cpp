@@ -20,14 +20,16 @@ gable::Session* session() { return gable::runtime().session.load(std::memory_ord
 
 }  // namespace
 
-// 1: the step that has just begun is to be described; 2: and what its modules allocate. `forward`:
-// a forward of it has just begun, the first one.
+// 0: nothing is to be described. Else 1: the step that has just begun is; and 2 more: and what its
+// modules allocate; and 4 more: and where its operators were called. `forward`: a forward of it has
+// just begun, the first one.
 GABLE_ENTRY int gable_model_begin(int forward) {
   try {
     auto* open = session();
     if (open == nullptr || !open->begin_model(forward != 0)) return 0;
     gable::detail::model_is_described = true;
-    return gable::runtime().settings.allocations ? 2 : 1;
+    const auto& settings = gable::runtime().settings;
+    return 1 + (settings.allocations ? 2 : 0) + (settings.stacks ? 4 : 0);
   } catch (const std::exception&) {
     return 0;
   }
@@ -58,15 +60,40 @@ GABLE_ENTRY void gable_model_allocated(std::uint64_t token, std::uint64_t bytes)
   }
 }
 
-// An operator that ran on this thread; its kernels belong to the same layer. What is negative is
-// not known.
+// An operator begins on this thread: `inputs` as shapes_of() reads them, `place` in the program
+// that calls it or empty. Returns the number of the operator that it is within, for
+// gable_model_operator_end().
+GABLE_ENTRY std::uint32_t gable_model_operator_begin(const char* name, const char* inputs,
+                                                     const char* place) {
+  auto& thread = gable::this_thread();
+  const std::uint32_t outer = thread.open_operator;
+  try {
+    auto& rt = gable::runtime();
+    bool inherited = false;
+    const auto layer = gable::layer_of_launch(rt, thread, inherited);
+    thread.open_operator =
+        rt.model.open_operator(layer, string_of(name), string_of(inputs), string_of(place));
+  } catch (const std::exception&) {
+    thread.open_operator = 0;  // this one is unknown
+  }
+  return outer;
+}
+
+GABLE_ENTRY void gable_model_operator_end(std::uint32_t outer) {
+  gable::this_thread().open_operator = outer;
+}
+
+// The work of the operator that is open on this thread; its kernels belong to the same layer. What
+// is negative is not known.
 GABLE_ENTRY void gable_model_operator(int device, const char* type, double flops, double read,
                                       double written) {
   try {
     auto& rt = gable::runtime();
     bool inherited = false;
-    const auto layer = gable::layer_of_launch(rt, gable::this_thread(), inherited);
-    rt.model.add_operator(device, layer, string_of(type), flops, read, written);
+    auto& thread = gable::this_thread();
+    const auto layer = gable::layer_of_launch(rt, thread, inherited);
+    rt.model.add_operator(device, layer, thread.open_operator, string_of(type), flops, read,
+                          written);
   } catch (const std::exception&) {
     return;
   }

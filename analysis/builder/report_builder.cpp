@@ -10,6 +10,7 @@
 #include "analysis/builder/layer_rows.h"
 #include "analysis/builder/model_rows.h"
 #include "analysis/builder/number_notes.h"
+#include "analysis/builder/operator_rows.h"
 #include "analysis/builder/report_ceilings.h"
 #include "analysis/builder/step_answers.h"
 #include "analysis/builder/unit_scale.h"
@@ -262,6 +263,7 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   }
   LayerRows layers = layer_rows(state, unit, roofline, kernels);
   const auto models = fill_models(state, unit, roofline, layers);
+  report.operators = operator_rows(state, unit, kernels, layers, report.run.notes);
   report.layers = std::move(layers.rows);
   report.kernels.reserve(kernels.size());
   for (KernelOfLayer& kernel : kernels) report.kernels.push_back(std::move(kernel.row));

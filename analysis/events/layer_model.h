@@ -18,6 +18,7 @@ namespace gable {
 struct TensorShape {
   std::string dtype;  // as PyTorch names it: "float32", "bfloat16"
   std::vector<std::int64_t> sizes;
+  friend bool operator==(const TensorShape&, const TensorShape&) = default;
 };
 
 // Work of the operators that ran in one layer in one step, without those of layers within it.
@@ -47,11 +48,30 @@ struct CompiledRegion {
   std::uint64_t left_out = 0;         // number of further modules
 };
 
+// Calls of an operator in one layer, with inputs of the same shapes and from the same place.
+struct OperatorCalls {
+  LayerId layer = 0;
+  std::string name;                 // "aten::addmm"
+  std::vector<TensorShape> inputs;  // tensors among its arguments, in their order
+  std::string place;                // "train.py:31 in step", of the program; empty: not asked for
+  std::uint64_t calls = 0;
+  double flops = 0, bytes = 0;  // by formula, all calls
+  bool flops_known = true, bytes_known = true;
+  // Kernels that its calls launched, and how often. `left_out`: launches of further kernels.
+  std::vector<std::pair<LaunchKey, std::uint64_t>> launches;
+  std::uint64_t left_out = 0;
+  [[nodiscard]] bool same(const OperatorCalls& other) const {
+    return layer == other.layer && name == other.name && inputs == other.inputs &&
+           place == other.place;
+  }
+};
 struct ModelDescription {
   std::uint64_t sequence_hash = 0;  // hash of the described step's launches
   std::uint64_t steps = 1;          // steps with that hash that `work` sums
   std::map<std::pair<std::int32_t, LayerId>, OperatorWork> work;  // by device and layer
   std::map<LayerId, ModuleFacts> modules;
+  std::vector<OperatorCalls> operators;
+  std::uint64_t operators_left_out = 0;  // calls of more operators than are kept apart
 };
 
 }  // namespace gable

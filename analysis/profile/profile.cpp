@@ -398,6 +398,39 @@ std::uint64_t Profile::pending_records() const {
 
 void Profile::count_step(std::uint64_t sequence_hash) { state_->classes.step(sequence_hash); }
 
+namespace {
+
+// The most that are kept of steps with the same launches, which may differ in shapes.
+constexpr std::size_t kMostOperators = 16384;
+
+void add_calls(OperatorCalls calls, ModelDescription& model) {
+  const auto same = std::find_if(model.operators.begin(), model.operators.end(),
+                                 [&](const OperatorCalls& each) { return each.same(calls); });
+  if (same == model.operators.end()) {
+    if (model.operators.size() < kMostOperators)
+      model.operators.push_back(std::move(calls));
+    else
+      model.operators_left_out += calls.calls;
+    return;
+  }
+  same->calls += calls.calls;
+  same->flops += calls.flops;
+  same->bytes += calls.bytes;
+  same->flops_known = same->flops_known && calls.flops_known;
+  same->bytes_known = same->bytes_known && calls.bytes_known;
+  same->left_out += calls.left_out;
+  for (const auto& [key, launches] : calls.launches) {
+    const auto known = std::find_if(same->launches.begin(), same->launches.end(),
+                                    [&](const auto& each) { return each.first == key; });
+    if (known != same->launches.end())
+      known->second += launches;
+    else
+      same->launches.emplace_back(key, launches);
+  }
+}
+
+}  // namespace
+
 void Profile::describe(ModelDescription model) {
   auto& models = state_->models;
   const auto known = std::find_if(models.begin(), models.end(), [&model](const auto& other) {
@@ -419,6 +452,8 @@ void Profile::describe(ModelDescription model) {
     sum.bytes_known = sum.bytes_known && work.bytes_known;
   }
   known->modules.merge(model.modules);
+  known->operators_left_out += model.operators_left_out;
+  for (OperatorCalls& calls : model.operators) add_calls(std::move(calls), *known);
 }
 
 void Profile::add_lost(const LostCounts& more) { state_->lost += more; }

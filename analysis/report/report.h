@@ -298,6 +298,29 @@ struct CopyRow {
   }
 };
 
+// Calls of one of the framework's operators in one layer, with inputs of the same shapes and from
+// the same place; per unit, in steps like those that were described.
+struct OperatorRow {
+  std::int64_t layer = 0;
+  Direction direction = Direction::none;
+  std::int32_t device = 0;
+  std::string name;                 // "aten::addmm"
+  std::vector<TensorShape> inputs;  // tensors among the arguments
+  std::string place;                // "train.py:31 in step"; empty: unknown
+  double calls = 0;
+  double launches = 0;
+  Maybe time_ns;         // of its kernels, as the report has them; empty if one's is unknown
+  Maybe flops;           // counted, of its kernels; empty if one's are unknown
+  Maybe flops_analytic;  // by formula; empty without one
+  Maybe bytes_analytic;  // of its tensors
+  bool shared = false;  // other operators launch some of its kernels, too, which have one mean time
+  struct Launched {
+    std::int64_t kernel = 0;  // place in Report::kernels
+    double launches = 0;
+  };
+  std::vector<Launched> kernels;
+};
+
 // A process of a merged report.
 struct MergedProcess {
   std::string hostname;
@@ -359,6 +382,7 @@ struct Report {
   std::vector<LayerRow> layers;
   std::vector<KernelRow> kernels;
   std::vector<CopyRow> copies;
+  std::vector<OperatorRow> operators;  // longest first; empty if the model was not described
   // Number of kernel rows with the flag.
   [[nodiscard]] std::uint64_t flagged(std::string_view flag) const {
     return static_cast<std::uint64_t>(

@@ -493,6 +493,28 @@ void fields(auto& f, Of<CopyRow> auto& row) {
   f.object("roof", row.roof);
 }
 
+void fields(auto& f, Of<OperatorRow::Launched> auto& launched) {
+  f("kernel", launched.kernel);
+  f.count("launches", launched.launches);
+}
+
+void fields(auto& f, Of<OperatorRow> auto& row) {
+  f("layer", row.layer);
+  f.word("direction", row.direction);
+  f("device", row.device);
+  f("name", row.name);
+  f.list("inputs", row.inputs);
+  f.known("place", row.place);
+  f.count("calls", row.calls);
+  f.count("launches", row.launches);
+  f("time_ns", row.time_ns);
+  f("flops", row.flops);
+  f("flops_analytic", row.flops_analytic);
+  f("bytes_analytic", row.bytes_analytic);
+  f("shared", row.shared);
+  f.list("kernels", row.kernels);
+}
+
 // The devices of a report with their clocks. A device's number is only known once it is read.
 template <typename Report>
 void device_fields(auto& f, Report& report) {
@@ -521,6 +543,7 @@ void fields(auto& f, Of<Report> auto& report) {
   f.list("layers", report.layers);
   f.list("kernels", report.kernels);
   f.list("copies", report.copies);
+  f.list("operators", report.operators);
 }
 
 }  // namespace gable

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/layers/model_table.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -24,6 +25,7 @@ bool ModelTable::begin(std::uint32_t step) {
   if (open_ || !wants_more()) return false;
   ++begun_;
   open_.emplace().step = step;
+  numbers_.clear();
   return true;
 }
 
@@ -43,10 +45,60 @@ bool ModelTable::under_way() const {
   return open_.has_value();
 }
 
-void ModelTable::add_operator(std::int32_t device, LayerId layer, std::string_view type,
-                              double flops, double read, double written) {
+std::uint32_t ModelTable::open_operator(LayerId layer, std::string_view name,
+                                        std::string_view inputs, std::string_view place) {
+  constexpr char kBetween = '\0';
+  std::string key = std::to_string(layer) + kBetween;
+  for (const std::string_view part : {name, inputs, place}) (key += part) += kBetween;
+  const MutexLock hold(mutex_);
+  if (!open_) return 0;
+  auto& operators = open_->model.operators;
+  const auto known = numbers_.find(key);
+  if (known != numbers_.end()) {
+    ++operators[known->second - 1].calls;
+    return known->second;
+  }
+  if (operators.size() >= kMostOperators) {
+    ++open_->model.operators_left_out;
+    return 0;
+  }
+  OperatorCalls& made = operators.emplace_back();
+  made.layer = layer;
+  made.name = name;
+  made.inputs = shapes_of(inputs);
+  made.place = place;
+  made.calls = 1;
+  const auto number = static_cast<std::uint32_t>(operators.size());
+  numbers_.emplace(std::move(key), number);
+  return number;
+}
+
+void ModelTable::add_launch(std::uint32_t number, const LaunchKey& key) {
+  const MutexLock hold(mutex_);
+  if (!open_ || number == 0 || number > open_->model.operators.size()) return;
+  OperatorCalls& calls = open_->model.operators[number - 1];
+  for (auto& [known, launches] : calls.launches) {
+    if (known != key) continue;
+    ++launches;
+    return;
+  }
+  if (calls.launches.size() < kMostKernels)
+    calls.launches.emplace_back(key, 1);
+  else
+    ++calls.left_out;
+}
+
+void ModelTable::add_operator(std::int32_t device, LayerId layer, std::uint32_t number,
+                              std::string_view type, double flops, double read, double written) {
   const MutexLock hold(mutex_);
   if (!open_) return;
+  if (number > 0 && number <= open_->model.operators.size()) {
+    OperatorCalls& calls = open_->model.operators[number - 1];
+    calls.flops_known = calls.flops_known && flops >= 0;
+    calls.bytes_known = calls.bytes_known && read >= 0 && written >= 0;
+    calls.flops += std::max(flops, 0.0);
+    calls.bytes += std::max(read, 0.0) + std::max(written, 0.0);
+  }
   OperatorWork& work = open_->model.work[{device, layer}];
   ++work.operators;
   if (!(flops >= 0)) work.flops_known = false;

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "analysis/base/mutex.h"
 #include "analysis/events/layer_model.h"
@@ -21,6 +23,8 @@ struct DescribedStep {
 class ModelTable {
  public:
   static constexpr std::uint32_t kMostSteps = 8;
+  static constexpr std::size_t kMostOperators = 4096;
+  static constexpr std::size_t kMostKernels = 64;  // of an operator
 
   // Returns whether to describe step `step`: at most kMostSteps, one at a time.
   [[nodiscard]] bool begin(std::uint32_t step);
@@ -31,9 +35,15 @@ class ModelTable {
   // Says that the model cannot be described. Returns true if no step was, so that nothing is known.
   [[nodiscard]] bool give_up();
   [[nodiscard]] bool under_way() const;
-  // Adds an operator that ran in that layer; negative values are unknown.
-  void add_operator(std::int32_t device, LayerId layer, std::string_view type, double flops,
-                    double read, double written);
+  // An operator begins in that layer. Returns a number for it, or 0 if it is not kept apart.
+  [[nodiscard]] std::uint32_t open_operator(LayerId layer, std::string_view name,
+                                            std::string_view inputs, std::string_view place);
+  // Adds a kernel that the operator with that number launches.
+  void add_launch(std::uint32_t number, const LaunchKey& key);
+  // Adds the work of an operator that ran in that layer; negative values are unknown. `number`: as
+  // above.
+  void add_operator(std::int32_t device, LayerId layer, std::uint32_t number, std::string_view type,
+                    double flops, double read, double written);
   // Adds a module's facts; only the first call per layer counts.
   void add_module(LayerId layer, const ModuleFacts& facts);
 
@@ -49,6 +59,7 @@ class ModelTable {
   std::atomic<std::uint32_t> begun_{0};
   bool known_ GABLE_GUARDED_BY(mutex_) = false;
   std::optional<DescribedStep> open_ GABLE_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, std::uint32_t> numbers_ GABLE_GUARDED_BY(mutex_);
 };
 
 // "float32[2,3,32,32];int64[2]"

@@ -82,6 +82,7 @@ struct ThreadState {  // NOLINT(clang-analyzer-optin.performance.Padding)
   std::uint32_t number = 0;          // unique among all threads ever
   NodeLayers nodes;
   BackwardSlot backward;
+  std::uint32_t open_operator = 0;  // of the framework, in a step that describes the model; 0: none
   ThreadModules modules;
   std::array<FunctionSlot, 1024> functions{};  // by hash of the handle
   ContextSlot context;

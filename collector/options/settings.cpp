@@ -165,6 +165,7 @@ void add_collection_options(CLI::App& app, Settings& settings) {
       ->take_last();
   declare_choice<ModuleLayers>(app, "--layers", settings.layers);
   app.add_flag("--allocations", settings.allocations);
+  app.add_flag("--stacks", settings.stacks);
   app.add_flag("--no-command", settings.no_command);
   declare_text(app, "--record", settings.record, "a file name");
   app.add_option_function<std::string>(
@@ -226,6 +227,7 @@ std::string to_options(const Settings& settings) {
   if (settings.budget) add("--budget", budget_text(*settings.budget));
   add_choice("--layers", settings.layers, defaults.layers);
   if (settings.allocations) add("--allocations", "true");
+  if (settings.stacks) add("--stacks", "true");
   if (settings.no_command) add("--no-command", "true");
   add_text("--record", settings.record, defaults.record);
   add_text("--ranks", settings.ranks, defaults.ranks);

@@ -70,6 +70,7 @@ struct Settings {
   Then then = Then::go_on;
   std::uint32_t max_keys = 20000;
   bool no_command = false;   // --no-command: reports do not hold the program's command line
+  bool stacks = false;       // --stacks: where the program calls PyTorch's operators
   bool allocations = false;  // --allocations: the memory that PyTorch's layers allocate
   ModuleLayers layers = ModuleLayers::automatic;
   std::string cupti;     // --cupti: path of the libcupti to load when none is in the process

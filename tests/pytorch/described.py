@@ -229,6 +229,43 @@ def shared():
     train(make_launching(Tied()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3]))
 
 
+@torch.library.custom_op("mine::gemm", mutates_args=())
+def gemm(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    playback_ops.launch("gemm")
+    playback_ops.launch("epilogue")
+    return x @ w
+
+
+@torch.library.custom_op("mine::gemm_back", mutates_args=())
+def gemm_back(gradient: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    playback_ops.launch("gemm_back")
+    return gradient @ w.t()
+
+
+gemm.register_autograd(lambda context, gradient: (gemm_back(gradient, context.w), None),
+                       setup_context=lambda ctx, inputs, output: setattr(ctx, "w", inputs[1]))
+
+
+class Gemms(nn.Module):
+    """Two calls of one operator, of other shapes and in other lines, and one more of the first shape."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("w", torch.ones(8, 8))
+        self.register_buffer("v", torch.ones(8, 4))
+
+    def forward(self, x):
+        x = gemm(x, self.w)  # first call
+        for _ in range(2):
+            x = gemm(x, self.w)  # second call
+        return gemm(x, self.v)  # another shape
+
+
+def operators():
+    """Operators of the program's own, which launch their kernels themselves."""
+    train(nn.Sequential(make_launching(nn.Linear(8, 8)), Gemms()), torch.randn(4, 8), torch.arange(4))
+
+
 def warned():
     """Places that warnings name: of an operator, which its kernel gives, and of backward, in every step."""
     class Lone(nn.Linear):
@@ -248,7 +285,7 @@ def warned():
 
 CASES = {case.__name__: case for case in (
     resnet50, mixed, unknown_operators, apart, apart_and_failing, odd_step, subclass, script, own_mode, compiled_function, raising_in_description, gpt,
-    inference_mode, shared, allocations, warned)}
+    inference_mode, shared, allocations, operators, warned)}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)

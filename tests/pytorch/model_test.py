@@ -4,6 +4,7 @@ playback GPU. Expected figures are worked out here, by hand, or published."""
 import functools
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -15,7 +16,7 @@ import layers_test  # noqa: E402
 from layers_test import GPU, PYTHON, environment_without_gable  # noqa: E402
 
 CASES = ("resnet50", "mixed", "unknown_operators", "apart", "apart_and_failing", "odd_step", "subclass", "script", "own_mode",
-         "raising_in_description", "gpt", "inference_mode", "shared", "compiled_function", "allocations", "warned")
+         "raising_in_description", "gpt", "inference_mode", "shared", "compiled_function", "allocations", "operators", "warned")
 PROGRAM = os.path.join(HERE, "described.py")
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 FLOAT = 4  # bytes
@@ -111,6 +112,50 @@ class Model(gable_run.ReportTest):
                          (0, 2 * 56 * 56 * (64 * 64 + 9 * 64 * 64 + 2 * 64 * 256)))
         own = sum(row["model"]["self"]["flops_analytic"] for row in report.document["layers"] if row["model"])
         self.assertEqual(own, 8178368512)
+
+    def operators(self, report, layer, direction, name):
+        """Rows by the comment in the line of the program that calls them."""
+        ids = {row["id"] for row in report.document["layers"] if ".".join(row["path"]) == layer and row["direction"] == direction}
+        with open(PROGRAM, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        rows = {}
+        for row in report.document["operators"]:
+            if row["layer"] not in ids or row["name"] != name:
+                continue
+            self.assertEqual(row["direction"], direction)
+            place = re.fullmatch(r".*described\.py:([0-9]+) in .*", row["place"] or "")
+            comment = lines[int(place[1]) - 1].rpartition("  # ")[2] if place else None
+            rows.setdefault(comment, []).append(row)
+        return rows
+
+    def test_operators_have_the_kernels_that_they_launch(self):
+        report = self.report("operators", "--stacks")
+        gemms = self.operators(report, "Sequential.1", "forward", "mine::gemm")
+        (first,), (second,), (other,) = (gemms[comment] for comment in ("first call", "second call", "another shape"))
+        self.assertEqual([row["calls"] for row in (first, second, other)], [1, 2, 1])
+        self.assertEqual([row["launches"] for row in (first, second, other)], [2, 4, 2])
+        self.assertEqual([shape["shape"] for shape in other["inputs"]], [[4, 8], [8, 4]])
+        self.assertRegex(first["place"], r"described\.py:[0-9]+ in Gemms\.forward$")
+        kernels = report.document["kernels"]
+        self.assertEqual({kernels[each["kernel"]]["name"]: each["launches"] for each in second["kernels"]}, {"gemm": 2, "epilogue": 2})
+        # All of the layer's calls launch these two kernels, which have one mean each.
+        self.assertTrue(first["shared"] and second["shared"] and other["shared"])
+        self.assertAlmostEqual(second["time_ns"], 2 * first["time_ns"])
+        self.assertAlmostEqual(first["time_ns"] + second["time_ns"] + other["time_ns"],
+                               report.layer(("Sequential", "1"), "forward")["time_ns"]["self"])
+        back = [row for rows in self.operators(report, "Sequential.1", "backward", "mine::gemm_back").values() for row in rows]
+        self.assertEqual(sorted((row["calls"], row["launches"]) for row in back), [(1, 1), (3, 3)])
+        # Nobody has a formula for the program's own; PyTorch's have theirs.
+        self.assertIsNone(first["flops_analytic"])
+        ((product,),) = self.operators(report, "Sequential.0", "forward", "aten::addmm").values()
+        self.assertEqual((product["flops_analytic"], product["launches"], product["time_ns"]), (2 * 4 * 8 * 8, 0, None))
+        self.assertEqual(product["bytes_analytic"], FLOAT * (8 + 4 * 8 + 8 * 8 + 4 * 8))
+
+    def test_places_are_told_when_they_are_asked_for(self):
+        rows = self.report("operators").document["operators"]
+        self.assertEqual({row["place"] for row in rows}, {None})
+        (gemms,) = (row for row in rows if row["name"] == "mine::gemm" and row["inputs"][1]["shape"] == [8, 8])
+        self.assertEqual((gemms["calls"], gemms["launches"]), (3, 6))
 
     def test_what_layers_allocate(self):
         report = self.report("allocations", "--allocations")

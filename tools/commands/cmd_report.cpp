@@ -16,6 +16,7 @@
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
 #include "tools/plot/plot.h"
+#include "tools/show/operators_table.h"
 
 namespace gable {
 namespace {
@@ -34,6 +35,7 @@ class ReportCommand final : public Command {
     app.add_option("--depth", query_.depth)->type_name("N")->check(CLI::Range(0, 1000));
     app.add_flag("--each", query_.each);
     app.add_flag("--kernels", query_.kernels);
+    app.add_flag("--operators", operators_);
     app.add_option("--level", level_)->type_name("dram|l2|l1");
     app.add_option("--html", html_)->type_name("OUT");
     app.add_option("--svg", svg_)->type_name("OUT");
@@ -51,6 +53,7 @@ class ReportCommand final : public Command {
     const ReportFiles files = read_reports(files_);
     // A table of some of the files would look like one of all.
     if (!files.problems.empty()) throw WrongUse(files.problems.front());
+    if (operators_) return show_operators(files);
     check_layers(files);
     if (!html_.empty()) write_page(files, html_, remarks_);
     write(files, csv_, export_csv, 0);
@@ -66,6 +69,22 @@ class ReportCommand final : public Command {
  private:
   static constexpr std::size_t kTop = 10;
 
+  int show_operators(const ReportFiles& files) const {
+    OperatorsTable options;
+    options.rows = top_ > 0 ? top_ : kTop;
+    options.layers = query_.layers;
+    fit_terminal(options.columns, options.colours);
+    const std::string table = render_operators(files.reports, options);
+    if (table.empty())
+      throw WrongUse(query_.layers.empty()
+                         ? "There are no operators in " + files_.front() +
+                               ": PyTorch's model was not described, and a note in the report may "
+                               "say why."
+                         : "--layer '" + layers_.front() + "' matches no layer with operators.");
+    std::fwrite(table.data(), 1, table.size(), stdout);
+    return kExitGood;
+  }
+
   void check_options() {
     const auto sort = kSorts.find(sort_);
     if (sort == kSorts.end())
@@ -77,6 +96,8 @@ class ReportCommand final : public Command {
     query_.level = *level;
     query_.layers = layer_patterns(layers_);
     const bool files = !html_.empty() || !csv_.empty() || !svg_.empty() || !markdown_.empty();
+    if (operators_ && (files || query_.kernels || query_.depth || query_.each))
+      throw WrongUse("--operators is a table of its own: with --layer and --top alone.");
     if (query_.depth && (files || query_.kernels))
       throw WrongUse(
           "--depth applies to the table's layers: leave out --kernels and output files.");
@@ -137,6 +158,7 @@ class ReportCommand final : public Command {
   RowQuery query_;
   std::string level_ = "dram", sort_ = "saving";
   std::size_t top_ = 0;
+  bool operators_ = false;
   std::FILE* remarks_ = stdout;
   std::string html_, svg_, csv_, markdown_, trace_;
 };

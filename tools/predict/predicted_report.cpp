@@ -200,6 +200,7 @@ class ReportPrediction {
         model.bytes_per_s = *model.self.bytes / *row.time_self_ns * 1e9;
       row.model = model;
     }
+    out_.operators.clear();  // they have the times of here
     out_.step = {};
     out_.step.launch_latency_ns = here_.step.launch_latency_ns;
     out_.run.total = {};

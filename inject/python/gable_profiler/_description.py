@@ -8,7 +8,7 @@ Where PyTorch might do anything else because a mode stands by, the model is not 
 """
 import sys
 
-from gable_profiler import _dynamo, _library, _tree
+from gable_profiler import _call_places, _dynamo, _library, _tree
 from gable_profiler._places import call_as_from
 from gable_profiler._work import Work, tensors_in
 
@@ -52,6 +52,7 @@ class Description:
         self._kinds = set()  # of forwards that were described
         self._why_not = ""
         self._allocations = False  # are to be told
+        self.places = None  # of the operators' calls in the program, where they are asked for
         self._mode = None
         self._seen = set()  # modules that can be described, by id, and those whose tensors were told
         self._plain = (torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.nn.Parameter))
@@ -79,7 +80,8 @@ class Description:
         if not wanted:
             return False
         self._asked = True
-        self._allocations = wanted == 2
+        self._allocations = bool(wanted & 2)
+        self.places = _call_places.Places(self._torch) if wanted & 4 else None
         self._seen.clear()
         self._why_not, self._backward_differs = "", False
         try:
@@ -289,6 +291,15 @@ def _make_mode(torch, library, description):
             tensor, kind, *numbers = done
             library.gable_model_operator(tensor.device.index or 0, kind.encode(), *(-1 if each is None else each for each in numbers))
 
+    def identity(operator, args, kwargs, frame):
+        """Its name, its inputs, and where it was called."""
+        try:
+            inputs = _text(torch, tensors_in((args, kwargs), torch.is_tensor))
+        except (RuntimeError, NotImplementedError):  # tensors without sizes
+            inputs = b""
+        place = "" if description.places is None else description.places.of(frame)
+        return operator._schema.name.encode(), inputs, place.encode("utf-8", "replace")
+
     class Describing(TorchDispatchMode):
         supports_higher_order_operators = True
 
@@ -313,12 +324,16 @@ def _make_mode(torch, library, description):
             if not work.knows(operator) and is_made_of_others(operator):
                 with self:  # inference mode shows what others are made of
                     return operator._op_dk(composite, *args, **kwargs)
-            out = call_as_from(sys._getframe(1), getattr(operator, "_op", operator), args, kwargs)
+            outer = library.gable_model_operator_begin(*identity(operator, args, kwargs, sys._getframe(1)))
             try:
-                description.saw(operator)
-                tell(operator, args, kwargs, out)
-            except Exception as problem:
-                description.give_up(f"{operator}: {type(problem).__name__}: {problem}")
+                out = call_as_from(sys._getframe(1), getattr(operator, "_op", operator), args, kwargs)
+                try:
+                    description.saw(operator)
+                    tell(operator, args, kwargs, out)
+                except Exception as problem:
+                    description.give_up(f"{operator}: {type(problem).__name__}: {problem}")
+            finally:
+                library.gable_model_operator_end(outer)
             return out
 
     _dynamo.keep_out(torch, Describing.__torch_dispatch__, callees=False)

@@ -21,6 +21,8 @@ _FUNCTIONS = {
     "gable_model_begin": (ctypes.c_int, [ctypes.c_int]),
     "gable_model_module": (None, [ctypes.c_uint64] + [ctypes.c_char_p] * 3 + [ctypes.c_uint64]),
     "gable_model_allocated": (None, [ctypes.c_uint64] * 2),
+    "gable_model_operator_begin": (ctypes.c_uint32, [ctypes.c_char_p] * 3),
+    "gable_model_operator_end": (None, [ctypes.c_uint32]),
     "gable_model_operator": (None, [ctypes.c_int, ctypes.c_char_p] + [ctypes.c_double] * 3),
     "gable_model_end": (None, [ctypes.c_char_p]),
     "gable_open": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_int, ctypes.c_int]),

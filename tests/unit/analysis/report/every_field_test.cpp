@@ -148,6 +148,12 @@ TEST(EveryField, MergedReportsHaveIt) {
       lines(without_effect(report, "/", merged)),
       lines({// That of who merges, and the kind of GPU.
              "/gable/version", "/kernels/device",
+             // A merged report has no operators: which kernels are whose is known of one rank.
+             "/operators/bytes_analytic", "/operators/calls", "/operators/device",
+             "/operators/direction", "/operators/flops", "/operators/flops_analytic",
+             "/operators/inputs/dtype", "/operators/inputs/shape", "/operators/kernels/kernel",
+             "/operators/kernels/launches", "/operators/launches", "/operators/layer",
+             "/operators/name", "/operators/place", "/operators/shared", "/operators/time_ns",
              // Made anew of sums.
              "/kernels/bytes_per_s", "/kernels/flops_per_s", "/kernels/intensity/dram",
              "/kernels/intensity/l1", "/kernels/intensity/l2", "/kernels/roof/bound",

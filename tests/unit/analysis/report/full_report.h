@@ -210,6 +210,22 @@ inline Report full_report() {
   copy.time_ns = v;
   copy.roof = {v, "pcie", "theoretical"};
   report.copies = {copy};
+  OperatorRow op;
+  op.layer = 1;
+  op.direction = Direction::backward;
+  op.device = 1;
+  op.name = "aten::mm";
+  op.inputs = {{"float32", {2, 3}}};
+  op.place = "train.py:3 in step";
+  op.calls = v;
+  op.launches = v;
+  op.time_ns = v;
+  op.flops = v;
+  op.flops_analytic = v;
+  op.bytes_analytic = v;
+  op.shared = true;
+  op.kernels = {{1, v}};
+  report.operators = {op};
   return report;
 }
 

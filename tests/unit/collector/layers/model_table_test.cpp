@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the framework says of its operators while one step is described.
+#include "collector/layers/model_table.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace gable {
+namespace {
+
+LaunchKey key(FunctionId function) {
+  LaunchKey made;
+  made.layer = 3;
+  made.function = function;
+  return made;
+}
+
+TEST(ModelTable, CallsThatAreAlikeAreOneOperator) {
+  ModelTable table;
+  EXPECT_EQ(table.open_operator(3, "aten::mm", "", ""), 0u) << "no step is described";
+  ASSERT_TRUE(table.begin(0));
+  const auto one = table.open_operator(3, "aten::mm", "float32[2,3];float32[3]", "a.py:1 in f");
+  EXPECT_EQ(table.open_operator(3, "aten::mm", "float32[2,3];float32[3]", "a.py:1 in f"), one);
+  EXPECT_NE(table.open_operator(3, "aten::mm", "float32[2,4]", "a.py:1 in f"), one);
+  EXPECT_NE(table.open_operator(3, "aten::mm", "float32[2,3];float32[3]", "a.py:2 in f"), one);
+  EXPECT_NE(table.open_operator(4, "aten::mm", "float32[2,3];float32[3]", "a.py:1 in f"), one);
+  table.add_launch(one, key(7));
+  table.add_launch(one, key(7));
+  table.add_launch(one, key(8));
+  table.add_launch(0, key(9));
+  table.add_launch(99, key(9));
+  table.add_operator(0, 3, one, "fp32", 10, 4, 5);
+  table.add_operator(0, 3, one, "fp32", 10, 4, -1);
+  const auto step = table.end();
+  ASSERT_TRUE(step);
+  ASSERT_EQ(step->model.operators.size(), 4u);
+  const OperatorCalls& calls = step->model.operators[one - 1];
+  EXPECT_EQ(calls.name, "aten::mm");
+  ASSERT_EQ(calls.inputs.size(), 2u);
+  EXPECT_EQ(calls.inputs[0], (TensorShape{"float32", {2, 3}}));
+  EXPECT_EQ(calls.place, "a.py:1 in f");
+  EXPECT_EQ(calls.calls, 2u);
+  EXPECT_EQ(calls.flops, 20);
+  EXPECT_TRUE(calls.flops_known);
+  EXPECT_FALSE(calls.bytes_known);
+  ASSERT_EQ(calls.launches.size(), 2u);
+  EXPECT_EQ(calls.launches[0].second, 2u);
+  EXPECT_EQ(step->model.operators_left_out, 0u);
+  ASSERT_TRUE(table.begin(1));
+  EXPECT_EQ(table.open_operator(3, "aten::add", "", ""), 1u) << "numbers begin anew";
+}
+
+TEST(ModelTable, ThereIsAnEndToWhatIsKeptApart) {
+  ModelTable table;
+  ASSERT_TRUE(table.begin(0));
+  for (std::size_t i = 0; i < ModelTable::kMostOperators; ++i)
+    ASSERT_NE(table.open_operator(3, "op" + std::to_string(i), "", ""), 0u);
+  EXPECT_EQ(table.open_operator(3, "one more", "", ""), 0u);
+  EXPECT_EQ(table.open_operator(3, "op0", "", ""), 1u) << "known ones go on";
+  for (FunctionId i = 0; i < ModelTable::kMostKernels + 2; ++i) table.add_launch(1, key(i));
+  const auto step = table.end();
+  EXPECT_EQ(step->model.operators_left_out, 1u);
+  EXPECT_EQ(step->model.operators[0].launches.size(), ModelTable::kMostKernels);
+  EXPECT_EQ(step->model.operators[0].left_out, 2u);
+}
+
+}  // namespace
+}  // namespace gable
