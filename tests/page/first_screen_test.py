@@ -75,7 +75,12 @@ class FirstScreen(PageTest):
         self.assertIn("Up to 300 us of the step (15 %)", card)
 
     def test_what_is_selected_says_why_it_is_held(self):
-        page = self.open(blocks(), tree=False)
+        report = blocks()
+        report["operators"] = [
+            {"layer": report["kernels"][0]["layer"], "direction": "forward", "device": 0, "name": "aten::convolution",
+             "inputs": [{"shape": [8, 3, 32, 32], "dtype": "float32"}], "place": "train.py:3 in <b>step</b>", "calls": 2, "launches": 2,
+             "time_ns": 4e5, "flops": None, "flops_analytic": None, "bytes_analytic": None, "shared": False, "kernels": []}]
+        page = self.open(report, tree=False)
         page.locator(".card button").first.click()
         page.mouse.move(1, 1)
         tip = " ".join(page.inner_text("#tip").split())
@@ -83,6 +88,7 @@ class FirstScreen(PageTest):
         # 1e10 FLOP at 100 TFLOP/s, 5e7 byte at 2 TB/s
         self.assertIn("compute. Its FLOPs need 100 us at their roof, its DRAM bytes 25 us at theirs. It takes 400 us.", tip)
         self.assertIn("kernels conv_kernel 400 us ×1", tip)
+        self.assertIn("operators aten::convolution ×2 on float32[8,3,32,32], 400 us, train.py:3 in <b>step</b> kernels", tip)
 
     def test_a_layer_that_takes_another_time_than_its_equals_is_told_apart(self):
         report = blocks()

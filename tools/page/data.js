@@ -82,6 +82,10 @@ const reports = raw.reports.map((each, index) => {
     if (parent) parent.children.push(layer);
     layer.path = (parent && parent.name ? parent.path + "/" : "") + (layer.name || "(no layer)");
   }
+  for (const [id, shown, more] of each.operators) {
+    const layer = byId.get(id);
+    if (layer) Object.assign(layer, { operators: shown, moreOperators: more });
+  }
   const dots = {};
   for (const kind of ["layers", "kernels"]) {
     dots[kind] = rowsOf(each.dots[kind]).map((dot, i) => {

@@ -2,6 +2,7 @@
 #include "tools/page/page_data.h"
 
 #include <algorithm>
+#include <map>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@
 #include "analysis/roofline/set_metrics.h"
 #include "tools/advice/advice.h"
 #include "tools/plot/plot.h"
+#include "tools/show/operators_table.h"
 #include "tools/show/sources.h"
 #include "tools/show/step_lines.h"
 
@@ -328,10 +330,31 @@ Json compared(const std::string& text) {
   return comparison;
 }
 
+// Of each layer what the pane has room for: its id, the operator's name, shapes and place, calls
+// and time. The longest come first; how many more there are is the last one's number.
+Json operators_of(const Report& report) {
+  constexpr std::size_t kOfLayer = 4;
+  std::map<std::int64_t, std::vector<const OperatorRow*>> layers;
+  for (const OperatorRow& row : report.operators)
+    if (row.launches > 0) layers[row.layer].push_back(&row);
+  Json list = Json::array();
+  for (const auto& [layer, rows] : layers) {
+    Json shown = Json::array();
+    for (std::size_t i = 0; i < std::min(kOfLayer, rows.size()); ++i)
+      shown.push_back({clean_name(rows[i]->name, kLongestText),
+                       clean_name(shown_shapes(rows[i]->inputs), kLongestText),
+                       clean_name(rows[i]->place, kLongestText), rows[i]->calls,
+                       number(rows[i]->time_ns)});
+    list.push_back({layer, std::move(shown), rows.size() - std::min(kOfLayer, rows.size())});
+  }
+  return list;
+}
+
 Json without_rows(const Report& report) {
   Report head = report;
   head.layers.clear();
   head.kernels.clear();
+  head.operators.clear();
   return Json::parse(to_json(head));
 }
 
@@ -352,6 +375,7 @@ std::string page_data(const std::vector<Report>& reports, const std::vector<std:
                     {"advice", advice_of(report)},
                     {"path", path_of(report)},
                     {"layers", tree(report, strings)},
+                    {"operators", operators_of(report)},
                     {"dots",
                      {{"layers", dots(plot_layers(report), strings)},
                       {"kernels", dots(plot_kernels(report), strings)}}}});

@@ -51,6 +51,12 @@ function kernelsOf(layer) {
     + (kernels.length > MOST_KERNELS ? ` and ${kernels.length - MOST_KERNELS} more` : "");
 }
 
+// The operators of the framework that launch them: on which shapes, how often, from which line.
+function operatorsOf(layer) {
+  return layer.operators.map(([name, shapes, place, calls, time]) => `${name}${calls === 1 ? "" : ` ×${digits(calls)}`}${shapes ? ` on ${shortenedMiddle(shapes, 80)}` : ""}`
+    + `${time === null ? "" : `, ${duration(time)}`}${place ? `, ${shortenedMiddle(place, 60)}` : ""}`).join("; ") + (layer.moreOperators ? ` and ${layer.moreOperators} more` : "");
+}
+
 function known(dot) {
   const unit = unitOf(reports[dot.report]);
   const layer = reports[dot.report].byId.get(dot.layer);
@@ -63,6 +69,7 @@ function known(dot) {
     ["direction", dot.direction],
     ["bound", [dot.bound, why(dot)].filter(each => each).join(". ")],
     ["saving", `${savingText(dot)} a ${unit}${dot.bestLow === null ? "" : `, of kernels' time ${duration(dot.saving)}`}`],
+    layer && !dot.kernel && layer.operators && ["operators", operatorsOf(layer)],
     layer && !dot.kernel && layer.kernels.length > 0 && ["kernels", kernelsOf(layer)],
     reports.length > 1 && ["report", reports[dot.report].label],
     ["time", `${timeText(dot)} a ${unit}, ${share}${dot.timeSource === "hw" ? ", from counter windows" : ""}`],

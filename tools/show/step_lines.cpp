@@ -98,9 +98,10 @@ std::string utilisation_line(const Report& report) {
 // Of which layers the operators' FLOPs are unknown: "a, b, c and 4 more layers".
 std::string layers_without_formula(const Report& report) {
   std::string names;
+  std::set<std::vector<std::string>> seen;  // forward and backward are one layer to the reader
   std::size_t count = 0;
   for (const LayerRow& layer : report.layers) {
-    if (!layer.model || layer.model->self.flops) continue;
+    if (!layer.model || layer.model->self.flops || !seen.insert(layer.path).second) continue;
     if (++count <= kNamedLayers) names += (count == 1 ? "" : ", ") + shown_path(layer.path);
   }
   if (count > kNamedLayers)

@@ -98,7 +98,7 @@ TEST(StepLines, WhyUtilisationIsUnknown) {
   EXPECT_TRUE(unknown_utilisation_lines(report).empty()) << "there is nothing to take it from";
   report.layers.emplace_back();  // the root
   for (const char* name : {"a", "b", "c", "d", "e"})
-    report.layers.push_back(described(name, std::nullopt));
+    report.layers.insert(report.layers.end(), 2, described(name, std::nullopt));
   EXPECT_EQ(
       unknown_utilisation_lines(report).at(0),
       "Model FLOP utilisation unknown: no formula tells the FLOPs of operators in a, b, c and "
