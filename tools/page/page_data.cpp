@@ -2,9 +2,9 @@
 #include "tools/page/page_data.h"
 
 #include <algorithm>
-#include <map>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <unordered_map>
