@@ -291,14 +291,14 @@ def _make_mode(torch, library, description):
             tensor, kind, *numbers = done
             library.gable_model_operator(tensor.device.index or 0, kind.encode(), *(-1 if each is None else each for each in numbers))
 
-    def identity(operator, args, kwargs, frame):
-        """Its name, its inputs, and where it was called."""
+    def opened(operator, args, kwargs, frame):
+        """Says that it begins: its name, its inputs, and where it was called. None: it is no operator that could be told."""
         try:
             inputs = _text(torch, tensors_in((args, kwargs), torch.is_tensor))
-        except (RuntimeError, NotImplementedError):  # tensors without sizes
-            inputs = b""
-        place = "" if description.places is None else description.places.of(frame)
-        return operator._schema.name.encode(), inputs, place.encode("utf-8", "replace")
+            place = "" if description.places is None else description.places.of(frame)
+            return library.gable_model_operator_begin(operator._schema.name.encode(), inputs, place.encode("utf-8", "replace"))
+        except Exception:  # a tensor without sizes
+            return None
 
     class Describing(TorchDispatchMode):
         supports_higher_order_operators = True
@@ -324,7 +324,7 @@ def _make_mode(torch, library, description):
             if not work.knows(operator) and is_made_of_others(operator):
                 with self:  # inference mode shows what others are made of
                     return operator._op_dk(composite, *args, **kwargs)
-            outer = library.gable_model_operator_begin(*identity(operator, args, kwargs, sys._getframe(1)))
+            outer = opened(operator, args, kwargs, sys._getframe(1))
             try:
                 out = call_as_from(sys._getframe(1), getattr(operator, "_op", operator), args, kwargs)
                 try:
@@ -333,7 +333,8 @@ def _make_mode(torch, library, description):
                 except Exception as problem:
                     description.give_up(f"{operator}: {type(problem).__name__}: {problem}")
             finally:
-                library.gable_model_operator_end(outer)
+                if outer is not None:
+                    library.gable_model_operator_end(outer)
             return out
 
     _dynamo.keep_out(torch, Describing.__torch_dispatch__, callees=False)
