@@ -98,7 +98,7 @@ class Schema(unittest.TestCase):
                    "time_share", "l2_bytes"}
         checked = set()
         for path, value in places(self.full):
-            if not path or path[-1] not in unknown or isinstance(value, dict):
+            if not path or path[-1] not in unknown or isinstance(value, dict) or (path[0], path[-1]) == ("operators", "calls"):
                 continue
             right = copy.deepcopy(self.full)
             at(right, path[:-1])[path[-1]] = None
