@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The promises that the source tree makes, as functions from {path: text} to a list of sentences about what breaks them."""
+import ast
 import collections
 import pathlib
 import re
@@ -125,4 +126,24 @@ def hidden_name_problems(files):
             for name in sorted(common & set(FUNCTION.findall(text)))]
 
 
-ALL = [top_level_problems, include_problems, folder_problems, name_problems, licence_problems, test_problems, hidden_name_problems]
+OLDEST = re.compile(r'^requires-python = ">=3\.(\d+)"', re.MULTILINE)
+
+
+def python_problems(files):
+    """What runs in other people's Python can be read by the oldest that pyproject.toml allows."""
+    oldest = OLDEST.search(files.get("pyproject.toml", ""))
+    if oldest is None:
+        return ["pyproject.toml: requires-python names no oldest Python 3"]
+    problems = []
+    for path, text in sorted(files.items()):
+        if not path.startswith(("inject/", "tools/")) or not path.endswith(".py"):
+            continue
+        try:
+            ast.parse(text, path, feature_version=(3, int(oldest[1])))
+        except SyntaxError as error:
+            problems.append(f"{path}:{error.lineno}: not in the syntax of Python 3.{oldest[1]}: {error.msg}")
+    return problems
+
+
+ALL = [top_level_problems, include_problems, folder_problems, name_problems, licence_problems, test_problems, hidden_name_problems,
+       python_problems]

@@ -58,6 +58,13 @@ class TheRules(unittest.TestCase):
         self.assertEqual([], rules.hidden_name_problems({**base, "tools/a/b.cpp": "  return percent(1);\nint percents(int x) {}\n", "analysis/base/display.cpp": base["analysis/base/display.h"]}))
         self.assertEqual(2, len(rules.hidden_name_problems({**base, "tools/a/b.cpp": "std::string percent(double share) {\n}\nbool is_digit(char c) { return c; }\n"})))
 
+    def test_the_oldest_python_can_read_what_is_installed(self):
+        project = {"pyproject.toml": 'requires-python = ">=3.8"\n'}
+        self.assertEqual([], rules.python_problems({**project, "inject/a.py": "if (x := 1): pass\n", "tests/b.py": "match 1:\n    case 1: pass\n"}))
+        self.assertEqual(1, len(rules.python_problems({**project, "inject/a.py": "match 1:\n    case 1: pass\n"})))
+        self.assertEqual(1, len(rules.python_problems({**project, "inject/a.py": "try: pass\nexcept* ValueError: pass\n"})))
+        self.assertEqual(1, len(rules.python_problems({})))
+
     def test_names_are_alike(self):
         self.assertEqual([], rules.name_problems({"tests/a/x_test.py": "", "tools/a/b_2.cpp": "", "docs/B.py": ""}))
         self.assertEqual(2, len(rules.name_problems({"tests/a/test_x.py": "", "collector/a/Session.cpp": ""})))
