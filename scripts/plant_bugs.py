@@ -47,6 +47,7 @@ TESTS = [
     ("tools/streams", [], r"import\..*"),
     ("tools/gpus", [], r"import\..*|predict"),
     ("tools/predict", [], r"predict"),
+    ("tools/plan", [], r"plan|plan\.against"),
     ("tools/compare", [], r"compare\..*"),
     ("tools/merge", [], r"compare\..*"),
     ("tools/files", [], r"compare\..*|report\.trouble"),
