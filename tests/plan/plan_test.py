@@ -87,6 +87,58 @@ class Plan(PlanCase):
         self.assertEqual([step["batch"] for step in self.steps(RESNET, "--gpu", "H100", "--batch", "256")], [256])
         self.assertIn("has these batches: 1, 256.", self.refused(RESNET, "--gpu", "H100", "--batch", "1..256"))
 
+    def trained(self):
+        """The model with FP16 gradients and Adam's two values, and the optimizer's step: it moves 7 values of each parameter."""
+        plan = json.loads(pathlib.Path(RESNET).read_text(encoding="utf-8"))
+        size = plan["model"]["parameter_bytes"]
+        plan["training"] = {"optimizer": "adamw", "trained_parameters": plan["model"]["parameters"], "gradient_bytes": size, "optimizer_bytes": 2 * size}
+        plan["layers"].append({"path": ["optimizer"], "class": "", "parameters": 0})
+        for run in plan["runs"]:
+            run["operators"].append({"layer": len(plan["layers"]) - 1, "direction": "none", "name": "adamw", "type": "fp16", "count": 1, "flops": 0,
+                                     "read_bytes": 4 * size, "written_bytes": 3 * size, "fused_bytes": 7 * size})
+        return self.write(plan, "trained.json"), size
+
+    def test_ranks_with_the_whole_model_sum_up_gradients(self):
+        path, size = self.trained()
+        one, ranks = self.steps(path, "--gpu", "H100"), self.steps(path, "--gpu", "H100", "--ranks", "data=8")
+        self.assertIsNone(one[0]["exchange"])
+        exchange = ranks[0]["exchange"]
+        self.near(exchange["bus_bytes"], 2 * 7 / 8 * size, 1e-9)
+        self.near(exchange["time_ns"], exchange["bus_bytes"] / 450, 1e-9)  # NVLink of an H100: 450 GB/s each way
+        fused = one[0]["fused"]["time_ns"]
+        self.near(exchange["hidden_ns"]["fused"], max(fused, exchange["time_ns"]), 1e-9)
+        self.near(exchange["exposed_ns"]["fused"], fused + exchange["time_ns"], 1e-9)
+        self.near(ranks[0]["fused"]["samples_per_s"], 8e9 / exchange["hidden_ns"]["fused"], 1e-9)
+        self.assertEqual(ranks[0]["memory_bytes"], one[0]["memory_bytes"])
+        slow = self.steps(path, "--gpu", "H100", "--ranks", "data=8", "--link", "1")[0]["exchange"]
+        self.near(slow["time_ns"], exchange["bus_bytes"], 1e-9)
+        self.assertEqual(slow["hidden_ns"]["fused"], slow["time_ns"])
+        # Without gradients there is nothing to exchange.
+        (alone, _), (eight, _) = self.steps(RESNET, "--gpu", "T4"), self.steps(RESNET, "--gpu", "T4", "--ranks", "data=8")
+        self.near(eight["fused"]["samples_per_s"], 8 * alone["fused"]["samples_per_s"], 1e-9)
+
+    def test_ranks_that_divide_the_model_gather_it(self):
+        path, size = self.trained()
+        one, ranks = self.steps(path, "--gpu", "H100")[0], self.steps(path, "--gpu", "H100", "--ranks", "shard=4")[0]
+        self.near(ranks["exchange"]["bus_bytes"], 3 / 4 * 3 * size, 1e-9)
+        largest = 2 * 512 * 512 * 9  # layer4's 3 x 3
+        self.near(ranks["memory_bytes"], one["memory_bytes"] - 3 / 4 * 4 * size + largest, 1e-9)
+        # A rank's optimizer has a quarter to do.
+        self.near(ranks["fused"]["time_ns"], one["fused"]["time_ns"] - 3 / 4 * 7 * size / 3350, 1e-9)
+        inferring = self.steps(RESNET, "--gpu", "H100", "--ranks", "shard=4")[0]["exchange"]
+        self.near(inferring["bus_bytes"], 3 / 4 * size, 1e-9)
+
+    def test_a_link_that_is_not_known_makes_no_rate(self):
+        path, _ = self.trained()
+        for gpu, ranks in (("A100-PCIe-80GB", "data=8"), ("H100", "data=16")):
+            step = self.steps(path, "--gpu", gpu, "--ranks", ranks)[0]
+            self.assertEqual((step["exchange"]["time_ns"], step["exchange"]["hidden_ns"]["fused"], step["fused"]["samples_per_s"]), (None, None, None))
+            self.assertIsNotNone(step["fused"]["time_ns"])
+            self.assertIn("whose rate is not known: name it with --link GB/s.\n", self.plan(path, "--gpu", gpu, "--ranks", ranks).stdout)
+        out = self.plan(path, "--gpu", "H100", "--ranks", "data=8").stdout
+        self.assertIn("H100: 8 ranks exchange 89.4 MB a step over each one's link, 450 GB/s (NVLink, by its data sheet).\n", out)
+        self.assertRegex(out, r"(?m)^GPU +batch .*exchange +hidden +exposed")
+
     def test_what_does_not_fit(self):
         plan = json.loads(pathlib.Path(RESNET).read_text(encoding="utf-8"))
         plan["runs"][1]["peak_bytes"] = 200e9
@@ -149,6 +201,9 @@ class Plan(PlanCase):
                 (("nets:net", *gpu, "--efficiency", "l2=0.5"), "--efficiency takes"),
                 (("nets:net", *gpu, "--launch", "-1"), "--launch takes"), (("nets:net", *gpu, "--overhead", "inf"), "--overhead takes"),
                 (("nets:net", *gpu, "--precision", "int3"), "--precision takes"),
+                ((RESNET, *gpu, "--ranks", "tensor=2"), "are not planned"), ((RESNET, *gpu, "--ranks", "data=0"), "--ranks takes"),
+                ((RESNET, *gpu, "--ranks", "data=1e3"), "--ranks takes"), ((RESNET, *gpu, "--ranks", "8"), "--ranks takes"),
+                ((RESNET, *gpu, "--ranks", "data=8", "--link", "0"), "--link takes"), ((RESNET, *gpu, "--link", "9"), "--link is for several ranks"),
                 (("nets:net", *gpu, "--optimizer", "sgd"), "--optimizer is for training"),
                 (("nets:net", *gpu, "--train", "--optimizer", "fast"), "--optimizer takes"),
                 (("nets:net", *gpu, "--train", "--past", "3"), "--past is for generation"),

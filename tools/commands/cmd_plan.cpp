@@ -38,6 +38,8 @@ class PlanCommand final : public Command {
     app.add_option("--efficiency", efficiency_)->type_name("SHARES");
     app.add_option("--launch", launch_us_)->type_name("US");
     app.add_option("--overhead", overhead_us_)->type_name("US");
+    app.add_option("--ranks", ranks_)->type_name("data=N|shard=N");
+    app.add_option("--link", link_gb_)->type_name("GB/S");
     app.add_option("--python", request_.python)->type_name("PROGRAM");
     app.add_option("--top", top_)->type_name("N")->check(CLI::Range(1, 1000000));
     app.add_option("--json", json_)->type_name("OUT");
@@ -109,6 +111,29 @@ class PlanCommand final : public Command {
       throw WrongUse("--batch takes at most " + std::to_string(kMostBatches) + " batches at once.");
   }
 
+  void read_ranks() {
+    constexpr double kMostRanks = 1000000;
+    if (app_->count("--ranks") > 0) {
+      const std::size_t equals = ranks_.find('=');
+      const std::string kind = ranks_.substr(0, equals);
+      const std::string count = equals == std::string::npos ? "" : ranks_.substr(equals + 1);
+      const bool digits = !count.empty() && count.size() < 8 &&
+                          count.find_first_not_of("0123456789") == std::string::npos;
+      options_.ranks = digits ? std::stod(count) : 0;
+      options_.sharded = kind == "shard";
+      if ((kind != "data" && kind != "shard") || options_.ranks < 1 || options_.ranks > kMostRanks)
+        throw WrongUse(
+            "--ranks takes data=N, where each GPU has the whole model, or shard=N, where they "
+            "divide it as FSDP does, not '" +
+            ranks_ + "'. Tensor and pipeline parallel runs are not planned.");
+    }
+    if (app_->count("--link") == 0) return;
+    if (!(link_gb_ > 0 && std::isfinite(link_gb_)))
+      throw WrongUse("--link takes the GB/s of a GPU's link to the others, each way.");
+    if (options_.ranks <= 1) throw WrongUse("--link is for several ranks (--ranks data=8).");
+    options_.link = link_gb_ * 1e9;
+  }
+
   void read_options() {
     if (app_->count("--batch") > 0) read_batches();
     const auto share = [](const std::string& text) {
@@ -131,6 +156,7 @@ class PlanCommand final : public Command {
          {std::pair{"--launch", launch_us_}, std::pair{"--overhead", overhead_us_}})
       if (!(value >= 0 && std::isfinite(value)))
         throw WrongUse(std::string(option) + " takes a number of microseconds of at least 0.");
+    read_ranks();
     options_.launch_ns = launch_us_ * 1000;
     options_.overhead_ns = overhead_us_ * 1000;
     if (!request_.optimizer.empty() && !request_.train)
@@ -196,7 +222,8 @@ class PlanCommand final : public Command {
   PlanOptions options_;
   std::string model_, batch_text_, efficiency_, json_;
   std::vector<std::string> gpu_names_;
-  double launch_us_ = 0, overhead_us_ = 0;
+  std::string ranks_;
+  double launch_us_ = 0, overhead_us_ = 0, link_gb_ = 0;
   int past_ = 0;
   std::size_t top_ = 15;
   std::vector<std::uint64_t> batches_;

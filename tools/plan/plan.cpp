@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kMostBatch = 65536;
 constexpr double kMostThatFits = 1e9;
+constexpr double kRanksOfANode = 8;  // that NVLink joins in DGX and HGX
 
 Maybe moved(const PlanOperator& of) {
   if (!of.read_bytes || !of.written_bytes) return std::nullopt;
@@ -77,6 +78,15 @@ class Line {
  private:
   std::vector<std::pair<double, double>> points_;
 };
+
+// Without that share of a part.
+void take_part(const PlanTime& part, double share, PlanTime& of) {
+  if (!of.ns || !part.ns) return;
+  *of.ns -= share * *part.ns;
+  of.compute_ns -= share * part.compute_ns;
+  of.memory_ns -= share * part.memory_ns;
+  for (const auto& [limit, ns] : part.of) of.of[limit] -= share * ns;
+}
 
 // The first of `least` to `most` for which it holds, where it holds for all after the first; 0: it
 // holds for none.
@@ -201,20 +211,67 @@ std::string PlanGroup::name() const {
   return out;
 }
 
-double memory_of(const Plan& plan, const PlanRun& run) {
-  return plan.parameter_bytes + plan.buffer_bytes + run.input_bytes + run.peak_bytes +
-         run.kv_bytes.value_or(0) + (plan.training ? plan.training->optimizer_bytes : 0);
+double memory_of(const Plan& plan, const PlanRun& run, const PlanOptions& options) {
+  const double all = plan.parameter_bytes + plan.buffer_bytes + run.input_bytes + run.peak_bytes +
+                     run.kv_bytes.value_or(0) +
+                     (plan.training ? plan.training->optimizer_bytes : 0);
+  if (!options.sharded || options.ranks <= 1) return all;
+  double shared = plan.parameter_bytes, largest = 0;
+  if (plan.training) shared += plan.training->gradient_bytes + plan.training->optimizer_bytes;
+  for (const PlanLayer& layer : plan.layers) largest = std::max(largest, layer.parameters);
+  const double element = plan.parameters > 0 ? plan.parameter_bytes / plan.parameters : 0;
+  return all - shared * (1 - 1 / options.ranks) + largest * element;
+}
+
+PlanExchange exchange_of(const Plan& plan, const GpuSpec& gpu, const PlanOptions& options) {
+  PlanExchange out;
+  if (options.ranks <= 1) {
+    out.ns = 0;
+    return out;
+  }
+  const double others = (options.ranks - 1) / options.ranks;
+  const double gradients = plan.training ? plan.training->gradient_bytes : 0;
+  out.bytes = options.sharded
+                  ? others * (plan.parameter_bytes * (plan.training ? 2 : 1) + gradients)
+                  : 2 * others * gradients;
+  if (options.link > 0) {
+    out.link = options.link;
+  } else if (options.ranks <= kRanksOfANode) {
+    for (const Ceiling& link : link_ceilings_of(gpu, 0))
+      if (link.name == "nvlink") out.link = link.value;
+  }
+  out.ns = out.bytes > 0 ? quotient(out.bytes, out.link, kNsPerSecond) : Maybe(0);
+  return out;
+}
+
+Maybe PlanRow::hidden_ns(Fusion fusion) const {
+  const Maybe& ns = fusion == Fusion::none ? unfused.ns : fused.ns;
+  return ns && exchange.ns ? Maybe(std::max(*ns, *exchange.ns)) : std::nullopt;
+}
+
+Maybe PlanRow::exposed_ns(Fusion fusion) const {
+  const Maybe& ns = fusion == Fusion::none ? unfused.ns : fused.ns;
+  return ns && exchange.ns ? Maybe(*ns + *exchange.ns) : std::nullopt;
 }
 
 PlanRow row_of(const Plan& plan, const PlanRun& run, const GpuSpec& gpu,
                const PlanOptions& options) {
-  PlanRow out{&gpu, &run, memory_of(plan, run), true, {}, {}};
+  PlanRow out{&gpu, &run, memory_of(plan, run, options), true, {}, {}, {}};
   out.fits = gpu.memory_gb <= 0 || out.memory_bytes <= gpu.memory_gb * kGiga;
   const std::vector<const PlanOperator*> all = operators_of(run);
   out.unfused = time_of(all, gpu, options, Fusion::none);
   out.fused = time_of(all, gpu, options, Fusion::full);
+  if (options.sharded && options.ranks > 1) {
+    std::vector<const PlanOperator*> optimizer;
+    for (const PlanOperator* each : all)
+      if (each->direction == Direction::none) optimizer.push_back(each);
+    for (const auto& [time, fusion] :
+         {std::pair(&out.unfused, Fusion::none), std::pair(&out.fused, Fusion::full)})
+      take_part(time_of(optimizer, gpu, options, fusion), 1 - 1 / options.ranks, *time);
+  }
   for (PlanTime* each : {&out.unfused, &out.fused})
     if (each->ns) *each->ns += options.overhead_ns;
+  out.exchange = exchange_of(plan, gpu, options);
   return out;
 }
 
@@ -226,7 +283,7 @@ PlanBatches batches_of(const Plan& plan, const GpuSpec& gpu, const PlanOptions& 
   bool known = true;
   for (const PlanRun& run : plan.runs) {
     const double batch = static_cast<double>(run.batch);
-    memory.add(batch, memory_of(plan, run));
+    memory.add(batch, memory_of(plan, run, options));
     for (const Fusion fusion : {Fusion::none, Fusion::full}) {
       const PlanTime time = time_of(operators_of(run), gpu, options, fusion);
       known = known && time.ns.has_value();
@@ -254,13 +311,12 @@ PlanBatches batches_of(const Plan& plan, const GpuSpec& gpu, const PlanOptions& 
   return out;
 }
 
-Maybe samples_per_s(const PlanRow& row, Fusion fusion) {
-  const Maybe& ns = fusion == Fusion::none ? row.unfused.ns : row.fused.ns;
-  return quotient(static_cast<double>(row.run->batch), ns, kNsPerSecond);
+Maybe samples_per_s(const PlanRow& row, Fusion fusion, double ranks) {
+  return quotient(ranks * static_cast<double>(row.run->batch), row.hidden_ns(fusion), kNsPerSecond);
 }
 
-Maybe tokens_per_s(const PlanRow& row, Fusion fusion) {
-  const Maybe samples = samples_per_s(row, fusion);
+Maybe tokens_per_s(const PlanRow& row, Fusion fusion, double ranks) {
+  const Maybe samples = samples_per_s(row, fusion, ranks);
   if (!samples || !row.run->tokens_per_sample) return std::nullopt;
   return *samples * *row.run->tokens_per_sample;
 }

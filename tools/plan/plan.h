@@ -18,6 +18,9 @@ struct PlanOptions {
   double compute = 1, memory = 1;  // shares of the roofs that are reached, above 0 and up to 1
   double launch_ns = 0;            // no operator takes less
   double overhead_ns = 0;          // added to a step once
+  double ranks = 1;                // GPUs, each with a batch of its own
+  bool sharded = false;            // parameters, gradients and the optimizer are divided among them
+  double link = 0;                 // byte/s between GPUs, each way; 0: NVLink's, within a node
 };
 
 // Operators as they are, each reading and writing memory; or all without FLOPs fused into others.
@@ -75,8 +78,20 @@ struct PlanGroup {
 [[nodiscard]] std::vector<PlanGroup> groups_of(const Plan& plan, const PlanRun& run);
 
 // What must lie in memory at that batch: parameters, buffers, inputs, what the optimizer keeps, the
-// most that the run has at once, and keys and values.
-[[nodiscard]] double memory_of(const Plan& plan, const PlanRun& run);
+// most that the run has at once, and keys and values. Of what is sharded a rank has its part, and
+// all parameters of the largest layer.
+[[nodiscard]] double memory_of(const Plan& plan, const PlanRun& run,
+                               const PlanOptions& options = {});
+
+// What ranks exchange in a step, over the link of one of them, by rings (n ranks):
+//   gradients, each rank with all parameters   2 (n - 1) / n x bytes
+//   sharded: gather parameters, in backward again, and scatter gradients   (n - 1) / n x bytes each
+struct PlanExchange {
+  double bytes = 0;  // on the bus
+  Maybe link, ns;    // byte/s of the link; empty if it is not known
+};
+[[nodiscard]] PlanExchange exchange_of(const Plan& plan, const GpuSpec& gpu,
+                                       const PlanOptions& options);
 
 // What a GPU does with one run.
 struct PlanRow {
@@ -84,7 +99,11 @@ struct PlanRow {
   const PlanRun* run = nullptr;
   double memory_bytes = 0;
   bool fits = true;
-  PlanTime unfused, fused;  // a step's, with the overhead
+  PlanTime unfused, fused;  // a step's, with the overhead, before ranks exchange anything
+  PlanExchange exchange;
+  // The whole step if computing hides the exchange as far as it can, and if it hides nothing.
+  [[nodiscard]] Maybe hidden_ns(Fusion fusion) const;
+  [[nodiscard]] Maybe exposed_ns(Fusion fusion) const;
 };
 
 // Of one GPU, from how the sums grow between the batches that were run, and in a straight line
@@ -101,8 +120,9 @@ struct PlanBatches {
 [[nodiscard]] PlanBatches batches_of(const Plan& plan, const GpuSpec& gpu,
                                      const PlanOptions& options);
 
-// Per second: samples, or tokens where a sample has some. Unknown with the time.
-[[nodiscard]] Maybe samples_per_s(const PlanRow& row, Fusion fusion);
-[[nodiscard]] Maybe tokens_per_s(const PlanRow& row, Fusion fusion);
+// Per second and over all ranks, whose exchange is hidden as far as it can be: samples, or tokens
+// where a sample has some. Unknown with the time.
+[[nodiscard]] Maybe samples_per_s(const PlanRow& row, Fusion fusion, double ranks = 1);
+[[nodiscard]] Maybe tokens_per_s(const PlanRow& row, Fusion fusion, double ranks = 1);
 
 }  // namespace gable

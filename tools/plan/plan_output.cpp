@@ -105,6 +105,46 @@ OrderedJson json_of(const PlanTime& time) {
                                                               : OrderedJson(nullptr)}};
 }
 
+// What ranks exchange, over which link, and what they divide.
+std::vector<std::string> exchange_remarks(const PlanView& view) {
+  std::vector<std::string> lines;
+  const PlanOptions& at = view.options;
+  if (at.ranks <= 1) return lines;
+  const std::string ranks = significant(at.ranks, 15);
+  for (const GpuSpec* gpu : view.gpus) {
+    const PlanExchange exchange = exchange_of(*view.plan, *gpu, at);
+    if (exchange.bytes <= 0) continue;
+    lines.push_back(one_line(gpu->name) + ": " + ranks + " ranks exchange " +
+                    with_prefix(exchange.bytes, "B") + " a step over each one's link" +
+                    (exchange.link ? ", " + with_prefix(exchange.link, "B/s") +
+                                         (at.link > 0 ? "." : " (NVLink, by its data sheet).")
+                                   : ", whose rate is not known: name it with --link GB/s."));
+  }
+  lines.push_back(
+      (at.sharded ? "Each rank keeps 1/" + ranks +
+                        " of parameters, gradients and the optimizer's state, and "
+                        "gathers the layer that it computes. "
+                  : "Each rank has all parameters. ") +
+      std::string("hidden: the exchange runs beside computing; exposed: after it. Rates "
+                  "are of all ranks, hidden."));
+  return lines;
+}
+
+OrderedJson exchange_json(const PlanRow& row, const PlanOptions& options) {
+  if (options.ranks <= 1) return nullptr;
+  return {{"ranks", options.ranks},
+          {"sharded", options.sharded},
+          {"bus_bytes", row.exchange.bytes},
+          {"link_bytes_per_s", or_null(row.exchange.link)},
+          {"time_ns", or_null(row.exchange.ns)},
+          {"hidden_ns",
+           {{"unfused", or_null(row.hidden_ns(Fusion::none))},
+            {"fused", or_null(row.hidden_ns(Fusion::full))}}},
+          {"exposed_ns",
+           {{"unfused", or_null(row.exposed_ns(Fusion::none))},
+            {"fused", or_null(row.exposed_ns(Fusion::full))}}}};
+}
+
 }  // namespace
 
 std::string plan_title(const PlanView& view) {
@@ -175,14 +215,26 @@ std::string plan_rows(const PlanView& view, std::size_t columns, bool colours) {
   add("memory", false, [](const PlanRow& row) { return with_prefix(row.memory_bytes, "B"); });
   add("unfused", false, [](const PlanRow& row) { return duration(row.unfused.ns); });
   add("fused", false, [](const PlanRow& row) { return duration(row.fused.ns); });
+  const double ranks = view.options.ranks;
+  if (ranks > 1) {
+    add("exchange", false, [](const PlanRow& row) { return duration(row.exchange.ns); });
+    add("hidden", false, [](const PlanRow& row) { return duration(row.hidden_ns(Fusion::full)); });
+    add("exposed", false,
+        [](const PlanRow& row) { return duration(row.exposed_ns(Fusion::full)); });
+  }
   add("bound", true, [](const PlanRow& row) { return limit_of(row.unfused); });
   for (const Fusion fusion : {Fusion::none, Fusion::full})
     add(std::string(tokens ? "tokens/s " : "samples/s ") + kFusions[fusion == Fusion::full], false,
-        [tokens, fusion](const PlanRow& row) {
-          return digits(tokens ? tokens_per_s(row, fusion) : samples_per_s(row, fusion));
+        [tokens, fusion, ranks](const PlanRow& row) {
+          return digits(tokens ? tokens_per_s(row, fusion, ranks)
+                               : samples_per_s(row, fusion, ranks));
         });
-  const std::string left_out = drop_columns(
-      table, {tokens ? "tokens/s fused" : "samples/s fused", "bound", "memory"}, columns);
+  const std::string left_out =
+      drop_columns(table,
+                   {ranks > 1 ? (tokens ? "tokens/s unfused" : "samples/s unfused")
+                              : (tokens ? "tokens/s fused" : "samples/s fused"),
+                    "bound", "memory"},
+                   columns);
   std::string out = render_columns(std::move(table), rows.size(), columns, colours);
   if (!left_out.empty()) out += "Columns left out (terminal too narrow): " + left_out + ".\n";
   return out;
@@ -213,12 +265,14 @@ std::vector<std::string> plan_remarks(const PlanView& view) {
       lines.push_back(one_line(gpu->name) + ": no published " + one_line(type) +
                       " peak, so its times are unknown.");
     for (const PlanRun* each : view.runs) {
-      if (memory_of(plan, *each) <= gpu->memory_gb * kGiga || gpu->memory_gb <= 0) continue;
+      if (memory_of(plan, *each, view.options) <= gpu->memory_gb * kGiga || gpu->memory_gb <= 0)
+        continue;
       lines.push_back("*: exceeds the memory of " + one_line(gpu->name) + ", " +
                       with_prefix(gpu->memory_gb * kGiga, "B") + ".");
       break;
     }
   }
+  for (std::string& line : exchange_remarks(view)) lines.push_back(std::move(line));
   const PlanWork whole = work_of(operators_of(run));
   if (whole.unknown > 0) {
     std::set<std::string> names;
@@ -279,12 +333,13 @@ std::string plan_json(const PlanView& view, std::string_view document) {
                           {"operators", work.operators},
                           {"operators_unknown", work.unknown},
                           {"memory_bytes", row.memory_bytes},
-                          {"fits", row.fits}};
+                          {"fits", row.fits},
+                          {"exchange", exchange_json(row, view.options)}};
       for (const Fusion fusion : {Fusion::none, Fusion::full}) {
         OrderedJson& part = step[kFusions[fusion == Fusion::full]];
         part = json_of(fusion == Fusion::none ? row.unfused : row.fused);
-        part["samples_per_s"] = or_null(samples_per_s(row, fusion));
-        part["tokens_per_s"] = or_null(tokens_per_s(row, fusion));
+        part["samples_per_s"] = or_null(samples_per_s(row, fusion, view.options.ranks));
+        part["tokens_per_s"] = or_null(tokens_per_s(row, fusion, view.options.ranks));
       }
       steps.push_back(std::move(step));
     }
