@@ -448,6 +448,11 @@ class Layers(gable_run.ReportTest):
             self.assert_kernels_at_home(report)
             self.assertIn((("GPT", "transformer", "h", "1", "attn", "qkv"), "backward"), report.layers)
             self.assertEqual({path[0] for path, _ in report.layers if path}, {"GPT"})
+            # Also where ranks divide the parameters: a layer computes with all of them.
+            product = report.layer(("GPT", "transformer", "h", "1", "attn", "qkv"), "forward")["model"]
+            self.assertIsNotNone(product, report.run["notes"])
+            batch, tokens, width = product["inputs"][0]["shape"]
+            self.assertEqual(product["flops_analytic"], 2 * batch * tokens * width * 3 * width)
             self.assertEqual(report.run["unit"], "step")
 
     def test_layers_off(self):

@@ -246,8 +246,10 @@ class Description:
             if isinstance(inner, torch.jit.ScriptModule):
                 return f"{type(inner).__name__} is a script module"
         buffers = [each for inner in modules for each in inner._buffers.values() if each is not None]
+        sharded = any(base.__name__ == "FSDPModule" for inner in modules for base in type(inner).__mro__)
         for tensor in (*_parameters(modules), *buffers):
-            if type(tensor) not in self._plain:
+            # fully_shard() puts plain tensors in their places while a module runs; where it does not, the mode sees it.
+            if type(tensor) not in self._plain and not (sharded and type(tensor).__name__ == "DTensor"):
                 return f"{type(module).__name__} has parameters of type {type(tensor).__name__}"
         self._seen.add(id(module))
         return ""

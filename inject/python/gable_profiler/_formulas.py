@@ -261,7 +261,7 @@ _NO_FORMULA = ("_rnn", "rnn_layer", "_lstm", "_gru", "_cdist", "_fft", "linalg_"
                "attention", "bilinear", "ormqr", "linear")
 _NOT_MATRICES = ("upsample_bilinear", "grid_sampler", "_upsample_bilinear", "upsample_linear", "_upsample_linear", "upsample_trilinear",
                  "linalg_vector_norm", "linalg_cross", "linalg_vander", "linalg_diagonal", "_linalg_check_errors", "_thnn_fused")
-_OWN = frozenset(("aten", "prim", "prims", "c10d", "_c10d_functional", "_c10d_functional_autograd", "profiler", "inductor"))
+_OWN = frozenset(("aten", "prim", "prims", "c10d", "_c10d_functional", "_c10d_functional_autograd", "fsdp", "profiler", "inductor"))
 _MULTIPLIES_SPARSE = ("mm", "mv", "matmul", "sampled", "solve", "linalg", "conv", "spdiags")
 _SPARSE_PRODUCTS = {"mm": (0, 1), "_sparse_mm": (0, 1), "addmm": (1, 2), "_sparse_addmm": (1, 2), "mv": (0, 1), "addmv": (1, 2)}
 
