@@ -426,11 +426,12 @@ class Layers(gable_run.ReportTest):
         self.assertIn("--include 'encoder' matches no layer", run.err)
 
     def test_ranks_under_torchrun(self):
-        for case in ("ddp", "fsdp"):
+        for case, share in (("ddp", 1), ("fsdp", 1), ("tensor_parallel", 2)):
             with self.subTest(case):
-                self.check_ranks(case)
+                self.check_ranks(case, share)
 
-    def check_ranks(self, case):
+    def check_ranks(self, case, share):
+        """`share`: so many ranks have a part each of the work of a block's MLP."""
         command = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAM, case]
         folder = os.path.join(os.environ["GABLE_BUILD"], "lib", "playback")
         environment = dict(environment_without_gable(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
@@ -453,6 +454,8 @@ class Layers(gable_run.ReportTest):
             self.assertIsNotNone(product, report.run["notes"])
             batch, tokens, width = product["inputs"][0]["shape"]
             self.assertEqual(product["flops_analytic"], 2 * batch * tokens * width * 3 * width)
+            mlp = report.layer(("GPT", "transformer", "h", "1", "mlp"), "forward")["model"]
+            self.assertEqual(mlp["flops_analytic"], 2 * 2 * batch * tokens * width * 4 * width / share)
             self.assertEqual(report.run["unit"], "step")
 
     def test_layers_off(self):

@@ -466,6 +466,15 @@ def fully_sharded(model):
     return fully_shard(model)
 
 
+def tensor_parallel(model):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+    mesh = init_device_mesh("cpu", (2,))
+    for block in model.transformer.h:
+        parallelize_module(block.mlp, mesh, {"0": ColwiseParallel(), "2": RowwiseParallel()})
+    return model
+
+
 CASES = {
     "resnet": resnet, "gpt": gpt, "generate": generate,
     "generate_without_cache": generate_without_cache, "read_texts": read_texts, "copies": copies, "own_block": own_block, "annotated": annotated, "shared": shared, "accumulation": accumulation,
@@ -482,6 +491,7 @@ CASES = {
     "inference_mode": lambda: inference(torch.inference_mode), "gradients_on": lambda: inference(torch.enable_grad),
     "compiled": compiled, "compiled_regions": lambda: regions.compiled_regions(STEPS, digest), "raising_hooks": raising_hooks, "many_models": many_models, "odd_names": odd_names,
     "forked": forked, "workers": workers, "ddp": lambda: ranks(nn.parallel.DistributedDataParallel), "fsdp": lambda: ranks(fully_sharded),
+    "tensor_parallel": lambda: ranks(tensor_parallel),
 }
 
 

@@ -17,6 +17,8 @@ _MOST_KINDS = 4  # of forwards are described each for itself
 _COMPILES = "the program uses torch.compile"
 # Their backward, or what stands in for it, is computed in another order while a mode stands by. And the nodes that do it.
 _OTHER_BACKWARD = ("prod", "cumprod", "logcumsumexp", "linalg_", "_linalg", "ctc", "_ctc", "_cudnn_ctc", "_cdist", "_embedding_bag")
+# Types that run their operators on this rank's plain tensors, which the mode then sees.
+_PASS_ON = ("DTensor", "AsyncCollectiveTensor")
 _APART = ("Prod", "Cumprod", "Logcumsumexp", "Linalg", "Ctc", "CudnnCtc", "Cdist", "EmbeddingBag")
 
 
@@ -226,6 +228,10 @@ class Description:
         return any(self._torch._C._get_dispatch_stack_at(i) is self._mode
                    for i in range(self._torch._C._len_torch_dispatch_stack()))
 
+    def fits(self, kind):
+        """Whether the mode sees what tensors of this type do."""
+        return kind in self._plain or kind.__name__ in _PASS_ON
+
     def _unfit(self, module, args, kwargs):
         torch = self._torch
         if _compiles():
@@ -235,7 +241,7 @@ class Description:
         if torch._C._get_tracing_state() is not None:
             return "torch.jit traces the model"  # it would name values after those of the mode
         for tensor in tensors_in((args, kwargs), torch.is_tensor):
-            if type(tensor) not in self._plain or tensor.is_nested:
+            if not self.fits(type(tensor)) or tensor.is_nested:
                 return f"{type(module).__name__} is called with {type(tensor).__name__}"
         if id(module) in self._seen:
             return ""
@@ -246,10 +252,8 @@ class Description:
             if isinstance(inner, torch.jit.ScriptModule):
                 return f"{type(inner).__name__} is a script module"
         buffers = [each for inner in modules for each in inner._buffers.values() if each is not None]
-        sharded = any(base.__name__ == "FSDPModule" for inner in modules for base in type(inner).__mro__)
         for tensor in (*_parameters(modules), *buffers):
-            # fully_shard() puts plain tensors in their places while a module runs; where it does not, the mode sees it.
-            if type(tensor) not in self._plain and not (sharded and type(tensor).__name__ == "DTensor"):
+            if not self.fits(type(tensor)):
                 return f"{type(module).__name__} has parameters of type {type(tensor).__name__}"
         self._seen.add(id(module))
         return ""
@@ -317,8 +321,10 @@ def _make_mode(torch, library, description):
             kwargs = kwargs or {}
             if not description.running:
                 return operator(*args, **kwargs)
-            if any(each not in description._plain for each in types):
-                description.give_up(f"there are tensors of type {types[0].__name__}")
+            others = [each for each in types if each not in description._plain]
+            if others:
+                if not all(map(description.fits, others)):
+                    description.give_up(f"there are tensors of type {others[0].__name__}")
                 return NotImplemented
             if not hasattr(operator, "_schema"):  # an operator of a higher order
                 description.give_up(f"{operator} has no formula")
