@@ -155,6 +155,24 @@ class Against(PlanCase):
         self.assertIn("In the plan alone: 1 layer without a kernel of its own in the run.\n", out)
         self.assertRegex(out, r"(?m)^Net/gone +for .* - +- +-$")
 
+    def test_where_no_layer_is_the_plans_the_wholes_are_compared(self):
+        document = plan()
+        for layer in document["layers"]:
+            layer["path"] = ["Other", *(name + "x" for name in layer["path"][1:])]
+        self.write(document, "other.json")
+        self.net["step"]["model_flops"] = 3e10
+        root = self.net["layers"][0]
+        root["coverage"] = {"time": 1, "flops": 0.5, "bytes": 0.99}
+        root["flops"]["total"], root["bytes"]["dram"] = 1.5e10, 2.5e8
+        both = self.numbers("other.json", self.write(self.net, "trace.json"), "--gpu", "gpu.json")
+        self.assertEqual((both["whole_only"], both["layers"], both["run_alone"]), (True, [], []))
+        self.assertEqual(both["step"]["done"], {"time_ns": 1e6, "flops": None, "flops_analytic": 3e10, "dram_bytes": 2.5e8})
+        out = self.diff("other.json", "trace.json", "--gpu", "gpu.json").stdout
+        self.assertRegex(out, r"(?m)^whole model .* 350 us +1\.00 ms")
+        self.assertIn("FLOPs: by formula 30.0 G where 30.0 G were planned (1 x).\n", out)
+        self.assertIn("only the wholes are compared.\n", out)
+        self.assertFalse(self.numbers("plan.json", "run.json")["whole_only"])
+
     def test_refusals(self):
         self.net["run"]["unit"] = "run"
         self.write(self.net, "no_steps.json")

@@ -74,6 +74,15 @@ class Plan(PlanCase):
         out = self.plan(RESNET, "--gpu", "H100", "--launch", "2", "--overhead", "7", "--efficiency", "memory=0.8").stdout
         self.assertIn("compute at 100 % and memory at 80.0 % of the roofs, none shorter than 2.00 us, and 7.00 us a step", out)
 
+    def test_tf32_is_fp32_where_a_gpu_has_none(self):
+        plan = json.loads(pathlib.Path(RESNET).read_text(encoding="utf-8"))
+        for run in plan["runs"]:
+            for each in run["operators"]:
+                each["type"] = "tf32"
+        volta, ampere = (self.steps(self.write(plan), "--gpu", gpu)[0]["fused"]["compute_ns"] for gpu in ("V100", "A100-40GB"))
+        self.near(volta, FLOP / 15.7e12 * 1e9, 1e-6)
+        self.near(ampere, FLOP / 156e12 * 1e9, 1e-6)
+
     def test_json_is_read_again(self):
         self.plan(RESNET, "--gpu", "B200", "--json", "again.json")
         self.assertEqual(self.plan(RESNET, "--gpu", "H100").stdout, self.plan("again.json", "--gpu", "H100").stdout)

@@ -33,7 +33,7 @@ struct Parts {
 std::optional<Parts> parts_of(const PlanOperator& of, const GpuSpec& gpu,
                               const PlanOptions& options, Fusion fusion) {
   PredictOptions at;
-  at.precision = of.type;
+  at.precision = type_on(of.type, gpu);
   at.efficiency = options.compute;
   const double flops = of.flops.value_or(0);
   const double bytes = (fusion == Fusion::none ? moved(of) : of.fused_bytes).value_or(0);
@@ -101,6 +101,10 @@ std::uint64_t first_where(std::uint64_t most, const std::function<bool(double)>&
 }
 
 }  // namespace
+
+std::string type_on(const std::string& type, const GpuSpec& gpu) {
+  return type == "tf32" && !peak_of(gpu, type) ? "fp32" : type;
+}
 
 PlanLimit PlanTime::limit() const {
   PlanLimit out = PlanLimit::none;

@@ -36,6 +36,9 @@ inline constexpr auto kWordsOf<PlanLimit> =
                                     {PlanLimit::memory, "memory"},
                                     {PlanLimit::launch, "launch"}});
 
+// The type as a GPU computes in it: TF32 is FP32 where there is no such unit, as in PyTorch.
+[[nodiscard]] std::string type_on(const std::string& type, const GpuSpec& gpu);
+
 // time of an operator = max(FLOP / (peak of its type x compute), bytes / (bandwidth x memory),
 //                           launch)
 // A part that is unknown counts 0, as times are lower bounds; the type's missing peak makes a time

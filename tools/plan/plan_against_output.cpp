@@ -27,6 +27,8 @@ struct Flops2 {
 // Over layers of which the plan and the run know everything.
 Flops2 sum_flops(const PlanAgainstRun& both, Maybe DoneWork::*flops) {
   Flops2 out;
+  if (both.whole_only && (both.done.*flops) && both.work.without_flops == 0)
+    return {both.work.all_flops(), *(both.done.*flops)};
   for (const PlannedRow& row : both.rows) {
     const Maybe& done = row.done.*flops;
     if (!done || row.work.without_flops > 0 || row.found < row.group.layers) continue;
@@ -119,9 +121,10 @@ OrderedJson json_of(const DoneWork& done) {
 
 std::string against_title(const PlanAgainstRun& both) {
   const Plan& plan = *both.plan;
+  const std::string command = shown_command(both.run->run);
   std::string out = "[planned] " + one_line(plan.name) + " from " + one_line(plan.from) +
                     ", batch " + std::to_string(both.batch->batch) + ", against " +
-                    source_mark({*both.run}) + shown_command(both.run->run) + " on " +
+                    source_mark({*both.run}) + (command.empty() ? "a run" : command) + " on " +
                     (both.device.empty() ? "a GPU without a name" : one_line(both.device));
   if (both.gpu != nullptr && both.gpu->name != both.device)
     out += " (" + one_line(both.gpu->name) + ")";
@@ -136,7 +139,7 @@ std::string against_table(const PlanAgainstRun& both, const AgainstOptions& opti
     Column& column = table.emplace_back(Column{head, left, {whole}, {}});
     for (std::size_t i = 0; i < count; ++i) column.cells.push_back(cell(*rows[i]));
   };
-  add("layer", true, "all layers of the plan",
+  add("layer", true, both.whole_only ? "whole model" : "all layers of the plan",
       [](const PlannedRow& row) { return one_line(row.group.name()); });
   if (both.plan->training)
     add("dir", true, "", [](const PlannedRow& row) {
@@ -146,7 +149,7 @@ std::string against_table(const PlanAgainstRun& both, const AgainstOptions& opti
   add("layers", false, "", layers_text);
   add("plan FLOP", false, planned_flops(both.work),
       [](const PlannedRow& row) { return planned_flops(row.work); });
-  add("by formula", false, "-",
+  add("by formula", false, both.whole_only ? with_prefix(both.done.formula_flops, "") : "-",
       [](const PlannedRow& row) { return with_prefix(row.done.formula_flops, ""); });
   add("counted", false, with_prefix(both.done.flops, ""),
       [](const PlannedRow& row) { return with_prefix(row.done.flops, ""); });
@@ -189,7 +192,8 @@ std::vector<std::string> against_remarks(const PlanAgainstRun& both) {
         duration(both.unfused.ns) + " unfused; the run's takes " +
         (wall ? duration(wall) + " (" + times_text(ratio(wall, both.unfused.ns)) + " of unfused)"
               : std::string("a time that is not known")) +
-        ", of which these layers' kernels " + duration(both.done.ns) + ".");
+        (both.whole_only ? ", of which kernels " : ", of which these layers' kernels ") +
+        duration(both.done.ns) + ".");
   }
   bool differs = false;
   lines.push_back(flops_remark(both, differs));
@@ -202,6 +206,11 @@ std::vector<std::string> against_remarks(const PlanAgainstRun& both) {
     lines.push_back("In the plan alone: " + significant(both.planned_alone, 15) +
                     (both.planned_alone == 1 ? " layer without a kernel of its own in the run."
                                              : " layers without kernels of their own in the run."));
+  if (both.whole_only)
+    lines.emplace_back(
+        "The run's layers have none of the plan's names, as in a trace of operators: only the "
+        "wholes "
+        "are compared.");
   if (both.devices > 1)
     lines.push_back("The run used " + std::to_string(both.devices) +
                     " GPUs; this is the one with the longest time.");
@@ -219,7 +228,8 @@ std::string against_json(const PlanAgainstRun& both) {
                      {"batch", both.batch->batch},
                      {"device", both.device},
                      {"gpu", both.gpu == nullptr ? OrderedJson() : OrderedJson(both.gpu->name)},
-                     {"source", to_string(both.run->run.source)}};
+                     {"source", to_string(both.run->run.source)},
+                     {"whole_only", both.whole_only}};
   out["step"] = {{"planned", json_of(both.work, both.unfused, both.fused)},
                  {"done", json_of(both.done)},
                  {"wall_ns", or_null(both.run->step.wall_mean_ns)}};

@@ -90,10 +90,8 @@ class Matching {
     out_.run = &run;
     const std::int32_t device = longest_device(run, out_.devices);
     const auto model = model_in(run, plan);
-    if (!model)
-      throw WrongUse("The run has none of the layers of the plan's model, " + plan.name +
-                     ": it is of another model, or its layers have no names.");
-    model_ = *model;
+    if (!model) take_whole(run, device);
+    model_ = model.value_or(Path());
     for (const OwnWork& row : rows_)
       if (row.kernel.empty() && row.layer != nullptr && row.sum.device == device)
         done_.emplace(Place{row.layer->path, row.layer->direction}, &row);
@@ -109,6 +107,7 @@ class Matching {
     out_.batch = batch > 0 ? given(batch) : nearest();
     out_.work = work_of(operators_of(*out_.batch));
     times(operators_of(*out_.batch), out_.unfused, out_.fused);
+    if (out_.whole_only) return std::move(out_);
     bool first = true;
     std::set<const OwnWork*> used;
     for (PlanGroup& group : groups_of(plan_, *out_.batch)) {
@@ -138,6 +137,20 @@ class Matching {
   }
 
  private:
+  void take_whole(const Report& run, std::int32_t device) {
+    for (const LayerRow& row : run.layers) {
+      if (row.depth > 0 || row.device != device) continue;
+      out_.done.ns = whole_sum(row.time_total_ns, row.coverage.time);
+      if (covers(row.coverage.flops)) out_.done.flops = row.flops.total;
+      if (covers(row.coverage.bytes)) out_.done.bytes = row.bytes.dram;
+    }
+    if (out_.devices == 1) out_.done.formula_flops = run.step.model_flops;
+    if (!(out_.done.formula_flops.value_or(0) > 0 || out_.done.flops.value_or(0) > 0))
+      throw WrongUse("The run has none of the layers of the plan's model, " + plan_.name +
+                     ", and its FLOPs are not known: there is nothing to compare.");
+    out_.whole_only = true;
+  }
+
   void times(const std::vector<const PlanOperator*>& operators, PlanTime& unfused,
              PlanTime& fused) const {
     if (out_.gpu == nullptr) return;
@@ -185,6 +198,10 @@ class Matching {
 
   // FLOPs of a step in layers that both have: by formula, else as counted. Empty if one is unknown.
   [[nodiscard]] Maybe flops_done(const PlanRun& run, bool formula, double& planned) const {
+    if (out_.whole_only) {
+      planned = work_of(operators_of(run)).all_flops();
+      return formula ? out_.done.formula_flops : out_.done.flops;
+    }
     Maybe sum;
     for (const PlanGroup& group : groups_of(plan_, run)) {
       const PlanWork work = work_of(group.operators);

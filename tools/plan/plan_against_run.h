@@ -45,13 +45,16 @@ struct PlanAgainstRun {
   std::vector<RunAlone> alone;  // longest first
   PlanWork work;                // of the whole plan
   PlanTime unfused, fused;
-  DoneWork done;             // of the layers that both have
+  DoneWork done;  // of the layers that both have; of the whole run where they have none
+  // The run's layers have other names, as in a trace of operators: only the wholes are compared.
+  bool whole_only = false;
   double planned_alone = 0;  // layers of the plan that launched no kernel in the run
 };
 
 // `gpu`: what the run's GPU is by the caller; null: by its name. `batch` is one of the plan's, and
 // 0 the one whose FLOPs are nearest to the run's. Throws WrongUse where the two cannot be compared:
-// the run has no steps, has none of the plan's layers, or does not tell the batch.
+// the run has no steps, has neither one of the plan's layers nor known FLOPs, or does not tell the
+// batch.
 [[nodiscard]] PlanAgainstRun plan_against_run(const Plan& plan, const Report& run,
                                               std::uint64_t batch, const GpuSpec* gpu);
 

@@ -260,7 +260,8 @@ std::vector<std::string> plan_remarks(const PlanView& view) {
     if (!batches.empty()) lines.push_back(batches);
     std::set<std::string> lacking;
     for (const PlanOperator& each : run.operators)
-      if (each.flops.value_or(0) > 0 && !peak_of(*gpu, each.type)) lacking.insert(each.type);
+      if (each.flops.value_or(0) > 0 && !peak_of(*gpu, type_on(each.type, *gpu)))
+        lacking.insert(each.type);
     for (const std::string& type : lacking)
       lines.push_back(one_line(gpu->name) + ": no published " + one_line(type) +
                       " peak, so its times are unknown.");
