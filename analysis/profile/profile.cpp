@@ -419,13 +419,13 @@ void add_calls(OperatorCalls calls, ModelDescription& model) {
   same->flops_known = same->flops_known && calls.flops_known;
   same->bytes_known = same->bytes_known && calls.bytes_known;
   same->left_out += calls.left_out;
-  for (const auto& [key, launches] : calls.launches) {
+  for (const auto& launched : calls.launches) {
     const auto known = std::find_if(same->launches.begin(), same->launches.end(),
-                                    [&](const auto& each) { return each.first == key; });
+                                    [&](const auto& each) { return each.first == launched.first; });
     if (known != same->launches.end())
-      known->second += launches;
+      known->second += launched.second;
     else
-      same->launches.emplace_back(key, launches);
+      same->launches.push_back(launched);
   }
 }
 
