@@ -266,6 +266,37 @@ def operators():
     train(nn.Sequential(make_launching(nn.Linear(8, 8)), Gemms()), torch.randn(4, 8), torch.arange(4))
 
 
+class _WithinBackward(torch.autograd.Function):
+    """Its backward calls backward, as often as is asked for. PyTorch goes on with what is deeper than 60 on a thread of its own,
+    which no Python called, as with everything on a GPU."""
+
+    @staticmethod
+    def forward(ctx, x, depth):
+        ctx.depth = depth
+        ctx.save_for_backward(x)
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        if ctx.depth == 0:
+            return gradient, None
+        with torch.enable_grad():
+            inner = ctx.saved_tensors[0].detach().requires_grad_()
+            (_WithinBackward.apply(inner.sin(), ctx.depth - 1) @ inner.t()).sum().backward()
+        return gradient + inner.grad, None
+
+
+class Deep(nn.Module):
+    def forward(self, x):
+        return _WithinBackward.apply(x, 64)
+
+
+def backward_on_a_thread_of_pytorchs():
+    """As on a GPU: no frame of Python is around the operators."""
+    model = make_launching(nn.Sequential(nn.Linear(8, 8), Deep(), nn.Linear(8, 4)))
+    train(model, torch.randn(4, 8), torch.arange(4))
+
+
 def warned():
     """Places that warnings name: of an operator, which its kernel gives, and of backward, in every step."""
     class Lone(nn.Linear):
@@ -284,8 +315,8 @@ def warned():
 
 
 CASES = {case.__name__: case for case in (
-    resnet50, mixed, unknown_operators, apart, apart_and_failing, odd_step, subclass, script, own_mode, compiled_function, raising_in_description, gpt,
-    inference_mode, shared, allocations, operators, warned)}
+    resnet50, mixed, unknown_operators, apart, apart_and_failing, odd_step, subclass, script, own_mode, compiled_function,
+    raising_in_description, gpt, inference_mode, shared, allocations, operators, warned, backward_on_a_thread_of_pytorchs)}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)

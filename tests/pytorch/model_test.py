@@ -16,7 +16,8 @@ import layers_test  # noqa: E402
 from layers_test import GPU, PYTHON, environment_without_gable  # noqa: E402
 
 CASES = ("resnet50", "mixed", "unknown_operators", "apart", "apart_and_failing", "odd_step", "subclass", "script", "own_mode",
-         "raising_in_description", "gpt", "inference_mode", "shared", "compiled_function", "allocations", "operators", "warned")
+         "raising_in_description", "gpt", "inference_mode", "shared", "compiled_function", "allocations", "operators", "warned",
+         "backward_on_a_thread_of_pytorchs")
 PROGRAM = os.path.join(HERE, "described.py")
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 FLOAT = 4  # bytes
@@ -339,6 +340,11 @@ class Model(gable_run.ReportTest):
                           ("compiled_function", "torch.compile")):
             with self.subTest(case):
                 self.assert_not_described(self.report(case), why)
+
+    def test_a_backward_that_no_python_called(self):
+        report = self.report("backward_on_a_thread_of_pytorchs", "--active", "1", "--stacks")
+        self.assertEqual(self.work(report, ("Sequential", "0"), "backward")[0], 2 * 4 * 8 * 8)
+        self.assertEqual(self.work(report, ("Sequential", "2"), "backward")[0], 2 * 2 * 4 * 8 * 4)
 
     def test_what_a_module_raises_is_the_programs_own(self):
         report = self.report("raising_in_description")

@@ -9,7 +9,7 @@ Where PyTorch might do anything else because a mode stands by, the model is not 
 import sys
 
 from gable_profiler import _call_places, _dynamo, _library, _tree
-from gable_profiler._places import call_as_from
+from gable_profiler._places import call_as_from, caller
 from gable_profiler._work import Work, tensors_in
 
 _MOST_TENSORS = 16  # of a module's inputs or outputs
@@ -332,9 +332,10 @@ def _make_mode(torch, library, description):
             if not work.knows(operator) and is_made_of_others(operator):
                 with self:  # inference mode shows what others are made of
                     return operator._op_dk(composite, *args, **kwargs)
-            outer = opened(operator, args, kwargs, sys._getframe(1))
+            frame = caller()
+            outer = opened(operator, args, kwargs, frame)
             try:
-                out = call_as_from(sys._getframe(1), getattr(operator, "_op", operator), args, kwargs)
+                out = call_as_from(frame, getattr(operator, "_op", operator), args, kwargs)
                 try:
                     description.saw(operator)
                     tell(operator, args, kwargs, out)

@@ -7,8 +7,9 @@ as soon as the model is known to generate: it has decoded before, or a function 
 
 Of an encoder and a decoder the tokens are the decoder's. When the encoder alone runs, which reads a prompt of any kind, it is prefill.
 """
-import sys
 import weakref
+
+from gable_profiler._places import caller
 
 _FUNCTIONS_AROUND = 16  # looked at for one that is called generate
 _GROWTHS = 2  # by one token each, in a row: then the model generates without a cache
@@ -106,7 +107,7 @@ class Generation:
 
 
 def _is_generating():
-    frame = sys._getframe(3)
+    frame = caller(2)
     for _ in range(_FUNCTIONS_AROUND):
         if frame is None:
             return False

@@ -6,6 +6,7 @@ import sys
 import weakref
 
 from gable_profiler import _tree
+from gable_profiler._places import caller
 
 _FRAMES_AROUND = 32  # looked at
 _FUNCTION = 1  # CO_OPTIMIZED
@@ -49,7 +50,7 @@ class Holders:
     def _look(self, module):
         """Of several holders the outermost."""
         found, seen = (None, ()), {id(module)}
-        frame = sys._getframe(2)
+        frame = caller(1)
         for _ in range(_FRAMES_AROUND):
             if frame is None:
                 break

@@ -3,7 +3,7 @@
 import functools
 import sys
 
-from gable_profiler._places import call_as_from
+from gable_profiler._places import call_as_from, caller
 
 
 def follow(library):
@@ -16,9 +16,9 @@ def follow(library):
     @functools.wraps(fetch)
     def fetch_followed(*args, **kwargs):
         if not begin():
-            return call_as_from(sys._getframe(1), fetch, args, kwargs)
+            return call_as_from(caller(), fetch, args, kwargs)
         try:
-            return call_as_from(sys._getframe(1), fetch, args, kwargs)
+            return call_as_from(caller(), fetch, args, kwargs)
         finally:
             end()
 

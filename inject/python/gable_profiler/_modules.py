@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follows the calls of modules: each opens the layer that has its place in the model."""
 import functools
-import sys
 import weakref
 
 from gable_profiler import _dynamo, _generation, _holders, _later, _running, _slot, _tree
+from gable_profiler._places import caller
 
 _BETWEEN_NAMES = b"\x1f"
 _BEFORE_CLASS = b"\x1e"
@@ -167,7 +167,7 @@ def follow(torch, library, steps, description):
         try:
             if is_compiling():  # torch.export runs it, and no kernel
                 return 0
-            if unfollowed.threads and unfollowed.last(sys._getframe(1)):
+            if unfollowed.threads and unfollowed.last(caller()):
                 return 0
             if stepping.open:
                 stepping.runs()  # no more, where an exception ended the step

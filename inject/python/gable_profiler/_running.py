@@ -4,6 +4,7 @@ import sys
 import threading
 
 from gable_profiler import _dynamo
+from gable_profiler._places import caller
 
 
 def when_imported(module, then):
@@ -71,7 +72,7 @@ def follow_calls(torch, module_class, followed):
         return
 
     def __call__(self, *args, **kwargs):
-        if unfollowed.last(sys._getframe(1)):
+        if unfollowed.last(caller()):
             return call(self, *args, **kwargs)
         if module_class.__call__ is __call__:
             module_class.__call__ = followed

@@ -8,7 +8,7 @@ import sys
 import threading
 
 from gable_profiler import _autograd, _dynamo, _library
-from gable_profiler._places import call_as_from
+from gable_profiler._places import call_as_from, caller
 
 _NONE, _FORWARD = 0, 1
 _FORWARDS_WITHOUT_BACKWARD = 4  # in a row: then forwards are steps, also with gradients on or in a training program
@@ -103,7 +103,7 @@ class Stepping:
         steps = self._steps() if self.open else None
         if not steps:
             return False
-        running, frame = set(), sys._getframe(1)
+        running, frame = set(), caller()
         while frame is not None:
             running.add(id(frame))
             frame = frame.f_back
@@ -153,7 +153,7 @@ class _Closure:
 
     def __call__(self, *args, **kwargs):
         paused = self._stepping.pause()
-        result = call_as_from(sys._getframe(1), self._closure, args, kwargs)
+        result = call_as_from(caller(), self._closure, args, kwargs)
         self._stepping.resume(paused)  # after an exception the step is over, too
         return result
 
@@ -185,14 +185,15 @@ def follow(torch, library, description):
     def before_step(optimizer, args, kwargs):
         if is_compiling():
             return None
-        stepping.begin(sys._getframe(1))
+        stepping.begin(caller())
         return _with_closure(stepping, args, kwargs)
 
     def after_step(optimizer, args, kwargs):
-        if not is_compiling() and stepping.end(sys._getframe(1)):
+        if not is_compiling() and stepping.end(caller()):
             steps.optimizer_ended()
 
     _dynamo.keep_out(torch, _Closure.__call__, callees=True)
+    _dynamo.keep_out(torch, caller, callees=False)
     optimizers.register_optimizer_step_pre_hook(before_step)
     optimizers.register_optimizer_step_post_hook(after_step)
 
@@ -219,8 +220,8 @@ def follow(torch, library, description):
             if not is_compiling() and steps.finder != threading.get_ident():
                 steps.backward_begins()
                 if description.running:
-                    return description.run_backward(sys._getframe(1), run_backward, args, kwargs)
-            return call_as_from(sys._getframe(1), run_backward, args, kwargs)
+                    return description.run_backward(caller(), run_backward, args, kwargs)
+            return call_as_from(caller(), run_backward, args, kwargs)
 
     variable._execution_engine = Engine()
     return steps
