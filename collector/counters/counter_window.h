@@ -76,6 +76,9 @@ class CounterWindow {
   // Why the profiler may still be enabled after close(); no failure if it is disabled.
   [[nodiscard]] CuptiFailure not_closed() const { return profiler_.not_disabled(); }
   [[nodiscard]] std::uint64_t image_bytes() const;
+  void limit_ranges(std::size_t most, const CuptiFailure& why) {
+    profiler_.limit_ranges(most, why);
+  }
 
  private:
   bool take_turn(UniqueLock& lock) GABLE_REQUIRES(mutex_);

@@ -11,6 +11,9 @@ namespace gable {
 namespace {
 
 constexpr std::uint64_t kLeastMemory = std::uint64_t{512} << 20;
+// What a range takes of the GPU's memory, as seen on an H200; of what is free, counters take at
+// most this share, as the program may want the rest.
+constexpr std::uint64_t kMemoryOfRange = 1200000, kShareOfFree = 4;
 
 }  // namespace
 
@@ -43,11 +46,54 @@ CuptiFailure Counters::begin(const Place& place, WindowId window, Phase phase,
                              std::size_t max_ranges) {
   auto* context = find(place, true);
   if (context == nullptr) return {};
-  auto failure = begin_on(*context, phase, max_ranges);
+  if (!has_turn(*context, window, phase)) {
+    context->usable.store(false, std::memory_order_relaxed);
+    context->begun.store(window, std::memory_order_release);
+    return {};
+  }
+  auto failure = make_way(*context);
+  if (!failure.failed()) failure = begin_on(*context, phase, max_ranges);
   const bool usable = !failure.failed() && context->window.active();
   context->usable.store(usable, std::memory_order_relaxed);
   context->begun.store(window, std::memory_order_release);
   return failure;
+}
+
+bool Counters::has_turn(const Context& context, WindowId window, Phase phase) {
+  const MutexLock hold(mutex_);
+  auto& turn = turns_[context.place.device];
+  const auto had = [phase](Context& each) -> std::uint64_t& {
+    return each.turns[{phase.kind, phase.group}];
+  };
+  if (turn.window != window) {
+    Context* chosen = nullptr;
+    for (auto& each : contexts_) {
+      if (each.gone || each.place.device != context.place.device) continue;
+      if (chosen == nullptr || had(each) < had(*chosen)) chosen = &each;
+    }
+    turn = {window, chosen};
+    if (chosen != nullptr) ++had(*chosen);
+  }
+  return turn.context == &context;
+}
+
+std::uint32_t Counters::sharing(const Place& place) {
+  const MutexLock hold(mutex_);
+  std::uint32_t count = 0;
+  for (const auto& each : contexts_)
+    count += !each.gone && each.place.device == place.device ? 1 : 0;
+  return count;
+}
+
+CuptiFailure Counters::make_way(const Context& context) {
+  CuptiFailure first;
+  for (auto* each : all()) {
+    if (each == &context || each->place.device != context.place.device || !each->window.enabled())
+      continue;
+    auto failure = each->window.close();
+    if (!first.failed()) first = failure;
+  }
+  return first;
 }
 
 // The first time on a context, CUPTI takes what it needs of the GPU's memory. The profiler is
@@ -61,6 +107,15 @@ CuptiFailure Counters::begin_on(Context& context, Phase phase, std::size_t max_r
         "Only " + std::to_string(*before >> 20) +
             " MiB of GPU memory are free, and counters may need 512 MiB; leave that much free, for "
             "example with a smaller batch."};
+  }
+  // While it is enabled it has its memory already.
+  if (before && !context.window.enabled()) {
+    const auto ranges = *before / kShareOfFree / kMemoryOfRange;
+    if (ranges < max_ranges)
+      context.window.limit_ranges(
+          ranges, {CUPTI_ERROR_OUT_OF_MEMORY,
+                   std::to_string(*before >> 20) +
+                       " MiB of GPU memory are free, of which counters may take a quarter."});
   }
   CuptiFailure failure;
   const auto* plan = plan_.load(std::memory_order_acquire);

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/base/mutex.h"
@@ -45,6 +47,8 @@ class Counters {
   // reported once per window and context.
   [[nodiscard]] CuptiFailure begin(const Place& place, WindowId window, Phase phase,
                                    std::size_t max_ranges);
+  // How many contexts of the place's device take turns.
+  [[nodiscard]] std::uint32_t sharing(const Place& place);
   // Whether the profiler is between its start and its end on some context.
   [[nodiscard]] bool active();
   // Ends the open window on every context without reading it.
@@ -100,6 +104,7 @@ class Counters {
     std::atomic<WindowId> begun{kNoWindow};
     std::atomic<bool> usable{false};  // the begun window collects
     std::atomic<bool> gone{false};
+    std::map<std::pair<PhaseKind, std::uint8_t>, std::uint64_t> turns;  // had; guarded by mutex_
     bool had = false;  // CUPTI has allocated its memory here; used only by the thread that begins
                        // windows
     std::optional<std::uint64_t> gpu_bytes;  // guarded by mutex_
@@ -107,6 +112,11 @@ class Counters {
   Context* find(const Place& place, bool create);
   std::vector<Context*> all();
 
+  // Whether the context is counted in the window. CUPTI counts one context of a device at a time
+  // (on an H200 the second one's Start returns HARDWARE_BUSY), so they take turns.
+  bool has_turn(const Context& context, WindowId window, Phase phase);
+  // Disables the profilers of the device's other contexts, which have had their turns.
+  CuptiFailure make_way(const Context& context);
   CuptiFailure begin_on(Context& context, Phase phase, std::size_t max_ranges);
 
   ProfilerEngine engine_;
@@ -118,6 +128,11 @@ class Counters {
   // Guards the two containers. Never held while calling CUPTI.
   Mutex mutex_;
   std::deque<Context> contexts_ GABLE_GUARDED_BY(mutex_);
+  struct Turn {
+    WindowId window = kNoWindow;
+    const Context* context = nullptr;
+  };
+  std::map<std::int32_t, Turn> turns_ GABLE_GUARDED_BY(mutex_);  // by device
   // Results of contexts that ended within a window.
   std::vector<CounterResult> early_ GABLE_GUARDED_BY(mutex_);
 };

@@ -221,6 +221,14 @@ CuptiFailure RangeProfiler::refused_ranges() const {
   return state_->refused_ranges;
 }
 
+void RangeProfiler::limit_ranges(std::size_t most, const CuptiFailure& why) {
+  most = std::max(most, State::kFewestRanges);
+  if (most >= state_->most_ranges) return;
+  state_->most_ranges = most;
+  const MutexLock hold(state_->mutex);
+  state_->refused_ranges = why;
+}
+
 bool RangeProfiler::enabled() const { return state_->object != nullptr; }
 
 std::uint64_t RangeProfiler::image_bytes() const {

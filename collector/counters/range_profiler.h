@@ -94,7 +94,10 @@ class RangeProfiler {
   // CUPTI's answer when it refused more ranges.
   [[nodiscard]] CuptiFailure refused_ranges() const;
   [[nodiscard]] bool enabled() const;
-  [[nodiscard]] std::uint64_t image_bytes() const;  // counter images held, host memory
+  [[nodiscard]] std::uint64_t image_bytes()
+      const;  // the most that counter images took, host memory
+  // No more ranges from here on, but never fewer than are worth a window.
+  void limit_ranges(std::size_t most, const CuptiFailure& why);
 
  private:
   struct State;

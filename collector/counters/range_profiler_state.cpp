@@ -23,7 +23,7 @@ CuptiFailure RangeProfiler::State::enable() {
   if (const auto code = GABLE_CALL(api, cuptiRangeProfilerEnable, &params); code != CUPTI_SUCCESS)
     return call_failed(api, "cuptiRangeProfilerEnable", code);
   object = params.pRangeProfilerObject;
-  configured = false;
+  configured.reset();
   return {};
 }
 
@@ -31,10 +31,15 @@ CuptiFailure RangeProfiler::State::disable() {
   if (object == nullptr || runs_on) return {};
   GABLE_PARAMS(CUpti_RangeProfiler_Disable, params);
   params.pRangeProfilerObject = object;
-  configured = false;
+  configured.reset();
   const auto code = GABLE_CALL(api, cuptiRangeProfilerDisable, &params);
   object = nullptr;  // it may be gone all the same
-  if (code == CUPTI_SUCCESS) return {};
+  if (code == CUPTI_SUCCESS) {
+    for (auto& one : prepared) one.image = nullptr;
+    images.clear();
+    bytes = 0;
+    return {};
+  }
   pinned = true;
   auto failure = call_failed(api, "cuptiRangeProfilerDisable", code);
   const MutexLock hold(mutex);
@@ -70,7 +75,8 @@ CuptiFailure RangeProfiler::State::make_image(std::size_t ranges) {
   const bool fits = current->image != nullptr && current->image->size() == params.counterDataSize;
   if (!fits) {
     current->image = &images.emplace_back(params.counterDataSize);
-    image_bytes.fetch_add(params.counterDataSize, std::memory_order_relaxed);
+    bytes += params.counterDataSize;
+    image_bytes = std::max(image_bytes.load(), bytes);
   }
   current->image_ranges = ranges;
   return {};
@@ -111,12 +117,18 @@ CUptiResult RangeProfiler::State::set_config(RangeMode mode) {
       code = CUPTI_SUCCESS;
     }
   }
-  if (code == CUPTI_SUCCESS) configured = true;
+  if (code == CUPTI_SUCCESS) configured = Configuration{current->plan, mode, current->image_ranges};
   return code;
 }
 
+CuptiFailure RangeProfiler::State::renew(const Configuration& wanted) {
+  if (!configured || *configured == wanted) return {};
+  if (auto failure = disable(); failure.failed()) return failure;
+  return enable();
+}
+
 CuptiFailure RangeProfiler::State::configure(RangeMode mode) {
-  const bool used = configured;
+  const bool used = configured.has_value();
   auto code = set_config(mode);
   if (code != CUPTI_SUCCESS && used && !is_final(code)) {
     if (auto failure = disable(); failure.failed()) return failure;
@@ -157,8 +169,14 @@ CuptiFailure RangeProfiler::State::start(const PassPlan& plan, RangeMode mode,
 }
 
 CuptiFailure RangeProfiler::State::begin(RangeMode mode, std::size_t max_ranges) {
+  if (current->image_ranges > most_ranges) {
+    current->image = nullptr;
+    current->image_ranges = 0;
+  }
   current->image_ranges = std::max(current->image_ranges, max_ranges);
-  if (auto failure = make_image(max_ranges); failure.failed()) return failure;
+  if (auto failure = renew({current->plan, mode, current->image_ranges}); failure.failed())
+    return failure;
+  if (auto failure = make_image(current->image_ranges); failure.failed()) return failure;
   if (auto failure = reset_image(); failure.failed()) return failure;
   if (auto failure = configure(mode); failure.failed()) return failure;
   GABLE_PARAMS(CUpti_RangeProfiler_Start, params);

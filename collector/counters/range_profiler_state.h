@@ -7,6 +7,7 @@
 #include <limits>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,13 +36,24 @@ struct RangeProfiler::State {
   PatientCalls patient;
   // Only one of the calls below runs at a time, on any thread; other threads may read the atomics.
   std::atomic<CUpti_RangeProfiler_Object*> object{nullptr};
-  bool range_open = false;         // between push and pop
-  bool started = false;            // between start and stop
-  bool configured = false;         // `object` has had a configuration
+  bool range_open = false;  // between push and pop
+  bool started = false;     // between start and stop
+  // What `object` was configured with first. On an H200 a second SetConfig with other metrics, or
+  // for another kind of range, succeeds and changes nothing: the object goes on with the first one.
+  struct Configuration {
+    const PassPlan* plan = nullptr;
+    RangeMode mode = RangeMode::user;
+    std::size_t ranges = 0;
+    bool operator==(const Configuration& other) const {
+      return plan == other.plan && mode == other.mode && ranges == other.ranges;
+    }
+  };
+  std::optional<Configuration> configured;
   std::uint16_t target_level = 0;  // 0 in NVIDIA's samples; the older API wanted minNestingLevel
   std::list<Prepared> prepared;
   std::list<std::vector<std::uint8_t>> images;  // never freed before disable: CUPTI keeps pointers
-  std::atomic<std::uint64_t> image_bytes{0};    // bytes of all images; read by other threads
+  std::uint64_t bytes = 0;                      // of all images
+  std::atomic<std::uint64_t> image_bytes{0};    // the most that were held; read by other threads
   Prepared* current = nullptr;
   // Other tools saw CUPTI refuse more than 2000 to 3000 ranges; these few should work anywhere.
   static constexpr std::size_t kLikelyRanges = 1024, kFewestRanges = 256;
@@ -74,7 +86,7 @@ struct RangeProfiler::State {
   }
 
   CuptiFailure enable();
-  CuptiFailure disable();
+  CuptiFailure disable();  // frees the images: for 1000 ranges one takes 100 to 250 MB
   CuptiFailure prepare(const PassPlan& plan);
   // A counter image with room for `ranges`; one that became too small stays alive beside it. Asked
   // before every window: initializing an image says nothing of metrics, so CUPTI can only know them
@@ -83,7 +95,9 @@ struct RangeProfiler::State {
   // Makes the image empty, as it must be for every window.
   CuptiFailure reset_image();
   CUptiResult set_config(RangeMode mode);
-  // Configures the object; if it accepts only one configuration, a new object is made.
+  // A new object, where this one has another configuration.
+  CuptiFailure renew(const Configuration& wanted);
+  // Configures the object; if it refuses, though it was configured alike before, a new one.
   CuptiFailure configure(RangeMode mode);
   CuptiFailure start(const PassPlan& plan, RangeMode mode, std::size_t max_ranges);
   CuptiFailure begin(RangeMode mode, std::size_t ranges);

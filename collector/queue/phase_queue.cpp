@@ -22,8 +22,8 @@ void PhaseQueue::set_groups(std::uint32_t groups) {
 
 std::uint32_t PhaseQueue::least_steps() const {
   const auto& o = options_;
-  return o.wait + o.warmup + (o.hw ? o.hw_groups : 0) + (o.flops ? active(PhaseKind::flops) : 0) +
-         (o.time ? 1 : 0);
+  return o.wait + o.warmup + (o.hw ? o.hw_groups * shares_ : 0) +
+         (o.flops ? active(PhaseKind::flops) : 0) + (o.time ? 1 : 0);
 }
 
 void PhaseQueue::add_place(Phase phase, Goal goal, std::uint32_t round, double tail) {
@@ -63,7 +63,11 @@ void PhaseQueue::make_order() {
 }
 
 std::uint32_t PhaseQueue::active(PhaseKind kind) const {
-  return options_.active.value_or(kind == PhaseKind::flops ? kTwice : kLeastTimes);
+  return options_.active.value_or(kind == PhaseKind::flops ? kTwice : kLeastTimes) * turns(kind);
+}
+
+void PhaseQueue::share(std::uint32_t contexts) {
+  if (!options_.by_number) shares_ = std::max(shares_, contexts);
 }
 
 bool PhaseQueue::warmed_up() const {
@@ -103,16 +107,16 @@ bool PhaseQueue::enough(const Class& c, std::size_t index) const {
   if (counts_exactly()) {
     const auto exactly = active(kind);
     if (place.windows >= std::max(kMostOfAll, exactly * 16)) return true;
-    return had.windows >= (place.goal == Goal::once ? std::min(exactly, 1u) : exactly);
+    return had.windows >= (place.goal == Goal::once ? std::min(exactly, turns(kind)) : exactly);
   }
   const auto& wanted = had.wanted;
   if (place.windows >= std::max(kMostOfAll, most(wanted))) return true;
   const bool time = kind == PhaseKind::time;
   switch (place.goal) {
     case Goal::once:
-      return had.windows >= 1;
+      return had.windows >= turns(kind);
     case Goal::samples: {
-      if (had.windows < 1) return false;
+      if (had.windows < turns(kind)) return false;
       const bool more = options_.budget ? wanted.lacking > place.tail : had.here.wanted.more;
       return !more || had.here.windows >= most(had.here.wanted);
     }
@@ -132,9 +136,11 @@ bool PhaseQueue::open(std::size_t index) const {
   return !place.given_up && (place.phase.kind != PhaseKind::flops || place.round >= timed_rounds_);
 }
 
-// Samples come before spread, the phase with the fewest windows before the others. Times come in a
-// row of kLeastTimes first, then in pairs: only a step followed by another timed one has a length
-// on the GPU, and nothing is switched when the second begins.
+// Samples come before spread. A hardware pass goes on until it has enough: another one needs a new
+// profiler object, which took an H200 200 ms and more than 1 ms for each launch of a step. Else the
+// phase with the fewest windows comes first. Times come in a row of kLeastTimes first, then in
+// pairs: only a step followed by another timed one has a length on the GPU, and nothing is switched
+// when the second begins.
 std::size_t PhaseQueue::whose_turn(const Class& c, std::size_t index) const {
   const auto round = order_[index].round;
   std::size_t chosen = order_.size();
@@ -146,6 +152,7 @@ std::size_t PhaseQueue::whose_turn(const Class& c, std::size_t index) const {
     const bool lacks = counts_exactly() || had.wanted.more || (time && had.windows < kLeastTimes);
     std::uint64_t turn = 0;
     if (options_.steps) turn = time && lacks ? turn_of_times(had.windows) : had.windows;
+    if (!time && order_[i].phase == newest_) turn = 0;
     if (!lacks) turn += std::uint64_t{1} << 32;
     if (chosen < order_.size() && turn >= least) continue;
     chosen = i;
@@ -266,6 +273,7 @@ void PhaseQueue::count(Phase phase, std::uint64_t hash, bool kept) {
     return;
   }
   if (phase.kind == PhaseKind::off) return;
+  newest_ = phase;
   if (phase.kind == PhaseKind::time && !order_.empty()) {
     const auto index = std::min(earliest_missing(), order_.size() - 1);
     timed_rounds_ = std::max(timed_rounds_, order_[index].round + 1);

@@ -65,6 +65,10 @@ class PhaseQueue {
   // window.
   void set_groups(std::uint32_t groups);
 
+  // A counter window counts one of so many contexts, which take turns: as many windows are needed
+  // of each phase. Has no effect with several ranks, whose windows must stay in step.
+  void share(std::uint32_t contexts);
+
   // Records a step with that hash of launches before the first window.
   void saw_step(std::uint64_t hash) { ++sequences_[hash]; }
 
@@ -143,6 +147,7 @@ class PhaseQueue {
   void add_place(Phase phase, Goal goal, std::uint32_t round, double tail = 0);
   void add_round(std::uint32_t round);
   [[nodiscard]] std::uint32_t active(PhaseKind kind) const;  // windows wanted, if exact
+  [[nodiscard]] std::uint32_t turns(PhaseKind kind) const { return is_counter(kind) ? shares_ : 1; }
   [[nodiscard]] bool counts_exactly() const { return options_.active || options_.by_number; }
   void count(Phase phase, std::uint64_t hash, bool kept);
   void follow(std::uint64_t hash);
@@ -167,9 +172,10 @@ class PhaseQueue {
   QueueOptions options_;
   std::vector<Place> order_;
   std::uint32_t waited_ = 0, warmed_ = 0, thrown_away_ = 0;
+  std::uint32_t shares_ = 1;
   std::uint32_t timed_rounds_ = 0;  // rounds with kernel records on: no more flops
   Class numbered_;                  // with by_number: all windows since the warm-up
-  Phase thrown_phase_;
+  Phase thrown_phase_, newest_;     // newest_: of the last window that measured
   bool repeated_ = false, reaching_ = false;
   // Hashes seen before the first window (bounded by wait and warm-up).
   std::map<std::uint64_t, std::uint64_t> sequences_;

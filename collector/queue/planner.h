@@ -34,6 +34,7 @@ class Planner {
   void take_again(PhaseKind kind);
   // Discards what was collected and collects it again.
   void collect_again() { queue_.collect_again(); }
+  void share(std::uint32_t contexts) { queue_.share(contexts); }
   // Records a step with that hash of launches before the first window.
   void saw_step(std::uint64_t hash) { queue_.saw_step(checks_.classes ? hash : 0); }
 

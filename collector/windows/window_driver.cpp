@@ -204,6 +204,10 @@ std::optional<WindowId> WindowDriver::join_window(const Counters::Place& place) 
     refused(phase, failure);
   else
     fallback_.cut_windows(queue_);
+  if (const auto contexts = counters_.sharing(place); contexts > 1) {
+    const MutexLock hold(queue_.mutex());
+    queue_.planner().share(contexts);
+  }
   fallback_.say_owed(queue_);
   return window;
 }

@@ -32,10 +32,9 @@ def order(groups, active):
         return [*["time"] * count, "reach"] if count else []
     left = max(0, active - 3)
     phases = [*range(groups), *["flops"] * active, *timed(active - left)]
-    for _ in range(1, active):
-        phases += [*range(groups), *timed(min(2, left))]
-        left -= min(2, left)
-    return phases
+    for group in range(groups):  # what is left of each pass, one after the other
+        phases += [group] * (active - 1)
+    return phases + timed(left)
 
 
 def windows(steps, groups, active=3, wait=1, warmup=1):

@@ -54,7 +54,7 @@ class Borders(SmallTest):
         self.assertEqual((root["time_ns"]["total"], root["flops"]["total"], root["bytes"]["dram"]), (50000, None, None))
 
     def test_the_queue_twice(self):
-        report = self.report("two_contexts", "--step-range", "^step$", "--active", "2", "--repeat", "2")
+        report = self.report("counted_time", "--step-range", "^step$", "--active", "2", "--repeat", "2")
         self.assert_steps(report, hw=16, flops=4, time=4)
         self.assert_plain_step(report)
 

@@ -37,9 +37,10 @@ const char* default_of(const std::string& name) {
   if (name == "copies_in_auto_ranges") return "none";
   if (name == "capture_in_window") return "harmless";
   if (name == "late_modules") return "patched";
-  if (name == "second_config" || name == "start_in_callback") return "allowed";
+  if (name == "start_in_callback") return "allowed";
+  if (name == "second_config") return "ignored";
   if (name == "target_level" || name == "stop_thread" || name == "current_context") return "any";
-  if (name == "profiler_objects") return "one_per_context";
+  if (name == "profiler_objects") return "one_started";
   if (name == "permission_asked_at") return "enable";
   if (name == "sass_permission") return "needed";
   if (name == "engine_start") return "resets_activity";

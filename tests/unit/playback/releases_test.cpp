@@ -17,6 +17,7 @@ TEST_F(Releases, TooManyRanges) {
   Ranges ranges(context_);
   ASSERT_EQ(Ranges::initialize(), CUPTI_SUCCESS);
   ASSERT_EQ(ranges.enable(), CUPTI_SUCCESS);
+  flip("second_config", "allowed");
   flip("range_limit", "size_2000");
   EXPECT_EQ(ranges.make_images(kHardware, 2000), CUPTI_SUCCESS);
   EXPECT_EQ(ranges.make_images(kHardware, 2001), no);

@@ -151,13 +151,29 @@ TEST_F(Switches, ModulesThatAreLoadedAfterEnable) {
 }
 
 TEST_F(Switches, ASecondConfigurationOfOneObject) {
-  for (const bool allowed : {true, false}) {
-    flip("second_config", allowed ? "allowed" : "refused");
+  for (const char* answer : {"ignored", "allowed", "refused"}) {
+    flip("second_config", answer);
     Ranges ranges(context_);
     ranges.begin(kHardware);
     ASSERT_EQ(two_ranges(ranges), 2u);
-    EXPECT_EQ(ranges.set_config(), allowed ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION);
+    EXPECT_EQ(ranges.set_config(),
+              std::string(answer) == "refused" ? CUPTI_ERROR_INVALID_OPERATION : CUPTI_SUCCESS);
   }
+}
+
+TEST_F(Switches, WithTheFirstConfigurationNothingElseIsCounted) {
+  std::vector<std::uint8_t> config, image;  // in use until the object is disabled
+  Ranges ranges(context_);
+  ranges.begin(kHardware);
+  ASSERT_EQ(two_ranges(ranges), 2u);
+  EXPECT_EQ(ranges.value(0, kHardware[1]), 8);
+  config = std::move(ranges.config);
+  image = std::move(ranges.image);
+  ASSERT_EQ(ranges.make_images(kSass), CUPTI_SUCCESS);
+  ASSERT_EQ(ranges.set_config(), CUPTI_SUCCESS);
+  ASSERT_EQ(ranges.start(), CUPTI_SUCCESS);
+  ASSERT_EQ(two_ranges(ranges), 2u);
+  EXPECT_TRUE(std::isnan(ranges.value(0, kSass[0])));
 }
 
 TEST_F(Switches, TargetNestingLevel) {

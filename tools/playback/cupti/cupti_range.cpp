@@ -212,14 +212,17 @@ CUptiResult CUPTIAPI cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_P
   if (replay && !automatic) {
     return refuse(__func__, "with kernel replay and user ranges");
   }
-  object->config = std::move(config);
   object->image = params->pCounterDataImage;
   object->image_size = params->counterDataImageSize;
-  object->mode = params->range;
-  object->replays = replay ? *passes : 0;
-  object->max_ranges = params->maxRangesPerPass;
-  object->levels = params->numNestingLevels;
-  object->first_level = params->minNestingLevel;
+  // On an H200 the object goes on with its first configuration, and only the image is another one.
+  if (object->configurations == 0 || control.is("second_config", "allowed")) {
+    object->config = std::move(config);
+    object->mode = params->range;
+    object->replays = replay ? *passes : 0;
+    object->max_ranges = params->maxRangesPerPass;
+    object->levels = params->numNestingLevels;
+    object->first_level = params->minNestingLevel;
+  }
   object->configured = true;
   object->stopped = false;
   ++object->configurations;

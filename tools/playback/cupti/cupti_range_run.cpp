@@ -3,6 +3,7 @@
 // their order.
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "tools/playback/cupti/cupti_range.h"
@@ -22,6 +23,21 @@ std::uint64_t range_ns() {
   static const char* const text = std::getenv("GABLE_PLAYBACK_RANGE_NS");
   static const std::uint64_t ns = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
   return ns;
+}
+
+// NaN for what the image is to have and the object did not collect.
+std::vector<double> values_for(const std::vector<std::string>& wanted,
+                               const std::vector<std::string>& collected, const Collected& range) {
+  if (wanted == collected) return range.values;
+  std::vector<double> values;
+  values.reserve(wanted.size());
+  for (const std::string& metric : wanted) {
+    const auto found = std::find(collected.begin(), collected.end(), metric);
+    values.push_back(found == collected.end()
+                         ? std::numeric_limits<double>::quiet_NaN()
+                         : range.values[static_cast<std::size_t>(found - collected.begin())]);
+  }
+  return values;
 }
 
 bool wrong_thread(const CUpti_RangeProfiler_Object& object) {
@@ -45,6 +61,11 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* p
     return CUPTI_ERROR_INVALID_OPERATION;
   check_current(__func__, *object);
   verify_pins(__func__, *object);
+  for (const CUpti_RangeProfiler_Object* other : range_objects()) {
+    if (other->started && other->context->device == object->context->device &&
+        the_gpu().control().is("profiler_objects", "one_started"))
+      return CUPTI_ERROR_HARDWARE_BUSY;
+  }
   if (kernel_activity_enabled() &&
       the_gpu().control().is("activity_with_counters", "hang_reported")) {
     broken("cuptiRangeProfilerStart was called while kernel activity is enabled (a reported hang)");
@@ -119,8 +140,10 @@ CUptiResult CUPTIAPI cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData
   ranges.resize(ranges.size() - lost);
   dropped += lost;
   if (gpu.control().is("range_order", "reversed")) std::reverse(ranges.begin(), ranges.end());
+  const auto wanted = CounterImage(object->image, object->image_size).metrics();
   for (const Collected& range : ranges) {
-    if (!CounterImage::append(object->image, object->image_size, {range.name, range.values}))
+    if (!CounterImage::append(object->image, object->image_size,
+                              {range.name, values_for(wanted, object->config.metrics, range)}))
       ++dropped;
   }
   pin(*object, object->image, object->image_size, "counter image");

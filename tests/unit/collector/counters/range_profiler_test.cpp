@@ -81,8 +81,8 @@ TEST(RangeProfiler, ReadsNamesAndValuesOfEachRange) {
   EXPECT_EQ(reading.dropped, 0u);
 }
 
-// Two plans take turns on one object; the engine is initialised once, each plan's host object made
-// once.
+// The engine is initialised once, each plan's host object made once, an object while the plan is
+// the same.
 TEST(RangeProfiler, ManyWindowsReuseWhatTheyCan) {
   ScriptedCupti cupti;
   const auto first = a_filled_plan(1), second = a_filled_plan(2);
@@ -90,25 +90,58 @@ TEST(RangeProfiler, ManyWindowsReuseWhatTheyCan) {
   RangeProfiler profiler(engine, a_context(), "GH100");
   for (int i = 0; i < 6; ++i) {
     RangeProfiler::Reading reading;
-    ASSERT_EQ(window(cupti, profiler, i % 2 == 0 ? first : second, reading).sentence, "");
+    ASSERT_EQ(window(cupti, profiler, i < 3 ? first : second, reading).sentence, "");
     EXPECT_EQ(reading.ranges.size(), 2u);
   }
   EXPECT_EQ(cupti.count("cuptiProfilerInitialize"), 1);
-  EXPECT_EQ(cupti.count("cuptiRangeProfilerEnable"), 1);
+  EXPECT_EQ(cupti.count("cuptiRangeProfilerEnable"), 2);
   EXPECT_EQ(cupti.count("cuptiProfilerHostInitialize"), 2);
   EXPECT_EQ(cupti.count("cuptiRangeProfilerCounterDataImageInitialize"), 6);
   EXPECT_EQ(cupti.broken_rules(), Calls{});
 }
 
-TEST(RangeProfiler, ARefusedSecondConfigurationGetsAFreshObject) {
+// An object keeps its first configuration, whatever SetConfig answers.
+TEST(RangeProfiler, OtherMetricsOtherRangesAndMoreRoomGetAFreshObject) {
   ScriptedCupti cupti;
-  cupti.second_config_refused = true;
   const auto first = a_filled_plan(1), second = a_filled_plan(2);
   ProfilerEngine engine(cupti.api());
   RangeProfiler profiler(engine, a_context(), "GH100");
+  const auto enabled_for = [&](const PassPlan& plan, RangeMode mode, std::size_t room) {
+    EXPECT_FALSE(profiler.start(plan, mode, room).failed());
+    EXPECT_FALSE(profiler.stop().failed());
+    return cupti.count("cuptiRangeProfilerEnable");
+  };
+  EXPECT_EQ(enabled_for(first, RangeMode::user, 64), 1);
+  EXPECT_EQ(enabled_for(first, RangeMode::user, 32), 1);
+  EXPECT_EQ(enabled_for(second, RangeMode::user, 64), 2);
+  EXPECT_EQ(enabled_for(second, RangeMode::automatic, 64), 3);
+  EXPECT_EQ(enabled_for(second, RangeMode::automatic, 65), 4);
+  EXPECT_EQ(cupti.count("cuptiRangeProfilerDisable"), 3);
+  EXPECT_EQ(cupti.broken_rules(), Calls{});
+}
+
+TEST(RangeProfiler, FewerRangesWhereMemoryIsShort) {
+  ScriptedCupti cupti;
+  const auto plan = a_filled_plan();
+  ProfilerEngine engine(cupti.api());
+  RangeProfiler profiler(engine, a_context(), "GH100");
+  profiler.limit_ranges(300, {CUPTI_ERROR_OUT_OF_MEMORY, "Little is free."});
+  ASSERT_FALSE(profiler.start(plan, RangeMode::user, 400).failed());
+  EXPECT_EQ(profiler.most_ranges(), 300u);
+  EXPECT_EQ(profiler.refused_ranges().sentence, "Little is free.");
+  profiler.limit_ranges(5, {CUPTI_ERROR_OUT_OF_MEMORY, "Less is free."});
+  EXPECT_EQ(profiler.most_ranges(), 256u) << "fewer are not worth a window";
+}
+
+TEST(RangeProfiler, ARefusedSecondConfigurationGetsAFreshObject) {
+  ScriptedCupti cupti;
+  cupti.second_config_refused = true;
+  const auto plan = a_filled_plan();
+  ProfilerEngine engine(cupti.api());
+  RangeProfiler profiler(engine, a_context(), "GH100");
   RangeProfiler::Reading reading;
-  ASSERT_EQ(window(cupti, profiler, first, reading).sentence, "");
-  ASSERT_EQ(window(cupti, profiler, second, reading).sentence, "");
+  ASSERT_EQ(window(cupti, profiler, plan, reading).sentence, "");
+  ASSERT_EQ(window(cupti, profiler, plan, reading).sentence, "");
   EXPECT_EQ(reading.ranges.size(), 2u);
   EXPECT_EQ(cupti.count("cuptiRangeProfilerEnable"), 2);
   EXPECT_EQ(cupti.count("cuptiRangeProfilerDisable"), 1);
@@ -127,7 +160,7 @@ TEST(RangeProfiler, TakesTheOtherTargetLevelAndRemembersIt) {
   EXPECT_EQ(cupti.count("cuptiRangeProfilerSetConfig"), 3);
 }
 
-TEST(RangeProfiler, AnImageThatGrewKeepsTheOldOneAlive) {
+TEST(RangeProfiler, AnImageThatGrewReplacesTheOldOne) {
   ScriptedCupti cupti;
   const auto plan = a_filled_plan();
   ProfilerEngine engine(cupti.api());
@@ -136,7 +169,7 @@ TEST(RangeProfiler, AnImageThatGrewKeepsTheOldOneAlive) {
   ASSERT_FALSE(profiler.stop().failed());
   const auto small = profiler.image_bytes();
   ASSERT_FALSE(profiler.start(plan, RangeMode::user, 400).failed());
-  EXPECT_EQ(profiler.image_bytes(), small + 100 * small);
+  EXPECT_EQ(profiler.image_bytes(), 100 * small);
 }
 
 TEST(RangeProfiler, AnUnfinishedPassIsAFailure) {

@@ -75,6 +75,23 @@ TEST(Planner, APhaseGoesOnUntilItsKeysHaveSamples) {
             "hw:1 x1, flops x2, time x3, hw:1 x2");
 }
 
+// Each counter window counts one of the contexts.
+TEST(Planner, ContextsThatTakeTurnsHaveAWindowEach) {
+  const auto enough = [](Phase, int) { return KeyNeeds{}; };
+  Planner planner(planner_options(2));
+  planner.share(2);
+  EXPECT_EQ(play(planner, enough), "hw:1 x2, hw:2 x2, flops x2, time x3");
+  auto exactly = planner_options(2);
+  exactly.active = 1;
+  Planner once(exactly);
+  once.share(3);
+  EXPECT_EQ(play(once, enough), "hw:1 x3, hw:2 x3, flops x3, time x2");
+  exactly.by_number = true;
+  Planner ranks(exactly);
+  ranks.share(3);
+  EXPECT_EQ(play(ranks, enough), "hw:1 x1, hw:2 x1, flops x1, time x2") << "other ranks may not";
+}
+
 TEST(Planner, KeysThatNeverGetTheirSamplesAreNotWaitedForLongerThanTenWindows) {
   Planner planner(planner_options(1));
   std::map<std::string, int> windows;
@@ -83,8 +100,8 @@ TEST(Planner, KeysThatNeverGetTheirSamplesAreNotWaitedForLongerThanTenWindows) {
                    windows[to_string(phase)] = n;
                    return lacking();
                  })
-                .substr(0, 46),
-            "hw:1 x1, flops x10, time x3, hw:1 x1, time x2,");
+                .substr(0, 37),
+            "hw:1 x1, flops x10, time x3, hw:1 x9,");
   EXPECT_EQ(windows, (std::map<std::string, int>{{"hw:1", 10}, {"flops", 10}, {"time", 10}}));
 }
 
@@ -123,8 +140,8 @@ TEST(Planner, ThingsAreCompleteAfterKAndThreeSteps) {
                  [](Phase p, int n) {
                    return n < (p.kind == PhaseKind::flops ? 2 : 3) ? lacking() : KeyNeeds{};
                  }),
-            "hw:1 x1, hw:2 x1, hw:3 x1, hw:4 x1, flops x2, time x3, hw:1 x1, hw:2 x1, hw:3 x1, "
-            "hw:4 x1, hw:1 x1, hw:2 x1, hw:3 x1, hw:4 x1");
+            "hw:1 x1, hw:2 x1, hw:3 x1, hw:4 x1, flops x2, time x3, hw:1 x2, hw:2 x2, hw:3 x2, "
+            "hw:4 x2");
 }
 
 TEST(Planner, WhereWindowsAreLaunchesAPhaseGoesOnWhileNewKeysCome) {
