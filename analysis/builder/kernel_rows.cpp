@@ -127,19 +127,24 @@ void flag_spread(const Profile::State& state, const KeySpreads& spreads, KernelR
     row.flags.emplace_back("work_varies");
   if (spreads.mixed) row.flags.emplace_back("mixed_work");
   const bool apart = spreads.bytes.variation() > kWideSpread ||
-                     spreads.counted_ns.variation() > kWideSpread ||
+                     (!spreads.pushed && spreads.counted_ns.variation() > kWideSpread) ||
                      spreads.time_ns.variation() > kWideSpread;
   if (state.checks.spread && apart) row.flags.emplace_back("spread");
   if (!state.checks.times_agree || spreads.counted_ns.windows == 0 ||
       spreads.time_ns.windows == 0 || !row.time_mean_ns)
     return;
   const double counted = spreads.counted_ns.mean, timed = *row.time_mean_ns;
-  const auto differs = [](double one, double other) {
-    return std::abs(one - other) > std::max(kOtherTime * std::min(one, other), kShortNs);
+  const auto differs = [](double one, double other, double least) {
+    return std::abs(one - other) > std::max(kOtherTime * std::min(one, other), least);
   };
+  // A pushed range may be much longer than its kernel, but not shorter.
+  const bool other = spreads.pushed ? counted < timed && differs(counted, timed, kShortNs)
+                                    : differs(counted, timed, kShortNs);
   // The work may have changed since its FLOPs were counted.
-  const bool since = spreads.ns_at_flops > 0 && differs(spreads.ns_at_flops, timed);
-  if (differs(counted, timed) || since) row.flags.emplace_back("times_differ");
+  const bool since = spreads.ns_at_flops > 0 &&
+                     (spreads.pushed ? differs(spreads.ns_at_flops, counted, kPushedRangeNs)
+                                     : differs(spreads.ns_at_flops, timed, kShortNs));
+  if (other || since) row.flags.emplace_back("times_differ");
 }
 
 // What the kernels of each layer say of its ranges.

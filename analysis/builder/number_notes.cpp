@@ -304,12 +304,12 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
   if (!imported && from_hw > 0 && from_hw == report.kernels.size()) {
     notes.emplace_back(
         "No time window was measured: times are gpu__time_duration of the counter windows, which "
-        "are upper bounds: a counter range may last longer than its kernel.");
+        "are upper bounds: a counter range may last longer than its kernel, by 50 us and more.");
   } else if (!imported && from_hw > 0) {
     notes.push_back(
         "Times of " + kernels(from_hw) +
         " are gpu__time_duration of counter windows, which are upper bounds: no time window "
-        "saw them, and a counter range may last longer than its kernel.");
+        "saw them, and a counter range may last longer than its kernel, by 50 us and more.");
   }
   step_note(state, report, notes);
   recorded_steps_note(state, notes);

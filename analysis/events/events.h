@@ -197,6 +197,7 @@ struct CounterSample {
   const double* values = nullptr;  // one per metric of the phase's metric list; NaN is unknown
   std::uint64_t launches = 1;      // number of launches that the values sum
   KernelResources resources = {};  // if the source of the counters tells them
+  bool pushed = false;             // of a range that was pushed: its duration is far too long
 };
 
 // How a window ended. One that is not kept contributes no sample, and its launches only to the

@@ -40,7 +40,7 @@ double windows_for(const KeySpreads& spreads, const ProgressQuery& query) {
   switch (query.phase.kind) {
     case PhaseKind::hw:
       return std::max(spreads.bytes.windows_for(kEnoughSpread),
-                      spreads.counted_ns.windows_for(kEnoughSpread)) /
+                      spreads.pushed ? 0 : spreads.counted_ns.windows_for(kEnoughSpread)) /
              std::max(query.groups, 1u);
     case PhaseKind::flops:
       return spreads.flops.differs(kSameFlops) ? spreads.flops.windows_for(kEnoughSpread) : 0;

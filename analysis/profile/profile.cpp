@@ -280,6 +280,7 @@ void Profile::add(Phase phase, WindowId window_id, const CounterSample& sample) 
     place.least_flops = std::min(place.least_flops, flops);
     place.most_flops = std::max(place.most_flops, flops);
   }
+  place.pushed = place.pushed || sample.pushed;
   CounterSums& sums = place.counters;
   if (sums.sum.size() < count) {
     sums.sum.resize(count, 0.0);

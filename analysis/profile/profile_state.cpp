@@ -39,6 +39,7 @@ void compare(const MetricList& metrics, const WindowKey& window, bool steps, boo
     return;
   }
   if (!metrics.bytes.empty()) spreads.bytes.add(MetricList::sum(metrics.bytes, mean));
+  spreads.pushed = spreads.pushed || window.pushed;
   if (metrics.duration) spreads.counted_ns.add(mean(*metrics.duration));
 }
 

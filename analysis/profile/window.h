@@ -27,6 +27,7 @@ struct WindowKey {
   double least_flops = std::numeric_limits<double>::infinity();  // smallest FLOPs of one launch
   double most_flops = -std::numeric_limits<double>::infinity();
   bool from_records = false;  // its launches are counted by records, as no graph told of them
+  bool pushed = false;        // its counters are of ranges that were pushed
 };
 
 struct CopyGroup {

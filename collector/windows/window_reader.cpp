@@ -68,8 +68,9 @@ KeyNeeds WindowReader::add(const EndedWindow& window, const CountersOutcome& out
     for (const auto& result : outcome.contexts) {
       for (std::size_t i = 0; end.keep && i < result.keys.size(); ++i) {
         if (!believed(result.newest[i])) continue;
-        const CounterSample sample{result.keys[i], result.values.data() + i * result.metrics,
-                                   result.launches[i]};
+        CounterSample sample{result.keys[i], result.values.data() + i * result.metrics,
+                             result.launches[i]};
+        sample.pushed = are_pushed(counters_.mode());
         profile.add(end.phase, end.window, sample);
         if (auto* recorder = sink_.recorder()) recorder->add(end.phase, end.window, sample);
       }

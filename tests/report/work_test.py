@@ -228,7 +228,7 @@ class Counters(SmallTest):
         self.assert_noted(
             report,
             "No time window was measured: times are gpu__time_duration of the counter windows, "
-            "which are upper bounds: a counter range may last longer than its kernel.",
+            "which are upper bounds: a counter range may last longer than its kernel, by 50 us and more.",
         )
         self.assertEqual(report.document["kernels"][0]["time_source"], "hw")
         self.assertIsNone(report.document["step"]["wall_ns"]["mean"])
