@@ -184,7 +184,12 @@ ActivityStream::Enabled ActivityStream::switch_on() {
   for (const auto kind : kKinds) {
     const auto code = GABLE_CALL(api_, cuptiActivityEnable, kind);
     if (code == CUPTI_SUCCESS) {
-      undo_.push([this, kind] { GABLE_CALL(api_, cuptiActivityDisable, kind); });
+      undo_.push([this, kind] {
+        const auto failed = GABLE_CALL(api_, cuptiActivityDisable, kind);
+        if (failed == CUPTI_SUCCESS) return;
+        const MutexLock hold(mutex_);
+        disable_code_ = failed;
+      });
     } else if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
       undo_.run();
       outcome.failed =
@@ -278,6 +283,17 @@ std::string ActivityStream::flush_problem() {
   }
   if (code == CUPTI_SUCCESS) return {};
   return "Records of kernels and copies are missing: cuptiActivityFlushAll says " +
+         describe(api_, code) + ".";
+}
+
+std::string ActivityStream::disable_problem() {
+  CUptiResult code = CUPTI_SUCCESS;
+  {
+    const MutexLock hold(mutex_);
+    code = disable_code_;
+  }
+  if (code == CUPTI_SUCCESS) return {};
+  return "Records go on after the last window, and may count as lost: cuptiActivityDisable says " +
          describe(api_, code) + ".";
 }
 

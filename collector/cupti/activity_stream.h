@@ -70,6 +70,7 @@ class ActivityStream {
   void give_up_flush(std::chrono::milliseconds waited);
   // A sentence about the last flush that failed; empty when none did.
   [[nodiscard]] std::string flush_problem();
+  [[nodiscard]] std::string disable_problem();  // empty if all that was on went off
 
   // Reads the buffers returned since the last call, for a bounded time. Holds no lock while calling
   // CUPTI.
@@ -112,6 +113,7 @@ class ActivityStream {
   // own lock.
   Mutex mutex_;
   CUptiResult flush_code_ GABLE_GUARDED_BY(mutex_) = CUPTI_SUCCESS;
+  CUptiResult disable_code_ GABLE_GUARDED_BY(mutex_) = CUPTI_SUCCESS;
   std::vector<Buffer> ready_ GABLE_GUARDED_BY(mutex_);
   ActivityBatch read_ GABLE_GUARDED_BY(mutex_);  // read but not taken yet
   std::vector<std::uint8_t*> free_ GABLE_GUARDED_BY(mutex_);

@@ -62,6 +62,8 @@ bool Ending::await_records(std::chrono::milliseconds look_again, const std::func
       c_.sink.with_profile([](Profile& profile) { return profile.pending_records(); });
   if (const auto problem = c_.activity.flush_problem(); missing > 0 && !problem.empty())
     c_.rt.notes.say(problem);
+  if (const auto problem = c_.activity.disable_problem(); !problem.empty())
+    c_.rt.notes.say(problem);
   return answered && collected;
 }
 
