@@ -16,8 +16,8 @@ namespace gable {
 
 struct KernelCalls;  // calls of the driver
 
-// The duration of a launch. `clock_hz`: SM clock from the cycles of the first block, if all blocks
-// ran at once.
+// The duration of a launch. `clock_hz`: SM clock, from the cycles and the time of the first block.
+// It may end long before the launch: an SM prefers its oldest warps.
 struct LaunchTime {
   double seconds = 0;
   std::optional<double> clock_hz;
@@ -83,7 +83,6 @@ class RoofGpu {
   std::uint32_t launched_ = 0;         // the number that its last launch wrote there
   const RoofKernel* kernel_ = nullptr;
   unsigned blocks_per_sm_ = 0;  // blocks per SM that run at once
-  bool one_wave_ = false;       // the first block is known to run as long as the launch
   std::uint64_t window_ = 0;
 };
 

@@ -18,7 +18,7 @@ std::string ptx_module(const RoofKernel& kernel, const PtxParts& parts) {
   ptx +=
       "  .reg .pred again, first;\n"
       "  .reg .b32 tid, cta, ntid, gid, n, sum;\n"
-      "  .reg .b64 data, out, blockbytes, mask, step, begin, end, place;\n";
+      "  .reg .b64 data, out, blockbytes, mask, step, begin, end, since, until, place;\n";
   ptx += parts.registers;
   ptx +=
       "  ld.param.u64 data, [p_data];\n  ld.param.u64 out, [p_out];\n"
@@ -27,17 +27,18 @@ std::string ptx_module(const RoofKernel& kernel, const PtxParts& parts) {
       "  mov.u32 tid, %tid.x;\n  mov.u32 cta, %ctaid.x;\n  mov.u32 ntid, %ntid.x;\n"
       "  mad.lo.u32 gid, cta, ntid, tid;\n";
   ptx += parts.setup;
-  ptx += "  mov.u64 begin, %clock64;\nagain_:\n";
+  ptx += "  mov.u64 since, %globaltimer;\n  mov.u64 begin, %clock64;\nagain_:\n";
   ptx += parts.body;
   ptx +=
       "  sub.u32 n, n, 1;\n  setp.ne.u32 again, n, 0;\n  @again bra again_;\n"
-      "  mov.u64 end, %clock64;\n";
+      "  mov.u64 end, %clock64;\n  mov.u64 until, %globaltimer;\n";
   ptx += parts.result;
   ptx +=
       "  mul.wide.u32 place, gid, 4;\n  add.u64 place, out, place;\n"
       "  st.global.b32 [place+16], sum;\n"
       "  setp.eq.u32 first, gid, 0;\n  sub.u64 end, end, begin;\n"
-      "  @first st.global.u64 [out], end;\n  ret;\n}\n";
+      "  sub.u64 until, until, since;\n"
+      "  @first st.global.u64 [out], end;\n  @first st.global.u64 [out+8], until;\n  ret;\n}\n";
   return ptx;
 }
 
