@@ -11,6 +11,7 @@ import prove
 
 RECORDING = prove.ROOT / "tests" / "gpu" / "probe.jsonl"
 PAGE = prove.ROOT / "docs" / "hardware-facts.md"
+RESULTS = prove.ROOT / "tests" / "gpu" / "results"  # of real GPUs
 
 
 def answer(name, switches="", faults=""):
@@ -36,11 +37,11 @@ class Facts(unittest.TestCase):
         self.assertEqual(ended, answers | skipped)
 
     def test_each_answer_is_told_from_the_other(self):
-        cases = [("second_config", "second_config=refused"), ("same_name", "same_name_ranges=separate"),
+        cases = [("same_name", "same_name_ranges=separate"),
                  ("user_launch", "user_ranges=overlapping"), ("threads", "ranged_threads=starter"), ("threads", "stop_thread=starter"),
                  ("graph_auto", "graphs_in_auto_ranges=ranged"), ("copies", "copies_in_auto_ranges=ranged"),
                  ("capture", "capture_in_window=drops_ranges"), ("late_module", "late_modules=unpatched"),
-                 ("two_contexts", "profiler_objects=one"), ("callbacks", "start_in_callback=refused"),
+                 ("callbacks", "start_in_callback=refused"),
                  ("user_callbacks", "start_in_callback=refused"),
                  ("user_helper", "start_in_callback=refused_to_all"), ("user_helper", "ranged_threads=starter"), ("user_threads", "user_ranges=overlapping"),
                  ("queue", "kernel_records=silent"), ("many_records", "kernel_records=silent")]
@@ -48,6 +49,14 @@ class Facts(unittest.TestCase):
             with self.subTest(name=name, switch=switch):
                 self.assertTrue(answer(name)["agrees"])
                 self.assertFalse(answer(name, switch)["agrees"])
+
+    def test_what_one_object_and_two_make_is_told(self):
+        """Whatever they answer, an object for each configuration and turns for contexts do."""
+        told = answer("second_config"), answer("second_config", "second_config=allowed")
+        self.assertEqual([(each["agrees"], each["right"]) for each in told], [(True, 0), (True, 20)])
+        self.assertFalse(answer("second_config", "late_modules=unpatched,kernel_records=silent")["agrees"])
+        told = [answer("two_contexts", "profiler_objects=" + value) for value in ("one_started", "one_per_context")]
+        self.assertEqual([(each["agrees"], each["second_started"]) for each in told], [(True, False), (True, True)])
 
     def test_order_of_ranges_is_told(self):
         self.assertEqual(40, answer("threads")["in_order"])
@@ -120,6 +129,11 @@ class Page(unittest.TestCase):
         page = self.page(*self.lines("playback"))
         self.assertNotIn("it takes a second one", page)
         self.assertIn("No GPU has been asked yet.", page)
+
+    def test_the_committed_page_is_made_of_the_committed_results(self):
+        made = prove.part("facts-page", *sorted(RESULTS.glob("*-facts.jsonl")))
+        self.assertEqual(made.stdout, PAGE.read_text(encoding="utf-8"), made.stderr)
+        self.assertIn(" on NVIDIA H200, ", made.stdout)
 
     def test_the_committed_page_has_every_question_and_what_is_assumed_today(self):
         committed = PAGE.read_text(encoding="utf-8")

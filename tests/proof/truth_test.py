@@ -151,6 +151,11 @@ class Page(unittest.TestCase):
         self.assertIn("| `b` | 2 | 1 | 1 | `flops.fp64` x 1.16667 |", page)
         self.assertIn("- `b` `flops.fp64`: 7 for 6 (three FMA): not equal", page)
 
+    def test_the_committed_page_is_made_of_the_committed_results(self):
+        made = prove.part("truth-page", *sorted((prove.ROOT / "tests" / "gpu" / "results").glob("*-truth.jsonl")))
+        self.assertEqual(made.stdout, (prove.ROOT / "docs" / "hardware-truth.md").read_text(encoding="utf-8"), made.stderr)
+        self.assertIn("## tensor on NVIDIA H200, ", made.stdout)
+
     def test_playback_is_never_shown(self):
         page = self.page("playback")
         self.assertNotIn("A GPU,", page)

@@ -92,6 +92,7 @@ bool Profiler::enable() {
   params.ctx = context_;
   if (!told("cuptiRangeProfilerEnable", cupti().cuptiRangeProfilerEnable(&params))) return false;
   object_ = params.pRangeProfilerObject;
+  configured_.reset();
   return true;
 }
 
@@ -114,6 +115,12 @@ CUptiResult Profiler::set_config(const PassPlan& plan, CUpti_ProfilerRange range
 
 bool Profiler::configure(const PassPlan& plan, CUpti_ProfilerRange range,
                          CUpti_ProfilerReplayMode replay, std::size_t ranges) {
+  if (configured_ && !same_object_ &&
+      (configured_->plan != &plan || configured_->range != range ||
+       configured_->ranges != ranges) &&
+      !(disable() && enable()))
+    return false;
+  configured_ = {&plan, range, ranges};
   plan_ = &plan;
   host_ = hosts_.emplace_back(std::make_unique<HostObject>(cupti(), chip())).get();
   if (!told("cuptiProfilerHostInitialize", host_->open().code) ||

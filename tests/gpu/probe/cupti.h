@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -51,7 +52,8 @@ class Profiler {
   Profiler& operator=(const Profiler&) = delete;
 
   bool enable();
-  // Makes and initializes a counter image for the plan and sets the configuration.
+  // The object keeps its first configuration (second_config): another one gets a new object, but
+  // for keep_object. Makes and initializes a counter image for the plan and sets the configuration.
   bool configure(const PassPlan& plan, CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay,
                  std::size_t ranges);
   bool start();
@@ -74,6 +76,7 @@ class Profiler {
   [[nodiscard]] bool all_passes() const { return all_passes_; }
   [[nodiscard]] std::size_t dropped() const { return dropped_; }
   [[nodiscard]] std::size_t image_bytes() const { return image_ == nullptr ? 0 : image_->size(); }
+  void keep_object() { same_object_ = true; }
   [[nodiscard]] int target_level() const { return target_level_; }
 
  private:
@@ -89,9 +92,15 @@ class Profiler {
   std::vector<std::uint8_t>* image_ = nullptr;
   HostObject* host_ = nullptr;
   const PassPlan* plan_ = nullptr;
-  bool all_passes_ = false;
+  bool all_passes_ = false, same_object_ = false;
   std::size_t dropped_ = 0, count_ = 0;
   int target_level_ = 0;
+  struct Configuration {
+    const PassPlan* plan;
+    CUpti_ProfilerRange range;
+    std::size_t ranges;
+  };
+  std::optional<Configuration> configured_;
 };
 
 // Kernel records.

@@ -85,7 +85,8 @@ void user_threads_open() {
   Json counted = Json::object();
   for (std::size_t i = 0; i < ranges.size(); ++i) counted[ranges[i].name] = ctas[i];
   if (counted.empty()) counted["none"] = 0;
-  answer(done && !pushed,
+  const bool one = ranges.size() == 1 && ctas[0] == Work::grid_of(0) + Work::grid_of(1);
+  answer(done && (!pushed || one),
          std::string("a push of a second thread beside an open range is ") +
              (pushed ? "taken" : "refused") + "; " + std::to_string(ranges.size()) +
              " ranges came back",

@@ -19,8 +19,8 @@ const std::vector<Question>& questions() {
        "Can windows of hardware counters, instrumented counters and activity follow one another, "
        "and "
        "at what cost?",
-       "Yes: hw, flops and then time, with every launch counted and every record there. Gable goes "
-       "through them once and does not come back.",
+       "Yes: hw, flops and then time, with every launch counted and every record there, if each "
+       "configuration has a profiler object of its own. FLOPs are counted before records are on.",
        {"queue", "toggle", "overflow"}},
       {"E4",
        "Does kernel replay of a configuration of one pass save and restore memory?",
@@ -30,7 +30,8 @@ const std::vector<Question>& questions() {
        {"replay_1_gib", "replay_16_gib"}},
       {"E5",
        "Does one range profiler object take a second configuration after Stop?",
-       "Yes; where it refuses, a fresh object is made. Images live until the profiler is disabled.",
+       "No: it goes on with the first one, whatever SetConfig answers. Each configuration gets an "
+       "object of its own. Images live until the profiler is disabled.",
        {"second_config"}},
       {"E6",
        "Are launches of other threads and streams counted, in which order do their ranges come "
@@ -57,19 +58,18 @@ const std::vector<Question>& questions() {
       {"E10",
        "Can two contexts or two GPUs be profiled at once, and do automatic ranges hang "
        "collectives?",
-       "One profiler object for each context, all at once. In programs of several ranks nothing "
-       "waits "
-       "after a launch.",
+       "Of the contexts of one GPU only one at a time: they take turns. In programs of several "
+       "ranks nothing waits after a launch.",
        {"two_contexts", "two_devices", "collectives"}},
       {"E11",
        "What does a launch cost within a window, in automatic and in user ranges?",
-       "A user range around a launch costs no more than an automatic range, which waits on the "
-       "host; "
-       "so user ranges are tried first.",
+       "A user range around a launch costs as much as an automatic range, about 1 ms, and works "
+       "with CUDA graphs too; so user ranges are tried first.",
        {"launch_cost", "user_launch"}},
       {"E12",
        "What do decoding and evaluating cost, and how large is the image of a range?",
-       "Little enough for the end of a window: nothing is decoded while a window is open.",
+       "Little enough for the end of a window: nothing is decoded while a window is open. What "
+       "takes long is the first Start of an object: more than 1 ms for each range.",
        {"decode_cost"}},
       {"E13",
        "Does the counted duration agree with the activity record and with CUDA events?",
@@ -128,7 +128,10 @@ const std::vector<Question>& questions() {
        {"runtime"}},
       {"E23",
        "How many ranges fit a window, what do they take, and which call refuses more?",
-       "1,024 fit. Where more are refused, Gable asks for fewer and cuts the window there.",
+       "1,024 fit. A range takes about 1.2 MB of the GPU's memory, of which counters take at most "
+       "a "
+       "quarter of what is free. Where more are refused, Gable asks for fewer and cuts the window "
+       "there.",
        {"ranges_256", "ranges_1024", "ranges_4096", "ranges_16384", "ranges_65536"}},
       {"E24",
        "Are launches counted in user ranges that are pushed at their ENTER and popped at their "
@@ -139,7 +142,7 @@ const std::vector<Question>& questions() {
       {"E25",
        "Can threads push in turn, and what becomes of a push while another thread's range is open?",
        "In turn they can. A range is open on its context, not on a thread: a second push is "
-       "refused.",
+       "refused or counted in the open range, so only one thread has a range open at a time.",
        {"user_threads", "user_threads_open"}},
       {"E26",
        "Are instrumented counters in user ranges those of automatic ranges?",
@@ -147,8 +150,8 @@ const std::vector<Question>& questions() {
        {"sass_user"}},
       {"E27",
        "How much longer than the record is a duration that was counted in a user range?",
-       "It is an upper bound, as it has the gaps around the kernel: rows take times from records "
-       "where there are any.",
+       "It is an upper bound, as it has the host's time between push, launch and pop: rows take "
+       "times from records where there are any.",
        {"durations"}},
       {"E28",
        "Do calls of ours load modules, and on which thread?",
