@@ -11,7 +11,8 @@
 namespace gable {
 namespace {
 
-constexpr double kSameSteps = 0.95;  // of the steps seen are like the one that was described
+constexpr double kNotUnderstood = 0.05;  // of the model's time, as for hfu
+constexpr double kSameSteps = 0.95;      // of the steps seen are like the one that was described
 
 void add(Maybe& sum, double part) { sum = sum.value_or(0) + part; }
 
@@ -85,6 +86,10 @@ class Models {
     for (const auto& [row, model] : has_model_) fill_row(row);
     fill_formula_roofs(roofline_, has_own, alike_, layers_.rows);
     fill_modules();
+    for (auto& [device, sum] : of_step_) {
+      if (sum.not_understood_ns > kNotUnderstood * sum.time_ns)
+        sum.flops = sum.compute_ns = std::nullopt;
+    }
     return std::move(of_step_);
   }
 
@@ -108,19 +113,23 @@ class Models {
     }
   }
 
-  // A layer that has kernels and no operators was not understood: its work is unknown.
+  // A layer that has kernels and no operators was not understood: its work is unknown. A loss that
+  // no module computes is one.
   void add_up(std::size_t row, const Sum* own) {
     const LayerRow& layer = layers_.rows[row];
     if (own == nullptr && !(layer.time_self_ns.value_or(0) > 0)) return;
     if (layer.direction != Direction::recompute) {
-      const KernelRow kernel =
-          kernel_of_model(roofline_, own == nullptr ? LayerModel::Part{} : own->known(), layer);
       StepOfModel& sum = of_step_[layer.device];
+      sum.time_ns += layer.time_self_ns.value_or(0);
+      if (own == nullptr) sum.not_understood_ns += *layer.time_self_ns;
       const auto add_part = [](Maybe& all, const Maybe& part) {
         all = all && part ? Maybe(*all + *part) : std::nullopt;
       };
-      add_part(sum.flops, own == nullptr ? std::nullopt : own->known().flops);
-      add_part(sum.compute_ns, roofline_.times(kernel).compute_ns);
+      if (own != nullptr) {
+        const KernelRow kernel = kernel_of_model(roofline_, own->known(), layer);
+        add_part(sum.flops, own->known().flops);
+        add_part(sum.compute_ns, roofline_.times(kernel).compute_ns);
+      }
     }
     if (own == nullptr) return;
     for_row_and_parents(row, [&](std::size_t above) {

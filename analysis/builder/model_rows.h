@@ -15,9 +15,11 @@ namespace gable {
 
 // Fills `model` and `flops_over_forward` from what the model says of the layers. Returns, by
 // device, the model's FLOPs of a step by formula and their time (ns) under the compute roofs,
-// without recomputation; null if some operator's FLOPs are unknown.
+// without recomputation; null if some operator's FLOPs are unknown, or layers without operators
+// take more than a twentieth of the model's time.
 struct StepOfModel {
   Maybe flops = 0, compute_ns = 0;
+  double time_ns = 0, not_understood_ns = 0;  // of kernels; of those in layers without operators
 };
 std::map<std::int32_t, StepOfModel> fill_models(const Profile::State& state, const UnitScale& unit,
                                                 const Roofline& roofline, LayerRows& layers);

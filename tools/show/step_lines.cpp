@@ -241,7 +241,8 @@ std::vector<std::string> unknown_utilisation_lines(const Report& report) {
                                      [](const LayerRow& layer) { return layer.model.has_value(); });
   if (described && !step.mfu) {
     const std::string names = layers_without_formula(report), types = types_without_roof(report);
-    std::string why = "some layers launch kernels that belong to no operator of PyTorch";
+    std::string why =
+        "layers whose kernels belong to no operator of PyTorch take more than 5 % of its time";
     if (step.model_flops)
       why = "no roof is known" + (types.empty() ? std::string(" for its FLOPs") : " for " + types);
     else if (!names.empty())

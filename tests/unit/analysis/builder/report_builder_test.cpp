@@ -342,10 +342,11 @@ TEST_F(ReportBuilder, AnEmptyProfileHasNoLaunchesAndAnEmptyReport) {
   EXPECT_EQ(made.run.unit, Unit::run);
 }
 
-// Two steps of a model on one GPU or two: half of the FP32 roof by formula, a quarter as counted.
+// Two steps of a model on one GPU or two: half of the FP32 roof by formula, a quarter as counted. A
+// loss that no module computes has kernels, and no operators that are known.
 TEST_F(ReportBuilder, UtilisationIsOfTheStepOnAllItsGpus) {
   const double roof = 108 * 64 * 2 * 1.41e9;  // FLOP/s
-  for (const int gpus : {1, 2}) {
+  for (const auto& [gpus, loss_ns] : {std::pair{1, 0U}, {2, 0U}, {1, 8U}, {1, 40U}}) {
     Profile of(layers, functions);
     const LayerId forward = layer({"net"}, Direction::forward),
                   again = layer({"net", "again"}, Direction::recompute);
@@ -384,6 +385,14 @@ TEST_F(ReportBuilder, UtilisationIsOfTheStepOnAllItsGpus) {
           of.add(KernelRecord{at, at + 200, correlation, gpu, static_cast<std::uint32_t>(gpu), 0});
         }
       }
+      if (loss_ns > 0) {
+        const LaunchKey launched = key(layer({"loss"}, Direction::forward), "l");
+        of.add(LaunchEvent{launched, id, ++correlation, false});
+        std::vector<double> values = {0, 0, 0};
+        if (phase == kHw1) values = {1, 1, 200};
+        if (is_counter(phase.kind)) of.add(phase, id, CounterSample{launched, values.data()});
+        of.add(KernelRecord{start + 220, start + 220 + loss_ns, correlation, 0, 0, 0});
+      }
       WindowEnd end;
       end.window = end.step = id;
       end.phase = phase;
@@ -398,6 +407,10 @@ TEST_F(ReportBuilder, UtilisationIsOfTheStepOnAllItsGpus) {
     step(4, kTime, 4000);
     const Report made = kept(build_report(of, RunInfo{}));
     EXPECT_EQ(made.step.wall_mean_ns, 1000) << gpus;
+    if (loss_ns > 20) {  // more than a twentieth of the model's time
+      EXPECT_FALSE(made.step.mfu || made.step.model_flops);
+      continue;
+    }
     ASSERT_TRUE(made.step.mfu && made.step.hfu) << gpus;
     EXPECT_NEAR(*made.step.mfu, 0.5, 1e-9) << gpus;
     ASSERT_TRUE(made.step.model_flops) << gpus;
