@@ -154,8 +154,8 @@ void GpuWatch::Shared::run() {
     open = opened = can_ask;
     answered.notify_all();
   }
-  auto last = Clock::time_point();
-  while (can_ask) {
+  if (!can_ask) return;
+  for (auto last = Clock::time_point();;) {
     const auto question = next_question();
     const bool wanted = question != nullptr && answer(*question);
     if (const auto now = Clock::now(); wanted || (now - last >= kEvery && wants_reading())) {
@@ -180,7 +180,7 @@ std::shared_ptr<Question> GpuWatch::Shared::next_question() {
   }
   reading = true;
   if (questions.empty()) return nullptr;
-  const auto question = questions.front();
+  auto question = questions.front();
   questions.pop_front();
   return question;
 }

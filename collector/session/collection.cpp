@@ -18,7 +18,7 @@ ProfileLimits limits_of(const Settings& settings) {
 
 }  // namespace
 
-Collection::Collection(Runtime& runtime, CuptiApi calls, Windows::Hooks hooks)
+Collection::Collection(Runtime& runtime, CuptiApi calls, const Windows::Hooks& hooks)
     : rt(runtime),
       api(std::move(calls)),
       sink(rt.layers, rt.functions, limits_of(rt.settings)),
@@ -33,7 +33,7 @@ Collection::Collection(Runtime& runtime, CuptiApi calls, Windows::Hooks hooks)
                }),
       range_choice(choose_ranges(rt.settings, rt.ranks)),
       counters(api, gpus, range_choice.mode, rt.functions.intern(kRangeSymbol)),
-      windows(rt, api, sink, counters, activity, std::move(hooks)) {
+      windows(rt, api, sink, counters, activity, hooks) {
   gpus.find();
   if (range_choice.mode == RangeMode::layer)
     sink.with_profile([](Profile& profile) { profile.count_ranges(); });

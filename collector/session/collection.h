@@ -19,7 +19,7 @@
 namespace gable {
 
 struct Collection {
-  Collection(Runtime& runtime, CuptiApi calls, Windows::Hooks hooks);
+  Collection(Runtime& runtime, CuptiApi calls, const Windows::Hooks& hooks);
   Collection(const Collection&) = delete;
   Collection& operator=(const Collection&) = delete;
 

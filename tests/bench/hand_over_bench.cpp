@@ -16,7 +16,7 @@ void hand_over(benchmark::State& state) {
   PatientCalls::Job job;
   job.run = [](void*) { return CUPTI_SUCCESS; };
   const auto between = std::chrono::microseconds(state.range(0));
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const auto began = std::chrono::steady_clock::now();
     benchmark::DoNotOptimize(calls.make(nullptr, job));
     const auto ended = std::chrono::steady_clock::now();

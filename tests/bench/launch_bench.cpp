@@ -93,7 +93,7 @@ void event_record(benchmark::State& state, bool ours) {
   data.functionReturnValue = &result;
   data.correlationId = 1;
   const CUpti_CallbackFunc callback = ours ? subscriber() : empty;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
       data.callbackSite = site;
       callback(subscriber_data(), CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventRecord,

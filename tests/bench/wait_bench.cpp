@@ -22,7 +22,7 @@ void wait(benchmark::State& state, CUpti_CallbackFunc callback) {
   data.correlationData = &between;
   nvtx_push()("step");
   benchmark::DoNotOptimize(callback);  // so that the empty one is called, as CUPTI calls it
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     data.callbackSite = CUPTI_API_ENTER;
     callback(subscriber_data(), CUPTI_CB_DOMAIN_DRIVER_API,
              CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, &data);

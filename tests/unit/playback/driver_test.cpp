@@ -263,6 +263,7 @@ TEST(DriverControl, FaultsComeAfterAndForATime) {
   Control control;
   const auto answers = [&control](const char* call, int times) {
     std::vector<int> codes;
+    codes.reserve(static_cast<std::size_t>(times));
     for (int i = 0; i < times; ++i) codes.push_back(control.fault_of(call).value_or(0));
     return codes;
   };

@@ -86,7 +86,7 @@ TEST(MomentsOf, TheMedianOfMergedSetsIsThatOfAFairSample) {
       all.merge(set);
     }
     EXPECT_EQ(all.count(), kValues);
-    EXPECT_NEAR(*all.median(), kValues / 2, kValues / 6) << "sets of " << size;
+    EXPECT_NEAR(*all.median(), kValues / 2.0, kValues / 6.0) << "sets of " << size;
   }
 }
 

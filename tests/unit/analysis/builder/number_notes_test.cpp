@@ -160,7 +160,7 @@ TEST_F(NumberNotes, ABudgetSaysWhatItBought) {
   report.run.overhead.budget_percent = 5;
   EXPECT_NE(note().find("--budget 5 %"), std::string::npos);
   EXPECT_NE(note().find("unknown"), std::string::npos);
-  EXPECT_EQ(note().find(";"), std::string::npos);
+  EXPECT_EQ(note().find(';'), std::string::npos);
   report.run.overhead.added_percent = 1.234;
   EXPECT_NE(note().find("1.23 %"), std::string::npos);
   LayerRow root;

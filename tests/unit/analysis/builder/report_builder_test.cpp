@@ -370,7 +370,8 @@ TEST_F(ReportBuilder, UtilisationIsOfTheStepOnAllItsGpus) {
     of.describe(std::move(larger));
     of.set_metrics(kFlops, kFlopsMetrics);
     of.set_metrics(kHw1, kHwMetrics);
-    const auto step = [&](WindowId id, Phase phase, std::uint64_t start) {
+    const auto step = [&, gpus = gpus, loss_ns = loss_ns](WindowId id, Phase phase,
+                                                          std::uint64_t start) {
       of.count_step(0);
       of.begin_window(id, phase);
       for (int gpu = 0; gpu < gpus; ++gpu) {

@@ -115,6 +115,7 @@ TEST(FunctionTableOf, ThreadsThatAskForTheSameGetTheSame) {
   FunctionTable functions;
   std::vector<std::vector<FunctionId>> found(4);
   std::vector<std::thread> threads;
+  threads.reserve(found.size());
   for (auto& ids : found)
     threads.emplace_back([&functions, &ids] {
       for (int i = 0; i < 500; ++i) ids.push_back(functions.intern("f" + std::to_string(i)));

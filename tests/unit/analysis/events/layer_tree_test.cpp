@@ -89,6 +89,7 @@ TEST(LayerTreeOf, ThreadsThatAskForTheSameGetTheSame) {
   LayerTree tree;
   std::vector<std::vector<LayerId>> found(4);
   std::vector<std::thread> threads;
+  threads.reserve(found.size());
   for (auto& ids : found)
     threads.emplace_back([&tree, &ids] {
       for (int i = 0; i < 500; ++i) ids.push_back(tree.child(0, std::to_string(i)));

@@ -366,7 +366,7 @@ TEST(StepRecorder, WhatFollowsTheLastStepDoesNotMakeItTooLarge) {
     for (int i = 0; i < calls; ++i) {
       StepCall call;
       call.window = id;
-      call.enter_ns = call.exit_ns = id * 10;
+      call.enter_ns = call.exit_ns = std::uint64_t{id} * 10;
       recorder.add(call);
     }
   };

@@ -97,7 +97,7 @@ TEST_F(CountedRecording, AGraphThatWasTimed) {
       kernel.record.resources = {32, 0};
       run.add(kernel);
     }
-    ended(in, kTime, in * 100'000, in * 100'000 + 10'000);
+    ended(in, kTime, std::uint64_t{in} * 100'000, std::uint64_t{in} * 100'000 + 10'000);
   }
   EXPECT_EQ(lines(), R"(
 {"kernel":"k0","name":"a","grid":[4,1,1],"block":[128,1,1],"registers":32,"time_ns":750}

@@ -59,7 +59,7 @@ class RecordedRun : public ProfileTest {
     run.end_window(end);
   }
   // Without the first line, which is the header, and the second, which is the device.
-  std::string lines(bool steps = false, std::vector<std::string> left_out = {}) {
+  std::string lines(bool steps = false, const std::vector<std::string>& left_out = {}) {
     if (profile.state().devices.empty()) profile.add_device(a100());
     const RecordingText made = recording_text(run, profile.state(), {"recorded", "A run.", steps});
     EXPECT_EQ(made.left_out, left_out);

@@ -400,6 +400,7 @@ TEST(RunRecorderOf, RoomIsMadeOnce) {
   EXPECT_EQ(run.lost().calls, 4u);
   const auto calls = run.calls();
   std::vector<std::uint32_t> steps;
+  steps.reserve(calls.size());
   for (const auto& call : calls) steps.push_back(call.step);
   EXPECT_EQ(steps, (std::vector<std::uint32_t>{1, 2, 6, 7, 8, 9}));
   EXPECT_EQ(calls[2].end_ns, 80u);

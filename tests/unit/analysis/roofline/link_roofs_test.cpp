@@ -41,12 +41,12 @@ TEST(LinkRoofs, PcieOfEachGeneration) {
 
 // Half of what NVIDIA states for both directions together.
 TEST(LinkRoofs, NvlinkOfBoards) {
-  EXPECT_DOUBLE_EQ(peers(1, 4), 160 / 2);    // P100
-  EXPECT_DOUBLE_EQ(peers(2, 6), 300 / 2);    // V100
-  EXPECT_DOUBLE_EQ(peers(3, 12), 600 / 2);   // A100
-  EXPECT_DOUBLE_EQ(peers(3, 8), 400 / 2);    // A800
-  EXPECT_DOUBLE_EQ(peers(4, 18), 900 / 2);   // H100
-  EXPECT_DOUBLE_EQ(peers(5, 18), 1800 / 2);  // B200
+  EXPECT_DOUBLE_EQ(peers(1, 4), 160 / 2.0);    // P100
+  EXPECT_DOUBLE_EQ(peers(2, 6), 300 / 2.0);    // V100
+  EXPECT_DOUBLE_EQ(peers(3, 12), 600 / 2.0);   // A100
+  EXPECT_DOUBLE_EQ(peers(3, 8), 400 / 2.0);    // A800
+  EXPECT_DOUBLE_EQ(peers(4, 18), 900 / 2.0);   // H100
+  EXPECT_DOUBLE_EQ(peers(5, 18), 1800 / 2.0);  // B200
 }
 
 TEST(LinkRoofs, WhatIsNotToldIsNoRoof) {

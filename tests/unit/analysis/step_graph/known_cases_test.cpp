@@ -252,7 +252,7 @@ TEST(KnownSteps, ACopyThatTheCallDidNotOutlastIsNoWait) {
 TEST(KnownSteps, WhatACallStagesIsNoWakeUp) {
   RecordedSteps steps;
   for (std::uint32_t step = 0; step < 3; ++step) {
-    const std::uint64_t at = (step + 1) * 300 * kUs;
+    const std::uint64_t at = std::uint64_t{step + 1} * 300 * kUs;
     const auto add = [&](std::uint64_t enter, std::uint64_t exit, std::uint64_t start,
                          std::uint64_t end) -> RecordedOperation& {
       RecordedCall call;

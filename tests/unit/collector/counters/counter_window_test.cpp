@@ -236,7 +236,7 @@ TEST_P(CounterWindowTest, AfterAbandonCuptiIsNotCalledAgain) {
 TEST_P(CounterWindowTest, ThreadsTakeTurns) {
   constexpr std::uint32_t kThreads = 4, kEach = 50;
   cupti_.value = [](const std::string& metric, std::size_t) { return metric == kCtas ? 7.0 : 1.0; };
-  ASSERT_FALSE(window_.begin(plan_, kThreads * kEach, GetParam()).failed());
+  ASSERT_FALSE(window_.begin(plan_, std::size_t{kThreads} * kEach, GetParam()).failed());
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < kThreads; ++t)
     threads.emplace_back([&, t] {

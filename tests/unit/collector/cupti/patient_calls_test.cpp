@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <deque>
 #include <future>
 #include <string>
 #include <thread>

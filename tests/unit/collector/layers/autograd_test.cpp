@@ -39,8 +39,8 @@ TEST(NodeLayers, TheNewestAreKept) {
   const std::uint64_t count = NodeLayers::kMost + 100;
   for (std::uint64_t i = 0; i < count; ++i) nodes.open(2 * i, static_cast<LayerId>(1 + i % 1000));
   EXPECT_EQ(nodes.layer_of(0), 0U) << "too long ago: unknown, not another's";
-  EXPECT_EQ(nodes.layer_of(2 * 99 + 1), 0U);
-  EXPECT_EQ(nodes.layer_of(2 * 100), 1 + 100 % 1000U);
+  EXPECT_EQ(nodes.layer_of(199), 0U);
+  EXPECT_EQ(nodes.layer_of(200), 1 + 100 % 1000U);
   EXPECT_EQ(nodes.layer_of(2 * count), 1 + (count - 1) % 1000);
   nodes.start_anew();
   EXPECT_EQ(nodes.layer_of(2 * count), 0U);

@@ -62,8 +62,9 @@ TEST_F(Nodes, KnowTheFunctionOfALaunchThatWasSeen) {
 
 TEST_F(Nodes, TheCommonLayerIsTheLowestThatHasThemAll) {
   GraphNodes nodes(layers);
-  auto common = [&, next = 10u](std::vector<LayerId> of) mutable {
+  auto common = [&, next = 10u](const std::vector<LayerId>& of) mutable {
     std::vector<GraphNodes::Node> all;
+    all.reserve(of.size());
     for (const LayerId layer : of) all.push_back(kernel(layer, 1));
     make(nodes, next, next + 1, all);
     next += 2;

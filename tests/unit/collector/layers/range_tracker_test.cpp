@@ -243,6 +243,7 @@ TEST_F(RangeTrackerTest, LeakedProcessRangesDoNotGrowWithoutBound) {
   Steps steps;
   tracker.set_listener(&steps);
   std::vector<std::uint64_t> ids;
+  ids.reserve(257);
   for (int i = 0; i < 257; ++i) ids.push_back(tracker.start(0, "step", Direction::none));
   EXPECT_EQ(steps.begun, 256);
   tracker.end(ids[256]);

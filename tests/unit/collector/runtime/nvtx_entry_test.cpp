@@ -267,7 +267,7 @@ TEST_F(NvtxCalls, WhatSaysNothingIsUnnamed) {
   auto what = named("x");
   const auto shown = [&what] {
     push_ex(&what);
-    const auto text = layer();
+    auto text = layer();
     pop();
     return text;
   };

@@ -130,6 +130,7 @@ TEST(LaunchPath, LaunchesOfManyThreadsAreAllCounted) {
   constexpr int kThreads = 4, kEach = 3000;  // more than a thread's ring holds
   const RawLaunch launch;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < kEach; ++i) launch(run, "gemm");

@@ -15,6 +15,7 @@ TEST(ChangeTurn, NeverTwoThreadsHaveItAtOnce) {
   ChangeTurns turns([] {});
   std::atomic<int> inside{0}, most{0}, had{0};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 500; ++i) {
