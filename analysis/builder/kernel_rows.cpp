@@ -114,7 +114,7 @@ void fill_time(const KeyRow& key, const UnitScale::Launches& launches, const Wor
       row.time_stddev_ns = key.time.stddev();
     }
     row.time_total_ns = time_of_launches(key.time, launches);
-  } else if (work.duration_ns) {
+  } else if (work.duration_ns && !(key.spreads.pushed && *work.duration_ns < kLongPushedRangeNs)) {
     row.time_source = TimeSource::hw;
     row.time_mean_ns = work.duration_ns;
     row.time_total_ns = *row.time_mean_ns * row.launches;

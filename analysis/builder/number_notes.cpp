@@ -286,6 +286,24 @@ void latency_note(const Profile::State& state, const Report& report,
               : "no launch found its GPU idle while times were taken."));
 }
 
+// Durations that were counted, but not taken for times.
+void short_ranges_note(const Report& report, std::vector<std::string>& notes) {
+  const auto timeless = static_cast<std::uint64_t>(
+      std::count_if(report.kernels.begin(), report.kernels.end(), [](const KernelRow& row) {
+        const auto counted = row.counters.find("gpu__time_duration.sum");
+        return row.time_source == TimeSource::unknown && counted != row.counters.end() &&
+               counted->second;
+      }));
+  if (timeless == 0) return;
+  const bool all = timeless == report.kernels.size();
+  notes.push_back(
+      (all ? std::string("No time window was measured, so times are unknown: ")
+           : "Times of " + kernels(timeless) + " are unknown, because no time window saw them: ") +
+      "a counter range lasts longer than its kernel, by 50 us and more, which is too "
+      "much for kernels below 1.28 ms. If the program runs more steps, Gable measures "
+      "times, too.");
+}
+
 }  // namespace
 
 std::vector<std::string> number_notes(const Profile::State& state, const Report& report) {
@@ -311,6 +329,7 @@ std::vector<std::string> number_notes(const Profile::State& state, const Report&
         " are gpu__time_duration of counter windows, which are upper bounds: no time window "
         "saw them, and a counter range may last longer than its kernel, by 50 us and more.");
   }
+  if (!imported) short_ranges_note(report, notes);
   step_note(state, report, notes);
   recorded_steps_note(state, notes);
   flag_notes(report, notes);

@@ -58,8 +58,13 @@ bool spreads_wide(const KeyRow& row, const Had& had, const ProgressQuery& query)
   return static_cast<double>(had.windows) < std::ceil(windows_for(row.spreads, query));
 }
 
+// What is not known of a pushed range is not long.
 double mean_ns(const KeyRow& row) {
-  return row.time.count() > 0 ? *row.time.mean() : row.spreads.counted_ns.mean;
+  constexpr double kShort = 1000;
+  if (row.time.count() > 0) return *row.time.mean();
+  const double counted = row.spreads.counted_ns.mean;
+  if (!row.spreads.pushed || row.spreads.counted_ns.windows == 0) return counted;
+  return std::max(counted - kPushedRangeNs, kShort);
 }
 
 double threads(const LaunchKey& key) {

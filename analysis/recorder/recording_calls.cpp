@@ -364,8 +364,9 @@ std::uint64_t RecordingCalls::time_of(std::uint32_t kind) const {
   if (of.timed > 0) return (of.time_ns + of.timed / 2) / of.timed;
   const auto counted = of.values.find("gpu__time_duration.sum");
   if (counted == of.values.end() || counted->second.known == 0) return 0;
-  return static_cast<std::uint64_t>(
-      std::llround(counted->second.sum / static_cast<double>(counted->second.known)));
+  const double mean = counted->second.mean();
+  if (of.pushed && mean < kLongPushedRangeNs) return 0;
+  return static_cast<std::uint64_t>(std::llround(mean));
 }
 
 std::uint64_t RecordingCalls::untimed() const {

@@ -195,6 +195,7 @@ void RunRecorder::add(Phase phase, WindowId id, const CounterSample& sample) {
   const auto index = kind_of(sample.key);
   if (index == kNoKind || windows_.size() >= limits_.max_windows) return;
   const auto& names = found->second;
+  kinds_[index].pushed = kinds_[index].pushed || sample.pushed;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const double value = sample.values[i];
     Value& of = kinds_[index].values[names[i]];

@@ -62,6 +62,7 @@ class RunRecorder {
     std::uint32_t context = 0, stream = 0;  // from its last record
     KernelResources resources;
     std::map<std::string, Value> values;  // by metric
+    bool pushed = false;                  // they are of ranges that were pushed
   };
   // The values of one launch, by the metrics of its phase.
   struct Sample {

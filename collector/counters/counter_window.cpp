@@ -45,6 +45,8 @@ CuptiFailure CounterWindow::begin(const PassPlan& plan, std::size_t max_ranges, 
     }
     if (auto failure = profiler_.start(plan, mode, max_ranges_); failure.failed()) return failure;
     const MutexLock hold(mutex_);
+    // CUPTI may have taken fewer, and does not say which launches found no room.
+    max_ranges_ = std::min(max_ranges_, profiler_.most_ranges());
     active_ = true;
     return {};
   });
@@ -64,8 +66,8 @@ bool CounterWindow::take_turn(UniqueLock& lock) {
   return active_ && !failure_.failed();  // false after a failed call
 }
 
-bool CounterWindow::before_launch(std::uint32_t ordinal, const LaunchKey& key,
-                                  std::uint32_t parts) {
+bool CounterWindow::before_launch(std::uint32_t ordinal, const LaunchKey& key, std::uint32_t parts,
+                                  bool graph) {
   const char* name = nullptr;
   {
     UniqueLock lock(mutex_);
@@ -81,7 +83,7 @@ bool CounterWindow::before_launch(std::uint32_t ordinal, const LaunchKey& key,
     }
     name = names_[launches_.size()];
     // Within what begin reserved: allocates nothing.
-    launches_.push_back({key, ordinal, true, 1, key.grid.count(), key.function, parts});
+    launches_.push_back({key, ordinal, true, 1, key.grid.count(), key.function, parts, graph});
     parts_ += parts;
     turn_taken_ = true;
     turn_owner_ = std::this_thread::get_id();
@@ -131,7 +133,10 @@ CounterResult CounterWindow::end() {
     {
       UniqueLock lock(mutex_);
       if (!active_) return {CUPTI_ERROR_INVALID_OPERATION, "No counter window is open."};
-      launched = !launches_.empty();
+      // A graph alone may count nothing where kernels are replayed.
+      launched = std::any_of(launches_.begin(), launches_.end(), [&](const RangedLaunch& each) {
+        return !each.graph || mode_ != RangeMode::replay;
+      });
       // A launch of this very thread cannot finish while we wait for it.
       const bool own = turn_taken_ && turn_owner_ == std::this_thread::get_id();
       if (own || !turn_free_.wait_for(lock, kTurnTimeout,
@@ -238,7 +243,7 @@ bool CounterWindow::before_launch(std::uint32_t ordinal, const Launch& launch) {
     if (!goes_on) {
       name = names_[launches_.size()];
       was_open = std::exchange(range_open_, true);
-      launches_.push_back({launch.key, ordinal, true, 0, 0, 0, 1});
+      launches_.push_back({launch.key, ordinal, true, 0, 0, 0, 1, false});
     }
     RangedLaunch& range = launches_.back();
     ++range.launches;

@@ -40,9 +40,9 @@ class CounterWindow {
   // Called at a launch's ENTER. If it returns true, after_launch must follow at the launch's EXIT
   // on the same thread. In automatic mode every launch of the context must come here, in user mode
   // only those that are wanted. `parts`: how many ranges CUPTI makes for the launch, if it makes
-  // them itself; 0: unknown.
+  // them itself; 0: unknown. `graph`: the launch is a CUDA graph's.
   [[nodiscard]] bool before_launch(std::uint32_t ordinal, const LaunchKey& key,
-                                   std::uint32_t parts = 1);
+                                   std::uint32_t parts = 1, bool graph = false);
   // The same for layer ranges; a range lasts as long as launches have the same key.
   struct Launch {
     LaunchKey key;             // range_key() of the layer

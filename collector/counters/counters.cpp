@@ -169,9 +169,9 @@ bool Counters::before_launch(const Place& place, std::uint32_t ordinal, const La
   }
   // Automatic ranges cannot be chosen by launch: all must be known, so that the order can be
   // followed.
-  if (mode == RangeMode::automatic && is_graph(key)) return false;  // CUPTI does not range them
   if (!wanted && are_pushed(mode)) return false;
-  return context->window.before_launch(ordinal, key, mode == RangeMode::replay ? kernels : 1);
+  return context->window.before_launch(ordinal, key, mode == RangeMode::replay ? kernels : 1,
+                                       is_graph(key));
 }
 
 LaunchKey Counters::counted_key(const LaunchKey& key) const {

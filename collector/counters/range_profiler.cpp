@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/base/mutex.h"
+#include "analysis/events/quantities.h"
 #include "collector/counters/range_profiler_state.h"
 #include "collector/cupti/cupti_params.h"
 #include "collector/cupti/current_context.h"
@@ -23,11 +24,15 @@ CuptiFailure still_open() {
   return {CUPTI_ERROR_UNKNOWN, "A range of CUPTI's could not be closed."};
 }
 
-// Whether anything at all was counted.
-bool counted(const RangeReading& reading) {
-  return std::any_of(reading.ranges.begin(), reading.ranges.end(), [](const RangeValues& range) {
-    return std::any_of(range.values.begin(), range.values.end(),
-                       [](double value) { return value > 0; });
+// Whether anything at all was counted. Time goes by in an empty range as well.
+bool counted(const RangeReading& reading, const std::vector<std::string>& metrics) {
+  return std::any_of(reading.ranges.begin(), reading.ranges.end(), [&](const RangeValues& range) {
+    for (std::size_t i = 0; i < range.values.size(); ++i) {
+      const bool time = metrics[i].starts_with("gpu__time_") ||
+                        metrics[i].find("__cycles_elapsed") != std::string::npos;
+      if (range.values[i] > 0 && !time && !is_ratio(metrics[i])) return true;
+    }
+    return false;
   });
 }
 
@@ -180,7 +185,8 @@ CuptiFailure RangeProfiler::read(Reading& reading, bool launched) {
     if (!failure) return left_alone();
     if (failure->failed() && (state_->decoded || !succeeds_here(read))) return *failure;
     if (launched && !state_->thread_proven && !state_->patient.on_callers_thread()) {
-      if (!counted(*own) && own->dropped == 0) return leave_helper();
+      if (!counted(*own, state_->current->plan->metrics) && own->dropped == 0)
+        return leave_helper();
       state_->thread_proven = true;
     }
     reading = std::move(*own);

@@ -48,6 +48,16 @@ std::vector<double> values_of(const std::vector<const std::vector<double>*>& fou
   return values;
 }
 
+// Whether CUPTI replayed the single kernels only. On an H200 it makes no range of a graph's kernels
+// then; where it makes some, their number tells.
+bool has_no_graphs(const JoinRequest& request, const RangeReading& reading) {
+  if (request.mode != RangeMode::replay || reading.dropped > 0) return false;
+  const auto kernels =
+      std::count_if(request.launches.begin(), request.launches.end(),
+                    [](const RangedLaunch& each) { return each.launched && !each.graph; });
+  return reading.ranges.size() == static_cast<std::size_t>(kernels);
+}
+
 std::uint64_t sum_of_blocks(const std::vector<RangedLaunch>& launches) {
   std::uint64_t sum = 0;
   for (const auto& launch : launches) sum += launch.blocks;
@@ -88,9 +98,15 @@ void join_ranges(const JoinRequest& request, const RangeReading& reading, Counte
   // an empty one.
   std::vector<const RangedLaunch*> expected;
   expected.reserve(request.launches.size());
+  const bool no_graphs = has_no_graphs(request, reading);
+  if (no_graphs) result.left_out = std::exchange(result.uncountable, 0);
   std::size_t ranges = 0;
   for (const auto& launch : request.launches) {
     if (!are_pushed(request.mode) && !launch.launched) continue;
+    if (launch.graph && no_graphs) {
+      ++result.left_out;
+      continue;
+    }
     expected.push_back(&launch);
     ranges += launch.parts;
   }
@@ -140,6 +156,7 @@ CountersOutcome outcome_of(std::vector<CounterResult> contexts) {
     // A range that CUPTI dropped is also one that a launch misses.
     outcome.lost_ranges += std::max(result.dropped, result.missing);
     outcome.too_small = outcome.too_small || result.dropped > 0 || result.unranged > 0;
+    outcome.graphs_left_out += result.left_out;
     outcome.mismatched = outcome.mismatched || result.mismatched > 0;
     const bool apart = result.unranged == 0 && result.uncountable == 0;
     if (apart && (result.mismatched > 0 || result.missing > 0 || result.dropped > 0))

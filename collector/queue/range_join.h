@@ -40,8 +40,9 @@ struct RangedLaunch {
   // For a range of several launches:
   std::uint64_t launches = 1, blocks = 0;
   FunctionId newest = 0;  // the newest kernel in it, by first launch
-  // How many ranges CUPTI makes for it: one for each kernel of a replayed graph.
+  // How many ranges CUPTI may make for it: one for each kernel of a replayed graph.
   std::uint32_t parts = 1;
+  bool graph = false;
 };
 
 struct CounterResult {
@@ -58,6 +59,7 @@ struct CounterResult {
   std::uint64_t missing = 0;      // launches without a range
   std::uint64_t mismatched = 0;   // launches whose count of thread blocks is not their grid
   std::uint64_t uncountable = 0;  // graphs with an unknown number of ranges
+  std::uint64_t left_out = 0;     // launches of graphs of which CUPTI made no ranges
   // Launches without a turn, or beyond max_ranges.
   std::uint64_t unranged = 0;
 };
@@ -82,6 +84,7 @@ struct CountersOutcome {
   std::string reason;
   std::vector<CounterResult> contexts;
   std::uint64_t lost_ranges = 0;
+  std::uint64_t graphs_left_out = 0;
   bool too_small = false;   // more launches than ranges: ask for more next time
   bool mismatched = false;  // a launch's thread blocks were not those of its grid
   bool misfit = false;      // the counters do not fit the launches, though there was room

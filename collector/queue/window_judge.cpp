@@ -16,6 +16,8 @@ Verdict judge_window(const WindowFacts& facts, std::uint32_t thrown_away,
   if (has(kRefused)) return {"CUPTI refused counters for one context in this window.", false};
   if (has(kCollective))
     return {"A collective ran in it, and launches must not wait beside one.", false};
+  if (has(kGraph))
+    return {"A CUDA graph ran in it, of which CUPTI makes no automatic ranges.", false};
   const bool last_try = thrown_away + 1 >= PhaseQueue::kMaxThrownAway;
   const bool patched = kind == PhaseKind::flops;
   if (checks.modules && has(kModuleLoaded) && (patched || (facts.steps && !last_try)))

@@ -16,7 +16,8 @@ enum WindowFlaw : std::uint32_t {
   kCapture = 4,
   kStuck = 8,
   kRefused = 16,
-  kCollective = 32
+  kCollective = 32,
+  kGraph = 64
 };
 
 struct WindowFacts {

@@ -136,7 +136,7 @@ void GraphPath::enter(const CUpti_CallbackData& data) {
   place.stream = launched_stream(data.functionParams);
   const auto graph = launched(launched_graph(data.functionParams), place.device);
   const auto in =
-      launches_.enter_window(thread, place, graph.key, data.correlationId, graph.kernels);
+      launches_.enter_window(thread, place, graph.key, data.correlationId, graph.kernels, true);
   if (!in) return;
   Event event;
   event.kind = Event::Kind::graph;

@@ -34,11 +34,9 @@ class LaunchPath {
   // Handles the borders that the launch causes and returns the window it belongs to; nothing if
   // measuring ended at this launch, which then belongs to no step. From here to exit() nothing in
   // CUPTI is started or stopped.
-  [[nodiscard]] std::optional<Windows::Entered> enter_window(ThreadState& thread,
-                                                             const Counters::Place& place,
-                                                             const LaunchKey& key,
-                                                             std::uint32_t correlation,
-                                                             std::uint32_t kernels = 1) {
+  [[nodiscard]] std::optional<Windows::Entered> enter_window(
+      ThreadState& thread, const Counters::Place& place, const LaunchKey& key,
+      std::uint32_t correlation, std::uint32_t kernels = 1, bool graph = false) {
     auto& hot = c_.rt.hot;
     planner_.saw_gpu();
     output_.saw_launch();
@@ -48,6 +46,7 @@ class LaunchPath {
       return std::nullopt;
     if (hot.counters.load(std::memory_order_relaxed) && may_wait_for_ranks())
       c_.windows.before_collective();
+    if (graph) c_.windows.before_graph();
     return c_.windows.enter(thread, place, correlation);
   }
   // The context of a call and its GPU, without the stream.

@@ -14,7 +14,8 @@ CountingLadder::Allowed CountingFallback::allowed() const {
   CountingLadder::Allowed allowed;
   // What waits after every launch may wait for a kernel that waits for another rank.
   allowed.automatic = s.ranges != RangesBy::user && !rt_.ranks && !communicator_seen() &&
-                      !collective_.load(std::memory_order_relaxed);
+                      !collective_.load(std::memory_order_relaxed) &&
+                      !graph_.load(std::memory_order_relaxed);
   allowed.layers = s.record.empty();  // a recording keeps what each launch counted
   return allowed;
 }
@@ -105,7 +106,10 @@ RangeMode CountingFallback::choose_mode(WindowQueue& queue, PhaseKind kind) {
   auto& ladder = queue.ladder();
   if (!allowed().automatic && ladder.mode(kind) == RangeMode::automatic) {
     const auto step = ladder.forbid_automatic(allowed());
-    follow(queue, kind, step, "Other ranks may wait where CUPTI waits after every launch.");
+    follow(queue, kind, step,
+           graph_.load(std::memory_order_relaxed)
+               ? "CUPTI makes no automatic ranges of CUDA graphs."
+               : "Other ranks may wait where CUPTI waits after every launch.");
     if (step.scope_changed) queue.choose_again({});
   }
   return ladder.mode(kind);

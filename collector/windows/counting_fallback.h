@@ -30,6 +30,9 @@ class CountingFallback {
   }
   // Says that a kernel that may wait for other ranks was launched.
   void saw_collective() { collective_.store(true, std::memory_order_relaxed); }
+  // Says that a CUDA graph was launched: CUPTI makes no automatic ranges of one, and on an H200 the
+  // window cannot be stopped after it.
+  void saw_graph() { graph_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] CountingLadder::Allowed allowed() const;
 
   // --- what failed
@@ -71,6 +74,7 @@ class CountingFallback {
   Counters& counters_;
   std::atomic<bool> communicator_{false};  // NCCL has a communicator of several ranks
   std::atomic<bool> collective_{false};
+  std::atomic<bool> graph_{false};
   std::atomic<std::size_t> most_told_{~std::size_t{0}};  // fewest ranges told as a limit of windows
   Mutex mutex_;  // guards only the list; taken with or without the queue's lock
   std::vector<Owed> owed_ GABLE_GUARDED_BY(mutex_);

@@ -273,20 +273,35 @@ void WindowDriver::before_collective() {
     const ChangeTurn turn(turns_);
     if (!turn.held() || are_pushed(counters_.mode())) return;
     replay = counters_.mode() == RangeMode::replay;
-    const bool counted = counters_.active();  // in the window that is open
-    (void)counters_.drop();
-    if (!counters_.hangs()) (void)counters_.close();
-    counters_.set_mode(RangeMode::user);
-    if (counted) queue_.flaw(kCollective);
+    const bool counted = end_unpushed(kCollective);
     if (replay)
       leave_replay(seen, counted);
     else
-      leave_automatic(seen);
+      leave_automatic(seen + "Gable no longer waits after every launch.");
   }
   if (replay) (void)settle_pending();
 }
 
-void WindowDriver::leave_automatic(const std::string& seen) {
+void WindowDriver::before_graph() {
+  fallback_.saw_graph();
+  if (counters_.mode() != RangeMode::automatic || this_thread().busy) return;
+  const ChangeTurn turn(turns_);
+  if (!turn.held() || counters_.mode() != RangeMode::automatic) return;
+  (void)end_unpushed(kGraph);
+  leave_automatic("CUPTI makes no automatic ranges of CUDA graphs, and one was launched.");
+}
+
+// Ends the window that is open without reading it. Whether counters were taken in it.
+bool WindowDriver::end_unpushed(WindowFlaw flaw) {
+  const bool counted = counters_.active();
+  (void)counters_.drop();
+  if (!counters_.hangs()) (void)counters_.close();
+  counters_.set_mode(RangeMode::user);
+  if (counted) queue_.flaw(flaw);
+  return counted;
+}
+
+void WindowDriver::leave_automatic(const std::string& why) {
   std::string instead = " Counting continues with user ranges.";
   {
     const MutexLock hold(queue_.mutex());
@@ -294,7 +309,7 @@ void WindowDriver::leave_automatic(const std::string& seen) {
     if (!step.sentence.empty()) instead = " " + std::exchange(step.sentence, {});
     fallback_.follow(queue_, PhaseKind::hw, step, {});
   }
-  rt_.notes.say(seen + "Gable no longer waits after every launch." + instead);
+  rt_.notes.say(why + instead);
 }
 
 void WindowDriver::leave_replay(const std::string& seen, bool counted) {

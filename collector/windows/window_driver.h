@@ -59,6 +59,8 @@ class WindowDriver {
   // Called before a kernel that may wait for other ranks: from here on nothing waits after every
   // launch, and nothing is replayed.
   void before_collective();
+  // Called before a CUDA graph is launched: from here on there are no automatic ranges.
+  void before_graph();
   // Has the profiler restarted, since it is undocumented whether code loaded later is instrumented.
   void module_loaded() { modules_loaded_.store(true, std::memory_order_relaxed); }
   void context_ends(CUcontext context);  // nullptr: any context
@@ -83,7 +85,8 @@ class WindowDriver {
   [[nodiscard]] std::optional<WindowId> join_window(const Counters::Place& place);
   void refused(Phase phase, const CuptiFailure& failure);
   void end_stalled(const std::string& sentence);
-  void leave_automatic(const std::string& seen);
+  bool end_unpushed(WindowFlaw flaw);
+  void leave_automatic(const std::string& why);
   void leave_replay(const std::string& seen, bool counted);
 
   Runtime& rt_;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "collector/layers/graph_nodes.h"
+
 namespace gable {
 
 WindowReader::WindowReader(Runtime& rt, EventSink& sink, Counters& counters, WindowQueue& queue,
@@ -47,9 +49,12 @@ ProgressQuery WindowReader::judge(EndedWindow& window, CountersOutcome& outcome)
     window.retract = true;
   }
   if (outcome.keep && counters_.mode() == RangeMode::replay) forget_unpatched(window, outcome);
+  if (outcome.keep && outcome.graphs_left_out > 0) say_graphs_are_left_out();
   const MutexLock hold(queue_.mutex());
   auto query = queue_.planner().query(window.facts);
-  query.counted = hooks_.counted;
+  query.counted = [this](const LaunchKey& key) {
+    return !(graphs_left_out_ && is_graph(key)) && (!hooks_.counted || hooks_.counted(key));
+  };
   if (outcome.keep && queue_.ladder().on_trial(end.phase.kind)) {
     end.keep = false;
     end.reason = "It was only a trial of whether counters of layers can be taken.";
@@ -120,6 +125,13 @@ void WindowReader::was_read(const EndedWindow& window, const CountersOutcome& ou
   if (state.state() == WindowState::State::announced && due != state.phase() &&
       (!queue_.limited() || state.counts()))
     queue_.choose_again({});
+}
+
+void WindowReader::say_graphs_are_left_out() {
+  if (std::exchange(graphs_left_out_, true)) return;
+  rt_.notes.say(
+      "CUPTI does not replay the kernels of CUDA graphs, so their counters are unknown; without "
+      "--replay kernel Gable counts each graph as a whole.");
 }
 
 // Instrumented code counts nothing in a module that was loaded too late to be patched. Where that

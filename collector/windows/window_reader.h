@@ -30,6 +30,7 @@ class WindowReader {
   [[nodiscard]] KeyNeeds add(const EndedWindow& window, const CountersOutcome& outcome,
                              const ProgressQuery& query);
   void was_read(const EndedWindow& window, const CountersOutcome& outcome, const KeyNeeds& needs);
+  void say_graphs_are_left_out();
   void forget_unpatched(const EndedWindow& window, CountersOutcome& outcome);
 
   Runtime& rt_;
@@ -40,6 +41,7 @@ class WindowReader {
   CountingFallback& fallback_;
   RecordClock& clock_;
   const Hooks hooks_;
+  bool graphs_left_out_ = false;  // CUPTI made no ranges of graphs; used by one thread at a time
 };
 
 }  // namespace gable

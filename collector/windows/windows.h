@@ -65,6 +65,7 @@ class Windows final : public RangeListener {
   void settle_pending() { (void)driver_.settle_pending(); }
   void before_capture() { driver_.before_capture(); }
   void before_collective() { driver_.before_collective(); }
+  void before_graph() { driver_.before_graph(); }
   using Entered = WindowDriver::Entered;
   [[nodiscard]] Entered enter(ThreadState& thread, const Counters::Place& place,
                               std::uint32_t correlation) {

@@ -255,7 +255,7 @@ class Trouble(unittest.TestCase):
         self.assertIn("Kernel times cannot be taken", run.err)
         root = run.reports[0]["layers"][0]
         self.assertIsNotNone(root["bytes"]["dram"])
-        self.assertEqual(run.reports[0]["kernels"][0]["time_source"], "hw")
+        self.assertIsNone(run.reports[0]["kernels"][0]["time_source"])  # a short kernel in a range of Gable's
 
     def test_every_call_may_fail(self):
         for call in ("cuptiGetTimestamp", "cuptiEnableCallback", "cuptiGetDeviceId", "cuptiActivityRegisterCallbacks",

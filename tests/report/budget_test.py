@@ -37,10 +37,10 @@ class Budget(SmallTest):
         # Callbacks take real time after the last window too, which a busy machine makes longer.
         self.assertLessEqual(report.run["overhead"]["added_percent"], 1.1)
         conv, relu = report.layer(("step", "conv"), "none"), report.layer(("step", "relu"), "none")
-        self.assertEqual((conv["coverage"]["bytes"], conv["coverage"]["flops"]), (1, 1))
+        self.assertIsNone(conv["time_ns"]["total"])  # there was no room for times
         self.assertEqual(conv["bytes"]["dram"], 40 * CONV["dram"])
         self.assertEqual(conv["flops"]["fp32"], 40 * CONV["fp32"])
-        self.assertNotEqual(relu["coverage"]["flops"], 1)
+        self.assertIsNone(relu["flops"]["fp32"])
         self.assertGreater(report.run["steps"]["seen"], 250)  # to the end: there was never room for all
 
     def test_without_it_the_same_run_costs_far_more(self):

@@ -18,12 +18,14 @@ OCCUPANCY = "sm__warps_active.avg.pct_of_peak_sustained_active"
 L1_HITS, L1_SECTORS = "l1tex__t_sectors_lookup_hit.sum", "l1tex__t_sectors.sum"
 L2_HITS, L2_SECTORS = "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum"
 
+EXACT = {"GABLE_PLAYBACK_SWITCHES": "user_range_time=exact"}
+
 
 class Collected(SmallTest):
-    def collected(self, *metrics, more=()):
+    def collected(self, *metrics, more=(), environment=()):
         """The report, its windows by phase, and the counters of conv and relu."""
         options = STEPS + (("--metrics", ",".join(metrics)) if metrics else ()) + more
-        run = self.gable("more_metrics", *options)
+        run = self.gable("more_metrics", *options, environment=environment)
         self.assertIsNotNone(run.report, run.err)
         kernels = {kernel["name"].split("(")[0]: kernel for kernel in run.report.document["kernels"]}
         return run, kernels["conv"], kernels["relu"]
@@ -95,13 +97,13 @@ class Roofs(Collected):
     def assert_stated(self, run):
         stated = self.stated(run)
         self.assertEqual(list(stated), ["l2"])  # L1's is known, and nothing was recorded of DRAM's clock
-        self.assertAlmostEqual(stated["l2"]["value"] / (6144 * 1.6e9), 1, places=9)  # (2 x 1.5 + 1.8) / 3
+        self.assertAlmostEqual(stated["l2"]["value"] / (6144 * 1.6e9), 1, places=9)  # (2 x 1.5 + 1.8) / 3, weighed by exact times
         self.assertEqual(stated["l2"]["source"], f"theoretical: CUPTI states 6144 byte per cycle ({self.PEAK}) x 1.6 GHz, "
                                                  "the L2 clock of the counter windows")
         self.assertIsNone(stated["l2"]["clock"])
 
     def test_are_in_the_report_and_no_counters_of_kernels(self):
-        run, conv, _ = self.collected()
+        run, conv, _ = self.collected(environment=EXACT)
         self.assert_stated(run)
         self.assertIn("Roofs of device 0 that CUPTI states, at the clocks of the counter windows: l2.",
                       run.report.document["run"]["notes"])
@@ -110,7 +112,7 @@ class Roofs(Collected):
         self.assert_steps(run.report, hw=4, flops=1, time=1)
 
     def test_are_counters_where_somebody_asks(self):
-        run, conv, relu = self.collected("roofline", self.PEAK, self.CLOCK)
+        run, conv, relu = self.collected("roofline", self.PEAK, self.CLOCK, environment=EXACT)
         self.assert_stated(run)
         self.assertEqual((conv["counters"][self.PEAK], conv["counters"][self.CLOCK]), (6144, 1.5e9))
         self.assertEqual((relu["counters"][self.PEAK], relu["counters"][self.CLOCK]), (6144, 1.8e9))

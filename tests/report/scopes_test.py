@@ -2,10 +2,11 @@
 """What counters are taken of: the launches of a layer together (--scope range), or each kernel several times (--replay)."""
 import unittest
 
-from small import CONV, RELU, STEPS, SmallTest
+from small import CONV, PUSHED_NS, RELU, STEPS, SmallTest, longer
 
 RANGE = STEPS + ("--scope", "range")
 REPLAY = STEPS + ("--replay", "kernel")
+RANGED = {"GABLE_PLAYBACK_SWITCHES": "graphs_in_replay=ranged"}
 
 
 class Ranges(SmallTest):
@@ -46,10 +47,12 @@ class Ranges(SmallTest):
         self.assertEqual((block["time_ns"]["total"], block["coverage"]["flops"], block["flops_per_s"]), (100000, 0.2, None))
 
     def test_without_times_the_counted_ones(self):
-        report = self.report("layers", *RANGE, "--phases", "hw,flops")
+        report = self.gable(longer("layers"), *RANGE, "--phases", "hw,flops").report
         block = report.layer(("step", "block"), "none")
         # From the first start to the last end of a range: two, of a conv and a relu.
-        self.assertEqual((block["time_ns"]["total"], block["time_source"], block["coverage"]["time"]), (100000, "hw", 1))
+        self.assertEqual((block["time_ns"]["total"], block["time_source"], block["coverage"]["time"]),
+                         (100 * 100000 + 2 * PUSHED_NS, "hw", 1))
+        self.assertIsNone(self.report("layers", *RANGE, "--phases", "hw,flops").layer(("step", "block"), "none")["time_ns"]["total"])
 
     def test_without_steps(self):
         report = self.report("layers", "--window", "7", "--active", "1", "--scope", "range")
@@ -110,8 +113,19 @@ class Replay(SmallTest):
         self.assert_steps(report, hw=1, flops=0, time=1)
         self.assert_work(report.layer((), "none"), 1, CONV, CONV, *[RELU] * 5)
 
-    def test_graphs(self):
-        report = self.report("graph_layers", *REPLAY)
+    def test_graphs_are_not_replayed(self):
+        run = self.gable("graph_layers", *REPLAY)
+        report = run.report
+        self.assert_nothing_lost(report)
+        self.assert_steps(report, hw=1, flops=0, time=1)
+        model = report.layer(("model",), "none")
+        self.assertEqual((model["flops"]["fp32"], model["bytes"]["dram"], model["time_ns"]["total"]), (None, None, 100000))
+        self.assert_work(report.layer(("step", "loss"), "none"), 1, RELU)
+        self.assert_said(run, "CUPTI does not replay the kernels of CUDA graphs, so their counters are unknown")
+        self.assertEqual(run.err.count("does not replay"), 1, run.err)
+
+    def test_graphs_where_CUPTI_replays_them(self):
+        report = self.report("graph_layers", *REPLAY, environment=RANGED)
         self.assert_nothing_lost(report)
         model = report.layer(("model",), "none")
         self.assertEqual((model["flops"]["fp32"], model["bytes"]["dram"]),
@@ -121,6 +135,8 @@ class Replay(SmallTest):
     def test_a_graph_that_nobody_knows_shifts_nothing(self):
         environment = {"GABLE_PLAYBACK_FAULTS": '{"fault":"call","call":"cuptiGetGraphNodeId","code":999}'}
         report = self.report("graph_layers", *REPLAY, environment=environment)
+        self.assert_work(report.layer(("step", "loss"), "none"), 1, RELU)
+        report = self.report("graph_layers", *REPLAY, environment={**environment, **RANGED})
         self.assertIsNone(report.layer(("step", "loss"), "none")["flops"]["fp32"])
         self.assert_noted(report, "A CUDA graph ran in it for which CUPTI makes an unknown number of ranges.")
 

@@ -137,8 +137,8 @@ class Refused(SmallTest):
     def test_no_activity(self):
         run = self.gable("two_contexts", environment=self.fault('{"fault":"call","call":"cuptiActivityEnable","code":999}'))
         self.assert_said(run, "Kernel times cannot be taken: cuptiActivityEnable says CUPTI_ERROR_UNKNOWN (999).")
-        self.assert_work(run.report.layer(("step", "conv"), "none"), 1, CONV)  # the counted duration is the same here
-        self.assertEqual({row["time_source"] for row in run.report.document["kernels"]}, {"hw"})
+        self.assert_work(run.report.layer(("step", "conv"), "none"), 1, CONV, timed=False)
+        self.assert_noted(run.report, "No time window was measured, so times are unknown")
 
     def test_each_call_of_a_counter_window_may_fail(self):
         for call in ("GetCounterDataSize", "CounterDataImageInitialize", "SetConfig", "Start", "DecodeData", "GetCounterDataInfo",
@@ -216,9 +216,8 @@ class Hanging(SmallTest):
         run = self.gable("hang_at_flush", code=3, timeout=60)  # Gable gives up after seconds
         self.assert_said(run, "cuptiActivityFlushAll did not return in time; CUPTI is left alone")
         report = run.report
-        self.assert_work(report.layer(("step", "conv"), "none"), 1, CONV)
+        self.assert_work(report.layer(("step", "conv"), "none"), 1, CONV, timed=False)
         self.assert_lost(report, unattributed_launches=2)
-        self.assertEqual({row["time_source"] for row in report.document["kernels"]}, {"hw"})
         self.assertIsNone(report.document["step"]["busy_ns"])
 
 

@@ -2,7 +2,7 @@
 """Work, bytes and times of small recordings, computed here by hand from their lines."""
 import unittest
 
-from small import CONV, RELU, STEPS, SmallTest
+from small import CONV, RELU, STEPS, SmallTest, longer
 
 PEAK_FP32 = 132 * 128 * 2 * 1980000000  # SMs, lanes, FLOP of an FMA, Hz
 PEAK_DRAM = 2 * 3201000000 * 6144 // 8  # two transfers a clock, Hz, bytes of the bus
@@ -219,19 +219,28 @@ class Counters(SmallTest):
     def test_the_time_is_that_without_counters(self):
         self.assert_plain_step(self.report("counted_time"))
 
-    def test_a_run_too_short_for_times_has_the_counted_ones(self):
-        report = self.report("short_run")
+    def test_a_run_too_short_for_times_has_the_counted_ones_of_long_kernels(self):
+        report = self.gable(longer("short_run")).report
         self.assert_steps(report, seen=7, hw=4, flops=1, time=0)
-        conv = report.layer(("step", "conv"), "none")
-        self.assertEqual(conv["time_ns"]["total"], 44000)
+        conv, relu = (report.layer(("step", name), "none") for name in ("conv", "relu"))
+        # 4 ms, of which the counter says 4.4; 1 ms is too short for a range that lasts longer.
+        self.assertEqual((conv["time_ns"]["total"], relu["time_ns"]["total"]), (4400000, None))
         self.assertEqual((conv["flops"]["fp32"], conv["bytes"]["dram"]), (CONV["fp32"], CONV["dram"]))
-        self.assert_noted(
-            report,
-            "No time window was measured: times are gpu__time_duration of the counter windows, "
-            "which are upper bounds: a counter range may last longer than its kernel, by 50 us and more.",
-        )
-        self.assertEqual(report.document["kernels"][0]["time_source"], "hw")
+        self.assertEqual((relu["flops"]["fp32"], relu["bytes"]["dram"]), (RELU["fp32"], RELU["dram"]))
+        self.assert_noted(report, "Times of 1 kernel are gpu__time_duration of counter windows, which are upper bounds: no time window "
+                                  "saw them, and a counter range may last longer than its kernel, by 50 us and more.")
+        self.assert_noted(report, "Times of 1 kernel are unknown, because no time window saw them: a counter range lasts longer than its "
+                                  "kernel, by 50 us and more, which is too much for kernels below 1.28 ms.")
+        self.assertEqual({row["name"][:4]: row["time_source"] for row in report.document["kernels"]}, {"conv": "hw", "relu": None})
         self.assertIsNone(report.document["step"]["wall_ns"]["mean"])
+
+    def test_a_run_too_short_for_times_of_short_kernels_has_none(self):
+        run = self.gable("short_run")
+        self.assert_steps(run.report, seen=7, hw=4, flops=1, time=0)
+        self.assert_plain_step(run.report, timed=False)
+        self.assert_noted(run.report, "No time window was measured, so times are unknown: a counter range lasts longer than its kernel, by "
+                                      "50 us and more, which is too much for kernels below 1.28 ms. If the program runs more steps, Gable "
+                                      "measures times, too.")
 
     def test_an_unknown_counter_is_null_and_not_zero(self):
         report = self.report("unknown_metric")

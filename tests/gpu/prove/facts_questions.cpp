@@ -51,9 +51,10 @@ const std::vector<Question>& questions() {
        {"replayed"}},
       {"E9",
        "What do ranges make of CUDA graphs, and a capture of a window that is open?",
-       "A user range counts the whole graph; automatic ranges with user replay leave its kernels "
-       "out; "
-       "kernel replay counts each. A window ends before a capture begins.",
+       "A user range counts the whole graph. CUPTI makes no automatic ranges of its kernels, and a "
+       "window of such ranges cannot be stopped after it: Gable ends it before. Under kernel "
+       "replay "
+       "a graph has a range for each kernel, or none. A window ends before a capture begins.",
        {"graph_user", "graph_auto", "graph_replay", "capture"}},
       {"E10",
        "Can two contexts or two GPUs be profiled at once, and do automatic ranges hang "
@@ -151,7 +152,7 @@ const std::vector<Question>& questions() {
       {"E27",
        "How much longer than the record is a duration that was counted in a user range?",
        "It is an upper bound, as it has the host's time between push, launch and pop: rows take "
-       "times from records where there are any.",
+       "times from records, and below 1.28 ms from nothing else.",
        {"durations"}},
       {"E28",
        "Do calls of ours load modules, and on which thread?",

@@ -33,7 +33,9 @@ const char* default_of(const std::string& name) {
   if (name == "same_name_ranges") return "merged";
   if (name == "user_ranges") return "own_launch";
   if (name == "ranged_threads") return "all";
-  if (name == "graphs_in_auto_ranges") return "dropped";
+  if (name == "graphs_in_auto_ranges") return "fail_stop";
+  if (name == "graphs_in_replay") return "none";
+  if (name == "range_overflow") return "silent";
   if (name == "copies_in_auto_ranges") return "none";
   if (name == "capture_in_window") return "harmless";
   if (name == "late_modules") return "patched";
@@ -50,7 +52,7 @@ const char* default_of(const std::string& name) {
   if (name == "cupti") return "13.0";
   if (name == "older_driver") return "refused";
   if (name == "range_limit" || name == "start_modules") return "none";
-  if (name == "user_range_time") return "exact";
+  if (name == "user_range_time") return "longer";
   if (name == "auto_ranges") return "counted";
   if (name == "counter_kinds") return "both";
   return "same";  // correlation

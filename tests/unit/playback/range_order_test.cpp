@@ -21,7 +21,7 @@ TEST_F(RangeOrder, TheRightOrderBreaksNothingAndCounts) {
   EXPECT_EQ(ranges.name(1), "1");
   EXPECT_EQ(ranges.value(1, "dram__sectors_read.sum"), 2000);
   EXPECT_EQ(ranges.value(1, "sm__ctas_launched.sum"), 8);
-  EXPECT_EQ(ranges.value(1, "gpu__time_duration.sum"), 5000);
+  EXPECT_EQ(ranges.value(1, "gpu__time_duration.sum"), 5000 + 64000);
   EXPECT_EQ(ranges.disable(), CUPTI_SUCCESS);
 }
 

@@ -112,6 +112,25 @@ TEST_F(Switches, GraphsInAutomaticRanges) {
     EXPECT_EQ(ranges.count(), ranged ? 1u : 0u);
     EXPECT_EQ(dropped, ranged ? 0u : 1u);
   }
+  for (const bool ranged : {false, true}) {
+    flip("graphs_in_replay", ranged ? "ranged" : "none");
+    Ranges ranges(context_);
+    ranges.wish.replayMode = CUPTI_KernelReplay;
+    ranges.begin(kHardware, CUPTI_AutoRange);
+    cuGraphLaunch(exec, stream);
+    EXPECT_EQ(ranges.stop(), CUPTI_SUCCESS);
+    std::size_t dropped = 0;
+    ranges.decode(&dropped);
+    EXPECT_EQ(ranges.count(), ranged ? 1u : 0u);
+    EXPECT_EQ(dropped, 0u);
+  }
+  flip("graphs_in_auto_ranges", "fail_stop");
+  Ranges ranges(context_);
+  ranges.begin(kHardware, CUPTI_AutoRange);
+  cuGraphLaunch(exec, stream);
+  EXPECT_EQ(ranges.stop(), CUPTI_ERROR_UNKNOWN);
+  EXPECT_EQ(ranges.disable(), CUPTI_SUCCESS);
+  expect_broken("cuptiRangeProfilerDisable was called between Start and Stop");
 }
 
 TEST_F(Switches, CaptureInAWindow) {
@@ -265,18 +284,21 @@ TEST_F(Switches, DroppedRangesAndWrongCtas) {
 }
 
 TEST_F(Switches, MoreRangesThanWereAskedFor) {
-  Ranges ranges(context_);
-  ranges.begin(kHardware);
-  for (int i = 0; i < 20; ++i) {
-    ranges.push(std::to_string(i).c_str());
-    launch();
-    ranges.pop();
+  for (const bool counted : {false, true}) {
+    flip("range_overflow", counted ? "counted" : "silent");
+    Ranges ranges(context_);
+    ranges.begin(kHardware);
+    for (int i = 0; i < 20; ++i) {
+      ranges.push(std::to_string(i).c_str());
+      launch();
+      ranges.pop();
+    }
+    ranges.stop();
+    std::size_t dropped = 0;
+    ranges.decode(&dropped);
+    EXPECT_EQ(ranges.count(), 16u);
+    EXPECT_EQ(dropped, counted ? 4u : 0u);
   }
-  ranges.stop();
-  std::size_t dropped = 0;
-  ranges.decode(&dropped);
-  EXPECT_EQ(ranges.count(), 16u);
-  EXPECT_EQ(dropped, 4u);
 }
 
 // Last of all: a permission that is missing stays so in this process.

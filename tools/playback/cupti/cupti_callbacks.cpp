@@ -109,7 +109,6 @@ class CuptiTools final : public Tools {
     range_submitted(work);
   }
   void captured(const Work& work) override { range_captured(work); }
-  void graph_launched(std::uint32_t correlation) override { range_graph_launched(correlation); }
   void context_gone(Context* context) override { range_context_gone(context); }
 
  private:

@@ -34,6 +34,7 @@ struct Collected {
   std::string name;
   std::vector<double> values;
   std::uint64_t launches = 0, first_start = ~std::uint64_t{0}, last_end = 0;
+  bool counted_time = false;  // the recording has what a range counted as the time of the launch
 };
 
 // An image of the client that CUPTI keeps a pointer to until Disable.
@@ -70,6 +71,7 @@ struct CUpti_RangeProfiler_Object {
   std::vector<gable::playback::Collected> collected;     // since Start, in the order of their ends
   std::unordered_map<std::string, std::size_t> by_name;  // of `collected`
   std::size_t automatic = 0, dropped = 0;
+  bool cannot_stop = false;  // a graph ran where it may not
 };
 
 // Every call on an object begins so; `object` is it.

@@ -77,6 +77,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* p
   object->by_name.clear();
   object->counting = false;
   object->automatic = object->dropped = 0;
+  object->cannot_stop = false;
   object->context->serialise = object->mode == CUPTI_AutoRange;
   armed_profilers().fetch_add(1);
   if (the_gpu().control().is("start_modules", "loaded")) load_own_module(object->context);
@@ -88,6 +89,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* par
   if (!object->started) return refuse(__func__, "without a Start");
   if (wrong_thread(*object)) return CUPTI_ERROR_INVALID_OPERATION;
   if (!object->open.empty()) return refuse(__func__, "while a range was open");
+  if (object->cannot_stop) return CUPTI_ERROR_UNKNOWN;
   verify_pins(__func__, *object);
   object->started = false;
   object->stopped = true;

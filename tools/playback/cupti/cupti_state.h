@@ -57,7 +57,6 @@ void drop_callbacks();  // the subscriber hears nothing any more
 void activity_submitted(const Work& work);
 void range_submitted(const Work& work);
 void range_captured(const Work& work);
-void range_graph_launched(std::uint32_t correlation);
 void range_context_gone(Context* context);
 
 // Registers with the playback libcuda; idempotent.

@@ -9,6 +9,9 @@
 namespace gable::playback {
 namespace {
 
+// What a user range lasts longer than its kernel, as in PyTorch on an H200.
+constexpr double kHostsShareNs = 64000;
+
 void merge(Collected& into, const Collected& more) {
   for (std::size_t i = 0; i < into.values.size(); ++i) into.values[i] += more.values[i];
   into.launches += more.launches;
@@ -80,6 +83,11 @@ void count(CUpti_RangeProfiler_Object& object, const Work& work) {
   for (std::size_t i = 0; i < instance.values.size(); ++i) {
     instance.values[i] += value_of(object, object.config.metrics[i], work);
   }
+  const auto recorded = [](const CounterValues* values) {
+    return values != nullptr && values->contains("gpu__time_duration.sum");
+  };
+  instance.counted_time = recorded(work.counters) ||
+                          recorded(work.kernel == nullptr ? nullptr : &work.kernel->counters);
   ++instance.launches;
   instance.first_start = std::min(instance.first_start, work.start_ns);
   instance.last_end = std::max(instance.last_end, work.end_ns);
@@ -102,11 +110,13 @@ void end_instance(CUpti_RangeProfiler_Object& object) {
       instance.values[i] = span * static_cast<double>(device.sm_clock_max_hz) / 1e9;
     }
   }
-  if (object.mode == CUPTI_UserRange && is("user_range_time", "longer")) {
+  const bool exact = instance.launches == 1 && instance.counted_time;
+  if (object.mode == CUPTI_UserRange && !exact && is("user_range_time", "longer")) {
     for (std::size_t i = 0; i < instance.values.size(); ++i) {
       const std::string& metric = object.config.metrics[i];
-      if (metric == "gpu__time_duration.sum" || metric.rfind("sm__cycles_elapsed", 0) == 0)
-        instance.values[i] *= 1.3;
+      if (metric == "gpu__time_duration.sum") instance.values[i] += kHostsShareNs;
+      if (metric.rfind("sm__cycles_elapsed", 0) == 0)
+        instance.values[i] += kHostsShareNs * static_cast<double>(device.sm_clock_max_hz) / 1e9;
     }
   }
   for (std::size_t i = 0; i < instance.values.size(); ++i) {
@@ -127,7 +137,7 @@ void end_instance(CUpti_RangeProfiler_Object& object) {
     if (same != object.by_name.end()) return merge(object.collected[same->second], instance);
   }
   if (object.collected.size() >= object.max_ranges) {
-    ++object.dropped;
+    if (is("range_overflow", "counted")) ++object.dropped;
     return;
   }
   object.by_name.emplace(instance.name, object.collected.size());
@@ -143,10 +153,13 @@ void range_submitted(const Work& work) {
     if (object->counting && work.kind == Work::Kind::kernel) count(*object, work);
   } else if (work.kind != Work::Kind::kernel) {
     if (is("copies_in_auto_ranges", "ranged")) automatic_range(*object, work);
-  } else if (work.graph != 0 && object->replays == 0 && is("graphs_in_auto_ranges", "dropped")) {
-    ++object->dropped;  // automatic ranges with user replay do not support graphs
-  } else {
+  } else if (work.graph == 0 ||
+             is(object->replays == 0 ? "graphs_in_auto_ranges" : "graphs_in_replay", "ranged")) {
     automatic_range(*object, work);
+  } else if (object->replays == 0 && is("graphs_in_auto_ranges", "dropped")) {
+    ++object->dropped;
+  } else if (object->replays == 0) {
+    object->cannot_stop = true;
   }
 }
 
@@ -160,8 +173,6 @@ void range_captured(const Work& work) {
         "a stream captured a launch while automatic ranges were on, which wait after every launch");
   }
 }
-
-void range_graph_launched(std::uint32_t) {}
 
 void range_context_gone(Context* context) {
   const std::lock_guard<std::recursive_mutex> lock(range_mutex());

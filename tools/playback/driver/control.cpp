@@ -26,7 +26,8 @@ const std::vector<KnownSwitch>& known_switches() {
       {"auto_ranges", {"counted", "refused", "uncounted"}},
       {"counter_kinds", {"both", "hardware", "sass"}},
       {"ranged_threads", {"all", "starter"}},
-      {"graphs_in_auto_ranges", {"dropped", "ranged"}},
+      {"graphs_in_auto_ranges", {"fail_stop", "dropped", "ranged"}},
+      {"graphs_in_replay", {"none", "ranged"}},
       {"graph_clones", {"created_and_cloned", "cloned", "untold"}},
       {"graph_records", {"executable", "captured"}},
       {"copies_in_auto_ranges", {"none", "ranged"}},
@@ -48,7 +49,8 @@ const std::vector<KnownSwitch>& known_switches() {
       {"cupti", {"13.0", "12.6", "12.8", "12.9", "13.1", "13.2", "13.3", "13.4", "13.5"}},
       {"older_driver", {"refused", "accepted"}},
       {"range_limit", {"none", "size_2000", "config_2000", "start_2000"}},
-      {"user_range_time", {"exact", "longer"}},
+      {"range_overflow", {"silent", "counted"}},
+      {"user_range_time", {"longer", "exact"}},
       {"start_modules", {"none", "loaded"}},
   };
   return known;

@@ -159,8 +159,6 @@ CUresult launch(ApiCall& call, CUgraphExec handle, CUstream stream_handle, bool 
     node->child = clone(exec, false);
     return CUDA_SUCCESS;
   }
-  if (Tools* tools = gpu.tools.load(std::memory_order_acquire))
-    tools->graph_launched(call.correlation);
   submit_nodes(call, exec, *stream);
   return CUDA_SUCCESS;
 }

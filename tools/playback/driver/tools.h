@@ -66,7 +66,6 @@ class Tools {
   virtual void graph(GraphEvent event, const GraphChange& change) = 0;
   virtual void submitted(const Work& work) = 0;
   virtual void captured(const Work& work) = 0;  // became a node of a graph
-  virtual void graph_launched(std::uint32_t correlation) = 0;
   virtual void context_gone(Context* context) = 0;
 };
 

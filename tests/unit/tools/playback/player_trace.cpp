@@ -79,7 +79,6 @@ class Trace final : public Tools {
         work.counters == nullptr ? 0 : work.counters->size(), where.c_str());
   }
   void captured(const Work& work) override { say("> captured %s", work.function->name.c_str()); }
-  void graph_launched(std::uint32_t) override {}
   void context_gone(Context*) override {}
 };
 
