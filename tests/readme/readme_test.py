@@ -31,7 +31,7 @@ GPU = [
                   "dram__sectors_write.sum": 1 << 21}},
 ]
 # Forms, not examples.
-PLACEHOLDER = re.compile(r"\b(REC|FILE|COMMAND|program args)\b|\[")
+PLACEHOLDER = re.compile(r"\b(REC|FILE|COMMAND|SHELL|program args)\b|\[")
 PYTHON = '#!/bin/sh\nLD_LIBRARY_PATH="$README_PLAYBACK" exec "$README_PROGRAM" 4000\n'
 
 
