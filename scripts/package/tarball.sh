@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# scripts/package/tarball.sh STAGE OUT   a folder made by stage.sh as OUT/gable-VERSION-linux-ARCH.tar.gz, which runs wherever it is
+# unpacked. The same stage gives the same bytes.
+set -euo pipefail
+[[ $# -eq 2 ]] || {
+  echo 'tarball: it takes the stage and the folder of the package' >&2
+  exit 2
+}
+stage=$(cd "$1" && pwd) out=$2
+name=gable-$("$stage/bin/gable" --version | cut -d' ' -f2)-linux-$(uname -m)
+mkdir -p "$out"
+tar --sort=name --owner=0 --group=0 --numeric-owner --format=gnu --transform="s,^\.,$name," -C "$stage" -c . |
+  gzip -9n >"$out/$name.tar.gz"
+printf '%s\n' "$out/$name.tar.gz"
