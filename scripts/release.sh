@@ -60,7 +60,7 @@ if [[ $wheel == yes ]]; then
   rm -rf build-release/wheel
   build-release/package/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w build-release/wheel .
   # The tag says which C library the wheel needs; auditwheel finds it and names what a wheel may not have.
-  build-release/package/bin/python -m auditwheel repair --plat auto -w build-release/wheel/tagged build-release/wheel/*.whl >/dev/null
+  PATH=$root/build-release/package/bin:$PATH build-release/package/bin/python -m auditwheel repair --plat auto -w build-release/wheel/tagged build-release/wheel/*.whl >/dev/null
   cp build-release/wheel/tagged/*.whl "$out/"
   made+=("$out/$(basename build-release/wheel/tagged/*.whl)")
 fi

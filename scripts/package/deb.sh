@@ -29,7 +29,19 @@ mkdir -p "$doc"
 cp -a "$stage/share/doc/gable-profiler/licenses" "$stage/share/doc/gable-profiler/sbom.spdx.json" "$stage/share/doc/gable-profiler/README.md" "$doc/"
 ln -s ../lib/gable/bin/gable "$tree/usr/bin/gable"
 gzip -9n "$tree"/usr/share/man/man1/*.1
-gzip -9nc "$stage/share/doc/gable-profiler/CHANGELOG.md" >"$doc/changelog.gz"
+cp -a "$stage/share/doc/gable-profiler/CHANGELOG.md" "$doc/"
+gzip -9nc >"$doc/changelog.gz" <<END
+gable-profiler ($version) unstable; urgency=medium
+
+  * What changed is in CHANGELOG.md beside this file.
+
+ -- $maintainer  $(LC_ALL=C date -u -R -d "@$epoch")
+END
+# The program carries its own zlib and SQLite, so that one package fits every machine with a C library that is new enough.
+mkdir -p "$tree/usr/share/lintian/overrides"
+cat >"$tree/usr/share/lintian/overrides/gable-profiler" <<'END'
+gable-profiler: embedded-library zlib [usr/lib/gable/bin/gable]
+END
 cat >"$doc/copyright" <<END
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: gable-profiler

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where CUPTI's releases differ, or GPUs are harsher than its documentation: both answers.
 #include <cupti_target.h>
+#include <cstddef>
 
 #include <cstdlib>
 #include <new>
@@ -131,7 +132,7 @@ TEST_F(Releases, ReleasesTakeTheSizesOfTheirStructures) {
         Played{"13.3", 56, 32, 56}, Played{"13.4", 56, 36, 56}, Played{"13.5", 56, 36, 56}}) {
     flip("cupti", release);
     for (const std::size_t size : {48, 52, 56, 60}) {
-      std::uint8_t bytes[64] = {};
+      alignas(std::max_align_t) std::uint8_t bytes[64] = {};
       auto& params = *new (bytes) CUpti_Profiler_DeviceSupported_Params{};
       params.structSize = size;
       const bool fits = size == 52 || (size > 52 && size <= supported);
@@ -139,7 +140,7 @@ TEST_F(Releases, ReleasesTakeTheSizesOfTheirStructures) {
       if (!fits) expect_broken("cuptiProfilerDeviceSupported got a structSize");
     }
     for (const std::size_t size : {40, 48, 56, 64}) {
-      std::uint8_t bytes[64] = {};
+      alignas(std::max_align_t) std::uint8_t bytes[64] = {};
       auto& params = *new (bytes) CUpti_Profiler_Host_Initialize_Params{};
       params.structSize = size;
       params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
@@ -150,7 +151,7 @@ TEST_F(Releases, ReleasesTakeTheSizesOfTheirStructures) {
     }
     ASSERT_EQ(Ranges::initialize(), CUPTI_SUCCESS);
     for (const std::size_t size : {28, 32, 36, 40}) {
-      std::uint8_t bytes[64] = {};
+      alignas(std::max_align_t) std::uint8_t bytes[64] = {};
       auto& params = *new (bytes) CUpti_RangeProfiler_Enable_Params{};
       params.structSize = size;
       params.ctx = context_;

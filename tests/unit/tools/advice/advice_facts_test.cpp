@@ -115,6 +115,7 @@ TEST(AdviceFacts, MemoryHoldsWhereItsRoofIsTheLower) {
 
 std::vector<std::string> names(const std::vector<AdvicePlace>& places) {
   std::vector<std::string> out;
+  out.reserve(places.size());
   for (const AdvicePlace& place : places) out.push_back(place.name);
   return out;
 }
