@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the packages of this checkout for this machine's architecture: a wheel, a Debian package and a tarball, each with manual pages
-# (but the wheel), completions, licences and an SBOM. Prints their sizes and checksums, which are in SHA256SUMS, too.
+# Builds the packages of this checkout for this machine's architecture: a tarball and a Debian package, with manual pages, completions,
+# licences and an SBOM, and a wheel, which has none of these. Prints their sizes and checksums, which are in SHA256SUMS, too.
 #   scripts/release.sh            into the folder packages
 #   scripts/release.sh -o DIR     into DIR
 #   scripts/release.sh --no-wheel -o DIR
-# The same commit built twice on machines with the same packages gives the same bytes, in whatever folder.
+# The same commit gives the same tarball, Debian package and SBOM, byte for byte, in whatever folder it is built.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 out=packages wheel=yes

@@ -32,7 +32,9 @@ class CountingFallback {
   void saw_collective() { collective_.store(true, std::memory_order_relaxed); }
   // Says that a CUDA graph was launched: CUPTI makes no automatic ranges of one, and on an H200 the
   // window cannot be stopped after it.
-  void saw_graph() { graph_.store(true, std::memory_order_relaxed); }
+  void saw_graph() {  // written once: every launch of a graph comes here
+    if (!graph_.load(std::memory_order_relaxed)) graph_.store(true, std::memory_order_relaxed);
+  }
   [[nodiscard]] CountingLadder::Allowed allowed() const;
 
   // --- what failed

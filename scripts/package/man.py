@@ -58,8 +58,8 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     for page in sorted(pages.glob("*.md")):
         name = "gable" if page.stem == "gable" else "gable-" + page.stem
-        made = subprocess.run(["lowdown", "-s", "-Tman", "--out-no-smarty", "--parse-no-intraemph", f"-mtitle={name}", "-msection=1", f"-msource=gable {version}", f"-mdate={date}",
-                               "-mvolume=Gable"], input=manual(name, page.read_text(encoding="utf-8")), text=True, check=True,
+        made = subprocess.run(["lowdown", "-s", "-Tman", "--out-no-smarty", "--parse-no-intraemph", f"-mtitle={name}", "-msection=1",
+                               f"-msource=gable {version}", f"-mdate={date}", "-mvolume=Gable"], input=manual(name, page.read_text(encoding="utf-8")), text=True, check=True,
                               capture_output=True)
         (out / (name + ".1")).write_text(made.stdout, encoding="utf-8")
 

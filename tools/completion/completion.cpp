@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
+#include <utility>
+
+#include "collector/options/shell_words.h"
+#include "tools/show/help_page.h"
 
 namespace gable {
 namespace {
@@ -25,38 +28,11 @@ std::vector<std::string> parts_of(std::string_view text, char between) {
   return parts;
 }
 
-// "user\|auto" is how a table's cell writes user|auto.
-std::string unescaped(std::string_view cell) {
-  std::string text;
-  for (std::size_t i = 0; i < cell.size(); ++i) {
-    if (cell[i] == '\\' && i + 1 < cell.size() && cell[i + 1] == '|') continue;
-    text += cell[i];
-  }
-  return text;
-}
-
-// Links, code and emphasis become their text.
-std::string plain(std::string_view markdown) {
-  std::string text;
-  for (std::size_t i = 0; i < markdown.size(); ++i) {
-    const char c = markdown[i];
-    if (c == '[') continue;
-    if (c == ']') {
-      if (i + 1 < markdown.size() && markdown[i + 1] == '(')
-        i = std::min(markdown.find(')', i), markdown.size());
-      continue;
-    }
-    if (c == '`' || c == '*') continue;
-    text += c == '\n' ? ' ' : c;
-  }
-  return text;
-}
-
-// A line for a list: up to the first full stop, semicolon or colon, and not long.
+// A line for a list: up to the first full stop or semicolon, and not long.
 std::string line_of(std::string_view markdown) {
   constexpr std::size_t kLongest = 72;
-  std::string text = plain(markdown);
-  for (const std::string_view end : {". ", "; ", ": ", " ("})
+  std::string text = plain_text(markdown);
+  for (const std::string_view end : {". ", "; "})
     text.resize(std::min(text.find(end), text.size()));
   while (!text.empty() && (text.back() == '.' || text.back() == ' ')) text.pop_back();
   if (text.size() <= kLongest) return text;
@@ -64,42 +40,24 @@ std::string line_of(std::string_view markdown) {
   return text + " ...";
 }
 
-// The cells of a row of a table, without what stands around them.
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells;
-  std::string cell;
-  for (std::size_t i = 1; i < line.size(); ++i) {
-    if (line[i] != '|' || line[i - 1] == '\\') {
-      cell += line[i];
-      continue;
-    }
-    const auto first = cell.find_first_not_of(' ');
-    cells.push_back(first == std::string::npos
-                        ? std::string()
-                        : cell.substr(first, cell.find_last_not_of(' ') - first + 1));
-    cell.clear();
-  }
-  return cells;
-}
-
 // The first cell: "`-o`, `--output OUT`".
 std::optional<CompletedOption> option_of(std::string_view line) {
   if (line.substr(0, 4) != "| `-") return std::nullopt;
-  const auto cells = cells_of(line);
+  const auto cells = table_cells(line);
   if (cells.size() < 2) return std::nullopt;
   CompletedOption option;
-  for (const std::string& code : parts_of(unescaped(cells[0]), ',')) {
-    const auto from = code.find('`'), to = code.rfind('`');
-    if (from == std::string::npos || from == to) continue;
-    const auto words = parts_of(std::string_view(code).substr(from + 1, to - from - 1), ' ');
-    option.names.push_back(words.front());
-    if (words.size() > 1) option.value = words[1];
+  for (std::string& word : parts_of(plain_text(cells[0]), ' ')) {
+    if (word.ends_with(',')) word.pop_back();
+    if (word.starts_with('-'))
+      option.names.push_back(std::move(word));
+    else
+      option.value = std::move(word);
   }
   option.choices = parts_of(option.value, '|');
   const bool choices = option.choices.size() > 1 &&
                        std::all_of(option.choices.begin(), option.choices.end(), is_choice);
   if (!choices) option.choices.clear();
-  option.help = line_of(unescaped(cells[1]));
+  option.help = line_of(cells[1]);
   return option;
 }
 
@@ -112,12 +70,6 @@ std::string first_paragraph(const std::vector<std::string>& lines) {
     if (prose) text += (text.empty() ? "" : "\n") + line;
   }
   return text;
-}
-
-std::string in_quotes(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -188,7 +140,7 @@ std::string bash_completion(const std::vector<CompletedCommand>& commands) {
       "  COMPREPLY=()\n"
       "  if ((COMP_CWORD == 1)) || { ((COMP_CWORD == 2)) && [[ $previous == help ]]; }; then\n"
       "    mapfile -t COMPREPLY < <(compgen -W " +
-      in_quotes(names_of(commands) + " --help --version") +
+      shell_quoted(names_of(commands) + " --help --version") +
       " -- \"$current\")\n"
       "    return\n"
       "  fi\n"
@@ -208,10 +160,10 @@ std::string bash_completion(const std::vector<CompletedCommand>& commands) {
       text += "        " + pattern_of(option.names) + ")\n";
       if (!option.choices.empty())
         text += "          mapfile -t COMPREPLY < <(compgen -W " +
-                in_quotes(joined(option.choices)) + " -- \"$current\")\n";
+                shell_quoted(joined(option.choices)) + " -- \"$current\")\n";
       text += "          return ;;\n";
     }
-    text += "      esac\n      options=" + in_quotes(all) + " ;;\n";
+    text += "      esac\n      options=" + shell_quoted(all) + " ;;\n";
   }
   return text +
          "  esac\n"
@@ -230,7 +182,7 @@ std::string zsh_completion(const std::vector<CompletedCommand>& commands) {
   for (const auto& command : commands) {
     std::string help = command.help;
     std::replace(help.begin(), help.end(), ':', ',');
-    text += "    " + in_quotes(command.name + ":" + help) + "\n";
+    text += "    " + shell_quoted(command.name + ":" + help) + "\n";
   }
   text +=
       "    'help:prints the page of a command'\n"
@@ -248,7 +200,7 @@ std::string zsh_completion(const std::vector<CompletedCommand>& commands) {
     for (const auto& option : command.options) {
       for (const auto& name : option.names) {
         text += " \\\n        " +
-                in_quotes("*" + name + "[" + in_brackets(option.help) + "]" + zsh_value(option));
+                shell_quoted("*" + name + "[" + in_brackets(option.help) + "]" + zsh_value(option));
       }
     }
     text += command.takes_program ? " \\\n        '*::program: _normal'"
@@ -263,22 +215,22 @@ std::string zsh_completion(const std::vector<CompletedCommand>& commands) {
 
 std::string fish_completion(const std::vector<CompletedCommand>& commands) {
   std::string text = "# fish completion of gable; made by `gable completion fish`.\n";
-  const auto list = in_quotes("not __fish_seen_subcommand_from " + names_of(commands));
+  const auto list = shell_quoted("not __fish_seen_subcommand_from " + names_of(commands));
   for (const auto& command : commands)
     text += "complete -c gable -n " + list + " -f -a " + command.name + " -d " +
-            in_quotes(command.help) + "\n";
+            shell_quoted(command.help) + "\n";
   text += "complete -c gable -n " + list + " -f -a help -d 'prints the page of a command'\n";
   text += "complete -c gable -n '__fish_seen_subcommand_from help' -f -a " +
-          in_quotes(names_of(commands)) + "\n";
+          shell_quoted(names_of(commands)) + "\n";
   for (const auto& command : commands) {
-    const auto seen = in_quotes("__fish_seen_subcommand_from " + command.name);
+    const auto seen = shell_quoted("__fish_seen_subcommand_from " + command.name);
     for (const auto& option : command.options) {
       text += "complete -c gable -n " + seen;
       for (const auto& name : option.names)
         text += name.compare(0, 2, "--") == 0 ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!option.value.empty()) text += option.takes_file() ? " -r -F" : " -x";
-      if (!option.choices.empty()) text += " -a " + in_quotes(joined(option.choices));
-      text += " -d " + in_quotes(option.help) + "\n";
+      if (!option.choices.empty()) text += " -a " + shell_quoted(joined(option.choices));
+      text += " -d " + shell_quoted(option.help) + "\n";
     }
   }
   return text;

@@ -193,32 +193,18 @@ class Page {
     out_ += line + "\n";
   }
 
-  static std::vector<std::string_view> cells_of(std::string_view line) {
-    std::vector<std::string_view> cells;
-    std::size_t begin = 1;  // behind the first bar
-    for (std::size_t i = 1; i < line.size(); ++i) {
-      if (line[i] != '|' || line[i - 1] == '\\') continue;
-      std::string_view cell = line.substr(begin, i - begin);
-      while (cell.starts_with(' ')) cell.remove_prefix(1);
-      while (cell.ends_with(' ')) cell.remove_suffix(1);
-      cells.push_back(cell);
-      begin = i + 1;
-    }
-    return cells;
-  }
-
   // The first cells in a column, and what belongs to each beside it.
   void show_table(const Lines& block) {
     std::size_t first = 0;
     for (const std::string_view line : block) {
-      const auto cells = cells_of(line);
+      const auto cells = table_cells(line);
       if (line.starts_with("|--") || cells.empty()) continue;
       const std::size_t width = Words(cells[0], false).width();
       if (width <= kFirstCells) first = std::max(first, width);
     }
     const std::size_t indent = std::min(first, kFirstCells) + 2;
     for (const std::string_view line : block) {
-      const auto cells = cells_of(line);
+      const auto cells = table_cells(line);
       if (line.starts_with("|--") || cells.empty()) continue;
       const bool head = line.data() == block.front().data();
       if (head && std::all_of(cells.begin() + 1, cells.end(),
@@ -250,6 +236,27 @@ class Page {
 };
 
 }  // namespace
+
+std::vector<std::string_view> table_cells(std::string_view line) {
+  std::vector<std::string_view> cells;
+  std::size_t begin = 1;  // behind the first bar
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    if (line[i] != '|' || line[i - 1] == '\\') continue;
+    std::string_view cell = line.substr(begin, i - begin);
+    while (cell.starts_with(' ')) cell.remove_prefix(1);
+    while (cell.ends_with(' ')) cell.remove_suffix(1);
+    cells.push_back(cell);
+    begin = i + 1;
+  }
+  return cells;
+}
+
+std::string plain_text(std::string_view markdown) {
+  std::string text;
+  const Words words(markdown, false);
+  for (const auto& word : words.all()) text += (text.empty() ? "" : " ") + word.shown;
+  return text;
+}
 
 std::string render_help(std::string_view page, std::size_t columns, bool colours) {
   return Page(columns, colours).of(page);

@@ -28,7 +28,7 @@ TEST(Completion, ReadsOptionsFromThePage) {
   const auto command = completed_command("try", kPage, true);
   EXPECT_EQ(command.name, "try");
   EXPECT_TRUE(command.takes_program);
-  EXPECT_EQ(command.help, "Tries a thing");
+  EXPECT_EQ(command.help, "Tries a thing: what FILE has");
   ASSERT_EQ(command.options.size(), 5u);
   const auto& output = command.options[0];
   EXPECT_EQ(output.names, (std::vector<std::string>{"-o", "--output"}));
