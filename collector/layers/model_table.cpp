@@ -29,15 +29,23 @@ bool ModelTable::begin(std::uint32_t step) {
   return true;
 }
 
+bool ModelTable::expects_new_step(std::uint64_t sequence) {
+  const MutexLock hold(mutex_);
+  forecast_.ended(sequence);
+  if (begun_ == 0) return true;
+  const auto next = forecast_.next();
+  return next && !described_.contains(*next);
+}
+
 bool ModelTable::give_up() {
   const MutexLock hold(mutex_);
   begun_ = kMostSteps;
-  return !known_;
+  return described_.empty();
 }
 
-void ModelTable::kept() {
+void ModelTable::kept(std::uint64_t sequence) {
   const MutexLock hold(mutex_);
-  known_ = true;
+  described_.insert(sequence);
 }
 
 bool ModelTable::under_way() const {

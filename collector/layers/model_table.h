@@ -9,9 +9,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analysis/base/mutex.h"
 #include "analysis/events/layer_model.h"
+#include "collector/layers/step_forecast.h"
 
 namespace gable {
 
@@ -28,10 +30,15 @@ class ModelTable {
 
   // Returns whether to describe step `step`: at most kMostSteps, one at a time.
   [[nodiscard]] bool begin(std::uint32_t step);
+  // Whether a step was or is described.
+  [[nodiscard]] bool begun() const { return begun_.load(std::memory_order_relaxed) > 0; }
   // Whether another step may be described. Takes no lock.
   [[nodiscard]] bool wants_more() const {
     return begun_.load(std::memory_order_relaxed) < kMostSteps;
   }
+  // A step has ended whose launches have the hash `sequence`. Returns whether the next one is worth
+  // describing: none was described yet, or it is expected to have other launches than those were.
+  [[nodiscard]] bool expects_new_step(std::uint64_t sequence);
   // Says that the model cannot be described. Returns true if no step was, so that nothing is known.
   [[nodiscard]] bool give_up();
   [[nodiscard]] bool under_way() const;
@@ -52,12 +59,14 @@ class ModelTable {
 
   // What was described since begin(), if that was called. It counts only after kept().
   [[nodiscard]] std::optional<DescribedStep> end();
-  void kept();
+  // `sequence`: the hash of the described step's launches.
+  void kept(std::uint64_t sequence);
 
  private:
   mutable Mutex mutex_;
   std::atomic<std::uint32_t> begun_{0};
-  bool known_ GABLE_GUARDED_BY(mutex_) = false;
+  std::unordered_set<std::uint64_t> described_ GABLE_GUARDED_BY(mutex_);  // hashes of launches
+  StepForecast forecast_ GABLE_GUARDED_BY(mutex_);
   std::optional<DescribedStep> open_ GABLE_GUARDED_BY(mutex_);
   std::unordered_map<std::string, std::uint32_t> numbers_ GABLE_GUARDED_BY(mutex_);
 };

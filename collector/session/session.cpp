@@ -190,9 +190,16 @@ void Session::tend() {
 }
 
 bool Session::begin_model(bool forward) {
-  if (c_.ranges_only || !c_.rt.model.wants_more()) return false;
-  const auto step = c_.windows.step_to_describe(forward);
-  return step && c_.rt.model.begin(*step);
+  auto& model = c_.rt.model;
+  if (c_.ranges_only || !model.wants_more()) return false;
+  bool put_off = forward;
+  if (!forward) {
+    const auto last = c_.rt.hot.step.load(std::memory_order_relaxed) - 1;
+    put_off = model.begun();
+    if (!model.expects_new_step(c_.sink.summary(last).hash)) return false;
+  }
+  const auto step = c_.windows.step_to_describe(put_off);
+  return step && model.begin(*step);
 }
 
 void Session::end_model(const std::string& why_not) {
@@ -208,8 +215,8 @@ void Session::end_model(const std::string& why_not) {
       rt.notes.record("How much work the model's operators do is unknown: " + problem + ".");
     return;
   }
-  rt.model.kept();
   described->model.sequence_hash = c_.sink.summary(described->step).hash;
+  rt.model.kept(described->model.sequence_hash);
   c_.sink.with_profile(
       [&described](Profile& profile) { profile.describe(std::move(described->model)); });
 }

@@ -257,11 +257,11 @@ void WindowQueue::no_window_left() {
   if (state_.ended() || !was_idle) ask_for_change();
 }
 
-std::optional<std::uint32_t> WindowQueue::step_to_describe(bool forward) {
+std::optional<std::uint32_t> WindowQueue::step_to_describe(bool put_off) {
   const MutexLock hold(mutex_);
   if (!state_.in_window() || border() != Border::point) return std::nullopt;
   if (state_.phase().kind == PhaseKind::wait) return step_;
-  if (!forward || limited()) return std::nullopt;  // a budget is for measuring
+  if (!put_off || limited()) return std::nullopt;  // a budget is for measuring
   // Counter windows record no times, so describing the model cannot distort any.
   if (state_.counts()) {
     slowed_step_ = step_;

@@ -147,9 +147,9 @@ class WindowQueue {
   void flaw(WindowFlaw what) { flaws_.fetch_or(what, std::memory_order_relaxed); }
 
   // The number of the open step if the model may be described in it: steps must end at points and
-  // nothing may be collected. With `forward` (a forward pass begins) a step with counters will do
-  // too, and a warm-up or timed step is put off to a later one. Takes the lock.
-  [[nodiscard]] std::optional<std::uint32_t> step_to_describe(bool forward);
+  // nothing may be collected. With `put_off` a step with counters will do too, and a warm-up or
+  // timed step is put off to a later one. Takes the lock.
+  [[nodiscard]] std::optional<std::uint32_t> step_to_describe(bool put_off);
   [[nodiscard]] std::uint32_t step() const GABLE_REQUIRES(mutex_) { return step_; }
 
   struct Counts {

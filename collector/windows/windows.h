@@ -52,8 +52,8 @@ class Windows final : public RangeListener {
   void profiler_start() { borders_.profiler_start(); }
   void profiler_stop() { borders_.profiler_stop(); }
   // Same as WindowQueue::step_to_describe().
-  [[nodiscard]] std::optional<std::uint32_t> step_to_describe(bool forward) {
-    return queue_.step_to_describe(forward);
+  [[nodiscard]] std::optional<std::uint32_t> step_to_describe(bool put_off) {
+    return queue_.step_to_describe(put_off);
   }
 
   // --- the launch path; see StepBorders and WindowDriver

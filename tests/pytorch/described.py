@@ -129,6 +129,65 @@ def apart_and_failing():
     print(digest(model), seen)
 
 
+def normalized():
+    """Gradients of norms are no algebra of matrices."""
+
+    class Normalized(nn.Linear):
+        def forward(self, x):
+            return nn.functional.normalize(super().forward(x), dim=-1)
+    train(make_launching(nn.Sequential(Normalized(8, 8), nn.Linear(8, 4))), torch.randn(6, 8), torch.arange(6) % 4)
+
+
+def pipeline():
+    """A model that prepares, and another that does the work."""
+    encoder, model = make_launching(nn.Sequential(nn.Linear(8, 8))), make_launching(nn.Sequential(nn.Linear(8, 8), nn.ReLU()))
+    with torch.no_grad():
+        x = encoder(torch.ones(2, 8)) + encoder(torch.zeros(2, 8))
+        for _ in range(STEPS):
+            x = model(x)
+    print(x.sum().item().hex())
+
+
+def turns():
+    """Two models, each with an optimizer: steps of two kinds."""
+    pair = [make_launching(nn.Sequential(nn.Linear(8, 4 * (1 + at)), *[nn.ReLU()] * at)) for at in range(2)]
+    optimizers = [torch.optim.SGD(model.parameters(), 0.01) for model in pair]
+    for _ in range(STEPS):
+        for model, optimizer in zip(pair, optimizers):
+            optimizer.zero_grad()
+            model(torch.ones(2, 8)).sum().backward()
+            optimizer.step()
+    print(*map(digest, pair))
+
+
+def many_kinds_of_steps():
+    """More than are described."""
+    model = make_launching(nn.Sequential(nn.Linear(8, 4)))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for step in range(5 * STEPS):
+        optimizer.zero_grad()
+        for _ in range(step % 12):
+            playback_ops.launch("more")
+        model(torch.ones(2, 8)).sum().backward()
+        optimizer.step()
+    print(digest(model))
+
+
+def own_optimizer():
+    """Its weights change by its own hand; beside the steps, there is a validation now and then."""
+    model = make_launching(nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4)))
+    for step in range(2 * STEPS):
+        loss = nn.functional.cross_entropy(model(torch.ones(2, 8)), torch.tensor([0, 1]))
+        loss.backward()
+        with torch.no_grad():
+            for each in model.parameters():
+                each.sub_(each.grad, alpha=0.01)
+                each.grad = None
+            if step % 20 == 19:
+                model(torch.ones(1, 8))
+    print(digest(model))
+
+
 def odd_step():
     """The second step is another one."""
     model = make_launching(nn.Sequential(nn.Linear(8, 4)))
@@ -217,8 +276,14 @@ def gpt():
     train(model, ids, targets, forward=lambda ids: model(ids).flatten(0, 1))
 
 
+class Multiplied(nn.Module):
+    def forward(self, x):
+        return x @ torch.ones(8, 3)
+
+
 def inference_mode():
-    model = make_launching(nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(4 * 6 * 6, 4))).eval()
+    model = make_launching(nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(4 * 6 * 6, 20), nn.Unflatten(1, (5, 4)),
+                                         nn.Linear(4, 8, bias=False), Multiplied())).eval()
     with torch.inference_mode():
         for _ in range(STEPS):
             output = model(torch.ones(2, 3, 8, 8))
@@ -315,8 +380,8 @@ def warned():
 
 
 CASES = {case.__name__: case for case in (
-    resnet50, mixed, unknown_operators, apart, apart_and_failing, odd_step, subclass, script, own_mode, compiled_function,
-    raising_in_description, gpt, inference_mode, shared, allocations, operators, warned, backward_on_a_thread_of_pytorchs)}
+    resnet50, mixed, unknown_operators, apart, apart_and_failing, odd_step, normalized, pipeline, turns, many_kinds_of_steps, own_optimizer, subclass,
+    script, own_mode, compiled_function, raising_in_description, gpt, inference_mode, shared, allocations, operators, warned, backward_on_a_thread_of_pytorchs)}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)

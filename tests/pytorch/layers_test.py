@@ -20,7 +20,7 @@ PROGRAM = os.path.join(HERE, "program.py")
 API_CASES = ("own_block", "annotated")
 # Those that every test's run is compared with.
 PLAIN_CASES = ("resnet", "gpt", "generate", "generate_without_cache", "read_texts", "copies", "shared", "accumulation", "checkpoint",
-               "translate", "translate_speech", "translate_by_function", "methods", "functions", "serving", "answering", "without_hash", "custom", "closure", "closure_lbfgs", "functorch", "saved_tensors",
+               "translate", "translate_speech", "translate_by_function", "methods", "functions", "parts", "episodes", "optimizers", "serving", "answering", "without_hash", "custom", "closure", "closure_lbfgs", "functorch", "saved_tensors",
                "checkpoint_reentrant", "checkpoint_all", "backward_thread", "two_models", "no_grad", "inference_mode",
                "gradients_on", "compiled", "compiled_regions", "raising_hooks", "many_models", "odd_names", "workers")
 
@@ -238,6 +238,23 @@ class Layers(gable_run.ReportTest):
         report = self.report("accumulation")
         self.assert_kernels_at_home(report)
         self.assertEqual(report.layer(("Sequential", "0"))["launches"], 3)
+
+    def test_what_a_step_calls_by_parts_or_often_is_one_step(self):
+        for case, place, forwards in (("parts", ("Coding", "expand"), 1), ("episodes", ("Sequential", "0"), 7)):
+            with self.subTest(case):
+                report = self.report(case)
+                self.assert_kernels_at_home(report)
+                self.assertEqual(report.run["steps"]["border"], "optimizer")
+                self.assertEqual(report.layer(place)["launches"], forwards)
+                self.assertEqual(report.layer(place, "backward")["launches"], forwards)
+
+    def test_optimizers_that_follow_one_another_end_one_step(self):
+        report = self.report("optimizers", "--active", "10")
+        self.assert_kernels_at_home(report)
+        self.assertEqual(report.run["steps"]["border"], "optimizer")
+        for direction in ("forward", "backward"):  # but for the first round, whose optimizers ended a step each
+            self.assertAlmostEqual(report.layer(("Sequential", "1"), direction)["launches"], 1, delta=0.1)
+        self.assertLessEqual(report.run["steps"]["classes"], 3)
 
     def test_backward_on_another_thread(self):
         self.assert_kernels_at_home(self.report("backward_thread"))

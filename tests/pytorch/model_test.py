@@ -15,7 +15,8 @@ import gable_run  # noqa: E402
 import layers_test  # noqa: E402
 from layers_test import GPU, PYTHON, environment_without_gable  # noqa: E402
 
-CASES = ("resnet50", "mixed", "unknown_operators", "apart", "apart_and_failing", "odd_step", "subclass", "script", "own_mode",
+CASES = ("resnet50", "mixed", "unknown_operators", "apart", "apart_and_failing", "odd_step", "normalized", "pipeline", "turns",
+         "many_kinds_of_steps", "own_optimizer", "subclass", "script", "own_mode",
          "raising_in_description", "gpt", "inference_mode", "shared", "compiled_function", "allocations", "operators", "warned",
          "backward_on_a_thread_of_pytorchs")
 PROGRAM = os.path.join(HERE, "described.py")
@@ -217,7 +218,10 @@ class Model(gable_run.ReportTest):
         report = self.report("inference_mode")
         self.assertEqual(self.work(report, ("Sequential", "0")),
                          (2 * 2 * 4 * 3 * 9 * 36, FLOAT * (2 * 3 * 64 + 4 * 3 * 9 + 4 + 2 * 4 * 36)))
-        self.assertEqual(self.model(report, ("Sequential", "2"))["flops_analytic"], 2 * 2 * 4 * 144)
+        self.assertEqual(self.model(report, ("Sequential", "2"))["flops_analytic"], 2 * 2 * 20 * 144)
+        # Products of tensors of three dimensions are made of others there.
+        self.assertEqual(self.work(report, ("Sequential", "4")), (2 * 10 * 4 * 8, FLOAT * (10 * 4 + 4 * 8 + 10 * 8)))
+        self.assertEqual(self.model(report, ("Sequential", "5"))["flops_analytic"], 2 * 10 * 8 * 3)
 
     def test_operators_without_a_formula_are_unknown(self):
         report = self.report("unknown_operators")
@@ -295,13 +299,52 @@ class Model(gable_run.ReportTest):
         self.assertIn("Tied/last (backward, 0.391 times", note[0])
         self.assertNotIn("analytic", run.err)
 
-    def test_a_step_that_is_another_one_is_compared_with_nothing(self):
+    def assert_compared(self, report, whether=True):
+        notes = [note for note in report.run["notes"] if "are not compared with counted" in note]
+        self.assertEqual(bool(notes), not whether, report.run["notes"])
+
+    def test_a_norm_is_no_algebra_of_matrices(self):
+        report = self.report("normalized")
+        backward = self.model(report, ("Sequential", "0"), "backward")
+        self.assertEqual((backward["flops_analytic"], backward["coverage"]["flops"]), (2 * 6 * 8 * 8, 1))
+
+    def test_a_step_that_is_another_one_is_not_the_only_one_described(self):
         report = self.report("odd_step")
+        self.assertEqual(self.model(report, ("Sequential", "0"))["flops_analytic"], 2 * 2 * 8 * 4)
+        self.assert_compared(report)
+        self.assertEqual(self.model(self.report("odd_step", gpu=forbidden_gpu()), ("Sequential", "0"))["flops_analytic"], 2 * 2 * 8 * 4)
+
+    def test_the_model_that_works_is_described_after_one_that_prepared(self):
+        for gpu in (GPU, forbidden_gpu()):
+            with self.subTest(gpu=gpu):
+                report = self.report("pipeline", gpu=gpu)
+                self.assert_compared(report)
+                model = self.model(report, ("Sequential", "0"))
+                self.assertEqual(model["inputs"], [{"shape": [2, 8], "dtype": "float32"}])
+                self.assert_close(model["flops_analytic"], 2 * 2 * 8 * 8, "of either model's step")
+                self.assertIsNotNone(self.model(report, ("Sequential", "1")))
+
+    def test_steps_that_take_turns_are_all_described(self):
+        report = self.report("turns")
+        self.assert_compared(report)
+        self.assertEqual(report.run["steps"]["classes"], 2)
+        row = report.layer(("Sequential", "1"))
+        model = self.model(report, ("Sequential", "1"))  # of every second step
+        self.assert_close(model["bytes_analytic"], row["launches"] * FLOAT * 2 * 2 * 8, "a step")
+
+    def test_steps_of_more_kinds_than_are_described_are_compared_with_nothing(self):
+        report = self.report("many_kinds_of_steps")
         model = self.model(report, ("Sequential", "0"))
         self.assertEqual(model["flops_analytic"], 2 * 2 * 8 * 4)
         self.assertEqual((model["flops_per_s"], model["roof"]["fraction"]), (None, None))
-        self.assertTrue([note for note in report.run["notes"] if "are not compared with counted" in note])
+        self.assert_compared(report, False)
         self.assertNotIn("analytic", report.table)
+
+    def test_training_without_an_optimizer_of_pytorchs(self):
+        report = self.report("own_optimizer")
+        self.assertEqual((report.run["unit"], report.run["steps"]["border"]), ("step", "forward"))
+        self.assertEqual(report.layer(("Sequential", "0"), "backward")["launches"], 1)
+        self.assertEqual(self.work(report, ("Sequential", "2"), "backward")[0], 2 * 2 * 2 * 8 * 4)
 
     def generated(self, name, gpu):
         run = gable_run.run_profile(gpu, "model-generate-" + name, "--", PYTHON, layers_test.PROGRAM, "generate")

@@ -94,6 +94,53 @@ def methods():
     print(digest(model))
 
 
+class Coding(nn.Module):
+    """Nobody calls it: its methods call four parts of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.quantize, self.expand, self.decoder = (nn.Linear(4, 4) for _ in range(4))
+
+    def encode(self, x):
+        return self.quantize(self.encoder(x))
+
+    def decode(self, x):
+        return self.decoder(self.expand(x))
+
+
+def parts():
+    model = make_launching(Coding())
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        model.decode(model.encode(torch.ones(2, 4))).sum().backward()
+        optimizer.step()
+    print(digest(model))
+
+
+def episodes():
+    """Several forwards before a backward, more than make a program one that infers."""
+    model = make_launching(nn.Sequential(nn.Linear(4, 4), nn.ReLU()))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        torch.stack([model(torch.ones(4)).sum() for _ in range(7)]).sum().backward()
+        optimizer.step()
+    print(digest(model))
+
+
+def optimizers():
+    """Each has a part of the parameters. The second one does not step every time."""
+    model = make_launching(nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)))
+    parts = [kind(layer.parameters(), 0.01) for kind, layer in zip((torch.optim.SGD, torch.optim.Adam, torch.optim.RMSprop), model)]
+    for step in range(2 * STEPS):
+        model(torch.ones(2, 4)).sum().backward()
+        for each in parts[:1] if step == 20 else parts:
+            each.step()
+            each.zero_grad()
+    print(digest(model))
+
+
 def functions():
     """Nobody calls the model, nor is it the first argument of anything: functions take modules out of it. What stands beside them, and
     holds the same modules, has nothing to do with it."""
@@ -481,7 +528,7 @@ CASES = {
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "checkpoint_all": lambda: train(make_launching(Tall()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3])),
     "translate": lambda: translate(False), "translate_speech": lambda: translate(True), "translate_by_function": translate_by_function,
-    "methods": methods, "functions": functions,
+    "methods": methods, "functions": functions, "parts": parts, "episodes": episodes, "optimizers": optimizers,
     "serving": lambda: odd_calls(calls.serving()), "answering": lambda: odd_calls(calls.answering()), "without_hash": lambda: odd_calls(*calls.without_hash()),
     "custom": lambda: odd_calls(calls.custom()),
     "closure": lambda: closure(lambda parameters: Closing(parameters, 0.01), forwards=6),

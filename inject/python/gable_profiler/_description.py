@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describes the model: in a step that is waited for, what its operators have to do and its modules' tensors. Once, and where it
-generates text once for each kind of forward.
+"""Describes the model: in a step that is waited for, what its operators have to do and its modules' tensors. Again where steps come
+that launch other kernels, and where it generates text once for each kind of forward.
 
 PyTorch shows every operator to a dispatch mode that stands by while modules and backward run. The mode runs the operator as
 it would have run and tells the library its work, which gives it to the layer that a kernel launched there would belong to.
@@ -19,6 +19,7 @@ _COMPILES = "the program uses torch.compile"
 _OTHER_BACKWARD = ("prod", "cumprod", "logcumsumexp", "linalg_", "_linalg", "ctc", "_ctc", "_cudnn_ctc", "_cdist", "_embedding_bag")
 # Types that run their operators on this rank's plain tensors, which the mode then sees.
 _PASS_ON = ("DTensor", "AsyncCollectiveTensor")
+_NORMS = ("linalg_vector_norm", "LinalgVectorNorm")  # the same with a mode and without
 _APART = ("Prod", "Cumprod", "Logcumsumexp", "Linalg", "Ctc", "CudnnCtc", "Cdist", "EmbeddingBag")
 
 
@@ -50,7 +51,6 @@ class Description:
         self._torch, self._library = torch, library
         self.running = False  # read at every call of a module
         self.fresh = False  # the step has begun, and nothing of the model has run in it
-        self._asked = False  # the library had one made at a border, or found that none can be
         self._kinds = set()  # of forwards that were described
         self._why_not = ""
         self._allocations = False  # are to be told
@@ -67,7 +67,7 @@ class Description:
 
     def step_began(self):
         self.fresh = True
-        if not self._asked:
+        if not self.running:
             self._begin(0)
 
     def forward_begins(self, kind):
@@ -81,7 +81,6 @@ class Description:
         wanted = self._library.gable_model_begin(forward)
         if not wanted:
             return False
-        self._asked = True
         self._allocations = bool(wanted & 2)
         self.places = _call_places.Places(self._torch) if wanted & 4 else None
         self._seen.clear()
@@ -174,7 +173,7 @@ class Description:
                 continue
             seen.add(node)
             nodes.extend(below for below, _ in node.next_functions)
-            if node.name().startswith(_APART):
+            if node.name().startswith(_APART) and not node.name().startswith(_NORMS):
                 before, after = self._hooks_apart()
                 handles += [node.register_prehook(before), node.register_hook(after)]
         return handles
@@ -271,7 +270,8 @@ class Description:
 
     def saw(self, operator):
         """In forward: what comes is not to be described in backward where that would be another one."""
-        if operator._overloadpacket.__name__.startswith(_OTHER_BACKWARD):
+        name = operator._overloadpacket.__name__
+        if name.startswith(_OTHER_BACKWARD) and not name.startswith(_NORMS):
             self._backward_differs = True
 
 
@@ -288,7 +288,7 @@ def _make_mode(torch, library, description):
 
     def is_made_of_others(operator):
         name = operator.name()
-        return (operator not in work.formulas and has_kernel(name, composite) and composite not in operator.py_kernels and
+        return (operator not in work.formulas and has_kernel(name, composite) and
                 not any(has_kernel(name, backend) for backend in ("CPU", "CUDA")))
 
     def tell(operator, args, kwargs, out):

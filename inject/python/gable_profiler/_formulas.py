@@ -258,7 +258,7 @@ _COMPLEX = 4  # real multiplications and additions of a complex one, against tho
 # What multiplies matrices, or may, and has no formula: unknown.
 _NO_FORMULA = ("_rnn", "rnn_layer", "_lstm", "_gru", "_cdist", "_fft", "linalg_", "_linalg", "sparse", "_grouped_mm", "_int_mm",
                "_weight_int", "quantized", "_transformer_encoder", "_native_multi_head", "triangular_solve", "cholesky",
-               "attention", "bilinear", "ormqr", "linear")
+               "attention", "bilinear", "ormqr", "linear", "matmul")
 _NOT_MATRICES = ("upsample_bilinear", "grid_sampler", "_upsample_bilinear", "upsample_linear", "_upsample_linear", "upsample_trilinear",
                  "linalg_vector_norm", "linalg_cross", "linalg_vander", "linalg_diagonal", "_linalg_check_errors", "_thnn_fused")
 _OWN = frozenset(("aten", "prim", "prims", "c10d", "_c10d_functional", "_c10d_functional_autograd", "fsdp", "profiler", "inductor"))

@@ -146,7 +146,7 @@ def follow(torch, library, steps, description):
     is described the call is `description`'s."""
     global _namer
     module_class = torch.nn.Module
-    stepping, outermost_ended = steps.stepping, steps.outermost_ended
+    stepping, forward_begins, outermost_ended = steps.stepping, steps.forward_begins, steps.outermost_ended
     call = module_class.__call__
     is_compiling = _dynamo.tests(torch)[1]
     holders = _holders.Holders(torch)
@@ -171,6 +171,8 @@ def follow(torch, library, steps, description):
                 return 0
             if stepping.open:
                 stepping.runs()  # no more, where an exception ended the step
+            if library.gable_module_at(0) == 0:
+                forward_begins()
             around = generation.begin(module, args, kwargs)
             depth = library.gable_module_open(id(module)) or name(module)
             if depth is None:
@@ -210,7 +212,7 @@ def follow(torch, library, steps, description):
             pass
 
     asked = (begin_anew, open_first, run_later, describe, described, ended)
-    for function in (*asked, Namer.__call__, Namer._forget, Namer.body, _later.follow, outermost_ended.__func__,
+    for function in (*asked, Namer.__call__, Namer._forget, Namer.body, _later.follow, outermost_ended.__func__, forward_begins.__func__,
                      generation.begin.__func__, _running.Unfollowed.look, _running.Unfollowed.last):
         _dynamo.keep_out(torch, function, callees=False)
     if not _slot.stand_before(library, call, getattr(module_class, "_call_impl", call), *asked):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a step of the program ends, without the program saying so.
 
-Training: with the optimizer's step. Inference: with the outermost forward. Work outside of modules gets a layer of its own:
-optimizer, zero_grad, and loss between the forward and what follows it.
+Training: with the optimizer's step, or, where no optimizer of PyTorch's takes one, with the forward after a backward. Inference: with
+the outermost forward. Work outside of modules gets a layer of its own: optimizer, zero_grad, and loss between the forward and what
+follows it.
 """
 import sys
 import threading
@@ -11,7 +12,11 @@ from gable_profiler import _autograd, _dynamo, _library
 from gable_profiler._places import call_as_from, caller
 
 _NONE, _FORWARD = 0, 1
-_FORWARDS_WITHOUT_BACKWARD = 4  # in a row: then forwards are steps, also with gradients on or in a training program
+_FORWARDS_WITHOUT_BACKWARD = 4  # of a module: then forwards are steps, also with gradients on or in a training program
+_TIMES_AS_MANY = 2  # as it had before a backward, for the program that has gone back
+_MOST_MODULES = 1024  # are counted
+_ROUNDS = 4  # of forward and backward that no optimizer's step followed: then the next forward begins a step
+_ROUNDS_BESIDE_OPTIMIZERS = 32  # where there are some, which may wait for gradients to add up
 
 
 class Steps:
@@ -23,20 +28,55 @@ class Steps:
         self.finder = None  # the thread that finds out how nodes are laid out, while it does
         self.stepping = Stepping(library)
         self._grad_enabled = torch.is_grad_enabled
+        self._in_backward = getattr(torch._C, "_current_graph_task_id", lambda: -1)  # -1: no
         self._trains = False
-        self._forwards = 0  # outermost ones since the last backward or step of an optimizer
+        self._forwards = {}  # of each outermost module since the last backward or step of an optimizer
+        self._most_now = 0  # of one module among these, with gradients on
+        self._most_forwards = 0  # the same of all that a backward followed
+        self._went_back = False  # since the last step ended
+        self._rounds = 0  # of forward and backward, as long as no optimizer took a step
+        self._optimizer = 0  # id of the one that took a step last, if no forward or backward came since
+        self._not_last = set()  # ids of optimizers that another one follows
+        self._owes_border = False  # one of these took a step, and so far no other one followed
+
+    def forward_begins(self):
+        """Of an outermost module. After a backward that no optimizer's step followed, it may be the next step's."""
+        self._goes_on()
+        if not self._went_back or self._trains or self._in_backward() != -1:
+            return
+        self._went_back = False
+        self._rounds += 1
+        if self._rounds < _ROUNDS or (self._rounds < _ROUNDS_BESIDE_OPTIMIZERS and _optimizers_exist(self._torch.optim.Optimizer)):
+            return
+        self._border(by_optimizer=False)
 
     def outermost_ended(self, module):
-        self._forwards += 1
+        forwards = self._forwards.get(id(module), 0) + 1
+        if len(self._forwards) < _MOST_MODULES or forwards > 1:
+            self._forwards[id(module)] = forwards
         self._description.fresh = False
-        are_steps = self._forwards >= _FORWARDS_WITHOUT_BACKWARD or not (self._trains or self._grad_enabled())
+        gradients, enough = self._grad_enabled(), _FORWARDS_WITHOUT_BACKWARD
+        if gradients:
+            enough = max(enough, _TIMES_AS_MANY * self._most_forwards + 1)
+            self._most_now = max(self._most_now, forwards)
+        are_steps = forwards >= enough or not (self._trains or gradients)
         if are_steps and not self.stepping.runs():  # an optimizer's step has its own end
             self._border(by_optimizer=False)
-        elif self._grad_enabled():
+        elif gradients:
             self._library.gable_open(b"loss", _FORWARD, 1)
 
+    def _goes_on(self):
+        """With a forward or a backward: no other optimizer follows the last one."""
+        last, self._optimizer = self._optimizer, 0
+        if self._owes_border:
+            self._not_last.discard(last)
+            self._border(by_optimizer=True)
+
     def backward_begins(self):
-        self._forwards = 0
+        self._goes_on()
+        self._most_forwards = max(self._most_forwards, self._most_now)
+        self._forwards, self._most_now = {}, 0
+        self._went_back = True
         self._description.fresh = False
         if not self._attached:
             self._attached = True  # first, because finding out runs a backward itself
@@ -70,15 +110,27 @@ class Steps:
         _library.say(f"Kernels of backward cannot be given to layers with PyTorch {self._torch.__version__}: {why}. Those of "
                      "forward are.")
 
-    def optimizer_ended(self):
+    def optimizer_ended(self, optimizer):
+        if self._optimizer not in (0, id(optimizer)):  # each has a part of the parameters, and the last one's step is the step's end
+            self._not_last.add(self._optimizer)
+        self._optimizer = id(optimizer)
         self._trains = True
-        self._forwards = 0
-        self._border(by_optimizer=True)
+        self._forwards, self._most_now, self._went_back = {}, 0, False
+        if id(optimizer) in self._not_last:
+            self._owes_border = True
+        else:
+            self._border(by_optimizer=True)
 
     def _border(self, by_optimizer):
+        self._owes_border = False
         self._library.gable_step_found(int(by_optimizer))
         self._description.step_ended()
         self._description.step_began()
+
+
+def _optimizers_exist(kind):
+    """Or did: the first of a class has PyTorch put its hooks around the class's step()."""
+    return getattr(getattr(kind, "step", None), "hooked", False) or any(map(_optimizers_exist, kind.__subclasses__()))
 
 
 class Stepping:
@@ -190,7 +242,7 @@ def follow(torch, library, description):
 
     def after_step(optimizer, args, kwargs):
         if not is_compiling() and stepping.end(caller()):
-            steps.optimizer_ended()
+            steps.optimizer_ended(optimizer)
 
     _dynamo.keep_out(torch, _Closure.__call__, callees=True)
     _dynamo.keep_out(torch, caller, callees=False)

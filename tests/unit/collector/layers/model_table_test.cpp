@@ -16,6 +16,22 @@ LaunchKey key(FunctionId function) {
   return made;
 }
 
+TEST(ModelTable, WantsStepsThatLaunchOtherKernels) {
+  ModelTable table;
+  EXPECT_TRUE(table.expects_new_step(1)) << "none is described yet";
+  ASSERT_TRUE(table.begin(1));
+  ASSERT_TRUE(table.end());
+  table.kept(1);
+  EXPECT_FALSE(table.expects_new_step(1));
+  EXPECT_FALSE(table.expects_new_step(2)) << "nothing has followed it";
+  EXPECT_TRUE(table.expects_new_step(1)) << "2 will follow";
+  ASSERT_TRUE(table.begin(4));
+  ASSERT_TRUE(table.end());
+  table.kept(2);
+  EXPECT_FALSE(table.expects_new_step(2));
+  EXPECT_FALSE(table.expects_new_step(1));
+}
+
 TEST(ModelTable, CallsThatAreAlikeAreOneOperator) {
   ModelTable table;
   EXPECT_EQ(table.open_operator(3, "aten::mm", "", ""), 0u) << "no step is described";
