@@ -28,10 +28,10 @@ int attach(GetExportTable get_export_table) {
   }
 }
 
-void step(gable::StepPoint point) {
+void step(gable::StepPoint point, bool anew = false) {
   try {
     auto* session = gable::runtime().session.load(std::memory_order_acquire);
-    if (session != nullptr) session->step_point(point);
+    if (session != nullptr) session->step_point(point, anew);
   } catch (const std::exception&) {
     return;  // this border is missed
   }
@@ -72,9 +72,10 @@ GABLE_ENTRY int InitializeInjectionNvtx(GetExportTable get_export_table) {
   return attach(get_export_table);
 }
 
-// `by_optimizer`: else the end of the outermost forward is what ends the step.
-GABLE_ENTRY void gable_step_found(int by_optimizer) {
-  step(by_optimizer != 0 ? gable::StepPoint::optimizer : gable::StepPoint::forward);
+// 0: the end of the outermost forward ends the step; 1: an optimizer; 2: an optimizer, and what
+// ended steps before was no end of one.
+GABLE_ENTRY void gable_step_found(int how) {
+  step(how != 0 ? gable::StepPoint::optimizer : gable::StepPoint::forward, how == 2);
 }
 
 GABLE_ENTRY void gable_step(void) { step(gable::StepPoint::call); }

@@ -30,9 +30,9 @@ class Session final : private WorkerTasks {
   static Session* start(Runtime& rt, CuptiApi api);  // with the caller's CUPTI, for benchmarks
 
   // --- what the program says of itself
-  // Ends one step and begins the next.
-  void step_point(StepPoint point = StepPoint::call) {
-    if (!c_.ranges_only) c_.windows.step_point(point);
+  // Ends one step and begins the next. `anew`: as in StepBorders.
+  void step_point(StepPoint point = StepPoint::call, bool anew = false) {
+    if (!c_.ranges_only) c_.windows.step_point(point, anew);
   }
   // Returns whether the Python side should describe the model in the step that begins. It asks at a
   // border, or, with `forward`, when a forward pass begins and with it the step's operators. At the

@@ -49,15 +49,22 @@ void StepBorders::switch_to(Border border) {
   start_over(border, now, "Step borders began within it.");
 }
 
-void StepBorders::step_point(StepPoint point) {
+void StepBorders::step_point(StepPoint point, bool anew) {
   switch_to(Border::point);
   if (queue_.border() != Border::point) return;
   const auto now = clock_.now();
   const MutexLock hold(queue_.mutex());
   // Where the program says its steps, none is found beside them.
   if (point < point_ && point_ == StepPoint::call) return;
+  // The first forwards of a program that trains are no steps.
+  const bool trains =
+      point == StepPoint::optimizer && point_ == StepPoint::forward && by_forward_;
   point_ = std::max(point_, point);
-  queue_.end_window(now, {});
+  by_forward_ = point == StepPoint::forward;
+  if (trains || anew)
+    start_over(Border::point, now, "What the program's steps are was found within it.");
+  else
+    queue_.end_window(now, {});
   queue_.begin_window(now);
 }
 
@@ -319,6 +326,7 @@ bool StepBorders::reopen(const Schedule& schedule) {
   const MutexLock hold(queue_.mutex());
   if (!queue_.reopen(schedule, recurring_.repeated())) return false;
   point_ = StepPoint::forward;
+  by_forward_ = false;
   range_depth_ = 0;
   ++range_epoch_;
   launches_.store(0, std::memory_order_relaxed);
@@ -334,6 +342,7 @@ bool StepBorders::begin_block(const Schedule& schedule) {
   if (queue_.state().ended()) return false;
   queue_.follow_schedule(schedule);
   point_ = StepPoint::forward;
+  by_forward_ = false;
   start_over(queue_.border(), now, "A block that the program asked to profile began within it.");
   launches_.store(0, std::memory_order_relaxed);
   return true;

@@ -48,7 +48,9 @@ class Windows final : public RangeListener {
   void communicator_made(Communicator which) override;
   [[nodiscard]] bool communicator_seen() const { return fallback_.communicator_seen(); }
   // Ends one step and begins the next, for gable_step() in C or Python.
-  void step_point(StepPoint point = StepPoint::call) { borders_.step_point(point); }
+  void step_point(StepPoint point = StepPoint::call, bool anew = false) {
+    borders_.step_point(point, anew);
+  }
   void profiler_start() { borders_.profiler_start(); }
   void profiler_stop() { borders_.profiler_stop(); }
   // Same as WindowQueue::step_to_describe().

@@ -129,15 +129,56 @@ def episodes():
     print(digest(model))
 
 
+class Launching(torch.optim.SGD):
+    def step(self, closure=None):
+        playback_ops.launch("optimizer")
+        return super().step(closure)
+
+
 def optimizers():
     """Each has a part of the parameters. The second one does not step every time."""
     model = make_launching(nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)))
-    parts = [kind(layer.parameters(), 0.01) for kind, layer in zip((torch.optim.SGD, torch.optim.Adam, torch.optim.RMSprop), model)]
+    parts = [Launching(layer.parameters(), 0.01) for layer in model]
     for step in range(2 * STEPS):
         model(torch.ones(2, 4)).sum().backward()
         for each in parts[:1] if step == 20 else parts:
             each.step()
             each.zero_grad()
+    print(digest(model))
+
+
+class Built(nn.Module):
+    """Its part is called before it is one, as where a weight is computed from others."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = nn.Sequential(nn.Sequential(nn.Linear(4, 4)))
+        make_launching(self.part)
+        self.part(torch.ones(2, 4))
+
+    def forward(self, x):
+        return self.part(x)
+
+
+def built():
+    model = nn.Sequential(Built())
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(STEPS):
+        model(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
+    print(digest(model))
+
+
+def validated_first():
+    model = make_launching(nn.Sequential(nn.Linear(4, 4)))
+    optimizer = Launching(model.parameters(), 0.01)
+    with torch.no_grad():
+        for _ in range(6):
+            model(torch.ones(9, 4))
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        model(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
     print(digest(model))
 
 
@@ -528,7 +569,7 @@ CASES = {
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "checkpoint_all": lambda: train(make_launching(Tall()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3])),
     "translate": lambda: translate(False), "translate_speech": lambda: translate(True), "translate_by_function": translate_by_function,
-    "methods": methods, "functions": functions, "parts": parts, "episodes": episodes, "optimizers": optimizers,
+    "methods": methods, "functions": functions, "parts": parts, "episodes": episodes, "optimizers": optimizers, "validated_first": validated_first, "built": built,
     "serving": lambda: odd_calls(calls.serving()), "answering": lambda: odd_calls(calls.answering()), "without_hash": lambda: odd_calls(*calls.without_hash()),
     "custom": lambda: odd_calls(calls.custom()),
     "closure": lambda: closure(lambda parameters: Closing(parameters, 0.01), forwards=6),

@@ -55,7 +55,8 @@ class Namer:
             names, left_out = (), names
         elif names:
             left_out = ()
-        if token not in self._alive:
+        known = self._alive.get(token)
+        if known is None or known[1:] != (dotted, left_out):  # a model that was called while it was built is a part of a larger one now
             self._alive[token] = (weakref.ref(module, lambda _, token=token: self._forget(token)), dotted, left_out)
         text = _BETWEEN_NAMES.join(map(_encoded, names))
         depth = self._library.gable_module_name(token, level, text, _encoded(dotted))

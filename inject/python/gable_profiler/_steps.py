@@ -12,9 +12,11 @@ from gable_profiler import _autograd, _dynamo, _library
 from gable_profiler._places import call_as_from, caller
 
 _NONE, _FORWARD = 0, 1
+_BY_FORWARD, _BY_OPTIMIZER, _BY_OPTIMIZER_ANEW = range(3)  # what ended the step; anew: what ended others before was no step's end
 _FORWARDS_WITHOUT_BACKWARD = 4  # of a module: then forwards are steps, also with gradients on or in a training program
 _TIMES_AS_MANY = 2  # as it had before a backward, for the program that has gone back
 _MOST_MODULES = 1024  # are counted
+_MOST_OPTIMIZERS = 64  # are known to be followed by another one
 _ROUNDS = 4  # of forward and backward that no optimizer's step followed: then the next forward begins a step
 _ROUNDS_BESIDE_OPTIMIZERS = 32  # where there are some, which may wait for gradients to add up
 
@@ -48,7 +50,7 @@ class Steps:
         self._rounds += 1
         if self._rounds < _ROUNDS or (self._rounds < _ROUNDS_BESIDE_OPTIMIZERS and _optimizers_exist(self._torch.optim.Optimizer)):
             return
-        self._border(by_optimizer=False)
+        self._border(_BY_FORWARD)
 
     def outermost_ended(self, module):
         forwards = self._forwards.get(id(module), 0) + 1
@@ -61,16 +63,15 @@ class Steps:
             self._most_now = max(self._most_now, forwards)
         are_steps = forwards >= enough or not (self._trains or gradients)
         if are_steps and not self.stepping.runs():  # an optimizer's step has its own end
-            self._border(by_optimizer=False)
+            self._border(_BY_FORWARD)
         elif gradients:
             self._library.gable_open(b"loss", _FORWARD, 1)
 
     def _goes_on(self):
         """With a forward or a backward: no other optimizer follows the last one."""
-        last, self._optimizer = self._optimizer, 0
+        self._optimizer = 0
         if self._owes_border:
-            self._not_last.discard(last)
-            self._border(by_optimizer=True)
+            self._border(_BY_OPTIMIZER)
 
     def backward_begins(self):
         self._goes_on()
@@ -111,19 +112,22 @@ class Steps:
                      "forward are.")
 
     def optimizer_ended(self, optimizer):
+        border = _BY_OPTIMIZER
         if self._optimizer not in (0, id(optimizer)):  # each has a part of the parameters, and the last one's step is the step's end
-            self._not_last.add(self._optimizer)
+            if self._optimizer not in self._not_last and len(self._not_last) < _MOST_OPTIMIZERS:
+                border = _BY_OPTIMIZER_ANEW
+                self._not_last.add(self._optimizer)
         self._optimizer = id(optimizer)
         self._trains = True
         self._forwards, self._most_now, self._went_back = {}, 0, False
         if id(optimizer) in self._not_last:
             self._owes_border = True
         else:
-            self._border(by_optimizer=True)
+            self._border(border)
 
-    def _border(self, by_optimizer):
+    def _border(self, how):
         self._owes_border = False
-        self._library.gable_step_found(int(by_optimizer))
+        self._library.gable_step_found(how)
         self._description.step_ended()
         self._description.step_began()
 
