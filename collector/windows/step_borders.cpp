@@ -57,10 +57,13 @@ void StepBorders::step_point(StepPoint point, bool anew) {
   // Where the program says its steps, none is found beside them.
   if (point < point_ && point_ == StepPoint::call) return;
   // The first forwards of a program that trains are no steps.
-  const bool trains =
-      point == StepPoint::optimizer && point_ == StepPoint::forward && by_forward_;
+  const bool trains = point == StepPoint::optimizer && point_ == StepPoint::forward && by_forward_;
   point_ = std::max(point_, point);
   by_forward_ = point == StepPoint::forward;
+  if (trains && queue_.state().ended())
+    rt_.notes.say(
+        "The program began to train after everything was measured: the report is of the forwards "
+        "before. --wait N passes over N of them, and gable.profile() says what to measure.");
   if (trains || anew)
     start_over(Border::point, now, "What the program's steps are was found within it.");
   else

@@ -28,7 +28,7 @@ class StepBorders {
   // One step ends, the next begins. `anew`: what ended the steps before was no end of one, so the
   // queue starts over.
   void step_point(StepPoint point, bool anew = false);
-  void profiler_start();             // a step begins
+  void profiler_start();  // a step begins
   void profiler_stop();
 
   // --- found by Gable
@@ -98,7 +98,8 @@ class StepBorders {
   RecurringRange recurring_ GABLE_GUARDED_BY(queue_.mutex());
   std::string found_note_ GABLE_GUARDED_BY(queue_.mutex());  // note on the range, not reported yet
   StepPoint point_ GABLE_GUARDED_BY(queue_.mutex()) = StepPoint::forward;
-  bool by_forward_ GABLE_GUARDED_BY(queue_.mutex()) = false;  // a forward was the last end of a step
+  bool by_forward_ GABLE_GUARDED_BY(queue_.mutex()) =
+      false;  // a forward was the last end of a step
 };
 
 }  // namespace gable

@@ -20,7 +20,7 @@ PROGRAM = os.path.join(HERE, "program.py")
 API_CASES = ("own_block", "annotated")
 # Those that every test's run is compared with.
 PLAIN_CASES = ("resnet", "gpt", "generate", "generate_without_cache", "read_texts", "copies", "shared", "accumulation", "checkpoint",
-               "translate", "translate_speech", "translate_by_function", "methods", "functions", "parts", "episodes", "optimizers", "validated_first", "built", "serving", "answering", "without_hash", "custom", "closure", "closure_lbfgs", "functorch", "saved_tensors",
+               "translate", "translate_speech", "translate_by_function", "methods", "functions", "parts", "episodes", "optimizers", "validated_first", "validated_long", "built", "serving", "answering", "without_hash", "custom", "closure", "closure_lbfgs", "functorch", "saved_tensors",
                "checkpoint_reentrant", "checkpoint_all", "backward_thread", "two_models", "no_grad", "inference_mode",
                "gradients_on", "compiled", "compiled_regions", "raising_hooks", "many_models", "odd_names", "workers")
 
@@ -257,12 +257,20 @@ class Layers(gable_run.ReportTest):
         self.assertEqual(report.run["steps"]["classes"], 2)  # in the first round each optimizer ended a step: these do not count
         self.assertAlmostEqual(report.layer(("optimizer",), "none")["launches"], 3, delta=0.1)
 
+    def test_training_that_begins_after_everything_was_measured_is_said(self):
+        run = profiled("validated_long", "--active", "1")
+        self.assertEqual((run.out, run.violations), (plain("validated_long"), ""))
+        self.assertNotIn((("Sequential", "0"), "backward"), run.report.layers)
+        for text in (run.err, "\n".join(run.report.run["notes"])):
+            self.assertEqual(text.count("The program began to train after everything was measured"), 1, text)
+
     def test_a_module_that_was_called_before_it_was_part_of_a_model(self):
         report = self.report("built", "--active", "1")
         self.assertEqual(report.layer(("Sequential", "0", "part", "0", "0"))["dotted"], "0.part.0.0")
 
     def test_a_validation_before_training_is_none_of_its_steps(self):
         report = self.report("validated_first", "--active", "1")
+        self.assertFalse([note for note in report.run["notes"] if "train" in note])
         self.assert_kernels_at_home(report)
         self.assertEqual((report.run["steps"]["border"], report.run["steps"]["classes"]), ("optimizer", 1))
         for direction in ("forward", "backward"):

@@ -169,11 +169,11 @@ def built():
     print(digest(model))
 
 
-def validated_first():
+def validated_first(forwards):
     model = make_launching(nn.Sequential(nn.Linear(4, 4)))
     optimizer = Launching(model.parameters(), 0.01)
     with torch.no_grad():
-        for _ in range(6):
+        for _ in range(forwards):
             model(torch.ones(9, 4))
     for _ in range(STEPS):
         optimizer.zero_grad()
@@ -569,7 +569,7 @@ CASES = {
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "checkpoint_all": lambda: train(make_launching(Tall()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3])),
     "translate": lambda: translate(False), "translate_speech": lambda: translate(True), "translate_by_function": translate_by_function,
-    "methods": methods, "functions": functions, "parts": parts, "episodes": episodes, "optimizers": optimizers, "validated_first": validated_first, "built": built,
+    "methods": methods, "functions": functions, "parts": parts, "episodes": episodes, "optimizers": optimizers, "validated_first": lambda: validated_first(6), "validated_long": lambda: validated_first(40), "built": built,
     "serving": lambda: odd_calls(calls.serving()), "answering": lambda: odd_calls(calls.answering()), "without_hash": lambda: odd_calls(*calls.without_hash()),
     "custom": lambda: odd_calls(calls.custom()),
     "closure": lambda: closure(lambda parameters: Closing(parameters, 0.01), forwards=6),
