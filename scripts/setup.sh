@@ -172,7 +172,7 @@ fetch_pytorch() {
 }
 
 fetch_programs() {
-  fill_environment "$1/programs" fastai,peft,pyro,transformers 'the packages of real programs' 'the tests with them are skipped' \
+  fill_environment "$1/programs" gpytorch,pyro,skorch,x_transformers 'the packages of real programs' 'the tests with them are skipped' \
     -r "$root/tests/programs/requirements.txt"
 }
 
