@@ -85,6 +85,17 @@ GABLE_ENTRY void gable_torch_attach(void (*current_node)(void*), std::size_t num
   }
 }
 
+// The program runs backward on this thread, from the one call to the other.
+GABLE_ENTRY void gable_backward(int begins) {
+  followed(0, [&] {
+    if (begins != 0)
+      gable::backward_begins();
+    else
+      gable::backward_ends();
+    return 0;
+  });
+}
+
 // The depth to close; 0 when the module has to be named; negative while nobody looks.
 GABLE_ENTRY int gable_module_open(std::uint64_t token) {
   return followed(kNotFollowed, [&] { return gable::open_module(token); });

@@ -22,27 +22,42 @@ std::uint64_t read_word(const void* node, std::size_t offset) {
 
 }  // namespace
 
-void NodeLayers::open(std::uint64_t number, LayerId layer) {
-  const MutexLock hold(mutex_);
+void NodeLayers::add(const Change& change) {
   if (!changes_.empty()) {
     auto& newest = changes_[(first_ + changes_.size() - 1) % changes_.size()];
-    if (newest.layer == layer) return;
-    if (newest.number >= number) {  // no node was made meanwhile
-      newest.layer = layer;
+    if (newest.layer == change.layer) return;
+    if (newest.number >= change.number) {  // no node was made meanwhile
+      newest.layer = change.layer;
       return;
     }
   }
   if (changes_.size() < kMost) {
-    changes_.push_back({number, layer});
+    changes_.push_back(change);
   } else {
-    changes_[first_] = {number, layer};
+    changes_[first_] = change;
     first_ = (first_ + 1) % kMost;
   }
+}
+
+void NodeLayers::open(std::uint64_t number, LayerId layer) {
+  const MutexLock hold(mutex_);
+  add({number, layer});
+}
+
+void NodeLayers::made(std::uint64_t next, LayerId layer) {
+  const auto seen = seen_.load(std::memory_order_relaxed);
+  if (next == seen) return;
+  seen_.store(next, std::memory_order_relaxed);
+  const MutexLock hold(mutex_);
+  const auto newest = changes_.empty() ? 0 : at(changes_.size() - 1).number;
+  const auto from = std::max(seen, newest);
+  if (from < next) add({from, layer});
 }
 
 void NodeLayers::start_anew() {
   const MutexLock hold(mutex_);
   set_thread_id(0);
+  seen_.store(0, std::memory_order_relaxed);
   changes_ = {};
   first_ = 0;
 }
@@ -81,6 +96,10 @@ void Autograd::opened(NodeLayers& thread, LayerId layer) {
   thread.open(numbers_.next_number(), layer);
 }
 
+void Autograd::backward_begins(NodeLayers& thread) {
+  if (numbered()) thread.backward_begins(numbers_.next_number());
+}
+
 // The engine holds references of its own to the node while it runs: giving ours back never ends it.
 Autograd::Running Autograd::running() const {
   if (!attached()) return {};
@@ -101,6 +120,15 @@ Autograd::Running Autograd::running() const {
 LayerId Autograd::backward_layer(ThreadState& thread) {
   const auto node = running();
   if (node.address == kNoNode) return 0;
+  const LayerId layer = layer_of_node(thread, node);
+  if (layer != 0 && numbered()) {
+    if (thread.nodes.thread_id() == 0) thread.nodes.set_thread_id(numbers_.thread_id());
+    thread.nodes.made(numbers_.next_number(), layer);
+  }
+  return layer;
+}
+
+LayerId Autograd::layer_of_node(ThreadState& thread, const Running& node) {
   auto& last = thread.backward;
   if (node.number == kUnnumbered) return last.layer;
   if (last.layer != 0 && last.number == node.number && last.maker == node.maker) return last.layer;

@@ -33,6 +33,11 @@ class NodeLayers {
 
   // `number`: that of the next node to be made.
   void open(std::uint64_t number, LayerId layer);
+  // On the thread that runs backward: the nodes below `next` that were made since the last call,
+  // and since another layer was opened, are of `layer`.
+  void made(std::uint64_t next, LayerId layer);
+  // Backward begins: what was made below `next` is no node of its.
+  void backward_begins(std::uint64_t next) { seen_.store(next, std::memory_order_relaxed); }
   // The layer in which node `number` was made; 0 when none was open or it is not known any more.
   [[nodiscard]] LayerId layer_of(std::uint64_t number) const;
   [[nodiscard]] std::uint64_t thread_id() const {
@@ -49,7 +54,10 @@ class NodeLayers {
   [[nodiscard]] const Change& at(std::size_t i) const GABLE_REQUIRES(mutex_) {
     return changes_[(first_ + i) % changes_.size()];
   }
+  void add(const Change& change) GABLE_REQUIRES(mutex_);
+
   std::atomic<std::uint64_t> thread_id_{0};  // PyTorch's id of the thread; 0: none yet
+  std::atomic<std::uint64_t> seen_{0};       // nodes below it have their layer
   mutable Mutex mutex_;
   std::vector<Change> changes_ GABLE_GUARDED_BY(mutex_);  // a ring once it is full
   std::size_t first_ GABLE_GUARDED_BY(mutex_) = 0;
@@ -82,6 +90,9 @@ class Autograd {
 
   // Says that `layer` is now this thread's open layer.
   void opened(NodeLayers& thread, LayerId layer);
+  // Backward begins on this thread. Nodes that it makes itself, for a backward of its own (with
+  // create_graph), are of the layer whose node makes them; after it opened() is to be called.
+  void backward_begins(NodeLayers& thread);
 
   static constexpr std::uint64_t kNoNode = 0;
   // The node that runs on this thread, as a number that differs from node to node; kNoNode outside
@@ -100,6 +111,7 @@ class Autograd {
     std::uint64_t address = kNoNode, number = 0, maker = 0;
   };
   [[nodiscard]] Running running() const;
+  [[nodiscard]] LayerId layer_of_node(ThreadState& thread, const Running& node);
 
   LayerTree& layers_;
   std::atomic<bool> numbered_{false}, attached_{false};

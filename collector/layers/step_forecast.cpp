@@ -4,16 +4,32 @@
 namespace gable {
 
 void StepForecast::ended(std::uint64_t sequence) {
-  if (last_ && (followers_.size() < kMostSequences || followers_.contains(*last_)))
-    followers_[*last_] = sequence;
-  last_ = sequence;
+  for (const std::size_t length : kLengths) {
+    const auto before = row(length);
+    if (before && (followers_.size() < kMostRows || followers_.contains(*before)))
+      followers_[*before] = sequence;
+  }
+  last_.push_back(sequence);
+  if (last_.size() > kLengths.front()) last_.pop_front();
 }
 
 std::optional<std::uint64_t> StepForecast::next() const {
-  if (!last_) return std::nullopt;
-  const auto follower = followers_.find(*last_);
-  if (follower == followers_.end()) return std::nullopt;
-  return follower->second;
+  for (const std::size_t length : kLengths) {
+    const auto before = row(length);
+    if (!before) continue;
+    const auto follower = followers_.find(*before);
+    if (follower != followers_.end()) return follower->second;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> StepForecast::row(std::size_t length) const {
+  if (last_.size() < length) return std::nullopt;
+  constexpr std::uint64_t kPrime = 0x100000001b3;  // as in FNV-1a
+  std::uint64_t number = length;
+  for (std::size_t i = last_.size() - length; i < last_.size(); ++i)
+    number = (number ^ last_[i]) * kPrime;
+  return number;
 }
 
 }  // namespace gable

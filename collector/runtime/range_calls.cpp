@@ -99,6 +99,18 @@ int push_range(DomainId domain, std::string_view name, Direction direction) {
   return depth;
 }
 
+void backward_begins() {
+  auto& rt = runtime();
+  auto& thread = this_thread();
+  end_automatic_range();
+  rt.autograd.backward_begins(thread.nodes);
+}
+
+void backward_ends() {
+  auto& rt = runtime();
+  tell_autograd(rt, this_thread());
+}
+
 int pop_range(DomainId domain) {
   auto& rt = runtime();
   auto& thread = this_thread();

@@ -34,6 +34,10 @@ void when_ranges_follow(void (*then)());
 int push_range(DomainId domain, std::string_view name, Direction direction);
 int pop_range(DomainId domain);
 
+// --- autograd, on the thread that runs it
+void backward_begins();
+void backward_ends();
+
 // --- modules and ranges of Gable's own domain
 // A depth counts the ranges of that domain that are open on the thread. Closing down to a depth
 // also ends what was left open inside, so that one lost call does no lasting harm.

@@ -98,8 +98,8 @@ class StepBorders {
   RecurringRange recurring_ GABLE_GUARDED_BY(queue_.mutex());
   std::string found_note_ GABLE_GUARDED_BY(queue_.mutex());  // note on the range, not reported yet
   StepPoint point_ GABLE_GUARDED_BY(queue_.mutex()) = StepPoint::forward;
-  bool by_forward_ GABLE_GUARDED_BY(queue_.mutex()) =
-      false;  // a forward was the last end of a step
+  // A forward was the last end of a step.
+  bool by_forward_ GABLE_GUARDED_BY(queue_.mutex()) = false;
 };
 
 }  // namespace gable

@@ -20,7 +20,7 @@ PROGRAM = os.path.join(HERE, "program.py")
 API_CASES = ("own_block", "annotated")
 # Those that every test's run is compared with.
 PLAIN_CASES = ("resnet", "gpt", "generate", "generate_without_cache", "read_texts", "copies", "shared", "accumulation", "checkpoint",
-               "translate", "translate_speech", "translate_by_function", "methods", "functions", "parts", "episodes", "optimizers", "validated_first", "validated_long", "built", "serving", "answering", "without_hash", "custom", "closure", "closure_lbfgs", "functorch", "saved_tensors",
+               "translate", "translate_speech", "translate_by_function", "methods", "functions", "parts", "episodes", "optimizers", "validated_first", "validated_long", "built", "derivatives", "serving", "answering", "without_hash", "custom", "closure", "closure_lbfgs", "functorch", "saved_tensors",
                "checkpoint_reentrant", "checkpoint_all", "backward_thread", "two_models", "no_grad", "inference_mode",
                "gradients_on", "compiled", "compiled_regions", "raising_hooks", "many_models", "odd_names", "workers")
 
@@ -263,6 +263,17 @@ class Layers(gable_run.ReportTest):
         self.assertNotIn((("Sequential", "0"), "backward"), run.report.layers)
         for text in (run.err, "\n".join(run.report.run["notes"])):
             self.assertEqual(text.count("The program began to train after everything was measured"), 1, text)
+
+    def test_derivatives_of_derivatives_are_their_layers(self):
+        report = self.report("derivatives", "--active", "1")
+        places = self.places(report)
+        for (direction, place), kernels in places.items():
+            for kernel in kernels:
+                way, _, tag = kernel["symbol"].partition(":")
+                expected = (way, tag) if tag != "afterwards" else (direction, "loss" if direction == "forward" else "")
+                self.assertEqual((direction, place), expected, kernel["symbol"])
+        launches = {tag: sum(each["launches"] for each in places["backward", tag]) for tag in "012"}
+        self.assertEqual(launches, {"0": 6, "1": 2, "2": 1})
 
     def test_a_module_that_was_called_before_it_was_part_of_a_model(self):
         report = self.report("built", "--active", "1")

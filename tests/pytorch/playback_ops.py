@@ -60,8 +60,21 @@ class _Launching(torch.autograd.Function):
 
     @staticmethod
     def backward(context, gradient):
-        launch("backward:" + context.tag)
-        return gradient, None
+        return _LaunchingBackward.apply(gradient, context.tag), None
+
+
+class _LaunchingBackward(torch.autograd.Function):
+    """Where the program differentiates gradients, this has a backward of its own."""
+
+    @staticmethod
+    def forward(context, gradient, tag):
+        context.tag = tag
+        launch("backward:" + tag)
+        return gradient.view_as(gradient)
+
+    @staticmethod
+    def backward(context, gradient):
+        return _LaunchingBackward.apply(gradient, context.tag), None
 
 
 def launching(value, tag):

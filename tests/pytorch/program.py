@@ -147,6 +147,21 @@ def optimizers():
     print(digest(model))
 
 
+def derivatives():
+    """Of the output by the input, twice, within the loss."""
+    model = make_launching(nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1)))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(STEPS):
+        x = torch.linspace(0, 1, 5)[:, None].requires_grad_()
+        slope, = torch.autograd.grad(model(x).sum(), x, create_graph=True)
+        slope = launching(slope, "afterwards")  # this node is no layer's
+        bend, = torch.autograd.grad(slope.sum(), x, create_graph=True)
+        optimizer.zero_grad()
+        bend.square().mean().backward()
+        optimizer.step()
+    print(digest(model))
+
+
 class Built(nn.Module):
     """Its part is called before it is one, as where a weight is computed from others."""
 
@@ -569,7 +584,7 @@ CASES = {
     "checkpoint": lambda: checkpointing(False), "checkpoint_reentrant": lambda: checkpointing(True),
     "checkpoint_all": lambda: train(make_launching(Tall()), torch.randn(4, 8), torch.tensor([0, 1, 2, 3])),
     "translate": lambda: translate(False), "translate_speech": lambda: translate(True), "translate_by_function": translate_by_function,
-    "methods": methods, "functions": functions, "parts": parts, "episodes": episodes, "optimizers": optimizers, "validated_first": lambda: validated_first(6), "validated_long": lambda: validated_first(40), "built": built,
+    "methods": methods, "functions": functions, "parts": parts, "episodes": episodes, "optimizers": optimizers, "validated_first": lambda: validated_first(6), "validated_long": lambda: validated_first(40), "built": built, "derivatives": derivatives,
     "serving": lambda: odd_calls(calls.serving()), "answering": lambda: odd_calls(calls.answering()), "without_hash": lambda: odd_calls(*calls.without_hash()),
     "custom": lambda: odd_calls(calls.custom()),
     "closure": lambda: closure(lambda parameters: Closing(parameters, 0.01), forwards=6),

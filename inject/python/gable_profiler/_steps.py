@@ -82,7 +82,7 @@ class Steps:
         if not self._attached:
             self._attached = True  # first, because finding out runs a backward itself
             self._attach()
-        self._library.gable_open(None, _NONE, 0)
+        self._library.gable_backward(1)
 
     def attach_anew(self):
         self._attached = False
@@ -275,8 +275,12 @@ def follow(torch, library, description):
         def run_backward(self, *args, **kwargs):
             if not is_compiling() and steps.finder != threading.get_ident():
                 steps.backward_begins()
-                if description.running:
-                    return description.run_backward(caller(), run_backward, args, kwargs)
+                try:
+                    if description.running:
+                        return description.run_backward(caller(), run_backward, args, kwargs)
+                    return call_as_from(caller(), run_backward, args, kwargs)
+                finally:
+                    library.gable_backward(0)
             return call_as_from(caller(), run_backward, args, kwargs)
 
     variable._execution_engine = Engine()

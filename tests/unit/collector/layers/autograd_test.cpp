@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <thread>
 
 #include "collector/layers/thread_state.h"
 
@@ -103,6 +104,60 @@ TEST_F(Backward, ANodeRunsInTheBackwardLayerOfItsForward) {
   EXPECT_EQ(g_running.use_count(), 1) << "no reference is kept";
   run(8, g_thread);
   EXPECT_EQ(layers_.node(autograd_.backward_layer(thread())).name, "Net");
+}
+
+TEST_F(Backward, ANodeThatBackwardMakesIsOfTheLayerThatMakesIt) {
+  attach();
+  g_next = 5;
+  autograd_.opened(thread().nodes, conv_);
+  g_next = 6;
+  autograd_.opened(thread().nodes, model_);
+  g_next = 7;
+  autograd_.opened(thread().nodes, 0);
+  g_next = 9;  // 7 and 8 are of no layer
+  autograd_.backward_begins(thread().nodes);
+  run(6, g_thread);
+  g_next = 10;
+  const LayerId net = autograd_.backward_layer(thread());  // 9
+  run(5, g_thread);
+  const LayerId conv = autograd_.backward_layer(thread());
+  g_next = 12;
+  EXPECT_EQ(autograd_.backward_layer(thread()), conv);  // 10 and 11
+  autograd_.opened(thread().nodes, 0);                  // backward has ended
+  g_next = 14;
+  autograd_.backward_begins(thread().nodes);
+  const auto layer_of = [this](std::uint64_t number) {
+    run(number, g_thread);
+    return autograd_.backward_layer(thread());
+  };
+  for (const std::uint64_t none : {7, 8, 12, 13}) EXPECT_EQ(layer_of(none), 0U) << none;
+  EXPECT_EQ(layer_of(9), net);
+  EXPECT_EQ(layer_of(10), conv);
+  EXPECT_EQ(layer_of(11), conv);
+  EXPECT_EQ(layer_of(6), net);
+}
+
+// As on a GPU, whose backward runs on a thread of PyTorch's.
+TEST_F(Backward, ThatRunsOnAnotherThreadMakesNodesThere) {
+  attach();
+  g_next = 5;
+  autograd_.opened(thread().nodes, conv_);
+  const std::uint64_t forward = g_thread;
+  LayerId made = 0, of_forward = 0;
+  std::thread([&] {
+    g_thread = ++last_thread_;
+    g_next = 0;
+    run(5, forward);
+    of_forward = autograd_.backward_layer(thread());
+    g_next = 3;
+    EXPECT_EQ(autograd_.backward_layer(thread()), of_forward);
+    run(1, g_thread);
+    made = autograd_.backward_layer(thread());
+    thread().nodes.start_anew();
+    thread().backward = {};
+  }).join();
+  EXPECT_NE(made, 0U);
+  EXPECT_EQ(made, of_forward);
 }
 
 TEST_F(Backward, ANodeWithoutANumberBelongsToTheOneBefore) {

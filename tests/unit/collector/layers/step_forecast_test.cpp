@@ -28,20 +28,35 @@ TEST(StepForecast, ExpectsWhatTakesTurns) {
   EXPECT_EQ(forecast.next(), 3u);
 }
 
+// The critic of a GAN learns five times, then its generator.
+TEST(StepForecast, ExpectsWhatComesAfterARow) {
+  StepForecast forecast;
+  const std::uint64_t critic = 1, generator = 2;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 5; ++i) forecast.ended(critic);
+    forecast.ended(generator);
+  }
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(forecast.next(), critic) << i;
+    forecast.ended(critic);
+  }
+  EXPECT_EQ(forecast.next(), generator);
+}
+
 TEST(StepForecast, BelievesWhatCameLast) {
   StepForecast forecast;
-  for (const std::uint64_t sequence : {1, 2, 1, 3, 1}) forecast.ended(sequence);
+  for (const std::uint64_t sequence : {1, 2, 9, 1, 3, 8, 1}) forecast.ended(sequence);
   EXPECT_EQ(forecast.next(), 3u);
 }
 
-TEST(StepForecast, RemembersSoManySequencesOnly) {
+TEST(StepForecast, RemembersSoManyRowsOnly) {
   StepForecast forecast;
-  for (std::uint64_t sequence = 0; sequence < 2 * StepForecast::kMostSequences; ++sequence)
+  for (std::uint64_t sequence = 1; sequence <= StepForecast::kMostRows; ++sequence)
     forecast.ended(sequence);
-  forecast.ended(StepForecast::kMostSequences);
+  forecast.ended(StepForecast::kMostRows - 1);
   EXPECT_EQ(forecast.next(), std::nullopt);
-  forecast.ended(0);
-  EXPECT_EQ(forecast.next(), 1u);
+  forecast.ended(1);
+  EXPECT_EQ(forecast.next(), 2u);
 }
 
 }  // namespace
