@@ -21,13 +21,13 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-FILES = ("vision", "language", "others")
+FILES = ("vision", "language", "others", "trainers")
 SECONDS = 300  # for a run
 # These return or hold another module, which keeps its name.
 WRAPPERS = {"DistributedDataParallel", "DataParallel", "OptimizedModule"}
 TWO_RANKS = "two_ranks"  # begin the names of programs that run so
 PYPI = {"segmentation_models_pytorch": "segmentation-models-pytorch", "open_clip": "open_clip_torch", "pyro": "pyro-ppl",
-        "torch_geometric": "torch_geometric"}
+        "torch_geometric": "torch_geometric", "neuralop": "neuraloperator"}
 DOCS = ROOT / "docs" / "programs.md"
 
 
@@ -198,7 +198,7 @@ def packages_of(name, file):
     """PyPI's names of what a program imports beside PyTorch."""
     text = (HERE / f"{file}.py").read_text(encoding="utf-8").split(f"\ndef {name}():\n")[1].split("\n\n\n")[0]
     helpers = "".join((HERE / f"{file}.py").read_text(encoding="utf-8").split(f"\ndef {each}(")[1].split("\n\n\n")[0]
-                      for each in re.findall(r"\b(small_\w+|_lightning)\(", text))
+                      for each in re.findall(r"\b(small_\w+|_lightning|_tune)\(", text))
     found = dict.fromkeys(re.findall(r"^ +(?:from|import) (\w+)", text + helpers, re.MULTILINE))
     return [PYPI.get(each, each.replace("_", "-")) for each in found if each not in sys.stdlib_module_names and each not in ("torch", "numpy")]
 
@@ -228,9 +228,13 @@ HEAD = ["program", "packages", "output", "modules in their layer", "FLOP a step"
 
 
 def write_table(rows):
-    lines = ["| " + " | ".join(row) + " |" for row in [HEAD, ["---"] * 3 + ["--:"] * 4, *rows]]
+    """Programs that did not run keep their rows."""
     text = DOCS.read_text(encoding="utf-8")
     begin, end = text.index("| program |"), text.index("\n\n", text.index("| program |"))
+    of_program = {line.split("`")[1]: line for line in text[begin:end].split("\n")[2:]}
+    head, ruler, *new = ("| " + " | ".join(row) + " |" for row in [HEAD, ["---"] * 3 + ["--:"] * 4, *rows])
+    of_program |= {line.split("`")[1]: line for line in new}
+    lines = [head, ruler, *(of_program[name] for name in all_programs() if name in of_program)]
     DOCS.write_text(text[:begin] + "\n".join(lines) + text[end:], encoding="utf-8")
 
 

@@ -10,6 +10,7 @@ PROGRAM_FLOPS=FILE   no kernel; FILE gets what PyTorch's FlopCounterMode counts 
                      (attention on the CPU, groups) it is given PyTorch's own of the same operator in forward
 """
 import atexit
+import contextlib
 import gc
 import importlib.util
 import json
@@ -45,6 +46,10 @@ def first_tensor(torch, value):
     if isinstance(value, (list, tuple)):
         return next((tensor for tensor in (first_tensor(torch, each) for each in value) if tensor is not None), None)
     return None
+
+
+class Nowhere(contextlib.nullcontext):
+    parents = {"Global"}
 
 
 class Names:
@@ -154,6 +159,7 @@ def count_flops(torch, path):
         aten._scaled_dot_product_flash_attention_for_cpu: as_registered(flop_counter.sdpa_flop),
         aten._scaled_dot_product_flash_attention_for_cpu_backward: as_registered(flop_counter.sdpa_backward_flop),
         aten.convolution_backward: of_convolution, aten._grouped_mm: of_groups})
+    mode.mod_tracker = Nowhere()  # who computes is not asked, and PyTorch's way to tell does not bear torch.autograd.grad
     steps, forwards, depth = [], [], [0]
     atexit.register(lambda: write(path, {"steps": steps or forwards, "steps are": "optimizer steps" if steps else "forwards"}))
 
