@@ -224,7 +224,7 @@ def row_of(results, packages):
             f"{right} of {total}", of_gable, counted, f"{first.plain.seconds:.1f} s, {first.done.seconds:.1f} s"]
 
 
-HEAD = ["program", "packages", "output", "modules in their layer", "FLOP a step", "FlopCounterMode", "without, with Gable"]
+HEAD = ["program", "packages", "output", "modules in their layer", "FLOP a step in layers", "FlopCounterMode", "without, with Gable"]
 
 
 def write_table(rows):

@@ -20,7 +20,8 @@ FEW = ("mobilenet_with_averaged_weights", "deeplab_with_an_auxiliary_loss", "dcg
        "two_ranks_ddp")
 # Measured modules (x directions) of these, so that none goes missing.
 MODULES = {"mobilenet_with_averaged_weights": 365, "deeplab_with_an_auxiliary_loss": 498, "dcgan": 40, "swin_inference": 156,
-           "lstm_word_model": 10, "actor_critic": 7, "two_ranks_ddp": 121}
+           "lstm_word_model": 10, "actor_critic": 7, "two_ranks_ddp": 121,
+           "exported_model": 1}  # what torch.export makes calls functions, not modules
 # FlopCounterMode has no formula for a recurrent layer in one operator: (inputs + outputs) x 4 gates of 64, twice for a multiply-add, in
 # two layers, and the decoder; of 11 x 4 tokens, and twice as much in backward.
 LSTM = 3 * 2 * 44 * (4 * 64 * (32 + 64) + 4 * 64 * (64 + 64) + 64 * 100)
@@ -42,8 +43,10 @@ class Programs(unittest.TestCase):
         wrong = [(direction, result.truth[int(number)] if number else "", sorted(found))
                  for (number, direction), found in result.judged.wrong.items()]
         self.assertEqual(wrong, [])
-        self.assertEqual(len(result.judged.right), MODULES.get(result.name, len(result.judged.right)))
-        self.assertGreater(len(result.judged.right), 1)
+        if result.name in MODULES:
+            self.assertEqual(len(result.judged.right), MODULES[result.name])
+        else:
+            self.assertGreater(len(result.judged.right), 1)
 
     def check_flops(self, result):
         flops, unknown = result.flops
