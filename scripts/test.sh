@@ -5,21 +5,28 @@
 #   scripts/test.sh --sanitizers     and the unit tests and programs on the playback GPU under the address, leak and
 #                                    undefined-behaviour sanitizers, and such programs under the thread sanitizer
 #   scripts/test.sh --all            and the tests that take long, and the reader's preset, which needs no CUDA
+#   scripts/test.sh --portable       all but those that take long, with the compiler and the libraries that make the packages
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-sanitizers=no all=no
+sanitizers=no all=no preset=ci
 for option in "$@"; do
   case $option in
     --sanitizers) sanitizers=yes ;;
     --all) sanitizers=yes all=yes ;;
+    --portable) preset=portable ;;
     *)
-      printf "test: there is no option '%s'; there are --sanitizers and --all\n" "$option" >&2
+      printf "test: there is no option '%s'; there are --sanitizers, --all and --portable\n" "$option" >&2
       exit 2
       ;;
   esac
 done
+if [[ $preset == portable && $# -gt 1 ]]; then
+  echo 'test: --portable goes with no other option' >&2
+  exit 2
+fi
+tests=build-$preset
 
 # Tests wait more than they compute, so more of them run at once than there are cores.
 jobs=$(($(nproc) * 3 / 2 + 1))
@@ -54,19 +61,25 @@ scripts/setup.sh
 # objects by then, but for the option that makes warnings errors.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=true CCACHE_IGNOREOPTIONS=-Werror
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-scripts/setup.sh --cuda build-ci
-scripts/setup.sh --torch build-ci
-scripts/setup.sh --browser build-ci
-scripts/setup.sh --disassembler build-ci
-scripts/setup.sh --secrets build-ci
-build ci
+if [[ $preset == portable ]]; then
+  scripts/setup.sh --package "$tests"
+  GABLE_TOOLCHAIN=$(scripts/package/portable.sh "$(uname -m)" "$tests" --tests)
+  export GABLE_TOOLCHAIN
+else
+  scripts/setup.sh --cuda "$tests"
+fi
+scripts/setup.sh --torch "$tests"
+scripts/setup.sh --browser "$tests"
+scripts/setup.sh --disassembler "$tests"
+scripts/setup.sh --secrets "$tests"
+build "$preset"
 phase 'running the tests'
-run_tests build-ci --preset "$([[ $all == yes ]] && echo nightly || echo ci)"
+run_tests "$tests" --preset "$([[ $all == yes ]] && echo nightly || echo "$preset")"
 # Gable's own gate: what is made of a recording may not get worse than its baseline. The times and counts of a playback are
 # exact, so any drift is a change of the code.
-build-ci/bin/gable profile --playback tests/data/recordings/small/layers.jsonl --active 1 --step-range '^step' -o build-ci/layers.json
-build-ci/bin/gable check build-ci/layers.json --baseline tests/data/baselines/layers.json --gate 0 --what time,dram,flops,roof
-grep -aE '^(failures: .* pairs of call and use|soak: |locks: |threads: |signals: |ends: |hazards: |hostile: )' build-ci/Testing/Temporary/LastTest.log
+"$tests/bin/gable" profile --playback tests/data/recordings/small/layers.jsonl --active 1 --step-range '^step' -o "$tests/layers.json"
+"$tests/bin/gable" check "$tests/layers.json" --baseline tests/data/baselines/layers.json --gate 0 --what time,dram,flops,roof
+grep -aE '^(failures: .* pairs of call and use|soak: |locks: |threads: |signals: |ends: |hazards: |hostile: )' "$tests/Testing/Temporary/LastTest.log"
 
 if [[ $all == yes ]]; then
   # Reports can be read where there is no CUDA at all.

@@ -10,6 +10,13 @@ if(GABLE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # A source that another one includes passes for a header, and GCC 12 loses sight of what an optional holds in large ones.
   target_compile_options(gable_warnings INTERFACE -Wno-subobject-linkage -Wno-maybe-uninitialized)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(gable_warnings INTERFACE -Wno-overlength-strings)  # the report's page
+  if(GABLE_UNITY)
+    # What two sources call by one name is one name where they are compiled together.
+    target_compile_options(gable_warnings INTERFACE -Wno-shadow)
+  endif()
+endif()
 if(GABLE_WARNINGS_AS_ERRORS)
   target_compile_options(gable_warnings INTERFACE -Werror)
 endif()

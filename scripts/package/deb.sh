@@ -8,12 +8,16 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
   echo 'deb: it takes the stage and the folder of the package' >&2
   exit 2
 }
+source "$root/scripts/package/machine.sh"
 stage=$(cd "$1" && pwd)
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
 epoch=$(stat -c %Y "$stage/bin/gable")
-version=$("$stage/bin/gable" --version | cut -d' ' -f2)
-arch=$(dpkg --print-architecture)
+version=$(run_anywhere "$stage/bin/gable" --version | cut -d' ' -f2)
+case $(machine_of "$stage/bin/gable") in
+  x86_64) arch=amd64 ;;
+  aarch64) arch=arm64 ;;
+esac
 maintainer="${DEBFULLNAME:-$(git -C "$root" log -1 --format=%an)} <${DEBEMAIL:-$(git -C "$root" log -1 --format=%ae)}>"
 
 work=$(mktemp -d)
@@ -53,18 +57,15 @@ License: Apache-2.0
  On Debian systems, the full text of the Apache License, version 2.0, is in /usr/share/common-licenses/Apache-2.0.
 END
 
-# dpkg-shlibdeps looks for debian/control, of which it needs the name alone.
-mkdir -p "$work/debian"
-printf 'Source: gable-profiler\n\nPackage: gable-profiler\nArchitecture: any\n' >"$work/debian/control"
-depends=$(cd "$work" && dpkg-shlibdeps -O -e"$tree/usr/lib/gable/bin/gable" -e"$tree/usr/lib/gable/lib/libgable_inject.so" 2>/dev/null |
-  sed 's/^shlibs:Depends=//')
+# dpkg-shlibdeps wants the C library of the package's architecture; what is linked says enough.
+glibc=$(oldest_glibc "$tree/usr/lib/gable/bin/gable" "$tree/usr/lib/gable/lib/libgable_inject.so" "$tree"/usr/lib/gable/lib/playback/*)
 cat >"$tree/DEBIAN/control" <<END
 Package: gable-profiler
 Version: $version
 Architecture: $arch
 Maintainer: $maintainer
 Installed-Size: $(du -ks --apparent-size --exclude=DEBIAN "$tree" | cut -f1)
-Depends: $depends
+Depends: libc6 (>= $glibc)
 Recommends: python3
 Section: devel
 Priority: optional

@@ -7,8 +7,9 @@ set -euo pipefail
   echo 'tarball: it takes the stage and the folder of the package' >&2
   exit 2
 }
+source "$(dirname "${BASH_SOURCE[0]}")/machine.sh"
 stage=$(cd "$1" && pwd) out=$2
-name=gable-$("$stage/bin/gable" --version | cut -d' ' -f2)-linux-$(uname -m)
+name=gable-$(run_anywhere "$stage/bin/gable" --version | cut -d' ' -f2)-linux-$(machine_of "$stage/bin/gable")
 mkdir -p "$out"
 tar --sort=name --owner=0 --group=0 --numeric-owner --format=gnu --transform="s,^\.,$name," -C "$stage" -c . |
   gzip -9n >"$out/$name.tar.gz"
