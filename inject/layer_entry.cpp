@@ -75,8 +75,13 @@ GABLE_ENTRY void gable_torch_number(std::uint64_t (*next_number)(), std::uint64_
   }
 }
 
+// call_current_node(), which Python cannot do: it knows no C++ classes.
+GABLE_ENTRY void gable_torch_current_node(gable::CurrentNode function, void* out) {
+  gable::call_current_node(function, out);
+}
+
 // Autograd::Nodes, member by member.
-GABLE_ENTRY void gable_torch_attach(void (*current_node)(void*), std::size_t number,
+GABLE_ENTRY void gable_torch_attach(gable::CurrentNode current_node, std::size_t number,
                                     std::size_t maker, std::size_t references) {
   try {
     gable::runtime().autograd.attach({current_node, number, maker, references});

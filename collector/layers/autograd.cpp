@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "collector/layers/thread_state.h"
 
@@ -20,7 +21,18 @@ std::uint64_t read_word(const void* node, std::size_t offset) {
   return word;
 }
 
+// Behind the address of its virtual functions, a std::shared_ptr's block has the count of owners.
+constexpr std::size_t kOwners = sizeof(void*);
+
+template <typename Count>
+void give_back(void* counted, std::size_t offset) {
+  __atomic_fetch_sub(reinterpret_cast<Count*>(static_cast<char*>(counted) + offset), Count{1},
+                     __ATOMIC_ACQ_REL);
+}
+
 }  // namespace
+
+void call_current_node(CurrentNode function, void* out) { ::new (out) ReturnedNode(function()); }
 
 void NodeLayers::add(const Change& change) {
   if (!changes_.empty()) {
@@ -103,17 +115,15 @@ void Autograd::backward_begins(NodeLayers& thread) {
 // The engine holds references of its own to the node while it runs: giving ours back never ends it.
 Autograd::Running Autograd::running() const {
   if (!attached()) return {};
-  alignas(std::shared_ptr<void>) void* out[2] = {nullptr, nullptr};
-  nodes_.current_node(out);
+  void* out[2] = {nullptr, nullptr};
+  call_current_node(nodes_.current_node, out);
   if (out[0] == nullptr) return {};
   const Running node{reinterpret_cast<std::uintptr_t>(out[0]), read_word(out[0], nodes_.number),
                      nodes_.maker == 0 ? 0 : read_word(out[0], nodes_.maker)};
-  if (nodes_.references != 0) {
-    auto* count = reinterpret_cast<std::uint64_t*>(static_cast<char*>(out[0]) + nodes_.references);
-    __atomic_fetch_sub(count, 1, __ATOMIC_ACQ_REL);
-  } else {
-    std::destroy_at(reinterpret_cast<std::shared_ptr<void>*>(out));
-  }
+  if (nodes_.references != 0)
+    give_back<std::uint64_t>(out[0], nodes_.references);
+  else if (out[1] != nullptr)
+    give_back<std::int32_t>(out[1], kOwners);
   return node;
 }
 

@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -63,6 +62,17 @@ class NodeLayers {
   std::size_t first_ GABLE_GUARDED_BY(mutex_) = 0;
 };
 
+// The smart pointer that torch::autograd::get_current_node returns: one word or two. Its destructor
+// lets it be returned as PyTorch's is, in memory of the caller's, which every calling convention
+// names in a way of its own.
+struct ReturnedNode {
+  ~ReturnedNode() {}  // NOLINT(modernize-use-equals-default): that would be another convention
+  void* words[2];
+};
+using CurrentNode = ReturnedNode (*)();
+// Writes to `out`, two words, what the function returns; a word that it does not write stays.
+void call_current_node(CurrentNode function, void* out);
+
 class Autograd {
  public:
   struct Numbers {
@@ -70,12 +80,12 @@ class Autograd {
     std::uint64_t (*thread_id)() = nullptr;    // at::RecordFunction::currentThreadId
   };
   struct Nodes {
-    // torch::autograd::get_current_node; `out` gets the smart pointer that it returns.
-    void (*current_node)(void* out) = nullptr;
+    CurrentNode current_node = nullptr;
     // Bytes from a node's begin to:
     std::size_t number = 0;  // its number
     std::size_t maker = 0;   // the id of the thread that made it; 0: not known
-    // its count of references, where the smart pointer is an intrusive one; 0: a std::shared_ptr
+    // its count of references, where the smart pointer is an intrusive one; 0: a std::shared_ptr of
+    // libstdc++'s, whatever the C++ library of ours is
     std::size_t references = 0;
   };
 

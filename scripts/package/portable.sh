@@ -47,6 +47,7 @@ fetch_sources() {
   mkdir -p "$sources/lists/partial" "$sources/cache/archives/partial"
   local origin
   for origin in Debian Ubuntu; do  # the main archive before that of security, which has no copy of what is in both
+    # shellcheck disable=SC2016  # apt-get fills them in
     apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' "Origin: $origin" | sort -ru
   done >"$sources/sources.list"
   local apt=(apt-get -qq -o "Dir::Etc::SourceList=$sources/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$sources/lists"
@@ -63,7 +64,7 @@ fetch_sources() {
 }
 
 make_root() {
-  local to=$here/root name object package
+  local to=$here/root name package
   rm -rf "$to"
   mkdir -p "$to/usr/include" "$to/usr/lib" "$here/objects"
   dpkg -L "${header_packages[@]}" | sed 's,^/,,' | while read -r name; do

@@ -11,6 +11,8 @@ import subprocess
 import unittest
 import zipfile
 
+from emulated_python import EmulatedPython, NotHere
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = pathlib.Path(os.environ["GABLE_WORK"]) / "release"
 RECORDING = ROOT / "tests" / "data" / "recordings" / "small" / "layers.jsonl"
@@ -148,6 +150,35 @@ class Release(unittest.TestCase):
                     said = run(*words, program, *command, WORK / "here.json").stdout
                     texts.append((WORK / "page.html").read_text(encoding="utf-8") if "--html" in command else said)
                 self.assertEqual(*texts)
+
+    def test_the_wheel_for_aarch64_follows_pytorch(self):
+        """Layers, forward and backward, and their FLOPs, by all three ways in."""
+        if HERE != "x86_64":
+            self.skipTest("this machine needs no emulator for it")
+        try:
+            python = EmulatedPython(WORK / "aarch64")
+        except NotHere as reason:
+            self.skipTest(str(reason))
+        python.install(self.wheel("aarch64"))
+        native = python.site / "gable_profiler" / "native"
+        gpu, program = ROOT / "tests" / "pytorch" / "gpu.jsonl", (pathlib.Path(__file__).with_name("small_model.py"), ROOT / "tests" / "pytorch")
+        library, playback = native / "lib" / "libgable_inject.so", f"LD_LIBRARY_PATH={native / 'lib' / 'playback'}"
+        plain = run(*python.words(playback), *program, env=python.environment(GABLE_PLAYBACK=str(gpu)))
+        ways = {"gable profile": ((*python.emulator, native / "bin" / "gable", "profile", "--playback", gpu, "--", *python.words()), {})}
+        for name in ("LD_PRELOAD", "CUDA_INJECTION64_PATH"):
+            ways[name] = (python.words(playback, f"{name}={library}"), {"GABLE_PLAYBACK": str(gpu)})
+        # 2 x 5 x 8 x 16 and 2 x 5 x 16 x 4; the first layer's input needs no gradient.
+        wanted = {("0", "forward"): 1280, ("2", "forward"): 640, ("0", "backward"): 1280, ("2", "backward"): 1280,
+                  ("1", "forward"): 0, ("1", "backward"): 0}
+        for name, (words, more) in ways.items():
+            with self.subTest(name):
+                report = WORK / "pytorch.json"
+                report.unlink(missing_ok=True)
+                done = run(*words, *program, env=python.environment(GABLE_OPTIONS=f"-o {report}", **more))
+                self.assertEqual(done.stdout, plain.stdout)
+                found = {(layer["dotted"], layer["direction"]): layer["model"]["flops_analytic"]
+                         for layer in json.loads(report.read_text(encoding="utf-8"))["layers"] if layer["dotted"]}
+                self.assertEqual(found, wanted, done.stderr)
 
     def test_it_runs_with_an_older_c_library(self):
         """Debian 11's, 2.31: the oldest that Debian's servers still have."""

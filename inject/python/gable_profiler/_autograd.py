@@ -45,7 +45,7 @@ def _number_offset(torch, next_number):
     return candidates.pop() if len(candidates) == 1 else None
 
 
-def _references_offset(torch, current_node):
+def _references_offset(torch, library, current_node):
     """Where an intrusive pointer counts; 0 for a std::shared_ptr; None for neither. Runs a backward of one node."""
     answer = []
     result = torch.ones(1, requires_grad=True, device="cpu") * 2
@@ -54,7 +54,7 @@ def _references_offset(torch, current_node):
     def while_it_runs(gradients):
         out = (ctypes.c_uint64 * 2)(_UNTOUCHED, _UNTOUCHED)
         before = _words(node)
-        current_node(ctypes.addressof(out))  # the reference that this takes is never given back: one small node stays
+        library.gable_torch_current_node(current_node, ctypes.addressof(out))  # the reference that this takes is never given back: one small node stays
         after = _words(node)
         if out[0] != node:
             return
@@ -92,10 +92,10 @@ def attach(torch, library):
         return False
     for number_of in (thread_id, next_number):
         number_of.restype, number_of.argtypes = ctypes.c_uint64, []
-    current_node.restype, current_node.argtypes = None, [ctypes.c_void_p]
+    current_node = ctypes.cast(current_node, ctypes.c_void_p)
     with torch.enable_grad(), torch.inference_mode(False):
         number = _number_offset(torch, next_number)
-        references = None if number is None else _references_offset(torch, current_node)
+        references = None if number is None else _references_offset(torch, library, current_node)
         if references is None:
             return False
         node = (torch.ones(1, requires_grad=True, device="cpu") * 2).grad_fn
@@ -103,5 +103,5 @@ def attach(torch, library):
         words = _words(_address(node))
         if maker >= _NODE_WORDS * _WORD or words[maker // _WORD] != thread_id():
             maker = 0  # graphs made by several threads at once cannot be told apart
-    library.gable_torch_attach(ctypes.cast(current_node, ctypes.c_void_p), number, maker, references)
+    library.gable_torch_attach(current_node, number, maker, references)
     return True

@@ -10,6 +10,7 @@ from gable_profiler import _startup
 _FUNCTIONS = {
     "gable_torch_number": (None, [ctypes.c_void_p] * 2),
     "gable_backward": (None, [ctypes.c_int]),
+    "gable_torch_current_node": (None, [ctypes.c_void_p] * 2),
     "gable_torch_attach": (None, [ctypes.c_void_p] + [ctypes.c_size_t] * 3),
     "gable_layers_wanted": (ctypes.c_int, []),
     "gable_modules_followed": (None, []),

@@ -52,7 +52,36 @@ struct Node {
   std::uint64_t padding[2] = {};
   std::uint64_t number = 0, maker = 0;
 };
-std::shared_ptr<Node> g_running;
+// A std::shared_ptr as GCC's library lays it out, which PyTorch is made with: our own may be
+// another.
+struct Owners {
+  const void* functions = nullptr;
+  std::int32_t count = 1, weak = 1;
+};
+struct Shared {
+  explicit Shared(Node* to, Owners* of) : node(to), owners(of) {
+    if (owners != nullptr) ++owners->count;
+  }
+  ~Shared() {}  // NOLINT(modernize-use-equals-default): so it is returned as PyTorch's is
+  Node* node;
+  Owners* owners;
+};
+// Of newer versions: the node counts itself, and the pointer is one word.
+struct Intrusive {
+  explicit Intrusive(Node* to) : node(to) {
+    if (node != nullptr) ++node->padding[1];
+  }
+  ~Intrusive() {}  // NOLINT(modernize-use-equals-default)
+  Node* node;
+};
+std::unique_ptr<Node> g_running;
+Owners g_owners;
+Shared current_node() { return Shared(g_running.get(), g_running ? &g_owners : nullptr); }
+Intrusive current_intrusive_node() { return Intrusive(g_running.get()); }
+template <typename Pointer>
+CurrentNode as_torchs(Pointer (*function)()) {
+  return reinterpret_cast<CurrentNode>(reinterpret_cast<void*>(function));
+}
 std::uint64_t g_next = 0, g_thread = 0;
 
 class Backward : public testing::Test {
@@ -71,11 +100,11 @@ class Backward : public testing::Test {
     g_running = nullptr;
   }
   void attach() {
-    autograd_.attach({[](void* out) { new (out) std::shared_ptr<Node>(g_running); },
-                      offsetof(Node, number), offsetof(Node, maker), 0});
+    autograd_.attach({as_torchs(&current_node), offsetof(Node, number), offsetof(Node, maker), 0});
   }
   void run(std::uint64_t number, std::uint64_t maker) {
-    g_running = std::make_shared<Node>();
+    g_running = std::make_unique<Node>();
+    g_owners = {};
     g_running->number = number;
     g_running->maker = maker;
   }
@@ -101,9 +130,34 @@ TEST_F(Backward, ANodeRunsInTheBackwardLayerOfItsForward) {
   EXPECT_EQ(layers_.node(layer).name, "conv");
   EXPECT_EQ(layers_.node(layer).direction, Direction::backward);
   EXPECT_EQ(layers_.dotted(layer), "conv");
-  EXPECT_EQ(g_running.use_count(), 1) << "no reference is kept";
+  EXPECT_EQ(g_owners.count, 1) << "no reference is kept";
+  EXPECT_EQ(g_owners.weak, 1);
   run(8, g_thread);
   EXPECT_EQ(layers_.node(autograd_.backward_layer(thread())).name, "Net");
+}
+
+TEST_F(Backward, ANodeThatCountsItselfIsGivenBack) {
+  autograd_.attach({as_torchs(&current_intrusive_node), offsetof(Node, number),
+                    offsetof(Node, maker), offsetof(Node, padding) + sizeof(std::uint64_t)});
+  g_next = 5;
+  autograd_.opened(thread().nodes, conv_);
+  run(6, g_thread);
+  EXPECT_EQ(layers_.node(autograd_.backward_layer(thread())).name, "conv");
+  EXPECT_EQ(g_running->padding[0], 0U);
+  EXPECT_EQ(g_running->padding[1], 0U) << "no reference is kept";
+}
+
+// So the Python side tells the two kinds of pointers apart.
+TEST_F(Backward, OnlyTheWordsThatAreReturnedAreWritten) {
+  static int nothing = 0;
+  run(6, g_thread);
+  void* out[2] = {&nothing, &nothing};
+  call_current_node(as_torchs(&current_intrusive_node), out);
+  EXPECT_EQ(out[0], g_running.get());
+  EXPECT_EQ(out[1], &nothing);
+  call_current_node(as_torchs(&current_node), out);
+  EXPECT_EQ(out[0], g_running.get());
+  EXPECT_EQ(out[1], &g_owners);
 }
 
 TEST_F(Backward, ANodeThatBackwardMakesIsOfTheLayerThatMakesIt) {
