@@ -71,8 +71,7 @@ class ScriptedCupti {
   std::vector<std::string> calls_, broken_;
   int live_hosts_ = 0, live_profilers_ = 0;
   std::list<char> profilers_;  // one for each object given out; abandoned ones are never given back
-  bool engine_ = false, configured_ = false, started_ = false, range_open_ = false,
-       decoded_ = false;
+  bool engine_ = false, configured_ = false, started_ = false, range_open_ = false;
   bool automatic_ = false;
   std::size_t max_ranges_ = 0;
   std::vector<Range> ranges_;          // since Start
