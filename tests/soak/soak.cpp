@@ -4,6 +4,7 @@
 // Prints launches, seconds, and of a quarter of the run and of its end the kB resident and the kB
 // that are allocated. What is resident grows on as the machine gets to buffers of a fixed size, and
 // to code, for the first time; what is allocated does not.
+#include <dlfcn.h>
 #include <malloc.h>
 #include <nvtx3/nvToolsExt.h>
 #include <unistd.h>
@@ -28,7 +29,11 @@ struct Memory {
 Memory memory() {
   long pages = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> pages >> resident;
-  const struct mallinfo2 heap = mallinfo2();
+  // Looked up: it is newer than the C library that the packages are compiled for.
+  using Ask = struct mallinfo2 (*)();
+  static const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "mallinfo2"));
+  if (ask == nullptr) return {resident * (sysconf(_SC_PAGESIZE) / 1024), 0};
+  const struct mallinfo2 heap = ask();
   return {resident * (sysconf(_SC_PAGESIZE) / 1024),
           static_cast<long>((heap.uordblks + heap.hblkhd) / 1024)};
 }

@@ -110,7 +110,7 @@ TEST_P(CounterWindowTest, AWindowWithoutLaunchesIsKeptAndEmpty) {
 }
 
 TEST_P(CounterWindowTest, AFailedLaunchHasNoValuesAndSpoilsNothing) {
-  cupti_.value = [this](const std::string& metric, std::size_t place) {
+  cupti_.value = [](const std::string& metric, std::size_t place) {
     // In automatic mode the failed launch made no range: the second range is launch 2.
     const auto launch = GetParam() == RangeMode::automatic && place >= 1 ? place + 1 : place;
     return right_value(metric, launch);
