@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/base/no_cancel.h"
 #include "collector/runtime/runtime.h"
 #include "collector/session/session.h"
 
@@ -35,6 +36,7 @@ std::vector<std::string> patterns(const char* text) {
 // 0x1f between them.
 GABLE_ENTRY void gable_profile_begin(int wait, int warmup, int active, int repeat,
                                      const char* include, const char* exclude) {
+  const gable::NoCancel hold;
   try {
     gable::Block block{{number(wait), number(warmup), number(active), number(repeat)},
                        patterns(include),
@@ -51,6 +53,7 @@ GABLE_ENTRY void gable_profile_begin(int wait, int warmup, int active, int repea
 }
 
 GABLE_ENTRY void gable_profile_end(void) {
+  const gable::NoCancel hold;
   try {
     auto& rt = gable::runtime();
     rt.early_block.end();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 
+#include "analysis/base/no_cancel.h"
 #include "collector/runtime/nvtx_entry.h"
 #include "collector/runtime/runtime.h"
 #include "collector/session/session.h"
@@ -29,6 +30,7 @@ int attach(GetExportTable get_export_table) {
 }
 
 void step(gable::StepPoint point, bool anew = false) {
+  const gable::NoCancel hold;
   try {
     auto* session = gable::runtime().session.load(std::memory_order_acquire);
     if (session != nullptr) session->step_point(point, anew);
@@ -42,6 +44,7 @@ void step(gable::StepPoint point, bool anew = false) {
 #define GABLE_ENTRY extern "C" __attribute__((visibility("default")))
 
 GABLE_ENTRY int InitializeInjection(void) {
+  const gable::NoCancel hold;
   try {
     gable::watch_process();
     if (!gable::first_in_process(g_started)) return 1;

@@ -10,6 +10,7 @@
 #include <shared_mutex>
 
 #include "analysis/base/held_locks.h"
+#include "analysis/base/no_cancel.h"
 
 #ifdef __clang__
 #define GABLE_THREAD_ANNOTATION(words) __attribute__((words))
@@ -118,18 +119,20 @@ class GABLE_SCOPED_CAPABILITY UniqueLock {
   std::unique_lock<std::mutex> lock_;
 };
 
-// A condition variable. Its predicate runs with the lock held: annotate the lambda with
-// GABLE_REQUIRES(the mutex).
+// A condition variable, whose waits no pthread_cancel ends. Its predicate runs with the lock held:
+// annotate the lambda with GABLE_REQUIRES(the mutex).
 class Condition {
  public:
   void notify_one() noexcept { condition_.notify_one(); }
   void notify_all() noexcept { condition_.notify_all(); }
   template <typename Until>
   void wait(UniqueLock& lock, Until until) GABLE_NO_THREAD_SAFETY_ANALYSIS {
+    const NoCancel hold;
     condition_.wait(lock.lock_, until);
   }
   template <typename Duration, typename Until>
   bool wait_for(UniqueLock& lock, Duration patience, Until until) GABLE_NO_THREAD_SAFETY_ANALYSIS {
+    const NoCancel hold;
     return condition_.wait_for(lock.lock_, patience, until);
   }
 

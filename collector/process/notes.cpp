@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "analysis/base/display.h"
+#include "analysis/base/no_cancel.h"
 #include "analysis/base/own_descriptor.h"
 
 namespace gable {
@@ -30,6 +31,7 @@ bool Notes::keep(const std::string& sentence) {
 
 void Notes::say(const std::string& sentence) {
   if (!keep(sentence)) return;
+  const NoCancel hold;
   const std::string line = "gable: " + one_line(sentence) + "\n";
   // Bypasses stdio, so as not to touch the program's buffers and locks. The reader of a full pipe
   // may wait for this very thread: the sentence is then only in the report.

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "analysis/base/no_cancel.h"
 #include "collector/cupti/helpers.h"
 #include "collector/cupti/work_done.h"
 #include "collector/runtime/range_calls.h"
@@ -118,6 +119,7 @@ bool Ending::claim() {
 }
 
 void Ending::with_program() {
+  const NoCancel hold;
   if (!claim()) return;
   try {
     c_.gpus.rest();
@@ -132,6 +134,7 @@ void Ending::with_program() {
 }
 
 void Ending::for_tool(const std::string& tool) {
+  const NoCancel hold;
   if (!complete_.load() && claim()) {
     c_.rt.notes.say(
         tool + " uses CUPTI from now on, so Gable stops; Gable's report has what came before.");

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/base/mutex.h"
+#include "analysis/base/no_cancel.h"
 #include "collector/layers/thread_state.h"
 #include "collector/process/clock.h"
 
@@ -47,6 +48,7 @@ class ChangeTurn {
   [[nodiscard]] bool held() const { return held_; }
 
  private:
+  const NoCancel no_cancel_;  // the change is made whole
   ChangeTurns& turns_;
   ThreadState& thread_ = this_thread();
   const std::uint64_t began_ns_ = steady_ns();

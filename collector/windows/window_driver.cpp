@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/base/no_cancel.h"
 #include "collector/runtime/range_calls.h"
 
 namespace gable {
@@ -236,6 +237,7 @@ void WindowDriver::refused(Phase phase, const CuptiFailure& failure) {
 
 bool WindowDriver::range_launch(const Counters::Place& place, const LaunchKey& key, bool wanted,
                                 std::uint32_t kernels) {
+  const NoCancel hold;
   auto& thread = this_thread();
   const auto ordinal = queue_.next_ordinal();
   wanted = wanted && queue_.is_chosen(counters_.counted_key(key));

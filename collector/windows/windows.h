@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/base/no_cancel.h"
 #include "collector/windows/counting_fallback.h"
 #include "collector/windows/record_clock.h"
 #include "collector/windows/step_borders.h"
@@ -82,6 +83,7 @@ class Windows final : public RangeListener {
     return driver_.range_launch(place, key, wanted, kernels);
   }
   void launch_ranged(const Counters::Place& place, bool launched) {
+    const NoCancel hold;
     counters_.after_launch(place, launched);
   }
   // Marks a flaw that spoils the open window.

@@ -30,7 +30,7 @@ LLVM = (
     ("libc++", "libcxx", "Apache-2.0 WITH LLVM-exception", "linked", "https://libcxx.llvm.org"),
     ("libc++abi", "libcxxabi", "Apache-2.0 WITH LLVM-exception", "linked", "https://libcxxabi.llvm.org"),
     ("libunwind", "libunwind", "Apache-2.0 WITH LLVM-exception", "linked", "https://github.com/llvm/llvm-project/tree/main/libunwind"),
-    ("compiler-rt of Zig", "ziglang", "MIT", "linked", "https://ziglang.org"),
+    ("zig-compiler-rt", "ziglang", "MIT", "linked", "https://ziglang.org"),
 )
 
 
@@ -105,7 +105,7 @@ def main():
     made = document(version, epoch, origin)
     (out / "sbom.spdx.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
     for name, package, *_ in origin.parts:
-        (out / "licenses" / name.replace(" ", "-")).write_bytes(origin.licence(package))
+        (out / "licenses" / name).write_bytes(origin.licence(package))
 
 
 main()

@@ -105,6 +105,26 @@ const std::map<std::string, Hazard>& ways_to_end() {
          pthread_exit(nullptr);
          return 0;
        }},
+      // It may be ended wherever it waits, also within Gable.
+      {"cancelled_while_it_launches",
+       [] {
+         pthread_t thread{};
+         const auto launches = [](void* context) -> void* {
+           check(cuCtxSetCurrent(static_cast<CUcontext>(context)), "cuCtxSetCurrent");
+           for (;;) {
+             steps(1);
+             pthread_testcancel();
+           }
+         };
+         pthread_create(&thread, nullptr, launches, open_gpu());
+         usleep(static_cast<useconds_t>(g_number) * 1000);
+         pthread_cancel(thread);
+         void* result = nullptr;
+         pthread_join(thread, &result);
+         std::puts(result == PTHREAD_CANCELED ? "cancelled" : "ended");
+         work();
+         return 21;
+       }},
       {"raw_thread_exit",
        [] {
          std::atexit([] { std::puts("at exit"); });

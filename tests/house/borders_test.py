@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiler finds what a folder says that it uses, and nothing else: borders_test.py ROOT BUILD COMPILER."""
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import borders as house
@@ -19,8 +21,11 @@ class TheBorders(unittest.TestCase):
     def compile(self, folder, header):
         """What the compiler says of a source of `folder` that includes `header`."""
         roots = [word for root in self.borders.roots[folder] if str(root) != "/usr/include" for word in ("-I", str(root))]
-        done = subprocess.run([COMPILER, "-std=c++20", "-fsyntax-only", *roots, "-x", "c++", "-"], text=True, capture_output=True,
-                              input=f'#include "{header}"\n', check=False, cwd="/")
+        with tempfile.TemporaryDirectory() as here:
+            source = pathlib.Path(here, "source.cpp")
+            source.write_text(f'#include "{header}"\n', encoding="utf-8")
+            done = subprocess.run([COMPILER, "-std=c++20", "-E", "-o", os.devnull, *roots, str(source)], text=True, capture_output=True, check=False,
+                                  cwd="/")
         return done.stderr
 
     def test_no_include_crosses_one(self):
@@ -37,7 +42,7 @@ class TheBorders(unittest.TestCase):
     def test_the_compiler_does_not_find_what_lies_across(self):
         self.assertEqual("", self.compile("collector/queue", "collector/queue/phase_queue.h"))
         self.assertEqual("", self.compile("collector/queue", "analysis/profile/key_table.h"))
-        self.assertIn("collector/windows/windows.h: No such file", self.compile("collector/queue", "collector/windows/windows.h"))
+        self.assertRegex(self.compile("collector/queue", "collector/windows/windows.h"), "collector/windows/windows.h'?:? .*(No such file|not found)")
 
     def test_the_parts_point_one_way(self):
         self.assertGreater(len(self.borders.roots), 30, "these are not all folders")

@@ -43,8 +43,11 @@ void find(Function& function, const char* name) {
   }
 }
 
+// No static of the function's: making one may take a lock, which is looked at here.
 const Calls& calls() {
-  static const Calls found = [] {
+  static Calls found;
+  static std::atomic<bool> complete{false};
+  if (!complete.load(std::memory_order_acquire)) {  // several threads find the same
     Calls all;
     find(all.dlsym, "dlsym");
     find(all.dlopen, "dlopen");
@@ -54,8 +57,9 @@ const Calls& calls() {
     find(all.getenv, "getenv");
     find(all.lock, "pthread_mutex_lock");
     if (all.iterate == nullptr || all.getenv == nullptr || all.dladdr == nullptr) std::abort();
-    return all;
-  }();
+    found = all;
+    complete.store(true, std::memory_order_release);
+  }
   return found;
 }
 

@@ -103,7 +103,7 @@ class Release(unittest.TestCase):
 
     def test_the_wheel_has_the_licences_and_the_list_of_parts(self):
         listed = json.loads(self.file("*.json").read_text(encoding="utf-8"))
-        parts = [part["name"].replace(" ", "-") for part in listed["packages"] if part["name"] != "gable-profiler"]
+        parts = [part["name"] for part in listed["packages"] if part["name"] != "gable-profiler"]
         for arch in ARCHITECTURES:
             with zipfile.ZipFile(self.wheel(arch)) as wheel:
                 info = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")).rpartition("/")[0]

@@ -83,8 +83,10 @@ TEST(Pattern, ABadExpressionIsOneSentence) {
 TEST(Pattern, WhatIsWrongIsSaidInGablesOwnWords) {
   EXPECT_EQ(problem_of_regex("a+(b|c)"), "");
   EXPECT_EQ(problem_of_regex("[z-a]"), "a range in brackets ends before it begins");
+#ifdef __GLIBCXX__  // libc++ counts repetitions and needs no memory for each
   EXPECT_EQ(problem_of_regex("(a{999}){999}"),
             "it repeats too much to be tried; use smaller numbers in braces");
+#endif
   EXPECT_EQ(problem_of_regex("a\\"), "what follows a backslash is not a valid escape");
 }
 

@@ -66,7 +66,7 @@ TEST(DemangledNames, AreThoseOfFunctions) {
 }
 
 TEST(PlainFile, IsReadWholeOrNotAtAll) {
-  const auto text = read_plain_file("/proc/self/maps");  // longer than one piece
+  const auto text = read_plain_file("/proc/self/smaps");  // longer than one piece
   ASSERT_TRUE(text);
   EXPECT_GT(text->size(), 4096u);
   EXPECT_EQ(text->back(), '\n');

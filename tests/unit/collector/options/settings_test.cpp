@@ -176,8 +176,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "--step-range takes a regular expression of at most 4096 characters and 100 "
                   "nested parentheses."},
         WrongText{"--step-range ''", "--step-range takes a regular expression, not an empty text."},
-        WrongText{"--fold '*'",
-                  "--fold takes a regular expression, and '*' is not one: unmatched "
+        WrongText{"--fold '('",
+                  "--fold takes a regular expression, and '(' is not one: unmatched "
                   "parenthesis, or a sign such as * that stands alone."},
         WrongText{"--fold a --fold '['",
                   "--fold takes a regular expression, and '[' is not one: unmatched bracket."},
