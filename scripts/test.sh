@@ -64,7 +64,7 @@ export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file
 if [[ $preset == portable ]]; then
   scripts/setup.sh --package "$tests"
   GABLE_TOOLCHAIN=$(scripts/package/portable.sh "$(uname -m)" "$tests" --tests)
-  export GABLE_TOOLCHAIN
+  export GABLE_TOOLCHAIN CCACHE_COMPILERCHECK=content  # the compiler is a script that is written anew
 else
   scripts/setup.sh --cuda "$tests"
 fi

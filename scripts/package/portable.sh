@@ -82,6 +82,13 @@ make_root() {
   "$here/bin/ar" rcD "$to/usr/lib/libz.a" "$here"/objects/z-*.o
   cp "$sources/sqlite3/sqlite3.h" "$sources/zlib/zlib.h" "$sources/zlib/zconf.h" "$to/usr/include/"
 
+  local demangler=$here/objects/demangler
+  rm -rf "$demangler"
+  mkdir "$demangler"
+  cp -R "${zig%/*}"/lib/libcxxabi/src/{cxa_demangle.cpp,abort_message.h,demangle} "$demangler/"
+  sed -i -E 's/std::(malloc|realloc|free)\(/__libc_\1(/' "$demangler/cxa_demangle.cpp" "$demangler"/demangle/*.h
+  "$here/bin/c++" "${flags[@]}" -std=c++20 -g0 -DNDEBUG -fvisibility=hidden -I"$demangler" -c "$root/scripts/package/demangle.cpp" -o "$to/usr/lib/demangle.o"
+
   # Name, version and licence of each part, for the list that goes with the packages.
   {
     for package in "${header_packages[@]}"; do
@@ -127,6 +134,7 @@ set(CMAKE_AR "$here/bin/ar")
 set(CMAKE_RANLIB "$here/bin/ranlib")
 set(CMAKE_STRIP true)  # the linker does it: this machine's program may not know the other's files
 set(CMAKE_CXX_FLAGS_INIT "-g0 -fno-sanitize=undefined")  # the compiler would check what is not optimised
+set(CMAKE_CXX_STANDARD_LIBRARIES "$here/root/usr/lib/demangle.o")
 set(CMAKE_EXE_LINKER_FLAGS_INIT -s)
 set(CMAKE_SHARED_LINKER_FLAGS_INIT -s)
 set(CMAKE_FIND_ROOT_PATH "$here/root" "$here/cuda-wheels")
@@ -142,7 +150,7 @@ END
 mkdir -p "$here"
 # It is made again where its recipe, the compiler or the packages are others.
 state=$({
-  cat "${BASH_SOURCE[0]}" "$root/scripts/setup.sh"
+  cat "$root"/scripts/package/{portable.sh,demangle.cpp} "$root/scripts/setup.sh"
   printf '%s\n' "$zig" "$here"
   "$zig" version
   dpkg-query -W "${header_packages[@]}"

@@ -89,8 +89,8 @@ class Traced(unittest.TestCase):
         more, _ = self.more_and_less(preload=preload)
         self.assertTrue(any(call.startswith("openat") for call in more))
         for call in more:
-            # Two libraries, read and mapped by the loader; what the loader and C++ set up in memory.
-            self.assertRegex(call, rf'^(openat\(AT_FDCWD, "({re.escape(preload)}|[^"]*/libm\.so\.6|[^"]*/libdl\.so\.2)", O_RDONLY\|O_CLOEXEC\) = 3'
+            # It and libraries of the C library, read and mapped by the loader; what the loader and C++ set up in memory.
+            self.assertRegex(call, rf'^(openat\(AT_FDCWD, "({re.escape(preload)}|[^"]*/libm\.so\.6|[^"]*/lib(dl|pthread)\.so\.[02])", O_RDONLY\|O_CLOEXEC\) = 3'
                                    r'|read\(3, "\\177ELF.*|newfstatat\(3, "".*|pread64\(3,.*|mmap\(.*|mprotect\(.*|munmap\(.*|brk\(.*|close\(3\) = 0'
                                    r'|futex\(0x, FUTEX_WAKE_PRIVATE, 2147483647\) = 0|gettid\(\) = \d+)$')
 
