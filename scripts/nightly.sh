@@ -4,10 +4,11 @@
 #   scripts/nightly.sh              every stage, in this order
 #   scripts/nightly.sh STAGE...     these alone
 # Stages:
-#   tests   all tests with their long rounds, under the sanitizers too, and half an hour of a hundred thousand launches a second
-#   lint    every linter, on the tests' sources too
-#   fuzz    the corpus, then an hour of new inputs
-#   bugs    fifty planted bugs
+#   tests     all tests with their long rounds, under the sanitizers too, and half an hour of a hundred thousand launches a second
+#   portable  all tests once more, with the compiler and the libraries of the packages
+#   lint      every linter, on the tests' sources too
+#   fuzz      the corpus, then an hour of new inputs
+#   bugs      fifty planted bugs
 # What a stage prints stays in build-nightly/STAGE.log. A stage that fails does not keep the others from running.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -28,6 +29,7 @@ run_tests() {
     scripts/setup.sh --package build-ci &&
     scripts/test.sh --all
 }
+run_portable() { scripts/test.sh --portable; }
 run_lint() { scripts/lint.sh --tidy --tests; }
 run_fuzz() { scripts/fuzz.sh && scripts/fuzz.sh "${GABLE_FUZZ_SECONDS:-3600}"; }
 # Other bugs each night; the number of the night draws the same ones again. Nine in ten is the aim. Of each draw some change nothing
@@ -35,12 +37,12 @@ run_fuzz() { scripts/fuzz.sh && scripts/fuzz.sh "${GABLE_FUZZ_SECONDS:-3600}"; }
 run_bugs() { python3 -B scripts/plant_bugs.py --seed "$(date -u +%Y%m%d)" --count 50 --at-least 75 --work build-bugs; }
 
 stages=("$@")
-[[ $# -gt 0 ]] || stages=(tests lint fuzz bugs)
+[[ $# -gt 0 ]] || stages=(tests portable lint fuzz bugs)
 for stage in "${stages[@]}"; do
   case $stage in
-    tests | lint | fuzz | bugs) ;;
+    tests | portable | lint | fuzz | bugs) ;;
     *)
-      printf "nightly: there is no stage '%s'; there are tests, lint, fuzz and bugs\n" "$stage" >&2
+      printf "nightly: there is no stage '%s'; there are tests, portable, lint, fuzz and bugs\n" "$stage" >&2
       exit 2
       ;;
   esac

@@ -142,7 +142,7 @@ class Release(unittest.TestCase):
         run(*emulator, other / "bin" / "gable", "profile", "--playback", RECORDING, *PROFILE, "-o", "other.json", "--", *emulator,
             other / "lib" / "playback" / "gable-player", RECORDING)
         self.assertEqual(layers(WORK / "other.json"), layers(WORK / "here.json"))
-        for command in (("report",), ("report", "--kernels"), ("report", "--csv"), ("report", "--html", "-o", "page.html")):
+        for command in (("report",), ("report", "--kernels"), ("report", "--csv"), ("report", "--html", "page.html")):
             with self.subTest(command):
                 texts = []
                 for words in ((), emulator):
@@ -200,7 +200,25 @@ class Release(unittest.TestCase):
         for program in ("/root/environment/bin/gable", "/root/tarball/bin/gable"):
             said = inside(program, "profile", "--playback", "/root/" + RECORDING.name, *PROFILE, "-o", "/root/r.json")
             self.assertIn("step/block", said.stderr)
-            inside(program, "report", "--html", "/root/r.json", "-o", "/root/r.html")
+            inside(program, "report", "/root/r.json", "--html", "/root/r.html")
+
+    def test_the_image_runs_and_what_is_in_it_runs_elsewhere(self):
+        if not all(map(shutil.which, ("mmdebstrap", "buildah"))) or os.geteuid() != 0:
+            self.skipTest("wants root, mmdebstrap and buildah")
+        made = run("bash", ROOT / "scripts" / "package" / "image.sh", self.file(f"*_{ARCHITECTURES[HERE]}.deb"), WORK / "image", check=False)
+        if "mmdebstrap failed" in made.stderr or "E: " in made.stderr:
+            self.skipTest("Debian 12 cannot be had here: " + made.stderr.strip().splitlines()[-1])
+        self.assertEqual(made.returncode, 0, made.stderr)
+        buildah = ("buildah", "--storage-driver", "vfs", "--root", WORK / "image" / "storage", "--runroot", WORK / "image" / "run")
+        container = run(*buildah, "from", "-q", "oci-archive:" + made.stdout.strip()).stdout.strip()
+        self.addCleanup(run, *buildah, "rm", "-a")
+        config = json.loads(run(*buildah, "inspect", "--type", "container", container).stdout)["OCIv1"]["config"]
+        self.assertEqual((config["Entrypoint"], config["Cmd"]), (["/usr/bin/gable"], ["doctor"]))
+        moved = "cp -r /usr/lib/gable /opt/gable"  # as COPY --from does
+        for program in ("gable", "/opt/gable/bin/gable"):
+            said = run(*buildah, "run", "--isolation", "chroot", "-v", f"{RECORDING.parent}:/recordings:ro", container, "--", "sh", "-c",
+                       f"[ -e /opt/gable ] || {moved}; cd /tmp && {program} profile --playback /recordings/{RECORDING.name} {' '.join(PROFILE)}")
+            self.assertIn("step/block", said.stdout + said.stderr)
 
     def test_cupti_comes_with_the_wheel_where_it_is_asked_for(self):
         here = WORK / "environment-cupti"
