@@ -54,7 +54,8 @@ def _references_offset(torch, library, current_node):
     def while_it_runs(gradients):
         out = (ctypes.c_uint64 * 2)(_UNTOUCHED, _UNTOUCHED)
         before = _words(node)
-        library.gable_torch_current_node(current_node, ctypes.addressof(out))  # the reference that this takes is never given back: one small node stays
+        # The reference that this takes is never given back: one small node stays.
+        library.gable_torch_current_node(current_node, ctypes.addressof(out))
         after = _words(node)
         if out[0] != node:
             return
