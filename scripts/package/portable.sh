@@ -145,6 +145,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(GABLE_CUDA_ROOT "$here/cuda-wheels/nvidia" CACHE PATH "")
 set(GABLE_CUDA_ONLY_ROOT ON CACHE BOOL "")
 END
+  [[ $arch == "$(uname -m)" ]] ||
+    printf 'set(CMAKE_CROSSCOMPILING_EMULATOR "qemu-%s-static;-L;/usr/%s-linux-gnu")\n' "$arch" "$arch" >>"$here/toolchain.cmake"
 }
 
 mkdir -p "$here"

@@ -26,8 +26,10 @@ class EmulatedPython:
         folder = pathlib.Path(folder)
         self.root, self.site = folder / "root", folder / "site"
         self.emulator = ("qemu-aarch64-static", "-L", self.root)
-        self._unpack_python(folder / "apt")
-        self._unpack_pytorch(folder / "wheels")
+        if not (folder / "complete").exists():
+            self._unpack_python(folder / "apt")
+            self._unpack_pytorch(folder / "wheels")
+            (folder / "complete").touch()
 
     def _unpack_python(self, work):
         for name in ("lists/partial", "cache/archives/partial", "state"):

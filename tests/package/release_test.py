@@ -151,14 +151,27 @@ class Release(unittest.TestCase):
                     texts.append((WORK / "page.html").read_text(encoding="utf-8") if "--html" in command else said)
                 self.assertEqual(*texts)
 
-    def test_the_wheel_for_aarch64_follows_pytorch(self):
-        """Layers, forward and backward, and their FLOPs, by all three ways in."""
+    def emulated_python(self):
         if HERE != "x86_64":
-            self.skipTest("this machine needs no emulator for it")
+            self.skipTest("this machine needs no emulator for aarch64")
         try:
-            python = EmulatedPython(WORK / "aarch64")
+            return EmulatedPython(WORK / "aarch64")
         except NotHere as reason:
             self.skipTest(str(reason))
+
+    def test_cupti_for_aarch64_plans_the_same_passes(self):
+        """NVIDIA's own library, which needs no GPU for that."""
+        plans = []
+        for arch, words in (("x86_64", ()), ("aarch64", self.emulated_python().emulator)):
+            cupti = WORK / "one" / "build-release" / "portable" / arch / "cuda-wheels" / "nvidia" / "cu13" / "lib" / "libcupti.so.13"
+            said = run(*words, self.tarball(arch) / "bin" / "gable", "doctor", "--chip", "GH100", "--cupti", cupti).stdout
+            plans.append(" ".join(said.replace(str(cupti), "CUPTI").split()))
+        self.assertIn("dram__sectors_read.sum", plans[0])
+        self.assertEqual(*plans)
+
+    def test_the_wheel_for_aarch64_follows_pytorch(self):
+        """Layers, forward and backward, and their FLOPs, by all three ways in."""
+        python = self.emulated_python()
         python.install(self.wheel("aarch64"))
         native = python.site / "gable_profiler" / "native"
         gpu, program = ROOT / "tests" / "pytorch" / "gpu.jsonl", (pathlib.Path(__file__).with_name("small_model.py"), ROOT / "tests" / "pytorch")
