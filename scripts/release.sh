@@ -5,7 +5,7 @@
 #   scripts/release.sh                   into the folder packages
 #   scripts/release.sh -o DIR            into DIR
 #   scripts/release.sh --arch aarch64    for one architecture alone; --no-wheel leaves the wheel out
-# They run with every C library from 2.28 on, that of Debian 10, Ubuntu 20.04 and Red Hat Enterprise Linux 8. The same commit gives the
+# They run with every C library from 2.28 on, so from Debian 10, Ubuntu 20.04 and Red Hat Enterprise Linux 8 on. The same commit gives the
 # same bytes, in whatever folder it is built.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -8,7 +8,7 @@
 # zlib and SQLite are compiled from Debian's source packages, as Debian's archives want its own, newer C library.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# The oldest C library that the packages run with: that of Debian 10, Ubuntu 20.04 and Red Hat Enterprise Linux 8.
+# The oldest C library that the packages run with: that of Debian 10 and Red Hat Enterprise Linux 8.
 readonly glibc=2.28
 # Headers alone, but for D3, which is a script.
 readonly header_packages=(nlohmann-json3-dev libcli11-dev rapidjson-dev libprotozero-dev node-d3)
