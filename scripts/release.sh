@@ -4,12 +4,12 @@
 # SBOM; the first two have manual pages and completions, too. Prints their sizes and checksums, which are in SHA256SUMS, too.
 #   scripts/release.sh                   into the folder packages
 #   scripts/release.sh -o DIR            into DIR
-#   scripts/release.sh --arch aarch64    for one architecture alone; --no-wheel leaves the wheel out
+#   scripts/release.sh --arch aarch64    for one architecture alone
 # They run with every C library from 2.28 on, so from Debian 10, Ubuntu 20.04 and Red Hat Enterprise Linux 8 on. The same commit gives the
 # same bytes, in whatever folder it is built.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-out=packages wheel=yes archs=(x86_64 aarch64)
+out=packages archs=(x86_64 aarch64)
 while [[ $# -gt 0 ]]; do
   case $1 in
     -o | --arch)
@@ -20,9 +20,8 @@ while [[ $# -gt 0 ]]; do
       if [[ $1 == -o ]]; then out=$2; else archs=("$2"); fi
       shift
       ;;
-    --no-wheel) wheel=no ;;
     *)
-      printf "release: there is no option '%s'; there are -o DIR, --arch ARCH and --no-wheel\n" "$1" >&2
+      printf "release: there is no option '%s'; there are -o DIR and --arch ARCH\n" "$1" >&2
       exit 2
       ;;
   esac
@@ -55,7 +54,7 @@ for arch in "${archs[@]}"; do
   phase "packaging for $arch"
   made+=("$(scripts/package/tarball.sh "$stage" "$out")")
   made+=("$(scripts/package/deb.sh "$stage" "$out")")
-  [[ $wheel == no ]] || made+=("$(build-release/package/bin/python scripts/package/wheel.py "$build" "$stage" "$out")")
+  made+=("$(build-release/package/bin/python scripts/package/wheel.py "$build" "$stage" "$out")")
 done
 cp "$stage/share/doc/gable-profiler/sbom.spdx.json" "$out/"
 made+=("$out/sbom.spdx.json")

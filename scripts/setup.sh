@@ -13,7 +13,7 @@
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 130 MB to fetch, for the tests in tests/cupti
 #   scripts/setup.sh --disassembler BUILD  nvdisasm into BUILD, 5 MB, for the test that reads kernels; a notice where not
 #   scripts/setup.sh --secrets BUILD       detect-secrets into BUILD, for the test that looks for secrets in reports; a notice where not
-#   scripts/setup.sh --package BUILD       what scripts/release.sh needs: lowdown, dpkg-dev, lintian, qemu, and auditwheel and a compiler for
+#   scripts/setup.sh --package BUILD       what scripts/release.sh needs: lowdown, dpkg-dev, lintian, qemu, buildah, and auditwheel and a compiler for
 #                                          older and other machines into BUILD
 #   scripts/setup.sh --programs BUILD      what the programs in tests/programs import into BUILD, 2 GB; a notice where not
 #   scripts/setup.sh --hazards BUILD       compilers, allocators and servers for the long form of the table of hazards; a notice where not
@@ -250,6 +250,8 @@ package_packages=(
   dpkg-dev:dpkg-shlibdeps
   lintian:lintian
   tcl:tclsh
+  mmdebstrap:mmdebstrap
+  buildah:buildah
   qemu-user-static:qemu-aarch64-static
 )
 # The C library of the other architecture, for the emulator.

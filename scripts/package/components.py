@@ -71,7 +71,7 @@ class Portable:
         return (self.folder / "root" / "usr" / "share" / "doc" / package / "copyright").read_bytes()
 
     def address(self, package):
-        if package in ("ziglang", *(package for _, package, *_ in LLVM)):
+        if package in {package for _, package, *_ in LLVM}:
             return f"pkg:pypi/ziglang@{self.versions['ziglang']}"
         return f"pkg:deb/debian/{package}@{self.versions[package]}" + ("?arch=source" if package in self.SOURCES else "")
 

@@ -22,7 +22,7 @@ out=$(cd "$2" && pwd)
 version=$(dpkg-deb -f "$deb" Version)
 arch=$(dpkg-deb -f "$deb" Architecture)
 [[ $arch == "$(dpkg --print-architecture)" ]] || fail "the package is for $arch, and an image is made on a machine of its own architecture"
-export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(dpkg-deb --info "$deb" >/dev/null && stat -c %Y "$deb")}
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(stat -c %Y "$deb")}
 
 work=$(mktemp -d)
 # What buildah keeps lies in this folder, too, so that nothing stays on the machine.

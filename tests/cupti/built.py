@@ -67,7 +67,7 @@ class Built:
         self.run(*os.environ["GABLE_MAIN"].split(":"), *objects["tools"], *objects["collector"], *libraries, "-o", self.program,
                  "-lsqlite3", "-lz", "-ldl", "-pthread")
         self.run("-shared", *objects["inject"], *objects["collector"], *libraries, "-Wl,--gc-sections", "-Wl,-z,nodelete",
-                 "-Wl,--version-script=" + os.path.join(wheels.SOURCE, "inject", "exports.map"), "-Wl,--exclude-libs,ALL",
+                 "-Wl,--version-script=" + os.path.join(wheels.SOURCE, "inject", "exports.map"),
                  "-o", os.path.join(self.folder, "lib", "libgable_inject.so"), "-ldl", "-pthread")
         os.symlink(os.environ["GABLE_PLAYBACK_FOLDER"], os.path.join(self.folder, "lib", "playback"))
 

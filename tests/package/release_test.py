@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import unittest
+import urllib.request
 import zipfile
 
 from emulated_python import EmulatedPython, NotHere
@@ -16,6 +17,7 @@ from emulated_python import EmulatedPython, NotHere
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = pathlib.Path(os.environ["GABLE_WORK"]) / "release"
 RECORDING = ROOT / "tests" / "data" / "recordings" / "small" / "layers.jsonl"
+DEBIAN = "http://deb.debian.org/debian"
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 HERE = platform.machine()
 OTHER = next(arch for arch in ARCHITECTURES if arch != HERE)
@@ -151,6 +153,13 @@ class Release(unittest.TestCase):
                     texts.append((WORK / "page.html").read_text(encoding="utf-8") if "--html" in command else said)
                 self.assertEqual(*texts)
 
+    def want_debian(self, release):
+        try:
+            with urllib.request.urlopen(f"{DEBIAN}/dists/{release}/Release", timeout=60):
+                pass
+        except OSError as problem:
+            self.skipTest(f"Debian's {release} cannot be reached from here: {problem}")
+
     def emulated_python(self):
         if HERE != "x86_64":
             self.skipTest("this machine needs no emulator for aarch64")
@@ -198,9 +207,8 @@ class Release(unittest.TestCase):
         if not shutil.which("mmdebstrap") or os.geteuid() != 0:
             self.skipTest("wants root and mmdebstrap")
         old = WORK / "bullseye"
-        made = run("mmdebstrap", "--variant=minbase", "--include=python3,python3-venv", "bullseye", old, "http://deb.debian.org/debian", check=False)
-        if made.returncode != 0:
-            self.skipTest("Debian 11 cannot be had here: " + made.stderr.strip().splitlines()[-1])
+        self.want_debian("bullseye")
+        run("mmdebstrap", "--variant=minbase", "--include=python3,python3-venv", "bullseye", old, DEBIAN)
         shutil.copy(self.wheel(HERE), old / "root")
         shutil.copy(RECORDING, old / "root")
         shutil.copytree(self.tarball(HERE), old / "root" / "tarball")
@@ -218,19 +226,21 @@ class Release(unittest.TestCase):
     def test_the_image_runs_and_what_is_in_it_runs_elsewhere(self):
         if not all(map(shutil.which, ("mmdebstrap", "buildah"))) or os.geteuid() != 0:
             self.skipTest("wants root, mmdebstrap and buildah")
-        made = run("bash", ROOT / "scripts" / "package" / "image.sh", self.file(f"*_{ARCHITECTURES[HERE]}.deb"), WORK / "image", check=False)
-        if "mmdebstrap failed" in made.stderr or "E: " in made.stderr:
-            self.skipTest("Debian 12 cannot be had here: " + made.stderr.strip().splitlines()[-1])
-        self.assertEqual(made.returncode, 0, made.stderr)
+        self.want_debian("bookworm")
+        made = run("bash", ROOT / "scripts" / "package" / "image.sh", self.file(f"*_{ARCHITECTURES[HERE]}.deb"), WORK / "image")
         buildah = ("buildah", "--storage-driver", "vfs", "--root", WORK / "image" / "storage", "--runroot", WORK / "image" / "run")
-        container = run(*buildah, "from", "-q", "oci-archive:" + made.stdout.strip()).stdout.strip()
+        image = run(*buildah, "pull", "-q", "oci-archive:" + made.stdout.strip()).stdout.strip()
+        run(*buildah, "tag", image, "localhost/gable:taken")
+        recipe = WORK / "image" / "Dockerfile"
+        recipe.write_text("FROM localhost/gable:taken\nCOPY --from=localhost/gable:taken /usr/lib/gable /opt/gable\n", encoding="utf-8")
+        run(*buildah, "bud", "-q", "--isolation", "chroot", "-t", "localhost/another", "-f", recipe, WORK / "image")
+        container = run(*buildah, "from", "-q", "localhost/another").stdout.strip()
         self.addCleanup(run, *buildah, "rm", "-a")
         config = json.loads(run(*buildah, "inspect", "--type", "container", container).stdout)["OCIv1"]["config"]
         self.assertEqual((config["Entrypoint"], config["Cmd"]), (["/usr/bin/gable"], ["doctor"]))
-        moved = "cp -r /usr/lib/gable /opt/gable"  # as COPY --from does
         for program in ("gable", "/opt/gable/bin/gable"):
             said = run(*buildah, "run", "--isolation", "chroot", "-v", f"{RECORDING.parent}:/recordings:ro", container, "--", "sh", "-c",
-                       f"[ -e /opt/gable ] || {moved}; cd /tmp && {program} profile --playback /recordings/{RECORDING.name} {' '.join(PROFILE)}")
+                       f"cd /tmp && {program} profile --playback /recordings/{RECORDING.name} {' '.join(PROFILE)}")
             self.assertIn("step/block", said.stdout + said.stderr)
 
     def test_cupti_comes_with_the_wheel_where_it_is_asked_for(self):

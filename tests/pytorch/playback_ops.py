@@ -52,34 +52,22 @@ def copy_to_gpu(size):
 
 
 class _Launching(torch.autograd.Function):
+    """Backward is one of these, too: where the program differentiates gradients, it has a backward of its own."""
+
     @staticmethod
-    def forward(context, value, tag):
+    def forward(context, value, direction, tag):
         context.tag = tag
-        launch("forward:" + tag)
+        launch(f"{direction}:{tag}")
         return value.view_as(value)
 
     @staticmethod
     def backward(context, gradient):
-        return _LaunchingBackward.apply(gradient, context.tag), None
-
-
-class _LaunchingBackward(torch.autograd.Function):
-    """Where the program differentiates gradients, this has a backward of its own."""
-
-    @staticmethod
-    def forward(context, gradient, tag):
-        context.tag = tag
-        launch("backward:" + tag)
-        return gradient.view_as(gradient)
-
-    @staticmethod
-    def backward(context, gradient):
-        return _LaunchingBackward.apply(gradient, context.tag), None
+        return _Launching.apply(gradient, "backward", context.tag), None, None
 
 
 def launching(value, tag):
     """`value`, after a kernel of that tag; in backward a kernel too."""
-    return _Launching.apply(value, tag)
+    return _Launching.apply(value, "forward", tag)
 
 
 def make_launching(model):
