@@ -25,6 +25,7 @@ run_tests() {
   mkdir -p build-ci &&
     scripts/setup.sh --cupti-wheels build-ci &&
     scripts/setup.sh --hazards build-ci &&
+    scripts/setup.sh --slurm &&
     scripts/setup.sh --programs build-ci &&
     scripts/setup.sh --package build-ci &&
     scripts/test.sh --all

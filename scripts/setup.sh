@@ -16,6 +16,8 @@
 #   scripts/setup.sh --package BUILD       what scripts/release.sh needs: lowdown, dpkg-dev, lintian, qemu, buildah, and auditwheel and a compiler for
 #                                          older and other machines into BUILD
 #   scripts/setup.sh --programs BUILD      what the programs in tests/programs import into BUILD, 2 GB; a notice where not
+#   scripts/setup.sh --launching BUILD     pytest, Jupyter's kernel and what checks Kubernetes' manifests into BUILD, for the tests in tests/launching
+#   scripts/setup.sh --slurm               Slurm's daemons, for the long form of these tests
 #   scripts/setup.sh --hazards BUILD       compilers, allocators and servers for the long form of the table of hazards; a notice where not
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -206,6 +208,15 @@ fetch_secrets() {
   fill_environment "$1/secrets" detect_secrets detect-secrets 'the test that looks for secrets is skipped' detect-secrets==1.5.0
 }
 
+# PyTorch is the one beside it.
+fetch_launching() {
+  fill_environment "$1/launching" kubernetes_validate,ipykernel,nbclient,pytest,yaml 'pytest and Jupyter' 'the tests with them are skipped' \
+    kubernetes-validate==1.37.0 ipykernel==7.4.0 nbclient==0.11.0 pytest==9.2.0 pyyaml==6.0.4
+  if [[ -x $1/launching/bin/python && -x $1/torch/bin/python ]]; then
+    "$1/torch/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$(echo "$1"/launching/lib/python3*/site-packages)/torch-beside.pth"
+  fi
+}
+
 fetch_hazards() {
   install_packages "${hazard_packages[@]}"
   fill_environment "$1/hazards" distributed,gunicorn,ray,uvicorn 'the servers' 'the table of hazards skips them' \
@@ -269,6 +280,12 @@ hazard_packages=(
   'libjemalloc2:lib/*/libjemalloc.so.2*'
   'libtcmalloc-minimal4:lib/*/libtcmalloc_minimal.so.4*'
 )
+slurm_packages=(
+  'slurmctld:sbin/slurmctld*'
+  'slurmd:sbin/slurmd*'
+  slurm-client:srun
+  'munge:sbin/munged*'
+)
 fuzz_packages=(
   clang-14:clang++-14
   # Not recommended but needed: libFuzzer and the sanitizers' run-time.
@@ -321,5 +338,10 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --hazards <build folder>"
     fetch_hazards "$2"
     ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD, --programs BUILD and --hazards BUILD" ;;
+  --launching)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --launching <build folder>"
+    fetch_launching "$2"
+    ;;
+  --slurm) install_packages "${slurm_packages[@]}" ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD, --programs BUILD, --launching BUILD, --slurm and --hazards BUILD" ;;
 esac

@@ -72,6 +72,7 @@ scripts/setup.sh --torch "$tests"
 scripts/setup.sh --browser "$tests"
 scripts/setup.sh --disassembler "$tests"
 scripts/setup.sh --secrets "$tests"
+scripts/setup.sh --launching "$tests"
 build "$preset"
 phase 'running the tests'
 run_tests "$tests" --preset "$([[ $all == yes ]] && echo nightly || echo "$preset")"

@@ -18,8 +18,8 @@
 #include "analysis/events/events.h"
 #include "analysis/events/layer_tree.h"
 #include "collector/layers/collective_messages.h"
+#include "collector/layers/communicator.h"
 #include "collector/options/range_name.h"
-#include "collector/process/ranks.h"
 
 namespace gable {
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <string_view>
 
 namespace gable {
@@ -27,18 +26,6 @@ std::string_view take_to(std::string_view& text, char mark) {
 }
 
 }  // namespace
-
-std::optional<std::int64_t> told_rank() {
-  for (const char* name :
-       {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    const char* text = std::getenv(name);
-    if (text == nullptr || *text == 0) continue;
-    char* end = nullptr;
-    const auto value = std::strtoll(text, &end, 10);
-    if (*end == 0 && value >= 0) return value;
-  }
-  return std::nullopt;
-}
 
 std::optional<RankSet> RankSet::parse(const std::string& text) {
   RankSet set;

@@ -9,9 +9,6 @@
 
 namespace gable {
 
-// The rank of this process, if a launcher of parallel programs has set it in the environment.
-[[nodiscard]] std::optional<std::int64_t> told_rank();
-
 // Ranks, and slices of them as Python has them: "0", "0,7", "0:8" (0 to 7), "0::8" (every eighth).
 class RankSet {
  public:

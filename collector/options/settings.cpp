@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/options/settings.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <exception>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "collector/options/block.h"
@@ -285,32 +281,6 @@ ParsedOptions parse_options(const std::string& text) {
     result.error = "The options could not be read.";
   }
   return result;
-}
-
-std::string expand_output_name(const std::string& pattern, std::string* unset) {
-  std::string name;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const std::string_view rest = std::string_view(pattern).substr(i);
-    if (rest.rfind("%p", 0) == 0) {
-      name += std::to_string(getpid());
-      i += 1;
-    } else if (rest.rfind("%h", 0) == 0) {
-      std::array<char, 256> host{};
-      if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == 0) host = {"localhost"};
-      name += host.data();
-      i += 1;
-    } else if (rest.rfind("%q{", 0) == 0 && rest.find('}') != std::string_view::npos) {
-      const std::size_t close = rest.find('}');
-      const std::string variable(rest.substr(3, close - 3));
-      const char* value = std::getenv(variable.c_str());
-      name += value != nullptr ? std::string(value) : std::to_string(getpid());
-      if (value == nullptr && unset != nullptr) *unset += (unset->empty() ? "" : ", ") + variable;
-      i += close;
-    } else {
-      name += pattern[i];
-    }
-  }
-  return name;
 }
 
 }  // namespace gable

@@ -47,7 +47,7 @@ inline constexpr auto kWordsOf<Then> = std::to_array<Word<Then>>({{Then::go_on, 
                                                                   {Then::stop, "stop"}});
 
 struct Settings {
-  std::string output = "gable-%h-%p.json";  // %p pid, %h host, %q{NAME} environment variable
+  std::string output = "gable-%h-%p.json";                      // see output_name.h
   bool phase_hw = true, phase_flops = true, phase_time = true;  // --phases hw,flops,time
   std::optional<std::uint32_t> wait,
       warmup;  // unset: 1 where steps are known, 0 where windows are launches
@@ -96,10 +96,5 @@ struct ParsedOptions {
 // Why options that are each valid cannot be combined, and what can be; empty if they can.
 [[nodiscard]] std::string contradiction(const Settings& settings);
 [[nodiscard]] ParsedOptions parse_options(const std::string& text);
-
-// %p, %h and %q{NAME} replaced; an unknown % sequence stays as it is. A variable that is not set is
-// the process id, so that no two processes write one file, and is added to `unset`.
-[[nodiscard]] std::string expand_output_name(const std::string& pattern,
-                                             std::string* unset = nullptr);
 
 }  // namespace gable

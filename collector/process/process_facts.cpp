@@ -32,11 +32,4 @@ bool is_played(const Settings& settings) {
   return !settings.playback.empty() || std::getenv("GABLE_PLAYBACK") != nullptr;
 }
 
-std::string with_suffix(const std::string& path, const std::string& suffix) {
-  const auto dot = path.rfind('.');
-  const auto slash = path.rfind('/');
-  const bool named = dot != std::string::npos && (slash == std::string::npos || dot > slash);
-  return named ? path.substr(0, dot) + "-" + suffix + path.substr(dot) : path + "-" + suffix;
-}
-
 }  // namespace gable

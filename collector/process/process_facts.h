@@ -13,7 +13,5 @@ namespace gable {
 [[nodiscard]] std::vector<std::string> shown_command_line(const Settings& settings);
 // Whether the process runs on the playback GPU, so that no number is from hardware.
 [[nodiscard]] bool is_played(const Settings& settings);
-// "run.json" and "2" give "run-2.json".
-[[nodiscard]] std::string with_suffix(const std::string& path, const std::string& suffix);
 
 }  // namespace gable

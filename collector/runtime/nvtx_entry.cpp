@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "analysis/base/mutex.h"
-#include "collector/process/ranks.h"
+#include "collector/options/ranks.h"
 #include "collector/runtime/nvtx_schemas.h"
 #include "collector/runtime/range_calls.h"
 #include "collector/runtime/runtime.h"

@@ -16,9 +16,9 @@
 #include "collector/layers/range_tracker.h"
 #include "collector/layers/thread_state.h"
 #include "collector/options/block.h"
+#include "collector/options/ranks.h"
 #include "collector/options/settings.h"
 #include "collector/process/notes.h"
-#include "collector/process/ranks.h"
 
 namespace gable {
 

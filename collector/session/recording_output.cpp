@@ -9,6 +9,7 @@
 
 #include "analysis/base/text_file.h"
 #include "analysis/recorder/recording_text.h"
+#include "collector/options/output_name.h"
 #include "collector/process/process_facts.h"
 
 namespace gable {
@@ -27,7 +28,7 @@ std::string write_new(const std::string& text, std::string& path) {
 }  // namespace
 
 RecordingOutput::RecordingOutput(Runtime& rt)
-    : rt_(rt), path_(expand_output_name(rt.settings.record)), played_(is_played(rt.settings)) {}
+    : rt_(rt), path_(own_output_name(rt.settings.record)), played_(is_played(rt.settings)) {}
 
 // "run.jsonl" gives "run.images".
 void RecordingOutput::write_images(const std::string& recording, bool played) {

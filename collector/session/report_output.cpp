@@ -15,7 +15,9 @@
 #include "analysis/base/plain_file.h"
 #include "analysis/builder/report_builder.h"
 #include "analysis/report/report_json.h"
+#include "collector/options/output_name.h"
 #include "collector/options/rank_set.h"
+#include "collector/options/ranks.h"
 #include "collector/process/clock.h"
 #include "collector/process/process_facts.h"
 #include "collector/runtime/torch_seen.h"
@@ -80,15 +82,6 @@ class Manifest {
   std::set<std::string> taken_;
 };
 
-std::string output_name(Runtime& rt) {
-  std::string unset;
-  auto name = expand_output_name(rt.settings.output, &unset);
-  if (!unset.empty())
-    rt.notes.say("-o " + rt.settings.output + " names " + unset +
-                 ", which is not set here: the process id stands in its place, in " + name + ".");
-  return name;
-}
-
 // "run.json" gives "run-41.json", then "run-41-2.json".
 std::string numbered(const std::string& path, unsigned n) {
   const auto own = std::to_string(getpid());
@@ -97,8 +90,9 @@ std::string numbered(const std::string& path, unsigned n) {
 
 }  // namespace
 
-ReportOutput::ReportOutput(Runtime& rt) : rt_(rt), started_at_(utc_now()), name_(output_name(rt)) {
+ReportOutput::ReportOutput(Runtime& rt) : rt_(rt), started_at_(utc_now()) {
   look_at_environment();
+  choose_name();
 }
 
 void ReportOutput::look_at_environment() {
@@ -106,6 +100,14 @@ void ReportOutput::look_at_environment() {
   left_out_.store(leaves_out(rt_.settings.ranks, seen.rank));
   const MutexLock hold(mutex_);
   environment_ = std::move(seen);
+}
+
+void ReportOutput::choose_name() {
+  std::string unset;
+  auto name = own_output_name(rt_.settings.output, &unset);
+  const MutexLock hold(mutex_);
+  name_ = std::move(name);
+  unset_ = std::move(unset);
 }
 
 ReportOutput::Environment ReportOutput::environment() {
@@ -176,8 +178,11 @@ bool ReportOutput::write(EventSink& sink, Windows& windows, Counters& counters, 
 }
 
 // On the program's own thread, because it may end before any other has had its turn.
-void ReportOutput::tell_launch() {
-  if (launch_told_.exchange(true) || rt_.settings.manifest.empty()) return;
+void ReportOutput::see_launch() {
+  if (launch_seen_.exchange(true)) return;
+  look_at_environment();
+  choose_name();
+  if (rt_.settings.manifest.empty()) return;
   const int fd = ::open(rt_.settings.manifest.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return;
   const std::string line = std::to_string(getpid()) + (is_left_out() ? " left out\n" : "\t\n");
@@ -185,9 +190,22 @@ void ReportOutput::tell_launch() {
   ::close(fd);
 }
 
-std::string ReportOutput::name() const {
+std::string ReportOutput::name() {
   const auto queue = queue_.load();
+  const MutexLock hold(mutex_);
   return queue > 1 ? with_suffix(name_, std::to_string(queue)) : name_;
+}
+
+void ReportOutput::note_unset() {
+  std::string unset, name;
+  {
+    const MutexLock hold(mutex_);
+    unset.swap(unset_);
+    name = name_;
+  }
+  if (unset.empty()) return;
+  rt_.notes.say("-o " + rt_.settings.output + " names " + unset +
+                ", which is not set here: the process id stands in its place, in " + name + ".");
 }
 
 void ReportOutput::next_queue() { ++queue_; }
@@ -212,7 +230,8 @@ std::string ReportOutput::write_file(const std::string& text) {
 bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& counters, bool complete,
                                bool last) {
   // What reads a pipe gets one report, the last.
-  if (!last && is_written_in_place(name_)) return true;
+  if (!last && is_written_in_place(name())) return true;
+  note_unset();
   if (complete) note_missing_modules(rt_);
   const Environment here = environment();
   RunInfo run = describe_run(windows, here, complete);

@@ -27,7 +27,7 @@ class ReportOutput {
 
   // Switches to the file of the next queue.
   void next_queue();
-  [[nodiscard]] std::string name() const;  // the file's name, unless another process has taken it
+  [[nodiscard]] std::string name();  // the file's name, unless another process has taken it
 
   // Reads the environment, as the constructor does: on the program's threads, which know when they
   // change it. Gable's own threads never read it: setenv may move what they read.
@@ -36,10 +36,11 @@ class ReportOutput {
   // Makes the next snapshot say that snapshots come less often than every few seconds.
   void snapshots_come_every(std::uint64_t interval_ns) { snapshot_interval_ns_ = interval_ns; }
 
-  // Called first at every launch: tells the launcher once that there are launches, even if the
-  // program ends before a report can be written.
+  // Called first at every launch. At the first one a program has told its rank, if it does that
+  // itself, and the launcher learns that there are launches, even if the program ends before a
+  // report can be written.
   void saw_launch() {
-    if (!launch_told_.load(std::memory_order_relaxed)) tell_launch();
+    if (!launch_seen_.load(std::memory_order_relaxed)) see_launch();
   }
 
   // Builds the report from the profile and writes it. A program without launches leaves no file.
@@ -54,15 +55,16 @@ class ReportOutput {
     bool played = false;
   };
   Environment environment();
-  void tell_launch();
+  void see_launch();
+  void choose_name();
+  void note_unset();
   RunInfo describe_run(Windows& windows, const Environment& environment, bool complete) const;
   std::string write_file(const std::string& text);
   bool write_alone(EventSink& sink, Windows& windows, Counters& counters, bool complete, bool last);
 
   Runtime& rt_;
   std::string started_at_;
-  const std::string name_;  // name of the first queue's file
-  std::atomic<bool> launch_told_{false};
+  std::atomic<bool> launch_seen_{false};
   std::atomic<bool> left_out_{false};                   // as last read from the environment
   std::atomic<std::uint64_t> snapshot_interval_ns_{0};  // 0: the usual
   std::atomic<unsigned> queue_{1};                      // queue the next report is for
@@ -75,6 +77,8 @@ class ReportOutput {
   // One writer at a time; the mutex is held for the flag, and for what the environment said.
   Mutex mutex_;
   Environment environment_ GABLE_GUARDED_BY(mutex_);
+  std::string name_ GABLE_GUARDED_BY(mutex_);   // of the first queue's file
+  std::string unset_ GABLE_GUARDED_BY(mutex_);  // what `name_` lacked, until a note says so
   Condition written_;
   bool writing_ GABLE_GUARDED_BY(mutex_) = false;
 };

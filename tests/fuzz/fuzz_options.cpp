@@ -2,6 +2,7 @@
 // GABLE_OPTIONS: words as in a shell, every option with its values, lists of metrics and phases.
 #include <vector>
 
+#include "collector/options/output_name.h"
 #include "collector/options/settings.h"
 #include "collector/options/shell_words.h"
 #include "tests/fuzz/fuzz.h"
@@ -31,6 +32,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const ParsedOptions again = parse_options(options);
   expect(again.error.empty(), "options that were written can be read");
   expect(to_options(again.settings) == options, "reading and writing change nothing");
-  (void)expand_output_name(parsed.settings.output);
+  (void)own_output_name(parsed.settings.output);
   return 0;
 }

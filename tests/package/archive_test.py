@@ -80,6 +80,17 @@ class Archives(unittest.TestCase):
         sums = subprocess.run(["dpkg-deb", "--ctrl-tarfile", self.deb], check=True, capture_output=True).stdout
         self.assertIn(b"md5sums", sums)
 
+    def test_containers_find_it_where_the_page_says(self):
+        """/usr/lib/gable, copied to /opt/gable."""
+        page = (ROOT / "docs" / "launching.md").read_text(encoding="utf-8")
+        named = set(re.findall(r"/opt/gable(/[a-z_./]*\w)", page))
+        self.assertLessEqual({"/bin/gable", "/lib/libgable_inject.so"}, named)
+        copy = self.folder / "copied"
+        shutil.copytree(self.installed / "usr" / "lib" / "gable", copy, symlinks=True)
+        for path in named:
+            self.assertTrue((copy / path[1:]).is_file(), path)
+        self.profiles(copy / "bin" / "gable", self.folder)
+
     def test_the_same_build_gives_the_same_bytes(self):
         tarball, deb = packaged(self.folder / "another" / "place")
         self.assertEqual((sha256(tarball), sha256(deb)), (sha256(self.tarball), sha256(self.deb)))

@@ -127,7 +127,7 @@ class Commands(unittest.TestCase):
                 self.assert_table(text)
                 self.assertIn("step/network/triad", text)
                 self.assertEqual("--phases time" in command, "FLOP unknown" in text, text)
-        self.assertTrue(list(self.here.glob("rank-*.json")))
+        self.assertTrue((self.here / "run.json").is_file() and list(self.here.glob("run-*.json")))
 
     def test_the_examples_on_the_pages(self):
         if HAS_GPU:

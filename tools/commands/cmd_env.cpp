@@ -2,6 +2,11 @@
 // gable env: the exports for job scripts and containers that cannot use the launcher.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "collector/options/settings.h"
 #include "collector/options/shell_words.h"
@@ -14,18 +19,34 @@ namespace {
 
 class EnvCommand final : public Command {
  public:
-  void declare(CLI::App& app) override { add_collection_options(app, settings_); }
+  void declare(CLI::App& app) override {
+    add_collection_options(app, settings_);
+    app.add_flag("--json", json_);
+  }
 
   int run() override {
     if (const auto both = contradiction(settings_); !both.empty()) throw WrongUse(both);
     const std::string library = injected_library();
     if (library.empty()) throw WrongUse(no_injected_library());
-    std::printf("export CUDA_INJECTION64_PATH=%s\n", shell_quoted(library).c_str());
-    std::printf("export NVTX_INJECTION64_PATH=%s\n", shell_quoted(library).c_str());
-    std::printf("export GABLE_OPTIONS=%s\n", shell_quoted(to_options(settings_)).c_str());
     if (lacks_python_side(settings_)) say(no_python_side());
+    const std::vector<std::pair<std::string, std::string>> variables = {
+        {"CUDA_INJECTION64_PATH", library},
+        {"NVTX_INJECTION64_PATH", library},
+        {"GABLE_OPTIONS", to_options(settings_)}};
     const std::string startup =
         settings_.layers == ModuleLayers::automatic ? python_startup_folder() : std::string();
+    if (json_) {
+      nlohmann::ordered_json all;
+      for (const auto& [name, value] : variables) all[name] = value;
+      const char* before = std::getenv("PYTHONPATH");
+      const bool more = before != nullptr && *before != 0;
+      if (!startup.empty()) all["PYTHONPATH"] = more ? startup + ":" + before : startup;
+      std::printf("%s\n",
+                  all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+      return kExitGood;
+    }
+    for (const auto& [name, value] : variables)
+      std::printf("export %s=%s\n", name.c_str(), shell_quoted(value).c_str());
     if (!startup.empty()) {
       std::printf("export PYTHONPATH=%s${PYTHONPATH:+:$PYTHONPATH}\n",
                   shell_quoted(startup).c_str());
@@ -35,6 +56,7 @@ class EnvCommand final : public Command {
 
  private:
   Settings settings_;
+  bool json_ = false;
 };
 
 }  // namespace

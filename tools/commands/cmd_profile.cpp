@@ -11,9 +11,10 @@
 #include <fstream>
 
 #include "analysis/base/text_file.h"
-#include "collector/options/rank_set.h"
+#include "collector/options/ranks.h"
 #include "collector/options/settings.h"
 #include "tools/commands/command.h"
+#include "tools/files/other_ranks.h"
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
 #include "tools/launch/injection.h"
@@ -160,16 +161,13 @@ class ProfileCommand final : public Command {
       return ended.exit_code;
     }
     const auto written = manifest.read();
-    std::vector<std::string> paths;
-    paths.reserve(written.size());
-    // What went into a pipe or to a terminal was read there, and cannot be read again.
-    for (const Manifest::Entry& entry : written) {
-      if (is_written_in_place(entry.path)) continue;
-      if (std::error_code code; std::filesystem::exists(entry.path, code))
-        paths.push_back(entry.path);
-      else
-        say("No table is printed for " + entry.path + ": there is no such file.");
-    }
+    std::vector<std::string> paths = that_are_there(written);
+    OtherRanks others;
+    const auto place = told_place();
+    const bool first_rank = place && place->rank == 0;
+    if (first_rank && !is_written_in_place(settings_.output))
+      others = await_other_ranks({settings_.output, settings_.ranks, *place, paths, began_});
+    paths.insert(paths.end(), others.paths.begin(), others.paths.end());
     if (paths.empty() && !written.empty()) return ended.exit_code;
     if (paths.empty() && manifest.saw_rank_left_out()) {
       // Where each rank has a launcher of its own, another one's report is wanted.
@@ -182,15 +180,54 @@ class ProfileCommand final : public Command {
       say(why_no_report(ended, !settings_.playback.empty(), manifest.saw_launch()));
       return ended.exit_code;
     }
-    const ReportFiles files = read_reports(paths);
+    // One table for the job, not one for each rank.
+    if (place && !first_rank) return ended.exit_code;
+    ReportFiles files = read_reports(paths);
+    sort_by_rank(files);
     for (const std::string& problem : files.problems) say(problem);
+    if (!others.paths.empty()) files.glob = glob_of_ranks(settings_.output);
     if (!quiet_ && !files.reports.empty()) {
-      const std::string table = table_of(files, After::profile);
+      const std::string table = table_of_job(files, After::profile);
       std::fwrite(table.data(), 1, table.size(), stderr);
     }
-    for (const std::string& path : files.paths) print_line(stderr, "Report: " + path);
+    if (files.glob.empty()) {
+      for (const std::string& path : files.paths) print_line(stderr, "Report: " + path);
+    } else {
+      print_line(stderr,
+                 "Reports of " + std::to_string(files.paths.size()) + " processes: " + files.glob);
+    }
+    say_what_is_not_shown(others);
     if (!html_.empty() && !files.reports.empty()) write_page_too(files);
     return ended.exit_code;
+  }
+
+  static std::vector<std::string> that_are_there(const std::vector<Manifest::Entry>& written) {
+    std::vector<std::string> paths;
+    paths.reserve(written.size());
+    // What went into a pipe or to a terminal was read there, and cannot be read again.
+    for (const Manifest::Entry& entry : written) {
+      if (is_written_in_place(entry.path)) continue;
+      if (std::error_code code; fs::exists(entry.path, code))
+        paths.push_back(entry.path);
+      else
+        say("No table is printed for " + entry.path + ": there is no such file.");
+    }
+    return paths;
+  }
+
+  static void say_what_is_not_shown(const OtherRanks& others) {
+    if (others.further > 0)
+      say("The table shows " + std::to_string(kMostRanksShown) + " other ranks; the reports of " +
+          std::to_string(others.further) + " more are there too.");
+    if (others.missing.empty()) return;
+    std::string list;
+    for (std::size_t i = 0; i < others.missing.size() && i < kMostNamed; ++i)
+      list += (i == 0 ? "" : ", ") + std::to_string(others.missing[i]);
+    if (others.missing.size() > kMostNamed)
+      list += " and " + std::to_string(others.missing.size() - kMostNamed) + " others";
+    say((others.missing.size() == 1 ? "There is no report of rank "
+                                    : "There are no reports of ranks ") +
+        list + " yet, so the table is without.");
   }
 
   // The program's exit code stands, whatever becomes of the page.
@@ -202,8 +239,11 @@ class ProfileCommand final : public Command {
     }
   }
 
+  static constexpr std::size_t kMostNamed = 8;
+
   Settings settings_;
   std::string wrong_environment_, html_;
+  const fs::file_time_type began_ = fs::file_time_type::clock::now();
   bool force_inject_ = false, quiet_ = false;
 };
 

@@ -8,9 +8,12 @@
 #include <atomic>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -18,6 +21,8 @@
 #include "collector/options/shell_words.h"
 #include "tools/base/wrong_use.h"
 #include "tools/files/report_file.h"
+#include "tools/merge/merge.h"
+#include "tools/show/slowest_rank.h"
 #include "tools/show/table.h"
 
 namespace gable {
@@ -47,8 +52,19 @@ std::string next_command(const ReportFiles& files, After after) {
   if (!steps) return "gable profile --step-range REGEX -- program args    (numbers of one step)";
   if (after == After::report) return {};
   std::string command = "gable report";
+  if (!files.glob.empty()) return command + " " + files.glob;
   for (const std::string& path : files.paths) command += " " + shown_path(path);
   return command;
+}
+
+// Where the report of each rank is; none unless each report is of a rank of its own.
+std::optional<std::map<std::int64_t, std::size_t>> places_by_rank(
+    const std::vector<Report>& reports) {
+  std::map<std::int64_t, std::size_t> places;
+  for (std::size_t i = 0; i < reports.size(); ++i)
+    if (!reports[i].run.rank || !places.emplace(*reports[i].run.rank, i).second)
+      return std::nullopt;
+  return places;
 }
 
 }  // namespace
@@ -116,6 +132,27 @@ std::string table_of(const ReportFiles& files, After after, const RowQuery& quer
   options.next_command = next_command(files, after);
   if (after == After::profile) options.notes = 0;  // said while it ran
   return render_table(files.reports, options);
+}
+
+void sort_by_rank(ReportFiles& files) {
+  const auto places = places_by_rank(files.reports);
+  if (!places) return;
+  ReportFiles sorted;
+  for (const auto& [rank, place] : *places) {
+    sorted.reports.push_back(std::move(files.reports[place]));
+    sorted.paths.push_back(std::move(files.paths[place]));
+  }
+  files.reports.swap(sorted.reports);
+  files.paths.swap(sorted.paths);
+}
+
+std::string table_of_job(const ReportFiles& files, After after) {
+  if (files.reports.size() < 2 || !places_by_rank(files.reports)) return table_of(files, after);
+  Merged merged = merge_reports(files.reports, files.paths);
+  if (!merged.report) return table_of(files, after);  // as different GPUs, or steps and runs
+  ReportFiles job{{std::move(*merged.report)}, files.paths, {}, files.glob};
+  const std::string slowest = ranks_line(files.reports);
+  return table_of(job, after) + (slowest.empty() ? slowest : slowest + "\n");
 }
 
 }  // namespace gable

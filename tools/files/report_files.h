@@ -15,6 +15,7 @@ struct ReportFiles {
   std::vector<Report> reports;
   std::vector<std::string> paths;     // files of the reports, in the same order
   std::vector<std::string> problems;  // one sentence for each file that could not be read
+  std::string glob = {};              // what a shell expands to these paths; empty: unknown
 };
 
 // Refuses a file that is named twice, also by a link: its work would count twice. `what` is the
@@ -22,6 +23,9 @@ struct ReportFiles {
 void check_each_once(const std::vector<std::string>& paths, const std::string& what);
 
 [[nodiscard]] ReportFiles read_reports(const std::vector<std::string>& paths);
+
+// If each report is of a rank of its own, puts them in the order of the ranks.
+void sort_by_rank(ReportFiles& files);
 
 // Sets the width and colour support of the terminal on standard output (or standard error); leaves
 // them unchanged without a terminal.
@@ -33,5 +37,9 @@ enum class After { profile, report };  // where the table goes: standard error, 
 // columns without colours if there is no terminal. Ends with the next command to type.
 [[nodiscard]] std::string table_of(const ReportFiles& files, After after,
                                    const RowQuery& query = {}, std::size_t rows = 10);
+
+// The table of a job: if each report is of a rank of its own, one row a layer, of the means over
+// the ranks, and which rank is the slowest.
+[[nodiscard]] std::string table_of_job(const ReportFiles& files, After after);
 
 }  // namespace gable

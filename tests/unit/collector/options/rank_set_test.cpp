@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -43,36 +42,6 @@ TEST(LeavesOut, OnlyARankThatIsToldAndNotHeld) {
   EXPECT_FALSE(leaves_out("0::8", std::nullopt));
   EXPECT_FALSE(leaves_out("0::8", 8));
   EXPECT_TRUE(leaves_out("0::8", 3));
-}
-
-class ToldRank : public ::testing::Test {
- protected:
-  void SetUp() override { TearDown(); }
-  void TearDown() override {
-    for (const char* name :
-         {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-      unsetenv(name);
-  }
-};
-
-TEST_F(ToldRank, EachLaunchersVariableAndTheInnermostFirst) {
-  EXPECT_EQ(told_rank(), std::nullopt);
-  int value = 9;
-  for (const char* name :
-       {"SLURM_PROCID", "PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "RANK"}) {
-    setenv(name, std::to_string(--value).c_str(), 1);
-    EXPECT_EQ(told_rank(), value) << name;
-  }
-}
-
-TEST_F(ToldRank, WhatIsNoNumberIsPassedOver) {
-  setenv("SLURM_PROCID", "4", 1);
-  for (const char* text : {"", "x", "3x", "-1"}) {
-    setenv("RANK", text, 1);
-    EXPECT_EQ(told_rank(), 4) << text;
-  }
-  setenv("RANK", "0", 1);
-  EXPECT_EQ(told_rank(), 0);
 }
 
 }  // namespace

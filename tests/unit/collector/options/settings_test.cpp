@@ -4,9 +4,6 @@
 #include "collector/options/settings.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdlib>
 #include <functional>
 #include <string>
 
@@ -291,29 +288,6 @@ TEST(Settings, WhatGoesTogether) {
   for (const std::string good : {"--scope range --ranges user", "--scope kernel --replay kernel",
                                  "--ranges auto --replay kernel --record r", "--scope range"})
     EXPECT_EQ(parse_options(good).error, "") << good;
-}
-
-TEST(OutputName, PutsInProcessHostAndEnvironment) {
-  ASSERT_EQ(setenv("GABLE_TEST_RANK", "7", 1), 0);
-  ASSERT_EQ(unsetenv("GABLE_TEST_UNSET"), 0);
-  char host[256] = {};
-  ASSERT_EQ(gethostname(host, sizeof host - 1), 0);
-  const std::string pid = std::to_string(getpid());
-  EXPECT_EQ(expand_output_name("gable-%h-%p.json"),
-            "gable-" + std::string(host) + "-" + pid + ".json");
-  EXPECT_EQ(expand_output_name("r%q{GABLE_TEST_RANK}.json"), "r7.json");
-  std::string unset;
-  EXPECT_EQ(expand_output_name("r%q{GABLE_TEST_UNSET}.json", &unset), "r" + pid + ".json");
-  EXPECT_EQ(unset, "GABLE_TEST_UNSET");
-  EXPECT_EQ(expand_output_name("%q{GABLE_TEST_UNSET}%q{GABLE_TEST_RANK}-%q{GABLE_TEST_}", &unset),
-            pid + "7-" + pid);
-  EXPECT_EQ(unset, "GABLE_TEST_UNSET, GABLE_TEST_UNSET, GABLE_TEST_");
-  EXPECT_EQ(expand_output_name("%p%p%h.x"), pid + pid + host + ".x");
-  EXPECT_EQ(expand_output_name("a%"), "a%");
-  EXPECT_EQ(expand_output_name("}%q{"), "}%q{");
-  EXPECT_EQ(expand_output_name("100%.json"), "100%.json");
-  EXPECT_EQ(expand_output_name("%x%%q{open"), "%x%%q{open");
-  EXPECT_EQ(expand_output_name(""), "");
 }
 
 }  // namespace

@@ -8,14 +8,6 @@
 namespace gable {
 namespace {
 
-TEST(ProcessFacts, ASuffixComesBeforeTheLastEndingOfTheFile) {
-  EXPECT_EQ(with_suffix("run.json", "2"), "run-2.json");
-  EXPECT_EQ(with_suffix("a.b/run.x.json", "2"), "a.b/run.x-2.json");
-  EXPECT_EQ(with_suffix("a.b/run", "2"), "a.b/run-2") << "that dot is the folder's";
-  EXPECT_EQ(with_suffix("a/.json", "2"), "a/-2.json");
-  EXPECT_EQ(with_suffix("run", "2"), "run-2");
-}
-
 TEST(ProcessFacts, TheCommandIsShownUnlessTheUserKeepsIt) {
   Settings settings;
   EXPECT_EQ(shown_command_line(settings), testing::internal::GetArgvs());

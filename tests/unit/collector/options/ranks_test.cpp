@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/process/ranks.h"
+#include "collector/options/ranks.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,19 @@ namespace {
 
 using Variables = std::vector<std::pair<const char*, const char*>>;
 
-constexpr const char* kAll[] = {"WORLD_SIZE",
+constexpr const char* kAll[] = {"RANK",
+                                "OMPI_COMM_WORLD_RANK",
+                                "PMI_RANK",
+                                "MV2_COMM_WORLD_RANK",
+                                "FLUX_TASK_RANK",
+                                "FLUX_JOB_SIZE",
+                                "JSM_NAMESPACE_RANK",
+                                "JSM_NAMESPACE_SIZE",
+                                "JSM_NAMESPACE_LOCAL_SIZE",
+                                "PALS_RANKID",
+                                "PMIX_RANK",
+                                "SLURM_PROCID",
+                                "WORLD_SIZE",
                                 "OMPI_COMM_WORLD_SIZE",
                                 "PMI_SIZE",
                                 "MV2_COMM_WORLD_SIZE",
@@ -46,6 +58,8 @@ TEST(ToldRanks, AreWhatTheLaunchersVariablesSay) {
       {{{"MV2_COMM_WORLD_SIZE", "4"}, {"MV2_COMM_WORLD_LOCAL_SIZE", "4"}}, Ranks::several, true},
       {{{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_STEP_NUM_NODES", "1"}}, Ranks::several, true},
       {{{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_STEP_NUM_NODES", "2"}}, Ranks::several, false},
+      {{{"FLUX_JOB_SIZE", "4"}}, Ranks::several, false},
+      {{{"JSM_NAMESPACE_SIZE", "4"}, {"JSM_NAMESPACE_LOCAL_SIZE", "4"}}, Ranks::several, true},
       {{{"WORLD_SIZE", "4"}, {"LOCAL_WORLD_SIZE", "2"}, {"SLURM_STEP_NUM_NODES", "1"}},
        Ranks::several,
        false}};
@@ -63,11 +77,52 @@ TEST(ToldRanks, AreWhatTheLaunchersVariablesSay) {
   for (const char* name : kAll) ::unsetenv(name);
 }
 
-TEST(ToldRanks, ACommunicatorIsMadeInNcclsOwnDomain) {
-  EXPECT_EQ(made_in("NCCL", "ncclCommInitAll"), Communicator::own_gpus);
-  EXPECT_EQ(made_in("NCCL", "ncclCommInitRank"), Communicator::processes);
-  EXPECT_EQ(made_in("NCCL", "ncclAllReduce"), Communicator::none);
-  EXPECT_EQ(made_in("mine", "ncclCommInitAll"), Communicator::none);
+class ToldRank : public ::testing::Test {
+ protected:
+  void SetUp() override { TearDown(); }
+  void TearDown() override {
+    for (const char* name : kAll) ::unsetenv(name);
+  }
+};
+
+TEST_F(ToldRank, EachLaunchersVariableAndTheInnermostFirst) {
+  EXPECT_EQ(told_rank(), std::nullopt);
+  int value = 9;
+  for (const char* name :
+       {"SLURM_PROCID", "PMIX_RANK", "PALS_RANKID", "JSM_NAMESPACE_RANK", "FLUX_TASK_RANK",
+        "MV2_COMM_WORLD_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "RANK"}) {
+    setenv(name, std::to_string(--value).c_str(), 1);
+    EXPECT_EQ(told_rank(), value) << name;
+    EXPECT_TRUE(is_rank_variable(name));
+  }
+  EXPECT_FALSE(is_rank_variable("WORLD_SIZE"));
+  EXPECT_FALSE(is_rank_variable(""));
+}
+
+TEST_F(ToldRank, WhatIsNoNumberIsPassedOver) {
+  setenv("SLURM_PROCID", "4", 1);
+  for (const char* text : {"", "x", "3x", "-1"}) {
+    setenv("RANK", text, 1);
+    EXPECT_EQ(told_rank(), 4) << text;
+  }
+  setenv("RANK", "0", 1);
+  EXPECT_EQ(told_rank(), 0);
+}
+
+TEST_F(ToldRank, APlaceInAJobIsToldByOneLauncher) {
+  setenv("RANK", "0", 1);
+  EXPECT_FALSE(told_place()) << "of how many is unknown";
+  setenv("WORLD_SIZE", "1", 1);
+  EXPECT_FALSE(told_place()) << "the only one";
+  setenv("SLURM_STEP_NUM_TASKS", "4", 1);
+  EXPECT_FALSE(told_place()) << "which of them is unknown";
+  setenv("SLURM_PROCID", "3", 1);
+  ASSERT_TRUE(told_place());
+  EXPECT_EQ(told_place()->rank, 3) << "each of four programs has a rank 0 of its own";
+  EXPECT_EQ(told_place()->size, 4);
+  setenv("WORLD_SIZE", "8", 1);
+  EXPECT_EQ(told_place()->rank, 0);
+  EXPECT_EQ(told_place()->size, 8);
 }
 
 }  // namespace
