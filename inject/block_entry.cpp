@@ -63,3 +63,17 @@ GABLE_ENTRY void gable_profile_end(void) {
     return;
   }
 }
+
+// Whether nothing more will be measured, and the report of what was is written; so too before CUDA
+// starts.
+GABLE_ENTRY int gable_queue_complete(void) {
+  auto* session = gable::runtime().session.load(std::memory_order_acquire);
+  return session == nullptr || session->is_complete() ? 1 : 0;
+}
+
+// The program's end, as far as Gable goes, where the folder of its reports goes before.
+GABLE_ENTRY void gable_finish(void) {
+  const gable::NoCancel hold;
+  if (auto* session = gable::runtime().session.load(std::memory_order_acquire); session != nullptr)
+    session->finish();
+}

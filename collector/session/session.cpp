@@ -246,6 +246,13 @@ void Session::begin_block(const Block& block) {
     c_.rt.notes.say("The block that the program asked to profile is not profiled: " + refused);
 }
 
+void Session::end_block() {
+  if (c_.ranges_only) return;
+  c_.windows.end_block();
+  // A program may launch nothing for long now, as a notebook does between its cells.
+  if (!c_.activity.capturing()) c_.windows.settle_pending();
+}
+
 void Session::leave_to(const std::string& tool) {
   if (c_.ranges_only || this_thread().busy) return;
   if (callbacks_.launches().functions_seen() <= 1) {

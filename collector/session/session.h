@@ -47,9 +47,9 @@ class Session final : private WorkerTasks {
   void end_input() { callbacks_.calls().end_input(); }
   // Restrict profiling to what runs between the two; report one sentence if that is impossible.
   void begin_block(const Block& block);
-  void end_block() {
-    if (!c_.ranges_only) c_.windows.end_block();
-  }
+  void end_block();
+  // Whether the queue is complete and its report written, if it has one.
+  [[nodiscard]] bool is_complete() const { return c_.ranges_only || ending_.complete(); }
 
   // --- the end
   // Ends with the program, on an application thread; later calls do nothing.

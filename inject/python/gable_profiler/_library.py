@@ -31,6 +31,7 @@ _FUNCTIONS = {
     "gable_tokens": (None, [ctypes.c_uint32] * 2),
     "gable_input_begin": (ctypes.c_int, []),
     "gable_input_end": (None, []),
+    "gable_queue_complete": (ctypes.c_int, []),
     "gable_close": (ctypes.c_int, [ctypes.c_int]),
 }
 
@@ -40,6 +41,7 @@ _WAITING = {
     "gable_step_found": (None, [ctypes.c_int]),
     "gable_profile_begin": (None, [ctypes.c_int] * 4 + [ctypes.c_char_p] * 2),
     "gable_profile_end": (None, []),
+    "gable_finish": (None, []),
 }
 
 

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `gable` of an installation by pip: becomes the program that lies in this package."""
+"""The program `gable` beside this package, and the command of that name of an installation by pip, which becomes it."""
 import os
 import sys
 
 
+def path():
+    here = os.path.dirname(os.path.abspath(__file__))
+    by_pip = os.path.join(here, "native", "bin", "gable")
+    # Elsewhere this is lib/python/gable_profiler beside bin/.
+    return by_pip if os.path.exists(by_pip) else os.path.join(here, "..", "..", "..", "bin", "gable")
+
+
 def main():
-    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "native", "bin", "gable")
+    program = path()
     try:
         os.execv(program, [program, *sys.argv[1:]])
     except OSError as problem:
