@@ -110,7 +110,7 @@ class Automatic(LadderTest):
 
 class Layers(LadderTest):
     def test_ranges_of_launches_do_not_fit(self):
-        ended = self.run_program("user_ranges=several_launches", launches=3, WORLD_SIZE="2", RANK="0")
+        ended = self.run_program("user_ranges=several_launches", launches=3, WORLD_SIZE="2")
         self.check_said(ended, LAYERS)
         self.check_layers(ended, 3)
 

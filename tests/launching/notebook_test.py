@@ -86,6 +86,13 @@ class Notebook(unittest.TestCase):
         self.assertTrue(kept["run"]["complete"])
         self.assertEqual([row["path"][-1:] for row in kept["layers"] if "Sequential" in row["path"]], [])
 
+    def test_a_program_that_a_cell_starts_is_not_the_cell(self):
+        other = "python -B -c 'import sys; sys.path.insert(0, \"" + str(ROOT / "tests" / "launching") + \
+            "\"); from kernels import Gpu; gpu = Gpu(); [gpu.launch(\"other\") for _ in range(3000)]; gpu.wait()'"
+        cells = self.cells(LOAD, MODEL, f"%%gable\n!{other}", f"%%gable\ntrain(20)\n!{other}")
+        self.assertEqual(text(cells[2], "stderr"), "gable: no CUDA kernel launch was seen in this cell, so there is no page.\n", cells[2])
+        self.page_of(cells[3])
+
     def test_what_a_cell_does_wrong_is_its_own(self):
         cells = self.cells(LOAD, MODEL, "%%gable\ntrain(20)\n1 / 0", "%%gable\nx =* 3", "%%gable\n1 + 1", "x = 3\nx", "%%gable --wait long\n1",
                            "%%gable --active 0\n1")

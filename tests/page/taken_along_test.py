@@ -95,9 +95,13 @@ class Files(PageTest):
 
 
 class Link(PageTest):
-    def address(self, page):
-        page.wait_for_timeout(250)
-        return page.url
+    def address(self, page, *parts):
+        """Once it has these parts: it follows the view a moment later, and on a busy machine a longer one."""
+        for _ in range(80):
+            page.wait_for_timeout(250)
+            if all(part in page.url for part in parts):
+                return page.url
+        self.fail(f"the address never had {parts}: {page.url}")
 
     def settled_address(self, page, zoomed):
         """Once the zoom has glided to its end, which takes longer on a busy machine."""
@@ -118,7 +122,7 @@ class Link(PageTest):
         self.uncheck(page, "backward")
         page.fill("#search", "conv")
         page.locator(".dot[data-name='conv_kernel']").click(force=True)
-        url = self.address(page)
+        url = self.address(page, "points=kernels", "direction=", "search=conv", "pin=")
         other = self.open(path=f"{path}#{url.split('#')[1]}", tree=False)
         self.assertEqual(other.locator("#search").input_value(), "conv")
         self.assertTrue(other.get_by_label("kernels", exact=True).is_checked())

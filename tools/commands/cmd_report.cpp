@@ -12,6 +12,7 @@
 #include "tools/export/export.h"
 #include "tools/export/export_svg.h"
 #include "tools/export/export_trace.h"
+#include "tools/export/summary.h"
 #include "tools/files/layer_option.h"
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
@@ -41,14 +42,18 @@ class ReportCommand final : public Command {
     app.add_option("--svg", svg_)->type_name("OUT");
     app.add_option("--csv", csv_)->type_name("OUT");
     app.add_option("--markdown", markdown_)->type_name("OUT");
+    app.add_option("--json-summary", summary_)->type_name("OUT");
     app.add_option("--trace", trace_)->type_name("OUT");
   }
 
   int run() override {
     check_options();
     if (!trace_.empty()) return write_trace();
-    remarks_ = place_of_remarks(
-        {{"--html", html_}, {"--svg", svg_}, {"--csv", csv_}, {"--markdown", markdown_}});
+    remarks_ = place_of_remarks({{"--html", html_},
+                                 {"--svg", svg_},
+                                 {"--csv", csv_},
+                                 {"--markdown", markdown_},
+                                 {"--json-summary", summary_}});
     check_each_once(files_, "report");
     const ReportFiles files = read_reports(files_);
     // A table of some of the files would look like one of all.
@@ -59,7 +64,8 @@ class ReportCommand final : public Command {
     write(files, csv_, export_csv, 0);
     write(files, svg_, export_svg, 0);
     write(files, markdown_, export_markdown, kTop);
-    if (html_.empty() && csv_.empty() && svg_.empty() && markdown_.empty()) {
+    write(files, summary_, summary, kTop);
+    if (!has_output()) {
       const std::string table = table_of(files, After::report, query_, top_ > 0 ? top_ : kTop);
       std::fwrite(table.data(), 1, table.size(), stdout);
     }
@@ -95,12 +101,24 @@ class ReportCommand final : public Command {
     if (!level) throw WrongUse("--level takes dram, l2 or l1, not '" + level_ + "'.");
     query_.level = *level;
     query_.layers = layer_patterns(layers_);
-    const bool files = !html_.empty() || !csv_.empty() || !svg_.empty() || !markdown_.empty();
+    const bool files = has_output();
     if (operators_ && (files || query_.kernels || query_.depth || query_.each))
       throw WrongUse("--operators is a table of its own: with --layer and --top alone.");
-    if (query_.depth && (files || query_.kernels))
+    const bool rows_of_a_chart =
+        !html_.empty() || !csv_.empty() || !svg_.empty() || !markdown_.empty();
+    if (query_.depth && (rows_of_a_chart || query_.kernels))
       throw WrongUse(
           "--depth applies to the table's layers: leave out --kernels and output files.");
+  }
+
+  [[nodiscard]] bool has_output() const {
+    return !html_.empty() || !csv_.empty() || !svg_.empty() || !markdown_.empty() ||
+           !summary_.empty();
+  }
+
+  static std::string summary(const std::vector<Report>& reports,
+                             const std::vector<std::string>& names, const ExportOptions& options) {
+    return export_summary(reports, names, options.query, options.rows);
   }
 
   void check_layers(const ReportFiles& files) const {
@@ -136,8 +154,7 @@ class ReportCommand final : public Command {
 
   // Times of single launches are in recordings alone: reports have their means.
   int write_trace() {
-    const bool others = !html_.empty() || !csv_.empty() || !svg_.empty() || !markdown_.empty();
-    if (files_.size() != 1 || others)
+    if (files_.size() != 1 || has_output())
       throw WrongUse(
           "--trace takes one recording, and no other output: gable report REC --trace OUT.");
     const RecordingResult read = read_recording(files_.front());
@@ -160,7 +177,7 @@ class ReportCommand final : public Command {
   std::size_t top_ = 0;
   bool operators_ = false;
   std::FILE* remarks_ = stdout;
-  std::string html_, svg_, csv_, markdown_, trace_;
+  std::string html_, svg_, csv_, markdown_, summary_, trace_;
 };
 
 }  // namespace

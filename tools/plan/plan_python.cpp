@@ -6,13 +6,11 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "tools/base/wrong_use.h"
-#include "tools/launch/install.h"
 #include "tools/launch/launch.h"
+#include "tools/launch/python_side.h"
 
 namespace gable {
 namespace {
@@ -46,24 +44,10 @@ class Answer {
   int file_;
 };
 
-// Modules of the Python side, before those of the user.
-void show_python_side() {
-  const std::string startup = python_startup_folder();
-  if (startup.empty())
-    throw WrongUse(
-        "Gable's Python side is not complete beside this program, so no model can be built: build "
-        "it with cmake --build BUILD --target gable_python, or install Gable again.");
-  const std::string folder = std::filesystem::path(startup).parent_path().string();
-  const char* before = std::getenv("PYTHONPATH");  // NOLINT(concurrency-mt-unsafe)
-  const std::string all =
-      before == nullptr || *before == '\0' ? folder : folder + ":" + std::string(before);
-  setenv("PYTHONPATH", all.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
-}
-
 }  // namespace
 
 PlanAnswer ask_python(const PlanRequest& request) {
-  show_python_side();
+  show_python_side("no model can be built");
   const Answer answer;
   const std::string python = request.python.empty() ? "python3" : request.python;
   std::vector<std::string> words = {python, "-m", "gable_profiler._plan",

@@ -46,6 +46,7 @@ struct TableRows {
   std::string time;                       // what shares are of: time_of_shares
 };
 
+// The rows point into `reports`, which must outlive them.
 [[nodiscard]] TableRows table_rows(const std::vector<Report>& reports, const RowQuery& query = {});
 
 // How often the unit of the report happened: a step's numbers times this are the run's.

@@ -59,12 +59,18 @@ def _reports():
     return {entry.path: entry.stat().st_mtime_ns for entry in os.scandir(_folder.name) if entry.name.endswith(".json")}
 
 
+def _is_ours(path):
+    """Not that of a program which the cell started."""
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)["run"]["pid"] == os.getpid()
+
+
 def _await_report(before):
     """The report of the block that has just ended; None where there is none."""
     library, until = _library.library(), time.monotonic() + _PATIENCE_S
     while not library.gable_queue_complete() and time.monotonic() < until:
         time.sleep(0.02)
-    new = {path: written for path, written in _reports().items() if before.get(path) != written}
+    new = {path: written for path, written in _reports().items() if before.get(path) != written and _is_ours(path)}
     return max(new, key=new.get, default=None)
 
 
