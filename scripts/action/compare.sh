@@ -57,7 +57,7 @@ profile() {  # side, number
   [[ $status == 0 ]] || refuse "The program ended with exit code $status on the $1, in run $2 of $GABLE_RUNS."
   [[ -s $out/$1-$2.json ]] || refuse "The program left no report on the $1, in run $2 of $GABLE_RUNS: the log says why."
 }
-# In turns, and each side first as often as the other: a GPU that warms up is then no one's fault.
+# In turns, the base first and then the head first, so that a GPU that warms up favours neither side.
 for ((i = 1; i <= GABLE_RUNS; ++i)); do
   if ((i % 2)); then order=(base head); else order=(head base); fi
   for side in "${order[@]}"; do profile "$side" "$i"; done

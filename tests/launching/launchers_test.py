@@ -113,10 +113,13 @@ class Slurm(Job):
         self.assert_one_table(log, 2)
 
     def test_a_job_whose_time_is_up(self):
-        """Slurm's warning ends the program, and the report is complete."""
+        """Slurm's warning ends it before its time does, and there are the reports and the table."""
         script = blocks("Slurm")[1].replace("--time=10", "--time=1").replace("TERM@60", "TERM@50")
-        self.type(script.strip() + " || true", TRAIN_STEPS="100000000", **self.variables)
+        run = self.type(script.strip() + " || true", TRAIN_STEPS="100000000", **self.variables)
+        job = re.search(r"Submitted batch job (\d+)", run.stdout).group(1)
+        self.assertRegex(self.type(f"scontrol show job {job}", **self.variables).stdout, r"JobState=FAILED .*")
         self.assertEqual([report["run"]["complete"] for report in self.reports().values()], [True, True])
+        self.assert_one_table((self.folder / "job.log").read_text(encoding="utf-8"), 2)
 
     def test_the_variables(self):
         run = self.type(blocks("Slurm")[2], **self.variables)

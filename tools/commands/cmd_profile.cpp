@@ -165,8 +165,12 @@ class ProfileCommand final : public Command {
     OtherRanks others;
     const auto place = told_place();
     const bool first_rank = place && place->rank == 0;
-    if (first_rank && !is_written_in_place(settings_.output))
-      others = await_other_ranks({settings_.output, settings_.ranks, *place, paths, began_});
+    if (first_rank && !is_written_in_place(settings_.output)) {
+      RanksWanted wanted{settings_.output, settings_.ranks, *place, paths, began_};
+      // The launcher ends the other ranks once it sees that this one failed.
+      if (ended.exit_code != 0) wanted.for_missing = wanted.for_incomplete = {};
+      others = await_other_ranks(wanted);
+    }
     paths.insert(paths.end(), others.paths.begin(), others.paths.end());
     if (paths.empty() && !written.empty()) return ended.exit_code;
     if (paths.empty() && manifest.saw_rank_left_out()) {

@@ -49,8 +49,8 @@ def _prepare(options):
     if _cuda_has_started():
         raise UsageError("CUDA has started in this kernel, and Gable can only come before: restart the kernel, and load gable in the first cell.")
     variables = json.loads(_gable("env", "--json", *options, "-o", os.path.join(_folder.name, "report.json"), "--wait", str(_NEVER)))
-    variables.pop("PYTHONPATH", None)  # the package is here already; programs that cells start are not profiled
-    os.environ.update(variables)
+    variables.pop("PYTHONPATH", None)  # the package is here already
+    os.environ.update(variables)  # programs that cells start have these too, and wait for ever
     _startup.wait_for_torch()
 
 
