@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the packages of this checkout, for x86-64 and for aarch64: a tarball, a Debian package and a wheel each, with licences and an
-# SBOM; the first two have manual pages and completions, too. Prints their sizes and checksums, which are in SHA256SUMS, too.
+# Builds the packages of this checkout, for x86-64 and for aarch64: a tarball, a Debian package, a wheel and a conda package each, with
+# licences and an SBOM; all but the wheel have manual pages and completions, too. Prints their sizes and checksums, which are in SHA256SUMS, too.
 #   scripts/release.sh                   into the folder packages
 #   scripts/release.sh -o DIR            into DIR
 #   scripts/release.sh --arch aarch64    for one architecture alone
@@ -55,6 +55,7 @@ for arch in "${archs[@]}"; do
   made+=("$(scripts/package/tarball.sh "$stage" "$out")")
   made+=("$(scripts/package/deb.sh "$stage" "$out")")
   made+=("$(build-release/package/bin/python scripts/package/wheel.py "$build" "$stage" "$out")")
+  made+=("$(build-release/package/bin/python scripts/package/conda.py "$stage" "$out")")
 done
 cp "$stage/share/doc/gable-profiler/sbom.spdx.json" "$out/"
 made+=("$out/sbom.spdx.json")

@@ -225,8 +225,8 @@ fetch_hazards() {
 
 fetch_packaging() {
   install_packages "${package_packages[@]}"
-  fill_environment "$1/package" auditwheel,scikit_build_core,spdx_tools,wheel,ziglang 'auditwheel and a compiler' 'nothing can be packaged' \
-    auditwheel==6.8.2 scikit-build-core==0.11.6 spdx-tools==0.8.5 wheel==0.48.0 ziglang==0.17.1
+  fill_environment "$1/package" auditwheel,rattler,rattler_build,scikit_build_core,spdx_tools,wheel,ziglang 'auditwheel and a compiler' 'nothing can be packaged' \
+    auditwheel==6.8.2 py-rattler==0.28.0 py-rattler-build==0.73.0 scikit-build-core==0.11.6 spdx-tools==0.8.5 wheel==0.48.0 ziglang==0.17.1
   [[ -x $1/package/bin/python ]] || exit 1
 }
 

@@ -77,8 +77,8 @@ class Release(unittest.TestCase):
         return self.file(f"*_{arch}.whl")
 
     def test_what_was_made_is_listed(self):
-        self.assertEqual(run("sha256sum", "-c", "SHA256SUMS", cwd=self.out).stdout.count(": OK"), 7)
-        patterns = [pattern for arch, debian in ARCHITECTURES.items() for pattern in (f"*-linux-{arch}.tar.gz", f"*_{debian}.deb", f"*_{arch}.whl")]
+        self.assertEqual(run("sha256sum", "-c", "SHA256SUMS", cwd=self.out).stdout.count(": OK"), 9)
+        patterns = [pattern for arch, debian in ARCHITECTURES.items() for pattern in (f"*-linux-{arch}.tar.gz", f"*_{debian}.deb", f"*_{arch}.whl", f"*-{arch}_0.conda")]
         for pattern in (*patterns, "*.json"):
             self.assertIn(self.file(pattern).name, self.table)
 
@@ -135,6 +135,16 @@ class Release(unittest.TestCase):
                 said = run(here / "bin" / "gable", "profile", "--playback", RECORDING, *PROFILE, cwd=here)
                 self.assertIn("step/block", said.stderr)
                 run(here / "bin" / "python", "-c", "import gable, gable_profiler", cwd=here)
+
+    def test_the_conda_package_installs_and_runs(self):
+        """From a channel of its own, by what mamba and pixi are made of."""
+        prefix = WORK / "conda"
+        said = run(self.tools / "python", ROOT / "tests" / "package" / "conda_install.py", self.file(f"*-{HERE}_0.conda"), WORK / "channel", prefix)
+        self.assertEqual(said.stdout, "gable-profiler\n")
+        said = run(prefix / "bin" / "gable", "profile", "--playback", RECORDING, *PROFILE, "-o", "conda.json")
+        self.assertIn("step/block", said.stderr)
+        self.assertNotIn("missing", said.stderr)
+        self.assertTrue((prefix / "share" / "man" / "man1" / "gable-profile.1").is_file())
 
     def test_both_architectures_write_the_same_report(self):
         run(self.tarball(HERE) / "bin" / "gable", "profile", "--playback", RECORDING, *PROFILE, "-o", "here.json")
