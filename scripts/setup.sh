@@ -17,6 +17,8 @@
 #                                          older and other machines into BUILD
 #   scripts/setup.sh --programs BUILD      what the programs in tests/programs import into BUILD, 2 GB; a notice where not
 #   scripts/setup.sh --launching BUILD     pytest, Jupyter's kernel and what checks Kubernetes' manifests into BUILD, for the tests in tests/launching
+#   scripts/setup.sh --fleet BUILD         DuckDB, Arrow, Plotly, Dask and Polars into BUILD, for the tests in tests/fleet; a notice where not
+#   scripts/setup.sh --spark BUILD         Java, and Spark into the same place, for the long form of these tests
 #   scripts/setup.sh --slurm               Slurm's daemons, for the long form of these tests
 #   scripts/setup.sh --hazards BUILD       compilers, allocators and servers for the long form of the table of hazards; a notice where not
 set -euo pipefail
@@ -217,6 +219,17 @@ fetch_launching() {
   fi
 }
 
+fetch_fleet() {
+  fill_environment "$1/fleet" dask.dataframe,distributed,duckdb,plotly,polars,pyarrow,rich 'DuckDB, Arrow and Dask' 'the tests of fleets are skipped' \
+    'dask[dataframe]==2026.8.0' distributed==2026.8.0 duckdb==2.0.1 pandas==3.1.1 plotly==7.1.0 polars==2.1.0 pyarrow==26.0.1 rich==15.0.0
+}
+
+fetch_spark() {
+  fetch_fleet "$1"
+  install_packages default-jre-headless:java
+  "$1/fleet/bin/python" -c 'import pyspark' 2>/dev/null || "$1/fleet/bin/python" -m pip install --quiet --disable-pip-version-check pyspark==4.3.0 >&2
+}
+
 fetch_hazards() {
   install_packages "${hazard_packages[@]}"
   fill_environment "$1/hazards" distributed,gunicorn,ray,uvicorn 'the servers' 'the table of hazards skips them' \
@@ -342,6 +355,14 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --launching <build folder>"
     fetch_launching "$2"
     ;;
+  --fleet)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --fleet <build folder>"
+    fetch_fleet "$2"
+    ;;
+  --spark)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --spark <build folder>"
+    fetch_spark "$2"
+    ;;
   --slurm) install_packages "${slurm_packages[@]}" ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD, --programs BUILD, --launching BUILD, --slurm and --hazards BUILD" ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD, --programs BUILD, --launching BUILD, --fleet BUILD, --spark BUILD, --slurm and --hazards BUILD" ;;
 esac

@@ -73,6 +73,7 @@ scripts/setup.sh --browser "$tests"
 scripts/setup.sh --disassembler "$tests"
 scripts/setup.sh --secrets "$tests"
 scripts/setup.sh --launching "$tests"
+scripts/setup.sh --fleet "$tests"
 build "$preset"
 phase 'running the tests'
 run_tests "$tests" --preset "$([[ $all == yes ]] && echo nightly || echo "$preset")"

@@ -125,7 +125,7 @@ class Mcp(unittest.TestCase):
 
     def test_wrong_use(self):
         for words, sentence in ((("--folder", "/no/such"), "gable: --folder: there is no folder /no/such.\n"),
-                                (("--python", "no-such-python"), "gable: The program 'no-such-python' was not found in PATH. The server needs")):
+                                (("--python", "no-such-python"), "gable: The program 'no-such-python' was not found in PATH. This command needs")):
             done = subprocess.run([GABLE, "mcp", *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
             self.assertEqual(done.returncode, 2)
             self.assertIn(sentence, done.stderr)

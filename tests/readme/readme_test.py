@@ -14,6 +14,7 @@ import tempfile
 import unittest
 
 ROOT, BUILD = pathlib.Path(sys.argv.pop(1)), pathlib.Path(sys.argv.pop(1))
+FLEET = BUILD / "fleet" / "bin" / "python"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 HAS_GPU = os.path.exists("/dev/nvidiactl")
 # A program of one's own, standing in for `python train.py`: the sample on the playback GPU, with launches enough for
@@ -67,7 +68,7 @@ class Commands(unittest.TestCase):
         environment = {k: v for k, v in os.environ.items() if k not in ("GABLE_OPTIONS", "LD_LIBRARY_PATH")
                        and not k.endswith("_INJECTION64_PATH")}
         environment |= {"GABLE_QUICKSTART_BUILD": str(BUILD), "README_PLAYBACK": str(BUILD / "lib" / "playback"),
-                        "README_PROGRAM": str(BUILD / "bin" / "gable-sample"), "GABLE_PLAYBACK": str(self.here / "gpu.jsonl"),
+                        "README_PROGRAM": str(BUILD / "bin" / "gable-sample"), "GABLE_PLAYBACK": str(self.here / "gpu.jsonl"), "GABLE_PYTHON": str(FLEET),
                         "PATH": f"{self.here / 'stubs'}:{BUILD / 'bin'}:{os.environ['PATH']}"}
         # The quickstart itself needs the real python nowhere: its build is finished.
         return subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=self.here, env=environment, timeout=240,
@@ -153,9 +154,14 @@ class Commands(unittest.TestCase):
             with open(self.here / "gable-node1-4711.json", encoding="utf-8") as file:
                 report = json.load(file)
             report["run"].update(rank=rank, pid=4711 + rank)
-            (self.here / f"rank-{rank}.json").write_text(json.dumps(report), encoding="utf-8")
+            (self.here / "reports").mkdir(exist_ok=True)
+            for name in (f"rank-{rank}.json", f"run-rank{rank}.json", f"reports/run-rank{rank}.json"):
+                (self.here / name).write_text(json.dumps(report), encoding="utf-8")
         pages = set()
         for page, lines in examples():
+            if page in ("export.md", "fleet.md") and not FLEET.exists():
+                pages.add(page)  # scripts/setup.sh --fleet was not run
+                continue
             if page == "window.md":
                 continue  # about a program that runs: tests/report/window_test.py has one
             # The lines of a page's block belong together only where the first sets something up.

@@ -4,11 +4,9 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include "tools/commands/command.h"
 #include "tools/launch/injection.h"
-#include "tools/launch/launch.h"
 #include "tools/launch/python_side.h"
 
 namespace gable {
@@ -25,17 +23,14 @@ class McpCommand final : public Command {
     std::error_code code;
     if (!std::filesystem::is_directory(folder_, code))
       throw WrongUse("--folder: there is no folder " + folder_ + ".");
-    show_python_side("no server can be started");
     const std::string program = std::filesystem::read_symlink("/proc/self/exe", code).string();
-    const Ended ended = run_program({python_, "-m", "gable_profiler._mcp", "--program=" + program,
-                                     "--folder=" + full_path(folder_)});
-    if (!ended.not_started.empty())
-      throw WrongUse(ended.not_started + " The server needs a Python: name one with --python.");
-    return ended.exit_code;
+    return run_python_side(python_, "gable_profiler._mcp",
+                           {"--program=" + program, "--folder=" + full_path(folder_)},
+                           "no server can be started");
   }
 
  private:
-  std::string folder_ = ".", python_ = "python3";
+  std::string folder_ = ".", python_ = default_python();
 };
 
 }  // namespace

@@ -76,6 +76,13 @@ std::string python_startup_folder() {
   return missing_of(kPythonFiles).empty() ? folder : std::string();
 }
 
+std::string python_folder_of(const std::string& module) {
+  std::string file = module;
+  std::replace(file.begin(), file.end(), '.', '/');
+  return beside_program("python/" + file + ".py").empty() ? std::string()
+                                                          : beside_program("python");
+}
+
 std::string no_python_side() {
   return lacking("Gable's Python side, which names the modules of PyTorch programs, ", kPythonFiles,
                  "python") +

@@ -16,6 +16,10 @@ namespace gable {
 [[nodiscard]] std::string python_startup_folder();
 [[nodiscard]] std::string no_python_side();  // the sentence for it
 
+// The folder that a command's part written in Python is in, or empty where `module`, such as
+// "gable_fleet.export", is missing.
+[[nodiscard]] std::string python_folder_of(const std::string& module);
+
 // The folder of the playback GPU (libcuda.so.1, libcupti.so.13, gable-player …), or empty where one
 // of its files is missing.
 [[nodiscard]] std::string playback_folder();

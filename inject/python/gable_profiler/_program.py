@@ -13,6 +13,7 @@ def path():
 
 def main():
     program = path()
+    os.environ.setdefault("GABLE_PYTHON", sys.executable)  # for commands that are written in Python; pipx puts it on no PATH
     try:
         os.execv(program, [program, *sys.argv[1:]])
     except OSError as problem:
