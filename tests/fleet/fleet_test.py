@@ -115,6 +115,17 @@ class Losses(FleetTest):
         self.assertEqual(answers["layers"], sorted(answers["layers"], key=lambda row: -row["lost_gpu_hours"]))
         self.assertNotIn("", {row["layer"] for row in answers["layers"]})  # no kernel is the program's own
 
+    def test_every_gpu_of_a_process_counts(self):
+        report = played(self.folder, "small/two_devices.jsonl", "--step-range", "^step")
+        report["run"]["wall_time_s"] = 1800
+        self.write("reports/job/run.json", report)
+        answers = self.judged()
+        self.assertEqual((answers["fleet"]["gpus"], answers["fleet"]["gpu_hours"]), (2, 1))
+        saved = sum(layer["saving_ns"] for layer in report["layers"] if layer["parent"] is None)
+        self.assertGreater(saved, 0)
+        self.assertAlmostEqual(answers["jobs"][0]["lost_gpu_hours"], saved / report["step"]["wall_ns"]["mean"] / 2)
+        self.assertAlmostEqual(sum(row["lost_gpu_hours"] for row in answers["layers"]), answers["jobs"][0]["lost_gpu_hours"])
+
     def test_runs_without_steps_are_named_and_lose_nothing_known(self):
         template = layers_report(self.folder)
         self.job(template, "job", ranks=4, change=lambda report, rank: report["run"].update(unit="run", complete=False))
