@@ -2,6 +2,7 @@
 """gable export: reports into a Parquet dataset, on all cores."""
 import argparse
 import concurrent.futures
+import contextlib
 import hashlib
 import json
 import multiprocessing
@@ -11,6 +12,7 @@ import sys
 
 try:
     import pyarrow
+    import rich.console
     import rich.progress
 except ImportError as missing:
     sys.exit(f"gable: {sys.executable} has no {missing.name}: run '{sys.executable} -m pip install \"pyarrow>=14\" rich' (pip install "
@@ -68,7 +70,7 @@ def export(options):
 
 
 def count(number, word):
-    return f"{number} {word}" + ("" if number == 1 else "s")
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
 def find(names):
@@ -119,15 +121,25 @@ def converted(dataset, blocks, workers):
     for job, _ in blocks:
         for table in TABLES:
             os.makedirs(dataset.path(table, job), exist_ok=True)
-    with rich.progress.Progress(*rich.progress.Progress.get_default_columns(), rich.progress.MofNCompleteColumn(),
-                                console=rich.console.Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("reports", total=sum(len(paths) for _, paths in blocks))
+    with shown(sum(len(paths) for _, paths in blocks)) as advance:
         # Not a fork: Arrow has threads.
         with concurrent.futures.ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
             running = {pool.submit(convert, dataset, job, paths): len(paths) for job, paths in blocks}
             for done in concurrent.futures.as_completed(running):
-                progress.advance(task, running[done])
+                advance(running[done])
                 yield done.result()
+
+
+@contextlib.contextmanager
+def shown(total):
+    """A bar on a terminal, nothing elsewhere: a function that takes how many more reports are done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with rich.progress.Progress(*rich.progress.Progress.get_default_columns(), rich.progress.MofNCompleteColumn(),
+                                console=rich.console.Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reports", total=total)
+        yield lambda more: progress.advance(task, more)
 
 
 def convert(dataset, job, paths):
