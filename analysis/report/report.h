@@ -337,6 +337,8 @@ struct RunInfo {
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
   std::string started_at;  // ISO 8601, UTC
+  // Which of the process's queues of windows this is of, from 1 on; empty where there was none.
+  std::optional<std::int64_t> queue;
   Maybe wall_time_s;
   Source source = Source::cupti;
   Unit unit = Unit::run;

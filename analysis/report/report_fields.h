@@ -110,6 +110,7 @@ void fields(auto& f, Of<RunInfo> auto& run) {
   f("pid", run.pid);
   f("rank", run.rank);
   f("started_at", run.started_at);
+  f("queue", run.queue);
   f("wall_time_s", run.wall_time_s);
   f.word("source", run.source);
   f.word("unit", run.unit);

@@ -96,6 +96,26 @@ std::string budget_text(double percent) {
   return std::string(digits.data(), end) + "%";
 }
 
+// "90s", "10m", "1h", "1d": seconds.
+std::uint32_t read_every(const std::string& text) {
+  constexpr std::uint32_t kMostS = 365 * 86'400;
+  std::uint32_t number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  const std::uint64_t scale = unit == "s"   ? 1
+                              : unit == "m" ? 60
+                              : unit == "h" ? 3'600
+                              : unit == "d" ? 86'400
+                                            : 0;
+  const std::uint64_t seconds = number * scale;
+  if (code != std::errc() || seconds == 0 || seconds > kMostS) {
+    throw CLI::ValidationError(
+        "--every takes a time from 1s to 365d such as 30s, 10m, 1h or 1d, not " +
+        quoted_for_message(text) + ".");
+  }
+  return static_cast<std::uint32_t>(seconds);
+}
+
 std::string phases_text(const Settings& settings) {
   std::string text;
   const auto add = [&text](bool wanted, const char* name) {
@@ -159,6 +179,9 @@ void add_collection_options(CLI::App& app, Settings& settings) {
   app.add_option_function<std::string>(
          "--budget", [&settings](const std::string& text) { settings.budget = read_budget(text); })
       ->take_last();
+  app.add_option_function<std::string>(
+         "--every", [&settings](const std::string& text) { settings.every_s = read_every(text); })
+      ->take_last();
   declare_choice<ModuleLayers>(app, "--layers", settings.layers);
   app.add_flag("--allocations", settings.allocations);
   app.add_flag("--stacks", settings.stacks);
@@ -221,6 +244,7 @@ std::string to_options(const Settings& settings) {
     add("--metrics", list);
   }
   if (settings.budget) add("--budget", budget_text(*settings.budget));
+  if (settings.every_s) add("--every", std::to_string(*settings.every_s) + "s");
   add_choice("--layers", settings.layers, defaults.layers);
   if (settings.allocations) add("--allocations", "true");
   if (settings.stacks) add("--stacks", "true");
@@ -236,6 +260,9 @@ std::string to_options(const Settings& settings) {
 }
 
 std::string contradiction(const Settings& settings) {
+  if (settings.every_s && settings.then == Then::stop)
+    return "--every measures again and again, and --then stop ends the program after its first "
+           "queue: leave one of them out.";
   if (settings.scope != CounterScope::range) return {};
   const std::string takes = "--scope range counts the launches of a layer together and takes no ";
   if (settings.replay == Replay::kernel)

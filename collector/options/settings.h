@@ -63,10 +63,11 @@ struct Settings {
   std::optional<RangesBy> ranges;
   CounterScope scope = CounterScope::kernel;
   Replay replay = Replay::none;
-  std::vector<std::string> metrics;  // --metrics: named sets and metrics; empty is roofline
-  std::optional<double> budget;      // --budget: added wall time, percent of the program's
-  std::string record;                // --record: file for a recording of the run; empty: none
-  std::string ranks;                 // --ranks: ranks that write a report; empty: all
+  std::vector<std::string> metrics;      // --metrics: named sets and metrics; empty is roofline
+  std::optional<double> budget;          // --budget: added wall time, percent of the program's
+  std::optional<std::uint32_t> every_s;  // --every: from the beginning of one queue to the next
+  std::string record;                    // --record: file for a recording of the run; empty: none
+  std::string ranks;                     // --ranks: ranks that write a report; empty: all
   Then then = Then::go_on;
   std::uint32_t max_keys = 20000;
   bool no_command = false;   // --no-command: reports do not hold the program's command line

@@ -123,6 +123,7 @@ RunInfo ReportOutput::describe_run(Windows& windows, const Environment& environm
   run.pid = getpid();
   run.rank = environment.rank;
   run.started_at = started_at_;
+  run.queue = queue_.load();
   run.wall_time_s = static_cast<double>(steady_ns() - rt_.started_ns) * 1e-9;
   run.source = environment.played ? Source::playback : Source::cupti;
   run.unit = windows.steps_known() ? Unit::step : Unit::run;

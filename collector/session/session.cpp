@@ -29,12 +29,17 @@ std::shared_ptr<Helpers> helpers_of(Runtime& rt) {
   return helpers;
 }
 
+std::optional<std::chrono::seconds> every(const Settings& settings) {
+  if (!settings.every_s) return std::nullopt;
+  return std::chrono::seconds(*settings.every_s);
+}
+
 }  // namespace
 
 Session::Session(Runtime& rt, CuptiApi api)
     : c_(rt, std::move(api), hooks()),
       subscription_(c_.api),
-      worker_(*this, rt.notes),
+      worker_(*this, rt.notes, every(rt.settings)),
       flusher_(c_.api, c_.activity, [this] { return worker_.dying(); }),
       records_(c_),
       reports_(c_, records_),

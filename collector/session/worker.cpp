@@ -155,7 +155,25 @@ void Worker::obey(Command command) {
   }
 }
 
+void Worker::queue_opened() {
+  over_.store(tasks_.ending());
+  if (every_) due_ = std::chrono::steady_clock::now() + *every_;
+}
+
+// --every, once no queue is open.
+void Worker::open_due_queue() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!every_ || now < due_ || !over_.load(std::memory_order_relaxed) || tasks_.ending()) return;
+  if (const auto refused = tasks_.open_queue({}); !refused.empty()) {
+    notes_.say("no queue was opened by --every: " + refused);
+    due_ = now + *every_;
+  } else {
+    queue_opened();
+  }
+}
+
 void Worker::work() {
+  if (every_) due_ = std::chrono::steady_clock::now() + *every_;
   std::uint64_t last_threads = steady_ns();
   for (;;) {
     pollfd waiting[] = {{read_end_.get(), POLLIN, 0}, {requests_.descriptor(), POLLIN, 0}};
@@ -170,6 +188,7 @@ void Worker::work() {
         last_threads = now;
         look_for_last_thread();
       }
+      open_due_queue();
       if (!over_.load(std::memory_order_relaxed)) tasks_.tend();
     } catch (const std::exception& problem) {
       notes_.say(std::string("collecting met a problem (") + problem.what() +

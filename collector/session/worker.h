@@ -55,7 +55,9 @@ class Worker {
     signal,        // a signal came: its number is the next byte
   };
 
-  Worker(WorkerTasks& tasks, Notes& notes) : tasks_(tasks), notes_(notes) {}
+  // `every`: from the beginning of one queue to the next, if the worker is to open further ones.
+  Worker(WorkerTasks& tasks, Notes& notes, std::optional<std::chrono::seconds> every)
+      : tasks_(tasks), notes_(notes), every_(every) {}
 
   [[nodiscard]] bool start();  // false if no thread could be started
   // Safe in a signal handler and anywhere else.
@@ -76,7 +78,8 @@ class Worker {
   void work();
   void read_commands();
   void obey(Command command);
-  void queue_opened() { over_.store(tasks_.ending()); }
+  void queue_opened();
+  void open_due_queue();
   void open_signal_queue();
   void open_block_queue();
   void answer();
@@ -88,6 +91,8 @@ class Worker {
 
   WorkerTasks& tasks_;
   Notes& notes_;
+  const std::optional<std::chrono::seconds> every_;
+  std::chrono::steady_clock::time_point due_;  // of the next queue; the worker's alone
   OwnDescriptor read_end_, write_end_;
   // Commands that could not be sent because the program closed the pipe: a bit for each but
   // `signal`.

@@ -69,6 +69,7 @@ class Window(SmallTest):
         code, out, err = running.end()
         self.assertEqual((code, out), (0, "done\n"), err)
         self.assertEqual(gable_run.read_text(running.violations), "")
+        return err
 
     def test_queues_on_demand(self):
         running = self.running("on_demand")
@@ -80,6 +81,16 @@ class Window(SmallTest):
         os.kill(running.pid, signal.SIGUSR2)
         self.assert_queue(running, 3, 1)
         self.assert_queue(running, 1, 1)  # is still there
+        said = self.assert_ends_well(running)
+        # The table is of the newest; a process is one process however often it was measured.
+        self.assertNotIn("processes", said)
+        self.assertEqual(re.findall("^Report: (.*)$", said, re.MULTILINE), [running.report_path(3)])
+        self.assertIn(f"\n2 earlier reports: {running.report_path(1)} to {running.report_path(2)}\n", said)
+
+    def test_queues_again_and_again(self):
+        running = self.running("every", *STEPS, "--every", "1s")
+        for queue in (1, 2, 3):
+            self.assert_queue(running, queue, 1)
         self.assert_ends_well(running)
 
     def test_one_queue_at_a_time(self):

@@ -187,6 +187,7 @@ class ProfileCommand final : public Command {
     // One table for the job, not one for each rank.
     if (place && !first_rank) return ended.exit_code;
     ReportFiles files = read_reports(paths);
+    const std::vector<std::string> earlier = take_out_earlier_queues(files);
     sort_by_rank(files);
     for (const std::string& problem : files.problems) say(problem);
     if (!others.paths.empty()) files.glob = glob_of_ranks(settings_.output);
@@ -199,6 +200,12 @@ class ProfileCommand final : public Command {
     } else {
       print_line(stderr,
                  "Reports of " + std::to_string(files.paths.size()) + " processes: " + files.glob);
+    }
+    if (!earlier.empty()) {
+      print_line(stderr, earlier.size() == 1 ? "An earlier report of it: " + earlier.front()
+                                             : std::to_string(earlier.size()) +
+                                                   " earlier reports: " + earlier.front() + " to " +
+                                                   earlier.back());
     }
     say_what_is_not_shown(others);
     if (!html_.empty() && !files.reports.empty()) write_page_too(files);

@@ -16,6 +16,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "collector/options/shell_words.h"
@@ -108,6 +109,37 @@ ReportFiles read_reports(const std::vector<std::string>& paths) {
     }
   }
   return files;
+}
+
+std::vector<std::string> take_out_earlier_queues(ReportFiles& files) {
+  using Process = std::tuple<std::string, std::int64_t, std::optional<std::int64_t>, std::string>;
+  const auto process_of = [](const RunInfo& run) {
+    return Process(run.hostname, run.pid, run.rank, run.started_at);
+  };
+  const auto worth = [](const RunInfo& run) {
+    return std::pair(run.steps.hw + run.steps.flops + run.steps.time > 0, run.queue.value_or(0));
+  };
+  std::map<Process, std::size_t> newest;  // of those with a queue: others are no live reports
+  for (std::size_t i = 0; i < files.reports.size(); ++i) {
+    const RunInfo& run = files.reports[i].run;
+    if (!run.queue) continue;
+    const auto [place, first] = newest.emplace(process_of(run), i);
+    if (!first && worth(files.reports[place->second].run) < worth(run)) place->second = i;
+  }
+  ReportFiles left;
+  std::vector<std::string> earlier;
+  for (std::size_t i = 0; i < files.reports.size(); ++i) {
+    const RunInfo& run = files.reports[i].run;
+    if (run.queue && newest.at(process_of(run)) != i) {
+      earlier.push_back(files.paths[i]);
+      continue;
+    }
+    left.paths.push_back(files.paths[i]);
+    left.reports.push_back(std::move(files.reports[i]));
+  }
+  files.reports = std::move(left.reports);
+  files.paths = std::move(left.paths);
+  return earlier;
 }
 
 void fit_terminal(std::size_t& columns, bool& colours, bool standard_error) {

@@ -27,6 +27,10 @@ void check_each_once(const std::vector<std::string>& paths, const std::string& w
 // If each report is of a rank of its own, puts them in the order of the ranks.
 void sort_by_rank(ReportFiles& files);
 
+// Leaves the newest report of each process that was measured several times: the newest of those
+// that measured anything, if there is one. Returns the paths of the others, in their order.
+[[nodiscard]] std::vector<std::string> take_out_earlier_queues(ReportFiles& files);
+
 // Sets the width and colour support of the terminal on standard output (or standard error); leaves
 // them unchanged without a terminal.
 void fit_terminal(std::size_t& columns, bool& colours, bool standard_error = false);

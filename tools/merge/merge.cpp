@@ -173,6 +173,7 @@ void merge_runs(const std::vector<Report>& reports, Report& out) {
                           ? Maybe(std::max(*run.wall_time_s, *from.wall_time_s))
                           : std::nullopt;
     if (from.hostname != run.hostname) run.hostname = "several";
+    if (from.queue != run.queue) run.queue.reset();
     steps.seen = std::min(steps.seen, from.steps.seen);
     steps.hw = std::min(steps.hw, from.steps.hw);
     steps.flops = std::min(steps.flops, from.steps.flops);

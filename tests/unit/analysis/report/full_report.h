@@ -138,6 +138,7 @@ inline Report full_report() {
   run.pid = 4711;
   run.rank = 3;
   run.started_at = "2030-01-02T03:04:05Z";
+  run.queue = 2;
   run.wall_time_s = v;
   run.source = Source::playback;
   run.unit = Unit::step;

@@ -4,7 +4,9 @@
 #include "collector/options/settings.h"
 
 #include <gtest/gtest.h>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 
 namespace gable {
@@ -31,6 +33,7 @@ void expect_equal(const Settings& a, const Settings& b) {
   EXPECT_EQ(a.replay, b.replay);
   EXPECT_EQ(a.metrics, b.metrics);
   EXPECT_EQ(a.budget, b.budget);
+  EXPECT_EQ(a.every_s, b.every_s);
   EXPECT_EQ(a.layers, b.layers);
   EXPECT_EQ(a.then, b.then);
   EXPECT_EQ(a.max_keys, b.max_keys);
@@ -103,6 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
                    },
                    "--metrics=roofline,dram__bytes.sum"},
         OneSetting{"budget", [](Settings& s) { s.budget = 2.5; }, "--budget=2.5%"},
+        OneSetting{"every", [](Settings& s) { s.every_s = 5400; }, "--every=5400s"},
         OneSetting{"layers", [](Settings& s) { s.layers = ModuleLayers::off; }, "--layers=off"},
         OneSetting{"allocations", [](Settings& s) { s.allocations = true; }, "--allocations=true"},
         OneSetting{"no_command", [](Settings& s) { s.no_command = true; }, "--no-command=true"},
@@ -161,6 +165,7 @@ TEST_P(SettingsWrong, IsOneSentenceAndTheDefaults) {
 }
 
 const std::string kNumber = " takes a whole number from ";
+const std::string kTime = "--every takes a time from 1s to 365d such as 30s, 10m, 1h or 1d, not ";
 const std::string kShare = " takes the share of the run that measuring may add, such as 3%, ";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -219,6 +224,13 @@ INSTANTIATE_TEST_SUITE_P(
         WrongText{"--budget 0", "--budget" + kShare + "not '0'."},
         WrongText{"--budget 3%%", "--budget" + kShare + "not '3%%'."},
         WrongText{"--budget nan", "--budget" + kShare + "not 'nan'."},
+        WrongText{"--every 60", kTime + "'60'."}, WrongText{"--every 0s", kTime + "'0s'."},
+        WrongText{"--every 366d", kTime + "'366d'."}, WrongText{"--every 1.5h", kTime + "'1.5h'."},
+        WrongText{"--every h", kTime + "'h'."},
+        WrongText{"--every 4294967296s", kTime + "'4294967296s'."},
+        WrongText{"--every 1h --then stop",
+                  "--every measures again and again, and --then stop ends the program after its "
+                  "first queue: leave one of them out."},
         WrongText{"--layers on", "--layers takes 'auto' or 'off', not 'on'."},
         WrongText{"--then exit", "--then takes 'continue' or 'stop', not 'exit'."},
         WrongText{"--output ''", "--output takes a file name, not an empty text."},
@@ -233,7 +245,8 @@ TEST(Settings, WhatIsNotSaidIsAsTheManualSays) {
   const Settings usual;
   EXPECT_EQ(usual.output, "gable-%h-%p.json");
   EXPECT_TRUE(usual.phase_hw && usual.phase_flops && usual.phase_time);
-  EXPECT_FALSE(usual.wait || usual.warmup || usual.active || usual.budget || usual.ranges);
+  EXPECT_FALSE(usual.wait || usual.warmup || usual.active || usual.budget || usual.ranges ||
+               usual.every_s);
   EXPECT_EQ(usual.repeat, 1u);
   EXPECT_EQ(usual.window, 200u);
   EXPECT_EQ(usual.max_keys, 20000u);
@@ -264,6 +277,12 @@ TEST(Settings, ABudgetIsAPositiveShare) {
   EXPECT_EQ(parse_options("--budget 1e-3").settings.budget, 0.001);
   for (const std::string wrong : {"1000.5", "0%", "-1", "%", "3x", "inf"})
     EXPECT_NE(parse_options("--budget " + wrong).error, "") << wrong;
+}
+
+TEST(Settings, ATimeHasAUnit) {
+  for (const auto& [text, seconds] : std::map<std::string, std::uint32_t>{
+           {"1s", 1}, {"90s", 90}, {"10m", 600}, {"1h", 3600}, {"365d", 31'536'000}})
+    EXPECT_EQ(parse_options("--every " + text).settings.every_s, seconds) << text;
 }
 
 TEST(Settings, AMetricIsTakenOnce) {

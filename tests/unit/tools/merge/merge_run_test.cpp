@@ -63,6 +63,7 @@ TEST(MergeRuns, WhatAllHaveInCommon) {
   Report a = process(1, 4), b = process(2, 3);
   a.run.started_at = "2026-01-02";
   b.run.started_at = "2026-01-01";
+  a.run.queue = b.run.queue = 2;
   a.run.wall_time_s = 10;
   b.run.wall_time_s = 12;
   a.run.steps = {10, 9, 8, 7, 1, "range", 5, 6};
@@ -81,6 +82,7 @@ TEST(MergeRuns, WhatAllHaveInCommon) {
   EXPECT_EQ(run.processes[1].step_host_ns, 50.0);
   EXPECT_TRUE(run.complete);
   EXPECT_EQ(run.started_at, "2026-01-01");
+  EXPECT_EQ(run.queue, 2);
   EXPECT_EQ(run.wall_time_s, 12.0);
   EXPECT_EQ(run.hostname, "node");
   EXPECT_EQ(run.steps.seen, 9u);
@@ -102,11 +104,14 @@ TEST(MergeRuns, WhereTheyDiffer) {
   a.run.steps.border = "range";
   a.run.steps.period = 5;
   a.run.steps.needed = 6;
+  a.run.queue = 1;
+  b.run.queue = 2;
   for (const auto& reports : {std::vector{a, b}, std::vector{b, a}}) {
     const RunInfo run = merged(reports).run;
     EXPECT_TRUE(run.ranks.empty());
     EXPECT_FALSE(run.complete);
     EXPECT_FALSE(run.wall_time_s);
+    EXPECT_FALSE(run.queue);
     EXPECT_EQ(run.hostname, "several");
     EXPECT_EQ(run.steps.border, "");
     EXPECT_FALSE(run.steps.period);
