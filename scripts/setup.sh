@@ -220,8 +220,9 @@ fetch_launching() {
 }
 
 fetch_fleet() {
-  fill_environment "$1/fleet" dask.dataframe,distributed,duckdb,plotly,polars,pyarrow,rich 'DuckDB, Arrow and Dask' 'the tests of fleets are skipped' \
-    'dask[dataframe]==2026.8.0' distributed==2026.8.0 duckdb==2.0.1 pandas==3.1.1 plotly==7.1.0 polars==2.1.0 pyarrow==26.0.1 rich==15.0.0
+  fill_environment "$1/fleet" dask.dataframe,distributed,duckdb,opentelemetry.sdk,opentelemetry.exporter.otlp.proto.http,plotly,polars,prometheus_client,pyarrow,rich 'DuckDB, Arrow and Dask' 'the tests of fleets are skipped' \
+    'dask[dataframe]==2026.8.0' distributed==2026.8.0 duckdb==2.0.1 opentelemetry-exporter-otlp-proto-http==1.45.2 opentelemetry-sdk==1.45.2 \
+    pandas==3.1.1 plotly==7.1.0 polars==2.1.0 prometheus_client==0.26.0 pyarrow==26.0.1 rich==15.0.0
 }
 
 fetch_spark() {

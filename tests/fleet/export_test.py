@@ -63,13 +63,14 @@ class Values(FleetTest):
     def test_what_is_derived(self):
         template = layers_report(self.folder)
         report = played(self.folder, "small/communicator.jsonl", "--step-range", "^step")
-        report["run"].update(rank=3, hostname="n1", pid=7, started_at="2026-03-02T08:00:00Z", command=["python", "train.py", "a b"])
+        report["run"].update(rank=3, hostname="n1", pid=7, started_at="2026-03-02T08:00:00Z", command=["python", "train.py", "a b"], wall_time_s=90.5)
         self.write("reports/one/a.json", report)
         self.write("reports/one/b.json", template)
         self.gable("export", "reports", "--parquet", "data")
         run, = self.asked("SELECT * FROM 'data/runs/*/*.parquet' WHERE rank = 3")
-        self.assertEqual((run["job"], run["file"], run["command"], run["gpus"], run["run"], run["started_at"]),
-                         ("one", "a.json", "python train.py 'a b'", 1, "n1:7:3:2026-03-02T08:00:00Z", "2026-03-02 08:00:00"))
+        self.assertEqual((run["job"], run["file"], run["command"], run["gpus"], run["run"], run["process"], run["started_at"], run["measured_at"]),
+                         ("one", "a.json", "python train.py 'a b'", 1, "n1:7:3:2026-03-02T08:00:00Z", "n1:7:3:2026-03-02T08:00:00Z",
+                          "2026-03-02 08:00:00", "2026-03-02 08:01:30.500000"))
         root = next(layer for layer in report["layers"] if layer["parent"] is None)
         step, = self.asked("SELECT * FROM 'data/steps/*/*.parquet' WHERE rank = 3")
         collective = root["collectives"]["time_ns"]

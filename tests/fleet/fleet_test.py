@@ -94,44 +94,60 @@ class Ranks(FleetTest):
         answers = self.judged()
         self.assertEqual((answers["fleet"]["compared"], answers["slow_ranks"]), (0, []))
         jobs = {row["job"]: row for row in answers["jobs"]}
-        self.assertIsNone(jobs["unknown"]["lost_gpu_hours"])
-        self.assertGreater(jobs["pair"]["lost_gpu_hours"], 0)
+        self.assertIsNone(jobs["unknown"]["lost_gpus"])
+        self.assertGreater(jobs["pair"]["lost_gpus"], 0)
         said, _ = self.gable("fleet", "data")
         self.assertIn("No ranks can be compared", said)
         self.assertNotIn("No rank is slow", said)
 
 
 class Losses(FleetTest):
-    def test_lost_hours_are_the_share_of_the_step_times_how_long_it_ran(self):
+    def test_lost_gpus_are_the_share_of_the_step_above_the_roofs(self):
         template = layers_report(self.folder)
         self.job(template, "job", ranks=4)
         answers = self.judged()
         root, step = layer_of(template, ""), 1.25 * synthetic.total(template)
         job, = answers["jobs"]
-        self.assertAlmostEqual(job["gpu_hours"], 4)
-        self.assertAlmostEqual(job["lost_gpu_hours"], 4 * root["saving_ns"] / step, delta=0.02 * 4)
+        self.assertEqual(job["gpus"], 4)
+        self.assertAlmostEqual(job["lost_gpus"], 4 * root["saving_ns"] / step, delta=0.02 * 4)
         # The layers' own losses are the job's.
-        self.assertAlmostEqual(sum(row["lost_gpu_hours"] for row in answers["layers"]), job["lost_gpu_hours"], delta=1e-3)
-        self.assertEqual(answers["layers"], sorted(answers["layers"], key=lambda row: -row["lost_gpu_hours"]))
+        self.assertAlmostEqual(sum(row["lost_gpus"] for row in answers["layers"]), job["lost_gpus"], delta=1e-3)
+        self.assertAlmostEqual(sum(row["gpus"] for row in answers["layers"]), 4 * synthetic.total(template) / step, delta=0.02 * 4)
+        self.assertEqual(answers["layers"], sorted(answers["layers"], key=lambda row: -row["lost_gpus"]))
         self.assertNotIn("", {row["layer"] for row in answers["layers"]})  # no kernel is the program's own
 
     def test_every_gpu_of_a_process_counts(self):
         report = played(self.folder, "small/two_devices.jsonl", "--step-range", "^step")
-        report["run"]["wall_time_s"] = 1800
         self.write("reports/job/run.json", report)
         answers = self.judged()
-        self.assertEqual((answers["fleet"]["gpus"], answers["fleet"]["gpu_hours"]), (2, 1))
+        self.assertEqual((answers["fleet"]["gpus"], answers["jobs"][0]["gpus"]), (2, 2))
         saved = sum(layer["saving_ns"] for layer in report["layers"] if layer["parent"] is None)
         self.assertGreater(saved, 0)
-        self.assertAlmostEqual(answers["jobs"][0]["lost_gpu_hours"], saved / report["step"]["wall_ns"]["mean"] / 2)
-        self.assertAlmostEqual(sum(row["lost_gpu_hours"] for row in answers["layers"]), answers["jobs"][0]["lost_gpu_hours"])
+        self.assertAlmostEqual(answers["jobs"][0]["lost_gpus"], saved / report["step"]["wall_ns"]["mean"])
+        self.assertAlmostEqual(sum(row["lost_gpus"] for row in answers["layers"]), answers["jobs"][0]["lost_gpus"])
+
+    def test_a_process_that_was_measured_again_counts_once_and_has_a_history(self):
+        template = layers_report(self.folder)
+        for queue in range(1, 5):
+            for rank in range(3):
+                report = synthetic.one_rank(template, rank, 0)
+                report["run"].update(queue=queue, wall_time_s=86400 * queue)
+                if queue == 4:
+                    own_time_of(report, 0.5)
+                self.write(f"reports/server/run-rank{rank}-{queue}.json", report)
+        answers = self.judged()
+        self.assertEqual((answers["fleet"]["processes"], answers["fleet"]["runs"], answers["fleet"]["gpus"], answers["fleet"]["days"]), (3, 12, 3, 4))
+        self.assertEqual((answers["jobs"][0]["processes"], answers["slow_ranks"]), (3, []))
+        self.assertAlmostEqual(sum(row["gpus"] for row in answers["layers"]), 3 * 1.5 * synthetic.total(template) / (1.25 * synthetic.total(template)), delta=0.05)
+        self.assertEqual({row["since"] for row in answers["slower_layers"]}, {"2026-03-06"})
+        self.assertIn("step/block", {row["layer"] for row in answers["slower_layers"]})
 
     def test_runs_without_steps_are_named_and_lose_nothing_known(self):
         template = layers_report(self.folder)
         self.job(template, "job", ranks=4, change=lambda report, rank: report["run"].update(unit="run", complete=False))
         answers = self.judged()
-        self.assertIsNone(answers["jobs"][0]["lost_gpu_hours"])
-        self.assertAlmostEqual(answers["jobs"][0]["gpu_hours"], 4)
+        self.assertIsNone(answers["jobs"][0]["lost_gpus"])
+        self.assertEqual(answers["jobs"][0]["gpus"], 4)
         said, _ = self.gable("fleet", "data")
         for sentence in ("All processes are from playback: no GPU was measured there.", "All processes know no steps: their losses are unknown.",
                          "All processes have only a snapshot"):

@@ -49,7 +49,7 @@ class Page(FleetTest, PageTest):
         self.assertIn(f"{self.path_of_victim}: +50", said)
         self.assertIn("since 2026-03-03", said)
         self.assertIn("rank 3 of <b>night-2 on node-00000: +", said)
-        self.assertIn("GPU-hours", said)
+        self.assertIn("of 120 GPUs", said)
         self.assertIn("All processes are from playback: no GPU was measured there.", page.inner_text("body"))
         bottom = page.eval_on_selector_all(".plots .plot:not([hidden]) .js-plotly-plot", "plots => Math.max(...plots.map(plot => plot.getBoundingClientRect().bottom))")
         self.assertLess(bottom, 1100)  # of the screen

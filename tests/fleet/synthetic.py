@@ -100,8 +100,9 @@ def write_dataset(template, ranks, folder, job="synthetic"):
         (SELECT unnest(range({ranks})) AS n) LEFT JOIN slow ON slow.rank = n""")
     in_path = f"(layer = '' OR starts_with('{path}/', layer || '/'))"
     is_victim = f"(layer = '{path}' AND direction = '{direction}')"
+    process = f"t.hostname || ':' || t.pid || ':' || t.rank || ':{STARTED}'"
     changed = {
-        "runs": "t.hostname AS hostname, t.pid AS pid",
+        "runs": f"{process} AS process, t.hostname AS hostname, t.pid AS pid",
         "gpus": "t.hostname AS hostname",
         "steps": "kernel_ns * t.by + t.added AS kernel_ns, compute_ns * t.by + t.added AS compute_ns, saving_ns * t.by + t.added AS saving_ns",
         "layers": f"time_ns * t.by + CASE WHEN {in_path} THEN t.added ELSE 0 END AS time_ns, self_ns * t.by + CASE WHEN {is_victim} THEN t.added ELSE 0 END "
@@ -112,7 +113,7 @@ def write_dataset(template, ranks, folder, job="synthetic"):
         for begin in range(0, ranks, RANKS_OF_A_BLOCK):
             end = min(ranks, begin + RANKS_OF_A_BLOCK)
             name = f"ranks-{begin:06}-{end - 1:06}-synthetic.parquet"
-            engine.execute(f"""COPY (SELECT one.* REPLACE (t.hostname || ':' || t.pid || ':' || t.rank || ':{STARTED}' AS run, t.rank AS rank, {what})
+            engine.execute(f"""COPY (SELECT one.* REPLACE ({process} AS run, t.rank AS rank, {what})
                 FROM these t CROSS JOIN one_{table} one WHERE t.rank >= {begin} AND t.rank < {end} ORDER BY t.rank)
                 TO '{dataset.path(table, job, name)}' (FORMAT parquet, COMPRESSION zstd)""")
 

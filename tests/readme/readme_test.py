@@ -159,7 +159,7 @@ class Commands(unittest.TestCase):
                 (self.here / name).write_text(json.dumps(report), encoding="utf-8")
         pages = set()
         for page, lines in examples():
-            if page in ("export.md", "fleet.md") and not FLEET.exists():
+            if page in ("export.md", "fleet.md", "monitor.md") and not FLEET.exists():
                 pages.add(page)  # scripts/setup.sh --fleet was not run
                 continue
             if page == "window.md":

@@ -10,42 +10,43 @@ _DEVIATION = "1.4826 * median(abs({0} - {1}))"
 SAME_WORK = 0.01
 
 # One row for each process. own_ns is what it needs by itself in a step: without waiting for others, as far as that is known of all ranks of
-# its group. A group has the same layers, in the same job, on the same day.
+# its group. A group has the same layers, in the same job, on the same day; of processes that were measured again, the same queue.
+# Only the newest run of a process counts for what is lost and who is slow; all of them are its history.
 _RANKS = f"""
 CREATE TEMP TABLE ranks AS
 WITH joined AS (
-  SELECT r.job, r.run, r.rank, r.hostname, r.model, r.work, r.gpu_name, r.gpus, r.source, r.complete, r.unit, r.started_at,
-    CAST(r.started_at AS DATE) AS day, r.wall_time_s, r.wall_time_s * r.gpus / 3600 AS gpu_hours,
+  SELECT r.job, r.run, r.process, coalesce(r.queue, 1) AS queue, r.rank, r.hostname, r.model, r.work, r.gpu_name, r.gpus, r.source, r.complete, r.unit, r.started_at,
+    CAST(coalesce(r.measured_at, r.started_at) AS DATE) AS day,
+    row_number() OVER (PARTITION BY r.job, r.process ORDER BY r.queue DESC NULLS LAST) = 1 AS newest,
     s.wall_ns, s.kernel_ns, s.communication_ns, s.compute_ns, s.saving_ns, s.exposed_communication_ns, s.exposed_idle_ns, s.mfu, s.hfu,
     g.throttled, g.sm_clock_hz, g.temperature_max_c
   FROM runs r LEFT JOIN steps s USING (job, run)
   LEFT JOIN (SELECT job, run, max(throttled_any) AS throttled, min(sm_clock_hz) AS sm_clock_hz, max(temperature_max_c) AS temperature_max_c
              FROM gpus GROUP BY ALL) g USING (job, run)
 ), groups AS (
-  SELECT job, work, day, gpu_name, count(*) AS alike, count(*) = count(wall_ns - exposed_communication_ns) AS by_step FROM joined GROUP BY ALL
+  SELECT job, work, day, queue, gpu_name, count(*) AS alike, count(*) = count(wall_ns - exposed_communication_ns) AS by_step FROM joined GROUP BY ALL
 ), owned AS (
   SELECT j.*, alike, by_step, CASE WHEN by_step THEN wall_ns - exposed_communication_ns ELSE compute_ns END AS own_ns
-  FROM joined j JOIN groups g USING (job, work, day) WHERE j.gpu_name IS NOT DISTINCT FROM g.gpu_name
+  FROM joined j JOIN groups g USING (job, work, day, queue) WHERE j.gpu_name IS NOT DISTINCT FROM g.gpu_name
 ), middles AS (
-  SELECT job, work, day, gpu_name, median(own_ns) AS middle_ns FROM owned GROUP BY ALL
+  SELECT job, work, day, queue, gpu_name, median(own_ns) AS middle_ns FROM owned GROUP BY ALL
 ), spreads AS (
-  SELECT o.job, o.work, o.day, o.gpu_name, any_value(middle_ns) AS middle_ns, {_DEVIATION.format('own_ns', 'middle_ns')} AS deviation_ns
-  FROM owned o JOIN middles m USING (job, work, day) WHERE o.gpu_name IS NOT DISTINCT FROM m.gpu_name GROUP BY ALL
+  SELECT o.job, o.work, o.day, o.queue, o.gpu_name, any_value(middle_ns) AS middle_ns, {_DEVIATION.format('own_ns', 'middle_ns')} AS deviation_ns
+  FROM owned o JOIN middles m USING (job, work, day, queue) WHERE o.gpu_name IS NOT DISTINCT FROM m.gpu_name GROUP BY ALL
 )
 SELECT o.*, middle_ns, own_ns / nullif(middle_ns, 0) AS relative,
-  coalesce(alike >= 3 AND own_ns > middle_ns + greatest({SLOWER} * middle_ns, {DEVIATIONS} * deviation_ns), false) AS slow
-FROM owned o JOIN spreads s USING (job, work, day) WHERE o.gpu_name IS NOT DISTINCT FROM s.gpu_name
+  coalesce(newest AND alike >= 3 AND own_ns > middle_ns + greatest({SLOWER} * middle_ns, {DEVIATIONS} * deviation_ns), false) AS slow
+FROM owned o JOIN spreads s USING (job, work, day, queue) WHERE o.gpu_name IS NOT DISTINCT FROM s.gpu_name
 """
 
-# One row for each layer with kernels of its own, in each group. A process's lost GPU-hours are the layer's share of its step, times how long
-# it ran: as if all of it were like the steps that were measured.
+# One row for each layer with kernels of its own, in each group. `gpus`: the layer's share of a step, summed over all GPUs; as many GPUs do
+# nothing else. `lost_gpus`: the same of what is above its roofs.
 _LAYERS = """
 CREATE TEMP TABLE layer_groups AS
-SELECT l.job, r.model, r.work, r.day, r.gpu_name, l.layer, l.direction, count(*) AS rows, median(l.self_ns) AS self_ns,
+SELECT l.job, r.model, r.work, r.day, r.queue, r.gpu_name, l.layer, l.direction, count(*) AS rows, median(l.self_ns) AS self_ns,
   avg(l.roof_fraction) AS roof_fraction, mode(l.roof_bound) AS roof_bound, median(l.flops) AS flops,
-  sum(l.self_ns / r.wall_ns * r.wall_time_s / 3600) AS gpu_hours,
-  sum(l.saving_self_ns / r.wall_ns * r.wall_time_s / 3600) AS lost_gpu_hours,
-  sum(l.self_ns / r.wall_ns * r.wall_time_s / 3600) FILTER (l.saving_self_ns IS NOT NULL) AS known_gpu_hours
+  sum(l.self_ns / r.wall_ns) FILTER (r.newest) AS gpus, sum(l.saving_self_ns / r.wall_ns) FILTER (r.newest) AS lost_gpus,
+  sum(l.self_ns / r.wall_ns) FILTER (r.newest AND l.saving_self_ns IS NOT NULL) AS known_gpus
 FROM layers l JOIN ranks r USING (job, run) WHERE l.self_ns > 0 GROUP BY ALL
 """
 
@@ -57,7 +58,7 @@ late AS (
   SELECT s.run, l.layer, l.direction, l.self_ns, g.self_ns AS middle_ns,
     row_number() OVER (PARTITION BY s.run ORDER BY l.self_ns - g.self_ns DESC, l.layer, l.direction) AS place
   FROM layers l JOIN slowest s USING (job, run)
-  JOIN layer_groups g ON g.job = l.job AND g.work = s.work AND g.day = s.day AND g.gpu_name IS NOT DISTINCT FROM s.gpu_name
+  JOIN layer_groups g ON g.job = l.job AND g.work = s.work AND g.day = s.day AND g.queue = s.queue AND g.gpu_name IS NOT DISTINCT FROM s.gpu_name
     AND g.layer = l.layer AND g.direction = l.direction
   WHERE l.roof_bound IS DISTINCT FROM 'communication'
 )
@@ -108,20 +109,19 @@ def _became_slower(names, days, order):
 
 _QUESTIONS = {
     "fleet": """
-      SELECT count(*) AS processes, count(DISTINCT job) AS jobs, count(DISTINCT hostname) AS nodes, sum(gpus)::BIGINT AS gpus, min(started_at) AS first,
-        max(started_at) AS last, sum(gpu_hours) AS gpu_hours, count(*) FILTER (source = 'playback') AS from_playback,
-        count(*) FILTER (NOT complete) AS incomplete, count(*) FILTER (unit = 'run') AS without_steps,
-        count(*) FILTER (alike >= 3 AND own_ns IS NOT NULL) AS compared, count(*) FILTER (slow) AS slow, count(DISTINCT day) AS days FROM ranks""",
+      SELECT count(*) FILTER (newest) AS processes, count(DISTINCT job) AS jobs, count(DISTINCT hostname) AS nodes,
+        (sum(gpus) FILTER (newest))::BIGINT AS gpus, min(day) AS first, max(day) AS last, count(*) AS runs, count(*) FILTER (newest AND source = 'playback') AS from_playback,
+        count(*) FILTER (newest AND NOT complete) AS incomplete, count(*) FILTER (newest AND unit = 'run') AS without_steps,
+        count(*) FILTER (newest AND alike >= 3 AND own_ns IS NOT NULL) AS compared, count(*) FILTER (slow) AS slow, count(DISTINCT day) AS days FROM ranks""",
     "layers": """
-      SELECT model, layer, direction, count(DISTINCT job) AS jobs, sum(gpu_hours) AS gpu_hours, sum(lost_gpu_hours) AS lost_gpu_hours,
-        sum(known_gpu_hours) / nullif(sum(gpu_hours), 0) AS known, avg(roof_fraction) AS roof_fraction, mode(roof_bound) AS roof_bound
-      FROM layer_groups GROUP BY ALL ORDER BY lost_gpu_hours DESC NULLS LAST, gpu_hours DESC, layer, direction LIMIT $top""",
+      SELECT model, layer, direction, count(DISTINCT job) AS jobs, sum(gpus) AS gpus, sum(lost_gpus) AS lost_gpus,
+        sum(known_gpus) / sum(gpus) AS known, avg(roof_fraction) AS roof_fraction, mode(roof_bound) AS roof_bound
+      FROM layer_groups GROUP BY model, layer, direction ORDER BY sum(lost_gpus) DESC NULLS LAST, sum(gpus) DESC NULLS LAST, layer, direction LIMIT $top""",
     **{name: f"""
-      SELECT {columns}, count(*) AS processes, sum(gpu_hours) AS gpu_hours, sum(gpu_hours * saving_ns / wall_ns / gpus) AS lost_gpu_hours,
-        sum(gpu_hours * exposed_communication_ns / wall_ns) / sum(gpu_hours) FILTER (exposed_communication_ns / wall_ns IS NOT NULL) AS communication,
-        sum(gpu_hours * exposed_idle_ns / wall_ns) / sum(gpu_hours) FILTER (exposed_idle_ns / wall_ns IS NOT NULL) AS idle,
+      SELECT {columns}, count(*) AS processes, sum(gpus)::BIGINT AS gpus, sum(saving_ns / wall_ns) AS lost_gpus,
+        avg(exposed_communication_ns / wall_ns) AS communication, avg(exposed_idle_ns / wall_ns) AS idle,
         avg(mfu) AS mfu, avg(hfu) AS hfu, median(wall_ns) AS wall_ns, count(*) FILTER (slow) AS slow
-      FROM ranks GROUP BY {columns} ORDER BY lost_gpu_hours DESC NULLS LAST, gpu_hours DESC, {columns} LIMIT $top"""
+      FROM ranks WHERE newest GROUP BY {columns} ORDER BY sum(saving_ns / wall_ns) DESC NULLS LAST, sum(gpus) DESC, {columns} LIMIT $top"""
        for name, columns in (("jobs", "job"), ("models", "model"), ("gpus", "gpu_name"), ("nodes", "hostname"))},
     "slow_ranks": """
       SELECT r.job, r.rank, r.run, r.hostname, r.day, r.own_ns, r.middle_ns, r.relative - 1 AS slower, r.by_step, r.throttled, r.sm_clock_hz,
@@ -139,8 +139,8 @@ _QUESTIONS = {
 # For the page: every rank of the jobs with the most to see, and the days of the layers that lose most.
 _STRIP = """
   SELECT job, day, rank, run, hostname, relative, slow FROM ranks JOIN (
-    SELECT job, count(*) FILTER (slow) AS slow_ranks FROM ranks WHERE relative IS NOT NULL GROUP BY job HAVING count(*) > 1
-    ORDER BY slow_ranks DESC, count(*) DESC, job LIMIT $jobs) USING (job) ORDER BY slow_ranks DESC, job, day DESC, rank, run"""
+    SELECT job, count(*) FILTER (slow) AS slow_ranks FROM ranks WHERE newest AND relative IS NOT NULL GROUP BY job HAVING count(*) > 1
+    ORDER BY slow_ranks DESC, count(*) DESC, job LIMIT $jobs) USING (job) WHERE newest ORDER BY slow_ranks DESC, job, day DESC, rank, run"""
 _HISTORY = """
   WITH every AS (
     SELECT job, model, layer, direction, gpu_name, day, self_ns AS ns FROM layer_groups

@@ -3,6 +3,7 @@
 
     python3 -m gable_fleet.tables     prints them as docs/dataset.md has them
 """
+import datetime
 import hashlib
 import shlex
 
@@ -33,7 +34,7 @@ def _work(prefix=""):
 
 # Which process a row is of. The folder `job=NAME` adds the job.
 _WHOSE = [
-    ("run", "string", "the process: host, pid, rank and start; the same in all tables", "run"),
+    ("run", "string", "the process and its queue; the same in all tables", "run"),
     ("rank", "int32", "its rank; null if it has none", "rank"),
 ]
 
@@ -41,11 +42,14 @@ _WHOSE = [
 TABLES = {
     "runs": [
         *_WHOSE,
+        ("process", "string", "host, pid, rank and start: a process has several runs where it was measured again", "process"),
+        ("queue", "int32", "which of the process's queues of windows, from 1 on", ("run", "queue")),
         ("file", "string", "the report's file name", "file"),
         ("hostname", "string", "the node", ("run", "hostname")),
         ("pid", "int64", "", ("run", "pid")),
-        ("started_at", "timestamp", "UTC", "started_at"),
-        ("wall_time_s", "double", "how long the process ran, in s", ("run", "wall_time_s")),
+        ("started_at", "timestamp", "when the process started, UTC", "started_at"),
+        ("measured_at", "timestamp", "when its report was written, UTC", "measured_at"),
+        ("wall_time_s", "double", "from the one to the other, in s; the process may have run on", ("run", "wall_time_s")),
         ("command", "string", "secrets masked", "command"),
         ("source", "string", "cupti, import or playback; playback is no measurement of a GPU", ("run", "source")),
         ("unit", "string", "what values are per: step or run", ("run", "unit")),
@@ -186,6 +190,14 @@ def _sum(values):
     return sum(values) if values and None not in values else None
 
 
+def _time(text, later_s=0):
+    """For Arrow; None where it is unknown."""
+    if not text or later_s is None:
+        return None
+    begun = datetime.datetime.strptime(text.rstrip("Z")[:19], "%Y-%m-%dT%H:%M:%S")
+    return (begun + datetime.timedelta(seconds=later_s)).isoformat(timespec="microseconds")
+
+
 def at(row, path):
     for key in path:
         if row is None:
@@ -222,10 +234,13 @@ class Rows:
         run, layers = report["run"], report["layers"]
         roots = [layer for layer in layers if layer["parent"] is None]
         kernel, communication = _sum(at(root, ("time_ns", "total")) for root in roots), sum(map(_communication, roots))
-        self.run = ":".join(str(word) for word in (run["hostname"], run["pid"], "" if run["rank"] is None else run["rank"], run["started_at"]))
+        process = ":".join(str(word) for word in (run["hostname"], run["pid"], "" if run["rank"] is None else run["rank"], run["started_at"]))
+        queue = run.get("queue") or 1
+        self.run = process if queue == 1 else f"{process}#{queue}"
         self.rank = run["rank"]
         self._one = {
-            "run": self.run, "rank": self.rank, "file": file, "hostname": run["hostname"], "started_at": run["started_at"].rstrip("Z"),
+            "run": self.run, "rank": self.rank, "file": file, "process": process, "hostname": run["hostname"], "started_at": _time(run["started_at"]),
+            "measured_at": _time(run["started_at"], run["wall_time_s"]),
             "command": shlex.join(run["command"]), "model": _model(layers), "gpus": len(report["devices"]),
             "gpu_name": " + ".join(sorted({device["name"] for device in report["devices"]})) or None,
             "work": hashlib.sha256("\n".join(sorted(f"{layer['direction']} {'/'.join(layer['path'])}" for layer in layers)).encode()).hexdigest()[:16],

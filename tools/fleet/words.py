@@ -14,7 +14,7 @@ def percent(share, sign=False):
     return "-" if share is None else f"{100 * share:{'+' if sign else ''}.1f} %"
 
 
-def hours(value):
+def number(value):
     if value is None or value == 0:
         return "-" if value is None else "0"
     return "< 0.01" if value < 0.01 else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
@@ -41,8 +41,9 @@ def rank_name(row):
 def headline(fleet):
     words = [(fleet["jobs"], "job"), (fleet["processes"], "process"), (fleet["gpus"], "GPU"), (fleet["nodes"], "node")]
     said = ", ".join(count(number, word) for number, word in words)
-    days = f"{fleet['first']:%Y-%m-%d}" + ("" if fleet["first"].date() == fleet["last"].date() else f" to {fleet['last']:%Y-%m-%d}")
-    return f"{said}; {days}; {hours(fleet['gpu_hours'])} GPU-hours"
+    days = f"{fleet['first']}" + ("" if fleet["days"] == 1 else f" to {fleet['last']}")
+    again = "" if fleet["runs"] == fleet["processes"] else f"; {fleet['runs']:,} runs of them"
+    return f"{said}; {days}{again}"
 
 
 def cautions(fleet):
@@ -54,8 +55,8 @@ def cautions(fleet):
                 f"The process {words.replace('are ', 'is ', 1).replace('have ', 'has ', 1).replace('know ', 'knows ', 1)}."
 
 
-LOST = ("Lost GPU-hours: kernel time above the roofs as a share of the measured steps, times how long the process ran. An upper bound of what better "
-        "kernels save.")
+LOST = ("GPUs: the layer's share of a step, summed over all GPUs; as many do nothing else. Lost: the part above the roofs. It is an upper bound of what "
+        "better kernels save.")
 SLOW = (f"A rank is slow if it needs {100 * queries.SLOWER:.0f} % and {queries.DEVIATIONS} deviations more than the median of the ranks with the same layers, "
         "waiting for others left out.")
 
@@ -83,11 +84,11 @@ _SECTIONS = (
                                              ("now", lambda row: duration(row["now"]), True), ("slower", lambda row: percent(row["slower"], True), True),
                                              ("days before", lambda row: str(row["days_before"]), True))),
     ("Layers that lose most", "layers", (("layer", layer_name, False), ("model", lambda row: row["model"] or "-", False),
-                                         ("jobs", lambda row: f"{row['jobs']:,}", True), ("GPU-hours", lambda row: hours(row["gpu_hours"]), True),
-                                         ("lost", lambda row: hours(row["lost_gpu_hours"]), True), ("roof", lambda row: percent(row["roof_fraction"]), True),
+                                         ("jobs", lambda row: f"{row['jobs']:,}", True), ("GPUs", lambda row: number(row["gpus"]), True),
+                                         ("lost", lambda row: number(row["lost_gpus"]), True), ("roof", lambda row: percent(row["roof_fraction"]), True),
                                          ("limit", limit, False))),
     *((title, name, ((heading, (lambda row, column=column: row[column] or "-"), False), ("processes", lambda row: f"{row['processes']:,}", True),
-                     ("GPU-hours", lambda row: hours(row["gpu_hours"]), True), ("lost", lambda row: hours(row["lost_gpu_hours"]), True),
+                     ("GPUs", lambda row: number(row["gpus"]), True), ("lost", lambda row: number(row["lost_gpus"]), True),
                      ("idle", lambda row: percent(row["idle"]), True), ("exposed comm.", lambda row: percent(row["communication"]), True),
                      ("MFU", lambda row: percent(row["mfu"]), True), ("step", lambda row: duration(row["wall_ns"]), True),
                      ("slow", lambda row: f"{row['slow']:,}", True)))
@@ -118,11 +119,11 @@ def nothing(question, fleet):
 def answers(found):
     """The page's first questions, with their answers."""
     fleet = found["fleet"]
-    layer = next((row for row in found["layers"] if row["lost_gpu_hours"] is not None), None)
-    yield "Which layer loses most?", (f"{layer_name(layer)}: up to {hours(layer['lost_gpu_hours'])} of {hours(fleet['gpu_hours'])} GPU-hours"
+    layer = next((row for row in found["layers"] if row["lost_gpus"] is not None), None)
+    yield "Which layer loses most?", (f"{layer_name(layer)}: the time of up to {number(layer['lost_gpus'])} of {count(fleet['gpus'], 'GPU')}"
                                       + (f"; limit: {limit(layer)}" if layer["roof_bound"] else "") if layer else "unknown: no layer's roofs are known")
-    job = next((row for row in found["jobs"] if row["lost_gpu_hours"] is not None), None)
-    yield "Which job loses most?", f"{job['job']}: up to {hours(job['lost_gpu_hours'])} GPU-hours" if job else "unknown: no job's roofs are known"
+    job = next((row for row in found["jobs"] if row["lost_gpus"] is not None), None)
+    yield "Which job loses most?", f"{job['job']}: the time of up to {number(job['lost_gpus'])} of its {count(job['gpus'], 'GPU')}" if job else "unknown: no job's roofs are known"
     slow = found["slow_ranks"]
     yield "Which rank is slow?", (f"{rank_name(slow[0])} of {slow[0]['job']} on {slow[0]['hostname']}: {percent(slow[0]['slower'], True)}"
                                   + (f", and {fleet['slow'] - 1:,} more" if fleet["slow"] > 1 else "") if slow else none_compared(fleet))
