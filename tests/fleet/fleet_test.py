@@ -214,6 +214,23 @@ class Shown(FleetTest):
             self.assertLessEqual(max(len(line.rstrip()) for line in said.splitlines()[1:]), columns)
             self.assertIn("rank 3", said)
 
+    def test_names_steer_no_terminal_and_folders_have_any_name(self):
+        template = layers_report(self.folder)
+
+        def evil(report, _):
+            for layer in report["layers"][1:]:
+                layer["path"][0] = "\x1b[31mred\u202e"
+            report["run"]["hostname"] = "\x1b]0;title\x07"
+        self.job(template, "evil", ranks=4, slower={2: 0.3}, change=evil)
+        self.gable("export", "reports", "--parquet", "a [1] *'s", "--job", "\x1b[2J")
+        said, problem = self.gable("fleet", "a [1] *'s")
+        self.assertEqual(problem, "")
+        self.assertIn("rank 2", said)
+        self.assertIn("\ufffd[31mred\ufffd", said)
+        self.assertTrue(all(letter.isprintable() or letter == "\n" for letter in said))
+        _, problem = self.gable("fleet", "a [1] *'s", "--job", "\x1b[2K", code=2)
+        self.assertNotIn("\x1b", problem)
+
     def test_bad_use_is_told(self):
         self.job(layers_report(self.folder), "job", ranks=1)
         self.gable("export", "reports", "--parquet", "data")

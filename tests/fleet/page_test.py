@@ -37,6 +37,7 @@ class Page(FleetTest, PageTest):
         page, wrong = context.new_page(), []
         page.on("console", lambda message: wrong.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("request", lambda request: None if request.url.startswith(("file://", "data:", "blob:")) else wrong.append(f"request: {request.url}"))
         self.addCleanup(lambda: self.assertEqual(wrong, []))
         page.goto("file://" + str(self.folder / "fleet.html"))
@@ -73,6 +74,23 @@ class Page(FleetTest, PageTest):
         shown = history.locator(".plot:not([hidden])")
         self.assertEqual(shown.count(), 1)
         page.wait_for_function("() => [...document.querySelectorAll('.plot:not([hidden]) .js-plotly-plot .bglayer')].every(layer => layer.getBoundingClientRect().width > 300)")
+
+    def test_names_are_no_code(self):
+        template, code = layers_report(self.folder), "</script><img src=x onerror=alert(1)><script>alert(2)</script>"
+        for day in (1, 2):
+            self.job(template, "evil", ranks=4, day=f"2026-03-0{day}", slower={1: 0.2}, change=lambda report, _: [
+                report["run"].update(hostname=code), report["devices"][0].update(name=code),
+                *(layer["path"].__setitem__(0, code) for layer in report["layers"][1:])])
+            self.gable("export", "reports/evil", "--parquet", "evil", "--job", code + str(day))
+        self.gable("fleet", "evil", "--html", "fleet.html")
+        page = self.look()
+        self.assertIn(code, page.inner_text("body"))
+        for each in range(page.locator("select").count()):
+            choices = page.locator("select").nth(each)
+            for place in range(choices.locator("option").count()):
+                choices.select_option(index=place)
+        page.locator(".plot:not([hidden]) .js-plotly-plot .nsewdrag").first.hover()
+        page.wait_for_timeout(300)
 
     def test_it_can_be_read_by_everybody(self):
         from axe_playwright_python.sync_playwright import Axe

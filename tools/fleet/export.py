@@ -20,6 +20,7 @@ except ImportError as missing:
 
 from gable_fleet.dataset import Dataset, NoDataset, to_table, write
 from gable_fleet.tables import TABLES, NoRun, Rows, checked
+from gable_fleet.text import plain
 
 _RANKS_OF_A_BLOCK = 256
 _MOST_NAMED = 5
@@ -58,7 +59,7 @@ def export(options):
             if block["runs"]:
                 replaced += dataset.put(block["job"], block["name"], block["parts"], block["runs"])
     for sentence in problems[:_MOST_NAMED]:
-        print(f"gable: {sentence}", file=sys.stderr)
+        print(f"gable: {plain(sentence)}", file=sys.stderr)
     if len(problems) > _MOST_NAMED:
         print(f"gable: {len(problems) - _MOST_NAMED} further files were left out for such reasons.", file=sys.stderr)
     if taken:

@@ -15,6 +15,7 @@ except ImportError as missing:
 
 from gable_fleet import queries, words
 from gable_fleet.dataset import Dataset, NoDataset
+from gable_fleet.text import plain
 
 _STRIPS = 8
 _TABLES = ("runs", "gpus", "steps", "layers")
@@ -44,7 +45,7 @@ def main():
         if options.json != "-" and options.html != "-":
             show(answers, rich.console.Console(highlight=False))
     except (NoDataset, NotDone) as problem:
-        print(f"gable: {problem}", file=sys.stderr)
+        print(f"gable: {plain(str(problem))}", file=sys.stderr)
         return 2
     except (duckdb.IOException, duckdb.InvalidInputException, pyarrow.ArrowException) as problem:
         print(f"gable: {options.dataset} cannot be read: {str(problem).splitlines()[0]} Export the reports again.", file=sys.stderr)
@@ -101,7 +102,7 @@ def show(answers, console):
         for heading, _, number in columns:
             table.add_column(heading, justify="right" if number else "left", no_wrap=number, overflow="fold")
         for row in rows:
-            table.add_row(*(rich.text.Text(text(row)) for _, text, _ in columns))
+            table.add_row(*(rich.text.Text(plain(text(row))) for _, text, _ in columns))
         console.print(f"\n{title}", style="bold", markup=False)
         console.print(table)
     console.print(f"\n{words.LOST}\n{words.SLOW}", markup=False)

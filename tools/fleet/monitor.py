@@ -22,6 +22,8 @@ except ImportError as missing:
     sys.exit(f"gable: {sys.executable} has no {missing.name}: run '{sys.executable} -m pip install prometheus_client' (pip install "
              "'gable-profiler[fleet]' does), or name a Python that has it with --python.")
 
+from gable_fleet.text import plain
+
 # Metric: (what it says, its unit, names of its own labels). Names end with the unit, as OpenMetrics wants it.
 METRICS = {
     "gable_step_seconds": ("Mean length of a step on the GPU's timeline", "seconds", ()),
@@ -296,7 +298,7 @@ def run(options, stop):
         for sentence in reports.problems + ([] if reached else [f"--otlp: {options.otlp} did not take the metrics."]):
             if sentence not in said:
                 said.add(sentence)
-                print(f"gable: {sentence}", file=sys.stderr)
+                print(f"gable: {plain(sentence)}", file=sys.stderr)
         if not options.interval and not server:
             return 2 if said else 0
         if stop.wait(options.interval or 60):

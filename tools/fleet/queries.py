@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is asked of a dataset, in DuckDB's SQL. `survey` reads some jobs' files and can run anywhere; `judge` puts the surveys together."""
+import glob
+
 import duckdb
 
 # A rank or a node stands out if it is slower than its like by this share, and by this many of their deviations.
@@ -84,7 +86,7 @@ def _engine(config):
 
 
 def _listed(paths):
-    return "[" + ", ".join("'" + path.replace("'", "''") + "'" for path in paths) + "]"
+    return "[" + ", ".join("'" + glob.escape(path).replace("'", "''") + "'" for path in paths) + "]"
 
 
 def _became_slower(names, days, order):
