@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "collector/layers/xla_ranges.h"
 #include "collector/process/hash.h"
 
 namespace gable {
@@ -17,6 +18,8 @@ constexpr std::size_t kMaxProcessRanges = 256;
 RangeTracker::RangeTracker(LayerTree& layers, RangeNaming naming, std::vector<std::string> domains)
     : layers_(layers), naming_(std::move(naming)), domains_(std::move(domains)) {
   if (domains_.size() < 2) domains_ = {"", "gable"};
+  const auto xla = std::find(domains_.begin(), domains_.end(), kXlaDomain);
+  if (xla != domains_.end()) xla_domain_ = static_cast<DomainId>(xla - domains_.begin());
 }
 
 std::vector<std::string> RangeTracker::domains_after_fork() const {
@@ -32,7 +35,9 @@ DomainId RangeTracker::domain(std::string_view name) {
   if (found != domains_.end()) return static_cast<DomainId>(found - domains_.begin());
   if (domains_.size() >= kMaxDomains) return 0;
   domains_.emplace_back(name);
-  return static_cast<DomainId>(domains_.size() - 1);
+  const auto made = static_cast<DomainId>(domains_.size() - 1);
+  if (name == kXlaDomain) xla_domain_ = made;
+  return made;
 }
 
 std::string RangeTracker::domain_name(DomainId id) const {
@@ -43,6 +48,12 @@ std::string RangeTracker::domain_name(DomainId id) const {
 LayerId RangeTracker::make_child(LayerId parent, DomainId domain, const std::string& text,
                                  Direction direction) {
   if (domain == 0 || domain == kOwnDomain) return layers_.child(parent, text, direction);
+  if (is_xla(domain)) {
+    const XlaRange range = xla_range(text);
+    for (const std::string& each : range.names)
+      parent = layers_.child(parent, each, range.direction);
+    return parent;
+  }
   const std::string name = domain_name(domain);
   if (name.empty()) return layers_.child(parent, text, direction);
   return layers_.child(parent, name + ":" + text, direction);
@@ -65,7 +76,11 @@ ThreadRanges::Known& RangeTracker::find(ThreadRanges& thread, LayerId parent, Do
   const LayerId layer = make_child(parent, domain, name.text, direction);
   if (domain > kOwnDomain) look_for_communicator(domain, cut);
   auto& slot = place(thread, hash);
-  slot = {hash, parent, layer, static_cast<std::uint32_t>(cut.size()), name.is_step, true};
+  // A domain's range may stand for several layers, or for none below a full tree.
+  const auto levels = is_xla(domain) ? static_cast<std::uint32_t>(layers_.node(layer).depth) -
+                                           static_cast<std::uint32_t>(layers_.node(parent).depth)
+                                     : 1u;
+  slot = {hash, parent, layer, static_cast<std::uint32_t>(cut.size()), levels, name.is_step, true};
   return slot;
 }
 
@@ -100,7 +115,8 @@ int RangeTracker::push(ThreadRanges& thread, DomainId domain, std::string_view n
   catch_up(thread);
   const auto cut = RangeNaming::cut_sequence_numbers(name, thread.buffer);
   const auto& known = find(thread, thread.current, domain, cut, direction);
-  return push_layer(thread, domain, {known.layer, domain, window, known.is_step, now_ticks});
+  return push_layer(thread, domain,
+                    {known.layer, domain, window, known.is_step, now_ticks, known.levels});
 }
 
 int RangeTracker::push_layer(ThreadRanges& thread, DomainId domain,

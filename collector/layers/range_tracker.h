@@ -65,6 +65,7 @@ class ThreadRanges {
     std::uint64_t hash = 0;
     LayerId parent = 0, layer = 0;
     std::uint32_t length = 0;
+    std::uint32_t levels = 1;  // names below the parent
     bool is_step = false, used = false;
   };
   // In groups of kWays: a name is in the group of its hash. Grows to at most kMostKnown names, so
@@ -150,6 +151,9 @@ class RangeTracker {
                             std::string_view cut, Direction direction);
   static ThreadRanges::Known& place(ThreadRanges& thread, std::uint64_t hash);
   LayerId make_child(LayerId parent, DomainId domain, const std::string& text, Direction direction);
+  [[nodiscard]] bool is_xla(DomainId domain) const {
+    return domain == xla_domain_.load(std::memory_order_relaxed) && domain != 0;
+  }
   LayerId moved(LayerId parent, LayerId old, std::uint32_t levels);
   void rebase(ThreadRanges& thread);
   void rebuild_base() GABLE_REQUIRES(base_mutex_);
@@ -173,6 +177,7 @@ class RangeTracker {
   std::atomic<std::uint64_t> base_version_{0};
   std::atomic<LayerId> base_layer_{0};
   std::atomic<std::uint32_t> epoch_{0};
+  std::atomic<DomainId> xla_domain_{0};         // 0: it has none yet
   std::atomic<std::uint32_t> looked_at_{0};     // levels of ranges the listener is told of
   std::atomic<std::uint32_t> process_open_{0};  // number of open process ranges
 

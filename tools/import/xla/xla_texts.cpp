@@ -112,27 +112,6 @@ HostMemory xla_host_memory(std::string_view details, CopyKind kind) {
   return HostMemory::unknown;
 }
 
-// What transforms a function is around its name.
-std::vector<std::string_view> xla_scope_parts(std::string_view scope) {
-  scope = scope.substr(0, scope.find_first_of("[;"));
-  std::vector<std::string_view> parts;
-  bool first = true;
-  while (!scope.empty()) {
-    const auto slash = scope.find('/');
-    std::string_view part = scope.substr(0, slash);
-    scope = slash == std::string_view::npos ? std::string_view() : scope.substr(slash + 1);
-    const bool function = part.starts_with("jit(") || part.starts_with("pjit(");
-    for (auto open = part.find('('); open != std::string_view::npos && part.ends_with(')');
-         open = part.find('('))
-      part = part.substr(open + 1, part.size() - open - 2);
-    // The program's own name is that of its module.
-    const bool program = function && (first || part == "main");
-    first = first && program;
-    if (!part.empty() && !program) parts.push_back(part);
-  }
-  return parts;
-}
-
 std::string_view xla_scope(const XlaTexts& texts) {
   if (!texts.name.empty()) return texts.name;
   // "XlaModule:" stands for no operator of TensorFlow.

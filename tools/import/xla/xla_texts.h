@@ -48,8 +48,6 @@ enum class XlaLane : std::uint8_t { other, stream, overhead, steps };
 [[nodiscard]] CopyKind xla_copy_kind(std::string_view name);
 [[nodiscard]] HostMemory xla_host_memory(std::string_view details, CopyKind kind);
 
-// Of "jit(step)/jit(main)/transpose(jvp(MLP))/Dense_0/dot_general[…]": MLP, Dense_0, dot_general.
-[[nodiscard]] std::vector<std::string_view> xla_scope_parts(std::string_view scope);
 // The scope that the texts tell, with what is around its names.
 [[nodiscard]] std::string_view xla_scope(const XlaTexts& texts);
 

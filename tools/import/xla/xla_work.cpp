@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "analysis/events/xla_scope.h"
 #include "tools/base/wrong_use.h"
 #include "tools/import/records/step_records.h"
 
@@ -85,10 +86,7 @@ LayerId XlaWork::layer_of(const XlaTexts& texts) {
   std::string key = texts.hlo_module + '\n' + std::string(scope) + '\n' + texts.hlo_op;
   const auto [known, fresh] = layers_.try_emplace(std::move(key), 0);
   if (!fresh) return known->second;
-  const Direction direction = scope.find("transpose(") != std::string_view::npos
-                                  ? Direction::backward
-                              : scope.find("jvp(") != std::string_view::npos ? Direction::forward
-                                                                             : Direction::none;
+  const Direction direction = xla_direction(scope);
   LayerId layer = 0;
   const auto add = [&](std::string_view name, Direction way) {
     if (!name.empty()) layer = imported_.layers.child(layer, name, way);

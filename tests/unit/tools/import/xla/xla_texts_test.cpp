@@ -53,18 +53,6 @@ TEST(XlaTexts, NumbersAndSizesAreWhole) {
   EXPECT_FALSE(xla_size("2,0,4"));
 }
 
-TEST(XlaTexts, ScopesLoseTheirTransformations) {
-  using Parts = std::vector<std::string_view>;
-  EXPECT_EQ(xla_scope_parts("jit(step)/jit(main)/transpose(jvp(MLP))/Dense_0/dot_general[a=1]"),
-            (Parts{"MLP", "Dense_0", "dot_general"}));
-  EXPECT_EQ(xla_scope_parts("jit(step)/a/jit(relu)/max"), (Parts{"a", "relu", "max"}));
-  EXPECT_EQ(xla_scope_parts("pjit(f)/jit(g)/x/jit(main)/y"), (Parts{"x", "y"}));
-  EXPECT_EQ(xla_scope_parts("main/x"), (Parts{"main", "x"}));
-  EXPECT_EQ(xla_scope_parts("jvp(f)/jit(g)/x"), (Parts{"f", "g", "x"}));
-  EXPECT_EQ(xla_scope_parts("a//b()/c(d)e/f(g;h/i"), (Parts{"a", "c(d)e", "f(g"}));
-  EXPECT_EQ(xla_scope_parts(""), Parts{});
-}
-
 TEST(XlaTexts, BordersOfPlacesDetailsAndSizes) {
   EXPECT_EQ(xla_place("/host:CPU]").process, "");
   EXPECT_EQ(xla_place("/host:CPU [7]").process, "7");
