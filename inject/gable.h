@@ -24,7 +24,7 @@ struct gable_schedule {
 #define GABLE_SCHEDULE_DEFAULT \
   { -1, -1, -1, -1, 0, 0 }
 
-struct gable_calls_ {
+struct gable_call_table_ {
   int state; /* 0: not looked for yet; 1: found; 2: the program is not being profiled */
   int (*open)(const char*, int, int);
   int (*close)(int);
@@ -33,8 +33,8 @@ struct gable_calls_ {
   void (*profile_end)(void);
 };
 
-static inline const struct gable_calls_* gable_calls_(void) {
-  static struct gable_calls_ calls;
+static inline const struct gable_call_table_* gable_calls_(void) {
+  static struct gable_call_table_ calls;
   void* library;
   const char* path;
   int state = __atomic_load_n(&calls.state, __ATOMIC_ACQUIRE);
@@ -59,31 +59,31 @@ static inline const struct gable_calls_* gable_calls_(void) {
 
 /* A layer of that name, on this thread, until gable_range_end() is given what this returned. */
 static inline int gable_range_begin(const char* name) {
-  const struct gable_calls_* calls = gable_calls_();
+  const struct gable_call_table_* calls = gable_calls_();
   return calls ? calls->open(name, 0, 0) : -1;
 }
 
 static inline void gable_range_end(int range) {
-  const struct gable_calls_* calls = gable_calls_();
+  const struct gable_call_table_* calls = gable_calls_();
   if (calls) calls->close(range);
 }
 
 /* One step of the main loop ends, the next begins. From then on no other step is looked for. */
 static inline void gable_step_border(void) {
-  const struct gable_calls_* calls = gable_calls_();
+  const struct gable_call_table_* calls = gable_calls_();
   if (calls) calls->step();
 }
 
 /* Only what runs from here until gable_profile_end_block() is profiled. */
 static inline void gable_profile_begin_block(const struct gable_schedule* schedule) {
-  const struct gable_calls_* calls = gable_calls_();
+  const struct gable_call_table_* calls = gable_calls_();
   if (calls)
     calls->profile_begin(schedule->wait, schedule->warmup, schedule->active, schedule->repeat,
                          schedule->include, schedule->exclude);
 }
 
 static inline void gable_profile_end_block(void) {
-  const struct gable_calls_* calls = gable_calls_();
+  const struct gable_call_table_* calls = gable_calls_();
   if (calls) calls->profile_end();
 }
 

@@ -212,8 +212,8 @@ fetch_secrets() {
 
 # PyTorch is the one beside it.
 fetch_launching() {
-  fill_environment "$1/launching" kubernetes_validate,ipykernel,mcp,nbclient,pytest,yaml 'pytest and Jupyter' 'the tests with them are skipped' \
-    kubernetes-validate==1.37.0 ipykernel==7.4.0 mcp==2.3.0 nbclient==0.11.0 pytest==9.2.0 pyyaml==6.0.4
+  fill_environment "$1/launching" kubernetes_validate,ipykernel,mcp,nbclient,nvtx,pytest,yaml 'pytest and Jupyter' 'the tests with them are skipped' \
+    kubernetes-validate==1.37.0 ipykernel==7.4.0 mcp==2.3.0 nbclient==0.11.0 nvtx==0.2.17 pytest==9.2.0 pyyaml==6.0.4
   if [[ -x $1/launching/bin/python && -x $1/torch/bin/python ]]; then
     "$1/torch/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$(echo "$1"/launching/lib/python3*/site-packages)/torch-beside.pth"
   fi

@@ -29,10 +29,12 @@ class EnvCommand final : public Command {
     const std::string library = injected_library();
     if (library.empty()) throw WrongUse(no_injected_library());
     if (lacks_python_side(settings_)) say(no_python_side());
-    const std::vector<std::pair<std::string, std::string>> variables = {
+    std::vector<std::pair<std::string, std::string>> variables = {
         {"CUDA_INJECTION64_PATH", library},
         {"NVTX_INJECTION64_PATH", library},
         {"GABLE_OPTIONS", to_options(settings_)}};
+    if (const std::string kokkos = kokkos_tool_to_set(); !kokkos.empty())
+      variables.emplace_back("KOKKOS_TOOLS_LIBS", kokkos);
     const std::string startup =
         settings_.layers == ModuleLayers::automatic ? python_startup_folder() : std::string();
     if (json_) {

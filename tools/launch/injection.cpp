@@ -20,6 +20,8 @@ namespace {
 
 constexpr const char* kEntryVariables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
 
+constexpr const char* kKokkosVariable = "KOKKOS_TOOLS_LIBS";
+
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
@@ -42,9 +44,16 @@ std::string injection_holder(const std::string& library) {
   return {};
 }
 
+std::string kokkos_tool_to_set() {
+  const std::string chosen = variable(kKokkosVariable) + variable("KOKKOS_PROFILE_LIBRARY");
+  return chosen.empty() ? kokkos_library() : std::string();
+}
+
 void set_injection(const std::string& library, const Settings& settings) {
   for (const char* name : kEntryVariables) set_variable(name, library);
   set_variable("GABLE_OPTIONS", to_options(settings));
+  if (const std::string kokkos = kokkos_tool_to_set(); !kokkos.empty())
+    set_variable(kKokkosVariable, kokkos);
   const std::string startup =
       settings.layers == ModuleLayers::automatic ? python_startup_folder() : std::string();
   if (startup.empty()) return;
@@ -61,6 +70,7 @@ void clear_own_injection(const std::string& library) {
   for (const char* name : kEntryVariables) {
     if (same_file(variable(name), library)) unsetenv(name);
   }
+  if (same_file(variable(kKokkosVariable), kokkos_library())) unsetenv(kKokkosVariable);
 }
 
 std::string full_path(const std::string& path) {

@@ -13,6 +13,10 @@ namespace gable {
 // is none. `library` is ours, which may be set already.
 [[nodiscard]] std::string injection_holder(const std::string& library);
 
+// What KOKKOS_TOOLS_LIBS is to be; empty where it stays as it is, because a tool is chosen already:
+// Kokkos ends a program with two variables that differ.
+[[nodiscard]] std::string kokkos_tool_to_set();
+
 // Sets the variables in this process, for the program that it starts next.
 void set_injection(const std::string& library, const Settings& settings);
 

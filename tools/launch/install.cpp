@@ -66,6 +66,8 @@ std::string lacking(const std::string& what, const std::vector<std::string>& fil
 
 std::string injected_library() { return beside_program("libgable_inject.so"); }
 
+std::string kokkos_library() { return beside_program("libgable_kokkos.so"); }
+
 std::string no_injected_library() {
   return "libgable_inject.so is not in ../lib or ../lib/gable beside this program: build it with "
          "cmake --build BUILD --target gable_inject, or configure with -DGABLE_INJECT=ON.";

@@ -11,6 +11,9 @@ namespace gable {
 [[nodiscard]] std::string injected_library();
 [[nodiscard]] std::string no_injected_library();  // the sentence for it
 
+// The full path of what Kokkos loads, or empty where it was not built.
+[[nodiscard]] std::string kokkos_library();
+
 // The folder that a Python program finds first when Gable names its layers (its sitecustomize.py is
 // ours), or empty where a file of the Python side is missing.
 [[nodiscard]] std::string python_startup_folder();
