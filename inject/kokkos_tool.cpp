@@ -5,9 +5,13 @@
 #include <cxxabi.h>
 
 #include <cctype>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inject/gable.h"
@@ -17,28 +21,40 @@ namespace {
 // Open regions and deep copies of this thread, which end without a handle.
 thread_local std::vector<int> t_open;
 
-// Kernels without a label have the name of their functor's type, as the compiler writes it.
-std::string readable(const char* name) {
-  if (name == nullptr) return {};
-  std::string type = name, tag;
+// Names as Kokkos gives them, and as people read them; a thread's own.
+thread_local std::map<std::string, std::string, std::less<>> t_readable;
+constexpr std::size_t kMostReadable = 4096;
+
+std::string type_name(std::string type) {
+  std::string tag;
   if (const auto slash = type.rfind('/'); slash != std::string::npos) {  // with the work's tag
     tag = type.substr(slash);
     type.resize(slash);
   }
-  const bool mangled = !type.empty() && (type[0] == 'Z' || type[0] == 'N' ||
-                                         std::isdigit(static_cast<unsigned char>(type[0])) != 0);
-  if (!mangled) return name;
   int status = -1;
   char* text = abi::__cxa_demangle(type.c_str(), nullptr, nullptr, &status);
-  std::string found = status == 0 && text != nullptr ? text + tag : name;
+  std::string found = (status == 0 && text != nullptr ? text : type) + tag;
   std::free(text);  // NOLINT: that is how __cxa_demangle gives it
   return found;
+}
+
+// Kernels without a label have the name of their functor's type, as the compiler writes it. A label
+// of two letters, such as 1D, is none.
+const char* readable(const char* name) {
+  const std::string_view type = name == nullptr ? "" : name;
+  const bool mangled = type.size() > 2 && (type[0] == 'Z' || type[0] == 'N' ||
+                                           std::isdigit(static_cast<unsigned char>(type[0])) != 0);
+  if (!mangled) return type.data();
+  const auto known = t_readable.find(type);
+  if (known != t_readable.end()) return known->second.c_str();
+  if (t_readable.size() >= kMostReadable) return name;
+  return t_readable.emplace(type, type_name(name)).first->second.c_str();
 }
 
 // Nothing thrown may reach the program: out of memory loses this one layer.
 int opened(const char* name) noexcept {
   try {
-    return gable_calls_() != nullptr ? gable_range_begin(readable(name).c_str()) : -1;
+    return gable_calls_() != nullptr ? gable_range_begin(readable(name)) : -1;
   } catch (...) {
     return -1;
   }
@@ -47,6 +63,7 @@ int opened(const char* name) noexcept {
 void open(const char* kind, const char* name) noexcept {
   try {
     t_open.push_back(-1);
+    if (gable_calls_() == nullptr) return;
     std::string both = kind;
     if (name != nullptr && *name != '\0') both += (both.empty() ? "" : " ") + std::string(name);
     t_open.back() = opened(both.c_str());

@@ -60,6 +60,14 @@ class Values(FleetTest):
         for table, least in (("runs", 20), ("gpus", 12), ("steps", 15), ("layers", 30), ("kernels", 30)):
             self.assertGreaterEqual(len(known[table]), least, (table, sorted(known[table])))
 
+    def test_a_collective_of_unknown_time_leaves_communication_unknown(self):
+        report = played(self.folder, "small/communicator.jsonl", "--step-range", "^step")
+        collective = next(kernel for kernel in report["kernels"] if kernel["roof"]["bound"] == "communication")
+        collective["time_ns"] = dict.fromkeys(collective["time_ns"])
+        self.write("reports/a.json", report)
+        self.gable("export", "reports", "--parquet", "data")
+        self.assertEqual(self.asked("SELECT communication_ns, compute_ns FROM 'data/steps/*/*.parquet'"), [{"communication_ns": None, "compute_ns": None}])
+
     def test_what_is_derived(self):
         template = layers_report(self.folder)
         report = played(self.folder, "small/communicator.jsonl", "--step-range", "^step")
@@ -211,6 +219,13 @@ class Taking(FleetTest):
             run = subprocess.run([self.folder / "bin" / "gable", *words], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual((run.returncode, run.stdout), (2, ""))
             self.assertIn(f"Gable's Python side is not complete beside this program, so {without}: ", run.stderr)
+
+    def test_a_converter_that_is_killed_is_told(self):
+        self.job(layers_report(self.folder), "job", ranks=1)
+        (self.folder / "sitecustomize.py").write_text("import os, sys\nif '--multiprocessing-fork' in sys.orig_argv:\n    os.kill(os.getpid(), 9)\n", encoding="utf-8")
+        said, problem = self.gable("export", "reports", "--parquet", "data", code=2, PYTHONPATH=str(self.folder))
+        self.assertEqual(said, "")
+        self.assertEqual(problem, "gable: a process that converts reports was ended, probably for want of memory: run the command again with --processes 1.\n")
 
     def test_a_python_without_the_packages_is_told(self):
         self.job(layers_report(self.folder), "job", ranks=1)

@@ -142,6 +142,19 @@ class Losses(FleetTest):
         self.assertEqual({row["since"] for row in answers["slower_layers"]}, {"2026-03-06"})
         self.assertIn("step/block", {row["layer"] for row in answers["slower_layers"]})
 
+    def test_a_queue_that_timed_nothing_does_not_hide_the_one_before(self):
+        template = layers_report(self.folder)
+        for queue in (1, 2):
+            report = synthetic.one_rank(template, 0, 0)
+            report["run"]["queue"] = queue
+            if queue == 2:
+                report["run"]["steps"]["time"] = 0
+                report["step"]["wall_ns"] = None
+            self.write(f"reports/server/run-{queue}.json", report)
+        answers = self.judged()
+        self.assertEqual((answers["fleet"]["processes"], answers["fleet"]["runs"]), (1, 2))
+        self.assertGreater(answers["jobs"][0]["lost_gpus"], 0)
+
     def test_runs_without_steps_are_named_and_lose_nothing_known(self):
         template = layers_report(self.folder)
         self.job(template, "job", ranks=4, change=lambda report, rank: report["run"].update(unit="run", complete=False))

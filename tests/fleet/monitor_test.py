@@ -105,6 +105,14 @@ class Monitor(FleetTest):
         self.assertEqual(self.step_of("reports", "--max-age", "1000000"), "3.0")
         self.assertEqual(self.step_of("reports/a.json"), "2.0")  # what is named counts, however old
 
+    def test_a_queue_that_has_only_begun_does_not_hide_the_one_before(self):
+        begun = copy.deepcopy(self.report)
+        begun["run"]["steps"].update(hw=0, flops=0, time=0)
+        begun["step"]["wall_ns"] = None
+        self.write("reports/a-2.json", begun)
+        os.utime(self.folder / "reports" / "a.json", (1, time.time() - 60))
+        self.assertEqual(self.step_of("reports"), "2.0")
+
     def step_of(self, *words):
         return re.search(r'^gable_step_seconds\{host="n1",pid="7",rank="3"\} (.*)$', self.gable("monitor", *words)[0], re.MULTILINE).group(1)
 

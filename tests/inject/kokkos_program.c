@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Loads a tool and calls it as Kokkos does (Kokkos_Profiling.cpp), around launches. */
-#include <cuda.h>
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "tests/inject/one_kernel.h"
 
 struct space {
   char name[64];
@@ -17,13 +16,6 @@ struct settings {
 };
 
 static void* tool;
-static CUfunction kernel;
-
-static void check(CUresult code, const char* what) {
-  if (code == CUDA_SUCCESS) return;
-  fprintf(stderr, "%s failed: %d\n", what, (int)code);
-  exit(99);
-}
 
 static void* call(const char* name) {
   void* found = tool ? dlsym(tool, name) : 0;
@@ -32,24 +24,6 @@ static void* call(const char* name) {
     exit(98);
   }
   return found;
-}
-
-static void open_gpu(void) {
-  static const char image[] =
-      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry work() { ret; }\n";
-  CUdevice device;
-  CUcontext context;
-  CUmodule module;
-  check(cuInit(0), "cuInit");
-  check(cuDeviceGet(&device, 0), "cuDeviceGet");
-  check(cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
-  check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
-  check(cuModuleLoadData(&module, image), "cuModuleLoadData");
-  check(cuModuleGetFunction(&kernel, module, "work"), "cuModuleGetFunction");
-}
-
-static void launch(void) {
-  check(cuLaunchKernel(kernel, 8, 1, 1, 64, 1, 1, 0, 0, 0, 0), "cuLaunchKernel");
 }
 
 static void parallel(const char* kind, const char* name) {
@@ -62,7 +36,7 @@ static void parallel(const char* kind, const char* name) {
   *(void**)(&begins) = call(begin);
   *(void**)(&ends) = call(end);
   if (begins) begins(name, 1, &handle);
-  launch();
+  launch_kernel();
   if (ends) ends(handle);
 }
 
@@ -74,7 +48,7 @@ static void copy(const char* target) {
   *(void**)(&begins) = call("kokkosp_begin_deep_copy");
   *(void**)(&ends) = call("kokkosp_end_deep_copy");
   if (begins) begins(device, target, 0, host, "source", 0, 64);
-  launch();
+  launch_kernel();
   if (ends) ends();
 }
 
@@ -101,6 +75,8 @@ int main(void) {
     parallel("for", "force");
     parallel("reduce", "Z4mainEUliRdE_/7NoTag");
     parallel("scan", "N3foo3BarE");
+    parallel("for", "1D");
+    parallel("for", "Nbody");
     copy("positions");
     copy("");
     if (pop) pop();

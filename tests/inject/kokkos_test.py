@@ -11,7 +11,7 @@ BUILD = pathlib.Path(os.environ["GABLE_BUILD"])
 PROGRAM = os.environ["GABLE_KOKKOS_PROGRAM"]
 RECORDING = pathlib.Path(__file__).resolve().parents[1] / "hazards" / "gpu.jsonl"
 TOOL = BUILD / "lib" / "libgable_kokkos.so"
-WANTED = {"timestep/force": 1, "timestep/main::{lambda(int, double&)#1}/7NoTag": 1, "timestep/foo::Bar": 1,
+WANTED = {"timestep/force": 1, "timestep/main::{lambda(int, double&)#1}/7NoTag": 1, "timestep/foo::Bar": 1, "timestep/1D": 1, "timestep/Nbody": 1,
           "timestep/deep_copy positions": 1, "timestep/deep_copy": 1}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gable export: reports into a Parquet dataset, on all cores."""
 import argparse
-import concurrent.futures
+import concurrent.futures.process
 import contextlib
 import hashlib
 import json
@@ -19,6 +19,7 @@ except ImportError as missing:
              "'gable-profiler[fleet]' does), or name a Python that has it with --python.")
 
 from gable_fleet.dataset import Dataset, NoDataset, to_table, write
+from gable_fleet.files import reports_in
 from gable_fleet.tables import TABLES, NoRun, Rows, checked
 from gable_fleet.text import plain
 
@@ -37,6 +38,9 @@ def main():
         return export(options)
     except NoDataset as problem:
         print(f"gable: {problem}", file=sys.stderr)
+        return 2
+    except concurrent.futures.process.BrokenProcessPool:
+        print("gable: a process that converts reports was ended, probably for want of memory: run the command again with --processes 1.", file=sys.stderr)
         return 2
     except OSError as problem:
         print(f"gable: {problem.filename or options.parquet}: {problem.strerror}. What was written before is complete; run the command again.",
@@ -80,10 +84,7 @@ def find(names):
     for name in names:
         if os.path.isdir(name):
             before = len(found)
-            for folder, folders, files in os.walk(name):
-                folders.sort()
-                found.update((os.path.realpath(os.path.join(folder, file)), None) for file in files
-                             if file.endswith(".json") and is_report(os.path.join(folder, file)))
+            found.update((os.path.realpath(path), None) for path in reports_in(name))
             if len(found) == before:
                 problems.append(f"{name} has no report in it or in its folders.")
         elif os.path.exists(name):
@@ -91,14 +92,6 @@ def find(names):
         else:
             problems.append(f"There is no file {name}.")
     return list(found), problems
-
-
-def is_report(path):
-    try:
-        with open(path, "rb") as file:
-            return re.match(rb'\s*\{\s*"gable"\s*:\s*\{', file.read(200)) is not None
-    except OSError:
-        return False
 
 
 def blocks_of(paths, job):

@@ -22,6 +22,7 @@ except ImportError as missing:
     sys.exit(f"gable: {sys.executable} has no {missing.name}: run '{sys.executable} -m pip install prometheus_client' (pip install "
              "'gable-profiler[fleet]' does), or name a Python that has it with --python.")
 
+from gable_fleet.files import reports_in
 from gable_fleet.text import plain
 
 # Metric: (what it says, its unit, names of its own labels). Names end with the unit, as OpenMetrics wants it.
@@ -51,7 +52,7 @@ class Reports:
 
     def __init__(self, program, paths, top, max_age_s):
         self._program, self._paths, self._top, self._max_age_s = program, paths, top, max_age_s
-        self._read = {}  # by path: (time of change, process, samples)
+        self._read = {}  # by path: (time of change, (what it is worth, process, samples))
         self._lock = threading.Lock()
         self.problems = []
 
@@ -62,12 +63,12 @@ class Reports:
             files = list(self._files())
             self._read = {path: self._read[path] for path in files if path in self._read}
             for path in files:
-                changed, process, samples = self._of(path)
-                if process is not None and (process not in newest or newest[process][0] < changed):
-                    newest[process] = changed, samples
+                worth, process, samples = self._of(path)
+                if process is not None and (process not in newest or newest[process][0] < worth):
+                    newest[process] = worth, samples
             found = {name: [] for name in METRICS}
-            for _, process in sorted(newest.items()):
-                for name, labels, value in process[1]:
+            for _, samples in newest.values():
+                for name, labels, value in samples:
                     if value is not None:
                         found[name].append((labels, value))
             return found
@@ -80,11 +81,7 @@ class Reports:
                     continue
                 yield name
                 continue
-            for folder, _, names in os.walk(name):
-                for file in names:
-                    path = os.path.join(folder, file)
-                    if file.endswith(".json") and self._is_young(path):
-                        yield path
+            yield from filter(self._is_young, reports_in(name))
 
     def _is_young(self, path):
         try:
@@ -96,27 +93,27 @@ class Reports:
         try:
             changed = os.path.getmtime(path)
             if path not in self._read or self._read[path][0] != changed:
-                self._read[path] = (changed, *self._taken(path, changed))
+                self._read[path] = changed, self._taken(path, changed)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
             self.problems.append(f"{path} is no report of Gable ({type(problem).__name__}: {problem}).")
-            return 0, None, []
-        return self._read[path]
+            return (0, 0), None, []
+        return self._read[path][1]
 
     def _taken(self, path, changed):
         with open(path, encoding="utf-8") as file:
             report = json.load(file)
-        if not isinstance(report, dict) or "gable" not in report:
-            return None, []  # another program's file
         done = subprocess.run([self._program, "report", path, "--json-summary", "-", f"--top={self._top}", "--sort=saving"], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, check=False, env={**os.environ, "NO_COLOR": "1"})
         if done.returncode != 0:
             said = done.stderr.strip()
             self.problems.append(said[len("gable: "):] if said.startswith("gable: ") else said)
-            return None, []
+            return (0, 0), None, []
         run = report["run"]
         common = {"host": run["hostname"], "pid": str(run["pid"]), "rank": "" if run["rank"] is None else str(run["rank"])}
         summary = json.loads(done.stdout)["reports"][0]
-        return (run["hostname"], run["pid"], run["rank"]), [(name, {**common, **labels}, value) for name, labels, value in facts(report, summary, changed)]
+        # A queue that has only begun does not hide the one before.
+        measured = any(run["steps"][phase] for phase in ("hw", "flops", "time"))
+        return (measured, changed), (run["hostname"], run["pid"], run["rank"]), [(name, {**common, **labels}, value) for name, labels, value in facts(report, summary, changed)]
 
 
 def facts(report, summary, changed):

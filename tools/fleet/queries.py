@@ -13,13 +13,13 @@ SAME_WORK = 0.01
 
 # One row for each process. own_ns is what it needs by itself in a step: without waiting for others, as far as that is known of all ranks of
 # its group. A group has the same layers, in the same job, on the same day; of processes that were measured again, the same queue.
-# Only the newest run of a process counts for what is lost and who is slow; all of them are its history.
+# Only the newest run of a process that timed anything counts for what is lost and who is slow; all of them are its history.
 _RANKS = f"""
 CREATE TEMP TABLE ranks AS
 WITH joined AS (
   SELECT r.job, r.run, r.process, coalesce(r.queue, 1) AS queue, r.rank, r.hostname, r.model, r.work, r.gpu_name, r.gpus, r.source, r.complete, r.unit, r.started_at,
     CAST(coalesce(r.measured_at, r.started_at) AS DATE) AS day,
-    row_number() OVER (PARTITION BY r.job, r.process ORDER BY r.queue DESC NULLS LAST) = 1 AS newest,
+    row_number() OVER (PARTITION BY r.job, r.process ORDER BY r.steps_timed > 0 DESC NULLS LAST, r.queue DESC NULLS LAST) = 1 AS newest,
     s.wall_ns, s.kernel_ns, s.communication_ns, s.compute_ns, s.saving_ns, s.exposed_communication_ns, s.exposed_idle_ns, s.mfu, s.hfu,
     g.throttled, g.sm_clock_hz, g.temperature_max_c
   FROM runs r LEFT JOIN steps s USING (job, run)

@@ -211,12 +211,14 @@ def _model(layers):
     most = max(modules, key=lambda layer: (layer["time_ns"]["total"], -layer["depth"]), default=None)
     if most is None:
         return None
-    # A module may be wrapped by others of the same time; the class of the innermost that has all parameters is the model's.
-    return most["path"][-1]
+    return most["path"][-1]  # the outermost's is its class
 
 
-def _communication(root):
-    return at(root, ("collectives", "time_ns")) or 0  # null: the layer has none
+def _communication(report, roots):
+    """Time of collectives; 0 if there are none, None if one's time is unknown."""
+    if any(kernel["roof"]["bound"] == "communication" and kernel["time_ns"]["total"] is None for kernel in report["kernels"]):
+        return None
+    return sum(at(root, ("collectives", "time_ns")) or 0 for root in roots)
 
 
 def _saving_self(layers):
@@ -230,10 +232,9 @@ class Rows:
     """One report's rows."""
 
     def __init__(self, report, file):
-        self._report = report
         run, layers = report["run"], report["layers"]
         roots = [layer for layer in layers if layer["parent"] is None]
-        kernel, communication = _sum(at(root, ("time_ns", "total")) for root in roots), sum(map(_communication, roots))
+        kernel, communication = _sum(at(root, ("time_ns", "total")) for root in roots), _communication(report, roots)
         process = ":".join(str(word) for word in (run["hostname"], run["pid"], "" if run["rank"] is None else run["rank"], run["started_at"]))
         queue = run.get("queue") or 1
         self.run = process if queue == 1 else f"{process}#{queue}"
@@ -244,7 +245,7 @@ class Rows:
             "command": shlex.join(run["command"]), "model": _model(layers), "gpus": len(report["devices"]),
             "gpu_name": " + ".join(sorted({device["name"] for device in report["devices"]})) or None,
             "work": hashlib.sha256("\n".join(sorted(f"{layer['direction']} {'/'.join(layer['path'])}" for layer in layers)).encode()).hexdigest()[:16],
-            "kernel_ns": kernel, "communication_ns": communication, "compute_ns": None if kernel is None else kernel - communication,
+            "kernel_ns": kernel, "communication_ns": communication, "compute_ns": None if None in (kernel, communication) else kernel - communication,
             "saving_ns": _sum(root["saving_ns"] for root in roots),
             "wait_ns": _sum(at(root, ("collectives", "wait_ns")) for root in roots),
             "others_wait_ns": _sum(at(root, ("collectives", "others_wait_ns")) for root in roots),
@@ -254,9 +255,9 @@ class Rows:
 
     def columns(self, table):
         rows = self._rows[table]
-        return {name: self._derived(table, where, rows) if isinstance(where, str) else self._at(rows, where) for name, _, _, where in TABLES[table]}
+        return {name: self._derived(where, rows) if isinstance(where, str) else self._at(rows, where) for name, _, _, where in TABLES[table]}
 
-    def _derived(self, table, name, rows):
+    def _derived(self, name, rows):
         if name == "flops_tensor":
             return [_sum(row["flops"]["tensor"].values()) for row in rows]
         if name == "layer":
