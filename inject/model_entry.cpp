@@ -20,8 +20,8 @@ gable::Session* session() { return gable::runtime().session.load(std::memory_ord
 
 }  // namespace
 
-// 0: nothing is to be described. Else 1: the step that has just begun is; and 2 more: and what its
-// modules allocate; and 4 more: and where its operators were called. `forward`: a forward of it has
+// 0: nothing is to be described. Else 1: the step that has just begun is; and 2 more: and what
+// holds memory; and 4 more: and where its operators were called. `forward`: a forward of it has
 // just begun, the first one.
 GABLE_ENTRY int gable_model_begin(int forward) {
   try {
@@ -29,7 +29,7 @@ GABLE_ENTRY int gable_model_begin(int forward) {
     if (open == nullptr || !open->begin_model(forward != 0)) return 0;
     gable::detail::model_is_described = true;
     const auto& settings = gable::runtime().settings;
-    return 1 + (settings.allocations ? 2 : 0) + (settings.stacks ? 4 : 0);
+    return 1 + (settings.memory ? 2 : 0) + (settings.stacks ? 4 : 0);
   } catch (const std::exception&) {
     return 0;
   }
@@ -94,6 +94,45 @@ GABLE_ENTRY void gable_model_operator(int device, const char* type, double flops
     const auto layer = gable::layer_of_launch(rt, thread, inherited);
     rt.model.add_operator(device, layer, thread.open_operator, string_of(type), flops, read,
                           written);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+// How much of a device's memory is taken, after the operator that is open on this thread.
+GABLE_ENTRY void gable_model_memory(std::uint64_t bytes) {
+  try {
+    auto& rt = gable::runtime();
+    bool inherited = false;
+    auto& thread = gable::this_thread();
+    const auto layer = gable::layer_of_launch(rt, thread, inherited);
+    rt.model.add_memory(layer, thread.open_operator, bytes);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+// Most was taken at the `peak`th call of gable_model_memory() in the step, from 0 on.
+// `by_allocator`: its statistics say so. The other two are negative where they are not known.
+GABLE_ENTRY void gable_model_peak(int device, int by_allocator, std::uint64_t peak,
+                                  double allocator_peak, double reserved) {
+  try {
+    gable::runtime().model.add_peak(device, by_allocator != 0, peak, allocator_peak, reserved);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+// What was held then. `as` is a word of HeldAs, `module` names with 0x1f between them, `point` the
+// call of gable_model_memory() after the operator that made it or was given it, or negative.
+GABLE_ENTRY void gable_model_held(const char* as, std::int64_t point, const char* module,
+                                  std::uint64_t bytes, std::uint64_t tensors) {
+  try {
+    const auto kind = gable::value_of<gable::HeldAs>(string_of(as));
+    if (!kind) return;
+    gable::runtime().model.add_held(
+        {*kind, gable::words_of(string_of(module), '\x1f'), 0, bytes, tensors},
+        point < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(point)));
   } catch (const std::exception&) {
     return;
   }

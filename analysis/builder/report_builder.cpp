@@ -8,6 +8,7 @@
 
 #include "analysis/builder/kernel_rows.h"
 #include "analysis/builder/layer_rows.h"
+#include "analysis/builder/memory_rows.h"
 #include "analysis/builder/model_rows.h"
 #include "analysis/builder/number_notes.h"
 #include "analysis/builder/operator_rows.h"
@@ -264,6 +265,7 @@ Report build_report(const Profile& profile, const RunInfo& base, const StoredRoo
   LayerRows layers = layer_rows(state, unit, roofline, kernels);
   const auto models = fill_models(state, unit, roofline, layers);
   report.operators = operator_rows(state, unit, kernels, layers, report.run.notes);
+  if (unit.step) report.memory = memory_rows(state, layers);
   report.layers = std::move(layers.rows);
   report.kernels.reserve(kernels.size());
   for (KernelOfLayer& kernel : kernels) report.kernels.push_back(std::move(kernel.row));

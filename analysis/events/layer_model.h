@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/events/events.h"
+#include "analysis/events/step_memory.h"
 
 namespace gable {
 
@@ -72,6 +73,7 @@ struct ModelDescription {
   std::map<LayerId, ModuleFacts> modules;
   std::vector<OperatorCalls> operators;
   std::uint64_t operators_left_out = 0;  // calls of more operators than are kept apart
+  std::optional<StepMemory> memory;      // of one such step, that with the highest peak
 };
 
 }  // namespace gable

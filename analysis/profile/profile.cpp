@@ -453,6 +453,9 @@ void Profile::describe(ModelDescription model) {
     sum.bytes_known = sum.bytes_known && work.bytes_known;
   }
   known->modules.merge(model.modules);
+  const auto peak_of = [](const StepMemory& memory) { return memory.points[memory.peak].bytes; };
+  if (model.memory && (!known->memory || peak_of(*known->memory) < peak_of(*model.memory)))
+    known->memory = std::move(model.memory);
   known->operators_left_out += model.operators_left_out;
   for (OperatorCalls& calls : model.operators) add_calls(std::move(calls), *known);
 }

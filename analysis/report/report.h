@@ -321,6 +321,37 @@ struct OperatorRow {
   std::vector<Launched> kernels;
 };
 
+// What holds a device's memory in a described step, in bytes: after each operator, and when it was
+// most.
+struct MemoryOfStep {
+  std::int32_t device = 0;
+  MemorySource source = MemorySource::tensors;
+  struct Point {
+    std::int64_t at = 0;  // operators before it; 0 is before the first one
+    std::optional<std::int64_t> layer;
+    std::string name;  // of the operator; empty: unknown, or none
+    double bytes = 0;
+  };
+  Point begin, peak, end;
+  // Of the allocator: the most since the program began, and what it has of the device's memory.
+  Maybe allocator_peak, reserved;
+  std::vector<Point> timeline;  // of the step's stretches the highest, begin and end included
+  struct Held {
+    HeldFor held_for = HeldFor::activations;
+    std::optional<std::int64_t> layer;  // whose they are, or where they were made
+    // Of the layer or module; empty: none, or unknown. {"(others)"}: of rows that are left out.
+    std::vector<std::string> path;
+    double bytes = 0, tensors = 0;
+  };
+  std::vector<Held> held;  // at the peak, largest first
+  // Of the peak, what no tensor seen explains; empty if they explain more than there is.
+  [[nodiscard]] Maybe unexplained() const {
+    double sum = 0;
+    for (const Held& each : held) sum += each.bytes;
+    return sum <= peak.bytes ? Maybe(peak.bytes - sum) : std::nullopt;
+  }
+};
+
 // A process of a merged report.
 struct MergedProcess {
   std::string hostname;
@@ -385,6 +416,7 @@ struct Report {
   std::vector<KernelRow> kernels;
   std::vector<CopyRow> copies;
   std::vector<OperatorRow> operators;  // longest first; empty if the model was not described
+  std::optional<MemoryOfStep> memory;  // of a described step, if it was asked for
   // Number of kernel rows with the flag.
   [[nodiscard]] std::uint64_t flagged(std::string_view flag) const {
     return static_cast<std::uint64_t>(

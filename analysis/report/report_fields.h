@@ -516,6 +516,34 @@ void fields(auto& f, Of<OperatorRow> auto& row) {
   f.list("kernels", row.kernels);
 }
 
+void fields(auto& f, Of<MemoryOfStep::Point> auto& point) {
+  f("at", point.at);
+  f("layer", point.layer);
+  f.known("operator", point.name);
+  f("bytes", point.bytes);
+}
+
+void fields(auto& f, Of<MemoryOfStep::Held> auto& held) {
+  f.word("for", held.held_for);
+  f("layer", held.layer);
+  f("path", held.path);
+  f("bytes", held.bytes);
+  f.count("tensors", held.tensors);
+}
+
+void fields(auto& f, Of<MemoryOfStep> auto& memory) {
+  f("device", memory.device);
+  f.word("source", memory.source);
+  f.object("begin", memory.begin);
+  f.object("peak", memory.peak);
+  f.object("end", memory.end);
+  f("allocator_peak_bytes", memory.allocator_peak);
+  f("reserved_bytes", memory.reserved);
+  f.derived("unexplained_bytes", memory.unexplained());
+  f.list("timeline", memory.timeline);
+  f.list("held", memory.held);
+}
+
 // The devices of a report with their clocks. A device's number is only known once it is read.
 template <typename Report>
 void device_fields(auto& f, Report& report) {
@@ -545,6 +573,7 @@ void fields(auto& f, Of<Report> auto& report) {
   f.list("kernels", report.kernels);
   f.list("copies", report.copies);
   f.list("operators", report.operators);
+  f.object("memory", report.memory);
 }
 
 }  // namespace gable

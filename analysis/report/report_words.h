@@ -105,6 +105,38 @@ inline constexpr auto kWordsOf<Bound> = std::to_array<Word<Bound>>({
     {Bound::communication, "communication"},
     {Bound::unknown, "unknown"},
 });
+// What memory is held for.
+enum class HeldFor : std::uint8_t {
+  parameters,
+  buffers,
+  gradients,
+  optimizer_state,
+  activations,  // made in forward
+  backward,     // made in backward, and no parameter's gradient
+  inputs,       // of operators, and made by none that was seen
+};
+template <>
+inline constexpr auto kWordsOf<HeldFor> = std::to_array<Word<HeldFor>>({
+    {HeldFor::parameters, "parameters"},
+    {HeldFor::buffers, "buffers"},
+    {HeldFor::gradients, "gradients"},
+    {HeldFor::optimizer_state, "optimizer_state"},
+    {HeldFor::activations, "activations"},
+    {HeldFor::backward, "backward"},
+    {HeldFor::inputs, "inputs"},
+});
+
+// Who says how much memory is taken.
+enum class MemorySource : std::uint8_t {
+  allocator,  // the framework's, by its statistics
+  tensors,    // the sum of those seen
+};
+template <>
+inline constexpr auto kWordsOf<MemorySource> = std::to_array<Word<MemorySource>>({
+    {MemorySource::allocator, "allocator"},
+    {MemorySource::tensors, "tensors"},
+});
+
 // Whether neither the GPU's arithmetic nor its memory is the limit, so that roofs do not show what
 // could be saved.
 [[nodiscard]] constexpr bool is_beside_roofs(Bound bound) {

@@ -26,6 +26,7 @@ bool ModelTable::begin(std::uint32_t step) {
   ++begun_;
   open_.emplace().step = step;
   numbers_.clear();
+  names_.clear();
   return true;
 }
 
@@ -131,6 +132,45 @@ void ModelTable::add_allocated(LayerId layer, std::uint64_t bytes) {
   allocated = allocated.value_or(0) + bytes;
 }
 
+void ModelTable::add_memory(LayerId layer, std::uint32_t number, std::uint64_t bytes) {
+  const MutexLock hold(mutex_);
+  if (!open_) return;
+  auto& memory = open_->model.memory;
+  if (!memory) memory.emplace();
+  if (memory->points.size() >= kMostPoints) return;
+  const auto& operators = open_->model.operators;
+  const std::string name =
+      number > 0 && number <= operators.size() ? operators[number - 1].name : std::string();
+  const auto [known, fresh] =
+      names_.emplace(name, static_cast<std::uint32_t>(memory->names.size()));
+  if (fresh) memory->names.push_back(name);
+  memory->points.push_back({layer, known->second, bytes});
+}
+
+void ModelTable::add_peak(std::int32_t device, bool by_allocator, std::size_t peak,
+                          double allocator_peak, double reserved) {
+  const MutexLock hold(mutex_);
+  if (!open_ || !open_->model.memory) return;
+  StepMemory& memory = *open_->model.memory;
+  if (peak >= memory.points.size()) {  // after the last point that was kept
+    open_->model.memory.reset();
+    return;
+  }
+  memory.device = device;
+  memory.by_allocator = by_allocator;
+  memory.peak = peak;
+  if (allocator_peak >= 0) memory.allocator_peak = static_cast<std::uint64_t>(allocator_peak);
+  if (reserved >= 0) memory.reserved = static_cast<std::uint64_t>(reserved);
+}
+
+void ModelTable::add_held(HeldMemory held, std::optional<std::size_t> point) {
+  const MutexLock hold(mutex_);
+  if (!open_ || !open_->model.memory) return;
+  StepMemory& memory = *open_->model.memory;
+  if (point && *point < memory.points.size()) held.layer = memory.points[*point].layer;
+  memory.held.push_back(std::move(held));
+}
+
 std::optional<DescribedStep> ModelTable::end() {
   const MutexLock hold(mutex_);
   return std::exchange(open_, std::nullopt);
@@ -152,9 +192,9 @@ std::vector<TensorShape> shapes_of(std::string_view text) {
   return shapes;
 }
 
-std::vector<std::string> words_of(std::string_view text) {
+std::vector<std::string> words_of(std::string_view text, char separator) {
   std::vector<std::string> words;
-  split(text, ';', [&words](std::string_view word) { words.emplace_back(word); });
+  split(text, separator, [&words](std::string_view word) { words.emplace_back(word); });
   return words;
 }
 

@@ -26,7 +26,8 @@ class ModelTable {
  public:
   static constexpr std::uint32_t kMostSteps = 8;
   static constexpr std::size_t kMostOperators = 4096;
-  static constexpr std::size_t kMostKernels = 64;  // of an operator
+  static constexpr std::size_t kMostKernels = 64;      // of an operator
+  static constexpr std::size_t kMostPoints = 1 << 20;  // of memory
 
   // Returns whether to describe step `step`: at most kMostSteps, one at a time.
   [[nodiscard]] bool begin(std::uint32_t step);
@@ -57,6 +58,14 @@ class ModelTable {
   // Adds allocated bytes; calls for a layer add up.
   void add_allocated(LayerId layer, std::uint64_t bytes);
 
+  // Adds how much memory is taken after the operator with that number, or before the first one.
+  void add_memory(LayerId layer, std::uint32_t number, std::uint64_t bytes);
+  // The step's end: most was taken at the `peak`th point from 0 on. What is negative is not known.
+  void add_peak(std::int32_t device, bool by_allocator, std::size_t peak, double allocator_peak,
+                double reserved);
+  // After add_peak(): adds what was held then. `point`: where it was made or given.
+  void add_held(HeldMemory held, std::optional<std::size_t> point);
+
   // What was described since begin(), if that was called. It counts only after kept().
   [[nodiscard]] std::optional<DescribedStep> end();
   // `sequence`: the hash of the described step's launches.
@@ -69,11 +78,12 @@ class ModelTable {
   StepForecast forecast_ GABLE_GUARDED_BY(mutex_);
   std::optional<DescribedStep> open_ GABLE_GUARDED_BY(mutex_);
   std::unordered_map<std::string, std::uint32_t> numbers_ GABLE_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, std::uint32_t> names_ GABLE_GUARDED_BY(mutex_);  // of memory
 };
 
 // "float32[2,3,32,32];int64[2]"
 [[nodiscard]] std::vector<TensorShape> shapes_of(std::string_view text);
 // "float32;bfloat16"
-[[nodiscard]] std::vector<std::string> words_of(std::string_view text);
+[[nodiscard]] std::vector<std::string> words_of(std::string_view text, char separator = ';');
 
 }  // namespace gable

@@ -183,7 +183,7 @@ void add_collection_options(CLI::App& app, Settings& settings) {
          "--every", [&settings](const std::string& text) { settings.every_s = read_every(text); })
       ->take_last();
   declare_choice<ModuleLayers>(app, "--layers", settings.layers);
-  app.add_flag("--allocations", settings.allocations);
+  app.add_flag("--memory", settings.memory);
   app.add_flag("--stacks", settings.stacks);
   app.add_flag("--no-command", settings.no_command);
   declare_text(app, "--record", settings.record, "a file name");
@@ -246,7 +246,7 @@ std::string to_options(const Settings& settings) {
   if (settings.budget) add("--budget", budget_text(*settings.budget));
   if (settings.every_s) add("--every", std::to_string(*settings.every_s) + "s");
   add_choice("--layers", settings.layers, defaults.layers);
-  if (settings.allocations) add("--allocations", "true");
+  if (settings.memory) add("--memory", "true");
   if (settings.stacks) add("--stacks", "true");
   if (settings.no_command) add("--no-command", "true");
   add_text("--record", settings.record, defaults.record);

@@ -70,9 +70,9 @@ struct Settings {
   std::string ranks;                     // --ranks: ranks that write a report; empty: all
   Then then = Then::go_on;
   std::uint32_t max_keys = 20000;
-  bool no_command = false;   // --no-command: reports do not hold the program's command line
-  bool stacks = false;       // --stacks: where the program calls PyTorch's operators
-  bool allocations = false;  // --allocations: the memory that PyTorch's layers allocate
+  bool no_command = false;  // --no-command: reports do not hold the program's command line
+  bool stacks = false;      // --stacks: where the program calls PyTorch's operators
+  bool memory = false;      // --memory: what holds the GPU's memory in a step of PyTorch's
   ModuleLayers layers = ModuleLayers::automatic;
   std::string cupti;     // --cupti: path of the libcupti to load when none is in the process
   std::string manifest;  // set by the launcher: a file that gets one line per report written

@@ -42,6 +42,16 @@ def layer(id, parent, path, time=None, direction="none", **more):
             "time_share": None, "coverage": {"time": 1, "flops": None, "bytes": None}, **more}
 
 
+def memory(peak=8e9, layer_id=None, name="aten::mm"):
+    """Rises to its peak in the middle of 100 operators; half of it is explained."""
+    points = [{"at": at, "layer": layer_id, "operator": name if at else None, "bytes": peak * (0.5 + (at if at < 50 else 100 - at) / 100)}
+              for at in range(101)]
+    held = [{"for": "activations", "layer": layer_id, "path": ["Net", str(i), "conv"], "bytes": peak / 8, "tensors": 2} for i in range(3)]
+    held.append({"for": "optimizer_state", "layer": None, "path": [], "bytes": peak / 8, "tensors": 1})
+    return {"device": 0, "source": "allocator", "begin": points[0], "peak": points[50], "end": points[-1], "allocator_peak_bytes": 2 * peak,
+            "reserved_bytes": 3 * peak, "unexplained_bytes": peak / 2, "timeline": points, "held": held}
+
+
 def kernel(layer_id, name, flops, dram, time, direction="none", launches=1, l2=None, type="fp32", **more):
     done = work(flops, dram, time, l2, launches, type)
     return {"layer": layer_id, "direction": direction, "device": 0, "name": name, "symbol": name, "grid": [8, 1, 1], "block": [128, 1, 1],

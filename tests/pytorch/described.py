@@ -33,8 +33,22 @@ def allocations():
             taken += 4 * len(x) * self.out_features
             return super().forward(x)
 
-    torch.cuda.memory_stats_as_nested_dict = lambda device=None: {"allocated_bytes": {"all": {"allocated": taken}}}
+    torch.cuda.memory_stats_as_nested_dict = lambda device=None: {
+        "allocated_bytes": {"all": {"allocated": taken, "current": 1000 + taken, "peak": 3000 + taken}}, "reserved_bytes": {"all": {"current": 1 << 20}}}
     train(make_launching(nn.Sequential(Taking(8, 8), Taking(8, 4))), torch.randn(4, 8), torch.arange(4))
+
+
+def memory():
+    """Adam, whose state is there in every step but the first. The activations are the most, so that the peak is where backward begins."""
+    model = make_launching(nn.Sequential(nn.Linear(16, 64), nn.Sigmoid(), nn.Linear(64, 4)))
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    batch, targets = torch.randn(256, 16), torch.arange(256) % 4
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(launching(model(batch), "loss"), targets).backward()
+        playback_ops.launch("optimizer")
+        optimizer.step()
+    print(digest(model))
 
 
 def mixed():
@@ -381,7 +395,7 @@ def warned():
 
 CASES = {case.__name__: case for case in (
     resnet50, mixed, unknown_operators, apart, apart_and_failing, odd_step, normalized, pipeline, turns, many_kinds_of_steps, own_optimizer, subclass,
-    script, own_mode, compiled_function, raising_in_description, gpt, inference_mode, shared, allocations, operators, warned, backward_on_a_thread_of_pytorchs)}
+    script, own_mode, compiled_function, raising_in_description, gpt, inference_mode, shared, allocations, memory, operators, warned, backward_on_a_thread_of_pytorchs)}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)

@@ -17,7 +17,7 @@ from layers_test import GPU, PYTHON, environment_without_gable  # noqa: E402
 
 CASES = ("resnet50", "mixed", "unknown_operators", "apart", "apart_and_failing", "odd_step", "normalized", "pipeline", "turns",
          "many_kinds_of_steps", "own_optimizer", "subclass", "script", "own_mode",
-         "raising_in_description", "gpt", "inference_mode", "shared", "compiled_function", "allocations", "operators", "warned",
+         "raising_in_description", "gpt", "inference_mode", "shared", "compiled_function", "allocations", "memory", "operators", "warned",
          "backward_on_a_thread_of_pytorchs")
 PROGRAM = os.path.join(HERE, "described.py")
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
@@ -160,18 +160,55 @@ class Model(gable_run.ReportTest):
         self.assertEqual((gemms["calls"], gemms["launches"]), (3, 6))
 
     def test_what_layers_allocate(self):
-        report = self.report("allocations", "--allocations")
+        report = self.report("allocations", "--memory")
         for path, bytes_ in ((("Sequential",), 128 + 64), (("Sequential", "0"), 4 * 4 * 8), (("Sequential", "1"), 4 * 4 * 4)):
             self.assertEqual(self.model(report, path)["allocated_bytes"], bytes_, path)
             self.assertIsNone(self.model(report, path, "backward")["allocated_bytes"])
         unasked = self.report("allocations")
         self.assertIsNone(self.model(unasked, ("Sequential", "0"))["allocated_bytes"])
 
-    def test_without_a_caching_allocator_nothing_is_said_of_memory(self):
-        run = self.run_case("shared", "--allocations")
-        self.assertEqual({row["model"]["allocated_bytes"] for row in run.report.document["layers"] if row["model"]}, {None})
-        self.assertEqual(run.err.count("--allocations: PyTorch's caching allocator is not in use here; what layers allocate is "
-                                       "unknown."), 1)
+    def test_an_allocators_statistics_come_first(self):
+        memory = self.report("allocations", "--memory").document["memory"]
+        self.assertEqual((memory["source"], memory["reserved_bytes"]), ("allocator", 1 << 20))
+        self.assertEqual(memory["allocator_peak_bytes"], memory["end"]["bytes"] + 2000)
+        first, second = 4 * 4 * 8, 4 * 4 * 4
+        self.assertEqual(memory["peak"]["bytes"] - memory["begin"]["bytes"], first + second, "what the modules took")
+        self.assertEqual(memory["unexplained_bytes"], memory["peak"]["bytes"] - sum(row["bytes"] for row in memory["held"]))
+        self.assertIsNone(self.report("allocations").document["memory"])
+
+    def test_what_holds_memory_byte_by_byte(self):
+        run = self.run_case("memory", "--memory")
+        self.assertEqual(run.err.count("--memory: PyTorch's caching allocator is not in use here; only the tensors that Gable sees "
+                                       "count."), 1)
+        report = run.report
+        memory, rows = report.document["memory"], {row["id"]: row for row in report.document["layers"]}
+        batch, wide, hidden, narrow = 256, 16, 64, 4
+        first, last = FLOAT * (wide * hidden + hidden), FLOAT * (hidden * narrow + narrow)
+        adam = 2 * (first + last) + 4 * FLOAT  # two averages, and the number of each parameter's steps
+        hiddens = FLOAT * batch * hidden
+        # Where backward goes through Sigmoid: its result, which it needs, the gradient of that and of its input. The gradients of the last
+        # layer are there, and the loss's targets and the sum of its weights, which no module was given.
+        expected = {("parameters", "Sequential/0"): first, ("parameters", "Sequential/2"): last, ("gradients", "Sequential/2"): last,
+                    ("optimizer_state", ""): adam, ("inputs", "Sequential/0"): FLOAT * batch * wide,
+                    ("activations", "Sequential/1"): hiddens, ("backward", "Sequential/1"): hiddens, ("backward", "Sequential/2"): hiddens,
+                    ("activations", ""): 8 * batch + FLOAT}
+        self.assertEqual({(row["for"], "/".join(row["path"])): row["bytes"] for row in memory["held"]}, expected)
+        self.assertEqual((memory["source"], memory["peak"]["bytes"], memory["unexplained_bytes"]), ("tensors", sum(expected.values()), 0))
+        peak = memory["peak"]
+        self.assertEqual((peak["operator"], rows[peak["layer"]]["path"], rows[peak["layer"]]["direction"]),
+                         ("aten::sigmoid_backward", ["Sequential", "1"], "backward"))
+        self.assertEqual(memory["begin"]["bytes"], first + last + adam)
+        self.assertEqual(memory["end"]["bytes"], 2 * (first + last) + adam + FLOAT * batch * wide + 8 * batch, "gradients and the batch")
+        after = {point["operator"]: point["bytes"] for point in memory["timeline"][:9]}
+        self.assertEqual(after["aten::sigmoid"] - memory["begin"]["bytes"], FLOAT * batch * wide + 2 * hiddens)
+        for row in memory["held"]:
+            if row["layer"] is not None:
+                self.assertEqual((rows[row["layer"]]["path"], rows[row["layer"]]["direction"]),
+                                 (row["path"], "backward" if row["for"] == "backward" else "forward"))
+        shown = subprocess.run([os.environ["GABLE_PROGRAM"], "report", gable_run.work("model-memory--memory.json"), "--memory"],
+                               capture_output=True, text=True, check=True).stdout
+        self.assertIn("16.2 kB when the model begins, 232 kB at most in Sequential/1 (backward), after aten::sigmoid_backward",
+                      " ".join(shown.split()))
 
     def test_a_gpt_block_is_what_its_shapes_say(self):
         report = self.report("gpt", gpu=forbidden_gpu())

@@ -17,6 +17,7 @@
 #include "tools/files/report_files.h"
 #include "tools/files/report_output.h"
 #include "tools/plot/plot.h"
+#include "tools/show/memory_table.h"
 #include "tools/show/operators_table.h"
 
 namespace gable {
@@ -37,6 +38,7 @@ class ReportCommand final : public Command {
     app.add_flag("--each", query_.each);
     app.add_flag("--kernels", query_.kernels);
     app.add_flag("--operators", operators_);
+    app.add_flag("--memory", memory_);
     app.add_option("--level", level_)->type_name("dram|l2|l1");
     app.add_option("--html", html_)->type_name("OUT");
     app.add_option("--svg", svg_)->type_name("OUT");
@@ -59,6 +61,7 @@ class ReportCommand final : public Command {
     // A table of some of the files would look like one of all.
     if (!files.problems.empty()) throw WrongUse(files.problems.front());
     if (operators_) return show_operators(files);
+    if (memory_) return show_memory(files);
     check_layers(files);
     if (!html_.empty()) write_page(files, html_, remarks_);
     write(files, csv_, export_csv, 0);
@@ -79,6 +82,7 @@ class ReportCommand final : public Command {
     OperatorsTable options;
     options.rows = top_ > 0 ? top_ : kTop;
     options.layers = query_.layers;
+    options.each = query_.each;
     fit_terminal(options.columns, options.colours);
     const std::string table = render_operators(files.reports, options);
     if (table.empty())
@@ -87,6 +91,19 @@ class ReportCommand final : public Command {
                                ": PyTorch's model was not described, and a note in the report may "
                                "say why."
                          : "--layer '" + layers_.front() + "' matches no layer with operators.");
+    std::fwrite(table.data(), 1, table.size(), stdout);
+    return kExitGood;
+  }
+
+  int show_memory(const ReportFiles& files) const {
+    MemoryTable options;
+    options.rows = top_ > 0 ? top_ : kTop;
+    options.each = query_.each;
+    fit_terminal(options.columns, options.colours);
+    const std::string table = render_memory(files.reports, file_names(files), options);
+    if (table.empty())
+      throw WrongUse("What holds memory is not known in " + files_.front() +
+                     ": profile a PyTorch program with gable profile --memory.");
     std::fwrite(table.data(), 1, table.size(), stdout);
     return kExitGood;
   }
@@ -102,8 +119,10 @@ class ReportCommand final : public Command {
     query_.level = *level;
     query_.layers = layer_patterns(layers_);
     const bool files = has_output();
-    if (operators_ && (files || query_.kernels || query_.depth || query_.each))
-      throw WrongUse("--operators is a table of its own: with --layer and --top alone.");
+    if (operators_ && (files || query_.kernels || query_.depth || memory_))
+      throw WrongUse("--operators is a table of its own: with --layer, --each and --top alone.");
+    if (memory_ && (files || query_.kernels || query_.depth || !layers_.empty()))
+      throw WrongUse("--memory is a table of its own: with --each and --top alone.");
     const bool rows_of_a_chart =
         !html_.empty() || !csv_.empty() || !svg_.empty() || !markdown_.empty();
     if (query_.depth && (rows_of_a_chart || query_.kernels))
@@ -175,7 +194,7 @@ class ReportCommand final : public Command {
   RowQuery query_;
   std::string level_ = "dram", sort_ = "saving";
   std::size_t top_ = 0;
-  bool operators_ = false;
+  bool operators_ = false, memory_ = false;
   std::FILE* remarks_ = stdout;
   std::string html_, svg_, csv_, markdown_, summary_, trace_;
 };

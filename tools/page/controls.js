@@ -38,7 +38,7 @@ function drawControls() {
     toggles("Direction", "direction", Object.keys(SHAPES).filter(direction => everything.some(dot => dot.direction === direction)), state.directions),
     toggles("Precision", "precision", present(dot => dot.precision).concat(without), state.precisions, roofName),
     toggles("Roofs", "roofs", roofSets, state.roofSets),
-    toggles("Reports", "report", reports.map(report => report.index), state.reports, index => reports[index].label, () => { changed("chart", "table"); if (!compared) drawVerdict(); drawAdvice(); }),
+    toggles("Reports", "report", reports.map(report => report.index), state.reports, index => reports[index].label, () => { changed("chart", "table"); if (!compared) drawVerdict(); drawAdvice(); drawMemory(); }),
     group("Lines", toggle("headroom", "headroom", state.headroom, on => { state.headroom = on; drawLines(); }),
       levels.length > 1 ? toggle("join", "join levels", state.join, on => { state.join = on; drawLines(); }) : ""),
     element("button", { type: "button", id: "reset", onclick: showAll }, "Show all"),

@@ -97,7 +97,7 @@ const reports = raw.reports.map((each, index) => {
     });
   }
   for (const kind of ["layers", "kernels"]) complete(dots[kind], each.report.step.launch_latency_ns);
-  return { ...each.report, index, label, file: each.file, command: each.command, advice: each.advice, path: each.path, layers, byId, roots: layers.filter(layer => !byId.has(layer.parent)), dots };
+  return { ...each.report, index, label, file: each.file, command: each.command, advice: each.advice, path: each.path, memory: each.memory, layers, byId, roots: layers.filter(layer => !byId.has(layer.parent)), dots };
 });
 
 // The least coverage among the roots of a report's devices.

@@ -163,6 +163,7 @@ drawLost();
 if (compared) drawComparison();
 else drawVerdict();
 drawAdvice();
+drawMemory();
 drawControls();
 drawArrangement();
 drawChart();

@@ -17,6 +17,7 @@
 #include "analysis/roofline/set_metrics.h"
 #include "tools/advice/advice.h"
 #include "tools/plot/plot.h"
+#include "tools/show/memory_table.h"
 #include "tools/show/operators_table.h"
 #include "tools/show/sources.h"
 #include "tools/show/step_lines.h"
@@ -350,11 +351,41 @@ Json operators_of(const Report& report) {
   return list;
 }
 
+// Points as [operators before it, layer's id, operator, bytes], and what is held as [layers,
+// purpose, tensors, bytes].
+Json memory_of(const Report& report) {
+  constexpr std::size_t kMostRows = 12;
+  if (!report.memory) return nullptr;
+  const MemoryOfStep& memory = *report.memory;
+  const auto point = [](const MemoryOfStep::Point& of) {
+    return Json{of.at, of.layer ? Json(*of.layer) : Json(), clean_name(of.name, kLongestText),
+                of.bytes};
+  };
+  Json timeline = Json::array(), purposes = Json::array(), rows = Json::array();
+  for (const MemoryOfStep::Point& each : memory.timeline) timeline.push_back(point(each));
+  for (const auto& [name, bytes] : held_purposes(memory)) purposes.push_back({name, bytes});
+  const std::vector<HeldRow> held = held_rows(memory, false);
+  for (std::size_t i = 0; i < std::min(kMostRows, held.size()); ++i)
+    rows.push_back({clean_name(held[i].layers, kLongestText), shown_purpose(held[i].held_for),
+                    held[i].tensors, held[i].bytes});
+  return {{"device", memory.device},
+          {"source", to_string(memory.source)},
+          {"peak", point(memory.peak)},
+          {"timeline", std::move(timeline)},
+          {"purposes", std::move(purposes)},
+          {"explained", memory.unexplained().has_value()},
+          {"held", std::move(rows)},
+          {"more", held.size() - std::min(kMostRows, held.size())},
+          {"allocatorPeak", number(memory.allocator_peak)},
+          {"reserved", number(memory.reserved)}};
+}
+
 Json without_rows(const Report& report) {
   Report head = report;
   head.layers.clear();
   head.kernels.clear();
   head.operators.clear();
+  head.memory.reset();
   return Json::parse(to_json(head));
 }
 
@@ -376,6 +407,7 @@ std::string page_data(const std::vector<Report>& reports, const std::vector<std:
                     {"path", path_of(report)},
                     {"layers", tree(report, strings)},
                     {"operators", operators_of(report)},
+                    {"memory", memory_of(report)},
                     {"dots",
                      {{"layers", dots(plot_layers(report), strings)},
                       {"kernels", dots(plot_kernels(report), strings)}}}});

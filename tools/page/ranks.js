@@ -36,6 +36,7 @@ function showReport(report) {
   drawControls();
   drawVerdict();
   drawAdvice();
+  drawMemory();
   changed("chart", "table");
 }
 

@@ -201,6 +201,7 @@ class ReportPrediction {
       row.model = model;
     }
     out_.operators.clear();  // they have the times of here
+    out_.memory.reset();     // and the allocator of here
     out_.step = {};
     out_.step.launch_latency_ns = here_.step.launch_latency_ns;
     out_.run.total = {};

@@ -7,12 +7,14 @@ it would have run and tells the library its work, which gives it to the layer th
 Where PyTorch might do anything else because a mode stands by, the model is not described.
 """
 import sys
+import weakref
 
-from gable_profiler import _call_places, _dynamo, _library, _tree
+from gable_profiler import _call_places, _dynamo, _library, _memory, _tree
 from gable_profiler._places import call_as_from, caller
 from gable_profiler._work import Work, tensors_in
 
 _MOST_TENSORS = 16  # of a module's inputs or outputs
+_MOST_OPTIMIZERS = 64  # are known
 _MOST_KINDS = 4  # of forwards are described each for itself
 _COMPILES = "the program uses torch.compile"
 # Their backward, or what stands in for it, is computed in another order while a mode stands by. And the nodes that do it.
@@ -54,6 +56,9 @@ class Description:
         self._kinds = set()  # of forwards that were described
         self._why_not = ""
         self._allocations = False  # are to be told
+        self.memory = None  # of the step, where it is asked for
+        self._no_allocator = False  # that tells anything
+        self._optimizers = {}  # that have taken a step, weakly, by id
         self.places = None  # of the operators' calls in the program, where they are asked for
         self._mode = None
         self._seen = set()  # modules that can be described, by id, and those whose tensors were told
@@ -81,7 +86,7 @@ class Description:
         wanted = self._library.gable_model_begin(forward)
         if not wanted:
             return False
-        self._allocations = bool(wanted & 2)
+        self._follow_memory(bool(wanted & 2))
         self.places = _call_places.Places(self._torch) if wanted & 4 else None
         self._seen.clear()
         self._why_not, self._backward_differs = "", False
@@ -96,10 +101,28 @@ class Description:
         self.running = True
         return True
 
+    def _follow_memory(self, wanted):
+        self._allocations, self.memory = wanted and not self._no_allocator, None
+        if not wanted:
+            return
+        if _memory.knows_ends(self._torch):
+            optimizers = [each for each in (reference() for reference in self._optimizers.values()) if each is not None]
+            self.memory = _memory.Memory(self._torch, self._library, optimizers)
+        else:
+            _library.say(f"--memory: PyTorch {self._torch.__version__} does not tell when memory is free again; what holds it is unknown. "
+                         "It needs PyTorch 2.1.")
+
+    def optimizer_ran(self, optimizer):
+        if id(optimizer) in self._optimizers or len(self._optimizers) < _MOST_OPTIMIZERS:
+            self._optimizers[id(optimizer)] = weakref.ref(optimizer)
+
     def step_ended(self):
         """After the library has heard of the border."""
         if not self.running and not self._why_not:
             return
+        if self.running and self.memory is not None:
+            self._of_memory(_memory.Memory.ended)
+        self.memory = None
         self.running = False
         self._library.gable_model_end(self._why_not.encode("utf-8", "replace"))
         self._why_not = ""
@@ -118,6 +141,8 @@ class Description:
         before = self._allocated() if self._allocations else None
         mode = self._mode_for(module, args, kwargs)
         if mode is not None:
+            if self.memory is not None:
+                self._of_memory(_memory.Memory.model_begins, module)
             mode.__enter__()
         return module, args, kwargs, mode, before
 
@@ -136,12 +161,25 @@ class Description:
 
     def _allocated(self):
         """Bytes that were ever taken from the caching allocator of the current device; None: it is not in use."""
-        try:
-            return self._torch.cuda.memory_stats_as_nested_dict()["allocated_bytes"]["all"]["allocated"]
-        except Exception:
-            _library.say("--allocations: PyTorch's caching allocator is not in use here; what layers allocate is unknown.")
-            self._allocations = False
+        counted = _memory.statistics(self._torch)
+        if counted is None:
+            _library.say("--memory: PyTorch's caching allocator is not in use here; only the tensors that Gable sees count.")
+            self._allocations, self._no_allocator = False, True
             return None
+        return counted["allocated"]
+
+    def _of_memory(self, tell, *what):
+        """A failure of ours costs what is said of memory, and no more."""
+        try:
+            if self.memory is not None:
+                tell(self.memory, *what)
+        except Exception as problem:
+            _library.say(f"--memory: {type(problem).__name__}: {problem}. What holds memory is unknown.")
+            self.memory = None
+
+    def operator_ran(self, args, kwargs, out):
+        if self.memory is not None:
+            self._of_memory(_memory.Memory.ran, args, kwargs, out)
 
     def run_backward(self, frame, run, args, kwargs):
         """`frame` is where the program asks for it."""
@@ -339,6 +377,7 @@ def _make_mode(torch, library, description):
                 try:
                     description.saw(operator)
                     tell(operator, args, kwargs, out)
+                    description.operator_ran(args, kwargs, out)
                 except Exception as problem:
                     description.give_up(f"{operator}: {type(problem).__name__}: {problem}")
             finally:

@@ -118,6 +118,7 @@ class Steps:
                 border = _BY_OPTIMIZER_ANEW
                 self._not_last.add(self._optimizer)
         self._optimizer = id(optimizer)
+        self._description.optimizer_ran(optimizer)
         self._trains = True
         self._forwards, self._most_now, self._went_back = {}, 0, False
         if id(optimizer) in self._not_last:

@@ -127,6 +127,18 @@ TEST(EveryField, PageShowsKernels) {
                  "/kernels/collective/others_wait_ns"})));
 }
 
+TEST(EveryField, PageShowsMemory) {
+  EXPECT_EQ(lines(without_effect(full_report(), "/memory", page)),
+            lines({// The chart has them as its first and last points.
+                   "/memory/begin/at", "/memory/begin/bytes", "/memory/begin/layer",
+                   "/memory/begin/operator", "/memory/end/at", "/memory/end/bytes",
+                   "/memory/end/layer", "/memory/end/operator",
+                   // The row has the layer's path.
+                   "/memory/held/layer",
+                   // It is derived.
+                   "/memory/unexplained_bytes"}));
+}
+
 // Of two ranks.
 std::string merged(const Report& report) {
   std::vector<Report> ranks = {report, report};
@@ -149,6 +161,13 @@ TEST(EveryField, MergedReportsHaveIt) {
       lines({// That of who merges, and the kind of GPU.
              "/gable/version", "/kernels/device",
              // A merged report has no operators: which kernels are whose is known of one rank.
+             "/memory/allocator_peak_bytes", "/memory/begin/at", "/memory/begin/bytes",
+             "/memory/begin/layer", "/memory/begin/operator", "/memory/device", "/memory/end/at",
+             "/memory/end/bytes", "/memory/end/layer", "/memory/end/operator", "/memory/held/bytes",
+             "/memory/held/layer", "/memory/held/path", "/memory/held/tensors", "/memory/peak/at",
+             "/memory/peak/bytes", "/memory/peak/layer", "/memory/peak/operator",
+             "/memory/reserved_bytes", "/memory/timeline/at", "/memory/timeline/bytes",
+             "/memory/timeline/layer", "/memory/timeline/operator", "/memory/unexplained_bytes",
              "/operators/bytes_analytic", "/operators/calls", "/operators/device",
              "/operators/direction", "/operators/flops", "/operators/flops_analytic",
              "/operators/inputs/dtype", "/operators/inputs/shape", "/operators/kernels/kernel",

@@ -227,6 +227,16 @@ inline Report full_report() {
   op.shared = true;
   op.kernels = {{1, v}};
   report.operators = {op};
+  MemoryOfStep& memory = report.memory.emplace();
+  memory.device = 1;
+  memory.source = MemorySource::allocator;
+  memory.held = {{HeldFor::gradients, 1, {"net"}, v, v}};
+  memory.begin = {1, 1, "aten::mm", v};
+  memory.peak = {1, 1, "aten::mm", v};
+  memory.end = {1, 1, "aten::mm", v};
+  memory.allocator_peak = v;
+  memory.reserved = v;
+  memory.timeline = {{1, 1, "aten::mm", v}};
   return report;
 }
 

@@ -32,6 +32,38 @@ TEST(ModelTable, WantsStepsThatLaunchOtherKernels) {
   EXPECT_FALSE(table.expects_new_step(1));
 }
 
+TEST(ModelTable, MemoryIsOfTheOperatorsThatRan) {
+  ModelTable table;
+  table.add_memory(3, 0, 5);
+  ASSERT_TRUE(table.begin(0));
+  table.add_peak(0, true, 0, -1, -1);  // without a point there is none
+  const auto one = table.open_operator(3, "aten::mm", "", "");
+  table.add_memory(2, 0, 10);
+  table.add_memory(3, one, 30);
+  table.add_memory(3, one, 20);
+  table.add_peak(1, true, 1, 40, -1);
+  table.add_held({HeldAs::made, {}, 0, 20, 2}, 1);
+  table.add_held({HeldAs::parameters, {"net"}, 0, 10, 1}, std::nullopt);
+  const auto step = table.end();
+  ASSERT_TRUE(step && step->model.memory);
+  const StepMemory& memory = *step->model.memory;
+  EXPECT_EQ(memory.device, 1);
+  EXPECT_EQ(memory.peak, 1u);
+  EXPECT_EQ(memory.allocator_peak, 40u);
+  EXPECT_EQ(memory.reserved, std::nullopt);
+  ASSERT_EQ(memory.points.size(), 3u);
+  EXPECT_EQ(memory.names[memory.points[0].name], "");
+  EXPECT_EQ(memory.names[memory.points[2].name], "aten::mm");
+  EXPECT_EQ(memory.points[2].layer, 3u);
+  ASSERT_EQ(memory.held.size(), 2u);
+  EXPECT_EQ(memory.held[0].layer, 3u) << "where the operator ran";
+  // The next step has nothing of this one.
+  ASSERT_TRUE(table.begin(1));
+  table.add_memory(2, 0, 10);
+  table.add_peak(0, false, 7, -1, -1);
+  EXPECT_FALSE(table.end()->model.memory) << "a peak that no point has";
+}
+
 TEST(ModelTable, CallsThatAreAlikeAreOneOperator) {
   ModelTable table;
   EXPECT_EQ(table.open_operator(3, "aten::mm", "", ""), 0u) << "no step is described";

@@ -21,7 +21,7 @@ void expect_equal(const Settings& a, const Settings& b) {
   EXPECT_EQ(a.warmup, b.warmup);
   EXPECT_EQ(a.active, b.active);
   EXPECT_EQ(a.repeat, b.repeat);
-  EXPECT_EQ(a.allocations, b.allocations);
+  EXPECT_EQ(a.memory, b.memory);
   EXPECT_EQ(a.window, b.window);
   EXPECT_EQ(a.step_range, b.step_range);
   EXPECT_EQ(a.fold, b.fold);
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
         OneSetting{"budget", [](Settings& s) { s.budget = 2.5; }, "--budget=2.5%"},
         OneSetting{"every", [](Settings& s) { s.every_s = 5400; }, "--every=5400s"},
         OneSetting{"layers", [](Settings& s) { s.layers = ModuleLayers::off; }, "--layers=off"},
-        OneSetting{"allocations", [](Settings& s) { s.allocations = true; }, "--allocations=true"},
+        OneSetting{"memory", [](Settings& s) { s.memory = true; }, "--memory=true"},
         OneSetting{"no_command", [](Settings& s) { s.no_command = true; }, "--no-command=true"},
         OneSetting{"record", [](Settings& s) { s.record = "r.jsonl"; }, "--record=r.jsonl"},
         OneSetting{"time_and_hw", [](Settings& s) { s.phase_flops = false; }, "--phases=hw,time"},
@@ -250,7 +250,7 @@ TEST(Settings, WhatIsNotSaidIsAsTheManualSays) {
   EXPECT_EQ(usual.repeat, 1u);
   EXPECT_EQ(usual.window, 200u);
   EXPECT_EQ(usual.max_keys, 20000u);
-  EXPECT_FALSE(usual.no_command || usual.allocations);
+  EXPECT_FALSE(usual.no_command || usual.memory);
 }
 
 TEST(Settings, NumbersReachToTheirBorders) {
