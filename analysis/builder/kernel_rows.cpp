@@ -201,6 +201,7 @@ KernelRow kernel_row(const Profile::State& state, const UnitScale& unit, const K
   row.device = key.key.device;
   row.name = state.functions.name(key.key.function);
   row.symbol = state.functions.symbol(key.key.function);
+  row.place = state.functions.place(key.key.function);
   row.grid = key.key.grid;
   row.block = key.key.block;
   row.cluster = key.key.cluster;

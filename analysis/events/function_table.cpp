@@ -17,6 +17,13 @@ namespace {
 // names are shown.
 constexpr std::size_t kMaxSymbolBytes = 8192;
 constexpr std::string_view kOtherSymbol = "(other)";
+constexpr std::size_t kMostPlaces = 65536;
+
+std::string_view cleaned_symbol(std::string_view symbol, std::string& buffer) {
+  if (is_clean_name(symbol, kMaxSymbolBytes)) return symbol;
+  buffer = fitting_name(symbol, kMaxSymbolBytes);
+  return buffer;
+}
 
 }  // namespace
 
@@ -33,6 +40,7 @@ struct FunctionTable::State {
   // A deque, so that the map's views stay valid.
   std::deque<std::string> symbols GABLE_GUARDED_BY(mutex);
   std::unordered_map<std::string_view, FunctionId> ids GABLE_GUARDED_BY(mutex);
+  std::unordered_map<std::string, std::string> places GABLE_GUARDED_BY(mutex);  // by symbol
 };
 
 FunctionTable::FunctionTable(std::size_t max_functions, std::size_t max_bytes)
@@ -40,11 +48,8 @@ FunctionTable::FunctionTable(std::size_t max_functions, std::size_t max_bytes)
 FunctionTable::~FunctionTable() = default;
 
 FunctionId FunctionTable::intern(std::string_view symbol) {
-  std::string cleaned;
-  if (!is_clean_name(symbol, kMaxSymbolBytes)) {
-    cleaned = fitting_name(symbol, kMaxSymbolBytes);
-    symbol = cleaned;
-  }
+  std::string buffer;
+  symbol = cleaned_symbol(symbol, buffer);
   State& state = *state_;
   {
     const ReadLock lock(state.mutex);
@@ -79,6 +84,26 @@ std::string FunctionTable::full_name(FunctionId id) const { return demangled(sym
 
 std::string FunctionTable::name(FunctionId id) const {
   return fitting_name(full_name(id), kMaxNameBytes);
+}
+
+void FunctionTable::set_place(std::string_view symbol, std::string_view place) {
+  std::string buffer;
+  const std::string key(cleaned_symbol(symbol, buffer));
+  const std::string shown = clean_name(place, kMaxNameBytes);
+  const WriteLock lock(state_->mutex);
+  const auto known = state_->places.find(key);
+  if (known != state_->places.end()) {
+    if (known->second != shown) known->second.clear();
+  } else if (state_->places.size() < kMostPlaces) {
+    state_->places.emplace(key, shown);
+  }
+}
+
+std::string FunctionTable::place(FunctionId id) const {
+  const ReadLock lock(state_->mutex);
+  if (id >= state_->symbols.size()) return {};
+  const auto found = state_->places.find(state_->symbols[id]);
+  return found == state_->places.end() ? std::string() : found->second;
 }
 
 std::uint64_t FunctionTable::folded() const { return state_->folded.load(); }

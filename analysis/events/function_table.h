@@ -32,6 +32,9 @@ class FunctionTable {
   // The name for reports, at most kMaxNameBytes long: a longer one becomes its begin, its end and a
   // unique number.
   [[nodiscard]] std::string name(FunctionId id) const;
+  // Where the function is written: "kernels.py:12". A symbol that several places have has none.
+  void set_place(std::string_view symbol, std::string_view place);
+  [[nodiscard]] std::string place(FunctionId id) const;  // empty: unknown
   [[nodiscard]] std::size_t size() const;
   // How often intern() got a symbol that exceeds the bounds.
   [[nodiscard]] std::uint64_t folded() const;

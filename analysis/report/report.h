@@ -246,6 +246,7 @@ struct KernelRow {
   Direction direction = Direction::none;
   std::int32_t device = 0;
   std::string name, symbol;
+  std::string place;  // "kernels.py:12": where it is written; empty: unknown
   Dim3 grid, block;
   Dim3 cluster;
   std::uint32_t dynamic_shared = 0;

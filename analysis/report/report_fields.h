@@ -447,6 +447,7 @@ void fields(auto& f, Of<KernelRow> auto& row) {
   f("device", row.device);
   f("name", row.name);
   f("symbol", row.symbol);
+  f.known("place", row.place);
   f.known("grid", row.grid);
   f.known("block", row.block);
   f("cluster", row.cluster);

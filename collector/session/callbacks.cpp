@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/session/callbacks.h"
 
+#include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
+#include "collector/cupti/cubin_lines.h"
 #include "collector/runtime/range_calls.h"
 
 namespace gable {
@@ -46,7 +50,25 @@ void Callbacks::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data)
     planner_.saw_gpu();
   } else if (id == static_cast<CUpti_CallbackId>(CUPTI_CBID_RESOURCE_MODULE_LOADED)) {
     // A module that CUPTI loads within one of Gable's calls is not the program's.
-    if (!this_thread().busy) c_.windows.flaw(kModuleLoaded);
+    if (this_thread().busy) return;
+    c_.windows.flaw(kModuleLoaded);
+    if (data.resourceDescriptor != nullptr)
+      tell_places(*static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor));
+  }
+}
+
+void Callbacks::tell_places(const CUpti_ModuleResourceData& module) {
+  if (module.pCubin == nullptr || module.cubinSize == 0) return;
+  try {
+    const auto lines =
+        kernel_lines({reinterpret_cast<const std::uint8_t*>(module.pCubin), module.cubinSize});
+    if (lines.empty()) return;
+    std::error_code failed;
+    const std::string here = std::filesystem::current_path(failed).string();
+    for (const KernelLine& line : lines)
+      c_.rt.functions.set_place(line.symbol, shown_line(line, here));
+  } catch (const std::exception&) {
+    return;  // these are unknown
   }
 }
 

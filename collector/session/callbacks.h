@@ -25,6 +25,8 @@ class Callbacks {
  private:
   void on_driver(CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
+  // Where the kernels of a module that is loaded are written.
+  void tell_places(const CUpti_ModuleResourceData& module);
   void after_queue(CallKind kind, const CUpti_CallbackData& data);
   void enter_other(CallKind kind, const CUpti_CallbackData& data);
   void exit_other(CallKind kind, CUpti_CallbackId id, const CUpti_CallbackData& data);

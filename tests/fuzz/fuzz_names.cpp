@@ -6,6 +6,7 @@
 #include "analysis/base/display.h"
 #include "analysis/base/text.h"
 #include "analysis/masking/mask.h"
+#include "collector/cupti/cubin_lines.h"
 #include "collector/cupti/cupti_search.h"
 #include "collector/options/range_name.h"
 #include "collector/runtime/wide_text.h"
@@ -49,6 +50,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     wide += c;
   }
   expect(is_clean_name(utf8_of(wide.c_str(), 64), 64), "wide text becomes UTF-8");
+
+  for (const KernelLine& line : kernel_lines({data, size}))
+    expect(!shown_line(line, "/home").empty(), "a line has a place");
 
   CuptiSearch search;
   search.mapped = mapped_files(text);

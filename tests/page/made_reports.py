@@ -54,7 +54,7 @@ def memory(peak=8e9, layer_id=None, name="aten::mm"):
 
 def kernel(layer_id, name, flops, dram, time, direction="none", launches=1, l2=None, type="fp32", **more):
     done = work(flops, dram, time, l2, launches, type)
-    return {"layer": layer_id, "direction": direction, "device": 0, "name": name, "symbol": name, "grid": [8, 1, 1], "block": [128, 1, 1],
+    return {"layer": layer_id, "direction": direction, "device": 0, "name": name, "symbol": name, "place": None, "grid": [8, 1, 1], "block": [128, 1, 1],
             "cluster": [1, 1, 1], "dynamic_shared": 0,
             "time_ns": {"mean": time, "median": time, "min": time, "max": time, "stddev": 0, "total": time * launches}, **done,
             "samples": {"hw": 3, "flops": 3, "time": 3}, "counters": {}, "flags": [], **more}

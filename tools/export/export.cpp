@@ -124,6 +124,7 @@ std::string csv_line(const std::string& report, const std::string& source, const
   const auto dim = [&row](Dim3 KernelRow::*of) {
     return row.kernel == nullptr ? std::string() : cell_of(row.kernel->*of);
   };
+  line.add("place", kernel.place);
   line.add("grid", dim(&KernelRow::grid));
   line.add("block", dim(&KernelRow::block));
   line.add("cluster", dim(&KernelRow::cluster));

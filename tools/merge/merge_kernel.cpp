@@ -45,6 +45,7 @@ void KernelMerge::add_message(const std::optional<CollectiveRow>& message, doubl
 
 void KernelMerge::add(const KernelRow& row) {
   if (rows_++ == 0) first_ = row;
+  if (first_.place != row.place) first_.place.clear();
   add_message(row.collective, row.launches);
   const double n = row.launches;
   launches_ += n;

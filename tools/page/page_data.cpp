@@ -274,6 +274,7 @@ Json dots(const std::vector<PlotRow>& plot, Strings& strings) {
       return std::to_string(dim.x) + "x" + std::to_string(dim.y) + "x" + std::to_string(dim.z);
     };
     rows.add("shape", size(row.kernel->grid) + " blocks of " + size(row.kernel->block));
+    rows.add("place", row.kernel->place);
     rows.add("registers", row.kernel->registers);
     rows.add("shared", row.kernel->shared_bytes);
     rows.add("perSm", row.kernel->blocks_per_sm);

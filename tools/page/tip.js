@@ -75,6 +75,7 @@ function known(dot) {
     ["time", `${timeText(dot)} a ${unit}, ${share}${dot.timeSource === "hw" ? ", from counter windows" : ""}`],
     ["launches", `${digits(dot.launches)} a ${unit}`],
     dot.kernel && ["launch", dot.shape],
+    dot.kernel && dot.place && ["written at", dot.place],
     dot.kernel && dot.registers !== null && ["a block takes", `${digits(dot.registers)} registers a thread, ${size(dot.shared)} of shared memory; an SM holds ${dot.perSm === null ? "an unknown number" : `at most ${digits(dot.perSm)}`}`],
     dot.kernel && dot.waves !== null && ["waves", digits(dot.waves)],
     dot.kernel && dot.exchange && ["exchanges", dot.exchange],

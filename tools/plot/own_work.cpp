@@ -152,6 +152,7 @@ std::vector<OwnWork> own_work(const Report& report, bool by_kernel) {
     const auto& [device, layer_id, kernel] = group;
     OwnWork& row = rows.emplace_back();
     row.kernel = kernel;
+    if (by_kernel && !collected.kernels.empty()) row.place = collected.kernels.front()->place;
     row.sum.device = device;
     collected.sum.fill(row.sum);
     row.tensor_inferred = collected.tensor_inferred;

@@ -17,6 +17,7 @@ struct OwnWork {
   // Its name where the row is one: a CUDA graph, or the launches of one kernel by one grid and
   // block. A kernel that has several has them behind its name: "gemm <<<16x2, 128>>>".
   std::string kernel;
+  std::string place;             // of its kernel: "kernels.py:12"; empty: unknown
   LayerRow sum;                  // of the row's kernels, per unit of the report
   bool counts_again = false;     // a graph: its time is that of other rows
   bool analytic = false;         // nothing was counted: FLOPs and bytes are those of operators

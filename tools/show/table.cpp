@@ -298,7 +298,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
   const auto& heads = kMetricHeads;
   std::string wide = drop_columns(columns,
                                   {heads[3], heads[5], heads[4], heads[6], heads[2], heads[1],
-                                   heads[0], "GB/s", "FLOP/B", "work"},
+                                   heads[0], "written at", "GB/s", "FLOP/B", "work"},
                                   options.columns);
   // Names rather get short than that a rate goes; but no line is cut for it.
   constexpr std::size_t kShorterNames = 8;

@@ -77,8 +77,8 @@ std::vector<Column> table_columns(const TableRows& table, std::size_t count, boo
   };
   add(table.kernels ? "kernel" : "layer", true,
       [](const TableRow& row) { return one_line(row.name); });
-  if (std::any_of(table.rows.begin(), table.rows.begin() + static_cast<std::ptrdiff_t>(count),
-                  [](const TableRow& row) { return row.count > 1; })) {
+  const auto end = table.rows.begin() + static_cast<std::ptrdiff_t>(count);
+  if (std::any_of(table.rows.begin(), end, [](const TableRow& row) { return row.count > 1; })) {
     add("", true, [](const TableRow& row) {
       return row.count > 1 ? "x" + std::to_string(row.count) : std::string();
     });
@@ -97,6 +97,12 @@ std::vector<Column> table_columns(const TableRows& table, std::size_t count, boo
           shown_path(row.layer == nullptr ? std::vector<std::string>() : row.layer->path));
     });
     columns.back().names = true;
+  }
+  if (std::any_of(table.rows.begin(), end,
+                  [](const TableRow& row) { return !row.place.empty(); })) {
+    add("written at", true, [](const TableRow& row) {
+      return row.place.empty() ? std::string("-") : one_line(row.place);
+    });
   }
   add(table.time, false, [](const TableRow& row) { return percent(row.share); });
   // Without a time there is no rate, but there may be work.

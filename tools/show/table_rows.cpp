@@ -39,6 +39,7 @@ void add_rows(const Report& report, bool by_kernel, std::vector<TableRow>& rows)
     if (!by_kernel && !own.kernel.empty()) row.name += " " + own.kernel;
     if (own.layer != nullptr) row.direction = own.layer->direction;
     row.layer = own.layer;
+    row.place = std::move(own.place);
     row.sum = std::move(own.sum);
     row.counts_again = own.counts_again;
     row.analytic = own.analytic;

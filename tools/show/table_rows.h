@@ -18,7 +18,8 @@ struct TableRow {
   std::size_t count = 1;   // layers that the row stands for
   std::string process;     // "rank 1" or the pid
   std::int32_t device = 0;
-  std::string name;  // a layer's path or a kernel's name, shown in the middle when it is long
+  std::string name;   // a layer's path or a kernel's name, shown in the middle when it is long
+  std::string place;  // where a kernel is written
   Direction direction = Direction::none;
   const LayerRow* layer = nullptr;  // of the report; null where it has no such row
   LayerRow sum;                     // of the row's own kernels, per unit of its report

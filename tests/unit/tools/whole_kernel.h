@@ -15,6 +15,7 @@ inline MadeReport one_kernel() {
   kernel.bytes.l1 = 1600;
   kernel.path_ns = 7;
   kernel.step_saving = StepSaving{3, 4};
+  kernel.place = "kernels.py:12";
   kernel.grid = {8, 4, 2};
   kernel.block = {128, 3, 5};
   kernel.flags = {"hfma_moves", "launches_differ"};

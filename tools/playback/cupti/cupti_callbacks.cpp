@@ -80,6 +80,8 @@ class CuptiTools final : public Tools {
     data.resourceHandle.stream = reinterpret_cast<CUstream>(stream);
     if (module != nullptr) {
       about_module.moduleId = module->id;
+      about_module.cubinSize = module->cubin_bytes;
+      about_module.pCubin = module->cubin;
       data.resourceDescriptor = &about_module;
     }
     const Callback callback(Inside::resource);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The playback libcuda: contexts, modules, synchronisation, profiler control.
+#include <elf.h>
+
 #include <algorithm>
+#include <cstring>
 
 #include "tools/playback/driver/driver_call.h"
 
@@ -9,6 +12,16 @@ using namespace gable::playback;
 namespace {
 
 CUcontext handle_of(Context* context) { return reinterpret_cast<CUcontext>(context); }
+
+// Of an ELF file in memory, whose tables stand at its end; 0: it is none.
+std::size_t size_of_cubin(const void* image) {
+  Elf64_Ehdr head{};
+  if (image == nullptr || std::strncmp(static_cast<const char*>(image), ELFMAG, SELFMAG) != 0)
+    return 0;
+  std::memcpy(&head, image, sizeof head);
+  return std::max<std::size_t>(head.e_shoff + std::size_t{head.e_shnum} * head.e_shentsize,
+                               head.e_phoff + std::size_t{head.e_phnum} * head.e_phentsize);
+}
 
 bool valid_device(CUdevice device) {
   return device >= 0 && static_cast<std::size_t>(device) < Gpu::get().recording().devices.size();
@@ -162,7 +175,11 @@ CUresult CUDAAPI cuModuleLoadData(CUmodule* module, const void* image) {
     Context* context = thread_state().current;
     if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     Module* made = Gpu::get().create_module(context);
+    made->cubin_bytes = size_of_cubin(image);
+    made->cubin = made->cubin_bytes > 0 ? static_cast<const char*>(image) : nullptr;
     tell(ResourceEvent::module_loaded, context, nullptr, made);
+    made->cubin = nullptr;
+    made->cubin_bytes = 0;
     *module = reinterpret_cast<CUmodule>(made);
     return CUDA_SUCCESS;
   });

@@ -49,6 +49,8 @@ struct Module {
   Context* context = nullptr;
   std::uint32_t id = 0;
   bool alive = true;
+  const char* cubin = nullptr;  // what it was loaded from, while it is being loaded; null: PTX
+  std::size_t cubin_bytes = 0;
   std::map<std::string, std::unique_ptr<Function>> functions;
 };
 

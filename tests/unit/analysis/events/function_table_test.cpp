@@ -27,6 +27,23 @@ TEST(FunctionTableOf, ASymbolIsOnce) {
   EXPECT_EQ(functions.size(), 3u);
 }
 
+TEST(FunctionTableOf, PlacesAreKnownBeforeAndAfterTheFunctionIs) {
+  FunctionTable table;
+  table.set_place("early", "a.py:1");
+  const FunctionId early = table.intern("early"), late = table.intern("late");
+  table.set_place("late", "a.py:2");
+  table.set_place("late", "a.py:2");
+  EXPECT_EQ(table.place(early), "a.py:1");
+  EXPECT_EQ(table.place(late), "a.py:2");
+  EXPECT_EQ(table.size(), 3u) << "one of the two, and (other)";
+  table.set_place("late", "b.py:2");
+  EXPECT_EQ(table.place(late), "") << "it is not known which";
+  table.set_place("late", "a.py:2");
+  EXPECT_EQ(table.place(late), "");
+  EXPECT_EQ(table.place(FunctionTable::kOther), "");
+  EXPECT_EQ(table.place(99), "");
+}
+
 TEST(FunctionTableOf, WhatThereIsNoRoomForIsOther) {
   FunctionTable functions(3);
   const FunctionId a = functions.intern("a"), b = functions.intern("b");

@@ -89,6 +89,14 @@ Report waiting_rank(std::int64_t rank, double wait, double others = 0, bool know
   return report;
 }
 
+TEST(MergeOf, APlaceIsKeptOnWhichAllAgree) {
+  Report first = rank_of(0, 10, 3), second = rank_of(1, 30, 5);
+  first.kernels[0].place = second.kernels[0].place = "a.py:1";
+  EXPECT_EQ(merged({first, second}).kernels[0].place, "a.py:1");
+  second.kernels[0].place = "b.py:1";
+  EXPECT_EQ(merged({first, second}).kernels[0].place, "");
+}
+
 TEST(MergeOf, WaitingIsMeansAndSumsOfEachProcess) {
   const Report all = merged({waiting_rank(0, 30, 10), waiting_rank(1, 10, 30)});
   ASSERT_EQ(all.kernels.size(), 1u);

@@ -29,7 +29,7 @@ TEST(PageDots, EveryNumberOfAKernel) {
   Json expected = Json::parse(kShared);
   expected.update(Json::parse(R"({
     "$name": "gemm", "savingLow": 3, "savingHigh": 4, "$flags": "hfma_moves launches_differ",
-    "$shape": "8x4x2 blocks of 128x3x5", "registers": 41, "shared": 42, "perSm": 43, "waves": 0.5,
+    "$shape": "8x4x2 blocks of 128x3x5", "$place": "kernels.py:12", "registers": 41, "shared": 42, "perSm": 43, "waves": 0.5,
     "$exchange": "", "median": 9, "deviation": 1.5, "samplesHw": 31, "samplesFlops": 32,
     "samplesTime": 33})"));
   EXPECT_EQ(rows[0], expected) << rows[0].dump(1);
