@@ -7,6 +7,8 @@
 #include <regex>
 #include <string>
 
+#include "analysis/base/ascii.h"
+
 namespace gable {
 namespace {
 
@@ -25,6 +27,20 @@ std::size_t depth_of(std::string_view regex) {
     }
   }
   return deepest;
+}
+
+// Numbers of repetitions that std::regex would multiply beyond what it can hold.
+void refuse_large_counts(std::string_view regex) {
+  constexpr std::size_t kMostDigits = 9;
+  std::size_t digits = 0;
+  bool braces = false;
+  for (std::size_t i = 0; i < regex.size(); ++i) {
+    const char c = regex[i];
+    if (c == '\\') ++i;
+    if (c == '{' || c == '}') braces = c == '{';
+    digits = braces && is_digit(c) ? digits + 1 : 0;
+    if (digits > kMostDigits) throw std::regex_error(std::regex_constants::error_space);
+  }
 }
 
 const char* said_of(std::regex_constants::error_type error) {
@@ -140,6 +156,7 @@ bool is_oversized_regex(std::string_view expression) {
 
 std::string problem_of_regex(const std::string& expression) {
   try {
+    refuse_large_counts(expression);
     const std::regex probe(expression);
     return {};
   } catch (const std::regex_error& error) {
@@ -163,6 +180,7 @@ Pattern::Parsed Pattern::parse(std::string_view text) {
                        "; this one begins with \"" + std::string(text.substr(0, 20)) + "\".";
         return parsed;
       }
+      refuse_large_counts(text);
       impl->regex.emplace(std::string(text), std::regex::ECMAScript | std::regex::optimize);
     } else {
       impl->glob = text;

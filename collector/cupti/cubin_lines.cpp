@@ -57,7 +57,10 @@ class ByteReader {
   }
   // Up to its zero, which is taken along.
   std::string_view text() {
-    if (failed_) return {};
+    if (ended()) {
+      failed_ = true;
+      return {};
+    }
     const auto* begin = reinterpret_cast<const char*>(bytes_.data()) + at_;
     const auto* end = static_cast<const char*>(std::memchr(begin, 0, bytes_.size() - at_));
     if (end == nullptr) {

@@ -87,6 +87,12 @@ TEST(Pattern, WhatIsWrongIsSaidInGablesOwnWords) {
   EXPECT_EQ(problem_of_regex("(a{999}){999}"),
             "it repeats too much to be tried; use smaller numbers in braces");
 #endif
+  for (const char* counts : {"a{12222222222222222222220}", "a{1,9999999999}"}) {
+    EXPECT_EQ(problem_of_regex(counts),
+              "it repeats too much to be tried; use smaller numbers in braces");
+    EXPECT_FALSE(Pattern::parse(std::string("regex:") + counts).error.empty());
+  }
+  EXPECT_EQ(problem_of_regex("\\{1234567890}"), "") << "no repetition";
   EXPECT_EQ(problem_of_regex("a\\"), "what follows a backslash is not a valid escape");
 }
 
