@@ -61,10 +61,6 @@ struct OperatorCalls {
   // Kernels that its calls launched, and how often. `left_out`: launches of further kernels.
   std::vector<std::pair<LaunchKey, std::uint64_t>> launches;
   std::uint64_t left_out = 0;
-  [[nodiscard]] bool same(const OperatorCalls& other) const {
-    return layer == other.layer && name == other.name && inputs == other.inputs &&
-           place == other.place;
-  }
 };
 struct ModelDescription {
   std::uint64_t sequence_hash = 0;  // hash of the described step's launches

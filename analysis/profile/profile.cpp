@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/events/lost_counts.h"
@@ -404,16 +406,31 @@ namespace {
 // The most that are kept of steps with the same launches, which may differ in shapes.
 constexpr std::size_t kMostOperators = 16384;
 
-void add_calls(OperatorCalls calls, ModelDescription& model) {
-  const auto same = std::find_if(model.operators.begin(), model.operators.end(),
-                                 [&](const OperatorCalls& each) { return each.same(calls); });
-  if (same == model.operators.end()) {
-    if (model.operators.size() < kMostOperators)
+// Calls with the same text are one row.
+std::string text_of_calls(const OperatorCalls& calls) {
+  std::string text = std::to_string(calls.layer) + '\0' + calls.name + '\0' + calls.place + '\0';
+  for (const TensorShape& input : calls.inputs) {
+    text += input.dtype;
+    for (const std::int64_t size : input.sizes) text += ',' + std::to_string(size);
+    text += ';';
+  }
+  return text;
+}
+
+// `places`: of the model's operators, by text_of_calls().
+void add_calls(OperatorCalls calls, ModelDescription& model,
+               std::unordered_map<std::string, std::size_t>& places) {
+  const auto [place, fresh] = places.try_emplace(text_of_calls(calls), model.operators.size());
+  if (fresh) {
+    if (model.operators.size() < kMostOperators) {
       model.operators.push_back(std::move(calls));
-    else
+    } else {
       model.operators_left_out += calls.calls;
+      places.erase(place);
+    }
     return;
   }
+  OperatorCalls* const same = &model.operators[place->second];
   same->calls += calls.calls;
   same->flops += calls.flops;
   same->bytes += calls.bytes;
@@ -457,7 +474,10 @@ void Profile::describe(ModelDescription model) {
   if (model.memory && (!known->memory || peak_of(*known->memory) < peak_of(*model.memory)))
     known->memory = std::move(model.memory);
   known->operators_left_out += model.operators_left_out;
-  for (OperatorCalls& calls : model.operators) add_calls(std::move(calls), *known);
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < known->operators.size(); ++i)
+    places.emplace(text_of_calls(known->operators[i]), i);
+  for (OperatorCalls& calls : model.operators) add_calls(std::move(calls), *known, places);
 }
 
 void Profile::add_lost(const LostCounts& more) { state_->lost += more; }

@@ -123,6 +123,49 @@ class ComputedAgain(ImportTest):
         self.assertEqual(back["model"]["flops_analytic"], 2 * 3 * 4 * 5)
 
 
+class Rows(ImportTest):
+    """The report's operators: which ones launch which kernels, on what."""
+    MM = {"Input Dims": [[4, 8], [8, 16]], "Input type": ["float", "c10::BFloat16"]}
+
+    def rows(self, rows):
+        report = self.report("--kineto", self.file("rows.json", json.dumps(trace_of(rows))))
+        return report, {(row["name"], row["direction"]): row for row in report["operators"]}
+
+    def test_shapes_calls_kernels_and_work(self):
+        report, rows = self.rows([["aten::mm", 0, 0, 20, self.MM], ["aten::mm", 0, 30, 20, self.MM],
+                                  ["aten::clamp", 0, 60, 20, {"Input Dims": [[4, 16], [], [], [1]], "Input type": ["float", "Scalar", "", "long int"]}]])
+        mm, clamp = rows["aten::mm", "forward"], rows["aten::clamp", "forward"]
+        self.assertEqual((mm["calls"], mm["launches"], mm["place"], mm["shared"]), (2, 2, None, False))
+        self.assertEqual(mm["inputs"], [{"shape": [4, 8], "dtype": "float32"}, {"shape": [8, 16], "dtype": "bfloat16"}])
+        self.assertEqual(mm["flops_analytic"], 2 * 2 * 4 * 8 * 16)
+        self.assertEqual(clamp["inputs"], [{"shape": [4, 16], "dtype": "float32"}, {"shape": [1], "dtype": "int64"}])
+        self.assertEqual((clamp["flops_analytic"], clamp["bytes_analytic"]), (0, None))
+        for row in (mm, clamp):
+            (launched,) = row["kernels"]
+            of = report["kernels"][launched["kernel"]]
+            self.assertEqual((of["layer"], launched["launches"]), (row["layer"], row["launches"]))
+            self.assertEqual(row["time_ns"], of["time_ns"]["mean"] * row["launches"])
+
+    def test_the_innermost_operator_launches(self):
+        _, rows = self.rows([["aten::linear", 0, 0, 50, {"Input Dims": [[4, 8], [16, 8]], "Input type": ["float", "float"]}],
+                             ["aten::addmm", 0, 10, 30, {"Input Dims": [[16], [4, 8], [8, 16]], "Input type": ["float"] * 3}]])
+        self.assertEqual(rows["aten::addmm", "forward"]["flops_analytic"], 2 * 4 * 8 * 16)
+        self.assertEqual(rows["aten::addmm", "forward"]["launches"], 1)
+
+    def test_other_sizes_are_other_rows(self):
+        report, _ = self.rows([["aten::relu", 0, 30 * i, 20, {"Input Dims": [[4, 8 + i % 2]], "Input type": ["float"]}] for i in range(4)])
+        self.assertEqual(sorted((row["inputs"][0]["shape"], row["calls"]) for row in report["operators"]), [([4, 8], 2), ([4, 9], 2)])
+
+    def test_a_program_of_its_own_has_unknown_work(self):
+        _, rows = self.rows([["mine::gemm", 0, 0, 20, self.MM], ["aten::mm", 0, 30, 20, {}]])
+        self.assertIsNone(rows["mine::gemm", "forward"]["flops_analytic"])
+        self.assertEqual((rows["aten::mm", "forward"]["flops_analytic"], rows["aten::mm", "forward"]["inputs"]), (None, []))
+
+    def test_without_sizes_there_are_none(self):
+        report, rows = self.rows([["aten::mm", 0, 0, 20, {}]])
+        self.assertEqual((report["operators"], rows), ([], {}))
+
+
 class Operators(ImportTest):
     """Which work of operators counts, and whose it is."""
     SIZES = {"Input Dims": [[4, 8], [8, 16]], "Input type": ["float", "float"]}

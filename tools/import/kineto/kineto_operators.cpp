@@ -6,8 +6,10 @@
 #include <cmath>
 #include <string_view>
 
+#include "analysis/base/text.h"
 #include "analysis/events/collective.h"
 #include "analysis/roofline/work.h"
+#include "tools/calls/step_ranges.h"
 
 namespace gable {
 namespace {
@@ -63,14 +65,11 @@ std::uint32_t KinetoOperators::add(const TraceEvent& event) {
   const std::string_view name = event.name;
   Facts facts;
   facts.autograd = autograd_facts(event);
+  facts.call = call_of(event);
   if (event.has_dims) {
     shapes_ = true;
-    if (is_heavy(name)) {
-      if (const std::string label = label_of(event); !label.empty())
-        facts.label = nest_.name(event.name + " " + label);
-    }
     if (OperatorResult result = operator_work(event); result.counts || result.part)
-      facts.result = keep(std::move(result), facts.label);
+      facts.result = keep(std::move(result), labels_[facts.call]);
   }
   facts.may_multiply = facts.result == kNone && may_multiply(name);
   facts.ours = is_of_pytorch(name);
@@ -78,6 +77,17 @@ std::uint32_t KinetoOperators::add(const TraceEvent& event) {
   facts.sparse = is_sparse(name);
   facts_.push_back(facts);
   return static_cast<std::uint32_t>(facts_.size() - 1);
+}
+
+std::uint32_t KinetoOperators::call_of(const TraceEvent& event) {
+  const std::uint32_t call =
+      launched_.intern(fitting_name(event.name, kLongestRangeName), input_shapes(event));
+  if (call < labels_.size()) return call;
+  labels_.push_back(kNone);
+  if (!event.has_dims || !is_heavy(event.name)) return call;
+  if (const std::string label = label_of(event); !label.empty())
+    labels_.back() = nest_.name(event.name + " " + label);
+  return call;
 }
 
 // Operators of the same sizes have the same result, mostly.
@@ -98,8 +108,9 @@ std::uint32_t KinetoOperators::keep(OperatorResult result, std::uint32_t label) 
 void KinetoOperators::name_layers() {
   if (modules_) return;
   for (RangeNest::Range& range : nest_.ranges()) {
-    if (range.tag != kNone && facts_[range.tag].label != kNone)
-      range.name = facts_[range.tag].label;
+    if (range.tag == kNone) continue;
+    if (const std::uint32_t label = labels_[facts_[range.tag].call]; label != kNone)
+      range.name = label;
   }
 }
 
@@ -184,13 +195,14 @@ void KinetoOperators::finish_convolutions() {
 }
 
 void KinetoOperators::launched(std::uint32_t range, const ImportedKernel& kernel, bool replayed,
-                               const FunctionTable& functions) {
+                               const Imported& imported) {
   if (range == kNone) return;
   const auto& ranges = nest_.ranges();
   std::uint32_t at = range;
   while (at != kNone && ranges[at].tag == kNone) at = ranges[at].parent;
-  const KernelFacts known = kernel_facts(kernel.function, functions);
+  const KernelFacts known = kernel_facts(kernel.function, imported.functions);
   if (at != kNone) {
+    launched_.add(at, launch_key(imported, kernel));
     Facts& facts = facts_[ranges[at].tag];
     if (!facts.launches) facts.device = kernel.device;
     on_several_ = on_several_ || (linked_ && kernel.device != last_device_);
@@ -308,6 +320,26 @@ std::vector<KinetoOperators::Choice> KinetoOperators::choose(std::int32_t device
   return choices;
 }
 
+// What one operator does by formula. Of what multiplies nothing that is 0 FLOP; bytes are known
+// with a formula alone.
+LaunchedOperators::Work KinetoOperators::work_of(std::uint32_t range, Choice choice) const {
+  LaunchedOperators::Work work;
+  const RangeNest::Range& of = nest_.ranges()[range];
+  const OperatorResult* result = result_of(of);
+  if (choice == Choice::unknown) return work;
+  if (result == nullptr || !result->counts) {
+    work.flops_known = choice != Choice::covered && !facts_[of.tag].may_multiply;
+    return work;
+  }
+  if (!result->work || result->work->type.empty()) return work;
+  const auto parts = parts_.find(range);
+  work.flops = result->work->flops * (parts == parts_.end() ? 1 : parts->second);
+  work.bytes = result->work->bytes.value_or(0);
+  work.flops_known = true;
+  work.bytes_known = result->work->bytes.has_value();
+  return work;
+}
+
 void KinetoOperators::describe(Imported& imported, std::int32_t device,
                                const std::function<std::uint32_t(std::uint64_t)>& step_at,
                                std::uint32_t steps) {
@@ -341,6 +373,17 @@ void KinetoOperators::describe(Imported& imported, std::int32_t device,
     work.bytes_known = work.bytes_known && formula.bytes.has_value();
     work.bytes_read += formula.bytes.value_or(0);
   }
+  launched_.tell(
+      [&](std::uint32_t range) {
+        LaunchedOperators::Facts facts;
+        const RangeNest::Range& of = ranges[range];
+        facts.step = step_at(of.start_ns);
+        if (steps > 0 && facts.step == 0) return facts;
+        facts.call = facts_[of.tag].call;
+        facts.work = work_of(range, choices[range]);
+        return facts;
+      },
+      [&models](std::uint32_t step) -> ModelDescription& { return models[step]; });
   for (const auto& [where, known] : others_) {
     const auto& [step, ran_on, layer] = where;
     if (steps > 0 && step == 0) continue;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tools/import/kineto/backward_links.h"
+#include "tools/import/kineto/launched_operators.h"
 #include "tools/import/kineto/operator_work.h"
 #include "tools/import/kineto/trace_event.h"
 #include "tools/import/records/range_nest.h"
@@ -39,7 +40,7 @@ class KinetoOperators {
   // A kernel of that step and GPU was launched within the range, and in none within that;
   // `replayed`: of a CUDA graph.
   void launched(std::uint32_t range, const ImportedKernel& kernel, bool replayed,
-                const FunctionTable& functions);
+                const Imported& imported);
   // What the operators of each step have to do, by layer. `device`: of those that launched nothing.
   void describe(Imported& imported, std::int32_t device,
                 const std::function<std::uint32_t(std::uint64_t)>& step_at, std::uint32_t steps);
@@ -50,7 +51,7 @@ class KinetoOperators {
     AutogradFacts autograd;
     std::int32_t device = 0;        // on which it launched first
     std::uint32_t result = kNone;   // of its formula
-    std::uint32_t label = kNone;    // sizes, as a name
+    std::uint32_t call = kNone;     // as launched_ numbers it
     bool may_multiply : 1 = false;  // it has no formula, and may be one that multiplies matrices
     bool ours : 1 = false;          // PyTorch's own
     bool aten : 1 = false;          // of these, an operator
@@ -67,14 +68,18 @@ class KinetoOperators {
   // Whose formula counts: that of the range, or those of ranges within it.
   enum class Choice : std::uint8_t { none, own, unknown, covered };
   std::uint32_t keep(OperatorResult result, std::uint32_t label);
+  std::uint32_t call_of(const TraceEvent& event);
   KernelFacts kernel_facts(FunctionId function, const FunctionTable& functions);
   void finish_convolutions();
+  [[nodiscard]] LaunchedOperators::Work work_of(std::uint32_t range, Choice choice) const;
   [[nodiscard]] std::vector<Choice> choose(std::int32_t device);
   [[nodiscard]] const OperatorResult* result_of(const RangeNest::Range& range) const;
 
   RangeNest& nest_;
   std::vector<Facts> facts_;
   std::vector<OperatorResult> results_;
+  LaunchedOperators launched_;
+  std::vector<std::uint32_t> labels_;  // of its calls: sizes, as a name; kNone: none
   std::unordered_map<std::uint32_t, std::uint32_t> same_;  // the last result, by label
   std::unordered_map<FunctionId, KernelFacts> kernels_;
   std::vector<bool> on_tensor_cores_;  // by range: it launched such kernels

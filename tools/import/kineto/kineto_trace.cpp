@@ -314,7 +314,7 @@ class Reader {
           work.graph_node > 0 ||
           (place.call != kNone &&
            (calls[place.call].what == CallName::graph_launch || several[place.call]));
-      operators_.launched(place.range, kernel, replayed, imported_.functions);
+      operators_.launched(place.range, kernel, replayed, imported_);
       nest_.project(place.range, kernel.device, kernel.start_ns, kernel.end_ns);
       used_.insert(kernel.device);
       if (kernel.step > 0) sequences_[kernel.step - 1] += work_hash(kernel);

@@ -3,8 +3,10 @@
 #include "collector/cupti/cubin_lines.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -65,13 +67,17 @@ constexpr const char* kPtx = R"(.version 8.0
 )";
 
 std::vector<std::uint8_t> assembled(const char* chip, const std::string& ptx = kPtx) {
-  const std::string path = ::testing::TempDir() + "gable-lines.ptx";
+  const std::string path =
+      ::testing::TempDir() + "gable-lines-" + std::to_string(getpid()) + ".ptx";
   std::ofstream(path) << ptx;
   const std::string command = std::string(GABLE_PTXAS) + " --generate-line-info -arch=" + chip +
                               " " + path + " -o " + path + ".cubin";
   if (std::system(command.c_str()) != 0) return {};
   std::ifstream file(path + ".cubin", std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::uint8_t> code{std::istreambuf_iterator<char>(file), {}};
+  std::remove(path.c_str());
+  std::remove((path + ".cubin").c_str());
+  return code;
 }
 #endif
 
