@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/events/shapes_key.h"
+
 namespace gable {
 namespace {
 
@@ -100,11 +102,8 @@ class Operators {
 
   // Steps of several kinds may have the same call.
   void merge(OperatorRow row) {
-    std::string key = std::to_string(row.layer) + '\0' + row.name + '\0' + row.place;
-    for (const TensorShape& input : row.inputs) {
-      key += '\0' + input.dtype;
-      for (const std::int64_t size : input.sizes) key += ',' + std::to_string(size);
-    }
+    std::string key = std::to_string(row.layer) + '\0' + row.name + '\0' + row.place + '\0' +
+                      shapes_key(row.inputs);
     const auto [known, fresh] = known_.emplace(std::move(key), rows_.size());
     if (fresh) {
       for (const OperatorRow::Launched& each : row.kernels) ++users_[each.kernel];

@@ -9,6 +9,7 @@
 
 #include "analysis/events/lost_counts.h"
 #include "analysis/events/quantities.h"
+#include "analysis/events/shapes_key.h"
 #include "analysis/profile/profile_state.h"
 #include "analysis/profile/step_waits.h"
 
@@ -408,13 +409,8 @@ constexpr std::size_t kMostOperators = 16384;
 
 // Calls with the same text are one row.
 std::string text_of_calls(const OperatorCalls& calls) {
-  std::string text = std::to_string(calls.layer) + '\0' + calls.name + '\0' + calls.place + '\0';
-  for (const TensorShape& input : calls.inputs) {
-    text += input.dtype;
-    for (const std::int64_t size : input.sizes) text += ',' + std::to_string(size);
-    text += ';';
-  }
-  return text;
+  return std::to_string(calls.layer) + '\0' + calls.name + '\0' + calls.place + '\0' +
+         shapes_key(calls.inputs);
 }
 
 // `places`: of the model's operators, by text_of_calls().

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/cupti/cubin_lines.h"
 
+#include <elf.h>
+
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -105,68 +107,50 @@ std::string_view text_at(Bytes strings, std::uint64_t offset) {
 }
 
 std::vector<Section> sections_of(Bytes file) {
-  constexpr std::size_t kHeader = 64, kOffset = 0x28, kSizes = 0x3a;
-  constexpr std::string_view kMagic =
-      "\x7f"
-      "ELF\x02\x01";  // 64 bits, little-endian
-  if (file.size() < kHeader ||
-      std::string_view(reinterpret_cast<const char*>(file.data()), kMagic.size()) != kMagic)
+  const auto head = ByteReader(file).number<Elf64_Ehdr>();
+  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+      head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_shentsize < sizeof(Elf64_Shdr))
     return {};
-  const auto offset = ByteReader(file, kOffset).number<std::uint64_t>();
-  ByteReader sizes(file, kSizes);
-  const auto size = sizes.number<std::uint16_t>(), count = sizes.number<std::uint16_t>(),
-             names = sizes.number<std::uint16_t>();
-  if (size < kHeader) return {};
-  const Bytes headers = inside(file, offset, std::uint64_t{size} * count);
-  if (headers.empty()) return {};
+  const Bytes headers = inside(file, head.e_shoff, std::uint64_t{head.e_shentsize} * head.e_shnum);
+  if (headers.empty() || head.e_shstrndx >= head.e_shnum) return {};
+  const auto header_of = [&](std::size_t i) {
+    return ByteReader(headers, i * head.e_shentsize).number<Elf64_Shdr>();
+  };
+  const Elf64_Shdr names = header_of(head.e_shstrndx);
   std::vector<Section> sections;
-  std::vector<std::uint32_t> name_of;
-  for (std::size_t i = 0; i < count; ++i) {
-    ByteReader header(headers, i * size);
-    Section& section = sections.emplace_back();
-    name_of.push_back(header.number<std::uint32_t>());
-    section.type = header.number<std::uint32_t>();
-    header.skip(16);  // flags, address
-    const auto begin = header.number<std::uint64_t>(), length = header.number<std::uint64_t>();
-    section.link = header.number<std::uint32_t>();
-    section.info = header.number<std::uint32_t>();
-    section.bytes = inside(file, begin, length);
+  for (std::size_t i = 0; i < head.e_shnum; ++i) {
+    const Elf64_Shdr of = header_of(i);
+    sections.push_back({text_at(inside(file, names.sh_offset, names.sh_size), of.sh_name),
+                        of.sh_type, of.sh_link, of.sh_info,
+                        inside(file, of.sh_offset, of.sh_size)});
   }
-  if (names >= sections.size()) return {};
-  for (std::size_t i = 0; i < count; ++i)
-    sections[i].name = text_at(sections[names].bytes, name_of[i]);
   return sections;
 }
 
 // Of a section with lines: the function that stands at each address in it, by the address's place.
 std::unordered_map<std::uint64_t, std::string> functions_in(const std::vector<Section>& sections,
                                                             std::uint32_t lines) {
-  constexpr std::uint32_t kWithAddend = 4, kWithout = 9;  // SHT_RELA, SHT_REL
-  constexpr std::size_t kSymbol = 24;
-  constexpr std::uint8_t kFunction = 2;
   constexpr std::string_view kCode = ".text.";
   std::unordered_map<std::uint64_t, std::string> functions;
   for (const Section& section : sections) {
-    if ((section.type != kWithAddend && section.type != kWithout) || section.info != lines ||
+    if ((section.type != SHT_RELA && section.type != SHT_REL) || section.info != lines ||
         section.link >= sections.size())
       continue;
     const Section& symbols = sections[section.link];
     if (symbols.link >= sections.size()) continue;
     for (ByteReader reader(section.bytes); !reader.ended() && functions.size() < kMostLines;) {
-      const auto where = reader.number<std::uint64_t>(), what = reader.number<std::uint64_t>();
-      if (section.type == kWithAddend) reader.skip(8);
-      ByteReader symbol(symbols.bytes, (what >> 32) * kSymbol);
-      const auto name = symbol.number<std::uint32_t>();
-      const auto kind = symbol.number<std::uint8_t>();
-      symbol.skip(1);
-      const auto of_section = symbol.number<std::uint16_t>();
-      if (!reader.good() || !symbol.good()) break;
+      const auto place = reader.number<Elf64_Rel>();  // Elf64_Rela begins with it
+      if (section.type == SHT_RELA) reader.skip(sizeof(Elf64_Rela) - sizeof(Elf64_Rel));
+      ByteReader at(symbols.bytes, ELF64_R_SYM(place.r_info) * sizeof(Elf64_Sym));
+      const auto symbol = at.number<Elf64_Sym>();
+      if (!reader.good() || !at.good()) break;
       std::string_view function;
-      if ((kind & 0xf) == kFunction)
-        function = text_at(sections[symbols.link].bytes, name);
-      else if (of_section < sections.size() && sections[of_section].name.starts_with(kCode))
-        function = sections[of_section].name.substr(kCode.size());
-      if (!function.empty()) functions.emplace(where, function);
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC)
+        function = text_at(sections[symbols.link].bytes, symbol.st_name);
+      else if (symbol.st_shndx < sections.size() &&
+               sections[symbol.st_shndx].name.starts_with(kCode))
+        function = sections[symbol.st_shndx].name.substr(kCode.size());
+      if (!function.empty()) functions.emplace(place.r_offset, function);
     }
   }
   return functions;

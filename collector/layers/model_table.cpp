@@ -26,6 +26,7 @@ bool ModelTable::begin(std::uint32_t step) {
   ++begun_;
   open_.emplace().step = step;
   numbers_.clear();
+  memory_ = {};
   names_.clear();
   return true;
 }
@@ -134,28 +135,21 @@ void ModelTable::add_allocated(LayerId layer, std::uint64_t bytes) {
 
 void ModelTable::add_memory(LayerId layer, std::uint32_t number, std::uint64_t bytes) {
   const MutexLock hold(mutex_);
-  if (!open_) return;
-  auto& memory = open_->model.memory;
-  if (!memory) memory.emplace();
-  if (memory->points.size() >= kMostPoints) return;
+  if (!open_ || memory_.points.size() >= kMostPoints) return;
   const auto& operators = open_->model.operators;
   const std::string name =
       number > 0 && number <= operators.size() ? operators[number - 1].name : std::string();
   const auto [known, fresh] =
-      names_.emplace(name, static_cast<std::uint32_t>(memory->names.size()));
-  if (fresh) memory->names.push_back(name);
-  memory->points.push_back({layer, known->second, bytes});
+      names_.emplace(name, static_cast<std::uint32_t>(memory_.names.size()));
+  if (fresh) memory_.names.push_back(name);
+  memory_.points.push_back({layer, known->second, bytes});
 }
 
 void ModelTable::add_peak(std::int32_t device, bool by_allocator, std::size_t peak,
                           double allocator_peak, double reserved) {
   const MutexLock hold(mutex_);
-  if (!open_ || !open_->model.memory) return;
-  StepMemory& memory = *open_->model.memory;
-  if (peak >= memory.points.size()) {  // after the last point that was kept
-    open_->model.memory.reset();
-    return;
-  }
+  if (!open_ || peak >= memory_.points.size()) return;  // it is after the last point that was kept
+  StepMemory& memory = open_->model.memory.emplace(std::move(memory_));
   memory.device = device;
   memory.by_allocator = by_allocator;
   memory.peak = peak;

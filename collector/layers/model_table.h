@@ -78,6 +78,7 @@ class ModelTable {
   StepForecast forecast_ GABLE_GUARDED_BY(mutex_);
   std::optional<DescribedStep> open_ GABLE_GUARDED_BY(mutex_);
   std::unordered_map<std::string, std::uint32_t> numbers_ GABLE_GUARDED_BY(mutex_);
+  StepMemory memory_ GABLE_GUARDED_BY(mutex_);  // until add_peak(); without it none is known
   std::unordered_map<std::string, std::uint32_t> names_ GABLE_GUARDED_BY(mutex_);  // of memory
 };
 

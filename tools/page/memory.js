@@ -60,7 +60,7 @@ function drawMemory() {
   const facts = [`Device ${memory.device}${report.label ? ` of ${report.label}${known.length > 1 ? ", which has the highest peak" : ""}` : ""}, ${source}, after each operator.`,
     memory.allocatorPeak === null ? "" : `The allocator's own highest since the program began, within operators too: ${withPrefix(memory.allocatorPeak, "B")}.`,
     memory.reserved === null ? "" : `It has ${withPrefix(memory.reserved, "B")} of the GPU's memory.`,
-    memory.purposes.some(([name]) => name === "not seen in tensors") || memory.explained ? "" : "The tensors are together more than there is: some were made smaller."];
+    memory.explained ? "" : "The tensors are together more than there is: some were made smaller."];
   const whole = d3.sum(memory.purposes, ([, bytes]) => bytes);
   section.replaceChildren(element("h2", {}, `Memory of a step: ${withPrefix(memory.peak[3], "B")} at most`), element("p", { class: "soft" }, facts.filter(fact => fact).join(" ")),
     memoryChart(report, text => { pointed.textContent = text; }), pointed,

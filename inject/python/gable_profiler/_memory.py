@@ -6,7 +6,6 @@ import weakref
 from gable_profiler import _tree
 from gable_profiler._work import tensors_in
 
-_MOST_ROWS = 4096  # of what is held
 _BETWEEN_NAMES = "\x1f"
 _PARAMETERS, _BUFFERS, _GRADIENTS, _OPTIMIZER, _MADE, _GIVEN = (
     b"parameters", b"buffers", b"gradients", b"optimizer_state", b"made", b"given")
@@ -72,6 +71,9 @@ class Memory:
             return
         key = storage._cdata
         known = self._now.get(key)
+        if known is not None and known.alive() is None:  # gone a moment ago, and its place is taken
+            self._let_go()
+            known = None
         if known is not None:
             if known.kind in (_MADE, _GIVEN) and kind not in (_MADE, _GIVEN):
                 known.kind, known.module = kind, module
@@ -90,7 +92,8 @@ class Memory:
             key, held = self._gone.pop()
             held.until = len(self._samples)
             self._sum -= held.bytes
-            del self._now[key]
+            if self._now.get(key) is held:
+                del self._now[key]
 
     def _hold_optimizers(self):
         for optimizer in self._optimizers:
@@ -160,6 +163,5 @@ class Memory:
         counted, reserved = (statistics(self._torch, what) if self._by_allocator else None for what in ("allocated_bytes", "reserved_bytes"))
         self._library.gable_model_peak(self._device, self._by_allocator, peak, -1 if counted is None else counted["peak"],
                                        -1 if reserved is None else reserved["current"])
-        largest = sorted(rows.items(), key=lambda each: each[1][0], reverse=True)[:_MOST_ROWS]
-        for (kind, point, module), (size, tensors) in largest:
+        for (kind, point, module), (size, tensors) in rows.items():
             self._library.gable_model_held(kind, point, module.encode("utf-8", "replace"), size, tensors)

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "analysis/events/shapes_key.h"
 #include "tools/import/kineto/operator_inputs.h"
 
 namespace gable {
@@ -40,17 +41,6 @@ std::string_view dtype_of(std::string_view type) {
   return found == kTensorTypes.end() ? std::string_view() : found->second;
 }
 
-std::string text_of(std::string_view name, const std::vector<TensorShape>& inputs) {
-  std::string text(name);
-  text += '\0';
-  for (const TensorShape& input : inputs) {
-    text += input.dtype;
-    for (const std::int64_t size : input.sizes) text += ',' + std::to_string(size);
-    text += ';';
-  }
-  return text;
-}
-
 }  // namespace
 
 std::vector<TensorShape> input_shapes(const TraceEvent& event) {
@@ -68,8 +58,8 @@ std::vector<TensorShape> input_shapes(const TraceEvent& event) {
 }
 
 std::uint32_t LaunchedOperators::intern(std::string_view name, std::vector<TensorShape> inputs) {
-  const auto [known, fresh] =
-      known_calls_.emplace(text_of(name, inputs), static_cast<std::uint32_t>(calls_.size()));
+  const auto [known, fresh] = known_calls_.emplace(std::string(name) + '\0' + shapes_key(inputs),
+                                                   static_cast<std::uint32_t>(calls_.size()));
   if (fresh) calls_.push_back({std::string(name), std::move(inputs)});
   return known->second;
 }

@@ -25,7 +25,7 @@ class LaunchedOperators {
 
   // A number for an operator and its inputs; equal ones have the same.
   [[nodiscard]] std::uint32_t intern(std::string_view name, std::vector<TensorShape> inputs);
-  // A kernel was launched in the operator's range; the calls of a range follow each other.
+  // A kernel was launched in the operator's range.
   void add(std::uint32_t range, const LaunchKey& key);
 
   // What an operator has to do by formula.

@@ -62,6 +62,10 @@ TEST(ModelTable, MemoryIsOfTheOperatorsThatRan) {
   table.add_memory(2, 0, 10);
   table.add_peak(0, false, 7, -1, -1);
   EXPECT_FALSE(table.end()->model.memory) << "a peak that no point has";
+  ASSERT_TRUE(table.begin(2));
+  table.add_memory(2, 0, 10);
+  table.add_memory(2, 0, 20);
+  EXPECT_FALSE(table.end()->model.memory) << "nobody told which is the peak";
 }
 
 TEST(ModelTable, CallsThatAreAlikeAreOneOperator) {
