@@ -276,6 +276,7 @@ package_packages=(
   lintian:lintian
   tcl:tclsh
   mmdebstrap:mmdebstrap
+  patchelf:patchelf
   buildah:buildah
   qemu-user-static:qemu-aarch64-static
 )

@@ -11,8 +11,8 @@ import tree_rules as rules
 
 ROOT, GABLE = pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1)
 PLACE = "CMakeLists.txt"
-# An example, compared below; and files that some version of Gable wrote.
-MAY_NAME_IT = ("docs/report.md", "CHANGELOG.md", "tests/data/", "tests/fuzz/corpus/")
+# Compared below; and files that some version of Gable wrote.
+MAY_NAME_IT = ("docs/report.md", "scripts/package/conda/recipe.yaml", "CHANGELOG.md", "tests/data/", "tests/fuzz/corpus/")
 
 
 def named_elsewhere(files, version):
@@ -56,6 +56,10 @@ class TheVersion(unittest.TestCase):
     def test_the_pages_have_it(self):
         page = self.files["docs/report.md"]
         self.assertEqual([self.version], re.findall(r'"version": "([^"]*)"', page), "docs/report.md shows another version")
+
+    def test_the_recipe_for_conda_has_it(self):
+        recipe = self.files["scripts/package/conda/recipe.yaml"]
+        self.assertEqual([self.version], re.findall(r'(?m)^  version: "([^"]*)"$', recipe), "scripts/package/conda/recipe.yaml has another version")
 
     def test_the_list_of_changes_ends_with_it(self):
         """The newest heading is Unreleased or this version, and no version that was released is newer."""

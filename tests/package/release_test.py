@@ -146,6 +146,14 @@ class Release(unittest.TestCase):
         self.assertNotIn("missing", said.stderr)
         self.assertTrue((prefix / "share" / "man" / "man1" / "gable-profile.1").is_file())
 
+    def test_the_recipe_for_conda_builds_and_passes_its_tests(self):
+        """By rattler-build, with this machine's compiler and libraries in the place of conda-forge's."""
+        headers = WORK / "one" / "build-release" / "portable" / HERE / "cuda-wheels" / "nvidia" / "cu13"
+        made = run(self.tools / "python", ROOT / "tests" / "package" / "conda_recipe.py", headers, "/usr/share/nodejs/d3/dist/d3.min.js",
+                   WORK / "recipe-channel", WORK / "recipe")
+        self.assertIn("all tests passed", made.stderr)
+        self.assertTrue(pathlib.Path(made.stdout.strip()).is_file())
+
     def test_both_architectures_write_the_same_report(self):
         run(self.tarball(HERE) / "bin" / "gable", "profile", "--playback", RECORDING, *PROFILE, "-o", "here.json")
         root, other = f"/usr/{OTHER}-linux-gnu", self.tarball(OTHER)
