@@ -29,6 +29,12 @@ struct PlaceInJob {
 };
 [[nodiscard]] std::optional<PlaceInJob> told_place();
 
+// Whether this is one of several ranks, and not the first.
+[[nodiscard]] inline bool is_later_rank() {
+  const auto place = told_place();
+  return place && place->rank > 0;
+}
+
 // Whether a launcher says the rank in this variable.
 [[nodiscard]] bool is_rank_variable(std::string_view name);
 

@@ -30,7 +30,14 @@ bool Notes::keep(const std::string& sentence) {
 }
 
 void Notes::say(const std::string& sentence) {
-  if (!keep(sentence)) return;
+  if (keep(sentence) && !quiet_.load(std::memory_order_relaxed)) print(sentence);
+}
+
+void Notes::insist(const std::string& sentence) {
+  if (keep(sentence)) print(sentence);
+}
+
+void Notes::print(const std::string& sentence) const {
   const NoCancel hold;
   const std::string line = "gable: " + one_line(sentence) + "\n";
   // Bypasses stdio, so as not to touch the program's buffers and locks. The reader of a full pipe

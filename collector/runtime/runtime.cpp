@@ -26,7 +26,9 @@ Runtime::Runtime(Settings chosen, std::vector<std::string> domains)
     : settings(std::move(chosen)),
       ranges(layers, RangeNaming(settings.fold, settings.step_range), std::move(domains)),
       autograd(layers),
-      started_ns(steady_ns()) {}
+      started_ns(steady_ns()) {
+  if (is_later_rank()) notes.keep_to_report();
+}
 
 Runtime& runtime() {
   auto* existing = g_runtime.load(std::memory_order_acquire);

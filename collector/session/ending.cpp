@@ -127,7 +127,7 @@ void Ending::with_program() {
     if (!c_.ranges_only) c_.windows.shut_down("The program ended within it.");
     write_last();
   } catch (const std::exception& problem) {
-    c_.rt.notes.say(std::string("the report could not be finished (") + problem.what() + ").");
+    c_.rt.notes.insist(std::string("the report could not be finished (") + problem.what() + ").");
   }
   hooks_.rest();
   end_.store(End::done);

@@ -35,7 +35,7 @@ void RecordingOutput::write_images(const std::string& recording, bool played) {
   if (images_.empty()) return;
   std::string path = std::filesystem::path(recording).replace_extension(".images").string();
   const std::string failed = write_new(images_.text(played ? "playback" : "cupti"), path);
-  if (!failed.empty()) rt_.notes.say("The counter images were not written: " + failed);
+  if (!failed.empty()) rt_.notes.insist("The counter images were not written: " + failed);
   if (const auto left_out = images_.left_out(); left_out > 0) {
     rt_.notes.say(
         "Recording: " + std::to_string(left_out) +
@@ -66,12 +66,12 @@ void RecordingOutput::write(EventSink& sink, Windows& windows) {
   });
   if (!launched) return;  // a process without launches leaves no file
   if (!recording.why_not.empty()) {
-    rt_.notes.say("No recording was written: " + recording.why_not + ".");
+    rt_.notes.insist("No recording was written: " + recording.why_not + ".");
     return;
   }
   std::string path = path_;
   if (const auto failed = write_new(recording.text, path); !failed.empty()) {
-    rt_.notes.say("The recording was not written: " + failed);
+    rt_.notes.insist("The recording was not written: " + failed);
     return;
   }
   write_images(path, played_);

@@ -98,6 +98,7 @@ ReportOutput::ReportOutput(Runtime& rt) : rt_(rt), started_at_(utc_now()) {
 void ReportOutput::look_at_environment() {
   Environment seen{told_rank(), roofs_folder(), is_played(rt_.settings)};
   left_out_.store(leaves_out(rt_.settings.ranks, seen.rank));
+  if (is_later_rank()) rt_.notes.keep_to_report();
   const MutexLock hold(mutex_);
   environment_ = std::move(seen);
 }
@@ -253,7 +254,7 @@ bool ReportOutput::write_alone(EventSink& sink, Windows& windows, Counters& coun
   }
   const auto failed = write_file(to_json(*report));
   if (failed.empty()) return true;
-  rt_.notes.say("The report was not written: " + failed);
+  rt_.notes.insist("The report was not written: " + failed);
   return false;
 }
 

@@ -77,6 +77,19 @@ class Launchers(Job):
         (command,) = blocks("torchrun")[:1]
         self.assert_job(self.type(command), 2)
 
+    def test_what_the_ranks_say_alike_is_said_once(self):
+        """And what a later rank alone has to say stands below the table."""
+        (command,) = blocks("torchrun")[:1]
+        both = self.type(command, GABLE_PLAYBACK_FAULTS='{"fault":"no_permission"}')
+        self.assertEqual(both.stderr.count("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"), 1, both.stderr)
+        self.assertTrue(all("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" in " ".join(report["run"]["notes"]) for report in self.reports().values()))
+        (self.folder / "later.py").write_text("import os, runpy\nif os.environ['RANK'] == '1':\n"
+                                              "    os.environ['GABLE_PLAYBACK_FAULTS'] = '{\"fault\":\"no_permission\"}'\n"
+                                              "runpy.run_path('train.py', run_name='__main__')\n", encoding="utf-8")
+        one = self.type(command.replace("train.py", "later.py"))
+        self.assertNotIn("gable: cupti", one.stderr)
+        self.assertRegex(one.stderr, r"(?m)^Note: In 1 of 2 processes: cuptiRangeProfilerEnable failed")
+
     @unittest.skipUnless(LONG, "eight times PyTorch")
     def test_torchrun_with_eight_ranks(self):
         command = blocks("torchrun")[0]

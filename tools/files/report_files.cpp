@@ -68,6 +68,13 @@ std::optional<std::map<std::int64_t, std::size_t>> places_by_rank(
   return places;
 }
 
+TableOptions options_for(After after) {
+  TableOptions options;
+  fit_terminal(options.columns, options.colours, after == After::profile);
+  options.printed_notes = after != After::profile;
+  return options;
+}
+
 }  // namespace
 
 void check_each_once(const std::vector<std::string>& paths, const std::string& what) {
@@ -157,12 +164,10 @@ void fit_terminal(std::size_t& columns, bool& colours, bool standard_error) {
 
 std::string table_of(const ReportFiles& files, After after, const RowQuery& query,
                      std::size_t rows) {
-  TableOptions options;
+  TableOptions options = options_for(after);
   options.query = query;
   options.rows = rows;
-  fit_terminal(options.columns, options.colours, after == After::profile);
   options.next_command = next_command(files, after);
-  if (after == After::profile) options.notes = 0;  // said while it ran
   return render_table(files.reports, options);
 }
 
@@ -184,7 +189,8 @@ std::string table_of_job(const ReportFiles& files, After after) {
   if (!merged.report) return table_of(files, after);  // as different GPUs, or steps and runs
   ReportFiles job{{std::move(*merged.report)}, files.paths, {}, files.glob};
   const std::string slowest = ranks_line(files.reports);
-  return table_of(job, after) + (slowest.empty() ? slowest : slowest + "\n");
+  return table_of(job, after) + (slowest.empty() ? slowest : slowest + "\n") +
+         render_notes(files.reports, options_for(after));
 }
 
 }  // namespace gable

@@ -43,7 +43,7 @@ enum class After { profile, report };  // where the table goes: standard error, 
                                    const RowQuery& query = {}, std::size_t rows = 10);
 
 // The table of a job: if each report is of a rank of its own, one row a layer, of the means over
-// the ranks, and which rank is the slowest.
+// the ranks, which rank is the slowest, and what only other ranks than the first have to say.
 [[nodiscard]] std::string table_of_job(const ReportFiles& files, After after);
 
 }  // namespace gable

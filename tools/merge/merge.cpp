@@ -8,6 +8,7 @@
 
 #include "analysis/base/display.h"
 #include "analysis/events/lost_counts.h"
+#include "analysis/report/folded_notes.h"
 #include "analysis/roofline/link_roofs.h"
 #include "analysis/roofline/partial_sum.h"
 #include "tools/merge/merge_devices.h"
@@ -111,25 +112,8 @@ void merge_notes(const std::vector<Report>& reports, RunInfo& run) {
   run.notes = {"Merged from " + std::to_string(reports.size()) +
                " processes: times, work and launches are means over GPUs of a kind, totals are "
                "sums."};
-  std::vector<std::pair<std::string, std::size_t>> counts;
-  for (const Report& report : reports) {
-    const std::set<std::string> once(report.run.notes.begin(), report.run.notes.end());
-    for (const std::string& note : once) {
-      const auto found = std::find_if(counts.begin(), counts.end(),
-                                      [&](const auto& each) { return each.first == note; });
-      if (found == counts.end()) {
-        counts.emplace_back(note, 1);
-      } else {
-        ++found->second;
-      }
-    }
-  }
-  for (const auto& [note, count] : counts) {
-    run.notes.push_back(count == reports.size()
-                            ? note
-                            : "In " + std::to_string(count) + " of " +
-                                  std::to_string(reports.size()) + " processes: " + note);
-  }
+  for (const FoldedNote& each : folded_notes(reports))
+    run.notes.push_back(each.text(reports.size()));
 }
 
 // By the GPU's time of a step, where all know it; else by the host's.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/base/display.h"
+#include "analysis/report/folded_notes.h"
 #include "analysis/report/gpu_words.h"
 #include "analysis/roofline/partial_sum.h"
 #include "tools/advice/advice.h"
@@ -221,27 +222,32 @@ std::string what_to_do(const std::vector<Report>& reports) {
   return {};
 }
 
-// The first of a report's notes, which tell what went wrong while it was collected, and how many
+// The first of the notes, which tell what went wrong while the reports were collected, and how many
 // more there are.
-std::vector<std::string> note_lines(const Report& report, const TableOptions& options) {
+std::vector<std::string> note_lines(const std::vector<Report>& reports,
+                                    const TableOptions& options) {
+  const std::vector<FoldedNote> notes =
+      options.printed_notes ? folded_notes(reports) : unprinted_notes(reports);
+  const std::size_t shown = std::min(options.notes, notes.size());
   std::vector<std::string> lines;
-  if (options.notes == 0) return lines;
-  std::size_t shown = 0, more = 0;
-  for (const std::string& note : report.run.notes) {
-    if (shown == options.notes) {
-      ++more;
-      continue;
-    }
-    ++shown;
-    for (std::string& part : word_lines("Note: " + one_line(note), options.columns))
-      lines.push_back(std::move(part));
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::string note = "Note: " + one_line(notes[i].text(reports.size()));
+    for (std::string& part : word_lines(note, options.columns)) lines.push_back(std::move(part));
   }
-  if (more > 0)
-    lines.push_back("And " + plural(more, "more note") + ": on the page, and in the report.");
+  if (shown < notes.size()) {
+    lines.push_back("And " + plural(notes.size() - shown, "more note") +
+                    ": on the page, and in the report" + (reports.size() == 1 ? "." : "s."));
+  }
   return lines;
 }
 
 }  // namespace
+
+std::string render_notes(const std::vector<Report>& reports, const TableOptions& options) {
+  std::string out;
+  for (const std::string& line : note_lines(reports, options)) out += line + "\n";
+  return out;
+}
 
 std::string render_table(const std::vector<Report>& reports, const TableOptions& options) {
   if (reports.empty()) return "No process launched a kernel.\n";
@@ -352,9 +358,7 @@ std::string render_table(const std::vector<Report>& reports, const TableOptions&
         line("  " + part);
     }
   }
-  if (reports.size() == 1) {
-    for (const std::string& part : note_lines(reports.front(), options)) line(part);
-  }
+  for (const std::string& part : note_lines(reports, options)) line(part);
   if (!options.next_command.empty())
     out += "Next: " + one_line(options.next_command) + "\n";  // cut off it would not run
   return out;

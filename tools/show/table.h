@@ -14,10 +14,11 @@ namespace gable {
 struct TableOptions {
   std::size_t columns = 100;  // no line is wider
   std::size_t rows = 10;
-  std::string next_command;  // shown last; empty: no such line
-  bool colours = false;      // ANSI codes, for terminals
-  std::size_t advice = 3;    // items of advice, of a single report
-  std::size_t notes = 3;     // of a single report; 0: nothing is said of them
+  std::string next_command;   // shown last; empty: no such line
+  bool colours = false;       // ANSI codes, for terminals
+  std::size_t advice = 3;     // items of advice, of a single report
+  std::size_t notes = 3;      // the first ones
+  bool printed_notes = true;  // also those that the processes have printed themselves
   RowQuery query;
 };
 
@@ -28,5 +29,9 @@ struct TableOptions {
 // report has only one such layer they are kernels. What is unknown is "-", never 0.
 [[nodiscard]] std::string render_table(const std::vector<Report>& reports,
                                        const TableOptions& options = {});
+
+// The last lines of such a table alone: the notes.
+[[nodiscard]] std::string render_notes(const std::vector<Report>& reports,
+                                       const TableOptions& options);
 
 }  // namespace gable

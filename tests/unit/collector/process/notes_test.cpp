@@ -21,6 +21,17 @@ TEST(Notes, WhatIsSaidStandsOnceOnStderrAndInTheReport) {
   EXPECT_EQ(notes.all(), (std::vector<std::string>{"a", "b", "c"}));
 }
 
+TEST(Notes, ARankThatKeepsThemPrintsOnlyWhatHasNoReport) {
+  testing::internal::CaptureStderr();
+  Notes notes;
+  notes.say("before");
+  notes.keep_to_report();
+  notes.say("kept");
+  notes.insist("no report");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "gable: before\ngable: no report\n");
+  EXPECT_EQ(notes.all(), (std::vector<std::string>{"before", "kept", "no report"}));
+}
+
 TEST(Notes, NothingIsSaidToAFileThatTookTheNumberOfStderr) {
   Notes notes;
   testing::internal::CaptureStderr();

@@ -238,7 +238,31 @@ TEST_F(Table, TheFirstThreeNotesAreSaid) {
   EXPECT_EQ(shown({report}).find("Four."), std::string::npos);
   report.run.notes.emplace_back("Five.");
   EXPECT_NE(shown({report}).find("\nAnd 2 more notes: "), std::string::npos);
-  EXPECT_EQ(shown({report, report}).find("Note:"), std::string::npos);
+  EXPECT_NE(shown({report, report}).find("\nAnd 2 more notes: on the page, and in the reports.\n"),
+            std::string::npos);
+}
+
+TEST_F(Table, OfSeveralProcessesEachNoteIsSaidOnce) {
+  measured(key(layer({"a"}), "k"), 1e9, 1e9, 1'000'000);
+  Report first = made(), second = made();
+  first.run.notes = {"Of both.", "Of the first."};
+  second.run.notes = {"Of the second.", "Of both."};
+  const std::string all =
+      "\nNote: Of both.\nNote: In 1 of 2 processes: Of the first.\n"
+      "Note: In 1 of 2 processes: Of the second.\n";
+  EXPECT_NE(shown({first, second}).find(all), std::string::npos);
+
+  TableOptions options;
+  options.printed_notes = false;
+  EXPECT_EQ(render_table({first, second}, options).find("Note:"), std::string::npos)
+      << "processes without a rank print their own";
+  first.run.rank = 0;
+  second.run.rank = 1;
+  const std::string quiet = "Note: In 1 of 2 processes: Of the second.\n";
+  EXPECT_EQ(render_notes({first, second}, options), quiet);
+  EXPECT_NE(render_table({first, second}, options).find("\n" + quiet), std::string::npos);
+  EXPECT_EQ(render_notes({second}, options), "Note: Of the second.\nNote: Of both.\n")
+      << "without the first rank nobody has printed them";
 }
 
 TEST_F(Table, TensorCoreWorkIsInferredAndNeverAnIdleLayer) {
