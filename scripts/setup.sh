@@ -17,6 +17,7 @@
 #                                          older and other machines into BUILD
 #   scripts/setup.sh --programs BUILD      what the programs in tests/programs import into BUILD, 2 GB; a notice where not
 #   scripts/setup.sh --launching BUILD     pytest, Jupyter's kernel and what checks Kubernetes' manifests into BUILD, for the tests in tests/launching
+#   scripts/setup.sh --frameworks BUILD    Numba and its compiler into BUILD, 0.9 GB, for the long form of these tests; a notice where not
 #   scripts/setup.sh --fleet BUILD         DuckDB, Arrow, Plotly, Dask and Polars into BUILD, for the tests in tests/fleet; a notice where not
 #   scripts/setup.sh --spark BUILD         Java, and Spark into the same place, for the long form of these tests
 #   scripts/setup.sh --slurm               Slurm's daemons, for the long form of these tests
@@ -219,6 +220,10 @@ fetch_launching() {
   fi
 }
 
+fetch_frameworks() {
+  fill_environment "$1/frameworks" numba.cuda,nvtx Numba 'the tests with it are skipped' 'numba-cuda[cu13]==0.30.4' nvtx==0.2.17
+}
+
 fetch_fleet() {
   fill_environment "$1/fleet" dask.dataframe,distributed,duckdb,opentelemetry.sdk,opentelemetry.exporter.otlp.proto.http,plotly,polars,prometheus_client,pyarrow,rich 'DuckDB, Arrow and Dask' 'the tests of fleets are skipped' \
     'dask[dataframe]==2026.8.0' distributed==2026.8.0 duckdb==2.0.1 opentelemetry-exporter-otlp-proto-http==1.45.2 opentelemetry-sdk==1.45.2 \
@@ -357,6 +362,10 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --launching <build folder>"
     fetch_launching "$2"
     ;;
+  --frameworks)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --frameworks <build folder>"
+    fetch_frameworks "$2"
+    ;;
   --fleet)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --fleet <build folder>"
     fetch_fleet "$2"
@@ -366,5 +375,5 @@ case ${1:-} in
     fetch_spark "$2"
     ;;
   --slurm) install_packages "${slurm_packages[@]}" ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD, --programs BUILD, --launching BUILD, --fleet BUILD, --spark BUILD, --slurm and --hazards BUILD" ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD, --programs BUILD, --launching BUILD, --frameworks BUILD, --fleet BUILD, --spark BUILD, --slurm and --hazards BUILD" ;;
 esac

@@ -11,11 +11,13 @@ import unittest
 from launchers_test import BUILD, ROOT, machine
 
 PAGE = (ROOT / "docs" / "frameworks.md").read_text(encoding="utf-8")
-PYTHON = BUILD / "launching" / "bin" / "python"
+PYTHON, NUMBA = BUILD / "launching" / "bin" / "python", BUILD / "frameworks" / "bin" / "python"
+LONG = os.environ.get("GABLE_LONG_TESTS")
 
 
-def block(language):
-    found = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+def block(language, imports=""):
+    """The one block in that language that imports this, or any."""
+    found = [text for text in re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE) if imports in text]
     assert len(found) == 1
     return found[0]
 
@@ -38,9 +40,20 @@ class Frameworks(unittest.TestCase):
         command = re.search(r"^    (gable profile .* simulation\.py)$", PAGE, re.MULTILINE).group(1).split()
         option = command[command.index("--step-range") + 1].strip("'")
         (self.folder / "simulation.py").write_text("import sys\nsys.path.insert(0, sys.argv[1])\nimport kernels\ngpu = kernels.Gpu()\n"
-                                                    "def launch():\n    gpu.launch('work')\n" + block("python"), encoding="utf-8")
+                                                    "def launch():\n    gpu.launch('work')\n" + block("python", "launch()"), encoding="utf-8")
         border, layers = self.layers("--step-range", option, "--", PYTHON, "simulation.py", ROOT / "tests" / "launching")
         self.assertEqual((border, layers), ("range", {"step/simulation:forces": 1}))
+
+    @unittest.skipUnless(LONG and NUMBA.exists(), "scripts/setup.sh --frameworks was not run")
+    def test_numba(self):
+        """It compiles the kernel, loads it as a library of the driver's, and launches it."""
+        (self.folder / "simulation.py").write_text(block("python", "numba"), encoding="utf-8")
+        border, layers = self.layers("--step-range", "^step$", "--", NUMBA, "-W", "ignore", "simulation.py")
+        self.assertEqual((border, layers), ("range", {"step/forces": 1}))
+        (kernel,) = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))["kernels"]
+        self.assertRegex(kernel["name"], r"^__main__::forces\b")
+        place = re.search(r"written at `([^`]+)`", PAGE).group(1)
+        self.assertEqual(kernel["place"], place)
 
     def test_the_header(self):
         source = block("c").replace('#include "gable.h"\n', "")

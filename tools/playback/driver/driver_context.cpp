@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The playback libcuda: contexts, modules, synchronisation, profiler control.
-#include <elf.h>
-
-#include <algorithm>
-#include <cstring>
-
+// The playback libcuda: contexts, synchronisation, profiler control.
 #include "tools/playback/driver/driver_call.h"
 
 using namespace gable::playback;
@@ -12,16 +7,6 @@ using namespace gable::playback;
 namespace {
 
 CUcontext handle_of(Context* context) { return reinterpret_cast<CUcontext>(context); }
-
-// Of an ELF file in memory, whose tables stand at its end; 0: it is none.
-std::size_t size_of_cubin(const void* image) {
-  Elf64_Ehdr head{};
-  if (image == nullptr || std::strncmp(static_cast<const char*>(image), ELFMAG, SELFMAG) != 0)
-    return 0;
-  std::memcpy(&head, image, sizeof head);
-  return std::max<std::size_t>(head.e_shoff + std::size_t{head.e_shnum} * head.e_shentsize,
-                               head.e_phoff + std::size_t{head.e_phnum} * head.e_phentsize);
-}
 
 bool valid_device(CUdevice device) {
   return device >= 0 && static_cast<std::size_t>(device) < Gpu::get().recording().devices.size();
@@ -143,6 +128,32 @@ CUresult CUDAAPI cuCtxSetCurrent(CUcontext ctx) {
   });
 }
 
+CUresult CUDAAPI cuCtxPushCurrent(CUcontext ctx) {
+  const cuCtxPushCurrent_v2_params p{ctx};
+  return api(GABLE_CBID(cuCtxPushCurrent_v2), "cuCtxPushCurrent_v2", Effect::query, &p,
+             [&](ApiCall&) {
+               Context* context = ctx == nullptr ? nullptr : Gpu::get().context_of(ctx);
+               if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+               ThreadState& me = thread_state();
+               if (me.depth == me.below.size()) return CUDA_ERROR_UNKNOWN;
+               if (me.current != nullptr) me.below[me.depth++] = me.current;
+               me.current = context;
+               return CUDA_SUCCESS;
+             });
+}
+
+CUresult CUDAAPI cuCtxPopCurrent(CUcontext* ctx) {
+  const cuCtxPopCurrent_v2_params p{ctx};
+  return api(GABLE_CBID(cuCtxPopCurrent_v2), "cuCtxPopCurrent_v2", Effect::query, &p,
+             [&](ApiCall&) {
+               ThreadState& me = thread_state();
+               if (me.current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+               if (ctx != nullptr) *ctx = handle_of(me.current);
+               me.current = me.depth == 0 ? nullptr : me.below[--me.depth];
+               return CUDA_SUCCESS;
+             });
+}
+
 CUresult CUDAAPI cuCtxGetCurrent(CUcontext* ctx) {
   const cuCtxGetCurrent_params p{ctx};
   return api(GABLE_CBID(cuCtxGetCurrent), "cuCtxGetCurrent", Effect::query, &p, [&](ApiCall&) {
@@ -166,55 +177,6 @@ CUresult CUDAAPI cuCtxGetDevice(CUdevice* device) {
 CUresult CUDAAPI cuCtxSynchronize(void) {
   return api(GABLE_CBID(cuCtxSynchronize), "cuCtxSynchronize", Effect::wait, nullptr,
              [&](ApiCall&) { return synchronize_context(); });
-}
-
-CUresult CUDAAPI cuModuleLoadData(CUmodule* module, const void* image) {
-  const cuModuleLoadData_params p{module, image};
-  return api(GABLE_CBID(cuModuleLoadData), "cuModuleLoadData", Effect::change, &p, [&](ApiCall&) {
-    if (module == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    Context* context = thread_state().current;
-    if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-    Module* made = Gpu::get().create_module(context);
-    made->cubin_bytes = size_of_cubin(image);
-    made->cubin = made->cubin_bytes > 0 ? static_cast<const char*>(image) : nullptr;
-    tell(ResourceEvent::module_loaded, context, nullptr, made);
-    made->cubin = nullptr;
-    made->cubin_bytes = 0;
-    *module = reinterpret_cast<CUmodule>(made);
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult CUDAAPI cuModuleUnload(CUmodule module) {
-  const cuModuleUnload_params p{module};
-  return api(GABLE_CBID(cuModuleUnload), "cuModuleUnload", Effect::change, &p, [&](ApiCall&) {
-    auto* known = reinterpret_cast<Module*>(module);
-    if (known == nullptr || !known->alive) return CUDA_ERROR_INVALID_HANDLE;
-    tell(ResourceEvent::module_unload, known->context, nullptr, known);
-    known->alive = false;
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult CUDAAPI cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  const cuModuleGetFunction_params p{function, module, name};
-  return api(GABLE_CBID(cuModuleGetFunction), "cuModuleGetFunction", Effect::change, &p,
-             [&](ApiCall&) {
-               auto* known = reinterpret_cast<Module*>(module);
-               if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-               if (known == nullptr || !known->alive) return CUDA_ERROR_INVALID_HANDLE;
-               *function = reinterpret_cast<CUfunction>(Gpu::get().function(known, name));
-               return CUDA_SUCCESS;
-             });
-}
-
-CUresult CUDAAPI cuFuncGetName(const char** name, CUfunction function) {
-  const cuFuncGetName_params p{name, function};
-  return api(GABLE_CBID(cuFuncGetName), "cuFuncGetName", Effect::query, &p, [&](ApiCall&) {
-    if (name == nullptr || function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *name = reinterpret_cast<Function*>(function)->name.c_str();
-    return CUDA_SUCCESS;
-  });
 }
 
 CUresult CUDAAPI cuProfilerStart(void) {

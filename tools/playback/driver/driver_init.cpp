@@ -172,6 +172,18 @@ CUresult CUDAAPI cuDeviceGetPCIBusId(char* bus, int len, CUdevice dev) {
              });
 }
 
+CUresult CUDAAPI cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice dev) {
+  const cuDeviceGetUuid_v2_params p{uuid, dev};
+  return api(GABLE_CBID(cuDeviceGetUuid_v2), "cuDeviceGetUuid_v2", Effect::query, &p,
+             [&](ApiCall&) {
+               if (device_of(dev) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+               if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
+               std::memset(uuid, 0, sizeof *uuid);
+               uuid->bytes[0] = static_cast<char>(1 + dev);
+               return CUDA_SUCCESS;
+             });
+}
+
 CUresult CUDAAPI cuDeviceTotalMem(std::size_t* bytes, CUdevice dev) {
   const cuDeviceTotalMem_v2_params p{bytes, dev};
   return api(GABLE_CBID(cuDeviceTotalMem_v2), "cuDeviceTotalMem_v2", Effect::query, &p,

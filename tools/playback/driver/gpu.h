@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -179,12 +180,17 @@ class Gpu {
 // Per thread.
 struct ThreadState {
   Context* current = nullptr;
+  // Those under the current one, on the thread's stack of contexts.
+  std::array<Context*, 16> below{};
+  std::size_t depth = 0;
   NextLaunch next;
   bool has_next = false;
   int callback_depth = 0;  // inside a callback of the tools client
   bool in_driver_callback = false;
   bool in_injection = false;  // inside InitializeInjection, which the driver calls within cuInit
 };
+// To have it destroyed with its thread, glibc would take the loader's lock.
+static_assert(std::is_trivially_destructible_v<ThreadState>);
 ThreadState& thread_state();
 
 // The value of a metric for one launch, as docs/recordings.md defines it; NaN is unknown.
