@@ -120,10 +120,10 @@ class FirstContact(unittest.TestCase):
         self.assert_whole(world.read_report(machine.home / "resnet.json"))
 
     def test_by_the_environment_with_a_kernel_for_each_operator(self):
-        done = run(block_with("srun").replace("python train.py", PROGRAM), kernels="operators")
+        done = run(block_with("gable env").replace("python train.py", PROGRAM), kernels="operators")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(same_output(done.stdout).startswith(same_output(plain.stdout)), done.stdout)
-        (path,) = machine.home.glob("rank-*.json")
+        (path,) = machine.home.glob("run-*.json")
         report = world.read_report(path)
         self.assertEqual(world.missing_convolutions(report, "convolution", "convolution_backward"), [])
 

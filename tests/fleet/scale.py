@@ -7,6 +7,7 @@
 TEMPLATE is one real report. A size whose stragglers are not the ten slowest that are named ends it.
 """
 import json
+import os
 import pathlib
 import resource
 import shutil
@@ -18,6 +19,7 @@ import synthetic
 
 GABLE, PYTHON, TEMPLATE, WORK = sys.argv[1:]
 MAKE = (PYTHON, pathlib.Path(__file__).with_name("synthetic.py"))
+os.environ["PYTHONPATH"] = str(pathlib.Path(GABLE).resolve().parents[1] / "lib" / "python")  # gable_fleet
 
 
 def timed(*words):
