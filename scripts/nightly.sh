@@ -28,6 +28,7 @@ run_tests() {
     scripts/setup.sh --slurm &&
     scripts/setup.sh --spark build-ci &&
     scripts/setup.sh --frameworks build-ci &&
+    scripts/setup.sh --torches build-ci &&
     scripts/setup.sh --programs build-ci &&
     scripts/setup.sh --package build-ci &&
     scripts/test.sh --all

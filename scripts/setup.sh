@@ -8,6 +8,7 @@
 #   scripts/setup.sh --cuda BUILD          NVIDIA's wheels into BUILD where there is no CUDA toolkit, else nothing
 #   scripts/setup.sh --torch BUILD         PyTorch (CPU) and torchvision into BUILD, for the tests that need them; a notice where
 #                                          they cannot be had
+#   scripts/setup.sh --torches BUILD       PyTorch 2.0, 2.4 and 2.8 into BUILD, 16 GB, for the long form of these tests; a notice where not
 #   scripts/setup.sh --browser BUILD       Chromium and Firefox, and what drives them into BUILD, for the tests of the report page; a notice where not
 #   scripts/setup.sh --cuda-wheels BUILD   NVIDIA's wheels into BUILD in any case; with x86_64 or aarch64 behind it, those of that architecture
 #   scripts/setup.sh --cupti-wheels BUILD  older and newer CUPTIs into BUILD, about 130 MB to fetch, for the tests in tests/cupti
@@ -179,6 +180,15 @@ fetch_pytorch() {
   fill_environment "$1" torch PyTorch 'the tests with it are skipped' torch==2.13.0 numpy==2.4.6
 }
 
+# With CUDA's libraries, which they do not load without.
+fetch_pytorches() {
+  local wanted version numpy
+  for wanted in 2.0.1:1.26.4 2.4.1:1.26.4 2.8.0:2.4.6; do
+    IFS=: read -r version numpy <<<"$wanted"
+    fill_environment "$1/torch-${version%.*}" torch "PyTorch $version" 'the tests with it are skipped' "torch==$version" "numpy==$numpy"
+  done
+}
+
 fetch_programs() {
   fill_environment "$1/programs" gpytorch,pyro,skorch,x_transformers 'the packages of real programs' 'the tests with them are skipped' \
     -r "$root/tests/programs/requirements.txt"
@@ -325,6 +335,10 @@ case ${1:-} in
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --torch <build folder>"
     fetch_torch "$2"
     ;;
+  --torches)
+    [[ $# -eq 2 ]] || fail "write scripts/setup.sh --torches <build folder>"
+    fetch_pytorches "$2"
+    ;;
   --browser)
     [[ $# -eq 2 ]] || fail "write scripts/setup.sh --browser <build folder>"
     fetch_browser "$2"
@@ -375,5 +389,5 @@ case ${1:-} in
     fetch_spark "$2"
     ;;
   --slurm) install_packages "${slurm_packages[@]}" ;;
-  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD, --programs BUILD, --launching BUILD, --frameworks BUILD, --fleet BUILD, --spark BUILD, --slurm and --hazards BUILD" ;;
+  *) fail "there is no option '$1'; there are --program, --lint, --fuzz, --cuda BUILD, --torch BUILD, --torches BUILD, --browser BUILD, --cuda-wheels BUILD, --cupti-wheels BUILD, --disassembler BUILD, --secrets BUILD, --package BUILD, --programs BUILD, --launching BUILD, --frameworks BUILD, --fleet BUILD, --spark BUILD, --slurm and --hazards BUILD" ;;
 esac

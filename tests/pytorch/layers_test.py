@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch programs under `gable profile`, with real PyTorch on the CPU and kernels on the playback GPU."""
 import collections
+import contextlib
 import functools
 import json
 import os
@@ -25,6 +26,9 @@ PLAIN_CASES = ("resnet", "gpt", "generate", "generate_without_cache", "read_text
                "gradients_on", "compiled", "compiled_regions", "raising_hooks", "many_models", "odd_names", "workers")
 
 
+OLD = os.environ.get("GABLE_OLD_TORCH") == "1"
+
+
 def environment_without_gable():
     dropped = ("GABLE_OPTIONS", "PYTHONPATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
     return {name: value for name, value in os.environ.items() if name not in dropped}
@@ -47,8 +51,22 @@ def plain_outputs(cases):
 
 
 def plain(case):
-    """What the program prints on the playback GPU without Gable."""
-    return plain_outputs(PLAIN_CASES)[case] if case in PLAIN_CASES else run_plain(case)
+    """What the program prints on the playback GPU without Gable. A test of an old PyTorch that cannot do this is skipped."""
+    if not OLD:
+        return plain_outputs(PLAIN_CASES)[case] if case in PLAIN_CASES else run_plain(case)
+    with skipping(case):
+        return run_plain(case)
+
+
+@contextlib.contextmanager
+def skipping(what):
+    """An old PyTorch may be unable to do it, without Gable."""
+    try:
+        yield
+    except subprocess.CalledProcessError as failed:
+        if not OLD:
+            raise
+        raise unittest.SkipTest(f"{what}: {failed.stderr.strip().splitlines()[-1]}") from failed
 
 
 @functools.lru_cache(maxsize=None)
@@ -61,11 +79,17 @@ def profiled(case, *options):
 
 class Layers(gable_run.ReportTest):
     def report(self, case, *options):
+        wanted = plain(case)
         run = profiled(case, *options)
-        self.assertEqual(run.out, plain(case), "the program's own output, losses and gradients bit by bit")
+        self.assertEqual(run.out, wanted, "the program's own output, losses and gradients bit by bit")
         self.assertEqual(run.violations, "")
         self.assert_sound(run.report)
         return run.report
+
+    def is_described(self, report):
+        """PyTorch 2.0 has no formulas, and a note says so."""
+        without = [note for note in report.run["notes"] if "has no formulas for it, and 2.1 or newer has" in note]
+        return not (OLD and without)
 
     def places(self, report):
         """{(direction, dotted name or path) of the layer: kernels there}"""
@@ -188,7 +212,8 @@ class Layers(gable_run.ReportTest):
         report = self.report("without_hash")
         self.assertEqual(self.assert_kernels_at_home(report), 6)
         self.assertFalse([note for note in report.run["notes"] if "unknown: TypeError" in note])
-        self.assertEqual(report.layer(("Sequential", "0"))["model"]["parameters"], 20)
+        if self.is_described(report):
+            self.assertEqual(report.layer(("Sequential", "0"))["model"]["parameters"], 20)
 
     def test_functions_with_a_backward_of_their_own(self):
         report = self.report("custom")
@@ -215,6 +240,8 @@ class Layers(gable_run.ReportTest):
             with self.subTest(case):
                 report = self.report(case)
                 self.assert_kernels_at_home(report)
+                if not self.is_described(report):  # nor did PyTorch 2.0 stop
+                    recomputed = ("0", "1")
                 self.assertEqual({path for path, way in report.layers if way == "recompute" and len(path) > 2},
                                  {("Tower", "block", name) for name in recomputed})
                 for way in ("forward", "recompute", "backward"):
@@ -483,13 +510,16 @@ class Layers(gable_run.ReportTest):
         command = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAM, case]
         folder = os.path.join(os.environ["GABLE_BUILD"], "lib", "playback")
         environment = dict(environment_without_gable(), LD_LIBRARY_PATH=folder, GABLE_PLAYBACK=GPU)
-        alone = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=True).stdout
+        with skipping(case):
+            alone = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=True).stdout
         reports = gable_run.work("ranks-" + case)
         shutil.rmtree(reports, ignore_errors=True)
         os.mkdir(reports)
         done = subprocess.run([os.environ["GABLE_PROGRAM"], "profile", "--playback", GPU, "-o", reports + "/%p.json", "--", *command],
                               capture_output=True, text=True, timeout=300, env=environment_without_gable(), check=False)
-        self.assertEqual((done.returncode, done.stdout), (0, alone), done.stderr)
+        # In the order of their connections.
+        printed, wanted = ([line for line in text.splitlines() if not line.startswith("[Gloo] ")] for text in (done.stdout, alone))
+        self.assertEqual((done.returncode, printed), (0, wanted), done.stderr)
         ranks = [gable_run.Report(gable_run.report_schema.parse(gable_run.read_text(os.path.join(reports, name))), "")
                  for name in os.listdir(reports)]
         self.assertEqual(sorted(report.run["rank"] for report in ranks), [0, 1])
@@ -497,6 +527,8 @@ class Layers(gable_run.ReportTest):
             self.assert_kernels_at_home(report)
             self.assertIn((("GPT", "transformer", "h", "1", "attn", "qkv"), "backward"), report.layers)
             self.assertEqual({path[0] for path, _ in report.layers if path}, {"GPT"})
+            if not self.is_described(report):
+                continue
             # Also where ranks divide the parameters: a layer computes with all of them.
             product = report.layer(("GPT", "transformer", "h", "1", "attn", "qkv"), "forward")["model"]
             self.assertIsNotNone(product, report.run["notes"])

@@ -15,16 +15,39 @@ PROGRAM = os.path.join(HERE, "unseen.py")
 LEFT_BEHIND = os.path.join(HERE, "left_behind.py")
 
 
+class OldDynamo(unittest.TestCase):
+    """It can leave out single functions only, so that it is told of each."""
+
+    def test_all_code_of_the_python_side_is_left_out(self):
+        lines = ("from gable_profiler import _dynamo, _modules", "told = []", "def first(): pass", "_dynamo._skip_package(told.append, first.__code__)",
+                 "print(*sorted({code.co_name for code in told}))", "told.clear()", "_dynamo._skip_package(told.append, first.__code__)", "print(len(told))")
+        library = os.path.join(os.environ["GABLE_BUILD"], "lib", "python")
+        done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=100, check=True,
+                              env=dict(os.environ, PYTHONPATH=library))
+        names, again = done.stdout.splitlines()
+        # A method, a class's __call__, functions within functions, and those of other modules.
+        self.assertLessEqual({"first", "_place", "__call__", "open_first", "open_module", "is_wrapper", "modules_below"}, set(names.split()))
+        self.assertEqual(again, "1")
+
+
 class Unseen(gable_run.ReportTest):
     maxDiff = 20000
 
     def compare(self, case):
         environment = dict(layers_test.environment_without_gable(), GABLE_PLAYBACK=GPU,
                            LD_LIBRARY_PATH=os.path.join(os.environ["GABLE_BUILD"], "lib", "playback"))
-        plain = subprocess.run([PYTHON, PROGRAM, case], capture_output=True, text=True, timeout=300, env=environment, check=True).stdout
+
+        def run_plain():
+            with layers_test.skipping(case):
+                return subprocess.run([PYTHON, PROGRAM, case], capture_output=True, text=True, timeout=300, env=environment, check=True).stdout
+        plain = run_plain()
         run = gable_run.run_profile(GPU, "unseen-" + case, "--", PYTHON, PROGRAM, case)
         self.assertEqual((run.code, run.violations), (0, ""), run.err)
-        self.assertEqual(run.out, plain)
+        # Archives of an old PyTorch are others each time.
+        differ = {i for i, (one, other) in enumerate(zip(plain.splitlines(), run_plain().splitlines())) if one != other} if layers_test.OLD else set()
+        self.assertLess(len(differ), 4)
+        self.assertEqual([line for i, line in enumerate(run.out.splitlines()) if i not in differ],
+                         [line for i, line in enumerate(plain.splitlines()) if i not in differ])
         self.assertTrue(run.report.run["complete"])
         self.assertTrue([path for path, _ in run.report.layers if path == ("Net", "block", "inner")], "its modules are followed")
         return run

@@ -10,6 +10,7 @@ import sys
 import weakref
 
 from gable_profiler import _call_places, _dynamo, _library, _memory, _tree
+from gable_profiler._formulas import NoFormulas
 from gable_profiler._places import call_as_from, caller
 from gable_profiler._work import Work, tensors_in
 
@@ -131,6 +132,9 @@ class Description:
         self._why_not = self._why_not or why
         self.running = False
 
+    def failed(self, problem):
+        self.give_up(str(problem) if isinstance(problem, NoFormulas) else f"{type(problem).__name__}: {problem}")
+
     def _capturing(self):
         return self._torch.cuda.is_initialized() and self._torch.cuda.is_current_stream_capturing()
 
@@ -189,7 +193,7 @@ class Description:
                 apart = self._set_apart(args[0]) if self._backward_differs else ()
                 mode = self._mode
         except Exception as problem:
-            self.give_up(f"{type(problem).__name__}: {problem}")
+            self.failed(problem)
         if mode is None:
             return call_as_from(frame, run, args, kwargs)
         with mode:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keeps torch.compile out of Gable's functions: what it compiles is what it would compile without them."""
+import sys
+import types
 
 
 def tests(torch):
@@ -14,11 +16,36 @@ def keep_out(torch, function, callees):
     """Dynamo does not compile `function` itself; what it calls is compiled as ever where `callees` is true, else not either."""
     try:
         frames = torch._C._dynamo.eval_frame
-        if hasattr(frames, "skip_code"):  # older PyTorch; Dynamo may then compile a frame of ours, which changes no result
-            frames.skip_code(function.__code__)
+        if hasattr(frames, "skip_code"):  # older PyTorch, where what a function calls cannot be left out with it
+            _skip_package(frames.skip_code, function.__code__)
             return
         action = frames._FrameAction
         frames.set_code_exec_strategy(function.__code__,
                                       frames._FrameExecStrategy(action.SKIP, action.DEFAULT if callees else action.SKIP))
     except AttributeError:  # it compiles a frame more
         pass
+
+
+_skipped = set()  # names of modules
+
+
+def _skip_package(skip_code, first):
+    """All code of this package, in which `first` is some."""
+    skip_code(first)
+    for name, module in list(sys.modules.items()):
+        if name in _skipped or not name.startswith(__package__ + "."):
+            continue
+        _skipped.add(name)
+        for code in _codes_of(module):
+            skip_code(code)
+
+
+def _codes_of(module):
+    """Of the functions and methods that a module defines, and of those that these define in turn."""
+    ours = [value for value in vars(module).values() if getattr(value, "__module__", None) == module.__name__]
+    members = [member for value in ours for member in (vars(value).values() if isinstance(value, type) else (value,))]
+    found = [code for member in members for function in (member, getattr(member, "__func__", None), getattr(member, "fget", None))
+             if (code := getattr(function, "__code__", None)) is not None]
+    for code in found:  # which grows meanwhile
+        found += [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
+    return found

@@ -266,9 +266,16 @@ _MULTIPLIES_SPARSE = ("mm", "mv", "matmul", "sampled", "solve", "linalg", "conv"
 _SPARSE_PRODUCTS = {"mm": (0, 1), "_sparse_mm": (0, 1), "addmm": (1, 2), "_sparse_addmm": (1, 2), "mv": (0, 1), "addmv": (1, 2)}
 
 
+class NoFormulas(Exception):
+    """Says why in a sentence of its own."""
+
+
 class Formulas:
     def __init__(self, torch):
-        from torch.utils import flop_counter
+        try:
+            from torch.utils import flop_counter
+        except ImportError as missing:
+            raise NoFormulas(f"PyTorch {torch.__version__} has no formulas for it, and 2.1 or newer has") from missing
         aten = torch.ops.aten
         self._strided = torch.strided
         self._known = dict(flop_counter.flop_registry)

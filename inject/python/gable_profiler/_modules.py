@@ -196,7 +196,7 @@ def follow(torch, library, steps, description):
         try:
             return description.call_begins(module, args, kwargs) if description.running else None
         except Exception as problem:
-            description.give_up(f"{type(problem).__name__}: {problem}")
+            description.failed(problem)
             return None
 
     def described(begun, /, *results):
@@ -204,7 +204,7 @@ def follow(torch, library, steps, description):
             if begun is not None:
                 description.call_ends(begun, *results)
         except Exception as problem:
-            description.give_up(f"{type(problem).__name__}: {problem}")
+            description.failed(problem)
 
     def ended(module, /):
         try:
